@@ -1,0 +1,76 @@
+/**
+ * Every failure that a user can meet, by its stable code: what it means and how to mend it.
+ * `docs/errors.md` lists the same codes.
+ */
+export const errorCatalogue = {
+  setting_invalid: 'Correct the named setting in the environment or in quittance.config.ts.',
+  webhook_path_without_gateway:
+    'Put the segment {gateway} into webhook.path (BILLING_WEBHOOK_PATH).',
+  retention_too_short:
+    'Raise webhook.prune_after_days (BILLING_WEBHOOK_PRUNE_AFTER_DAYS) above the longest retry window.',
+  queue_connection_unknown: 'Set BILLING_QUEUE_CONNECTION to one of the named connections.',
+  database_unreachable: 'Check that the server runs and that DATABASE_URL names it.',
+  database_rejected: 'Check the user, password and database name in DATABASE_URL.',
+  database_version_unsupported: 'Use PostgreSQL 15 or newer.',
+  database_not_durable:
+    'Turn synchronous_commit (and fsync) on: an acknowledged callback must survive a crash.',
+  database_schema_outdated: 'Run: quittance migrate',
+  embedded_in_production:
+    'Set DATABASE_URL to a PostgreSQL server; the embedded database does not survive a power cut.',
+  embedded_in_use: 'Stop the other process, or give this one its own folder with BILLING_DATA_DIR.',
+  embedded_not_running: 'Start the service with npm start, or set DATABASE_URL.',
+  embedded_damaged: 'Restore the data folder from a backup, or move it away to start empty.',
+  embedded_lost: 'Start the service again; acknowledged calls are kept.',
+  node_too_old: 'Use Node 22.18 or newer; in a checkout `npm start` brings its own.',
+  gateway_unknown: 'Use one of the registered gateways: quittance gateways',
+  gateway_cannot_sign: 'Only gateways that can sign test callbacks take `send`.',
+  gateway_not_configured: 'Set the credentials of the gateway; quittance gateways names them.',
+  payment_invalid: 'Correct the named field.',
+  payment_exists: 'Use another id, or send the content that this payment was created with.',
+  payment_not_found: 'Check the id: quittance payments list',
+  call_not_found: 'Check the id: quittance calls list',
+  call_in_progress: 'Wait until the call is processed, then replay it.',
+  cursor_invalid: 'Use the next_cursor of the previous page, unchanged.',
+  listener_unnamed: 'Name the function, or pass { name } when you register it.',
+  listener_duplicate: 'Give each listener its own name.',
+  listener_missing:
+    'Register the named listener in this process, or run: quittance listeners forget NAME',
+  listener_not_found: 'Check the name: quittance listeners list',
+  listener_failed: 'Mend the listener, then run: quittance calls replay ID',
+  listener_timed_out: 'Make the listener faster, or register it with { queued: true }.',
+  listener_broke_transaction:
+    'Leave commit and rollback to Quittance and let SQL errors reach it; use savepoints.',
+  listener_too_late: 'Register listeners before billing.work() or billing.start().',
+  transaction_control_refused: 'Leave begin, commit and rollback to Quittance; use savepoints.',
+  outer_handle_in_listener: 'Use the `tx` and `billing` that the listener is called with.',
+  event_type_unknown: 'Use one of the event names of the catalogue.',
+  worker_lost: 'See why the worker died (memory, a crash), then run: quittance calls replay ID',
+  usage: 'Run the command with --help.',
+} as const
+
+export type ErrorCode = keyof typeof errorCatalogue
+
+/**
+ * The one error class: a stable `code`, a message that says what and where, and the `fix`.
+ * Messages may carry the offending value, never a secret.
+ */
+export class QuittanceError extends Error {
+  override readonly name = 'QuittanceError'
+  readonly code: ErrorCode
+  readonly fix: string
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; fix?: string } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.fix = options.fix ?? errorCatalogue[code]
+  }
+}
+
+export function isQuittanceError(value: unknown): value is QuittanceError {
+  return value instanceof QuittanceError
+}
+
+/** Marks the place that no member of a union can reach. */
+export function assertNever(value: never): never {
+  throw new Error(`unreachable: ${JSON.stringify(value)}`)
+}

@@ -1,0 +1,22 @@
+import { pino, type DestinationStream, type Logger } from 'pino'
+
+/** One JSON line an entry. Secrets never reach it; fields are bounded by the callers. */
+export type Log = Logger
+
+/** Bytes that may wait for a blocked sink before further lines are dropped: intake never waits. */
+const bufferedBytes = 4 * 1024 * 1024
+
+export interface LogOptions {
+  readonly level?: string
+  readonly destination?: DestinationStream
+}
+
+/** Logs to standard error, so that standard output stays for what a command answers. */
+export function createLog(options: LogOptions = {}): Log {
+  const destination =
+    options.destination ?? pino.destination({ dest: 2, sync: false, maxLength: bufferedBytes })
+  return pino({ name: 'quittance', level: options.level ?? 'info' }, destination)
+}
+
+/** A log that says nothing: the library's default, until the app passes its own. */
+export const silentLog: Log = pino({ level: 'silent' })

@@ -1,0 +1,133 @@
+import type { Payment } from '../payments/payment.ts'
+
+/** A provider-managed subscription, as far as its events show it. */
+export interface SubscriptionSnapshot {
+  readonly id: string
+  readonly gateway: string
+  readonly status: string
+  readonly providerReference: string
+}
+
+/** A saved card or other means of payment; never its token. */
+export interface PaymentMethodSnapshot {
+  readonly id: string
+  readonly gateway: string
+  readonly label: string
+}
+
+/** A document of the merchant: its own number and where it can be read. */
+export interface InvoiceSnapshot {
+  readonly id: string
+  readonly number: string
+  readonly url: string | null
+}
+
+interface AboutPayment {
+  /** The payment as it stands when the listener runs; its `payable` is the merchant's object. */
+  readonly payment: Payment
+}
+interface AboutPaymentMethod {
+  readonly paymentMethod: PaymentMethodSnapshot
+}
+interface AboutSubscription {
+  readonly subscription: SubscriptionSnapshot
+}
+interface AboutQuota extends AboutSubscription {
+  readonly quota: string
+}
+interface AboutInvoice {
+  readonly invoice: InvoiceSnapshot
+}
+
+/** What each type of event carries besides its `id`, `type`, `dedupKey` and `createdAt`. */
+export interface EventPayloads {
+  /** A payment became paid. */
+  PaymentSucceeded: AboutPayment
+  /** A payment was refused. */
+  PaymentFailed: AboutPayment
+  /** A checkout expired or was voided, or reconciliation wrote it off. */
+  PaymentCanceled: AboutPayment
+  /** A refund was recorded: `payment` is the refund row. */
+  PaymentRefunded: AboutPayment
+  /** A card was saved. */
+  PaymentMethodAttached: AboutPaymentMethod
+  /** A card was removed. */
+  PaymentMethodDetached: AboutPaymentMethod
+  /** A provider-managed subscription was linked. */
+  SubscriptionCreated: AboutSubscription
+  /** A paid period was granted. */
+  SubscriptionRenewed: AboutSubscription & { readonly previousStatus: string }
+  /** A renewal failed and retries continue, or the subscription entered `past_due`. */
+  SubscriptionPaymentFailed: AboutSubscription
+  /** A failure cut access immediately. */
+  SubscriptionAccessSuspended: AboutSubscription
+  /** A subscription became `canceled`. */
+  SubscriptionCancelled: AboutSubscription
+  /** Paused, locally or by the provider. */
+  SubscriptionPaused: AboutSubscription
+  /** Resumed, locally or by the provider. */
+  SubscriptionResumed: AboutSubscription
+  /** Reminder before a trial ends. */
+  TrialWillEnd: AboutSubscription
+  /** A trial expired. */
+  TrialEnded: AboutSubscription
+  /** Advance notice before a paid period ends. */
+  SubscriptionPeriodEnding: AboutSubscription
+  /** A quota was reset. */
+  SubscriptionQuotaReset: AboutQuota
+  /** A usage limit was reached. */
+  UsageLimitReached: AboutQuota
+  /** A document was issued. */
+  InvoiceIssued: AboutInvoice
+  /** A document was paid. */
+  InvoicePaid: AboutInvoice
+  /** The browser came back from the checkout: for the page and analytics only. */
+  CheckoutReturned: AboutPayment
+  /** A payment link was opened: for the page and analytics only. */
+  PaymentLinkOpened: AboutPayment
+}
+
+export type EventType = keyof EventPayloads
+
+interface EventIdentity<T extends EventType> {
+  readonly id: string
+  readonly type: T
+  /** `{type}:{status}:{reference}`: the outcome that this event reports, once. */
+  readonly dedupKey: string
+  readonly createdAt: Date
+}
+
+export type EventOf<T extends EventType> = EventIdentity<T> & EventPayloads[T]
+
+/** Every event, told apart by its `type`. */
+export type BillingEvent = { [T in EventType]: EventOf<T> }[EventType]
+
+/** All 22 types in the order of the specification. */
+export const eventTypes = [
+  'PaymentSucceeded',
+  'PaymentFailed',
+  'PaymentCanceled',
+  'PaymentRefunded',
+  'PaymentMethodAttached',
+  'PaymentMethodDetached',
+  'SubscriptionCreated',
+  'SubscriptionRenewed',
+  'SubscriptionPaymentFailed',
+  'SubscriptionAccessSuspended',
+  'SubscriptionCancelled',
+  'SubscriptionPaused',
+  'SubscriptionResumed',
+  'TrialWillEnd',
+  'TrialEnded',
+  'SubscriptionPeriodEnding',
+  'SubscriptionQuotaReset',
+  'UsageLimitReached',
+  'InvoiceIssued',
+  'InvoicePaid',
+  'CheckoutReturned',
+  'PaymentLinkOpened',
+] as const satisfies readonly EventType[]
+
+export function isEventType(text: string): text is EventType {
+  return (eventTypes as readonly string[]).includes(text)
+}

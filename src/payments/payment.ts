@@ -1,0 +1,43 @@
+import type { Money } from '../kernel/money.ts'
+
+export const paymentStatuses = ['pending', 'paid', 'failed', 'canceled'] as const
+export type PaymentStatus = (typeof paymentStatuses)[number]
+
+export const paymentTypes = ['charge', 'refund'] as const
+export type PaymentType = (typeof paymentTypes)[number]
+
+/** What moved a payment: a stored call, a status poll, our own refund, or a person. */
+export const causes = ['call', 'poll', 'refund', 'operator'] as const
+export type Cause = (typeof causes)[number]
+
+/** The merchant's own object that a payment pays for: an order, a subscription, and so on. */
+export interface Payable {
+  readonly type: string
+  readonly id: string
+}
+
+/** A charge, or a refund of one (`type: 'refund'`, `parentId`: the charge). */
+export interface Payment extends Money {
+  readonly id: string
+  readonly type: PaymentType
+  readonly parentId: string | null
+  readonly gateway: string
+  /** The merchant's account at the provider, where one callback URL may serve several. */
+  readonly merchantAccount: string | null
+  /** Live money or the provider's test mode; null while not known. */
+  readonly live: boolean | null
+  readonly status: PaymentStatus
+  readonly payable: Payable
+  readonly description: string | null
+  readonly customer: Readonly<Record<string, unknown>> | null
+  readonly metadata: Readonly<Record<string, unknown>> | null
+  readonly returnUrl: string | null
+  /** The provider's id of the checkout (`cs_...`, invoice id), set once. */
+  readonly checkoutReference: string | null
+  /** The provider's id of the charge (`pi_...`, transaction id), set once. */
+  readonly providerReference: string | null
+  readonly checkoutUrl: string | null
+  readonly expiresAt: Date | null
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}

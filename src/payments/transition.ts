@@ -1,0 +1,73 @@
+import type { IgnoredReason, PaymentOutcome } from './outcome.ts'
+import type { Payment } from './payment.ts'
+
+/**
+ * What an outcome does to a payment:
+ * - `move`: the payment takes the outcome's status, and the event is claimed and dispatched;
+ * - `confirm`: it has that status already; the event is dispatched if nobody has claimed it yet;
+ * - `ignore`: nothing changes. `review`: a person should look, money may be involved.
+ */
+export type Decision =
+  | { readonly kind: 'move' }
+  | { readonly kind: 'confirm' }
+  | { readonly kind: 'ignore'; readonly reason: IgnoredReason; readonly review: boolean }
+
+/** The state table: the only place that knows which status may follow which. */
+export function decide(payment: Payment, gateway: string, outcome: PaymentOutcome): Decision {
+  const mismatch = bindingMismatch(payment, gateway, outcome)
+  // A paid callback that is not ours to apply may still be money that was taken.
+  if (mismatch !== undefined) return ignore(mismatch, outcome.status === 'paid')
+  return outcome.status === 'paid' ? decidePaid(payment, outcome) : decideUnpaid(payment, outcome)
+}
+
+function decidePaid(payment: Payment, outcome: PaymentOutcome): Decision {
+  if (!coversCharge(payment, outcome)) return ignore('amount_mismatch', true)
+  return payment.status === 'paid' ? { kind: 'confirm' } : { kind: 'move' }
+}
+
+function coversCharge(payment: Payment, outcome: PaymentOutcome): boolean {
+  const { amount, currency } = outcome
+  const statesNoMoney = amount === undefined && currency === undefined
+  if (statesNoMoney && outcome.amountIs === 'as_charged') return true
+  return amount === payment.amount && currency === payment.currency
+}
+
+function decideUnpaid(payment: Payment, outcome: PaymentOutcome): Decision {
+  if (payment.status === 'paid') return ignore('already_paid', false)
+  if (payment.status === outcome.status) return { kind: 'confirm' }
+  if (payment.status !== 'pending') return ignore('already_settled', false)
+  return { kind: 'move' }
+}
+
+/**
+ * A signature says who signed, not what about: the callback must come from the gateway, the
+ * merchant account, the mode and the provider's object that the payment was made for.
+ */
+function bindingMismatch(
+  payment: Payment,
+  gateway: string,
+  outcome: PaymentOutcome,
+): IgnoredReason | undefined {
+  if (payment.gateway !== gateway) return 'gateway_mismatch'
+  // A refund row moves by refund outcomes only; no callback may settle it as a charge.
+  if (payment.type !== 'charge') return 'invalid_reference'
+  if (payment.merchantAccount !== (outcome.merchantAccount ?? null)) return 'merchant_mismatch'
+  if (differ(payment.live, outcome.live)) return 'mode_mismatch'
+  if (differ(payment.checkoutReference, outcome.checkoutReference)) {
+    return 'checkout_reference_mismatch'
+  }
+  if (differ(payment.providerReference, outcome.providerReference)) {
+    return payment.status === 'paid' && outcome.status === 'paid'
+      ? 'already_paid_other_reference'
+      : 'provider_reference_mismatch'
+  }
+  return undefined
+}
+
+function differ<T>(known: T | null, stated: T | undefined): boolean {
+  return known !== null && stated !== undefined && known !== stated
+}
+
+function ignore(reason: IgnoredReason, review: boolean): Decision {
+  return { kind: 'ignore', reason, review }
+}

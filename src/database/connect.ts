@@ -1,0 +1,164 @@
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
+import pg from 'pg'
+import type { Duration } from '../kernel/duration.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Tables } from './tables.ts'
+
+/** Where the database is: a PostgreSQL server, or the socket of a running embedded one. */
+export type DatabaseTarget =
+  | { readonly kind: 'postgres'; readonly url: string }
+  | { readonly kind: 'embedded'; readonly host: string; readonly port: number }
+
+export interface ConnectOptions {
+  readonly target: DatabaseTarget
+  readonly log: Log
+  /** Connections at most. */
+  readonly poolSize: number
+  readonly applicationName: string
+  /** How long a statement may take; 5 s by default. */
+  readonly statementTimeout?: Duration
+}
+
+/** One open transaction: every statement goes through it, none beside it. */
+export interface Transaction {
+  readonly db: Kysely<Tables>
+  readonly client: pg.PoolClient
+  /** Cuts the connection: the server rolls back, and whoever waits for it gets an error. */
+  destroy(): void
+}
+
+export interface Database {
+  readonly kind: DatabaseTarget['kind']
+  /** For single statements: each is its own transaction. */
+  readonly db: Kysely<Tables>
+  readonly pool: pg.Pool
+  readonly connection: pg.ClientConfig
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+const defaultStatementTimeoutMs = 5_000
+const lockTimeoutMs = 2_000
+const idleInTransactionMs = 30_000
+const connectTimeoutMs = 2_000
+
+/** bigint as bigint, JSON as its exact text: never through a float, never re-serialised. */
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (format !== 'binary') {
+      if (oid === pg.types.builtins.INT8) return BigInt
+      if (oid === pg.types.builtins.JSON || oid === pg.types.builtins.JSONB) return String
+    }
+    return pg.types.getTypeParser(oid, format)
+  },
+}
+
+/** Opens a pool. Nothing is sent until the first statement. */
+export function connect(options: ConnectOptions): Database {
+  const connection = clientConfig(options)
+  const pool = new pg.Pool({
+    ...connection,
+    max: options.poolSize,
+    idleTimeoutMillis: 30_000,
+  })
+  // An idle client that loses its server reports here; without a handler it would end the process.
+  pool.on('error', (error) => options.log.warn({ err: error }, 'database connection lost'))
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  return {
+    kind: options.target.kind,
+    db,
+    pool,
+    connection,
+    transaction: (work) => runTransaction(pool, work),
+    // Kysely ends its pool, and only if it ever used it.
+    close: async () => {
+      await db.destroy()
+      if (!pool.ended) await pool.end()
+    },
+  }
+}
+
+function clientConfig(options: ConnectOptions): pg.ClientConfig {
+  const statementTimeoutMs = options.statementTimeout ?? defaultStatementTimeoutMs
+  const shared = {
+    types,
+    connectionTimeoutMillis: connectTimeoutMs,
+    application_name: options.applicationName,
+    // Slightly above the server's own limit, and the only limit where there is no server.
+    query_timeout: statementTimeoutMs + 1_000,
+    keepAlive: true,
+  }
+  if (options.target.kind === 'embedded') {
+    const { host, port } = options.target
+    return { ...shared, host, port, user: 'quittance', database: 'quittance' }
+  }
+  return {
+    ...shared,
+    connectionString: options.target.url,
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: lockTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
+  }
+}
+
+async function runTransaction<T>(
+  pool: pg.Pool,
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect()
+  let usable = false
+  let released = false
+  const release = (destroy: boolean) => {
+    if (!released) client.release(destroy)
+    released = true
+  }
+  // A client that loses its server while nobody waits on it must not end the process.
+  const ignoreError = () => {}
+  client.on('error', ignoreError)
+  try {
+    await client.query('begin')
+    const result = await work({
+      db: boundTo(client),
+      client,
+      destroy: () => release(true),
+    })
+    const { command } = await client.query('commit')
+    if (command !== 'COMMIT') throw new Error('the transaction was aborted, nothing is committed')
+    usable = true
+    return result
+  } catch (error) {
+    if (!released) usable = await rolledBack(client)
+    throw error
+  } finally {
+    client.off('error', ignoreError)
+    release(!usable)
+  }
+}
+
+async function rolledBack(client: pg.PoolClient): Promise<boolean> {
+  try {
+    await client.query('rollback')
+    return true
+  } catch {
+    return false
+  }
+}
+
+const bound = new WeakMap<pg.PoolClient, Kysely<Tables>>()
+
+/** Kysely over one checked-out client; made once a client. */
+export function boundTo(client: pg.PoolClient): Kysely<Tables> {
+  const known = bound.get(client)
+  if (known !== undefined) return known
+  const made = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: singleClientPool(client) }),
+  })
+  bound.set(client, made)
+  return made
+}
+
+/** A pool of exactly this client, which Kysely neither takes from anybody nor gives back. */
+export function singleClientPool(client: Pick<pg.PoolClient, 'query'>): PostgresPool {
+  const lent = { query: client.query.bind(client), release: () => {} } as PostgresPoolClient
+  return { connect: () => Promise.resolve(lent), end: () => Promise.resolve(), options: {} }
+}

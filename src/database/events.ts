@@ -1,0 +1,64 @@
+import { sql, type Kysely, type Selectable } from 'kysely'
+import type { Cause } from '../payments/payment.ts'
+import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import type { EventsTable, Tables } from './tables.ts'
+
+/** A dispatched event as stored: its row is the claim of its outcome. */
+export interface EventRecord {
+  readonly id: string
+  readonly dedupKey: string
+  readonly type: string
+  readonly paymentId: string | null
+  readonly webhookCallId: string | null
+  readonly source: Cause
+  readonly data: Readonly<Record<string, unknown>>
+  readonly createdAt: Date
+}
+
+export interface EventsQuery extends PageQuery {
+  readonly paymentId?: string
+  readonly type?: string
+}
+
+export async function listEvents(
+  db: Kysely<Tables>,
+  query: EventsQuery,
+): Promise<Page<EventRecord>> {
+  const limit = pageLimit(query)
+  const after = readCursor(query.cursor)
+  let select = db
+    .selectFrom('billing.events')
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (query.paymentId !== undefined) select = select.where('payment_id', '=', query.paymentId)
+  if (query.type !== undefined) select = select.where('type', '=', query.type)
+  if (after !== undefined) {
+    select = select.where(sql<boolean>`(created_at, id) < (${after.at}, ${after.id}::uuid)`)
+  }
+  const rows = await select.execute()
+  return toPage(rows.map(toEventRecord), limit, (event) => ({ at: event.createdAt, id: event.id }))
+}
+
+export async function findEvent(db: Kysely<Tables>, id: string): Promise<EventRecord | undefined> {
+  const row = await db
+    .selectFrom('billing.events')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && toEventRecord(row)
+}
+
+function toEventRecord(row: Selectable<EventsTable>): EventRecord {
+  return {
+    id: row.id,
+    dedupKey: row.dedup_key,
+    type: row.type,
+    paymentId: row.payment_id,
+    webhookCallId: row.webhook_call_id,
+    source: row.source,
+    data: JSON.parse(row.data) as Record<string, unknown>,
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * What a database error means for the statement or transaction that met it:
+ * - `transient`: rolled back by the server, and worth the same try again soon;
+ * - `data`: rolled back, the values are at fault; the same try would fail again;
+ * - `unavailable`: rolled back or never begun, the server cannot do it now;
+ * - `lost`: the connection went; if a commit was under way its fate is unknown;
+ * - `other`: not the database's doing, or a bug.
+ */
+export type FailureKind = 'transient' | 'data' | 'unavailable' | 'lost' | 'other'
+
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
+
+/** `pg` reports these without a code. */
+const lostMessages =
+  /connection terminated|connection ended|timeout exceeded when trying to connect|query read timeout|not queryable|client was closed|socket hang up|cannot use a pool after/i
+
+const sqlState = /^[0-9A-Z]{5}$/
+
+export function sqlStateOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
+  const { code } = error
+  return typeof code === 'string' && sqlState.test(code) && 'severity' in error ? code : undefined
+}
+
+export function classifyFailure(error: unknown): FailureKind {
+  const state = sqlStateOf(error)
+  if (state !== undefined) return classifyState(state)
+  if (!(error instanceof Error)) return 'other'
+  if ('code' in error && typeof error.code === 'string' && networkCodes.has(error.code)) {
+    return 'lost'
+  }
+  return lostMessages.test(error.message) ? 'lost' : 'other'
+}
+
+function classifyState(state: string): FailureKind {
+  // Shutdown and class 08 may strike between the commit and its answer.
+  if (state === '57P01' || state === '57P02' || state === '57P03') return 'lost'
+  if (state.startsWith('08')) return 'lost'
+  // Serialization and deadlock; a lock or statement timeout; idle in transaction.
+  if (state.startsWith('40') || state === '55P03' || state === '57014' || state === '25P03') {
+    return 'transient'
+  }
+  if (state.startsWith('22') || state.startsWith('23') || state === '54000' || state === '54001') {
+    return 'data'
+  }
+  if (state.startsWith('53') || state.startsWith('58') || state === '25006' || state === '3D000') {
+    return 'unavailable'
+  }
+  return 'other'
+}
+
+/** Failures after which the same work may simply be tried again, without blaming anybody. */
+export function isPassing(error: unknown): boolean {
+  const kind = classifyFailure(error)
+  return kind === 'transient' || kind === 'unavailable' || kind === 'lost'
+}

@@ -1,0 +1,129 @@
+import type { ColumnType, Generated } from 'kysely'
+import type { Cause, PaymentStatus, PaymentType } from '../payments/payment.ts'
+
+/** What a `timestamptz` reads as; written by the database's own clock wherever queueing depends on it. */
+type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>
+type NullableTimestamp = ColumnType<
+  Date | null,
+  Date | string | null | undefined,
+  Date | string | null
+>
+/** `json` is handed over as its text, and read back as its text: see connect.ts. */
+type JsonText = ColumnType<string, string, string>
+type NullableJsonText = ColumnType<string | null, string | null | undefined, string | null>
+
+export type CallState = 'pending' | 'processing' | 'processed' | 'ignored' | 'failed'
+export type DeliveryState = Exclude<CallState, 'ignored'>
+
+export interface PaymentsTable {
+  id: string
+  type: Generated<PaymentType>
+  parent_id: string | null
+  gateway: string
+  merchant_account: string | null
+  live: boolean | null
+  status: Generated<PaymentStatus>
+  amount: bigint
+  currency: string
+  payable_type: string
+  payable_id: string
+  description: string | null
+  customer: NullableJsonText
+  metadata: NullableJsonText
+  return_url: string | null
+  checkout_reference: string | null
+  provider_reference: string | null
+  checkout_url: string | null
+  expires_at: NullableTimestamp
+  created_at: Timestamp
+  updated_at: Timestamp
+}
+
+export interface PaymentTransitionsTable {
+  id: string
+  payment_id: string
+  from_status: PaymentStatus
+  to_status: PaymentStatus
+  cause: Cause
+  webhook_call_id: string | null
+  at: Timestamp
+}
+
+/** The columns that make a row its own place in the queue. */
+export interface LeaseColumns {
+  attempts: Generated<number>
+  /** Times a worker died, or was cut off, while holding the row. */
+  leases_lost: Generated<number>
+  /** Times the row went back without using an attempt: a deadlock, a lost connection. */
+  times_returned: Generated<number>
+  next_attempt_at: Timestamp
+  lease_token: string | null
+  lease_until: NullableTimestamp
+  exception: string | null
+}
+
+export interface WebhookCallsTable extends LeaseColumns {
+  id: string
+  gateway: string
+  queue: string
+  url: string
+  headers: JsonText
+  kind: 'json' | 'form' | 'unreadable'
+  payload: NullableJsonText
+  body: Buffer | null
+  state: Generated<CallState>
+  outcome: NullableJsonText
+  needs_review: Generated<boolean>
+  payment_id: string | null
+  /** What an Ignored `unknown_payment` call waits for: see payments/awaiting. */
+  awaiting: string | null
+  received_at: Timestamp
+  processed_at: NullableTimestamp
+}
+
+export interface EventsTable {
+  id: string
+  dedup_key: string
+  type: string
+  payment_id: string | null
+  webhook_call_id: string | null
+  source: Cause
+  data: JsonText
+  created_at: Timestamp
+}
+
+export interface DeliveriesTable extends LeaseColumns {
+  id: string
+  event_id: string
+  listener: string
+  queue: string
+  state: Generated<DeliveryState>
+  created_at: Timestamp
+  processed_at: NullableTimestamp
+}
+
+export interface ListenersTable {
+  name: string
+  event_types: string[]
+  queued: boolean
+  registered_at: Timestamp
+}
+
+export interface SchedulesTable {
+  name: string
+  next_run_at: Timestamp
+  lease_token: string | null
+  lease_until: NullableTimestamp
+  last_run_at: NullableTimestamp
+  last_error: string | null
+}
+
+export interface Tables {
+  'billing.payments': PaymentsTable
+  'billing.payment_transitions': PaymentTransitionsTable
+  'billing.webhook_calls': WebhookCallsTable
+  'billing.events': EventsTable
+  'billing.deliveries': DeliveriesTable
+  'billing.listeners': ListenersTable
+  'billing.schedules': SchedulesTable
+}

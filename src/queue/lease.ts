@@ -1,0 +1,189 @@
+import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
+import type { DeliveriesTable, Tables, WebhookCallsTable } from '../database/tables.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
+
+/** The tables whose rows are their own place in a queue. */
+export type QueueTable = 'billing.webhook_calls' | 'billing.deliveries'
+
+/** A row taken by this process; whoever does not hold its token changes nothing. */
+export interface Lease {
+  readonly id: string
+  readonly token: string
+}
+
+export type LeasedCall = Lease &
+  Pick<
+    Selectable<WebhookCallsTable>,
+    | 'gateway'
+    | 'queue'
+    | 'kind'
+    | 'payload'
+    | 'body'
+    | 'attempts'
+    | 'leases_lost'
+    | 'times_returned'
+  >
+
+export type LeasedDelivery = Lease &
+  Pick<
+    Selectable<DeliveriesTable>,
+    'event_id' | 'listener' | 'attempts' | 'leases_lost' | 'times_returned'
+  >
+
+export interface TakeOptions {
+  readonly limit: number
+  readonly token: string
+  /** Names of the queues to take from; all of them if left out. */
+  readonly queues?: readonly string[] | undefined
+  /** Take rows that already cost a worker its life, which go one at a time. */
+  readonly alone: boolean
+  /** The listeners that this process has: without all known ones it takes nothing. */
+  readonly listeners: readonly string[]
+}
+
+export const leaseLength: Duration = seconds(30)
+/** A row that cost so many workers their lives is given up. */
+export const leasesBeforeFailure = 10
+
+/** An amount of time in SQL. */
+export function interval(length: Duration): RawBuilder<unknown> {
+  return sql`make_interval(secs => ${length / 1000})`
+}
+
+// The bytes matter only where there is no text; they may be large.
+const callColumns = sql`row.gateway, row.queue, row.kind, row.payload,
+  case when row.kind = 'unreadable' then row.body end as body`
+const deliveryColumns = sql`row.event_id, row.listener`
+
+export function takeCalls(
+  db: Kysely<Tables>,
+  options: TakeOptions,
+): Promise<readonly LeasedCall[]> {
+  return take<LeasedCall>(db, 'billing.webhook_calls', { ...options, columns: callColumns })
+}
+
+export function takeDeliveries(
+  db: Kysely<Tables>,
+  options: TakeOptions,
+): Promise<readonly LeasedDelivery[]> {
+  return take<LeasedDelivery>(db, 'billing.deliveries', { ...options, columns: deliveryColumns })
+}
+
+/** Takes due rows, oldest first; rows that others hold are passed over. The database's clock rules. */
+async function take<Row>(
+  db: Kysely<Tables>,
+  table: QueueTable,
+  options: TakeOptions & { readonly columns: RawBuilder<unknown> },
+): Promise<readonly Row[]> {
+  const inQueues =
+    options.queues === undefined ? sql`` : sql`and queue = any(${[...options.queues]}::text[])`
+  const losses = options.alone ? sql`leases_lost > 0` : sql`leases_lost = 0`
+  const { rows } = await sql<Row>`
+    update ${sql.table(table)} as row
+    set state = 'processing', lease_token = ${options.token}::uuid,
+      lease_until = clock_timestamp() + ${interval(leaseLength)}
+    from (
+      select id from ${sql.table(table)}
+      where state = 'pending' and next_attempt_at <= now() and ${losses} ${inQueues}
+        and not exists (
+          select from billing.listeners where name <> all(${[...options.listeners]}::text[])
+        )
+      order by next_attempt_at, id limit ${options.limit} for update skip locked
+    ) as due
+    where row.id = due.id
+    returning row.id, row.lease_token as token, ${options.columns},
+      row.attempts, row.leases_lost, row.times_returned`.execute(db)
+  return rows
+}
+
+/** Keeps what is still being worked on. */
+export async function extendLeases(
+  db: Kysely<Tables>,
+  table: QueueTable,
+  leases: readonly Lease[],
+): Promise<void> {
+  await sql`
+    update ${sql.table(table)}
+    set lease_until = clock_timestamp() + ${interval(leaseLength)}
+    where id = any(${leases.map((lease) => lease.id)}::uuid[])
+      and lease_token = any(${leases.map((lease) => lease.token)}::uuid[])`.execute(db)
+}
+
+/** Gives rows back untouched, for another worker to take at once. */
+export async function releaseLeases(
+  db: Kysely<Tables>,
+  table: QueueTable,
+  leases: readonly Lease[],
+): Promise<void> {
+  if (leases.length === 0) return
+  await sql`
+    update ${sql.table(table)}
+    set state = 'pending', lease_token = null, lease_until = null
+    where id = any(${leases.map((lease) => lease.id)}::uuid[])
+      and lease_token = any(${leases.map((lease) => lease.token)}::uuid[])`.execute(db)
+}
+
+/** Gives a row back after a passing failure: no attempt is used. */
+export async function returnLease(
+  db: Kysely<Tables>,
+  table: QueueTable,
+  options: { readonly lease: Lease; readonly after: Duration },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update ${sql.table(table)}
+    set state = 'pending', lease_token = null, lease_until = null,
+      times_returned = times_returned + 1,
+      next_attempt_at = clock_timestamp() + ${interval(options.after)}
+    where id = ${options.lease.id}::uuid and lease_token = ${options.lease.token}::uuid`.execute(db)
+  return numAffectedRows === 1n
+}
+
+/** Records a failed attempt: `after` the next one is due, or none (`undefined`) and it has failed. */
+export async function failLease(
+  db: Kysely<Tables>,
+  table: QueueTable,
+  options: {
+    readonly lease: Lease
+    readonly after: Duration | undefined
+    readonly exception: string
+  },
+): Promise<boolean> {
+  const next =
+    options.after === undefined
+      ? sql`state = 'failed', processed_at = clock_timestamp()`
+      : sql`state = 'pending', next_attempt_at = clock_timestamp() + ${interval(options.after)}`
+  const { numAffectedRows } = await sql`
+    update ${sql.table(table)}
+    set attempts = attempts + 1, exception = ${options.exception},
+      lease_token = null, lease_until = null, ${next}
+    where id = ${options.lease.id}::uuid and lease_token = ${options.lease.token}::uuid`.execute(db)
+  return numAffectedRows === 1n
+}
+
+export interface ExpiredLeases {
+  /** Back in the queue. */
+  readonly requeued: number
+  /** Given up as `worker lost`. */
+  readonly failed: number
+}
+
+/** Takes rows back from workers that died or hang. */
+export async function expireLeases(db: Kysely<Tables>, table: QueueTable): Promise<ExpiredLeases> {
+  const { rows } = await sql<{ state: string }>`
+    update ${sql.table(table)} as row
+    set state = case when leases_lost + 1 >= ${leasesBeforeFailure} then 'failed' else 'pending' end,
+      exception = case when leases_lost + 1 >= ${leasesBeforeFailure}
+        then 'worker lost: ' || (leases_lost + 1) || ' workers died while they held this row'
+        else exception end,
+      leases_lost = leases_lost + 1, next_attempt_at = clock_timestamp(),
+      lease_token = null, lease_until = null
+    from (
+      select id from ${sql.table(table)}
+      where state = 'processing' and lease_until < now()
+      order by lease_until limit 1000 for update skip locked
+    ) as lost
+    where row.id = lost.id
+    returning row.state`.execute(db)
+  const failed = rows.filter((row) => row.state === 'failed').length
+  return { requeued: rows.length - failed, failed }
+}

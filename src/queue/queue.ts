@@ -1,0 +1,18 @@
+/**
+ * A queue connection only says which call to look at: the stored call is the truth, and losing an
+ * announcement costs time, never a call.
+ */
+export interface QueueConnection {
+  readonly name: string
+  /**
+   * How many attempts a call has. `sync` has one: its failure is answered 500, so the gateway's own
+   * redelivery is the retry.
+   */
+  readonly attempts: number
+  /** Calls are inserted already leased by this process and processed before the answer. */
+  readonly inline: boolean
+  /** Tells workers that calls wait. Runs after the commit. */
+  announce(callIds: readonly string[]): Promise<void>
+  /** Wakes `onWork` whenever calls may wait; the worker also looks by itself every second. */
+  subscribe(onWork: () => void): Promise<() => Promise<void>>
+}

@@ -1,0 +1,70 @@
+import { sql, type Kysely } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+import type { PaymentReference } from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
+
+/**
+ * An early callback names a payment that is not there yet. Its call ends Ignored
+ * `unknown_payment` and keeps what it waits for; whoever creates that payment puts it back into the
+ * queue. Both sides write, commit, then look, so that one of them sees the other.
+ */
+export function awaitingKey(gateway: string, reference: PaymentReference): string {
+  if ('id' in reference) return `id:${reference.id}`
+  return 'checkoutReference' in reference
+    ? `checkout:${gateway}/${reference.checkoutReference}`
+    : `provider:${gateway}/${reference.providerReference}`
+}
+
+/** Everything that an early callback about this payment may be waiting for. */
+function keysOf(payment: Payment): readonly string[] {
+  const { gateway, checkoutReference, providerReference } = payment
+  return [
+    awaitingKey(gateway, { id: payment.id }),
+    ...(checkoutReference === null ? [] : [awaitingKey(gateway, { checkoutReference })]),
+    ...(providerReference === null ? [] : [awaitingKey(gateway, { providerReference })]),
+  ]
+}
+
+/** What puts a finished call back into the queue as if it had just come. */
+export const requeued = sql`
+  state = 'pending', attempts = 0, leases_lost = 0, times_returned = 0, awaiting = null,
+  next_attempt_at = clock_timestamp(), processed_at = null, needs_review = false`
+
+/** Called after a payment is committed; returns the ids of the calls that may settle it now. */
+export async function requeueCallsAwaiting(
+  db: Kysely<Tables>,
+  payment: Payment,
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    update billing.webhook_calls set ${requeued}
+    where awaiting = any(${[...keysOf(payment)]}::text[]) and state = 'ignored'
+    returning id`.execute(db)
+  return rows.map((row) => row.id)
+}
+
+/**
+ * Joins waiting calls whose payment is there by now: one call right after it was committed as
+ * waiting, or all of them (the sweeper's backstop). Returns the ids of those it put back.
+ */
+export async function requeueSettleableCalls(
+  db: Kysely<Tables>,
+  callId?: string,
+): Promise<readonly string[]> {
+  const which = callId === undefined ? sql`` : sql`and call.id = ${callId}::uuid`
+  const { rows } = await sql<{ id: string }>`
+    update billing.webhook_calls as call set ${requeued}
+    where call.awaiting is not null and call.state = 'ignored' ${which} and case
+      when call.awaiting like 'id:%' then exists (
+        select from billing.payments where id = substr(call.awaiting, 4)::uuid)
+      when call.awaiting like 'checkout:%' then exists (
+        select from billing.payments
+        where gateway = call.gateway
+          and checkout_reference = substr(call.awaiting, length('checkout:/' || call.gateway) + 1))
+      else exists (
+        select from billing.payments
+        where gateway = call.gateway
+          and provider_reference = substr(call.awaiting, length('provider:/' || call.gateway) + 1))
+    end
+    returning call.id`.execute(db)
+  return rows.map((row) => row.id)
+}

@@ -1,0 +1,108 @@
+import type { Kysely } from 'kysely'
+import { sql } from 'kysely'
+import { findEvent } from '../database/events.ts'
+import { isPassing } from '../database/failure.ts'
+import { findPayment } from '../database/payments.ts'
+import type { Tables } from '../database/tables.ts'
+import type { BillingEvent } from '../events/catalogue.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import { exceptionText } from '../kernel/exception-text.ts'
+import { failLease, returnLease, type LeasedDelivery } from '../queue/lease.ts'
+import { callAttempts, nextTry, returnDelay, returnsBeforeAttempt } from '../queue/retry.ts'
+import { idempotencyKey } from './dispatch-events.ts'
+import type { QueuedListener } from './listener.ts'
+import type { Processing } from './process-call.ts'
+
+/** What a queued listener may take; it may call anybody meanwhile. */
+const deliveryLimit: Duration = seconds(60)
+
+/** Tells a queued listener of its event, with no transaction open; retried like a call. */
+export async function deliver(delivery: LeasedDelivery, processing: Processing): Promise<void> {
+  const { db } = processing.database
+  try {
+    await tell(delivery, processing)
+    await finish(db, delivery)
+  } catch (error) {
+    await recordFailure(delivery, processing, error).catch((again: unknown) =>
+      processing.log.warn({ err: again, delivery: delivery.id }, 'lease left to run out'),
+    )
+  }
+}
+
+async function tell(delivery: LeasedDelivery, processing: Processing): Promise<void> {
+  const event = await loadEvent(processing.database.db, delivery)
+  const listener = processing.listeners.find(delivery.listener, event.type)
+  if (listener === undefined) {
+    throw new QuittanceError(
+      'listener_missing',
+      `listener ${delivery.listener} no longer listens to ${event.type}`,
+    )
+  }
+  const abort = new AbortController()
+  const limit = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    const error = new QuittanceError(
+      'listener_timed_out',
+      `queued listener ${delivery.listener} did not end within ${deliveryLimit / 1000} s`,
+      { fix: 'Make the listener faster, or split its work.' },
+    )
+    abort.abort(error)
+    limit.reject(error)
+  }, deliveryLimit)
+  const run = listener.run as QueuedListener<typeof event.type>
+  const context = {
+    idempotencyKey: idempotencyKey(event.dedupKey, delivery.listener),
+    signal: abort.signal,
+  }
+  try {
+    await Promise.race([(async () => run(event as never, context))(), limit.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function loadEvent(db: Kysely<Tables>, delivery: LeasedDelivery): Promise<BillingEvent> {
+  const record = await findEvent(db, delivery.event_id)
+  if (record === undefined) throw new Error(`event ${delivery.event_id} is gone`)
+  const { id, type, dedupKey, createdAt, data, paymentId } = record
+  const payment = paymentId === null ? undefined : await findPayment(db, paymentId)
+  return { ...data, id, type, dedupKey, createdAt, payment } as unknown as BillingEvent
+}
+
+async function finish(db: Kysely<Tables>, delivery: LeasedDelivery): Promise<void> {
+  await db
+    .updateTable('billing.deliveries')
+    .set({
+      state: 'processed',
+      exception: null,
+      lease_token: null,
+      lease_until: null,
+      processed_at: sql<Date>`clock_timestamp()`,
+    })
+    .where('id', '=', delivery.id)
+    .where('lease_token', '=', delivery.token)
+    .execute()
+}
+
+async function recordFailure(
+  delivery: LeasedDelivery,
+  processing: Processing,
+  error: unknown,
+): Promise<void> {
+  const { database, log, random } = processing
+  if (isPassing(error) && delivery.times_returned < returnsBeforeAttempt) {
+    const after = returnDelay(delivery.times_returned, random)
+    await returnLease(database.db, 'billing.deliveries', { lease: delivery, after })
+    return
+  }
+  const next = nextTry(delivery.attempts + 1, callAttempts)
+  const entry = { err: error, delivery: delivery.id, listener: delivery.listener }
+  if (next.kind === 'give_up') log.error(entry, 'delivery failed: no attempts left')
+  else log.warn(entry, 'delivery failed, will be retried')
+  await failLease(database.db, 'billing.deliveries', {
+    lease: delivery,
+    after: next.kind === 'retry' ? next.after : undefined,
+    exception: processing.scrub(exceptionText(error)),
+  })
+}

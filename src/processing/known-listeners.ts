@@ -1,0 +1,39 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import type { ListenerRegistry } from './listeners.ts'
+
+/** A listener that some process registered, and that no process may go without. */
+export interface KnownListener {
+  readonly name: string
+  readonly eventTypes: readonly string[]
+  readonly queued: boolean
+  /** This process has it. */
+  readonly present: boolean
+  readonly registeredAt: Date
+}
+
+export async function listKnownListeners(
+  db: Kysely<Tables>,
+  registry: ListenerRegistry,
+): Promise<readonly KnownListener[]> {
+  const rows = await db.selectFrom('billing.listeners').selectAll().orderBy('name').execute()
+  const present = new Set(registry.names())
+  return rows.map((row) => ({
+    name: row.name,
+    eventTypes: row.event_types,
+    queued: row.queued,
+    present: present.has(row.name),
+    registeredAt: row.registered_at,
+  }))
+}
+
+/** For a listener that was removed for good. */
+export async function forgetListener(db: Kysely<Tables>, name: string): Promise<void> {
+  const { numDeletedRows } = await db
+    .deleteFrom('billing.listeners')
+    .where('name', '=', name)
+    .executeTakeFirstOrThrow()
+  if (numDeletedRows === 1n) return
+  throw new QuittanceError('listener_not_found', `no listener is known as ${JSON.stringify(name)}`)
+}

@@ -1,0 +1,156 @@
+import type { Database } from '../database/connect.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import { extendLeases, releaseLeases, type Lease, type QueueTable } from '../queue/lease.ts'
+
+export interface LanesOptions<Row extends Lease> {
+  readonly table: QueueTable
+  readonly database: Database
+  readonly log: Log
+  readonly newId: NewId
+  /** Rows handled at the same time. */
+  readonly lanes: number
+  /** Rows leased ahead of the lanes at most. */
+  readonly ahead: number
+  take(options: { limit: number; token: string; alone: boolean }): Promise<readonly Row[]>
+  /** Never rejects: every end of a row is recorded on the row. */
+  handle(row: Row): Promise<void>
+}
+
+export interface Lanes {
+  wake(): void
+  stop(grace: Duration): Promise<void>
+}
+
+const pollEvery: Duration = seconds(1)
+const extendEvery: Duration = seconds(10)
+const aloneEvery: Duration = seconds(5)
+
+interface State<Row extends Lease> extends LanesOptions<Row> {
+  /** Leased, and waiting for a lane. */
+  readonly buffer: Row[]
+  readonly running: Map<Row, Promise<void>>
+  stopping: boolean
+  /** The last look found as many rows as it asked for, or somebody woke us. */
+  more: boolean
+  /** It is time to look for rows that must be handled with nothing beside them. */
+  aloneDue: boolean
+  filling: Promise<void> | undefined
+}
+
+/**
+ * Takes rows and hands them to a fixed number of lanes, refilling while some wait, so that a slow
+ * row holds up its own lane only. Rows that cost a worker its life before are handled with nothing
+ * beside them.
+ */
+export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes {
+  const state: State<Row> = {
+    ...options,
+    buffer: [],
+    running: new Map(),
+    stopping: false,
+    more: true,
+    aloneDue: false,
+    filling: undefined,
+  }
+  const wake = () => {
+    state.more = true
+    advance(state)
+  }
+  const timers = [
+    setInterval(wake, pollEvery),
+    setInterval(() => {
+      state.aloneDue = true
+      advance(state)
+    }, aloneEvery),
+    setInterval(() => void extend(state), extendEvery),
+  ]
+  wake()
+  return {
+    wake,
+    async stop(grace) {
+      state.stopping = true
+      await release(state, state.buffer.splice(0))
+      await Promise.race([Promise.all([state.filling, ...state.running.values()]), pause(grace)])
+      for (const timer of timers) clearInterval(timer)
+      await release(state, [...state.running.keys()])
+    },
+  }
+}
+
+function advance<Row extends Lease>(state: State<Row>): void {
+  while (!state.stopping && state.running.size < state.lanes) {
+    const row = state.buffer.shift()
+    if (row === undefined) break
+    void run(state, row).then(() => advance(state))
+  }
+  if (state.stopping || state.filling !== undefined || !mayFill(state)) return
+  state.filling = fill(state).then(() => {
+    state.filling = undefined
+    if (state.more || state.buffer.length > 0) advance(state)
+  })
+}
+
+async function run<Row extends Lease>(state: State<Row>, row: Row): Promise<void> {
+  const handled = state.handle(row)
+  state.running.set(row, handled)
+  await handled
+  state.running.delete(row)
+}
+
+function mayFill<Row extends Lease>(state: State<Row>): boolean {
+  if (state.aloneDue) return state.buffer.length === 0 && state.running.size === 0
+  return state.more && state.buffer.length < state.ahead / 2
+}
+
+/** Never rejects. */
+async function fill<Row extends Lease>(state: State<Row>): Promise<void> {
+  try {
+    await (state.aloneDue ? runAlone(state) : refill(state))
+  } catch (error) {
+    state.more = false
+    state.log.error({ err: error, table: state.table }, 'could not take work; will try again')
+  }
+}
+
+async function refill<Row extends Lease>(state: State<Row>): Promise<void> {
+  const limit = state.ahead - state.buffer.length
+  const rows = await state.take({ limit, token: state.newId(), alone: false })
+  if (state.stopping) return release(state, rows)
+  state.more = rows.length === limit
+  state.buffer.push(...rows)
+  advance(state)
+}
+
+async function runAlone<Row extends Lease>(state: State<Row>): Promise<void> {
+  state.aloneDue = false
+  const [row] = await state.take({ limit: 1, token: state.newId(), alone: true })
+  if (row === undefined) return
+  await run(state, row)
+  state.aloneDue = true
+}
+
+async function extend<Row extends Lease>(state: State<Row>): Promise<void> {
+  const leases = [...state.buffer, ...state.running.keys()]
+  if (leases.length === 0) return
+  try {
+    await extendLeases(state.database.db, state.table, leases)
+  } catch (error) {
+    state.log.warn({ err: error, table: state.table }, 'could not extend leases')
+  }
+}
+
+async function release<Row extends Lease>(state: State<Row>, rows: readonly Row[]): Promise<void> {
+  try {
+    await releaseLeases(state.database.db, state.table, rows)
+  } catch (error) {
+    state.log.warn({ err: error, table: state.table }, 'leases not given back; they run out')
+  }
+}
+
+function pause(length: Duration): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, length).unref()
+  })
+}

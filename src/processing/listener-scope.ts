@@ -1,0 +1,92 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { Kysely, PostgresDialect } from 'kysely'
+import type pg from 'pg'
+import { singleClientPool } from '../database/connect.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import type { ListenerTransaction } from './listener.ts'
+
+/** The time during which listeners run in a transaction of ours. */
+export interface ListenerScope {
+  open: boolean
+}
+
+const scopes = new AsyncLocalStorage<ListenerScope>()
+
+export function runInScope<T>(scope: ListenerScope, work: () => T): T {
+  return scopes.run(scope, work)
+}
+
+/**
+ * Refuses handles that are not bound to the listener's transaction: their writes would not roll
+ * back with it, and on the embedded database they would wait for it for ever.
+ */
+export function refuseInsideListener(what: string): void {
+  if (scopes.getStore()?.open !== true) return
+  throw new QuittanceError(
+    'outer_handle_in_listener',
+    `${what} was used inside a listener's transaction`,
+  )
+}
+
+/** Begin, commit and rollback are ours; savepoints are free to use. */
+const transactionControl =
+  /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:work\s+|transaction\s+)?to\b))\b/i
+
+/** The transaction as listeners get it: usable while their scope is open, and never ended by them. */
+export function listenerTransaction(
+  client: pg.PoolClient,
+  scope: ListenerScope,
+): ListenerTransaction {
+  const guarded = new Proxy(client, {
+    get(target, key) {
+      if (key === 'query') return guardedQuery(target, scope)
+      if (key === 'release' || key === 'end') return refuseEnding
+      const value: unknown = Reflect.get(target, key)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+  const db = new Kysely<unknown>({
+    dialect: new PostgresDialect({ pool: singleClientPool(guarded) }),
+  })
+  return Object.assign(db, {
+    client: guarded,
+    query: <Row extends pg.QueryResultRow>(text: string, params: readonly unknown[] = []) =>
+      guarded.query<Row>(text, [...params]),
+  })
+}
+
+function guardedQuery(client: pg.PoolClient, scope: ListenerScope) {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown
+  return (...args: unknown[]) => {
+    if (!scope.open) {
+      throw new QuittanceError(
+        'outer_handle_in_listener',
+        'the transaction of a listener was used after the listener had ended',
+        { fix: 'Await every statement inside the listener.' },
+      )
+    }
+    const text = textOf(args[0])
+    if (transactionControl.test(text)) refuseControl(text)
+    return query(...args)
+  }
+}
+
+function textOf(query: unknown): string {
+  if (typeof query === 'string') return query
+  if (typeof query === 'object' && query !== null && 'text' in query) return String(query.text)
+  return ''
+}
+
+function refuseControl(text: string): never {
+  throw new QuittanceError(
+    'transaction_control_refused',
+    `a listener tried to end its transaction: ${text.trim().slice(0, 40)}`,
+  )
+}
+
+function refuseEnding(): never {
+  throw new QuittanceError(
+    'transaction_control_refused',
+    'a listener tried to release the connection of its transaction',
+  )
+}

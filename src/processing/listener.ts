@@ -1,0 +1,59 @@
+import type { Kysely } from 'kysely'
+import type pg from 'pg'
+import type { EventOf, EventType } from '../events/catalogue.ts'
+import type { Page } from '../database/page.ts'
+import type { PaymentsQuery } from '../database/payments.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { CreatePaymentInput } from './create-payment.ts'
+
+/**
+ * The transaction in which the event is claimed: what a listener writes through it commits together
+ * with the claim, or not at all. Kysely for any tables (`tx.withTables<...>()`), plain SQL by
+ * `query`, and the `pg` client for other query builders.
+ */
+export type ListenerTransaction = Kysely<unknown> & {
+  query<Row extends pg.QueryResultRow>(
+    text: string,
+    params?: readonly unknown[],
+  ): Promise<pg.QueryResult<Row>>
+  readonly client: Pick<pg.PoolClient, 'query'>
+}
+
+/** What a listener may do with payments, inside its transaction. */
+export interface BoundBilling {
+  readonly payments: {
+    create(input: CreatePaymentInput): Promise<Payment>
+    get(id: string): Promise<Payment | undefined>
+    list(query?: PaymentsQuery): Promise<Page<Payment>>
+  }
+}
+
+export interface ListenerContext {
+  readonly tx: ListenerTransaction
+  /** Bound to `tx`; the outer `billing` refuses inside a listener. */
+  readonly billing: BoundBilling
+  /** Runs after the commit, best effort: a crash loses it. Durable work: `queued: true`. */
+  afterCommit(work: () => void | Promise<void>): void
+  /** The same at every retry of this event for this listener: hand it to what does not roll back. */
+  readonly idempotencyKey: string
+  /** Aborts when the listeners' time is up. */
+  readonly signal: AbortSignal
+}
+
+/** A queued listener runs after the commit, with no transaction open around it. */
+export type QueuedListenerContext = Pick<ListenerContext, 'idempotencyKey' | 'signal'>
+
+export type Listener<T extends EventType> = (
+  event: EventOf<T>,
+  context: ListenerContext,
+) => void | Promise<void>
+
+export type QueuedListener<T extends EventType> = (
+  event: EventOf<T>,
+  context: QueuedListenerContext,
+) => void | Promise<void>
+
+export interface ListenerOptions {
+  /** Stable name; the function's own name by default. */
+  readonly name?: string
+}

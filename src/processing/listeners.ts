@@ -1,0 +1,96 @@
+import { sql, type Kysely } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+import { eventTypes, isEventType, type EventType } from '../events/catalogue.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import type { Listener, QueuedListener } from './listener.ts'
+
+export interface RegisteredListener<T extends EventType = EventType> {
+  readonly name: string
+  readonly type: T
+  readonly queued: boolean
+  readonly run: Listener<T> | QueuedListener<T>
+}
+
+/** The listeners of this process, by event type and by name. */
+export interface ListenerRegistry {
+  add<T extends EventType>(listener: RegisteredListener<T>): void
+  of(type: EventType): readonly RegisteredListener[]
+  find(name: string, type: string): RegisteredListener | undefined
+  names(): readonly string[]
+}
+
+export function createListenerRegistry(): ListenerRegistry {
+  const listeners: RegisteredListener[] = []
+  return {
+    add(listener) {
+      check(listener, listeners)
+      listeners.push(listener as unknown as RegisteredListener)
+    },
+    of: (type) => listeners.filter((listener) => listener.type === type),
+    find: (name, type) =>
+      listeners.find((listener) => listener.name === name && listener.type === type),
+    names: () => [...new Set(listeners.map((listener) => listener.name))],
+  }
+}
+
+/** One name may listen to several events, but to each once, and in one manner. */
+function check(
+  added: { name: string; type: string; queued: boolean },
+  present: readonly RegisteredListener[],
+): void {
+  if (!isEventType(added.type)) {
+    throw new QuittanceError('event_type_unknown', `there is no event ${added.type}`)
+  }
+  if (added.name === '') {
+    throw new QuittanceError('listener_unnamed', `a listener of ${added.type} has no name`)
+  }
+  const clash = present.some(
+    (known) =>
+      known.name === added.name && (known.type === added.type || known.queued !== added.queued),
+  )
+  if (clash) {
+    throw new QuittanceError(
+      'listener_duplicate',
+      `the name ${added.name} is taken by another listener of ${added.type}`,
+    )
+  }
+}
+
+/**
+ * Writes this process's listeners into the database and refuses if others are known there: an event
+ * claimed by a process that lacks a listener would never reach it.
+ */
+export async function registerListeners(
+  db: Kysely<Tables>,
+  registry: ListenerRegistry,
+): Promise<void> {
+  for (const name of registry.names()) {
+    const types = registeredTypes(registry, name)
+    const queued = types.some((type) => registry.find(name, type)?.queued === true)
+    await db
+      .insertInto('billing.listeners')
+      .values({ name, event_types: types, queued })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ event_types: types, queued }))
+      .execute()
+  }
+  await requireAllListeners(db, registry)
+}
+
+export async function requireAllListeners(
+  db: Kysely<Tables>,
+  registry: ListenerRegistry,
+): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select name from billing.listeners
+    where name <> all(${[...registry.names()]}::text[]) order by name`.execute(db)
+  if (rows.length === 0) return
+  const names = rows.map((row) => row.name).join(', ')
+  throw new QuittanceError(
+    'listener_missing',
+    `this process lacks the listener(s) ${names}: events that it claims would never reach them`,
+  )
+}
+
+function registeredTypes(registry: ListenerRegistry, name: string): EventType[] {
+  return eventTypes.filter((type) => registry.find(name, type) !== undefined)
+}

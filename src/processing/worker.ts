@@ -1,0 +1,94 @@
+import { seconds, type Duration } from '../kernel/duration.ts'
+import { isQuittanceError } from '../kernel/errors.ts'
+import type { QueueConnection } from '../queue/queue.ts'
+import { takeCalls, takeDeliveries, type LeasedCall } from '../queue/lease.ts'
+import { deliver } from './deliver.ts'
+import { startLanes } from './lanes.ts'
+import { requireAllListeners } from './listeners.ts'
+import { processCall, type Processing } from './process-call.ts'
+
+/** Processing under way in this process. */
+export interface Worker {
+  /** Looks for work now. */
+  wake(): void
+  /** Takes no more work, finishes what it holds (bounded), gives back the rest. */
+  stop(): Promise<void>
+  /** Ends with the error that stopped the worker for good, or without one after `stop`. */
+  readonly ended: Promise<Error | undefined>
+}
+
+export interface WorkerOptions {
+  readonly processing: Processing
+  readonly queue: QueueConnection
+  /** Names of the queues to take from; all of them if left out. */
+  readonly queues?: readonly string[] | undefined
+  /** Calls processed at the same time. */
+  readonly lanes: number
+}
+
+/** Rows leased ahead of each lane. */
+const aheadOfLane = 8
+const stopGrace: Duration = seconds(20)
+const listenerCheckEvery: Duration = seconds(1)
+
+/** Processes calls and deliveries until it is stopped, or until this process lacks a listener. */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { processing, queues, lanes } = options
+  const { database, log, newId } = processing
+  const shared = { database, log, newId, lanes, ahead: lanes * aheadOfLane }
+  const listeners = () => processing.listeners.names()
+  const calls = startLanes({
+    ...shared,
+    table: 'billing.webhook_calls',
+    take: (take) => takeCalls(database.db, { ...take, queues, listeners: listeners() }),
+    handle: (call) => handleCall(call, processing),
+  })
+  const deliveries = startLanes({
+    ...shared,
+    table: 'billing.deliveries',
+    take: (take) => takeDeliveries(database.db, { ...take, queues, listeners: listeners() }),
+    handle: (delivery) => deliver(delivery, processing),
+  })
+  const wake = () => {
+    calls.wake()
+    deliveries.wake()
+  }
+  const unsubscribe = await options.queue.subscribe(wake)
+
+  const ended = Promise.withResolvers<Error | undefined>()
+  const checkListeners = async () => {
+    const missing = await missingListener(processing)
+    if (missing !== undefined) await stop(missing)
+  }
+  const check = setInterval(() => void checkListeners(), listenerCheckEvery)
+
+  let stopped: Promise<void> | undefined
+  const stop = (error?: Error) => {
+    stopped ??= (async () => {
+      clearInterval(check)
+      await unsubscribe()
+      await Promise.all([calls.stop(stopGrace), deliveries.stop(stopGrace)])
+      ended.resolve(error)
+    })()
+    return stopped
+  }
+  return { wake, stop: () => stop(), ended: ended.promise }
+}
+
+async function handleCall(call: LeasedCall, processing: Processing): Promise<void> {
+  try {
+    await processCall(call, processing)
+  } catch (error) {
+    processing.log.error({ err: error, call: call.id }, 'lease left to run out')
+  }
+}
+
+/** Only a missing listener ends a worker; a database that is away comes back. */
+async function missingListener(processing: Processing): Promise<Error | undefined> {
+  try {
+    await requireAllListeners(processing.database.db, processing.listeners)
+    return undefined
+  } catch (error) {
+    return isQuittanceError(error) ? error : undefined
+  }
+}

@@ -1,0 +1,82 @@
+import type pg from 'pg'
+
+/** A verified callback on its way into the database. */
+export interface NewCall {
+  readonly id: string
+  readonly gateway: string
+  readonly queue: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly kind: 'json' | 'form' | 'unreadable'
+  readonly payload: string | null
+  /** The exact bytes. */
+  readonly bytes: Uint8Array
+  /** Whether `payload` alone carries the whole truth, so that the bytes need not be kept. */
+  readonly exact: boolean
+  /** Set where this process takes the call at once (`sync`). */
+  readonly leaseToken: string | null
+}
+
+const columns =
+  'id, gateway, queue, url, headers, kind, payload, body, lease_token, state, lease_until'
+const boundColumns = 9
+
+type Queryable = Pick<pg.PoolClient, 'query'>
+
+/**
+ * Stores calls in one statement, which is one transaction: all or none. The stored call is its own
+ * place in the queue.
+ */
+export async function insertCalls(db: Queryable, calls: readonly NewCall[]): Promise<void> {
+  await db.query(
+    `insert into billing.webhook_calls (${columns}) values ${placeholders(calls)}
+     on conflict (id) do nothing`,
+    calls.flatMap(valuesOf),
+  )
+}
+
+function placeholders(calls: readonly NewCall[]): string {
+  return calls.map((call, index) => `(${bound(index)}, ${leaseOf(call)})`).join(', ')
+}
+
+function bound(row: number): string {
+  const first = row * boundColumns
+  return Array.from({ length: boundColumns }, (_, column) => `$${first + column + 1}`).join(', ')
+}
+
+function leaseOf(call: NewCall): string {
+  return call.leaseToken === null
+    ? `'pending', null`
+    : `'processing', clock_timestamp() + interval '30 seconds'`
+}
+
+function valuesOf(call: NewCall): readonly unknown[] {
+  return [
+    call.id,
+    call.gateway,
+    call.queue,
+    call.url,
+    JSON.stringify(call.headers),
+    call.kind,
+    call.payload,
+    call.exact ? null : Buffer.from(call.bytes),
+    call.leaseToken,
+  ]
+}
+
+/** The same call with nothing that a text column could refuse. */
+export function asBytes(call: NewCall): NewCall {
+  return { ...call, kind: 'unreadable', payload: null, exact: false }
+}
+
+/** Which of these calls are committed. */
+export async function findStored(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ id: string }>(
+    'select id from billing.webhook_calls where id = any($1::uuid[])',
+    [[...ids]],
+  )
+  return new Set(rows.map((row) => row.id))
+}

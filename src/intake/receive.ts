@@ -1,0 +1,100 @@
+import type { Acknowledgment, RawRequest, Verdict } from '../gateways/gateway.ts'
+import type { RegisteredGateway, Registry } from '../gateways/registry.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Payload } from '../gateways/body/payload.ts'
+import type { NewCall } from './insert-calls.ts'
+import { redactHeaders } from './redact.ts'
+import * as responses from './responses.ts'
+import type { Answer } from './responses.ts'
+import type { CallStore } from './store-calls.ts'
+
+/** A callback as the route hands it over. */
+export interface IncomingCall extends RawRequest {
+  /** The `{gateway}` segment as sent. */
+  readonly gateway: string
+  /** The path and query as sent; stored below our own origin. */
+  readonly target: string
+}
+
+export interface Intake {
+  readonly gateways: Registry
+  readonly calls: CallStore
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly log: Log
+  /** Queue name written on new calls. */
+  readonly queue: string
+  /** Origin of stored URLs: never taken from the request. */
+  readonly origin: string
+  /** Where this process handles calls before it answers (`sync`): makes their lease token. */
+  readonly leaseToken: () => string | null
+  /** Tells the queue; false where the call was processed at once and failed (`sync`). */
+  dispatch(call: NewCall): Promise<boolean>
+}
+
+/** The pipeline: gateway -> verify -> parse -> store -> dispatch -> acknowledge. */
+export async function receive(request: IncomingCall, intake: Intake): Promise<Answer> {
+  const found = intake.gateways.find(request.gateway)
+  if (found === undefined) return responses.unknownGateway
+
+  const verdict = await verify(request, found, intake)
+  if ('malformed' in verdict) return responses.malformed(verdict.malformed)
+  if (!verdict.valid) return refuse(found, verdict.reason, intake)
+
+  const payload = found.gateway.parse(request)
+  const call = newCall(request, { payload, found, intake })
+  if ((await intake.calls.store(call)) !== 'stored') return responses.unavailable
+  if (!(await intake.dispatch(call))) return responses.processingFailed
+
+  return acknowledged(found.gateway.acknowledge(payload, found.credentials, intake.clock()))
+}
+
+/** Fails closed: a gateway that is not configured, or whose verifier breaks, accepts nothing. */
+async function verify(
+  request: IncomingCall,
+  { gateway, credentials }: RegisteredGateway,
+  intake: Intake,
+): Promise<Verdict> {
+  if (!credentials.configured) return { valid: false, reason: 'not_configured' }
+  try {
+    return await gateway.verify(request, credentials, intake.clock())
+  } catch (error) {
+    intake.log.error({ err: error, gateway: gateway.name }, 'a verifier threw')
+    return { valid: false, reason: 'verifier_threw' }
+  }
+}
+
+/** The sender learns nothing; the log says which check failed. */
+function refuse({ gateway }: RegisteredGateway, reason: string, intake: Intake): Answer {
+  intake.log.warn({ gateway: gateway.name, reason }, 'callback refused')
+  return responses.forbidden
+}
+
+function newCall(
+  request: IncomingCall,
+  { payload, found, intake }: { payload: Payload; found: RegisteredGateway; intake: Intake },
+): NewCall {
+  const readable = payload.kind !== 'unreadable'
+  return {
+    id: intake.newId(),
+    gateway: found.gateway.name,
+    queue: intake.queue,
+    url: intake.origin + request.target,
+    headers: redactHeaders(request.headers, found.gateway.credentialHeaders),
+    kind: payload.kind,
+    payload: readable ? payload.text : null,
+    bytes: request.body,
+    exact: readable && payload.exact,
+    leaseToken: intake.leaseToken(),
+  }
+}
+
+function acknowledged({ contentType, body }: Acknowledgment): Answer {
+  return {
+    status: 200,
+    headers: { 'content-type': contentType, 'cache-control': 'no-store' },
+    body,
+  }
+}

@@ -1,0 +1,30 @@
+/** What the webhook route answers: constant texts, nothing of the request in them. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export function message(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+    body: JSON.stringify({ message: text }),
+  }
+}
+
+export const unknownGateway = message(404, 'unknown gateway')
+export const forbidden = message(403, 'forbidden')
+export const methodNotAllowed = message(405, 'method not allowed', { allow: 'POST' })
+export const bodyTooLarge = message(413, 'body too large', { connection: 'close' })
+export const unsupportedEncoding = message(415, 'unsupported content encoding')
+export const processingFailed = message(500, 'processing failed')
+export const unavailable = message(503, 'temporarily unavailable', { 'retry-after': '5' })
+
+export function malformed(field: string): Answer {
+  return message(422, `${field} is missing or not allowed`)
+}

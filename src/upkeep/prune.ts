@@ -1,0 +1,54 @@
+import { sql, type Kysely } from 'kysely'
+import type { Database } from '../database/connect.ts'
+import type { Tables } from '../database/tables.ts'
+import { days } from '../kernel/duration.ts'
+import type { Log } from '../kernel/log.ts'
+import { interval } from '../queue/lease.ts'
+
+export interface PruneResult {
+  readonly deletedCalls: number
+  /** Of those, calls that had failed for good. */
+  readonly deletedFailedCalls: number
+}
+
+export interface PruneOptions {
+  readonly retentionDays: number
+  readonly log: Log
+  readonly onProgress?: (deletedCalls: number) => void
+}
+
+const batchRows = 500
+/** Between two batches, so that intake and processing go on undisturbed. */
+const pauseMs = 20
+
+/**
+ * Deletes finished calls older than the window, in small transactions. Their events stay: they are
+ * the claims, and an old callback sent once more must still fire nothing.
+ */
+export async function prune(database: Database, options: PruneOptions): Promise<PruneResult> {
+  let deletedCalls = 0
+  let deletedFailedCalls = 0
+  for (;;) {
+    const states = await deleteBatch(database.db, options.retentionDays)
+    deletedCalls += states.length
+    deletedFailedCalls += states.filter((state) => state === 'failed').length
+    options.onProgress?.(deletedCalls)
+    if (states.length < batchRows) break
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  }
+  if (deletedFailedCalls > 0) {
+    options.log.warn({ calls: deletedFailedCalls }, 'pruned calls that had failed for good')
+  }
+  return { deletedCalls, deletedFailedCalls }
+}
+
+async function deleteBatch(db: Kysely<Tables>, retentionDays: number): Promise<readonly string[]> {
+  const { rows } = await sql<{ state: string }>`
+    delete from billing.webhook_calls where id in (
+      select id from billing.webhook_calls
+      where state in ('processed', 'ignored', 'failed')
+        and received_at < clock_timestamp() - ${interval(days(retentionDays))}
+      order by received_at limit ${batchRows} for update skip locked
+    ) returning state`.execute(db)
+  return rows.map((row) => row.state)
+}

@@ -1,0 +1,63 @@
+import type { Database } from '../database/connect.ts'
+import { minutes, seconds, type Duration } from '../kernel/duration.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import { runIfDue, type Schedule } from '../queue/schedule.ts'
+import { sweepAwaiting, sweepLeases } from './sweep.ts'
+
+export interface UpkeepOptions {
+  readonly database: Database
+  readonly log: Log
+  readonly newId: NewId
+  readonly schedules: readonly Schedule[]
+  /** Calls or deliveries wait again. */
+  onRequeued(): void
+}
+
+export interface Upkeep {
+  stop(): Promise<void>
+}
+
+const leasesEvery: Duration = seconds(5)
+const restEvery: Duration = minutes(1)
+
+/** Finds what was forgotten, and runs what is due; every process may do it, none needs to. */
+export function startUpkeep(options: UpkeepOptions): Upkeep {
+  const { database, log } = options
+  const sweeps = [
+    repeat(leasesEvery, log, async () => {
+      if ((await sweepLeases(database, log)) > 0) options.onRequeued()
+    }),
+    repeat(restEvery, log, async () => {
+      if ((await sweepAwaiting(database, log)) > 0) options.onRequeued()
+    }),
+    ...options.schedules.map((schedule) =>
+      repeat(restEvery, log, async () => {
+        await runIfDue(database.db, schedule, options.newId)
+      }),
+    ),
+  ]
+  return {
+    async stop() {
+      await Promise.all(sweeps.map((stop) => stop()))
+    },
+  }
+}
+
+/** Runs at once and then again and again, never twice at the same time. */
+function repeat(every: Duration, log: Log, work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
+  const tick = () => {
+    running ??= work()
+      .catch((error: unknown) => log.error({ err: error }, 'upkeep failed; it will be tried again'))
+      .finally(() => {
+        running = undefined
+      })
+  }
+  const timer = setInterval(tick, every)
+  tick()
+  return async () => {
+    clearInterval(timer)
+    await running
+  }
+}

@@ -1,0 +1,99 @@
+import type { CallsQuery, WebhookCall } from './database/calls.ts'
+import type { EventRecord, EventsQuery } from './database/events.ts'
+import type { Page } from './database/page.ts'
+import type { PaymentsQuery, PaymentTransition } from './database/payments.ts'
+import type { EventType } from './events/catalogue.ts'
+import type { Capabilities } from './gateways/gateway.ts'
+import type { Answer } from './intake/responses.ts'
+import type { IncomingCall } from './intake/receive.ts'
+import type { Payment } from './payments/payment.ts'
+import type { CreatePaymentInput } from './processing/create-payment.ts'
+import type { Listener, ListenerOptions, QueuedListener } from './processing/listener.ts'
+import type { KnownListener } from './processing/known-listeners.ts'
+import type { Worker } from './processing/worker.ts'
+import type { PruneResult } from './upkeep/prune.ts'
+import type { Readiness } from './upkeep/readiness.ts'
+
+export interface GatewayDescription {
+  readonly name: string
+  readonly title: string
+  readonly aliases: readonly string[]
+  readonly scheme: string
+  /** The callback URL of the gateway. */
+  readonly webhook_url: string
+  /** Whether that URL must be registered on the gateway's side. */
+  readonly webhook_requires_dashboard_setup: boolean
+  readonly configured: boolean
+  readonly capabilities: Capabilities
+}
+
+export interface PaymentDetails extends Payment {
+  readonly transitions: readonly PaymentTransition[]
+  readonly events: readonly EventRecord[]
+  readonly refunds: readonly Payment[]
+}
+
+export interface WorkOptions {
+  /** Names of the queues to take calls from; all of them if left out. */
+  readonly queues?: readonly string[]
+  /** Process nothing here, only sweep and run schedules: other processes do the work. */
+  readonly upkeepOnly?: boolean
+}
+
+/** The service as a library: everything that the HTTP routes and the commands are made of. */
+export interface BillingCore {
+  /** Opens the database (migrating an embedded one) and checks that this process may work on it. */
+  start(): Promise<void>
+  /** The webhook pipeline: one callback in, one answer out. */
+  receive(call: IncomingCall): Promise<Answer>
+  /** By canonical name. */
+  gateways(): Readonly<Record<string, GatewayDescription>>
+  /** Canonical name of a name or alias, if registered. */
+  gatewayName(nameOrAlias: string): string | undefined
+  url(route: 'billing.webhook', params: { readonly gateway: string }): string
+  /** Paths with the segment `{gateway}` that the webhook route answers at. */
+  readonly webhookPaths: readonly string[]
+  /** Origin of generated URLs, without a slash at the end. */
+  readonly origin: string
+
+  on<T extends EventType>(
+    type: T,
+    listener: Listener<T>,
+    options?: ListenerOptions & { readonly queued?: false },
+  ): void
+  on<T extends EventType>(
+    type: T,
+    listener: QueuedListener<T>,
+    options: ListenerOptions & { readonly queued: true },
+  ): void
+
+  readonly payments: {
+    create(input: CreatePaymentInput): Promise<Payment>
+    get(id: string): Promise<PaymentDetails | undefined>
+    list(query?: PaymentsQuery): Promise<Page<Payment>>
+  }
+  readonly calls: {
+    get(id: string): Promise<WebhookCall | undefined>
+    list(query?: CallsQuery): Promise<Page<WebhookCall>>
+    /** Processes the call again; its claims still hold. Errors: call_not_found, call_in_progress. */
+    replay(id: string): Promise<void>
+  }
+  readonly events: { list(query?: EventsQuery): Promise<Page<EventRecord>> }
+  readonly listeners: {
+    list(): Promise<readonly KnownListener[]>
+    /** For a listener that was removed for good. */
+    forget(name: string): Promise<void>
+  }
+
+  /** Applies pending migrations; returns their names. */
+  migrate(): Promise<readonly string[]>
+  /** Starts processing in this process: calls, deliveries, sweeper, schedules. */
+  work(options?: WorkOptions): Promise<Worker>
+  prune(onProgress?: (deletedCalls: number) => void): Promise<PruneResult>
+  readiness(): Promise<Readiness>
+  /** Finishes what is under way, releases leases, closes the database. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export type { KnownListener, PruneResult, Readiness }

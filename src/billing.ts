@@ -1,0 +1,150 @@
+import type { BillingCore, GatewayDescription, PaymentDetails, Readiness } from './billing-types.ts'
+import { findCall, listCalls } from './database/calls.ts'
+import { listEvents } from './database/events.ts'
+import { migrate } from './database/migrate.ts'
+import { findPayment, listPayments, listRefunds, listTransitions } from './database/payments.ts'
+import { receive } from './intake/receive.ts'
+import { QuittanceError } from './kernel/errors.ts'
+import { isUuid } from './kernel/ids.ts'
+import type { BillingOptions } from './options.ts'
+import { refuseInsideListener } from './processing/listener-scope.ts'
+import { forgetListener, listKnownListeners } from './processing/known-listeners.ts'
+import { replayCall } from './processing/replay-call.ts'
+import { createRuntime, type Runtime } from './runtime.ts'
+import { readReadiness } from './upkeep/readiness.ts'
+import { prune } from './upkeep/prune.ts'
+
+/**
+ * Wires the service: nothing is opened before `start()` or the first use. Errors of the settings
+ * are thrown here, those of the database by `start()`.
+ */
+export function createCore(options: BillingOptions = {}): BillingCore {
+  return coreOf(createRuntime(options))
+}
+
+/** The public operations over a runtime. */
+export function coreOf(runtime: Runtime): BillingCore {
+  const { settings } = runtime
+  const close = () => runtime.close()
+  return {
+    start: async () => {
+      await runtime.opened()
+    },
+    receive: async (call) => receive(call, await runtime.intake()),
+    gateways: () => describeGateways(runtime),
+    gatewayName: (name) => settings.gateways.find(name)?.gateway.name,
+    url: (_route, { gateway }) => webhookUrl(runtime, gateway),
+    webhookPaths: settings.webhookPaths,
+    origin: settings.origin,
+    on: (type, listener, listenerOptions = {}) =>
+      runtime.addListener({
+        type,
+        run: listener,
+        name: listenerOptions.name ?? listener.name,
+        queued: listenerOptions.queued ?? false,
+      }),
+    payments: paymentOperations(runtime),
+    calls: callOperations(runtime),
+    events: {
+      list: async (query = {}) => listEvents(await handle(runtime, 'billing.events'), query),
+    },
+    listeners: {
+      list: async () =>
+        listKnownListeners(await handle(runtime, 'billing.listeners'), runtime.listeners),
+      forget: async (name) => forgetListener(await handle(runtime, 'billing.listeners'), name),
+    },
+    migrate: async () => migrate((await runtime.connected()).database),
+    work: (workOptions = {}) => runtime.work(workOptions),
+    prune: async (onProgress) => {
+      refuseInsideListener('billing.prune')
+      const { database } = await runtime.opened()
+      const { retentionDays, log } = settings
+      return prune(database, { retentionDays, log, ...(onProgress && { onProgress }) })
+    },
+    readiness: () => readiness(runtime),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** The database for a single statement; refused inside a listener's transaction. */
+async function handle(runtime: Runtime, what: string) {
+  refuseInsideListener(what)
+  return (await runtime.opened()).database.db
+}
+
+function paymentOperations(runtime: Runtime): BillingCore['payments'] {
+  return {
+    create: async (input) => {
+      refuseInsideListener('billing.payments.create')
+      return runtime.createPayment(input)
+    },
+    get: async (id) => {
+      const db = await handle(runtime, 'billing.payments.get')
+      const payment = isUuid(id) ? await findPayment(db, id) : undefined
+      if (payment === undefined) return undefined
+      const [transitions, events, refunds] = await Promise.all([
+        listTransitions(db, id),
+        listEvents(db, { paymentId: id, limit: 100 }),
+        listRefunds(db, id),
+      ])
+      return { ...payment, transitions, events: events.data, refunds } satisfies PaymentDetails
+    },
+    list: async (query = {}) => listPayments(await handle(runtime, 'billing.payments.list'), query),
+  }
+}
+
+function callOperations(runtime: Runtime): BillingCore['calls'] {
+  return {
+    get: async (id) => {
+      const db = await handle(runtime, 'billing.calls.get')
+      return isUuid(id) ? findCall(db, id) : undefined
+    },
+    list: async (query = {}) => listCalls(await handle(runtime, 'billing.calls.list'), query),
+    replay: async (id) => {
+      await replayCall(await handle(runtime, 'billing.calls.replay'), id)
+      await runtime.announce([id])
+    },
+  }
+}
+
+function describeGateways(runtime: Runtime): Readonly<Record<string, GatewayDescription>> {
+  return Object.fromEntries(
+    runtime.settings.gateways.list().map(({ gateway, credentials }) => [
+      gateway.name,
+      {
+        name: gateway.name,
+        title: gateway.title,
+        aliases: gateway.aliases,
+        scheme: gateway.scheme,
+        webhook_url: webhookUrl(runtime, gateway.name),
+        webhook_requires_dashboard_setup: gateway.webhook_requires_dashboard_setup,
+        configured: credentials.configured,
+        capabilities: gateway.capabilities,
+      },
+    ]),
+  )
+}
+
+/** Follows the configured path and origin; aliases lead to the canonical name. */
+function webhookUrl({ settings }: Runtime, gateway: string): string {
+  const name = settings.gateways.find(gateway)?.gateway.name
+  if (name === undefined) {
+    throw new QuittanceError(
+      'gateway_unknown',
+      `gateway ${JSON.stringify(gateway)} is not registered`,
+    )
+  }
+  return settings.origin + settings.webhookPaths[0].replace('{gateway}', name)
+}
+
+async function readiness(runtime: Runtime): Promise<Readiness> {
+  const base = { pendingCalls: 0, oldestPendingSeconds: 0 }
+  try {
+    const { database } = await runtime.opened()
+    return await readReadiness(database)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { ready: false, problems: [`the database does not answer: ${reason}`], ...base }
+  }
+}

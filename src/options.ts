@@ -1,0 +1,73 @@
+import type { MiddlewareHandler } from 'hono'
+import type { QuittanceError } from './kernel/errors.ts'
+import type { Log } from './kernel/log.ts'
+import type { EventType } from './events/catalogue.ts'
+import type { Gateway } from './gateways/gateway.ts'
+import type { Listener, QueuedListener } from './processing/listener.ts'
+
+/** A listener as a function (its name counts), or with options. */
+export type ListenerEntry<T extends EventType> =
+  | Listener<T>
+  | { readonly name?: string; readonly queued?: false; readonly listener: Listener<T> }
+  | { readonly name?: string; readonly queued: true; readonly listener: QueuedListener<T> }
+
+export type ListenersOption = {
+  readonly [T in EventType]?: ListenerEntry<T> | readonly ListenerEntry<T>[]
+}
+
+/** Everything that `createBilling` and quittance.config.ts take; all of it is optional. */
+export interface BillingOptions {
+  /** Public origin of this service, e.g. `https://pay.example.com`: callback URLs begin with it. */
+  readonly url?: string
+  readonly database?: {
+    /** `postgres://...`; without it the embedded database is used. */
+    readonly url?: string
+    /** Folder of the embedded database; default `.quittance`. */
+    readonly dataDir?: string
+    /** An embedded database that is gone after `close()`: for tests. */
+    readonly memory?: boolean
+    /** Use the running embedded database of `dataDir` if there is one, else open it here. */
+    readonly attach?: boolean
+    /** Accept the embedded database under NODE_ENV=production: it does not survive a power cut. */
+    readonly allowEmbeddedInProduction?: boolean
+    /** Connections at most (PostgreSQL; default 10). */
+    readonly poolSize?: number
+  }
+  readonly webhook?: {
+    /** Route path with the segment `{gateway}`. */
+    readonly path?: string
+    /** Hono middleware for the webhook route alone. */
+    readonly middleware?: readonly MiddlewareHandler[]
+    /** Days before stored calls are pruned; default 30. */
+    readonly prune_after_days?: number
+    /** Largest body in bytes; default 1 MiB. */
+    readonly max_body_bytes?: number
+  }
+  readonly billing?: {
+    readonly queue?: {
+      /** `database` (default) or `sync`. */
+      readonly connection?: string
+      /** Name written on new calls; default `default`. */
+      readonly queue?: string
+    }
+  }
+  /** Credentials by gateway name and field; the environment wins. */
+  readonly gateways?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Gateways besides the built-in ones. */
+  readonly extraGateways?: readonly Gateway[]
+  readonly listeners?: ListenersOption
+  /** What the in-transaction listeners of one call may take; default 20 s, embedded 1 s. */
+  readonly listenerBudgetMs?: number
+  /** Environment-like texts that credentials are read from; the service passes process.env. */
+  readonly environment?: Readonly<Record<string, string | undefined>>
+  /** Production rules: no fake gateway, no embedded database. */
+  readonly production?: boolean
+  readonly log?: Log
+  /** The embedded database ended by itself: this process cannot go on. */
+  readonly onLost?: (error: QuittanceError) => void
+}
+
+/** Types the default export of quittance.config.ts. */
+export function defineConfig(options: BillingOptions): BillingOptions {
+  return options
+}

@@ -1,0 +1,143 @@
+import { builtin } from './gateways/builtin.ts'
+import { credentialWarnings, readCredentials } from './gateways/credentials.ts'
+import type { Credentials } from './gateways/gateway.ts'
+import { createRegistry, type Registry } from './gateways/registry.ts'
+import { days } from './kernel/duration.ts'
+import { QuittanceError } from './kernel/errors.ts'
+import { silentLog, type Log } from './kernel/log.ts'
+import type { Secret } from './kernel/secret.ts'
+import type { BillingOptions } from './options.ts'
+
+export const defaultPath = '/billing/webhooks/{gateway}'
+/** The specification's other spelling, which answers too while no path is configured. */
+export const otherPath = '/webhook/billing/{gateway}'
+export const queueConnections = ['database', 'sync'] as const
+
+/** The options, checked and complete. */
+export interface Settings {
+  readonly origin: string
+  readonly webhookPaths: readonly [string, ...string[]]
+  readonly retentionDays: number
+  readonly queueConnection: (typeof queueConnections)[number]
+  readonly queue: string
+  readonly gateways: Registry
+  readonly secrets: readonly Secret[]
+  readonly production: boolean
+  readonly log: Log
+  readonly database: NonNullable<BillingOptions['database']>
+}
+
+/** Checks everything that can be wrong before anything is opened. */
+export function readSettings(options: BillingOptions): Settings {
+  const log = options.log ?? silentLog
+  const production = options.production ?? false
+  const { gateways, secrets } = readGateways(options, { production, log })
+  return {
+    origin: readOrigin(options.url ?? 'http://localhost:3000'),
+    webhookPaths: readPaths(options.webhook?.path),
+    retentionDays: readRetention(options.webhook?.prune_after_days ?? 30, gateways),
+    queueConnection: readQueueConnection(options.billing?.queue?.connection ?? 'database'),
+    queue: options.billing?.queue?.queue ?? 'default',
+    gateways,
+    secrets,
+    production,
+    log,
+    database: readDatabase(options.database ?? {}, production),
+  }
+}
+
+function readGateways(
+  options: BillingOptions,
+  { production, log }: { readonly production: boolean; readonly log: Log },
+): { readonly gateways: Registry; readonly secrets: readonly Secret[] } {
+  const list = [...builtin, ...(options.extraGateways ?? [])]
+  const unknown = Object.keys(options.gateways ?? {}).find(
+    (name) => !list.some((gateway) => gateway.name === name),
+  )
+  if (unknown !== undefined) {
+    throw new QuittanceError('gateway_unknown', `gateways.${unknown}: there is no such gateway`)
+  }
+  const credentials: Record<string, Credentials> = {}
+  for (const gateway of list) {
+    const config = options.gateways?.[gateway.name]
+    const read = readCredentials(gateway, options.environment ?? {}, {
+      production,
+      ...(config === undefined ? {} : { config }),
+    })
+    credentials[gateway.name] = read
+    for (const warning of credentialWarnings(gateway, read)) log.warn(warning)
+  }
+  const secrets = Object.values(credentials).flatMap((one) => Object.values(one.secrets).flat())
+  return { gateways: createRegistry(list, credentials), secrets }
+}
+
+function readOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const web = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (url === undefined || !web || url.pathname !== '/' || url.search !== '' || url.hash !== '') {
+    throw new QuittanceError(
+      'setting_invalid',
+      `the public URL must be an origin such as https://pay.example.com, got ${JSON.stringify(text)}`,
+      { fix: 'Correct APP_URL (or APP_NGROK_URL): scheme and host, no path.' },
+    )
+  }
+  return url.origin
+}
+
+function readPaths(configured: string | undefined): readonly [string, ...string[]] {
+  if (configured === undefined) return [defaultPath, otherPath]
+  const path = `/${configured.replace(/^\/+/, '')}`
+  if (path.split('/').filter((segment) => segment === '{gateway}').length !== 1) {
+    throw new QuittanceError(
+      'webhook_path_without_gateway',
+      `webhook.path must contain the segment {gateway} once, got ${JSON.stringify(configured)}`,
+    )
+  }
+  return [path]
+}
+
+function readRetention(retentionDays: number, gateways: Registry): number {
+  if (!Number.isFinite(retentionDays) || retentionDays <= 0 || retentionDays > 36_500) {
+    throw new QuittanceError(
+      'setting_invalid',
+      `webhook.prune_after_days must be a number of days, got ${retentionDays}`,
+    )
+  }
+  const longest = gateways.longestRetryWindow()
+  if (days(retentionDays) > longest) return retentionDays
+  throw new QuittanceError(
+    'retention_too_short',
+    `webhook.prune_after_days is ${retentionDays}, but a gateway redelivers for ` +
+      `${longest / days(1)} days`,
+  )
+}
+
+function readQueueConnection(name: string): Settings['queueConnection'] {
+  const known = queueConnections.find((one) => one === name)
+  if (known !== undefined) return known
+  throw new QuittanceError(
+    'queue_connection_unknown',
+    `there is no queue connection ${JSON.stringify(name)}; there are ${queueConnections.join(', ')}`,
+  )
+}
+
+function readDatabase(
+  database: NonNullable<BillingOptions['database']>,
+  production: boolean,
+): NonNullable<BillingOptions['database']> {
+  if (database.url !== undefined) {
+    if (!/^postgres(?:ql)?:\/\//.test(database.url) || !URL.canParse(database.url)) {
+      throw new QuittanceError(
+        'setting_invalid',
+        'DATABASE_URL must look like postgres://user:password@host:5432/name',
+        { fix: 'Correct DATABASE_URL, or unset it to use the embedded database.' },
+      )
+    }
+  } else if (production && database.allowEmbeddedInProduction !== true) {
+    throw new QuittanceError(
+      'embedded_in_production',
+      'the embedded database is refused under NODE_ENV=production',
+    )
+  }
+  return database
+}

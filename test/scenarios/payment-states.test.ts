@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { forEachDatabase } from '../support/databases.ts'
+import {
+  allCalls,
+  newPayment,
+  openBilling,
+  sendFake,
+  settled,
+  type TestBilling,
+} from '../support/billing.ts'
+import { sendStripe, sessionEvent, stripeOptions } from '../support/stripe-callbacks.ts'
+import type { Payment } from '../../src/payments/payment.ts'
+import { capturedLog } from '../support/captured-log.ts'
+
+forEachDatabase((engine) => {
+  let billing: TestBilling
+  const log = capturedLog()
+  const told: { type: string; paymentId: string }[] = []
+
+  before(async () => {
+    billing = await openBilling(engine, { ...stripeOptions, log: log.log })
+    for (const type of ['PaymentSucceeded', 'PaymentFailed', 'PaymentCanceled'] as const) {
+      billing.core.on(type, (event) => void told.push({ type, paymentId: event.payment.id }), {
+        name: `recorder`,
+      })
+    }
+    await billing.core.work()
+  })
+  after(() => billing.close())
+
+  const stripePayment = () => newPayment(billing.core, { gateway: 'stripe' })
+  const paid = (payment: Payment, object = {}) =>
+    sendStripe(billing.core, sessionEvent({ payment, object }))
+  const declined = (payment: Payment) =>
+    sendStripe(
+      billing.core,
+      sessionEvent({ payment, type: 'checkout.session.async_payment_failed' }),
+    )
+  const expired = (payment: Payment) =>
+    sendStripe(billing.core, sessionEvent({ payment, type: 'checkout.session.expired' }))
+
+  const eventsOf = (payment: Payment) =>
+    told.filter((event) => event.paymentId === payment.id).map((event) => event.type)
+  const statusOf = async (payment: Payment) => (await billing.core.payments.get(payment.id))?.status
+  const lastCallOf = async (payment: Payment) =>
+    (await billing.core.calls.list({ paymentId: payment.id })).data[0]
+
+  async function after200(...answers: Promise<{ status: number; body: string }>[]) {
+    for (const answer of answers) {
+      const { status, body } = await answer
+      assert.equal(status, 200)
+      assert.equal(body, '{"message":"ok"}')
+      await settled(billing.core)
+    }
+  }
+
+  test('pending + valid paid callback -> paid, PaymentSucceeded once', async () => {
+    const payment = await stripePayment()
+    await after200(paid(payment))
+    assert.equal(await statusOf(payment), 'paid')
+    assert.deepEqual(eventsOf(payment), ['PaymentSucceeded'])
+    const details = await billing.core.payments.get(payment.id)
+    assert.deepEqual(
+      details?.transitions.map(({ from, to, cause }) => [from, to, cause]),
+      [['pending', 'paid', 'call']],
+    )
+    assert.equal(details?.providerReference, `pi_${payment.id.replaceAll('-', '')}`)
+  })
+
+  for (const [what, object] of [
+    ['amount one unit less', { amount_total: 4998 }],
+    ['amount one unit more', { amount_total: 5000 }],
+    ['no amount', { amount_total: null }],
+    ['another currency', { currency: 'uah' }],
+    ['no currency', { currency: null }],
+  ] as const) {
+    test(`pending + paid callback with ${what} -> pending, warned, Ignored, for review`, async () => {
+      const payment = await stripePayment()
+      await after200(paid(payment, object))
+      assert.equal(await statusOf(payment), 'pending')
+      assert.deepEqual(eventsOf(payment), [])
+      const call = await lastCallOf(payment)
+      assert.equal(call?.state, 'ignored')
+      assert.equal(call?.needsReview, true)
+      assert.deepEqual(call?.outcome, [
+        { result: 'ignored', type: 'payment', reason: 'amount_mismatch' },
+      ])
+      const warnings = log.lines.filter(
+        (line) => line['call'] === call?.id && line['level'] === 40,
+      )
+      assert.deepEqual(
+        warnings.map((line) => line['msg']),
+        ['paid webhook amount/currency mismatch'],
+      )
+    })
+  }
+
+  test('pending + refusal callback -> failed, PaymentFailed', async () => {
+    const payment = await newPayment(billing.core)
+    await after200(sendFake(billing.core, payment.id, 'failure'))
+    assert.equal(await statusOf(payment), 'failed')
+    assert.deepEqual(eventsOf(payment), ['PaymentFailed'])
+  })
+
+  test('pending + expired checkout -> canceled, PaymentCanceled', async () => {
+    const payment = await stripePayment()
+    await after200(expired(payment))
+    assert.equal(await statusOf(payment), 'canceled')
+    assert.deepEqual(eventsOf(payment), ['PaymentCanceled'])
+  })
+
+  test('failed + valid paid callback -> paid, both events', async () => {
+    const payment = await stripePayment()
+    await after200(declined(payment))
+    await after200(paid(payment))
+    assert.equal(await statusOf(payment), 'paid')
+    assert.deepEqual(eventsOf(payment), ['PaymentFailed', 'PaymentSucceeded'])
+  })
+
+  test('canceled + valid paid callback -> paid, both events', async () => {
+    const payment = await stripePayment()
+    await after200(expired(payment))
+    await after200(paid(payment))
+    assert.equal(await statusOf(payment), 'paid')
+    assert.deepEqual(eventsOf(payment), ['PaymentCanceled', 'PaymentSucceeded'])
+  })
+
+  for (const [what, late] of [
+    ['refusal', declined],
+    ['expiry', expired],
+  ] as const) {
+    test(`paid + ${what} -> stays paid, ignored and logged, no event`, async () => {
+      const payment = await stripePayment()
+      await after200(paid(payment))
+      await after200(late(payment))
+      assert.equal(await statusOf(payment), 'paid')
+      assert.deepEqual(eventsOf(payment), ['PaymentSucceeded'])
+      const call = await lastCallOf(payment)
+      assert.deepEqual(call?.outcome, [
+        { result: 'ignored', type: 'payment', reason: 'already_paid' },
+      ])
+      assert.ok(log.lines.some((line) => line['call'] === call?.id && line['level'] === 30))
+    })
+  }
+
+  test('failed + expired, and canceled + refused: no such transition, ignored', async () => {
+    const first = await stripePayment()
+    await after200(declined(first))
+    await after200(expired(first))
+    assert.equal(await statusOf(first), 'failed')
+    const second = await stripePayment()
+    await after200(expired(second))
+    await after200(declined(second))
+    assert.equal(await statusOf(second), 'canceled')
+    assert.deepEqual(eventsOf(second), ['PaymentCanceled'])
+  })
+
+  test('a callback for an unknown payment is ignored; the job does not fail', async () => {
+    const unknown = { id: '00000000-0000-4000-8000-000000000000', amount: 1n, currency: 'USD' }
+    await after200(sendStripe(billing.core, sessionEvent({ payment: unknown })))
+    const call = (await allCalls(billing.core)).at(-1)
+    assert.equal(call?.state, 'ignored')
+    assert.equal(call?.attempts, 0)
+    assert.equal(call?.exception, null)
+    assert.deepEqual(call?.outcome, [
+      { result: 'ignored', type: 'payment', reason: 'unknown_payment' },
+    ])
+  })
+
+  for (const reference of [
+    'not-a-uuid',
+    '{7c9e6679-7425-40de-944b-e07fc1f90ae7}',
+    'urn:uuid:7c9e6679-7425-40de-944b-e07fc1f90ae7',
+    '7C9E6679-7425-40DE-944B-E07FC1F90AE7',
+    ' 7c9e6679-7425-40de-944b-e07fc1f90ae7',
+    '7c9e6679-7425-40de-944b-e07fc1f90ae7\n',
+  ]) {
+    test(`the reference ${JSON.stringify(reference)} is no UUID: ignored, answered 200`, async () => {
+      await after200(sendFake(billing.core, reference, 'success'))
+      const { data } = await billing.core.calls.list({ gateway: 'fake', limit: 1 })
+      assert.equal(data[0]?.state, 'ignored')
+      const [result] = data[0]?.outcome ?? []
+      assert.equal(result?.result === 'ignored' && result.reason, 'invalid_reference')
+    })
+  }
+
+  test("another gateway's payment is never settled: gateway_mismatch, for review", async () => {
+    const payment = await stripePayment()
+    await after200(sendFake(billing.core, payment.id, 'success'))
+    assert.equal(await statusOf(payment), 'pending')
+    const call = await lastCallOf(payment)
+    assert.deepEqual(call?.outcome, [
+      { result: 'ignored', type: 'payment', reason: 'gateway_mismatch' },
+    ])
+    assert.equal(call?.needsReview, true)
+  })
+
+  test('a callback of another merchant account or mode is ignored with its reason', async () => {
+    const connected = await stripePayment()
+    await after200(
+      sendStripe(
+        billing.core,
+        sessionEvent({ payment: connected, event: { account: 'acct_other' } }),
+      ),
+    )
+    assert.equal(await statusOf(connected), 'pending')
+    const [merchant] = (await lastCallOf(connected))?.outcome ?? []
+    assert.equal(merchant?.result === 'ignored' && merchant.reason, 'merchant_mismatch')
+
+    const live = await newPayment(billing.core, { gateway: 'stripe', live: true })
+    await after200(paid(live))
+    assert.equal(await statusOf(live), 'pending')
+    const [mode] = (await lastCallOf(live))?.outcome ?? []
+    assert.equal(mode?.result === 'ignored' && mode.reason, 'mode_mismatch')
+  })
+
+  test('the provider object of one payment never pays for another', async () => {
+    const first = await stripePayment()
+    const second = await stripePayment()
+    await after200(paid(first))
+    await after200(paid(second, { payment_intent: `pi_${first.id.replaceAll('-', '')}` }))
+    assert.equal(await statusOf(second), 'pending')
+    const call = await lastCallOf(second)
+    const [result] = call?.outcome ?? []
+    assert.equal(result?.result === 'ignored' && result.reason, 'provider_reference_taken')
+    assert.equal(call?.needsReview, true)
+  })
+
+  test('a second charge for a paid payment is flagged for review, not booked', async () => {
+    const payment = await stripePayment()
+    await after200(paid(payment))
+    await after200(paid(payment, { payment_intent: 'pi_another' }))
+    const call = await lastCallOf(payment)
+    const [result] = call?.outcome ?? []
+    assert.equal(result?.result === 'ignored' && result.reason, 'already_paid_other_reference')
+    assert.equal(call?.needsReview, true)
+    assert.deepEqual(eventsOf(payment), ['PaymentSucceeded'])
+  })
+
+  test('an event type that is not handled is stored and Ignored', async () => {
+    const payment = await stripePayment()
+    await after200(sendStripe(billing.core, sessionEvent({ payment, type: 'product.created' })))
+    const { data } = await billing.core.calls.list({ gateway: 'stripe', limit: 1 })
+    assert.deepEqual(data[0]?.outcome, [
+      { result: 'ignored', type: 'callback', reason: 'unhandled_event', detail: 'product.created' },
+    ])
+  })
+})

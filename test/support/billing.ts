@@ -1,0 +1,103 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { coreOf } from '../../src/billing.ts'
+import type { BillingCore } from '../../src/billing-types.ts'
+import type { Database } from '../../src/database/connect.ts'
+import type { WebhookCall } from '../../src/database/calls.ts'
+import type { BillingOptions } from '../../src/options.ts'
+import type { Payment } from '../../src/payments/payment.ts'
+import type { Answer } from '../../src/intake/responses.ts'
+import type { CreatePaymentInput } from '../../src/processing/create-payment.ts'
+import { createRuntime } from '../../src/runtime.ts'
+import { postgres, type TestEngine } from './databases.ts'
+
+/** A billing on an empty database of its own, and the database itself to look into. */
+export interface TestBilling {
+  readonly core: BillingCore
+  readonly database: Database
+  /** Only on PostgreSQL: for further processes. */
+  readonly url: string | undefined
+  close(): Promise<void>
+}
+
+export async function openBilling(
+  engine: TestEngine,
+  options: BillingOptions = {},
+): Promise<TestBilling> {
+  const created = engine === postgres ? await postgres.create() : undefined
+  const database =
+    created?.url === undefined ? { memory: true } : { url: created.url, poolSize: 10 }
+  const runtime = createRuntime({ ...options, database })
+  const core = coreOf(runtime)
+  await core.migrate()
+  const open = await runtime.opened()
+  return {
+    core,
+    database: open.database,
+    url: created?.url,
+    close: async () => {
+      await core.close()
+      await created?.drop()
+    },
+  }
+}
+
+export function newPayment(
+  core: BillingCore,
+  input: Partial<CreatePaymentInput> = {},
+): Promise<Payment> {
+  return core.payments.create({
+    gateway: 'fake',
+    amount: 4999,
+    currency: 'USD',
+    payable: { type: 'order', id: '42' },
+    ...input,
+  })
+}
+
+export function sendFake(
+  core: BillingCore,
+  paymentId: string,
+  result: 'success' | 'failure',
+): Promise<Answer> {
+  return sendJson(core, 'fake', { payment_id: paymentId, result })
+}
+
+export function sendJson(core: BillingCore, gateway: string, body: unknown): Promise<Answer> {
+  return core.receive({
+    gateway,
+    target: `/billing/webhooks/${gateway}`,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(body)),
+  })
+}
+
+/** Waits until no call is pending or in work; bounded. */
+export async function settled(core: BillingCore, limitMs = 15_000): Promise<void> {
+  await until(
+    async () => {
+      for (const state of ['pending', 'processing'] as const) {
+        if ((await core.calls.list({ state, limit: 1 })).data.length > 0) return false
+      }
+      return true
+    },
+    { what: 'all calls are finished', limitMs },
+  )
+}
+
+/** Waits until the condition holds; fails with what was waited for. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  { what, limitMs = 15_000 }: { readonly what: string; readonly limitMs?: number },
+): Promise<void> {
+  const deadline = performance.now() + limitMs
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms until ${what}`)
+    await pause(10)
+  }
+}
+
+/** The calls, oldest first. */
+export async function allCalls(core: BillingCore): Promise<readonly WebhookCall[]> {
+  const { data } = await core.calls.list({ limit: 100 })
+  return data.toReversed()
+}

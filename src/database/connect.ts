@@ -63,6 +63,8 @@ export function connect(options: ConnectOptions): Database {
   })
   // An idle client that loses its server reports here; without a handler it would end the process.
   pool.on('error', (error) => options.log.warn({ err: error }, 'database connection lost'))
+  // So does a client in use; whoever waits for its answer gets the same error as a rejection.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return {
     kind: options.target.kind,
@@ -112,9 +114,6 @@ async function runTransaction<T>(
     if (!released) client.release(destroy)
     released = true
   }
-  // A client that loses its server while nobody waits on it must not end the process.
-  const ignoreError = () => {}
-  client.on('error', ignoreError)
   try {
     await client.query('begin')
     const result = await work({
@@ -130,7 +129,6 @@ async function runTransaction<T>(
     if (!released) usable = await rolledBack(client)
     throw error
   } finally {
-    client.off('error', ignoreError)
     release(!usable)
   }
 }

@@ -189,7 +189,8 @@ async function move(db: Kysely<Tables>, target: Target): Promise<Payment> {
     .where('status', 'in', paid ? ['pending', 'failed', 'canceled'] : ['pending'])
   if (paid) {
     update = update.set(references(outcome))
-    if (outcome.amountIs !== 'as_charged') {
+    const stated = outcome.amount !== undefined || outcome.currency !== undefined
+    if (stated || outcome.amountIs !== 'as_charged') {
       update = update
         .where('amount', '=', outcome.amount ?? null)
         .where('currency', '=', outcome.currency ?? null)

@@ -13,6 +13,7 @@ import { callAttempts, nextTry, returnDelay, returnsBeforeAttempt } from '../que
 import { idempotencyKey } from './dispatch-events.ts'
 import type { QueuedListener } from './listener.ts'
 import type { Processing } from './process-call.ts'
+import { within } from './within.ts'
 
 /** What a queued listener may take; it may call anybody meanwhile. */
 const deliveryLimit: Duration = seconds(60)
@@ -39,27 +40,21 @@ async function tell(delivery: LeasedDelivery, processing: Processing): Promise<v
       `listener ${delivery.listener} no longer listens to ${event.type}`,
     )
   }
-  const abort = new AbortController()
-  const limit = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    const error = new QuittanceError(
-      'listener_timed_out',
-      `queued listener ${delivery.listener} did not end within ${deliveryLimit / 1000} s`,
-      { fix: 'Make the listener faster, or split its work.' },
-    )
-    abort.abort(error)
-    limit.reject(error)
-  }, deliveryLimit)
   const run = listener.run as QueuedListener<typeof event.type>
-  const context = {
-    idempotencyKey: idempotencyKey(event.dedupKey, delivery.listener),
-    signal: abort.signal,
-  }
-  try {
-    await Promise.race([(async () => run(event as never, context))(), limit.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  const key = idempotencyKey(event.dedupKey, delivery.listener)
+  await within(
+    deliveryLimit,
+    () => late(delivery.listener),
+    async (signal) => run(event as never, { idempotencyKey: key, signal }),
+  )
+}
+
+function late(listener: string): QuittanceError {
+  return new QuittanceError(
+    'listener_timed_out',
+    `queued listener ${listener} did not end within ${deliveryLimit / 1000} s`,
+    { fix: 'Make the listener faster, or split its work.' },
+  )
 }
 
 async function loadEvent(db: Kysely<Tables>, delivery: LeasedDelivery): Promise<BillingEvent> {

@@ -1,5 +1,5 @@
 import type { Transaction } from '../database/connect.ts'
-import { classifyFailure } from '../database/failure.ts'
+import { classifyFailure, sqlStateOf } from '../database/failure.ts'
 import type { BillingEvent } from '../events/catalogue.ts'
 import type { Duration } from '../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
@@ -65,9 +65,11 @@ export async function dispatchEvents(
     return { kind: 'dispatched', won, deliveries: run.deliveries, afterCommit: run.afterCommit }
   } catch (error) {
     if (run.expired !== undefined) throw run.expired
-    if (run.failedListener === undefined || isTransactionLoss(error)) throw error
+    const aborted = isAborted(error)
+    const listener = aborted ? run.currentListener : run.failedListener
+    if (listener === undefined || isTransactionLoss(error)) throw error
     await transaction.client.query(`rollback to savepoint ${savepoint}`).catch(brokeTransaction)
-    return { kind: 'listener_failed', listener: run.failedListener, error }
+    return { kind: 'listener_failed', listener, error: aborted ? swallowed(listener) : error }
   } finally {
     run.scope.open = false
     clearTimeout(run.timer)
@@ -194,13 +196,20 @@ async function queueDelivery(
   run.deliveries += 1
 }
 
-/** A swallowed SQL error leaves the transaction aborted; an ended one leaves none. */
+/** An ended transaction shows at once; an aborted one at the latest with our next statement. */
 function requireHealthy(run: Run, listener: RegisteredListener): void {
   const status = run.transaction.client.getTransactionStatus()
-  if (status === 'E') {
-    throw new Error(`listener ${listener.name} swallowed an SQL error: its transaction is aborted`)
-  }
+  if (status === 'E') throw swallowed(listener.name)
   if (status !== 'T') brokeTransaction(undefined)
+}
+
+function swallowed(listener: string): Error {
+  return new Error(`listener ${listener} swallowed an SQL error: its transaction is aborted`)
+}
+
+/** PostgreSQL's in_failed_sql_transaction: an earlier statement failed, and somebody hid it. */
+function isAborted(error: unknown): boolean {
+  return sqlStateOf(error) === '25P02'
 }
 
 function timedOut(listener: string | undefined, budget: Duration): QuittanceError {
@@ -211,7 +220,7 @@ function timedOut(listener: string | undefined, budget: Duration): QuittanceErro
 }
 
 function brokeTransaction(error: unknown): never {
-  if (classifyFailure(error) === 'lost') throw error
+  if (classifyFailure(error) === 'lost' || isAborted(error)) throw error
   throw new QuittanceError(
     'listener_broke_transaction',
     'a listener ended the transaction that it was given',

@@ -5,7 +5,7 @@ import { readStored } from '../gateways/body/read-stored.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import type { Registry } from '../gateways/registry.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
-import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
+import { QuittanceError } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { ignored, type Outcome } from '../payments/outcome.ts'
@@ -15,6 +15,7 @@ import { applyOutcomes, type Applied, type Application, type Claim } from './app
 import { requeueSettleableCalls } from './awaiting.ts'
 import { dispatchEvents, type Dispatched, type Dispatching } from './dispatch-events.ts'
 import { finishCall, isLeaseLost } from './finish-call.ts'
+import { within } from './within.ts'
 import { recordFailure, recordFailureIn, recordLostTransaction } from './record-failure.ts'
 
 export interface Processing extends Dispatching {
@@ -72,11 +73,12 @@ async function interpret(call: LeasedCall, processing: Processing): Promise<read
   }
   const payload = payloadOf(call, found.gateway)
   if (payload.kind === 'unreadable') return [ignored('unreadable_payload', payload.reason)]
-  const outcomes = await found.gateway.interpret(payload, {
-    credentials: found.credentials,
-    log: processing.log,
-    signal: AbortSignal.timeout(interpretationLimit),
-  })
+  const { credentials } = found
+  const { log } = processing
+  const late = () => new Error(`interpretation took over ${interpretationLimit / 1000} s`)
+  const outcomes = await within(interpretationLimit, late, (signal) =>
+    found.gateway.interpret(payload, { credentials, log, signal }),
+  )
   return outcomes.length > 0 ? outcomes : [ignored('no_outcome')]
 }
 
@@ -117,7 +119,8 @@ async function settle(
     await afterCommit(call, processing, committed)
     return 'done'
   } catch (error) {
-    if (!isListenersFault(error)) throw error
+    if (isLeaseLost(error) || passes(error, call)) throw error
+    // Whatever a listener did to the transaction must not keep a paid payment pending.
     return recordLostTransaction(call, processing, { error, application, claims })
   }
 }
@@ -181,11 +184,4 @@ async function giveBack(
 /** Deadlocks, lost connections and the like are nobody's fault, unless they never end. */
 function passes(error: unknown, call: LeasedCall): boolean {
   return isPassing(error) && call.times_returned < returnsBeforeAttempt
-}
-
-function isListenersFault(error: unknown): boolean {
-  return (
-    isQuittanceError(error) &&
-    (error.code === 'listener_timed_out' || error.code === 'listener_broke_transaction')
-  )
 }

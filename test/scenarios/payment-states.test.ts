@@ -86,9 +86,7 @@ forEachDatabase((engine) => {
       assert.deepEqual(call?.outcome, [
         { result: 'ignored', type: 'payment', reason: 'amount_mismatch' },
       ])
-      const warnings = log.lines.filter(
-        (line) => line['call'] === call?.id && line['level'] === 40,
-      )
+      const warnings = log.lines.filter((line) => line['call'] === call?.id && line['level'] === 40)
       assert.deepEqual(
         warnings.map((line) => line['msg']),
         ['paid webhook amount/currency mismatch'],

@@ -1,0 +1,35 @@
+import type { JsonValue } from './json.ts'
+
+/** Why signed bytes could not be read. They are stored all the same. */
+export type UnreadableReason =
+  | 'empty'
+  | 'invalid_utf8'
+  | 'nul_character'
+  | 'invalid_json'
+  | 'duplicate_key'
+  | 'too_deep'
+  | 'invalid_form'
+
+/**
+ * The parsed body. `text` is what is stored: the JSON text as received, or for a form the JSON
+ * object of its fields; `readStored(kind, text)` gives the same payload back.
+ * `exact` is false where `text` does not carry the bytes whole (a byte order mark, a form).
+ */
+export type Payload =
+  | {
+      readonly kind: 'json'
+      readonly text: string
+      readonly value: JsonValue
+      readonly exact: boolean
+    }
+  | {
+      readonly kind: 'form'
+      readonly text: string
+      readonly value: ReadonlyMap<string, string>
+      readonly exact: false
+    }
+  | { readonly kind: 'unreadable'; readonly reason: UnreadableReason }
+
+export function unreadable(reason: UnreadableReason): Payload {
+  return { kind: 'unreadable', reason }
+}

@@ -1,0 +1,110 @@
+import { QuittanceError } from '../kernel/errors.ts'
+import { parseSecrets, type Secret } from '../kernel/secret.ts'
+import type { CredentialField, Credentials, Gateway } from './gateway.ts'
+
+export interface CredentialOptions {
+  /** Production rules: `productionDefault` counts where a field has one. */
+  readonly production: boolean
+  /** Settings by field, e.g. `{ signing_secret: '...' }`; the environment wins. */
+  readonly config?: Readonly<Record<string, string | undefined>>
+}
+
+export const notConfigured: Credentials = { secrets: {}, settings: {}, configured: false }
+
+/** Secrets below this length can be guessed; they work, with a warning. */
+const shortestSecret = 16
+
+/**
+ * Reads a gateway's settings from environment-like texts. Blank texts and the words `undefined`
+ * and `null` count as absent. Error: `setting_invalid` (never with the value of a secret).
+ */
+export function readCredentials(
+  gateway: Pick<Gateway, 'name' | 'credentials'>,
+  values: Readonly<Record<string, string | undefined>>,
+  options: CredentialOptions,
+): Credentials {
+  const config = new Map(Object.entries(options.config ?? {}))
+  refuseUnknownFields(gateway, config)
+  const secrets: Record<string, readonly Secret[]> = {}
+  const settings: Record<string, string> = {}
+  let configured = true
+  for (const [name, field] of Object.entries(gateway.credentials)) {
+    const sources = [
+      ...field.env.map((key): Source => ({ label: key, text: values[key] })),
+      { label: `gateways.${gateway.name}.${name}`, text: config.get(name) },
+    ]
+    const found = sources.find((source) => parseSecrets(source.text).length > 0)
+    if (field.secret) secrets[name] = parseSecrets(found?.text)
+    const setting = field.secret ? undefined : readSetting(field, found, options.production)
+    if (setting !== undefined) settings[name] = setting
+    const present = field.secret ? found !== undefined : setting !== undefined
+    if (field.required && (!present || (field.isSwitch && setting === 'off'))) configured = false
+  }
+  return { secrets, settings, configured }
+}
+
+/** What is unwise about the credentials, as sentences for the log; never with a secret. */
+export function credentialWarnings(
+  gateway: Pick<Gateway, 'name' | 'credentials'>,
+  credentials: Credentials,
+): readonly string[] {
+  return Object.entries(credentials.secrets)
+    .filter(([, secrets]) => secrets.some((one) => one.reveal().length < shortestSecret))
+    .map(([name]) => {
+      const label = gateway.credentials[name]?.env[0] ?? name
+      return `${label} of gateway ${gateway.name} is shorter than ${shortestSecret} characters`
+    })
+}
+
+interface Source {
+  readonly label: string
+  readonly text: string | undefined
+}
+
+function readSetting(
+  field: CredentialField,
+  source: Source | undefined,
+  production: boolean,
+): string | undefined {
+  if (source === undefined) return defaultOf(field, production)
+  const text = (source.text ?? '').trim()
+  const fault = settingFault(field, text)
+  if (fault === undefined) return text
+  throw new QuittanceError(
+    'setting_invalid',
+    `${source.label} must be ${fault}, got ${JSON.stringify(text)}`,
+  )
+}
+
+function defaultOf(field: CredentialField, production: boolean): string | undefined {
+  return (production ? field.productionDefault : undefined) ?? field.default
+}
+
+/** What the setting should have been; undefined if it is all right. */
+function settingFault(field: CredentialField, text: string): string | undefined {
+  if (field.isSwitch) return text === 'on' || text === 'off' ? undefined : '`on` or `off`'
+  return field.accepts === undefined || field.accepts.test(text)
+    ? undefined
+    : field.accepts.expected
+}
+
+function refuseUnknownFields(
+  gateway: Pick<Gateway, 'name' | 'credentials'>,
+  config: ReadonlyMap<string, string | undefined>,
+): void {
+  for (const [name, value] of config) {
+    if (!Object.hasOwn(gateway.credentials, name)) {
+      const known = Object.keys(gateway.credentials).join(', ')
+      throw new QuittanceError(
+        'setting_invalid',
+        `gateways.${gateway.name}.${name} is no setting of this gateway; it has ${known}`,
+      )
+    }
+    if (value !== undefined && typeof value !== 'string') {
+      throw new QuittanceError(
+        'setting_invalid',
+        `gateways.${gateway.name}.${name} must be a text, got ${typeof value}`,
+      )
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import type { Gateway } from './gateway.ts'
+
+const nameGrammar = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+const fieldGrammar = /^[a-z][a-z0-9_]*$/
+const envGrammar = /^[A-Z][A-Z0-9_]*$/
+const headerGrammar = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+const functions = ['account', 'verify', 'parse', 'acknowledge', 'interpret'] as const
+const capabilities = [
+  'checkout',
+  'refund',
+  'partialRefund',
+  'poll',
+  'registerWebhook',
+  'savedCards',
+  'subscriptions',
+] as const
+
+/**
+ * What is missing or wrong in a gateway's descriptor, as one phrase; undefined if it is whole.
+ * Checked when the service starts, because gateways may come from outside of this repository.
+ */
+export function descriptorFault(gateway: Gateway): string | undefined {
+  return nameFault(gateway) ?? credentialFault(gateway) ?? behaviourFault(gateway)
+}
+
+function nameFault(gateway: Gateway): string | undefined {
+  const names = [gateway.name, ...(gateway.aliases ?? [])]
+  const bad = names.find((name) => typeof name !== 'string' || !nameGrammar.test(name))
+  if (bad !== undefined) return `name ${JSON.stringify(bad)} must be lower-case words with hyphens`
+  if (!gateway.title) return 'title is missing'
+  if (!gateway.scheme) return 'scheme is missing'
+  return undefined
+}
+
+function credentialFault(gateway: Gateway): string | undefined {
+  const fields = Object.entries(gateway.credentials ?? {})
+  for (const [name, field] of fields) {
+    if (!fieldGrammar.test(name)) return `credential ${name} must be lower-case words`
+    if (field.env.length === 0) return `credential ${name} names no environment variable`
+    if (!field.env.every((key) => envGrammar.test(key))) {
+      return `credential ${name} has an invalid environment variable name`
+    }
+    if (!field.description) return `credential ${name} has no description`
+    if (field.secret && field.default !== undefined) return `secret ${name} has a default`
+  }
+  if (gateway.verification === 'none') return undefined
+  if (gateway.verification !== 'signature') return 'verification must be `signature` or `none`'
+  return fields.some(([, field]) => field.required)
+    ? undefined
+    : 'a gateway with signatures needs a required credential'
+}
+
+function behaviourFault(gateway: Gateway): string | undefined {
+  const missing = functions.find((name) => typeof gateway[name] !== 'function')
+  if (missing !== undefined) return `${missing}() is missing`
+  if (typeof gateway.webhook_requires_dashboard_setup !== 'boolean') {
+    return 'webhook_requires_dashboard_setup is missing'
+  }
+  if (!Array.isArray(gateway.credentialHeaders)) return 'credentialHeaders is missing'
+  const header = gateway.credentialHeaders.find((name) => !headerGrammar.test(name))
+  if (header !== undefined) return `credential header ${header} must be in lower case`
+  if (!Array.isArray(gateway.secretFields)) return 'secretFields is missing'
+  if (!Number.isFinite(gateway.retryWindow) || gateway.retryWindow < 0) {
+    return 'retryWindow must be a length of time'
+  }
+  const capability = capabilities.find((name) => typeof gateway.capabilities?.[name] !== 'boolean')
+  return capability === undefined ? undefined : `capability ${capability} is missing`
+}

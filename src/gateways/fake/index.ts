@@ -1,0 +1,62 @@
+import { parseJsonBody } from '../body/parse-json-body.ts'
+import {
+  invalid,
+  plainAcknowledgment,
+  valid,
+  type CredentialFields,
+  type Credentials,
+  type Gateway,
+  type RawRequest,
+  type Verdict,
+} from '../gateway.ts'
+import { readFakeCallback } from './callback.ts'
+import { interpretFake } from './interpret.ts'
+import { fakeSigner } from './sign.ts'
+
+const credentials = {
+  enabled: {
+    env: ['BILLING_FAKE'],
+    secret: false,
+    required: true,
+    isSwitch: true,
+    default: 'on',
+    productionDefault: 'off',
+    description: 'Whether the fake gateway takes callbacks: anybody can send them.',
+  },
+} as const satisfies CredentialFields
+
+/** Checks the switch and the fields: there is no signature, so bad fields are worth an answer. */
+function verify(request: RawRequest, { settings }: Credentials): Verdict {
+  if (settings.enabled !== 'on') return invalid('fake_disabled')
+  const callback = readFakeCallback(parseJsonBody(request.body))
+  return callback.ok ? valid : { malformed: callback.malformed }
+}
+
+/** The built-in test gateway: unsigned callbacks through the production pipeline. */
+export const fake: Gateway = {
+  name: 'fake',
+  title: 'Fake gateway',
+  aliases: [],
+  scheme: 'none: anybody can send a callback',
+  webhook_requires_dashboard_setup: false,
+  credentials,
+  verification: 'none',
+  credentialHeaders: [],
+  secretFields: [],
+  retryWindow: 0,
+  capabilities: {
+    checkout: false,
+    refund: false,
+    partialRefund: false,
+    poll: false,
+    registerWebhook: false,
+    savedCards: false,
+    subscriptions: false,
+  },
+  account: () => ({ merchantAccount: null, live: false }),
+  verify,
+  parse: (request) => parseJsonBody(request.body),
+  acknowledge: () => plainAcknowledgment,
+  interpret: (payload) => Promise.resolve([interpretFake(payload)]),
+  signer: fakeSigner,
+}

@@ -1,0 +1,152 @@
+import type { Duration } from '../kernel/duration.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Secret } from '../kernel/secret.ts'
+import type { Outcome } from '../payments/outcome.ts'
+import type { Payload } from './body/payload.ts'
+
+/** A callback as it came in: exact bytes, header names in lower case. */
+export interface RawRequest {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+/**
+ * - `valid: false`: answered 403; the reason goes to the log and the metrics, never to the sender.
+ * - `malformed`: answered 422 naming the field; only where `verification` is `none`.
+ */
+export type Verdict =
+  | { readonly valid: true }
+  | { readonly valid: false; readonly reason: string }
+  | { readonly malformed: string }
+
+/** The body of the 200 answer. */
+export interface Acknowledgment {
+  readonly contentType: string
+  readonly body: string
+}
+
+/** One setting of a gateway, e.g. `signing_secret`. */
+export interface CredentialField {
+  /** Environment variables that carry it; the first is the usual one. */
+  readonly env: readonly string[]
+  /** Never shown; may hold several values separated by commas (rotation). */
+  readonly secret: boolean
+  /** Without it the gateway counts as not configured and rejects every callback. */
+  readonly required: boolean
+  readonly description: string
+  readonly default?: string
+  /** The default under production rules, where it is another. */
+  readonly productionDefault?: string
+  /** `on` or `off`; a required switch that is off leaves the gateway not configured. */
+  readonly isSwitch?: true
+  /** What the setting may hold; anything else stops the start-up with a clear error. */
+  readonly accepts?: {
+    readonly expected: string
+    readonly test: (text: string) => boolean
+  }
+}
+
+export type CredentialFields = Readonly<Record<string, CredentialField>>
+
+/** The settings of one gateway as read: secrets wrapped, plain settings as text. */
+export interface Credentials {
+  readonly secrets: Readonly<Record<string, readonly Secret[]>>
+  readonly settings: Readonly<Record<string, string>>
+  /** Every required field is there, and no required switch is off. */
+  readonly configured: boolean
+}
+
+export interface Capabilities {
+  readonly checkout: boolean
+  readonly refund: boolean
+  readonly partialRefund: boolean
+  readonly poll: boolean
+  readonly registerWebhook: boolean
+  readonly savedCards: boolean
+  readonly subscriptions: boolean
+}
+
+/** What the interpretation of a stored callback may use. It has no database. */
+export interface InterpretContext {
+  readonly credentials: Credentials
+  readonly log: Log
+  readonly signal: AbortSignal
+}
+
+/** What the account behind the credentials is, where they tell: payments are bound to it. */
+export interface AccountBinding {
+  readonly merchantAccount: string | null
+  readonly live: boolean | null
+}
+
+/** A callback to send for a test: how the provider would word and sign it. */
+export interface SignedCallback {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface SignInput {
+  /** One of the gateway's `scenarios`. */
+  readonly scenario: string
+  readonly payment: {
+    readonly id: string
+    readonly amount: bigint
+    readonly currency: string
+    readonly checkoutReference: string | null
+    readonly providerReference: string | null
+    readonly merchantAccount: string | null
+    readonly live: boolean | null
+  }
+  readonly credentials: Credentials
+  readonly now: Date
+  readonly newId: () => string
+}
+
+/** Makes realistic signed callbacks: for `quittance send` and for tests. */
+export interface Signer {
+  /** Scenario name -> what it shows, e.g. `paid`, `declined`, `expired`. */
+  readonly scenarios: Readonly<Record<string, string>>
+  sign(input: SignInput): SignedCallback
+}
+
+/**
+ * A payment gateway: it interprets what the provider says and never touches the database.
+ * Adding one is a folder beside this file and a line in builtin.ts.
+ */
+export interface Gateway {
+  readonly name: string
+  readonly title: string
+  readonly aliases: readonly string[]
+  /** How its callbacks are signed, for people. */
+  readonly scheme: string
+  /** Whether the callback URL must be registered at the provider beforehand. */
+  readonly webhook_requires_dashboard_setup: boolean
+  readonly credentials: CredentialFields
+  readonly verification: 'signature' | 'none'
+  /** Header names, lower case, that are redacted in stored calls. */
+  readonly credentialHeaders: readonly string[]
+  /** Field names, at any depth, that are masked in stored payloads (card tokens and the like). */
+  readonly secretFields: readonly string[]
+  /** How long the provider keeps redelivering a callback. */
+  readonly retryWindow: Duration
+  readonly capabilities: Capabilities
+  account(credentials: Credentials): AccountBinding
+  /** Never throws: whatever it meets ends in a verdict. */
+  verify(request: RawRequest, credentials: Credentials, now: Date): Verdict | Promise<Verdict>
+  /** Never throws; pure, so that a stored call reads the same as it came from the wire. */
+  parse(request: RawRequest): Payload
+  acknowledge(payload: Payload, credentials: Credentials, now: Date): Acknowledgment
+  interpret(payload: Payload, context: InterpretContext): Promise<readonly Outcome[]>
+  readonly signer?: Signer
+}
+
+export const plainAcknowledgment: Acknowledgment = {
+  contentType: 'application/json',
+  body: '{"message":"ok"}',
+}
+
+export function invalid(reason: string): Verdict {
+  return { valid: false, reason }
+}
+
+export const valid: Verdict = { valid: true }

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { days } from '../kernel/duration.ts'
+import { builtin } from './builtin.ts'
+import { readCredentials } from './credentials.ts'
+import { fake } from './fake/index.ts'
+import type { Gateway } from './gateway.ts'
+import { createRegistry } from './registry.ts'
+import { stripe } from './stripe/index.ts'
+
+const settingInvalid = (message: RegExp) => ({ code: 'setting_invalid', message })
+
+test('a gateway is found by its name and by each alias', () => {
+  const registry = createRegistry(builtin, {})
+  assert.equal(registry.find('stripe')?.gateway, stripe)
+  assert.equal(registry.find('alpha')?.gateway, stripe)
+  assert.equal(registry.find('fake')?.gateway, fake)
+  assert.deepEqual(
+    registry.list().map(({ gateway }) => gateway.name),
+    builtin.map(({ name }) => name),
+  )
+})
+
+test('no other text finds a gateway', () => {
+  const registry = createRegistry(builtin, {})
+  const names = ['', 'paypal', 'Stripe', 'ALPHA', ' stripe', 'stripe ', 'fake\0', 'stripe/alpha']
+  const members = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
+  for (const name of [...names, ...members]) assert.equal(registry.find(name), undefined, name)
+})
+
+test('credentials come by canonical name, and without any a gateway is not configured', () => {
+  const credentials = readCredentials(stripe, { STRIPE_SIGNING_SECRET: 's' }, { production: true })
+  const registry = createRegistry(builtin, { stripe: credentials })
+  assert.equal(registry.find('alpha')?.credentials, credentials)
+  assert.equal(registry.find('fake')?.credentials.configured, false)
+  assert.equal(createRegistry([stripe], {}).find('stripe')?.credentials.configured, false)
+})
+
+test('the longest retry window is that of the most patient provider', () => {
+  assert.equal(createRegistry(builtin, {}).longestRetryWindow(), days(3))
+  const patient: Gateway = { ...fake, name: 'patient', retryWindow: days(4) }
+  assert.equal(createRegistry([...builtin, patient], {}).longestRetryWindow(), days(4))
+  assert.equal(createRegistry([], {}).longestRetryWindow(), 0)
+})
+
+test('a name or alias that is taken is refused with both gateways named', () => {
+  const cases: readonly Gateway[] = [
+    stripe,
+    { ...fake, name: 'alpha' },
+    { ...fake, name: 'other', aliases: ['stripe'] },
+    { ...fake, name: 'other', aliases: ['alpha'] },
+    { ...fake, name: 'other', aliases: ['twice', 'twice'] },
+  ]
+  for (const gateway of cases) {
+    assert.throws(
+      () => createRegistry([stripe, gateway], {}),
+      settingInvalid(/the name [a-z]+ belongs to gateway/),
+      gateway.name,
+    )
+  }
+})
+
+test('an incomplete descriptor is refused with what is missing', () => {
+  const cases: readonly (readonly [Partial<Record<keyof Gateway, unknown>>, RegExp])[] = [
+    [{ name: 'Stripe' }, /must be lower-case words/],
+    [{ name: '' }, /must be lower-case words/],
+    [{ aliases: ['a/b'] }, /must be lower-case words/],
+    [{ title: '' }, /title is missing/],
+    [{ verify: undefined }, /verify\(\) is missing/],
+    [{ interpret: undefined }, /interpret\(\) is missing/],
+    [{ credentials: {} }, /needs a required credential/],
+    [{ verification: 'maybe' }, /verification must be/],
+    [{ credentialHeaders: ['Stripe-Signature'] }, /must be in lower case/],
+    [{ credentialHeaders: undefined }, /credentialHeaders is missing/],
+    [{ secretFields: undefined }, /secretFields is missing/],
+    [{ retryWindow: Number.NaN }, /retryWindow/],
+    [{ retryWindow: -1 }, /retryWindow/],
+    [{ capabilities: {} }, /capability checkout is missing/],
+    [{ webhook_requires_dashboard_setup: undefined }, /webhook_requires_dashboard_setup/],
+  ]
+  for (const [change, message] of cases) {
+    const broken = { ...stripe, ...change } as Gateway
+    assert.throws(() => createRegistry([broken], {}), settingInvalid(message), String(message))
+  }
+})

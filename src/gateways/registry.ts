@@ -1,0 +1,67 @@
+import type { Duration } from '../kernel/duration.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import { notConfigured } from './credentials.ts'
+import { descriptorFault } from './descriptor.ts'
+import type { Credentials, Gateway } from './gateway.ts'
+
+export interface RegisteredGateway {
+  readonly gateway: Gateway
+  readonly credentials: Credentials
+}
+
+export interface Registry {
+  /** By exact name or alias; upper and lower case differ. */
+  find(nameOrAlias: string): RegisteredGateway | undefined
+  /** Each gateway once, in the order of registration. */
+  list(): readonly RegisteredGateway[]
+  /** How long the most patient provider keeps redelivering; 0 without gateways. */
+  longestRetryWindow(): Duration
+}
+
+/**
+ * Finds gateways by name at request time. A gateway without credentials is there all the same: it
+ * counts as not configured. Error: `setting_invalid` for a name taken twice or a descriptor fault.
+ */
+export function createRegistry(
+  gateways: readonly Gateway[],
+  credentialsByName: Readonly<Record<string, Credentials>>,
+): Registry {
+  const credentials = new Map(Object.entries(credentialsByName))
+  const byName = new Map<string, RegisteredGateway>()
+  const registered = gateways.map((gateway) => {
+    const entry = { gateway, credentials: credentials.get(gateway.name) ?? notConfigured }
+    refuseFaults(gateway)
+    for (const name of [gateway.name, ...gateway.aliases]) claimName(byName, name, entry)
+    return entry
+  })
+  return {
+    find: (nameOrAlias) => byName.get(nameOrAlias),
+    list: () => registered,
+    longestRetryWindow: () => Math.max(0, ...gateways.map((gateway) => gateway.retryWindow)),
+  }
+}
+
+const fix = 'Correct the descriptor of the gateway, or remove it from the registered ones.'
+
+function refuseFaults(gateway: Gateway): void {
+  const fault = descriptorFault(gateway)
+  if (fault === undefined) return
+  const name = JSON.stringify(gateway.name)
+  throw new QuittanceError('setting_invalid', `gateway ${name}: ${fault}`, { fix })
+}
+
+function claimName(
+  byName: Map<string, RegisteredGateway>,
+  name: string,
+  entry: RegisteredGateway,
+): void {
+  const taken = byName.get(name)
+  if (taken !== undefined) {
+    throw new QuittanceError(
+      'setting_invalid',
+      `gateway ${entry.gateway.name}: the name ${name} belongs to gateway ${taken.gateway.name}`,
+      { fix },
+    )
+  }
+  byName.set(name, entry)
+}

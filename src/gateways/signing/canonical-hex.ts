@@ -1,0 +1,10 @@
+const lowerCaseHex = /^(?:[0-9a-f]{2})+$/
+
+/**
+ * Decodes lower-case hex of exactly `byteCount` bytes; undefined for any other text. Node's own
+ * decoder stops silently at the first bad character, so the grammar is checked first.
+ */
+export function decodeCanonicalHex(text: string, byteCount: number): Uint8Array | undefined {
+  if (text.length !== byteCount * 2 || !lowerCaseHex.test(text)) return undefined
+  return Buffer.from(text, 'hex')
+}

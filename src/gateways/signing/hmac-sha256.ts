@@ -1,0 +1,24 @@
+import { createHmac } from 'node:crypto'
+import type { Secret } from '../../kernel/secret.ts'
+import { constantTimeEqual } from './constant-time-equal.ts'
+
+/** HMAC-SHA256 of the parts one after the other; the key is the secret's text as UTF-8. */
+export function hmacSha256(secret: Secret, parts: readonly (string | Uint8Array)[]): Uint8Array {
+  const hmac = createHmac('sha256', secret.reveal())
+  for (const part of parts) hmac.update(part)
+  return hmac.digest()
+}
+
+export interface SignedText {
+  readonly parts: readonly (string | Uint8Array)[]
+  /** Any of them may match: a sender signs with every live secret while one is replaced. */
+  readonly signatures: readonly Uint8Array[]
+}
+
+/** Whether one of the signatures was made with one of the secrets. */
+export function matchesHmacSha256(secrets: readonly Secret[], signed: SignedText): boolean {
+  return secrets.some((secret) => {
+    const expected = hmacSha256(secret, signed.parts)
+    return signed.signatures.some((signature) => constantTimeEqual(signature, expected))
+  })
+}

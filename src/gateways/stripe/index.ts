@@ -1,0 +1,96 @@
+import { days } from '../../kernel/duration.ts'
+import { parseJsonBody } from '../body/parse-json-body.ts'
+import {
+  plainAcknowledgment,
+  type AccountBinding,
+  type CredentialFields,
+  type Credentials,
+  type Gateway,
+} from '../gateway.ts'
+import { interpretStripe } from './interpret.ts'
+import { stripeSigner } from './sign.ts'
+import {
+  defaultToleranceSeconds,
+  isTolerance,
+  largestToleranceSeconds,
+  signatureHeaders,
+  verifySignature,
+} from './signature.ts'
+
+const credentials = {
+  signing_secret: {
+    env: ['STRIPE_SIGNING_SECRET', 'ALPHA_SIGNING_SECRET'],
+    secret: true,
+    required: true,
+    description: 'Signing secret of the webhook endpoint (whsec_...); several while it is rolled.',
+  },
+  secret_key: {
+    env: ['STRIPE_SECRET_KEY', 'ALPHA_SECRET_KEY'],
+    secret: true,
+    required: false,
+    description: 'API key (sk_live_..., sk_test_... or a restricted rk_...).',
+  },
+  api_base: {
+    env: ['STRIPE_API_BASE', 'ALPHA_API_BASE'],
+    secret: false,
+    required: false,
+    default: 'https://api.stripe.com',
+    accepts: { expected: 'an http(s) URL', test: isHttpUrl },
+    description: 'Where the API is reached.',
+  },
+  tolerance_seconds: {
+    env: ['STRIPE_TOLERANCE_SECONDS', 'ALPHA_TOLERANCE_SECONDS'],
+    secret: false,
+    required: false,
+    default: String(defaultToleranceSeconds),
+    accepts: {
+      expected: `whole seconds from 1 to ${largestToleranceSeconds}`,
+      test: isTolerance,
+    },
+    description: 'Age that a signature may have, and how far in the future it may lie.',
+  },
+} as const satisfies CredentialFields
+
+function isHttpUrl(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
+}
+
+const livePrefix = /^(?:sk|rk)_live_/
+const testPrefix = /^(?:sk|rk)_test_/
+
+/** An API key tells its mode; keys that disagree, or none, tell nothing. */
+function account({ secrets }: Credentials): AccountBinding {
+  const keys = (secrets.secret_key ?? []).map((key) => key.reveal())
+  const all = (prefix: RegExp) => keys.length > 0 && keys.every((key) => prefix.test(key))
+  return { merchantAccount: null, live: all(livePrefix) ? true : all(testPrefix) ? false : null }
+}
+
+/** Stripe, the spec's Alpha. Protocol and choices: README.md beside this file. */
+export const stripe: Gateway = {
+  name: 'stripe',
+  title: 'Stripe',
+  aliases: ['alpha'],
+  scheme: 'HMAC-SHA256 over the timestamp and the raw body, 5 minute window',
+  webhook_requires_dashboard_setup: true,
+  credentials,
+  verification: 'signature',
+  credentialHeaders: signatureHeaders,
+  secretFields: [],
+  // Automatic redelivery in live mode; what a person resends by hand can be up to 30 days old.
+  retryWindow: days(3),
+  capabilities: {
+    checkout: false,
+    refund: false,
+    partialRefund: false,
+    poll: false,
+    registerWebhook: false,
+    savedCards: false,
+    subscriptions: false,
+  },
+  account,
+  verify: verifySignature,
+  parse: (request) => parseJsonBody(request.body),
+  acknowledge: () => plainAcknowledgment,
+  interpret: (payload) => Promise.resolve([interpretStripe(payload)]),
+  signer: stripeSigner,
+}

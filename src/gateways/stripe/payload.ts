@@ -1,0 +1,72 @@
+import { isJsonObject, path, textOf, type JsonObject, type JsonValue } from '../body/json.ts'
+import type { Payload } from '../body/payload.ts'
+import { detail } from '../detail.ts'
+import { ignored, type IgnoredOutcome } from '../../payments/outcome.ts'
+
+/** The envelope of a snapshot event. https://docs.stripe.com/api/events/object */
+export interface StripeEvent {
+  readonly type: string
+  readonly live: boolean | undefined
+  /** The connected account (`acct_...`) that it is about; absent for the platform's own. */
+  readonly account: string | undefined
+  /** `data.object` as it was when the event happened; checked when a handler wants it. */
+  readonly object: JsonValue | undefined
+}
+
+export type EventResult =
+  | { readonly ok: true; readonly event: StripeEvent }
+  | { readonly ok: false; readonly outcome: IgnoredOutcome }
+
+export function readEvent(payload: Payload): EventResult {
+  if (payload.kind === 'unreadable') return refused(ignored('unreadable_payload', payload.reason))
+  if (payload.kind === 'form' || !isJsonObject(payload.value)) return malformed('body')
+  const event = payload.value
+  const type = textOf(event.get('type'))
+  if (type === undefined) return malformed('type')
+  const envelope = event.get('object')
+  // A thin event names what changed and carries nothing of it.
+  if (envelope === 'v2.core.event') return refused(ignored('unhandled_event', detail(type)))
+  if (envelope !== 'event') return malformed('object')
+  const live = event.get('livemode')
+  if (live !== undefined && typeof live !== 'boolean') return malformed('livemode')
+  const account = event.get('account') ?? undefined
+  if (account !== undefined && !isId(account, 'acct_')) return malformed('account')
+  return { ok: true, event: { type, live, account, object: path(event, 'data', 'object') } }
+}
+
+const idGrammar = /^[A-Za-z0-9_]{1,255}$/
+
+/** Stripe's ids are short and plain; anything else would not fit our unique indexes. */
+export function isId(value: JsonValue | undefined, prefix: string): value is string {
+  return typeof value === 'string' && value.startsWith(prefix) && idGrammar.test(value)
+}
+
+/** `data.object` if it is an object of that kind with an id; else the name of the wrong field. */
+export function readObject(
+  event: StripeEvent,
+  kind: string,
+  idPrefix: string,
+): { readonly object: JsonObject; readonly id: string } | { readonly malformed: string } {
+  const { object } = event
+  if (!isJsonObject(object)) return { malformed: 'data.object' }
+  if (object.get('object') !== kind) return { malformed: 'data.object.object' }
+  const id = object.get('id')
+  return isId(id, idPrefix) ? { object, id } : { malformed: 'data.object.id' }
+}
+
+/** Amounts come as whole minor units, currencies as three lower-case letters. */
+const currencyGrammar = /^[a-z]{3}$/
+
+/** The ISO 4217 code in capitals; undefined for any other spelling than Stripe's own. */
+export function currencyOf(object: JsonObject): string | undefined {
+  const text = textOf(object.get('currency'))
+  return text !== undefined && currencyGrammar.test(text) ? text.toUpperCase() : undefined
+}
+
+function malformed(field: string): EventResult {
+  return refused(ignored('malformed_payload', field))
+}
+
+function refused(outcome: IgnoredOutcome): EventResult {
+  return { ok: false, outcome }
+}

@@ -1,0 +1,44 @@
+import { Hono, type MiddlewareHandler } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { BillingCore } from '../billing-types.ts'
+import { message } from '../intake/responses.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Secret } from '../kernel/secret.ts'
+import { fakeCheckoutPage } from './fake-checkout-page.ts'
+import { health, healthPaths } from './health.ts'
+import { managementApi } from './management-api.ts'
+import { internalError, notFound, respond } from './respond.ts'
+import { webhookRoute } from './webhook-route.ts'
+
+export interface AppOptions {
+  /** Guards the management API; without one there is none. */
+  readonly apiToken: Secret | undefined
+  /** Largest body of a callback. */
+  readonly maxBodyBytes: number
+  readonly webhookMiddleware: readonly MiddlewareHandler[]
+  readonly log: Log
+}
+
+/** Everything that Quittance answers over HTTP, as one web-standard `fetch`. */
+export function createApp(core: BillingCore, options: AppOptions): Hono {
+  const { apiToken, log } = options
+  const app = new Hono()
+  // First, and alone on its path: a callback passes no other handler.
+  app.use(webhookRoute(core, { ...options, ownPaths: healthPaths }))
+  app.route('/', health(core, log))
+  if (apiToken !== undefined) app.route('/billing/api', managementApi(core, { apiToken, log }))
+  app.route(
+    '/billing/fake/checkout',
+    fakeCheckoutPage(core, (request) => app.fetch(request)),
+  )
+  app.notFound(() => respond(notFound))
+  app.onError((error) => {
+    // What a middleware of the user's throws on purpose, such as 429.
+    if (error instanceof HTTPException) {
+      return error.res ?? respond(message(error.status, error.message))
+    }
+    log.error({ err: error }, 'a request failed unexpectedly')
+    return respond(internalError)
+  })
+  return app
+}

@@ -1,0 +1,33 @@
+import { Hono } from 'hono'
+import type { BillingCore, Readiness } from '../billing-types.ts'
+import type { Log } from '../kernel/log.ts'
+import { json, onlyAllow } from './respond.ts'
+
+export const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
+
+/** `/healthz`: this process answers. `/readyz`: callbacks can be stored and are being processed. */
+export function health(core: BillingCore, log: Log): Hono {
+  const app = new Hono()
+  app.get('/healthz', () => json(200, { status: 'ok' }))
+  app.get('/readyz', async () => {
+    const readiness = await core.readiness().catch((error: unknown) => {
+      log.error({ err: error }, 'the readiness check failed')
+      return unknown
+    })
+    return json(readiness.ready ? 200 : 503, {
+      ready: readiness.ready,
+      problems: readiness.problems,
+      pending_calls: readiness.pendingCalls,
+      oldest_pending_seconds: readiness.oldestPendingSeconds,
+    })
+  })
+  for (const path of healthPaths) app.all(path, onlyAllow('GET, HEAD'))
+  return app
+}
+
+const unknown: Readiness = {
+  ready: false,
+  problems: ['the readiness check failed: see the log'],
+  pendingCalls: 0,
+  oldestPendingSeconds: 0,
+}

@@ -1,0 +1,33 @@
+import { message, type Answer } from '../intake/responses.ts'
+
+/** On every response: nothing of a payment belongs into a cache, and no type is guessed. */
+export const safeHeaders = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+} as const
+
+export const notFound = message(404, 'not found')
+export const badRequest = message(400, 'bad request')
+export const internalError = message(500, 'internal error')
+/** For a body that never came whole: what follows on the connection cannot be told apart. */
+export const bodyCutShort = message(400, 'bad request', { connection: 'close' })
+
+export function respond(answer: Answer): Response {
+  return new Response(answer.body, {
+    status: answer.status,
+    headers: { ...answer.headers, ...safeHeaders },
+  })
+}
+
+export function json(status: number, value: unknown): Response {
+  return new Response(JSON.stringify(value), {
+    status,
+    headers: { 'content-type': 'application/json', ...safeHeaders },
+  })
+}
+
+/** 405 for a path that exists under other methods. */
+export function onlyAllow(methods: string): () => Response {
+  const answer = message(405, 'method not allowed', { allow: methods })
+  return () => respond(answer)
+}

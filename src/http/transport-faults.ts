@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { badRequest, safeHeaders } from './respond.ts'
+import { message, type Answer } from '../intake/responses.ts'
+
+const timedOut = message(408, 'request timeout')
+const headersTooLarge = message(431, 'request headers too large')
+const expectationFailed = message(417, 'expectation failed')
+
+/** Headers that one request may have. */
+export const headerLimit = 100
+
+/** How long a faulty sender may go on before it is cut: cut at once, it would lose our answer. */
+const lingerMs = 500
+
+/** What the parser refuses never becomes a request; it is answered on the bare connection. */
+export function answerParserFault(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || hasBegunToAnswer(socket)) {
+    socket.destroy()
+    return
+  }
+  socket.end(onTheWire(answerFor(error.code)))
+  setTimeout(() => socket.destroy(), lingerMs).unref()
+}
+
+/** Faults that the parser lets pass. */
+export function faultOf(incoming: IncomingMessage): Answer | undefined {
+  const { rawHeaders } = incoming
+  if (rawHeaders.length > headerLimit * 2) return headersTooLarge
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  // Two hosts are a smuggling attempt: whoever is in front may have believed the other one.
+  return hosts > 1 ? badRequest : undefined
+}
+
+export function answerExpectation(_incoming: IncomingMessage, outgoing: ServerResponse): void {
+  answerPlainly(outgoing, expectationFailed)
+}
+
+/** Answers below the app, and ends the connection: what follows on it may be anything. */
+export function answerPlainly(outgoing: ServerResponse, answer: Answer): void {
+  outgoing.writeHead(answer.status, closingHeaders(answer))
+  outgoing.end(answer.body)
+}
+
+function answerFor(code: string | undefined): Answer {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return timedOut
+  return code === 'HPE_HEADER_OVERFLOW' ? headersTooLarge : badRequest
+}
+
+/** Node's own mark of the response under way; a second status line inside it would corrupt it. */
+function hasBegunToAnswer(socket: Duplex): boolean {
+  const response: unknown = Reflect.get(socket, '_httpMessage')
+  if (typeof response !== 'object' || response === null) return false
+  return 'headersSent' in response && response.headersSent === true
+}
+
+const phrases: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+}
+
+function closingHeaders(answer: Answer) {
+  return {
+    ...answer.headers,
+    ...safeHeaders,
+    connection: 'close',
+    'content-length': String(Buffer.byteLength(answer.body)),
+  }
+}
+
+function onTheWire(answer: Answer): string {
+  const lines = Object.entries(closingHeaders(answer)).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
+  const status = `HTTP/1.1 ${answer.status} ${phrases[answer.status] ?? ''}\r\n`
+  return `${status}${lines.join('')}\r\n${answer.body}`
+}

@@ -1,0 +1,87 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import { every } from 'hono/combine'
+import type { BillingCore } from '../billing-types.ts'
+import {
+  bodyTooLarge,
+  methodNotAllowed,
+  unknownGateway,
+  unsupportedEncoding,
+} from '../intake/responses.ts'
+import { assertNever } from '../kernel/errors.ts'
+import type { Log } from '../kernel/log.ts'
+import { nodeRequest, readBody } from './read-body.ts'
+import { badRequest, bodyCutShort, internalError, respond } from './respond.ts'
+import { gatewayInPath, isBadlyEscaped, queryOf } from './webhook-path.ts'
+
+export interface WebhookRouteOptions {
+  readonly maxBodyBytes: number
+  /** Runs for this route alone, after the method check. */
+  readonly webhookMiddleware: readonly MiddlewareHandler[]
+  readonly log: Log
+  /** Paths of ours that a template as short as `/{gateway}` would cover. */
+  readonly ownPaths: ReadonlySet<string>
+}
+
+/** The one route: method (405), gateway (404), encoding (415), limit (413), then the core. */
+export function webhookRoute(core: BillingCore, options: WebhookRouteOptions): MiddlewareHandler {
+  const gatewayOf = gatewayInPath(core.webhookPaths)
+  const { webhookMiddleware, ownPaths } = options
+  return async (c, next) => {
+    const { path } = c.req
+    if (isBadlyEscaped(path, c.req.url)) return respond(badRequest)
+    const gateway = gatewayOf(path)
+    if (gateway === undefined || ownPaths.has(path)) return next()
+    if (c.req.method !== 'POST') return respond(methodNotAllowed)
+    const receive = () => receiveCall(c, { core, gateway, options })
+    if (webhookMiddleware.length === 0) return receive()
+    return every(...webhookMiddleware, receive)(c, next)
+  }
+}
+
+interface Addressed {
+  readonly core: BillingCore
+  readonly gateway: string
+  readonly options: WebhookRouteOptions
+}
+
+async function receiveCall(c: Context, to: Addressed): Promise<Response> {
+  const { core, gateway, options } = to
+  if (core.gatewayName(gateway) === undefined) return respond(unknownGateway)
+  const headers = headersOf(c)
+  if (!isPlain(headers['content-encoding'])) return respond(unsupportedEncoding)
+  const read = await readBody(c, options.maxBodyBytes)
+  switch (read.kind) {
+    case 'read':
+      break
+    case 'too_large':
+      return respond(bodyTooLarge)
+    case 'cut_short':
+      return respond(bodyCutShort)
+    case 'consumed':
+      options.log.error(
+        'the body of a callback was read before it got here, so its signature cannot be checked: ' +
+          'move the body parser after the place where Quittance is mounted',
+      )
+      return respond(internalError)
+    default:
+      return assertNever(read)
+  }
+  const target = c.req.path + queryOf(c.req.url)
+  return respond(await core.receive({ gateway, target, headers, body: read.bytes }))
+}
+
+function isPlain(contentEncoding: string | undefined): boolean {
+  if (contentEncoding === undefined || contentEncoding === '') return true
+  return contentEncoding.toLowerCase() === 'identity'
+}
+
+/** Names in lower case; a header that came twice is joined by a comma: no check sees one half. */
+function headersOf(c: Context): Record<string, string> {
+  const incoming = nodeRequest(c)
+  if (incoming === undefined) return Object.fromEntries(c.req.raw.headers)
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ')
+  }
+  return headers
+}

@@ -1,0 +1,156 @@
+import type { GatewayDescription, PaymentDetails } from '../billing-types.ts'
+import type { WebhookCall } from '../database/calls.ts'
+import type { EventRecord } from '../database/events.ts'
+import type { Page } from '../database/page.ts'
+import type { PaymentTransition } from '../database/payments.ts'
+import type { Payment } from '../payments/payment.ts'
+
+/**
+ * How things look as JSON, to the management API and to the commands' `--json`: names in
+ * snake_case, times in ISO 8601 UTC, amounts as whole numbers of minor units.
+ */
+export function paymentView(payment: Payment) {
+  return {
+    id: payment.id,
+    type: payment.type,
+    parent_id: payment.parentId,
+    gateway: payment.gateway,
+    merchant_account: payment.merchantAccount,
+    live: payment.live,
+    status: payment.status,
+    // Exact: no amount above Number.MAX_SAFE_INTEGER is ever taken in.
+    amount: Number(payment.amount),
+    currency: payment.currency,
+    payable: { type: payment.payable.type, id: payment.payable.id },
+    description: payment.description,
+    customer: payment.customer,
+    metadata: payment.metadata,
+    return_url: payment.returnUrl,
+    checkout_reference: payment.checkoutReference,
+    provider_reference: payment.providerReference,
+    checkout_url: payment.checkoutUrl,
+    expires_at: payment.expiresAt?.toISOString() ?? null,
+    created_at: payment.createdAt.toISOString(),
+    updated_at: payment.updatedAt.toISOString(),
+  }
+}
+
+export function paymentDetailsView(payment: PaymentDetails) {
+  return {
+    ...paymentView(payment),
+    transitions: payment.transitions.map(transitionView),
+    events: payment.events.map(eventView),
+    refunds: payment.refunds.map(paymentView),
+  }
+}
+
+function transitionView(transition: PaymentTransition) {
+  return {
+    from: transition.from,
+    to: transition.to,
+    cause: transition.cause,
+    webhook_call_id: transition.webhookCallId,
+    at: transition.at.toISOString(),
+  }
+}
+
+export function callView(call: WebhookCall) {
+  return {
+    id: call.id,
+    gateway: call.gateway,
+    queue: call.queue,
+    url: call.url,
+    state: call.state,
+    attempts: call.attempts,
+    leases_lost: call.leasesLost,
+    outcome: call.outcome,
+    needs_review: call.needsReview,
+    payment_id: call.paymentId,
+    dedup_claims: call.dedupClaims,
+    received_at: call.receivedAt.toISOString(),
+    processed_at: call.processedAt?.toISOString() ?? null,
+    next_attempt_at: isWaiting(call) ? call.nextAttemptAt.toISOString() : null,
+  }
+}
+
+function isWaiting(call: WebhookCall): boolean {
+  return call.state === 'pending' || call.state === 'processing'
+}
+
+export function callDetailsView(call: WebhookCall) {
+  return {
+    ...callView(call),
+    headers: call.headers,
+    kind: call.kind,
+    payload: call.payload === null ? null : displayJson(call.payload),
+    /** Only where `payload` does not carry the bytes that were signed. */
+    body_base64: call.body === null ? null : Buffer.from(call.body).toString('base64'),
+    exception: call.exception,
+  }
+}
+
+export function eventView(event: EventRecord) {
+  return {
+    id: event.id,
+    dedup_key: event.dedupKey,
+    type: event.type,
+    payment_id: event.paymentId,
+    webhook_call_id: event.webhookCallId,
+    source: event.source,
+    data: event.data,
+    created_at: event.createdAt.toISOString(),
+  }
+}
+
+export function gatewayView(gateway: GatewayDescription) {
+  const { capabilities } = gateway
+  return {
+    name: gateway.name,
+    title: gateway.title,
+    aliases: gateway.aliases,
+    scheme: gateway.scheme,
+    webhook_url: gateway.webhook_url,
+    webhook_requires_dashboard_setup: gateway.webhook_requires_dashboard_setup,
+    configured: gateway.configured,
+    capabilities: {
+      checkout: capabilities.checkout,
+      refund: capabilities.refund,
+      partial_refund: capabilities.partialRefund,
+      poll: capabilities.poll,
+      register_webhook: capabilities.registerWebhook,
+      saved_cards: capabilities.savedCards,
+      subscriptions: capabilities.subscriptions,
+    },
+  }
+}
+
+export function pageView<T, V>(page: Page<T>, view: (row: T) => V) {
+  return { data: page.data.map((row) => view(row)), next_cursor: page.nextCursor }
+}
+
+interface SourceTextAccess {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, at: { source?: string }) => unknown,
+  ): unknown
+  rawJSON(text: string): unknown
+}
+
+// In the language since ES2026 and in every Node that we run on, ahead of TypeScript's library.
+const exactJson = JSON as unknown as SourceTextAccess
+
+/**
+ * A stored JSON text as a value to show. A number that a double would change (`10.50`, `1e400`)
+ * keeps its spelling when the value is written as JSON again; what cannot be read stays text.
+ */
+export function displayJson(text: string): unknown {
+  try {
+    return exactJson.parse(text, (_key, value, { source }) =>
+      typeof value === 'number' && source !== undefined && source !== String(value)
+        ? exactJson.rawJSON(source)
+        : value,
+    )
+  } catch {
+    return text
+  }
+}

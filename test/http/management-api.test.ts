@@ -1,0 +1,399 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createCore } from '../../src/billing.ts'
+import { createApp } from '../../src/http/app.ts'
+import { secret } from '../../src/kernel/secret.ts'
+import {
+  apiToken,
+  capturedLog,
+  maxBodyBytes,
+  eventually,
+  fakeCallback,
+  order,
+  origin,
+  startService,
+} from './service.ts'
+import type { Service } from './service.ts'
+
+let service: Service
+before(async () => {
+  service = await startService()
+})
+after(() => service[Symbol.asyncDispose]())
+
+const authorization = `Bearer ${apiToken}`
+const appOptions = { apiToken: secret(apiToken), maxBodyBytes, webhookMiddleware: [] }
+
+type Json = Record<string, unknown>
+const wireOrder = {
+  gateway: 'fake',
+  amount: 1999,
+  currency: 'USD',
+  payable: { type: 'order', id: '7' },
+}
+const api = async (path: string, init: RequestInit = {}) => {
+  const response = await service.api(path, init)
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Json,
+  }
+}
+const create = (body: unknown) => api('/payments', { method: 'POST', body: JSON.stringify(body) })
+const settle = async (result = 'success') => {
+  const { body: payment } = await create(wireOrder)
+  const id = String(payment['id'])
+  await service.post('/billing/webhooks/fake', fakeCallback({ id }, result))
+  return eventually(async () => {
+    const { body } = await api(`/payments/${id}`)
+    return body['status'] === 'pending' ? undefined : body
+  })
+}
+
+describe('authentication', () => {
+  const headers: readonly (readonly [string, Record<string, string>])[] = [
+    ['no header', {}],
+    ['a wrong token', { authorization: 'Bearer wrong' }],
+    ['an empty token', { authorization: 'Bearer ' }],
+    ['another scheme', { authorization: 'Basic dGVzdDp0ZXN0' }],
+    [
+      'the token with more behind it',
+      { authorization: 'Bearer test-token-for-the-management-api2' },
+    ],
+    ['the bare token', { authorization: 'test-token-for-the-management-api' }],
+  ]
+  for (const [what, sent] of headers) {
+    test(`${what} answers 401`, async () => {
+      for (const path of ['/payments', '/nope']) {
+        const answer = await api(path, { headers: sent })
+        assert.equal(answer.status, 401)
+        assert.equal(answer.headers.get('www-authenticate'), 'Bearer')
+        assert.deepEqual(answer.body, { message: 'a bearer token is required' })
+      }
+    })
+  }
+
+  test('the scheme may be in any case, and the token opens everything', async () => {
+    const sent = { authorization: 'bearer test-token-for-the-management-api' }
+    assert.equal((await api('/payments', { headers: sent })).status, 200)
+    assert.equal((await api('/nope')).status, 404)
+  })
+})
+
+describe('POST /payments', () => {
+  test('answers 201 with the payment as it can be read again', async () => {
+    const sent = {
+      ...wireOrder,
+      description: 'Two tickets',
+      return_url: 'https://shop.example/thanks',
+      customer: { email: 'a@example.com' },
+      metadata: { seat: [1, 2] },
+      merchant_account: 'acct_1',
+      live: false,
+    }
+    const { status, body } = await create(sent)
+    assert.equal(status, 201)
+    const { id, created_at: createdAt, ...rest } = body
+    assert.match(String(id), /^[0-9a-f-]{36}$/)
+    assert.equal(new Date(String(createdAt)).toISOString(), createdAt)
+    for (const [field, value] of Object.entries(sent)) assert.deepEqual(rest[field], value, field)
+    assert.equal(rest['status'], 'pending')
+    assert.equal(rest['checkout_url'], `${origin}/billing/fake/checkout/${String(id)}`)
+    const read = await api(`/payments/${String(id)}`)
+    assert.deepEqual(read.body, { ...body, transitions: [], events: [], refunds: [] })
+  })
+
+  test('is repeatable by id, and refuses the same id with other content', async () => {
+    const id = '0199a000-0000-7000-8000-000000000001'
+    const first = await create({ ...wireOrder, id })
+    const second = await create({ ...wireOrder, id })
+    assert.deepEqual([first.status, second.status], [201, 201])
+    assert.deepEqual(second.body, first.body)
+    const other = await create({ ...wireOrder, id, amount: 1 })
+    assert.equal(other.status, 409)
+    assert.equal(other.body['code'], 'payment_exists')
+  })
+
+  const refused: readonly (readonly [string, unknown])[] = [
+    ['amount is required', { ...wireOrder, amount: undefined }],
+    ...[1.5, -1, '100', null, 2 ** 53, 1e300].map(
+      (amount) =>
+        [
+          'amount must be a whole number of minor units, not negative',
+          { ...wireOrder, amount },
+        ] as const,
+    ),
+    ...['uah', 'UA', 'UAHH', 'UAH ', 980, ''].map(
+      (currency) =>
+        [
+          'currency must be an ISO 4217 code in capitals, such as UAH',
+          { ...wireOrder, currency },
+        ] as const,
+    ),
+    ['gateway is required', { ...wireOrder, gateway: undefined }],
+    ['payable is required', { ...wireOrder, payable: undefined }],
+    ['payable must be {type, id}', { ...wireOrder, payable: 'order 7' }],
+    ['payable.id is required', { ...wireOrder, payable: { type: 'order' } }],
+    ['unknown field "payable.sku"', { ...wireOrder, payable: { type: 'o', id: '1', sku: 'x' } }],
+    ['unknown field "ammount"', { ...wireOrder, ammount: 1 }],
+    ['unknown field "status"', { ...wireOrder, status: 'paid' }],
+    ...['0199A000-0000-7000-8000-00000000000A', 'x', '', 7].map(
+      (id) => ['id must be a UUID in lower case', { ...wireOrder, id }] as const,
+    ),
+    [
+      'return_url must be an http or https URL',
+      { ...wireOrder, return_url: 'javascript:alert(1)' },
+    ],
+    ['live must be true or false', { ...wireOrder, live: 'yes' }],
+    [
+      'description must be text of 1 to 1000 characters without control characters',
+      { ...wireOrder, description: 'a\u0000b' },
+    ],
+    [
+      'metadata must be an object, nested at most 16 deep',
+      { ...wireOrder, metadata: JSON.parse('{"a":'.repeat(20) + '1' + '}'.repeat(20)) },
+    ],
+    ['metadata must be an object, nested at most 16 deep', { ...wireOrder, metadata: [1] }],
+    ['the body must be a JSON object', []],
+    ['the body must be a JSON object', null],
+  ]
+  for (const [message, body] of refused) {
+    test(`422: ${message}, for ${JSON.stringify(body).slice(0, 150)}`, async () => {
+      assert.deepEqual(await create(body).then(({ status, body }) => ({ status, body })), {
+        status: 422,
+        body: { message, code: 'payment_invalid' },
+      })
+    })
+  }
+
+  test('a gateway that is not registered answers 422', async () => {
+    const { status, body } = await create({ ...wireOrder, gateway: 'paypal' })
+    assert.deepEqual([status, body['code']], [422, 'gateway_unknown'])
+  })
+
+  test('an alias is kept as the canonical name', async () => {
+    const { body } = await create({ ...wireOrder, gateway: 'alpha' })
+    assert.equal(body['gateway'], 'stripe')
+    const list = await api('/payments?gateway=alpha')
+    assert.deepEqual(
+      (list.body['data'] as Json[]).map((row) => row['id']),
+      [body['id']],
+    )
+  })
+
+  test('what is no JSON answers 400, what is too large 413', async () => {
+    for (const body of ['', '{', 'amount=1', '\ufffe', new Uint8Array([0x7b, 0xff, 0x7d])]) {
+      const answer = await api('/payments', { method: 'POST', body })
+      assert.deepEqual([answer.status, answer.body], [400, { message: 'the body is not JSON' }])
+    }
+    const nested = '['.repeat(60_000)
+    assert.equal((await api('/payments', { method: 'POST', body: nested })).status, 400)
+    const large = JSON.stringify({ ...wireOrder, description: 'x'.repeat(70_000) })
+    const answer = await api('/payments', { method: 'POST', body: large })
+    assert.deepEqual([answer.status, answer.body], [413, { message: 'body too large' }])
+  })
+})
+
+describe('reading', () => {
+  test('one payment comes with its transitions and events', async () => {
+    const paid = await settle()
+    assert.equal(paid['status'], 'paid')
+    const [transition] = paid['transitions'] as Json[]
+    assert.deepEqual(
+      [transition?.['from'], transition?.['to'], transition?.['cause']],
+      ['pending', 'paid', 'call'],
+    )
+    const [event] = paid['events'] as Json[]
+    assert.equal(event?.['type'], 'PaymentSucceeded')
+    assert.equal(event?.['dedup_key'], `payment:paid:${String(paid['id'])}`)
+    assert.equal(event?.['webhook_call_id'], transition?.['webhook_call_id'])
+  })
+
+  test('one call shows its url, headers, payload, claims and outcome', async () => {
+    const paid = await settle()
+    const list = await api(`/webhook-calls?payment_id=${String(paid['id'])}`)
+    const [row] = list.body['data'] as Json[]
+    const { status, body } = await api(`/webhook-calls/${String(row?.['id'])}`)
+    assert.equal(status, 200)
+    assert.equal(body['url'], `${origin}/billing/webhooks/fake`)
+    assert.equal(body['state'], 'processed')
+    assert.equal(body['exception'], null)
+    assert.deepEqual(body['payload'], { payment_id: paid['id'], result: 'success' })
+    assert.deepEqual(body['dedup_claims'], [`payment:paid:${String(paid['id'])}`])
+    assert.equal((body['headers'] as Json)['host'], `127.0.0.1:${service.listening.port}`)
+    assert.equal(body['body_base64'], null)
+  })
+
+  test('pages go from the newest to the oldest, each row once', async () => {
+    const created: unknown[] = []
+    for (let count = 0; count < 5; count += 1) {
+      created.unshift(
+        (await create({ ...wireOrder, gateway: 'stripe', currency: 'EUR' })).body['id'],
+      )
+    }
+    const seen: unknown[] = []
+    let cursor = ''
+    do {
+      const page = await api(`/payments?gateway=stripe&status=pending&limit=2${cursor}`)
+      const rows = page.body['data'] as Json[]
+      assert.ok(rows.length <= 2)
+      seen.push(...rows.filter((row) => row['currency'] === 'EUR').map((row) => row['id']))
+      const next = page.body['next_cursor']
+      cursor = typeof next === 'string' ? `&cursor=${next}` : ''
+    } while (cursor !== '')
+    assert.deepEqual(seen, created)
+  })
+
+  test('events are found by payment and type', async () => {
+    const failed = await settle('failure')
+    const found = await api(`/events?payment_id=${String(failed['id'])}&type=PaymentFailed`)
+    assert.equal((found.body['data'] as Json[]).length, 1)
+    const none = await api(`/events?payment_id=${String(failed['id'])}&type=PaymentSucceeded`)
+    assert.deepEqual(none.body, { data: [], next_cursor: null })
+  })
+
+  test('gateways are an object by name', async () => {
+    const { body } = await api('/gateways')
+    const fake = body['fake'] as Json
+    const stripe = body['stripe'] as Json
+    assert.equal(fake['webhook_url'], `${origin}/billing/webhooks/fake`)
+    assert.equal(fake['webhook_requires_dashboard_setup'], false)
+    assert.equal(stripe['webhook_requires_dashboard_setup'], true)
+    assert.ok((stripe['aliases'] as string[]).includes('alpha'))
+    assert.equal(stripe['configured'], true)
+    assert.equal(typeof (stripe['capabilities'] as Json)['partial_refund'], 'boolean')
+  })
+
+  const badQueries = [
+    ['/payments?limit=0', 'limit must be a whole number from 1 to 100'],
+    ['/payments?limit=1e9', 'limit must be a whole number from 1 to 100'],
+    ['/payments?limit=101', 'limit must be a whole number from 1 to 100'],
+    ['/payments?status=done', 'status must be one of pending, paid, failed, canceled'],
+    ['/payments?sort=password', 'unknown field "sort"'],
+    ['/payments?limit=1&limit=2', 'a query parameter is given twice'],
+    ['/webhook-calls?needs_review=1', 'needs_review must be one of true, false'],
+    ['/webhook-calls?payment_id=1', 'payment_id must be a UUID in lower case'],
+    ['/events?type=PaymentDone', 'type must be one of the event names'],
+  ] as const
+  for (const [path, message] of badQueries) {
+    test(`400: GET ${path}`, async () => {
+      const { status, body } = await api(path)
+      assert.deepEqual([status, body], [400, { message }])
+    })
+  }
+
+  test('a cursor that is none answers 400, an unknown gateway 422', async () => {
+    for (const path of ['/payments', '/webhook-calls', '/events']) {
+      const { status, body } = await api(`${path}?cursor=bm90aGluZw`)
+      assert.deepEqual([status, body['code']], [400, 'cursor_invalid'])
+    }
+    const { status, body } = await api('/webhook-calls?gateway=paypal')
+    assert.deepEqual([status, body['code']], [422, 'gateway_unknown'])
+  })
+
+  test('what is not there answers 404, whether the id is well-formed or not', async () => {
+    for (const id of ['0199a000-0000-7000-8000-0000000000ff', 'x', '%00', '..%2f']) {
+      assert.deepEqual((await api(`/payments/${id}`)).body, {
+        message: 'there is no payment with this id',
+        code: 'payment_not_found',
+      })
+      assert.equal((await api(`/webhook-calls/${id}`)).body['code'], 'call_not_found')
+      const replay = await api(`/webhook-calls/${id}/replay`, { method: 'POST' })
+      assert.deepEqual([replay.status, replay.body['code']], [404, 'call_not_found'])
+    }
+  })
+
+  const otherMethods = [
+    ['DELETE', '/payments', 'GET, HEAD, POST'],
+    ['PUT', '/payments/x', 'GET, HEAD'],
+    ['POST', '/webhook-calls', 'GET, HEAD'],
+    ['GET', '/webhook-calls/x/replay', 'POST'],
+    ['POST', '/events', 'GET, HEAD'],
+    ['PATCH', '/gateways', 'GET, HEAD'],
+  ] as const
+  for (const [method, path, allow] of otherMethods) {
+    test(`405: ${method} ${path}`, async () => {
+      const { status, headers } = await api(path, { method })
+      assert.deepEqual([status, headers.get('allow')], [405, allow])
+    })
+  }
+})
+
+describe('replay', () => {
+  test('202, the call is processed again, and nothing fires twice', async () => {
+    const paid = await settle()
+    const list = await api(`/webhook-calls?payment_id=${String(paid['id'])}`)
+    const [before] = list.body['data'] as Json[]
+    const path = `/webhook-calls/${String(before?.['id'])}`
+    assert.equal((await api(`${path}/replay`, { method: 'POST' })).status, 202)
+    await eventually(async () => {
+      const { body } = await api(path)
+      const again = body['processed_at'] !== before?.['processed_at']
+      return again && body['state'] !== 'pending' && body['state'] !== 'processing'
+        ? body
+        : undefined
+    })
+    const { body } = await api(`/payments/${String(paid['id'])}`)
+    assert.equal((body['events'] as Json[]).length, 1)
+  })
+
+  test('409 while the call is pending', async () => {
+    await using idle = await startService({ work: false })
+    const payment = await idle.core.payments.create(order)
+    await idle.post('/billing/webhooks/fake', fakeCallback(payment))
+    const [call] = (await idle.core.calls.list()).data
+    const replay = await idle.api(`/webhook-calls/${call?.id}/replay`, { method: 'POST' })
+    assert.equal(replay.status, 409)
+    assert.equal(((await replay.json()) as Json)['code'], 'call_in_progress')
+  })
+})
+
+describe('health', () => {
+  test('/healthz answers as long as the process does', async () => {
+    const answer = await fetch(`${service.listening.url}/healthz`)
+    assert.deepEqual([answer.status, await answer.json()], [200, { status: 'ok' }])
+  })
+
+  test('/readyz says what is pending', async () => {
+    const answer = await fetch(`${service.listening.url}/readyz`)
+    const body = (await answer.json()) as Json
+    assert.equal(answer.status, 200)
+    assert.deepEqual([body['ready'], body['problems']], [true, []])
+    assert.equal(typeof body['pending_calls'], 'number')
+    assert.equal(typeof body['oldest_pending_seconds'], 'number')
+  })
+
+  test('with its database gone: /readyz and callbacks answer 503, /healthz 200', async () => {
+    const broken = await startService({ work: false })
+    const payment = await broken.core.payments.create(order)
+    await broken.core.close()
+    const status = async (path: string) => (await fetch(broken.listening.url + path)).status
+    assert.equal(await status('/readyz'), 503)
+    assert.equal(await status('/healthz'), 200)
+    const callback = await broken.post('/billing/webhooks/fake', fakeCallback(payment))
+    assert.equal(callback.status, 503)
+    assert.ok(callback.headers.has('retry-after'))
+    await broken.listening.close(100)
+  })
+
+  test('the management API answers 503 while the database cannot be reached', async () => {
+    const { log } = capturedLog()
+    const core = createCore({ database: { url: 'postgres://nobody@127.0.0.1:1/none' }, log })
+    const app = createApp(core, { ...appOptions, log })
+    const answer = await app.request('/billing/api/payments', { headers: { authorization } })
+    assert.equal(answer.status, 503)
+    assert.ok(answer.headers.has('retry-after'))
+    assert.deepEqual(await answer.json(), { message: 'temporarily unavailable' })
+    await core.close()
+  })
+
+  test('a failure that nobody foresaw answers a constant 500 and is logged', async () => {
+    const { log, logged } = capturedLog()
+    const payments = { ...service.core.payments, list: () => Promise.reject(new Error('a bug')) }
+    const app = createApp({ ...service.core, payments }, { ...appOptions, log })
+    const answer = await app.request('/billing/api/payments', { headers: { authorization } })
+    assert.equal(answer.status, 500)
+    assert.deepEqual(await answer.json(), { message: 'internal error' })
+    assert.ok(logged.some((line) => line.includes('a bug')))
+  })
+})

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { coreOf } from '../../src/billing.ts'
 import type { BillingCore } from '../../src/billing-types.ts'
@@ -9,6 +10,8 @@ import type { Answer } from '../../src/intake/responses.ts'
 import type { CreatePaymentInput } from '../../src/processing/create-payment.ts'
 import { createRuntime } from '../../src/runtime.ts'
 import { postgres, type TestEngine } from './databases.ts'
+import { fillDataFolder } from './embedded-template.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 /** A billing on an empty database of its own, and the database itself to look into. */
 export interface TestBilling {
@@ -24,8 +27,10 @@ export async function openBilling(
   options: BillingOptions = {},
 ): Promise<TestBilling> {
   const created = engine === postgres ? await postgres.create() : undefined
-  const database =
-    created?.url === undefined ? { memory: true } : { url: created.url, poolSize: 10 }
+  const folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  if (created === undefined) fillDataFolder(dataDir)
+  const database = created?.url === undefined ? { dataDir } : { url: created.url }
   const runtime = createRuntime({ ...options, database })
   const core = coreOf(runtime)
   await core.migrate()
@@ -37,6 +42,7 @@ export async function openBilling(
     close: async () => {
       await core.close()
       await created?.drop()
+      folder[Symbol.dispose]()
     },
   }
 }

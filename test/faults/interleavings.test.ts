@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { forEachDatabase } from '../support/databases.ts'
+import { newPayment, openBilling, sendFake, settled, type TestBilling } from '../support/billing.ts'
+
+forEachDatabase((engine) => {
+  let billing: TestBilling
+
+  before(async () => {
+    billing = await openBilling(engine)
+    const { core } = billing
+    await sql`create table told (
+      place bigint generated always as identity, type text, payment_id uuid
+    )`.execute(billing.database.db)
+    for (const type of ['PaymentSucceeded', 'PaymentFailed'] as const) {
+      core.on(
+        type,
+        async (event, { tx }) => {
+          await tx.query('insert into told (type, payment_id) values ($1, $2)', [
+            event.type,
+            event.payment.id,
+          ])
+        },
+        { name: 'teller' },
+      )
+    }
+    await core.work()
+  })
+  after(() => billing.close())
+
+  /** Runs `one` so many times, some at a time. */
+  async function repeat(times: number, one: () => Promise<void>): Promise<void> {
+    let left = times
+    await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        while (left > 0) {
+          left -= 1
+          await one()
+        }
+      }),
+    )
+  }
+
+  const soon = () => pause(Math.random() * 4)
+
+  test('failed and paid racing, 1,000 interleavings: always paid, never PaymentFailed after PaymentSucceeded', async () => {
+    const { core, database } = billing
+    const ids: string[] = []
+    await repeat(1_000, async () => {
+      const payment = await newPayment(core)
+      ids.push(payment.id)
+      const answers = await Promise.all([
+        soon().then(() => sendFake(core, payment.id, 'failure')),
+        soon().then(() => sendFake(core, payment.id, 'success')),
+        soon().then(() => sendFake(core, payment.id, 'success')),
+      ])
+      assert.deepEqual(
+        answers.map((answer) => answer.status),
+        [200, 200, 200],
+      )
+    })
+    await settled(core, 120_000)
+    const { rows: statuses } = await sql<{ status: string; count: bigint }>`
+      select status, count(*) as count from billing.payments
+      where id = any(${ids}::uuid[]) group by status`.execute(database.db)
+    assert.deepEqual(statuses, [{ status: 'paid', count: 1_000n }])
+    const { rows: wrong } = await sql`
+      select s.payment_id from told s join told f on f.payment_id = s.payment_id
+      where s.type = 'PaymentSucceeded' and f.type = 'PaymentFailed' and f.place > s.place`.execute(
+      database.db,
+    )
+    assert.deepEqual(wrong, [])
+    const { rows: told } = await sql<{ most: bigint; succeeded: bigint }>`
+      select max(times) as most, count(*) filter (where type = 'PaymentSucceeded') as succeeded
+      from (select payment_id, type, count(*) as times from told group by 1, 2) as t`.execute(
+      database.db,
+    )
+    assert.deepEqual(told, [{ most: 1n, succeeded: 1_000n }])
+  })
+
+  test('creation racing its early callback, 500 interleavings: always settled', async () => {
+    const { core, database } = billing
+    const ids: string[] = []
+    await repeat(500, async () => {
+      const id = randomUUID()
+      ids.push(id)
+      await Promise.all([
+        soon().then(() => newPayment(core, { id })),
+        soon().then(() => sendFake(core, id, 'success')),
+      ])
+    })
+    await settled(core, 60_000)
+    const { rows } = await sql<{ status: string; events: bigint; count: bigint }>`
+      select status, events, count(*) as count from (
+        select p.status, count(e.id) as events from billing.payments p
+        left join billing.events e on e.payment_id = p.id
+        where p.id = any(${ids}::uuid[]) group by p.id) as each
+      group by status, events`.execute(database.db)
+    assert.deepEqual(rows, [{ status: 'paid', events: 1n, count: 500n }])
+  })
+})

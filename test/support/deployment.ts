@@ -1,0 +1,94 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect, type Database, type DatabaseTarget } from '../../src/database/connect.ts'
+import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
+import { silentLog } from '../../src/kernel/log.ts'
+import { postgres, type TestEngine } from './databases.ts'
+import { fillDataFolder } from './embedded-template.ts'
+import { runCommand } from './process.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+export const apiToken = 'token-of-the-tests'
+
+/**
+ * A folder with a configuration whose listener writes one row an event into the table `told`, and
+ * the environment to start real processes in it.
+ */
+export interface Deployment {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  /** Opens the same database; the embedded one only while a service runs. */
+  connect(): Promise<Database>
+  remove(): Promise<void>
+}
+
+const config = `
+async function teller(event, { tx }) {
+  await tx.query('insert into told (type, payment_id) values ($1, $2)', [event.type, event.payment.id])
+}
+export default { listeners: { PaymentSucceeded: teller, PaymentFailed: teller } }
+`
+
+export async function deploy(engine: TestEngine): Promise<Deployment> {
+  const folder = temporaryFolder()
+  const cwd = folder.path
+  writeFileSync(join(cwd, 'quittance.config.js'), config)
+  const created = engine === postgres ? await postgres.create() : undefined
+  const dataDir = join(cwd, '.quittance')
+  if (created === undefined) fillDataFolder(dataDir)
+  else mkdirSync(dataDir)
+  const env = {
+    BILLING_API_TOKEN: apiToken,
+    ...(created?.url === undefined ? {} : { DATABASE_URL: created.url }),
+  }
+  await runCommand(['migrate'], { cwd, env })
+  const target = async (): Promise<DatabaseTarget> =>
+    created?.target ?? { kind: 'embedded', ...(await findEmbedded(dataDir)) }
+  return {
+    cwd,
+    env,
+    connect: async () =>
+      connect({
+        target: await target(),
+        log: silentLog,
+        poolSize: 2,
+        applicationName: 'quittance test',
+      }),
+    remove: async () => {
+      await created?.drop()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+/** Creates a payment over HTTP; undefined where the service did not answer. */
+export async function createOverHttp(url: string, id: string): Promise<boolean> {
+  const answer = await fetch(`${url}/billing/api/payments`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      id,
+      gateway: 'fake',
+      amount: 100,
+      currency: 'UAH',
+      payable: { type: 'order', id },
+    }),
+  })
+  await answer.arrayBuffer()
+  return answer.status === 201
+}
+
+/** Posts a fake callback over HTTP; the status of the answer. */
+export async function postFake(
+  url: string,
+  paymentId: string,
+  result: 'success' | 'failure',
+): Promise<number> {
+  const answer = await fetch(`${url}/billing/webhooks/fake`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ payment_id: paymentId, result }),
+  })
+  await answer.arrayBuffer()
+  return answer.status
+}

@@ -4,7 +4,7 @@ import type { Credentials } from './gateways/gateway.ts'
 import { createRegistry, type Registry } from './gateways/registry.ts'
 import { days } from './kernel/duration.ts'
 import { QuittanceError } from './kernel/errors.ts'
-import { silentLog, type Log } from './kernel/log.ts'
+import { silentLog, withSafeErrors, type Log } from './kernel/log.ts'
 import type { Secret } from './kernel/secret.ts'
 import type { BillingOptions } from './options.ts'
 
@@ -29,7 +29,7 @@ export interface Settings {
 
 /** Checks everything that can be wrong before anything is opened. */
 export function readSettings(options: BillingOptions): Settings {
-  const log = options.log ?? silentLog
+  const log = withSafeErrors(options.log ?? silentLog)
   const production = options.production ?? false
   const { gateways, secrets } = readGateways(options, { production, log })
   return {

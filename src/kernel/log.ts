@@ -1,4 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino'
+import { safeError } from './safe-error.ts'
 
 /** One JSON line an entry. Secrets never reach it; fields are bounded by the callers. */
 export type Log = Logger
@@ -15,7 +16,12 @@ export interface LogOptions {
 export function createLog(options: LogOptions = {}): Log {
   const destination =
     options.destination ?? pino.destination({ dest: 2, sync: false, maxLength: bufferedBytes })
-  return pino({ name: 'quittance', level: options.level ?? 'info' }, destination)
+  return withSafeErrors(pino({ name: 'quittance', level: options.level ?? 'info' }, destination))
+}
+
+/** The same log, whoever made it, writing errors without what drivers hang on them. */
+export function withSafeErrors(log: Log): Log {
+  return log.child({}, { serializers: { err: (error: unknown) => safeError(error) } })
 }
 
 /** A log that says nothing: the library's default, until the app passes its own. */

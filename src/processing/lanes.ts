@@ -13,6 +13,8 @@ export interface LanesOptions<Row extends Lease> {
   readonly lanes: number
   /** Rows leased ahead of the lanes at most. */
   readonly ahead: number
+  /** The backstop: how often to look without being woken; 1 s by default. */
+  readonly pollEvery?: Duration
   take(options: { limit: number; token: string; alone: boolean }): Promise<readonly Row[]>
   /** Never rejects: every end of a row is recorded on the row. */
   handle(row: Row): Promise<void>
@@ -23,7 +25,7 @@ export interface Lanes {
   stop(grace: Duration): Promise<void>
 }
 
-const pollEvery: Duration = seconds(1)
+const defaultPollEvery: Duration = seconds(1)
 const extendEvery: Duration = seconds(10)
 const aloneEvery: Duration = seconds(5)
 
@@ -59,7 +61,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     advance(state)
   }
   const timers = [
-    setInterval(wake, pollEvery),
+    setInterval(wake, options.pollEvery ?? defaultPollEvery),
     setInterval(() => {
       state.aloneDue = true
       advance(state)

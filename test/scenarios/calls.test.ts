@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { migrate } from '../../src/database/migrate.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { requireAllListeners, createListenerRegistry } from '../../src/processing/listeners.ts'
+import {
+  expireLeases,
+  failLease,
+  releaseLeases,
+  returnLease,
+  takeCalls,
+} from '../../src/queue/lease.ts'
+import { runIfDue } from '../../src/queue/schedule.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { forEachDatabase } from '../support/databases.ts'
+import {
+  allCalls,
+  newPayment,
+  openBilling,
+  sendFake,
+  settled,
+  until,
+  type TestBilling,
+} from '../support/billing.ts'
+
+forEachDatabase((engine) => {
+  describe('Deduplication', () => {
+    let billing: TestBilling
+    const told: string[] = []
+    before(async () => {
+      billing = await openBilling(engine)
+      for (const type of ['PaymentSucceeded', 'PaymentFailed'] as const) {
+        billing.core.on(type, (event) => void told.push(event.dedupKey), { name: 'recorder' })
+      }
+      await billing.core.work()
+    })
+    after(() => billing.close())
+    const keysOf = (id: string) => told.filter((key) => key.endsWith(id))
+
+    test('the key is {type}:{status}:{reference} and is shown on the call that claimed it', async () => {
+      const payment = await newPayment(billing.core)
+      await sendFake(billing.core, payment.id, 'success')
+      await settled(billing.core)
+      const { data } = await billing.core.calls.list({ paymentId: payment.id })
+      assert.deepEqual(data[0]?.dedupClaims, [`payment:paid:${payment.id}`])
+    })
+
+    test('a re-delivered paid callback never fires twice, and changes nothing', async () => {
+      const payment = await newPayment(billing.core)
+      for (let delivery = 0; delivery < 5; delivery += 1) {
+        await sendFake(billing.core, payment.id, 'success')
+      }
+      await settled(billing.core)
+      const before = await billing.core.payments.get(payment.id)
+      await sendFake(billing.core, payment.id, 'success')
+      await settled(billing.core)
+      assert.deepEqual(await billing.core.payments.get(payment.id), before)
+      assert.deepEqual(keysOf(payment.id), [`payment:paid:${payment.id}`])
+      const { data } = await billing.core.calls.list({ paymentId: payment.id })
+      assert.deepEqual(data.map((call) => call.outcome?.[0]?.result).toSorted(), [
+        'applied',
+        ...Array<string>(5).fill('duplicate'),
+      ])
+      assert.ok(data.every((call) => call.state === 'processed'))
+    })
+
+    test('a decline followed by a payment on the same checkout fires both, each once', async () => {
+      const payment = await newPayment(billing.core)
+      for (const result of ['failure', 'failure', 'success', 'success', 'failure'] as const) {
+        await sendFake(billing.core, payment.id, result)
+        await settled(billing.core)
+      }
+      assert.deepEqual(keysOf(payment.id), [
+        `payment:failed:${payment.id}`,
+        `payment:paid:${payment.id}`,
+      ])
+    })
+
+    test('a replay runs the same code, and the claims still hold', async () => {
+      const payment = await newPayment(billing.core)
+      await sendFake(billing.core, payment.id, 'success')
+      await settled(billing.core)
+      const [call] = (await billing.core.calls.list({ paymentId: payment.id })).data
+      assert.ok(call)
+      await billing.core.calls.replay(call.id)
+      await settled(billing.core)
+      assert.equal(keysOf(payment.id).length, 1)
+      const replayed = await billing.core.calls.get(call.id)
+      assert.deepEqual(replayed?.outcome, [{ result: 'duplicate', type: 'payment:paid' }])
+      assert.deepEqual(replayed?.dedupClaims, [`payment:paid:${payment.id}`])
+    })
+
+    test('an early callback settles its payment when that is created', async () => {
+      const id = randomUUID()
+      await sendFake(billing.core, id, 'success')
+      await settled(billing.core)
+      assert.equal((await allCalls(billing.core)).at(-1)?.state, 'ignored')
+      await newPayment(billing.core, { id })
+      await until(async () => (await billing.core.payments.get(id))?.status === 'paid', {
+        what: 'the payment is paid',
+      })
+      assert.deepEqual(keysOf(id), [`payment:paid:${id}`])
+    })
+  })
+
+  describe('Retention', () => {
+    let billing: TestBilling
+    const log = capturedLog()
+    before(async () => {
+      billing = await openBilling(engine, { log: log.log })
+    })
+    after(() => billing.close())
+    const age = (callId: string, days: number) =>
+      sql`update billing.webhook_calls
+        set received_at = clock_timestamp() - make_interval(days => ${days})
+        where id = ${callId}::uuid`.execute(billing.database.db)
+    const storeAged = async (state: string, days: number) => {
+      await sendFake(billing.core, randomUUID(), 'success')
+      const call = (await allCalls(billing.core)).at(-1)
+      assert.ok(call)
+      await sql`update billing.webhook_calls set state = ${state},
+          lease_token = case when ${state} = 'processing' then ${newUuid()}::uuid end,
+          lease_until = case when ${state} = 'processing' then clock_timestamp() + interval '1 h' end
+        where id = ${call.id}::uuid`.execute(billing.database.db)
+      await age(call.id, days)
+      return call.id
+    }
+
+    test('prune deletes finished calls older than 30 days, and nothing else', async () => {
+      const gone = [
+        await storeAged('processed', 31),
+        await storeAged('ignored', 31),
+        await storeAged('failed', 31),
+      ]
+      const kept = [
+        await storeAged('pending', 400),
+        await storeAged('processing', 400),
+        await storeAged('processed', 29),
+        await storeAged('failed', 29),
+      ]
+      const progress: number[] = []
+      assert.deepEqual(await billing.core.prune((deleted) => progress.push(deleted)), {
+        deletedCalls: 3,
+        deletedFailedCalls: 1,
+      })
+      assert.deepEqual(progress, [3])
+      for (const id of gone) assert.equal(await billing.core.calls.get(id), undefined)
+      for (const id of kept) assert.ok(await billing.core.calls.get(id))
+      assert.ok(log.lines.some((line) => line['msg'] === 'pruned calls that had failed for good'))
+      await sql`delete from billing.webhook_calls`.execute(billing.database.db)
+    })
+
+    test('claims leave with the call, the event stays, and a resend on day 31 fires nothing', async () => {
+      const told: string[] = []
+      billing.core.on('PaymentSucceeded', (event) => void told.push(event.payment.id), {
+        name: 'recorder',
+      })
+      const worker = await billing.core.work()
+      const payment = await newPayment(billing.core)
+      await sendFake(billing.core, payment.id, 'success')
+      await settled(billing.core)
+      const [call] = (await billing.core.calls.list({ paymentId: payment.id })).data
+      assert.ok(call)
+      await age(call.id, 31)
+      await billing.core.prune()
+      assert.equal(await billing.core.calls.get(call.id), undefined)
+      const { data } = await billing.core.events.list({ paymentId: payment.id })
+      assert.equal(data.length, 1)
+      await sendFake(billing.core, payment.id, 'success')
+      await settled(billing.core)
+      assert.deepEqual(told, [payment.id])
+      await worker.stop()
+    })
+
+    test('the daily prune run is due once, on one node, and sets its next run', async () => {
+      const { db } = billing.database
+      let runs = 0
+      const schedule = {
+        name: 'daily',
+        expression: '17 3 * * *',
+        run: async () => void (runs += 1),
+      }
+      assert.equal(await runIfDue(db, schedule, newUuid), 'not_due')
+      await sql`update billing.schedules set next_run_at = now() where name = 'daily'`.execute(db)
+      const nodes = await Promise.all([1, 2, 3].map(() => runIfDue(db, schedule, newUuid)))
+      assert.deepEqual(nodes.toSorted(), ['not_due', 'not_due', 'ran'])
+      assert.equal(runs, 1)
+      const { rows } = await sql<{ ahead: number; at: string }>`
+        select extract(epoch from next_run_at - clock_timestamp())::float8 as ahead,
+          to_char(next_run_at at time zone 'UTC', 'HH24:MI') as at
+        from billing.schedules where name = 'daily'`.execute(db)
+      assert.equal(rows[0]?.at, '03:17')
+      assert.ok(rows[0].ahead > 0 && rows[0].ahead <= 24 * 3600)
+    })
+  })
+
+  describe('Leases', () => {
+    let billing: TestBilling
+    before(async () => {
+      billing = await openBilling(engine)
+    })
+    after(() => billing.close())
+    const take = (options: { alone?: boolean; limit?: number; queues?: string[] } = {}) =>
+      takeCalls(billing.database.db, {
+        limit: options.limit ?? 10,
+        token: newUuid(),
+        alone: options.alone ?? false,
+        queues: options.queues,
+        listeners: [],
+      })
+    const empty = () => sql`delete from billing.webhook_calls`.execute(billing.database.db)
+    const store = async () => {
+      await sendFake(billing.core, randomUUID(), 'success')
+      const call = (await allCalls(billing.core)).at(-1)
+      assert.ok(call)
+      return call.id
+    }
+
+    test('are taken oldest first, and never twice', async () => {
+      await empty()
+      const ids = [await store(), await store(), await store()]
+      const [one, two] = await Promise.all([take({ limit: 2 }), take({ limit: 2 })])
+      assert.deepEqual([...one, ...two].map((lease) => lease.id).toSorted(), ids.toSorted())
+      assert.deepEqual((await take()).length, 0)
+    })
+
+    test('only the named queues are taken from', async () => {
+      await empty()
+      await store()
+      assert.equal((await take({ queues: ['other'] })).length, 0)
+      assert.equal((await take({ queues: ['other', 'default'] })).length, 1)
+    })
+
+    test('a lease that ran out goes back; its old holder can change nothing more', async () => {
+      await empty()
+      await store()
+      const { db } = billing.database
+      const [zombie] = await take()
+      assert.ok(zombie)
+      await sql`update billing.webhook_calls set lease_until = now() - interval '1 s'`.execute(db)
+      assert.deepEqual(await expireLeases(db, 'billing.webhook_calls'), { requeued: 1, failed: 0 })
+      assert.equal((await take()).length, 0, 'from then on it is leased alone')
+      const [heir] = await take({ alone: true })
+      assert.equal(heir?.leases_lost, 1)
+      assert.notEqual(heir?.token, zombie.token)
+      const table = 'billing.webhook_calls'
+      assert.equal(await returnLease(db, table, { lease: zombie, after: 0 }), false)
+      const failure = { lease: zombie, after: 0, exception: 'late' }
+      assert.equal(await failLease(db, table, failure), false)
+      await releaseLeases(db, table, [zombie])
+      assert.equal((await allCalls(billing.core))[0]?.state, 'processing')
+    })
+
+    test('after ten lost workers the call is failed with `worker lost`, and a replay starts at 0', async () => {
+      await empty()
+      const id = await store()
+      const { db } = billing.database
+      for (let loss = 1; loss <= 10; loss += 1) {
+        const [lease] = await take({ alone: loss > 1 })
+        assert.ok(lease, `lease ${loss}`)
+        await sql`update billing.webhook_calls set lease_until = now() - interval '1 s'`.execute(db)
+        await expireLeases(db, 'billing.webhook_calls')
+      }
+      const call = await billing.core.calls.get(id)
+      assert.equal(call?.state, 'failed')
+      assert.equal(call.attempts, 0)
+      assert.match(call.exception ?? '', /^worker lost: 10 workers died/)
+      await billing.core.calls.replay(id)
+      const again = await billing.core.calls.get(id)
+      assert.deepEqual([again?.state, again?.attempts, again?.leasesLost], ['pending', 0, 0])
+    })
+
+    test('a call that is pending or processing is not replayed', async () => {
+      await empty()
+      const id = await store()
+      await assert.rejects(billing.core.calls.replay(id), { code: 'call_in_progress' })
+      await take()
+      await assert.rejects(billing.core.calls.replay(id), { code: 'call_in_progress' })
+      await assert.rejects(billing.core.calls.replay(randomUUID()), { code: 'call_not_found' })
+    })
+  })
+
+  describe('Listeners of other processes', () => {
+    let billing: TestBilling
+    before(async () => {
+      billing = await openBilling(engine)
+    })
+    after(() => billing.close())
+
+    test('a process that lacks a known listener takes no call and refuses with its name', async () => {
+      const { core, database } = billing
+      await sql`insert into billing.listeners (name, event_types, queued)
+        values ('grantAccess', '{PaymentSucceeded}', false)`.execute(database.db)
+      await assert.rejects(core.work(), { code: 'listener_missing', message: /grantAccess/ })
+      await sendFake(core, randomUUID(), 'success')
+      const options = { limit: 1, token: newUuid(), alone: false }
+      const without = await takeCalls(database.db, { ...options, listeners: [] })
+      assert.equal(without.length, 0)
+      const withIt = await takeCalls(database.db, { ...options, listeners: ['grantAccess'] })
+      assert.equal(withIt.length, 1)
+    })
+
+    test('a running worker ends with that error once another process registers a new listener', async () => {
+      const { core, database } = billing
+      await core.listeners.forget('grantAccess')
+      await requireAllListeners(database.db, createListenerRegistry())
+      const worker = await core.work()
+      await sql`insert into billing.listeners (name, event_types, queued)
+        values ('newcomer', '{PaymentFailed}', true)`.execute(database.db)
+      const error = await worker.ended
+      assert.match(error?.message ?? '', /newcomer/)
+      await assert.rejects(core.listeners.forget('nobody'), { code: 'listener_not_found' })
+    })
+  })
+
+  test('migrating twice, and by several processes at once, is harmless', async () => {
+    const billing = await openBilling(engine)
+    assert.deepEqual(await migrate(billing.database), [])
+    assert.deepEqual(await Promise.all([1, 2, 3].map(() => migrate(billing.database))), [
+      [],
+      [],
+      [],
+    ])
+    await billing.close()
+  })
+})

@@ -1,7 +1,7 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import type { Cause } from '../payments/payment.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
-import type { EventsTable, Tables } from './tables.ts'
+import type { DeliveryState, EventsTable, Tables } from './tables.ts'
 
 /** A dispatched event as stored: its row is the claim of its outcome. */
 export interface EventRecord {
@@ -13,11 +13,35 @@ export interface EventRecord {
   readonly source: Cause
   readonly data: Readonly<Record<string, unknown>>
   readonly createdAt: Date
+  /** What became of it with each queued listener. */
+  readonly deliveries: readonly Delivery[]
+}
+
+export interface Delivery {
+  readonly listener: string
+  readonly state: DeliveryState
+  readonly attempts: number
+  readonly exception: string | null
 }
 
 export interface EventsQuery extends PageQuery {
   readonly paymentId?: string
   readonly type?: string
+}
+
+type EventRow = Selectable<EventsTable> & { readonly deliveries: string }
+
+function selectEvents(db: Kysely<Tables>) {
+  return db
+    .selectFrom('billing.events as event')
+    .selectAll('event')
+    .select(
+      sql<string>`coalesce((
+        select json_agg(json_build_object('listener', listener, 'state', state,
+          'attempts', attempts, 'exception', exception) order by listener)
+        from billing.deliveries where event_id = event.id
+      ), '[]')`.as('deliveries'),
+    )
 }
 
 export async function listEvents(
@@ -26,9 +50,7 @@ export async function listEvents(
 ): Promise<Page<EventRecord>> {
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
-  let select = db
-    .selectFrom('billing.events')
-    .selectAll()
+  let select = selectEvents(db)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit + 1)
@@ -42,15 +64,11 @@ export async function listEvents(
 }
 
 export async function findEvent(db: Kysely<Tables>, id: string): Promise<EventRecord | undefined> {
-  const row = await db
-    .selectFrom('billing.events')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await selectEvents(db).where('id', '=', id).executeTakeFirst()
   return row && toEventRecord(row)
 }
 
-function toEventRecord(row: Selectable<EventsTable>): EventRecord {
+function toEventRecord(row: EventRow): EventRecord {
   return {
     id: row.id,
     dedupKey: row.dedup_key,
@@ -60,5 +78,6 @@ function toEventRecord(row: Selectable<EventsTable>): EventRecord {
     source: row.source,
     data: JSON.parse(row.data) as Record<string, unknown>,
     createdAt: row.created_at,
+    deliveries: JSON.parse(row.deliveries) as Delivery[],
   }
 }

@@ -99,6 +99,7 @@ export function eventView(event: EventRecord) {
     source: event.source,
     data: event.data,
     created_at: event.createdAt.toISOString(),
+    deliveries: event.deliveries,
   }
 }
 

@@ -5,13 +5,26 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { requeued } from './awaiting.ts'
 
-/** Puts a finished call back into the queue: the same code runs again, and its claims still hold. */
+/**
+ * Puts a finished call back into the queue: the same code runs again, and its claims still hold.
+ * Deliveries of its events that had failed for good are tried again as well.
+ */
 export async function replayCall(db: Kysely<Tables>, id: string): Promise<void> {
   if (!isUuid(id)) throw notFound(id)
-  const { numAffectedRows } = await sql`
-    update billing.webhook_calls set ${requeued}
-    where id = ${id}::uuid and state in ('processed', 'ignored', 'failed')`.execute(db)
-  if (numAffectedRows === 1n) return
+  const { rows } = await sql`
+    with replayed as (
+      update billing.webhook_calls set ${requeued}
+      where id = ${id}::uuid and state in ('processed', 'ignored', 'failed')
+      returning id
+    ), redelivered as (
+      update billing.deliveries set state = 'pending', attempts = 0, leases_lost = 0,
+        times_returned = 0, next_attempt_at = clock_timestamp(), processed_at = null
+      where state = 'failed' and event_id in (
+        select event.id from billing.events as event
+        join replayed on event.webhook_call_id = replayed.id)
+    )
+    select id from replayed`.execute(db)
+  if (rows.length === 1) return
   const call = await findCall(db, id)
   if (call === undefined) throw notFound(id)
   throw new QuittanceError('call_in_progress', `call ${id} is ${call.state}`)

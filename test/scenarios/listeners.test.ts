@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { EventOf } from '../../src/events/catalogue.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { ListenerContext } from '../../src/processing/listener.ts'
+import { expireLeases } from '../../src/queue/lease.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import {
@@ -238,6 +239,10 @@ forEachDatabase((engine) => {
   })
 
   describe('Listeners that misbehave', () => {
+    const stolen = `update billing.webhook_calls set lease_token = gen_random_uuid()
+      where state = 'processing' and payload->>'payment_id' = $1`
+    const stealLease = (paymentId: string) => billing.database.pool.query(stolen, [paymentId])
+
     const misbehaviours: Record<string, { handler: Handler; exception: RegExp }> = {
       'commits by statement': {
         handler: (_event, { tx }) => tx.query('commit'),
@@ -301,6 +306,31 @@ forEachDatabase((engine) => {
       await pay()
       await settled(billing.core)
       await assert.rejects(async () => late, /used after the listener had ended/)
+    })
+
+    test('one that is so slow that its lease is lost commits nothing; the heir does it all', async () => {
+      first = async (event, context) => {
+        await write('first')(event, context)
+        // As a sweeper and another worker would, from outside.
+        if (engine.name === 'PostgreSQL') {
+          await stealLease(event.payment.id)
+        } else {
+          await context.tx.query(stolen, [event.payment.id])
+        }
+      }
+      const payment = await pay()
+      await until(() => log.lines.some((line) => /lease lost/.test(String(line['msg']))), {
+        what: 'the loss is noticed',
+      })
+      assert.deepEqual(await notesOf(payment), [])
+      assert.deepEqual(await eventsOf(payment), [])
+      first = write('first')
+      await sql`update billing.webhook_calls set lease_until = now() - interval '1 s'
+        where state = 'processing'`.execute(billing.database.db)
+      await expireLeases(billing.database.db, 'billing.webhook_calls')
+      await settled(billing.core)
+      assert.deepEqual(await notesOf(payment), ['first'])
+      assert.deepEqual(await eventsOf(payment), ['PaymentSucceeded'])
     })
 
     test('savepoints are free to use', async () => {
@@ -395,11 +425,21 @@ forEachDatabase((engine) => {
         await sql`update billing.deliveries set next_attempt_at = clock_timestamp()
           where state = 'pending'`.execute(billing.database.db)
       }
-      const [delivery] = await deliveriesOf(payment)
-      assert.equal(delivery?.state, 'failed')
-      assert.match(delivery?.exception ?? '', /the ERP is away/)
+      const [event] = (await billing.core.events.list({ paymentId: payment.id })).data
+      const [delivery] = event?.deliveries ?? []
+      assert.equal(delivery?.listener, 'queued')
+      assert.equal(delivery.state, 'failed')
+      assert.match(delivery.exception ?? '', /the ERP is away/)
       assert.equal(tries, 3)
-      assert.deepEqual(await notesOf(payment), ['first'])
+
+      const delivered: string[] = []
+      queued = (again) => void delivered.push(again.payment.id)
+      await billing.core.calls.replay(await callIdOf(payment))
+      await until(async () => (await deliveriesOf(payment))[0]?.state === 'processed', {
+        what: 'a replay of the call delivers what had failed',
+      })
+      assert.deepEqual(delivered, [payment.id])
+      assert.deepEqual(await notesOf(payment), ['first'], 'the other listeners hear it once')
     })
 
     test('get nothing when the transaction that queued them rolls back', async () => {

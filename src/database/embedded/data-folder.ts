@@ -1,0 +1,70 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { QuittanceError } from '../../kernel/errors.ts'
+
+/** The names inside a data folder. */
+export const folderNames = { database: 'database', lock: 'lock', owner: 'owner.json' } as const
+
+/** Below this PostgreSQL soon meets a full disk, which it answers with a PANIC. */
+const freeSpaceNeededBytes = 64 * 1024 * 1024
+
+const openToOthers = 0o077
+const sticky = 0o1000
+
+/** Makes the folder, or closes it to other users; gives its real path. */
+export function prepareDataFolder(dataDir: string, warn: (message: string) => void): string {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    const folder = realpathSync(dataDir)
+    const { mode } = statSync(folder)
+    if ((mode & openToOthers) === 0) return folder
+    // A folder with other things in it (a home, /tmp) is not ours to close.
+    if ((mode & sticky) === 0 && isOurs(folder)) {
+      chmodSync(folder, 0o700)
+      warn(`the data folder ${folder} was open to other users; its mode is 0700 now`)
+      return folder
+    }
+    throw new Error(`it is open to other users (mode ${(mode & 0o7777).toString(8)})`)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new QuittanceError(
+      'setting_invalid',
+      `the data folder ${dataDir} cannot be used: ${reason}`,
+      { cause: error, fix: 'Set BILLING_DATA_DIR to a folder of its own (mode 0700).' },
+    )
+  }
+}
+
+function isOurs(folder: string): boolean {
+  const names = readdirSync(folder)
+  return names.length === 0 || names.includes(folderNames.lock)
+}
+
+/** Refuses to start on a nearly full disk. */
+export async function checkFreeSpace(folder: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder)
+  const freeBytes = bavail * bsize
+  if (freeBytes >= freeSpaceNeededBytes) return
+  throw new QuittanceError(
+    'embedded_lost',
+    `the disk of ${folder} has ${mebibytes(freeBytes)} MiB left; ` +
+      `the embedded database needs ${mebibytes(freeSpaceNeededBytes)} MiB`,
+    { fix: 'Free some disk space, or set BILLING_DATA_DIR to a folder on another disk.' },
+  )
+}
+
+const mebibytes = (bytes: number) => Math.floor(bytes / 1024 / 1024)
+
+/** Refuses a database folder that has files, but not those that every PostgreSQL one has. */
+export function checkIntact(databaseFolder: string): void {
+  if (!existsSync(databaseFolder) || readdirSync(databaseFolder).length === 0) return
+  const missing = ['PG_VERSION', 'global/pg_control'].filter(
+    (name) => !existsSync(join(databaseFolder, name)),
+  )
+  if (missing.length === 0) return
+  throw new QuittanceError(
+    'embedded_damaged',
+    `the embedded database in ${databaseFolder} lacks ${missing.join(' and ')}; nothing was changed`,
+  )
+}

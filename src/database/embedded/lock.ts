@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { QuittanceError } from '../../kernel/errors.ts'
+import { folderNames } from './data-folder.ts'
+import { readOwner } from './owner-file.ts'
+
+/** One process at a time: two on the same files lose acknowledged rows without an error. */
+export interface Lock {
+  release(): void
+}
+
+const sqliteBusy = 5
+
+/**
+ * Node has no file lock of its own; an exclusive SQLite transaction is one, and the system ends it
+ * with the process, however that dies. Nothing else may open the file: closing it a second time
+ * in this process would end the lock.
+ */
+export function takeLock(folder: string): Lock {
+  const database = new DatabaseSync(join(folder, folderNames.lock))
+  try {
+    database.exec('begin exclusive')
+  } catch (error) {
+    database.close()
+    if (isBusy(error)) throw inUse(folder)
+    throw error
+  }
+  return { release: () => database.isOpen && database.close() }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy
+}
+
+function inUse(folder: string): QuittanceError {
+  const pid = readOwner(folder)?.pid
+  const holder = pid === undefined ? 'another process' : `process ${pid}`
+  return new QuittanceError('embedded_in_use', `the data folder ${folder} is in use by ${holder}`)
+}

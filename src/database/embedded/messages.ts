@@ -1,0 +1,19 @@
+import type { SocketAddress } from './socket-place.ts'
+
+/** What the worker thread is started with. */
+export interface WorkerOptions {
+  /** The folder of PostgreSQL's files, or undefined for a database in memory. */
+  readonly databaseFolder: string | undefined
+  readonly address: SocketAddress
+  readonly transactionIdleMs: number
+}
+
+export type ToWorker = { readonly kind: 'ping' } | { readonly kind: 'close' }
+
+export type FromWorker =
+  | { readonly kind: 'ready'; readonly initialised: boolean }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'pong' }
+  | { readonly kind: 'warning'; readonly message: string }
+  | { readonly kind: 'lost'; readonly reason: string }
+  | { readonly kind: 'closed' }

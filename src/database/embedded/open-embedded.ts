@@ -1,0 +1,122 @@
+import process from 'node:process'
+import { join } from 'node:path'
+import { QuittanceError } from '../../kernel/errors.ts'
+import type { Log } from '../../kernel/log.ts'
+import { checkFreeSpace, checkIntact, folderNames, prepareDataFolder } from './data-folder.ts'
+import { takeLock } from './lock.ts'
+import { readOwner, removeOwner, writeOwner } from './owner-file.ts'
+import { runWorker, type Refusal } from './run-worker.ts'
+import { chooseSocket, removeSocket, type SocketAddress } from './socket-place.ts'
+
+export interface EmbeddedOptions {
+  /** The folder that keeps the database; undefined: in memory, for tests. */
+  readonly dataDir: string | undefined
+  readonly log: Log
+  /** Called once if the database ends by itself; the process cannot go on without it. */
+  readonly onLost: (error: QuittanceError) => void
+  /** After this long without a statement a transaction is rolled back and its client dismissed. */
+  readonly transactionIdleMs: number
+  /** How long the database's thread may stay silent before it counts as hung. */
+  readonly hungAfterMs?: number
+}
+
+/** A running embedded database. */
+export interface Embedded {
+  /** For `new pg.Pool({ ...socket, user: 'quittance', database: 'quittance' })`. */
+  readonly socket: SocketAddress
+  /** Ends clients and transactions, closes the files, frees the folder. Never rejects. */
+  close(): Promise<void>
+}
+
+const hungAfterMs = 15_000
+
+/**
+ * Opens the embedded database and listens for PostgreSQL clients on a unix socket.
+ * Throws `embedded_in_use`, `embedded_damaged`, `embedded_lost` (no space, no answer in time) or
+ * `setting_invalid` (the folder cannot be used).
+ */
+export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const place =
+    options.dataDir === undefined ? placeInMemory() : placeInFolder(options.dataDir, options.log)
+  try {
+    return await open(place, options)
+  } catch (error) {
+    place.leave()
+    throw error
+  }
+}
+
+/** Where the database is kept. */
+interface Place {
+  readonly folder: string | undefined
+  readonly address: SocketAddress
+  /** Removes the socket and frees the folder; a second call does nothing. */
+  leave(): void
+}
+
+function placeInMemory(): Place {
+  const address = chooseSocket(undefined)
+  return { folder: undefined, address, leave: () => removeSocket(address) }
+}
+
+/** Takes the lock first: whoever holds it may remove what a killed owner left. */
+function placeInFolder(dataDir: string, log: Log): Place {
+  const folder = prepareDataFolder(dataDir, (message) => log.warn(message))
+  const lock = takeLock(folder)
+  try {
+    const previous = readOwner(folder)?.address
+    writeOwner(folder, { pid: process.pid })
+    if (previous !== undefined) removeSocket(previous)
+    const address = chooseSocket(folder)
+    removeSocket({ host: folder, port: address.port })
+    let left = false
+    const leave = () => {
+      if (left) return
+      left = true
+      removeSocket(address)
+      removeOwner(folder)
+      lock.release()
+    }
+    return { folder, address, leave }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+async function open(place: Place, options: EmbeddedOptions): Promise<Embedded> {
+  const { folder, address } = place
+  const databaseFolder = folder === undefined ? undefined : join(folder, folderNames.database)
+  if (folder !== undefined) await checkFreeSpace(folder)
+  if (databaseFolder !== undefined) checkIntact(databaseFolder)
+  const worker = await runWorker({
+    worker: { databaseFolder, address, transactionIdleMs: options.transactionIdleMs },
+    warn: (message) => options.log.warn(message),
+    hungAfterMs: options.hungAfterMs ?? hungAfterMs,
+    lost(reason) {
+      place.leave()
+      const where = folder === undefined ? 'in memory' : `in ${folder}`
+      options.onLost(
+        new QuittanceError('embedded_lost', `the embedded database ${where} ended: ${reason}`),
+      )
+    },
+  })
+  if ('reason' in worker) throw refused(worker, databaseFolder)
+  if (folder !== undefined) writeOwner(folder, { pid: process.pid, address })
+  options.log.debug({ folder, initialised: worker.initialised }, 'embedded database is open')
+  return {
+    socket: address,
+    async close() {
+      await worker.stop()
+      place.leave()
+    },
+  }
+}
+
+function refused({ reason, timedOut }: Refusal, databaseFolder: string | undefined): Error {
+  const where = databaseFolder ?? 'memory'
+  return new QuittanceError(
+    timedOut ? 'embedded_lost' : 'embedded_damaged',
+    `the embedded database in ${where} did not open: ${reason}; nothing was changed`,
+  )
+}

@@ -1,0 +1,99 @@
+import process from 'node:process'
+import { parentPort, workerData } from 'node:worker_threads'
+import type { FromWorker, ToWorker, WorkerOptions } from './messages.ts'
+import { openPglite, type OpenDatabase } from './open-pglite.ts'
+import { serveSocket, type SocketServer } from './serve-socket.ts'
+import { createSession } from './session.ts'
+import { createTurns, type Client, type Turns } from './turns.ts'
+import { query } from './wire.ts'
+
+/** The entry of the worker thread: the database, its socket, and answers to the watchdog. */
+
+/** PostgreSQL's single-user mode makes no checkpoints: the log would grow until the next stop. */
+const checkpointIntervalMs = 60_000
+
+/** What PostgreSQL and its runtime say when the session cannot go on. */
+const endOfSession = /\b(?:PANIC|FATAL): |^Aborted\(/
+
+function tell(message: FromWorker): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
+  parentPort?.postMessage(message)
+}
+
+/**
+ * Reports the loss and ends the thread at once. It may be called from inside the database, which
+ * after a PANIC would otherwise be called again and again and never give the thread back.
+ */
+function lose(reason: unknown): never {
+  tell({ kind: 'lost', reason: describe(reason) })
+  return process.exit(1)
+}
+
+const describe = (reason: unknown) => (reason instanceof Error ? reason.message : String(reason))
+
+interface Running {
+  readonly database: OpenDatabase
+  readonly server: SocketServer
+  readonly checkpoints: NodeJS.Timeout
+}
+
+async function start(options: WorkerOptions): Promise<Running> {
+  let opened = false
+  const lines: string[] = []
+  const database = await openPglite(options.databaseFolder, (line) => {
+    if (!endOfSession.test(line)) return
+    if (opened) lose(line)
+    else lines.push(line)
+  }).catch((error: unknown) => {
+    throw new Error(lines[0] ?? describe(error), { cause: error })
+  })
+  opened = true
+  let used = false
+  const turns = createTurns({
+    session: createSession((bytes) => {
+      used = true
+      return database.run(bytes)
+    }),
+    lost: lose,
+    warn: (message) => tell({ kind: 'warning', message }),
+    transactionIdleMs: options.transactionIdleMs,
+  })
+  const server = await serveSocket({ ...options, turns, parameters: database.parameters })
+  const checkpoints = setInterval(() => {
+    if (used) checkpoint(turns)
+    used = false
+  }, checkpointIntervalMs)
+  tell({ kind: 'ready', initialised: database.initialised })
+  return { database, server, checkpoints }
+}
+
+/** Takes its turn like any client; nobody reads the answer. */
+function checkpoint(turns: Turns): void {
+  const client: Client = { units: [], gone: false, send: ignore, dismiss: ignore }
+  turns.submit(client, { bytes: query('checkpoint'), complete: true })
+}
+
+const ignore = () => undefined
+
+async function stop({ database, server, checkpoints }: Running): Promise<void> {
+  clearInterval(checkpoints)
+  await server.close()
+  await database.close()
+  tell({ kind: 'closed' })
+  parentPort?.close()
+}
+
+async function main(options: WorkerOptions): Promise<void> {
+  const running = await start(options).catch((error: unknown) => {
+    tell({ kind: 'refused', reason: describe(error) })
+    return undefined
+  })
+  if (running === undefined) return process.exit(1)
+  parentPort?.on('message', (message: ToWorker) => {
+    if (message.kind === 'ping') tell({ kind: 'pong' })
+    else stop(running).catch(lose)
+  })
+}
+
+// Only run-worker.ts starts this thread.
+await main(workerData as WorkerOptions)

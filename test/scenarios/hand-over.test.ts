@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { connect, type Database } from '../../src/database/connect.ts'
+import { hours } from '../../src/kernel/duration.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { silentLog } from '../../src/kernel/log.ts'
+import { startLanes, type Lanes } from '../../src/processing/lanes.ts'
+import { databaseQueue } from '../../src/queue/database.ts'
+import { releaseLeases, takeCalls, type LeasedCall } from '../../src/queue/lease.ts'
+import { onPostgres } from '../support/databases.ts'
+import { openBilling, sendFake, until, type TestBilling } from '../support/billing.ts'
+
+/** Lanes that would find nothing by themselves for an hour: only being woken helps. */
+function startSleepyLanes(database: Database, taken: LeasedCall[]): Lanes {
+  return startLanes<LeasedCall>({
+    table: 'billing.webhook_calls',
+    database,
+    log: silentLog,
+    newId: newUuid,
+    lanes: 2,
+    ahead: 4,
+    pollEvery: hours(1),
+    take: (options) => takeCalls(database.db, { ...options, listeners: [] }),
+    handle: async (call) => void taken.push(call),
+  })
+}
+
+onPostgres((engine) => {
+  let billing: TestBilling
+  let elsewhere: Database
+  before(async () => {
+    billing = await openBilling(engine)
+    // The pool of another process.
+    elsewhere = connect({
+      target: { kind: 'postgres', url: billing.url ?? '' },
+      log: silentLog,
+      poolSize: 4,
+      applicationName: 'another process',
+    })
+  })
+  after(async () => {
+    await elsewhere.close()
+    await billing.close()
+  })
+
+  test('a call is handed to a worker in another process by NOTIFY, without waiting for a poll', async () => {
+    const taken: LeasedCall[] = []
+    const lanes = startSleepyLanes(elsewhere, taken)
+    const stop = await databaseQueue(elsewhere, silentLog).subscribe(() => lanes.wake())
+    await until(() => listening(elsewhere), { what: 'the other process listens' })
+    for (const count of [1, 2, 3]) {
+      await sendFake(billing.core, randomUUID(), 'success')
+      await until(() => taken.length === count, { what: `call ${count} is taken` })
+    }
+    await stop()
+    await lanes.stop(0)
+    await releaseLeases(elsewhere.db, 'billing.webhook_calls', taken)
+  })
+
+  test('a worker whose listening connection is cut listens again', async () => {
+    const taken: LeasedCall[] = []
+    const lanes = startSleepyLanes(elsewhere, taken)
+    const stop = await databaseQueue(elsewhere, silentLog).subscribe(() => lanes.wake())
+    await until(() => listening(elsewhere), { what: 'it listens' })
+    await elsewhere.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where query ilike 'listen %' and datname = current_database()`,
+    )
+    await until(async () => !(await listening(elsewhere)), { what: 'the connection is gone' })
+    await until(() => listening(elsewhere), { what: 'it listens again' })
+    const before = taken.length
+    await sendFake(billing.core, randomUUID(), 'success')
+    await until(() => taken.length > before, { what: 'the call is taken' })
+    await stop()
+    await lanes.stop(0)
+  })
+
+  test('however many callbacks come at once, few notifications are sent', async () => {
+    const client = new pg.Client({ connectionString: billing.url })
+    await client.connect()
+    let notifications = 0
+    client.on('notification', () => (notifications += 1))
+    await client.query('listen quittance_calls')
+    await Promise.all(
+      Array.from({ length: 300 }, () => sendFake(billing.core, randomUUID(), 'success')),
+    )
+    await until(() => notifications > 0, { what: 'a notification' })
+    assert.ok(notifications < 150, `${notifications} notifications for 300 callbacks`)
+    await client.end()
+  })
+})
+
+async function listening(database: Database): Promise<boolean> {
+  const { rows } = await database.pool.query(
+    `select 1 from pg_stat_activity
+     where query ilike 'listen %' and datname = current_database() and state = 'idle'`,
+  )
+  return rows.length > 0
+}

@@ -46,7 +46,7 @@ export interface BillingCore {
   start(): Promise<void>
   /** The webhook pipeline: one callback in, one answer out. */
   receive(call: IncomingCall): Promise<Answer>
-  /** By canonical name. */
+  /** By name or alias; only canonical names are enumerated. */
   gateways(): Readonly<Record<string, GatewayDescription>>
   /** Canonical name of a name or alias, if registered. */
   gatewayName(nameOrAlias: string): string | undefined

@@ -108,22 +108,26 @@ function callOperations(runtime: Runtime): BillingCore['calls'] {
   }
 }
 
+/** Enumerates canonical names; aliases answer too. */
 function describeGateways(runtime: Runtime): Readonly<Record<string, GatewayDescription>> {
-  return Object.fromEntries(
-    runtime.settings.gateways.list().map(({ gateway, credentials }) => [
-      gateway.name,
-      {
-        name: gateway.name,
-        title: gateway.title,
-        aliases: gateway.aliases,
-        scheme: gateway.scheme,
-        webhook_url: webhookUrl(runtime, gateway.name),
-        webhook_requires_dashboard_setup: gateway.webhook_requires_dashboard_setup,
-        configured: credentials.configured,
-        capabilities: gateway.capabilities,
-      },
-    ]),
-  )
+  const descriptions: Record<string, GatewayDescription> = {}
+  for (const { gateway, credentials } of runtime.settings.gateways.list()) {
+    const description: GatewayDescription = {
+      name: gateway.name,
+      title: gateway.title,
+      aliases: gateway.aliases,
+      scheme: gateway.scheme,
+      webhook_url: webhookUrl(runtime, gateway.name),
+      webhook_requires_dashboard_setup: gateway.webhook_requires_dashboard_setup,
+      configured: credentials.configured,
+      capabilities: gateway.capabilities,
+    }
+    descriptions[gateway.name] = description
+    for (const alias of gateway.aliases) {
+      Object.defineProperty(descriptions, alias, { value: description, enumerable: false })
+    }
+  }
+  return descriptions
 }
 
 /** Follows the configured path and origin; aliases lead to the canonical name. */

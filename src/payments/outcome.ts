@@ -47,6 +47,12 @@ export interface PaymentOutcome {
   readonly providerReference?: string
 }
 
+/** The outcome states no money by design, so whatever was charged counts. */
+export function chargedAsIs(outcome: PaymentOutcome): boolean {
+  const stated = outcome.amount !== undefined || outcome.currency !== undefined
+  return outcome.amountIs === 'as_charged' && !stated
+}
+
 export interface IgnoredOutcome {
   readonly type: 'ignored'
   readonly reason: IgnoredReason

@@ -1,4 +1,4 @@
-import type { IgnoredReason, PaymentOutcome } from './outcome.ts'
+import { chargedAsIs, type IgnoredReason, type PaymentOutcome } from './outcome.ts'
 import type { Payment } from './payment.ts'
 
 /**
@@ -26,10 +26,8 @@ function decidePaid(payment: Payment, outcome: PaymentOutcome): Decision {
 }
 
 function coversCharge(payment: Payment, outcome: PaymentOutcome): boolean {
-  const { amount, currency } = outcome
-  const statesNoMoney = amount === undefined && currency === undefined
-  if (statesNoMoney && outcome.amountIs === 'as_charged') return true
-  return amount === payment.amount && currency === payment.currency
+  if (chargedAsIs(outcome)) return true
+  return outcome.amount === payment.amount && outcome.currency === payment.currency
 }
 
 function decideUnpaid(payment: Payment, outcome: PaymentOutcome): Decision {

@@ -4,8 +4,14 @@ import type { Tables } from '../database/tables.ts'
 import { paymentDedupKey, paymentEventType } from '../events/dedup-key.ts'
 import type { EventType } from '../events/catalogue.ts'
 import { isUuid, type NewId } from '../kernel/ids.ts'
-import type { IgnoredReason, Outcome, OutcomeResult, PaymentOutcome } from '../payments/outcome.ts'
-import type { Cause, Payment } from '../payments/payment.ts'
+import {
+  chargedAsIs,
+  type IgnoredReason,
+  type Outcome,
+  type OutcomeResult,
+  type PaymentOutcome,
+} from '../payments/outcome.ts'
+import type { Cause, Payment, PaymentStatus } from '../payments/payment.ts'
 import { decide, type Decision } from '../payments/transition.ts'
 import { awaitingKey } from './awaiting.ts'
 
@@ -175,42 +181,53 @@ async function referenceTaken(
   return rows.length > 0
 }
 
-/** The same rules as the state table once more, in SQL: what they forbid changes no row. */
+/**
+ * Moves the payment and writes its history. The same rules as the state table once more, in SQL:
+ * what they forbid changes no row.
+ */
 async function move(db: Kysely<Tables>, target: Target): Promise<Payment> {
   const { application, outcome, payment } = target
   const paid = outcome.status === 'paid'
-  let update = db
-    .updateTable('billing.payments')
-    .set({ status: outcome.status, updated_at: sql<Date>`clock_timestamp()` })
-    .where('id', '=', payment.id)
-    .where('type', '=', 'charge')
-    .where('gateway', '=', application.gateway)
-    .where('status', '=', payment.status)
-    .where('status', 'in', paid ? ['pending', 'failed', 'canceled'] : ['pending'])
-  if (paid) {
-    update = update.set(references(outcome))
-    const stated = outcome.amount !== undefined || outcome.currency !== undefined
-    if (stated || outcome.amountIs !== 'as_charged') {
-      update = update
-        .where('amount', '=', outcome.amount ?? null)
-        .where('currency', '=', outcome.currency ?? null)
-    }
-  }
-  const row = await update.returningAll().executeTakeFirst()
-  if (row === undefined)
-    throw new Error(`payment ${payment.id} refused to become ${outcome.status}`)
-  await db
-    .insertInto('billing.payment_transitions')
-    .values({
-      id: application.newId(),
-      payment_id: payment.id,
-      from_status: payment.status,
-      to_status: outcome.status,
-      cause: application.cause,
-      webhook_call_id: application.callId,
+  const row = await db
+    .with('moved', (query) => {
+      const update = query
+        .updateTable('billing.payments')
+        .set({ status: outcome.status, updated_at: sql<Date>`clock_timestamp()` })
+        .where('id', '=', payment.id)
+        .where('type', '=', 'charge')
+        .where('gateway', '=', application.gateway)
+        .where('status', '=', payment.status)
+        .where('status', 'in', paid ? ['pending', 'failed', 'canceled'] : ['pending'])
+        .$if(paid, (update) => update.set(references(outcome)))
+        .$if(paid && !chargedAsIs(outcome), (update) =>
+          update
+            .where('amount', '=', outcome.amount ?? null)
+            .where('currency', '=', outcome.currency ?? null),
+        )
+      return update.returningAll()
     })
-    .execute()
-  return toPayment(row)
+    .with('history', (query) =>
+      query
+        .insertInto('billing.payment_transitions')
+        .columns(['id', 'payment_id', 'from_status', 'to_status', 'cause', 'webhook_call_id'])
+        .expression((from) =>
+          from
+            .selectFrom('moved')
+            .select([
+              sql<string>`${application.newId()}::uuid`.as('id'),
+              'moved.id as payment_id',
+              sql<PaymentStatus>`${payment.status}::text`.as('from_status'),
+              'moved.status as to_status',
+              sql<Cause>`${application.cause}::text`.as('cause'),
+              sql<string | null>`${application.callId}::uuid`.as('webhook_call_id'),
+            ]),
+        ),
+    )
+    .selectFrom('moved')
+    .selectAll()
+    .executeTakeFirst()
+  if (row !== undefined) return toPayment(row)
+  throw new Error(`payment ${payment.id} refused to become ${outcome.status}`)
 }
 
 /** A second callback about the same charge may know an id that the first did not. */

@@ -49,7 +49,10 @@ export async function dispatchEvents(
   claims: readonly Claim[],
   options: { readonly source: DispatchSource; readonly dispatching: Dispatching },
 ): Promise<Dispatched> {
-  await transaction.client.query(`savepoint ${savepoint}`)
+  const { listeners } = options.dispatching
+  // Where nobody else writes in this transaction, there is nothing to roll back to.
+  const guarded = claims.some((claim) => listeners.of(claim.type).some((one) => !one.queued))
+  if (guarded) await transaction.client.query(`savepoint ${savepoint}`)
   const run = startRun(transaction, options)
   try {
     const won = new Set<string>()
@@ -57,11 +60,11 @@ export async function dispatchEvents(
       const event = await insertClaim(run, claim)
       if (event === undefined) continue
       won.add(claim.dedupKey)
-      for (const listener of options.dispatching.listeners.of(event.type)) {
-        await tell(run, event, listener)
-      }
+      for (const listener of listeners.of(event.type)) await tell(run, event, listener)
     }
-    await transaction.client.query(`release savepoint ${savepoint}`).catch(brokeTransaction)
+    if (guarded) {
+      await transaction.client.query(`release savepoint ${savepoint}`).catch(brokeTransaction)
+    }
     return { kind: 'dispatched', won, deliveries: run.deliveries, afterCommit: run.afterCommit }
   } catch (error) {
     if (run.expired !== undefined) throw run.expired

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { PaymentOutcome } from './outcome.ts'
+import { paymentStatuses, type Payment, type PaymentStatus } from './payment.ts'
+import { decide } from './transition.ts'
+
+const id = '7c9e6679-7425-40de-944b-e07fc1f90ae7'
+
+function payment(fields: Partial<Payment> = {}): Payment {
+  const at = new Date(0)
+  return {
+    id,
+    type: 'charge',
+    parentId: null,
+    gateway: 'stripe',
+    merchantAccount: null,
+    live: null,
+    status: 'pending',
+    amount: 4999n,
+    currency: 'USD',
+    payable: { type: 'order', id: '1' },
+    description: null,
+    customer: null,
+    metadata: null,
+    returnUrl: null,
+    checkoutReference: null,
+    providerReference: null,
+    checkoutUrl: null,
+    expiresAt: null,
+    createdAt: at,
+    updatedAt: at,
+    ...fields,
+  }
+}
+
+function outcome(fields: Partial<PaymentOutcome> = {}): PaymentOutcome {
+  return {
+    type: 'payment',
+    payment: { id },
+    status: 'paid',
+    amount: 4999n,
+    currency: 'USD',
+    ...fields,
+  }
+}
+
+const decisionOf = (of: Payment, stated: PaymentOutcome) => {
+  const decision = decide(of, 'stripe', stated)
+  return decision.kind === 'ignore' ? decision.reason : decision.kind
+}
+
+const table: readonly [PaymentStatus, PaymentOutcome['status'], string][] = [
+  ['pending', 'paid', 'move'],
+  ['pending', 'failed', 'move'],
+  ['pending', 'canceled', 'move'],
+  ['failed', 'paid', 'move'],
+  ['failed', 'failed', 'confirm'],
+  ['failed', 'canceled', 'already_settled'],
+  ['canceled', 'paid', 'move'],
+  ['canceled', 'failed', 'already_settled'],
+  ['canceled', 'canceled', 'confirm'],
+  ['paid', 'paid', 'confirm'],
+  ['paid', 'failed', 'already_paid'],
+  ['paid', 'canceled', 'already_paid'],
+]
+for (const [from, to, expected] of table) {
+  test(`${from} + ${to} -> ${expected}`, () => {
+    assert.equal(decisionOf(payment({ status: from }), outcome({ status: to })), expected)
+  })
+}
+
+const bindings: readonly [string, Partial<Payment>, Partial<PaymentOutcome>, string][] = [
+  ['another gateway', { gateway: 'paddle' }, {}, 'gateway_mismatch'],
+  ['a refund row', { type: 'refund' }, {}, 'invalid_reference'],
+  ['another account', { merchantAccount: 'a' }, { merchantAccount: 'b' }, 'merchant_mismatch'],
+  ['an account where none is known', {}, { merchantAccount: 'b' }, 'merchant_mismatch'],
+  ['no account where one is known', { merchantAccount: 'a' }, {}, 'merchant_mismatch'],
+  ['test mode for a live payment', { live: true }, { live: false }, 'mode_mismatch'],
+  ['any mode while none is known', { live: null }, { live: false }, 'move'],
+  [
+    'another checkout',
+    { checkoutReference: 'cs_1' },
+    { checkoutReference: 'cs_2' },
+    'checkout_reference_mismatch',
+  ],
+  [
+    'another charge',
+    { providerReference: 'pi_1' },
+    { providerReference: 'pi_2' },
+    'provider_reference_mismatch',
+  ],
+  [
+    'a second charge of a paid payment',
+    { status: 'paid', providerReference: 'pi_1' },
+    { providerReference: 'pi_2' },
+    'already_paid_other_reference',
+  ],
+  ['its own ids', { checkoutReference: 'cs_1' }, { checkoutReference: 'cs_1' }, 'move'],
+]
+for (const [what, of, stated, expected] of bindings) {
+  test(`a callback with ${what} -> ${expected}`, () => {
+    assert.equal(decisionOf(payment(of), outcome(stated)), expected)
+  })
+}
+
+test('for every amount and currency that differ: never paid, and a person is asked', () => {
+  fc.assert(
+    fc.property(
+      fc.option(fc.bigInt({ min: 0n, max: 10n ** 15n }), { nil: undefined }),
+      fc.option(fc.constantFrom('USD', 'UAH', 'usd', 'USD '), { nil: undefined }),
+      fc.constantFrom(...paymentStatuses),
+      (amount, currency, status) => {
+        fc.pre(amount !== 4999n || currency !== 'USD')
+        const stated: PaymentOutcome = {
+          type: 'payment',
+          payment: { id },
+          status: 'paid',
+          ...(amount !== undefined && { amount }),
+          ...(currency !== undefined && { currency }),
+        }
+        assert.deepEqual(decide(payment({ status }), 'stripe', stated), {
+          kind: 'ignore',
+          reason: 'amount_mismatch',
+          review: true,
+        })
+      },
+    ),
+  )
+})
+
+test('whatever a callback claims, a paid payment is never moved', () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        status: fc.constantFrom('paid', 'failed', 'canceled'),
+        amount: fc.bigInt({ min: 0n, max: 5000n }),
+        currency: fc.constantFrom('USD', 'UAH'),
+        live: fc.boolean(),
+        providerReference: fc.constantFrom('pi_1', 'pi_2'),
+      }),
+      (stated) => {
+        const paid = payment({ status: 'paid', providerReference: 'pi_1' })
+        assert.notEqual(decide(paid, 'stripe', outcome(stated as PaymentOutcome)).kind, 'move')
+      },
+    ),
+  )
+})

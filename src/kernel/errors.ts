@@ -20,6 +20,7 @@ export const errorCatalogue = {
   embedded_in_use: 'Stop the other process, or give this one its own folder with BILLING_DATA_DIR.',
   embedded_not_running: 'Start the service with npm start, or set DATABASE_URL.',
   embedded_damaged: 'Restore the data folder from a backup, or move it away to start empty.',
+  embedded_no_space: 'Free some disk space, or set BILLING_DATA_DIR to a folder on another disk.',
   embedded_lost: 'Start the service again; acknowledged calls are kept.',
   node_too_old: 'Use Node 22.18 or newer; in a checkout `npm start` brings its own.',
   gateway_unknown: 'Use one of the registered gateways: quittance gateways',

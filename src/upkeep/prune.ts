@@ -1,7 +1,8 @@
 import { sql, type Kysely } from 'kysely'
+import pg from 'pg'
 import type { Database } from '../database/connect.ts'
 import type { Tables } from '../database/tables.ts'
-import { days } from '../kernel/duration.ts'
+import { days, minutes } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import { interval } from '../queue/lease.ts'
 
@@ -20,6 +21,7 @@ export interface PruneOptions {
 const batchRows = 500
 /** Between two batches, so that intake and processing go on undisturbed. */
 const pauseMs = 20
+const vacuumLimitMs = minutes(1)
 
 /**
  * Deletes finished calls older than the window, in small transactions. Their events stay: they are
@@ -36,10 +38,23 @@ export async function prune(database: Database, options: PruneOptions): Promise<
     if (states.length < batchRows) break
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
+  if (database.kind === 'embedded' && deletedCalls > 0) await vacuum(database)
   if (deletedFailedCalls > 0) {
     options.log.warn({ calls: deletedFailedCalls }, 'pruned calls that had failed for good')
   }
   return { deletedCalls, deletedFailedCalls }
+}
+
+/** A server does it by itself; the embedded database has no autovacuum. */
+async function vacuum(database: Database): Promise<void> {
+  const client = new pg.Client({ ...database.connection, query_timeout: vacuumLimitMs })
+  await client.connect()
+  try {
+    await client.query('vacuum (analyze) billing.webhook_calls')
+    await client.query('vacuum (analyze) billing.deliveries')
+  } finally {
+    await client.end()
+  }
 }
 
 async function deleteBatch(db: Kysely<Tables>, retentionDays: number): Promise<readonly string[]> {

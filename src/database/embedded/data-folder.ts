@@ -47,10 +47,9 @@ export async function checkFreeSpace(folder: string): Promise<void> {
   const freeBytes = bavail * bsize
   if (freeBytes >= freeSpaceNeededBytes) return
   throw new QuittanceError(
-    'embedded_lost',
+    'embedded_no_space',
     `the disk of ${folder} has ${mebibytes(freeBytes)} MiB left; ` +
       `the embedded database needs ${mebibytes(freeSpaceNeededBytes)} MiB`,
-    { fix: 'Free some disk space, or set BILLING_DATA_DIR to a folder on another disk.' },
   )
 }
 

@@ -32,7 +32,7 @@ const hungAfterMs = 15_000
 
 /**
  * Opens the embedded database and listens for PostgreSQL clients on a unix socket.
- * Throws `embedded_in_use`, `embedded_damaged`, `embedded_lost` (no space, no answer in time) or
+ * Throws `embedded_in_use`, `embedded_damaged`, `embedded_no_space`, `embedded_lost` (no answer in time) or
  * `setting_invalid` (the folder cannot be used).
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {

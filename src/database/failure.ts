@@ -9,8 +9,10 @@
 export type FailureKind = 'transient' | 'data' | 'unavailable' | 'lost' | 'other'
 
 const networkCodes = new Set([
+  'ECONNABORTED',
   'ECONNREFUSED',
   'ECONNRESET',
+  'EADDRNOTAVAIL',
   'ENOENT',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -22,7 +24,7 @@ const networkCodes = new Set([
 
 /** `pg` reports these without a code. */
 const lostMessages =
-  /connection terminated|connection ended|timeout exceeded when trying to connect|query read timeout|not queryable|client was closed|socket hang up|cannot use a pool after/i
+  /connection terminated|connection ended|timeout expired|timeout exceeded when trying to connect|query read timeout|not queryable|client was closed|socket hang up|cannot use a pool after/i
 
 const sqlState = /^[0-9A-Z]{5}$/
 
@@ -43,9 +45,8 @@ export function classifyFailure(error: unknown): FailureKind {
 }
 
 function classifyState(state: string): FailureKind {
-  // Shutdown and class 08 may strike between the commit and its answer.
-  if (state === '57P01' || state === '57P02' || state === '57P03') return 'lost'
-  if (state.startsWith('08')) return 'lost'
+  // Shutdowns and class 08 may strike between the commit and its answer.
+  if (state.startsWith('57P') || state.startsWith('08')) return 'lost'
   // Serialization and deadlock; a lock or statement timeout; idle in transaction.
   if (state.startsWith('40') || state === '55P03' || state === '57014' || state === '25P03') {
     return 'transient'

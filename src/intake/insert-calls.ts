@@ -64,9 +64,10 @@ function valuesOf(call: NewCall): readonly unknown[] {
   ]
 }
 
-/** The same call with nothing that a text column could refuse. */
+/** The same call with nothing that a text column could refuse; it is parsed when it is processed. */
 export function asBytes(call: NewCall): NewCall {
-  return { ...call, kind: 'unreadable', payload: null, exact: false }
+  const url = call.url.replaceAll('\0', '%00')
+  return { ...call, url, kind: 'unreadable', payload: null, exact: false }
 }
 
 /** Which of these calls are committed. */

@@ -81,7 +81,7 @@ function newCall(
     id: intake.newId(),
     gateway: found.gateway.name,
     queue: intake.queue,
-    url: intake.origin + request.target,
+    url: urlOf(request.target, intake.origin),
     headers: redactHeaders(request.headers, found.gateway.credentialHeaders),
     kind: payload.kind,
     payload: readable ? payload.text : null,
@@ -89,6 +89,14 @@ function newCall(
     exact: readable && payload.exact,
     leaseToken: intake.leaseToken(),
   }
+}
+
+const foreignOrigin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
+
+/** Whatever host the sender named, an absolute target included, the URL is ours. */
+function urlOf(target: string, origin: string): string {
+  const path = target.replace(foreignOrigin, '')
+  return path.startsWith('/') ? origin + path : `${origin}/${path}`
 }
 
 function acknowledged({ contentType, body }: Acknowledgment): Answer {

@@ -19,8 +19,10 @@ export interface CallStoreOptions {
   readonly log: Log
   /** Within this time every call is answered. */
   readonly deadline?: Duration
-  /** Calls waiting at most; beyond it they are turned away at once. */
+  /** Calls waiting for their answer at most; beyond it they are turned away at once. */
   readonly mostWaiting?: number
+  /** Likewise the bytes of their bodies. */
+  readonly mostWaitingBytes?: number
   /** Flushes under way at most. */
   readonly flushes?: number
 }
@@ -28,10 +30,12 @@ export interface CallStoreOptions {
 /** Rows and bytes of one flush at most: below the limit of 65,535 parameters, and of memory. */
 const mostRows = 500
 const mostBytes = 8 * 1024 * 1024
+const mostWaitingBytesByDefault = 64 * 1024 * 1024
 
 interface Waiting {
   readonly call: NewCall
-  readonly settle: (result: StoreResult) => void
+  /** Answers it; the first answer counts. */
+  settle(result: StoreResult): void
   settled: boolean
 }
 
@@ -40,15 +44,15 @@ interface Waiting {
  * transaction. A call alone is stored at once, without any added wait.
  */
 export function createCallStore(options: CallStoreOptions): CallStore {
-  const { deadline = seconds(2), mostWaiting = 5_000, flushes = 2 } = options
-  const waiting: Waiting[] = []
+  const { mostWaiting = 5_000, mostWaitingBytes = mostWaitingBytesByDefault, flushes = 2 } = options
+  /** Not taken by a flush yet, in the order of their coming. */
+  const queue = new Set<Waiting>()
+  const unanswered = { calls: 0, bytes: 0 }
   const underWay = new Set<Promise<void>>()
 
   function flushWhatWaits(): void {
-    while (underWay.size < flushes && waiting.length > 0) {
-      const batch = takeBatch(waiting)
-      if (batch.length === 0) continue
-      const flush = flushBatch(batch, options).finally(() => {
+    while (underWay.size < flushes && queue.size > 0) {
+      const flush = flushBatch(takeBatch(queue), options).finally(() => {
         underWay.delete(flush)
         flushWhatWaits()
       })
@@ -58,14 +62,20 @@ export function createCallStore(options: CallStoreOptions): CallStore {
 
   return {
     store(call) {
-      if (waiting.length >= mostWaiting) {
-        options.log.warn({ waiting: waiting.length }, 'too many calls wait for the database')
+      if (unanswered.calls >= mostWaiting || unanswered.bytes >= mostWaitingBytes) {
+        options.log.warn({ waiting: unanswered }, 'too many calls wait for the database')
         return Promise.resolve('unavailable')
       }
-      return new Promise((resolve) => {
-        const entry = startWaiting(call, resolve, deadline)
-        waiting.push(entry)
-        flushWhatWaits()
+      const { entry, answer } = startWaiting(call, options.deadline ?? seconds(2))
+      unanswered.calls += 1
+      unanswered.bytes += call.bytes.length
+      queue.add(entry)
+      flushWhatWaits()
+      return answer.finally(() => {
+        // Whose time is up has had his answer: nothing of his is kept.
+        queue.delete(entry)
+        unanswered.calls -= 1
+        unanswered.bytes -= call.bytes.length
       })
     },
     async close() {
@@ -76,9 +86,9 @@ export function createCallStore(options: CallStoreOptions): CallStore {
 
 function startWaiting(
   call: NewCall,
-  resolve: (result: StoreResult) => void,
   deadline: Duration,
-): Waiting {
+): { readonly entry: Waiting; readonly answer: Promise<StoreResult> } {
+  const { promise: answer, resolve } = Promise.withResolvers<StoreResult>()
   const entry: Waiting = {
     call,
     settled: false,
@@ -89,17 +99,16 @@ function startWaiting(
     },
   }
   const timer = setTimeout(() => entry.settle('unavailable'), deadline)
-  return entry
+  return { entry, answer }
 }
 
-/** The longest waiting first; those whose time was up have had their answer. */
-function takeBatch(waiting: Waiting[]): readonly Waiting[] {
+/** The longest waiting first. */
+function takeBatch(queue: Set<Waiting>): readonly Waiting[] {
   const batch: Waiting[] = []
   let bytes = 0
-  while (batch.length < mostRows && bytes < mostBytes) {
-    const entry = waiting.shift()
-    if (entry === undefined) break
-    if (entry.settled) continue
+  for (const entry of queue) {
+    if (batch.length === mostRows || bytes >= mostBytes) break
+    queue.delete(entry)
     batch.push(entry)
     bytes += entry.call.bytes.length
   }
@@ -108,59 +117,60 @@ function takeBatch(waiting: Waiting[]): readonly Waiting[] {
 
 async function flushBatch(batch: readonly Waiting[], options: CallStoreOptions): Promise<void> {
   try {
-    await insertWithRetry(options, batch.map(callOf))
-    for (const entry of batch) entry.settle('stored')
+    await insert(batch, options.pool)
+    settleStored(batch)
   } catch (error) {
-    if (classifyFailure(error) === 'data') {
-      // One of them is at fault; its neighbours must not suffer for it.
-      for (const entry of batch) await flushAlone(entry, options)
-    } else {
-      await settleUnknown(batch, options, error)
-    }
+    if (classifyFailure(error) !== 'data') return settleFailed(batch, options, error)
+    // One of them is at fault; its neighbours must not suffer for it.
+    for (const entry of batch) if (!entry.settled) await flushAlone(entry, options)
   }
 }
 
 async function flushAlone(entry: Waiting, options: CallStoreOptions): Promise<void> {
+  const alone = [entry]
   try {
-    await insertWithRetry(options, [entry.call]).catch(async (error: unknown) => {
+    await insert(alone, options.pool).catch(async (error: unknown) => {
       if (classifyFailure(error) !== 'data') throw error
-      options.log.warn({ err: error, call: entry.call.id }, 'payload refused; its bytes are stored')
-      await insertWithRetry(options, [asBytes(entry.call)])
+      options.log.warn({ err: error, call: entry.call.id }, 'call refused; its bytes are stored')
+      await insert(alone, options.pool, asBytes)
     })
-    entry.settle('stored')
+    settleStored(alone)
   } catch (error) {
-    await settleUnknown([entry], options, error)
+    await settleFailed(alone, options, error)
   }
 }
 
-const transientTries = 3
+const mostTries = 3
 
-async function insertWithRetry(
-  options: CallStoreOptions,
-  calls: readonly NewCall[],
+async function insert(
+  batch: readonly Waiting[],
+  pool: CallStoreOptions['pool'],
+  rowOf: (call: NewCall) => NewCall = (call) => call,
 ): Promise<void> {
+  const rows = batch.map((entry) => rowOf(entry.call))
   for (let tries = 1; ; tries += 1) {
     try {
-      return await insertCalls(options.pool, calls)
+      return await insertCalls(pool, rows)
     } catch (error) {
-      if (classifyFailure(error) !== 'transient' || tries >= transientTries) throw error
+      const passing = classifyFailure(error) === 'transient' && tries < mostTries
+      if (!passing || !batch.some(isWaiting)) throw error
     }
   }
 }
 
 /**
- * The commit failed or its fate is unknown: whoever is found in the database is stored. Not to be
+ * The insert failed or its fate is unknown: whoever is found in the database is stored. Not to be
  * found is no proof, so the rest are turned away; the gateway's repetition is harmless.
  */
-async function settleUnknown(
+async function settleFailed(
   batch: readonly Waiting[],
   options: CallStoreOptions,
   error: unknown,
 ): Promise<void> {
   options.log.error({ err: error, calls: batch.length }, 'storing calls failed')
-  const ids = batch.map((entry) => entry.call.id)
+  const ids = batch.filter(isWaiting).map((entry) => entry.call.id)
   const stored =
-    classifyFailure(error) === 'lost'
+    ids.length > 0 && mayBeCommitted(error)
       ? await findStored(options.pool, ids).catch(() => new Set<string>())
       : new Set<string>()
   for (const entry of batch) {
@@ -168,6 +178,16 @@ async function settleUnknown(
   }
 }
 
-function callOf(entry: Waiting): NewCall {
-  return entry.call
+/** Unless the server itself said that it rolled back. */
+function mayBeCommitted(error: unknown): boolean {
+  const kind = classifyFailure(error)
+  return kind === 'lost' || kind === 'other'
+}
+
+function settleStored(batch: readonly Waiting[]): void {
+  for (const entry of batch) entry.settle('stored')
+}
+
+function isWaiting(entry: Waiting): boolean {
+  return !entry.settled
 }

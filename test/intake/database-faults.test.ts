@@ -1,0 +1,361 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { unavailable } from '../../src/intake/responses.ts'
+import { newPayment, sendFake, sendJson, settled, until } from '../support/billing.ts'
+import { startCutProxy } from '../support/cut-proxy.ts'
+import { onPostgres } from '../support/databases.ts'
+import { openProxied, type ProxiedBilling } from './proxied.ts'
+import { follow, newCall, newCalls, openStore, storedIds } from './store.ts'
+
+const insert = /^insert into billing\.webhook_calls/
+const lookup = /^select id from billing\.webhook_calls/
+
+/** A paid callback whose first delivery met a fault: repeated, it settles, with one event. */
+async function repeatedAfterwards(billing: ProxiedBilling, paymentId: string): Promise<void> {
+  const { core } = billing
+  await until(async () => (await sendFake(core, paymentId, 'success')).status === 200, {
+    what: 'the repetition is accepted',
+    limitMs: 5_000,
+  })
+  const worker = await core.work()
+  await settled(core)
+  // The commit of the first delivery may come later than that of its repetition.
+  await pause(50)
+  await settled(core)
+  await worker.stop()
+  assert.deepEqual(billing.told, ['PaymentSucceeded'])
+  assert.equal((await core.payments.get(paymentId))?.status, 'paid')
+  const { data } = await core.calls.list({ paymentId })
+  assert.ok(data.every((call) => call.state === 'processed'))
+  assert.equal(data.flatMap((call) => call.dedupClaims).length, 1)
+}
+
+function codeOfFailure({ logged }: ProxiedBilling): string | undefined {
+  const line = logged.find(({ msg }) => msg === 'storing calls failed')
+  return (line?.['err'] as { code?: string } | undefined)?.code
+}
+
+onPostgres((engine) => {
+  test('F12: database down -> 503 with Retry-After, nothing stored; up again -> 200', async () => {
+    await using billing = await openProxied(engine)
+    const { core, proxy } = billing
+    const payment = await newPayment(core)
+    await proxy.refuse()
+    const answer = await sendFake(core, payment.id, 'success')
+    assert.deepEqual(answer, unavailable)
+    assert.equal(answer.status, 503)
+    assert.equal(answer.headers['retry-after'], '5')
+    // The checks before the database still hold in their order.
+    assert.equal((await sendJson(core, 'paypal', {})).status, 404)
+    assert.equal((await sendJson(core, 'stripe', {})).status, 403)
+    assert.equal((await sendJson(core, 'fake', {})).status, 422)
+    assert.equal(await billing.callCount(), 0)
+    await proxy.accept()
+    await repeatedAfterwards(billing, payment.id)
+    assert.equal(await billing.callCount(), 1)
+  })
+
+  test('F13: database slow -> 503 at 2 s; the late commit is processed, with one event', async () => {
+    await using billing = await openProxied(engine)
+    const { core, proxy } = billing
+    const payment = await newPayment(core)
+    const held = proxy.next(insert, 'hold')
+    const begin = performance.now()
+    // Only the deadline can answer: the statement is let go afterwards.
+    assert.deepEqual(await sendFake(core, payment.id, 'success'), unavailable)
+    assert.ok(performance.now() - begin > 1_900, 'it was answered before its time was up')
+    await held.struck
+    assert.equal(await billing.callCount(), 0)
+    held.release()
+    await until(async () => (await billing.callCount()) === 1, { what: 'the late commit' })
+    await repeatedAfterwards(billing, payment.id)
+    assert.equal(await billing.callCount(), 2)
+  })
+
+  test('F14: cut before the statement -> 503, nothing stored', async () => {
+    await using billing = await openProxied(engine)
+    const { core, proxy } = billing
+    const payment = await newPayment(core)
+    const cut = proxy.next(insert, 'cut_before')
+    assert.deepEqual(await sendFake(core, payment.id, 'success'), unavailable)
+    await cut.struck
+    assert.equal(await billing.callCount(), 0)
+    await repeatedAfterwards(billing, payment.id)
+    assert.equal(await billing.callCount(), 1)
+  })
+
+  test('F15: cut before the answer -> found by its id: 200', async () => {
+    await using billing = await openProxied(engine)
+    const { core, proxy } = billing
+    const payment = await newPayment(core)
+    const cut = proxy.next(insert, 'cut_answer')
+    assert.equal((await sendFake(core, payment.id, 'success')).status, 200)
+    await cut.struck
+    assert.equal(await billing.callCount(), 1)
+    assert.equal(proxy.statements.filter((text) => insert.test(text)).length, 1)
+    await repeatedAfterwards(billing, payment.id)
+    assert.equal(await billing.callCount(), 2)
+  })
+
+  for (const [what, fault] of [
+    ['its look-up is cut', 'cut_before'],
+    ['its look-up hangs', 'hold'],
+  ] as const) {
+    test(`F15: cut before the answer, and ${what} -> 503, though the row is there`, async () => {
+      await using billing = await openProxied(engine)
+      const { core, proxy } = billing
+      const payment = await newPayment(core)
+      const look = proxy.next(lookup, fault)
+      proxy.next(insert, 'cut_answer')
+      assert.deepEqual(await sendFake(core, payment.id, 'success'), unavailable)
+      await look.struck
+      look.release()
+      assert.equal(await billing.callCount(), 1)
+      await repeatedAfterwards(billing, payment.id)
+      assert.equal(await billing.callCount(), 2)
+    })
+  }
+
+  test('F15: cut before the answer, and no server for the look-up -> 503, one event', async () => {
+    await using billing = await openProxied(engine)
+    const { core, proxy } = billing
+    const payment = await newPayment(core)
+    const held = proxy.next(insert, 'hold_answer')
+    const answer = sendFake(core, payment.id, 'success')
+    await held.struck
+    await proxy.refuse()
+    assert.deepEqual(await answer, unavailable)
+    assert.equal(await billing.callCount(), 1)
+    await proxy.accept()
+    await repeatedAfterwards(billing, payment.id)
+    assert.equal(await billing.callCount(), 2)
+  })
+
+  test('of a flush whose answer is lost, every call is found; none is stored twice', async () => {
+    const created = await engine.create()
+    const proxy = await startCutProxy(created.url ?? '')
+    try {
+      const through = { kind: 'postgres', url: proxy.url } as const
+      await using store = await openStore(created.target, { through })
+      const held = proxy.next(insert, 'hold')
+      const other = proxy.next(insert, 'hold')
+      const calls = newCalls(102)
+      const { all } = follow(store.calls, calls)
+      await Promise.all([held.struck, other.struck])
+      proxy.next(insert, 'cut_answer')
+      held.release()
+      other.release()
+      assert.deepEqual(new Set(await all), new Set(['stored']))
+      assert.deepEqual(
+        await storedIds(store.database),
+        calls.map((call) => call.id),
+      )
+    } finally {
+      await proxy.close()
+      await created.drop()
+    }
+  })
+
+  test('nothing is acknowledged while the commit is not answered', async () => {
+    const created = await engine.create()
+    const proxy = await startCutProxy(created.url ?? '')
+    try {
+      const through = { kind: 'postgres', url: proxy.url } as const
+      await using store = await openStore(created.target, { through })
+      const held = proxy.next(insert, 'hold_answer')
+      const { results, all } = follow(store.calls, [newCall()])
+      await held.struck
+      assert.equal((await storedIds(store.database)).length, 1)
+      await pause(50)
+      assert.deepEqual(results, [undefined])
+      held.release()
+      assert.deepEqual(await all, ['stored'])
+    } finally {
+      await proxy.close()
+      await created.drop()
+    }
+  })
+
+  test('a stalled flush holds nobody beyond the deadline, and ends with the stall', async () => {
+    const created = await engine.create()
+    const proxy = await startCutProxy(created.url ?? '')
+    try {
+      const through = { kind: 'postgres', url: proxy.url } as const
+      await using store = await openStore(created.target, { through, deadline: 300 })
+      const first = [proxy.next(insert, 'hold'), proxy.next(insert, 'hold')]
+      // One bad row makes its neighbours go one by one, if anybody still waits for them.
+      const calls = [...newCalls(2), newCall({ payload: 'no json' }), ...newCalls(50)]
+      const { all } = follow(store.calls, calls)
+      await Promise.all(first.map((one) => one.struck))
+      const stalled = proxy.next(insert, 'hold')
+      for (const one of first) one.release()
+      await stalled.struck
+      assert.deepEqual(await all, ['stored', 'stored', ...Array(51).fill('unavailable')])
+      stalled.release()
+      await store.calls.close()
+      assert.equal(store.statements(), 3)
+      assert.equal((await storedIds(store.database)).length, 2)
+      assert.equal(await store.calls.store(newCall()), 'stored')
+    } finally {
+      await proxy.close()
+      await created.drop()
+    }
+  })
+
+  for (const [code, failures, expected] of [
+    ['40001', 2, 'stored'],
+    ['40P01', 2, 'stored'],
+    ['40001', 3, 'unavailable'],
+  ] as const) {
+    test(`F17: ${code} raised ${failures} times -> ${expected} after three tries at most`, async () => {
+      const created = await engine.create()
+      try {
+        await using store = await openStore(created.target)
+        await store.database.pool.query(`
+          create sequence raised;
+          create function fail_at_first() returns trigger language plpgsql as $$
+          begin
+            if nextval('raised') <= ${failures} then
+              raise exception 'made up' using errcode = '${code}';
+            end if;
+            return new;
+          end $$;
+          create trigger fail_at_first before insert on billing.webhook_calls
+            for each statement execute function fail_at_first();`)
+        assert.equal(await store.calls.store(newCall()), expected)
+        assert.equal(store.statements(), 3)
+        assert.equal((await storedIds(store.database)).length, expected === 'stored' ? 1 : 0)
+        assert.equal(await store.calls.store(newCall()), 'stored')
+        assert.equal(store.statements(), 4)
+      } finally {
+        await created.drop()
+      }
+    })
+  }
+
+  test('a transient failure is not tried again for those whose time is up', async () => {
+    const created = await engine.create()
+    const proxy = await startCutProxy(created.url ?? '')
+    try {
+      const through = { kind: 'postgres', url: proxy.url } as const
+      await using store = await openStore(created.target, { through, deadline: 100 })
+      await store.database.pool.query(`
+        create function fail() returns trigger language plpgsql as $$
+        begin raise exception 'made up' using errcode = '40001'; end $$;
+        create trigger fail before insert on billing.webhook_calls
+          for each statement execute function fail();`)
+      const held = proxy.next(insert, 'hold')
+      assert.equal(await store.calls.store(newCall()), 'unavailable')
+      held.release()
+      await store.calls.close()
+      assert.equal(store.statements(), 1)
+    } finally {
+      await proxy.close()
+      await created.drop()
+    }
+  })
+
+  const databaseName = `(select current_database())`
+  const endOurs = `select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = ${databaseName} and application_name like 'quittance%'`
+
+  test('F89: database read-only -> 503; writable again -> 200 without a restart', async () => {
+    await using billing = await openProxied(engine)
+    const { core, direct } = billing
+    const payment = await newPayment(core)
+    const name = new URL(billing.proxy.url).pathname.slice(1)
+    await direct.query(`alter database ${name} set default_transaction_read_only = on`)
+    await direct.query(endOurs)
+    await until(() => billing.logged.some(({ msg }) => msg === 'database connection lost'), {
+      what: 'the connections are gone',
+    })
+    assert.deepEqual(await sendFake(core, payment.id, 'success'), unavailable)
+    assert.equal(codeOfFailure(billing), '25006')
+    assert.equal(await billing.callCount(), 0)
+    await direct.query(`alter database ${name} reset default_transaction_read_only`)
+    await direct.query(endOurs)
+    await repeatedAfterwards(billing, payment.id)
+  })
+
+  test('F90: too many connections -> 503; room again -> 200 without a restart', async () => {
+    const role = `quittance_test_${randomBytes(6).toString('hex')}`
+    await using billing = await openProxied(engine, { role })
+    const { core, direct } = billing
+    const payment = await newPayment(core)
+    await direct.query(`alter role ${role} connection limit 0`)
+    await direct.query(endOurs)
+    await until(() => billing.logged.some(({ msg }) => msg === 'database connection lost'), {
+      what: 'the connections are gone',
+    })
+    assert.deepEqual(await sendFake(core, payment.id, 'success'), unavailable)
+    assert.equal(codeOfFailure(billing), '53300')
+    await direct.query(`alter role ${role} connection limit -1`)
+    await repeatedAfterwards(billing, payment.id)
+  })
+
+  for (const [what, strike] of [
+    ['every connection is ended by the server', (one: ProxiedBilling) => one.direct.query(endOurs)],
+    [
+      'the server is away for a second',
+      async ({ proxy }: ProxiedBilling) => {
+        await proxy.refuse()
+        await pause(1_000)
+        await proxy.accept()
+      },
+    ],
+  ] as const) {
+    test(`F88: ${what} -> intake and worker go on by themselves`, async () => {
+      await using billing = await openProxied(engine)
+      const { core } = billing
+      const first = await newPayment(core)
+      const second = await newPayment(core)
+      await core.work()
+      assert.equal((await sendFake(core, first.id, 'success')).status, 200)
+      await settled(core)
+      const restartEnded = strike(billing)
+      // Under way while it happens: answered, with 200 only if it is stored.
+      const during = await sendFake(core, second.id, 'success')
+      assert.ok([200, 503].includes(during.status))
+      await restartEnded
+      await until(async () => (await sendFake(core, second.id, 'success')).status === 200, {
+        what: 'calls are accepted again',
+        limitMs: 5_000,
+      })
+      await until(async () => (await core.payments.get(second.id))?.status === 'paid', {
+        what: 'calls are processed again',
+        limitMs: 5_000,
+      })
+      assert.deepEqual(billing.told, ['PaymentSucceeded', 'PaymentSucceeded'])
+    })
+  }
+
+  test('F23: slow listeners hold every connection of the pool, and intake still stores', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using billing = await openProxied(engine, {
+      poolSize: 2,
+      listeners: { PaymentSucceeded: { name: 'slow', listener: () => gate.promise } },
+    })
+    const { core, direct } = billing
+    const payments = await Promise.all(Array.from({ length: 30 }, () => newPayment(core)))
+    const worker = await core.work()
+    const deliver = payments.map((payment) => sendFake(core, payment.id, 'success'))
+    const idle = `select count(*)::int as n from pg_stat_activity
+      where datname = ${databaseName} and state = 'idle in transaction'`
+    await until(async () => (await direct.query<{ n: number }>(idle)).rows[0]?.n === 2, {
+      what: 'listeners hold both connections',
+    })
+    for (const answer of await Promise.all(deliver)) assert.equal(answer.status, 200)
+    const [last] = payments.slice(-1)
+    assert.equal((await sendFake(core, last?.id ?? '', 'success')).status, 200)
+    assert.equal((await direct.query<{ n: number }>(idle)).rows[0]?.n, 2)
+    assert.equal(await billing.callCount(), 31)
+    gate.resolve()
+    const paid = `select count(*)::int as n from billing.payments where status = 'paid'`
+    await until(async () => ((await direct.query<{ n: number }>(paid)).rows[0]?.n ?? 0) >= 2, {
+      what: 'those whose listeners ended are paid',
+    })
+    await worker.stop()
+  })
+})

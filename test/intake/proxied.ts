@@ -1,0 +1,70 @@
+import pg from 'pg'
+import { createCore } from '../../src/billing.ts'
+import type { BillingCore } from '../../src/billing-types.ts'
+import type { BillingOptions } from '../../src/options.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { startCutProxy, type CutProxy } from '../support/cut-proxy.ts'
+import type { TestEngine } from '../support/databases.ts'
+
+/** A billing on PostgreSQL, all of whose connections pass a proxy. */
+export interface ProxiedBilling extends AsyncDisposable {
+  readonly core: BillingCore
+  readonly proxy: CutProxy
+  /** Straight to the server, as its owner. */
+  readonly direct: pg.Pool
+  readonly logged: readonly Record<string, unknown>[]
+  /** Names of the events that listeners were told, one entry each time. */
+  readonly told: readonly string[]
+  callCount(): Promise<number>
+}
+
+export interface ProxiedOptions extends Omit<BillingOptions, 'database' | 'log'> {
+  readonly poolSize?: number
+  /** A role of its own for the billing: limits do not hold for the server's owner. */
+  readonly role?: string
+}
+
+export async function openProxied(
+  engine: TestEngine,
+  { poolSize = 10, role, ...options }: ProxiedOptions = {},
+): Promise<ProxiedBilling> {
+  const created = await engine.create()
+  const direct = new pg.Pool({ connectionString: created.url, max: 2 })
+  direct.on('error', () => {})
+  const proxy = await startCutProxy(created.url ?? '')
+  const url = new URL(proxy.url)
+  if (role !== undefined) {
+    await direct.query(`create role ${role} login`)
+    await direct.query(`grant create on database ${url.pathname.slice(1)} to ${role}`)
+    url.username = role
+  }
+  const { log, lines } = capturedLog()
+  const told: string[] = []
+  const core = createCore({ ...options, log, database: { url: url.href, poolSize } })
+  for (const type of ['PaymentSucceeded', 'PaymentFailed'] as const) {
+    core.on(type, () => void told.push(type), { name: 'recorder' })
+  }
+  await core.migrate()
+  await core.start()
+  return {
+    core,
+    proxy,
+    direct,
+    logged: lines,
+    told,
+    callCount: async () => {
+      const { rows } = await direct.query('select count(*)::int as n from billing.webhook_calls')
+      return (rows[0] as { n: number }).n
+    },
+    [Symbol.asyncDispose]: async () => {
+      await core.close()
+      await proxy.close()
+      if (role !== undefined) {
+        await direct.query(`drop owned by ${role} cascade`)
+        await direct.query(`drop role ${role}`)
+      }
+      await direct.end()
+      await created.drop()
+    },
+  }
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { until } from '../support/billing.ts'
+import { startCutProxy } from '../support/cut-proxy.ts'
+import { forEachDatabase, onPostgres, type TestDatabase } from '../support/databases.ts'
+import { blockCalls, follow, largeCall, newCall, newCalls, openStore, storedIds } from './store.ts'
+
+const insert = /^insert into billing\.webhook_calls/
+
+forEachDatabase((engine) => {
+  let created: TestDatabase
+  before(async () => {
+    created = await engine.create()
+  })
+  after(() => created.drop())
+
+  test('a call alone is stored at once, with one statement', async () => {
+    await using store = await openStore(created.target)
+    const call = newCall()
+    const answer = store.calls.store(call)
+    assert.equal(store.statements(), 1, 'it waits for company')
+    assert.equal(await answer, 'stored')
+    assert.equal(store.statements(), 1)
+    const { rows } = await store.database.pool.query(
+      'select state, payload, body, headers, url, lease_token from billing.webhook_calls where id = $1',
+      [call.id],
+    )
+    assert.deepEqual(rows, [
+      {
+        state: 'pending',
+        payload: call.payload,
+        body: null,
+        headers: '{"content-type":"application/json"}',
+        url: call.url,
+        lease_token: null,
+      },
+    ])
+  })
+
+  test('200 concurrent calls behind a slow flush are gathered into a few statements', async () => {
+    await using store = await openStore(created.target)
+    const calls = newCalls(200)
+    const block = await blockCalls(store.database)
+    const { results, all } = follow(store.calls, calls)
+    await pause(150)
+    assert.deepEqual(new Set(results), new Set([undefined]), 'acknowledged before the commit')
+    await block.release()
+    assert.deepEqual(new Set(await all), new Set(['stored']))
+    // Two flushes were under way with the first two calls; the third takes all others.
+    assert.equal(store.statements(), 3)
+    const stored = new Set(await storedIds(store.database))
+    assert.ok(calls.every((call) => stored.has(call.id)))
+  })
+
+  test('a flush takes 500 calls at most, the longest waiting first', async () => {
+    await using store = await openStore(created.target)
+    const block = await blockCalls(store.database)
+    const { results, all } = follow(store.calls, newCalls(1_202))
+    await pause(50)
+    await block.release()
+    await until(() => results.at(-1) === 'stored', { what: 'the last call is stored' })
+    assert.ok(!results.includes(undefined), 'an earlier call waits longer than the last one')
+    await all
+    assert.equal(store.statements(), 2 + 3)
+  })
+
+  test('with too many calls waiting, further ones are turned away at once', async () => {
+    await using store = await openStore(created.target, { mostWaiting: 20 })
+    const block = await blockCalls(store.database)
+    const { results, all } = follow(store.calls, newCalls(20))
+    const turnedAway = newCall()
+    assert.equal(await store.calls.store(turnedAway), 'unavailable')
+    assert.ok(
+      results.every((result) => result === undefined),
+      'those who wait were not answered',
+    )
+    assert.ok(store.logged.some(({ msg }) => msg === 'too many calls wait for the database'))
+    await block.release()
+    assert.deepEqual(new Set(await all), new Set(['stored']))
+    assert.equal(await store.calls.store(newCall()), 'stored')
+    assert.ok(!(await storedIds(store.database)).includes(turnedAway.id))
+  })
+
+  test('with too many bytes waiting, further calls are turned away at once', async () => {
+    await using store = await openStore(created.target, { mostWaitingBytes: 100_000 })
+    const block = await blockCalls(store.database)
+    const { all } = follow(store.calls, [largeCall(60_000), largeCall(60_000)])
+    assert.equal(await store.calls.store(newCall()), 'unavailable')
+    await block.release()
+    assert.deepEqual(await all, ['stored', 'stored'])
+    assert.equal(await store.calls.store(largeCall(200_000)), 'stored')
+  })
+
+  test('those whose time is up make room: the bound never stays reached', async () => {
+    await using store = await openStore(created.target, { mostWaiting: 10, deadline: 100 })
+    const before = (await storedIds(store.database)).length
+    const block = await blockCalls(store.database)
+    for (let round = 0; round < 3; round += 1) {
+      const begin = performance.now()
+      const { all } = follow(store.calls, newCalls(10))
+      assert.deepEqual(new Set(await all), new Set(['unavailable']))
+      assert.ok(performance.now() - begin >= 90, 'turned away before their time was up')
+    }
+    await block.release()
+    await store.calls.close()
+    const late = (await storedIds(store.database)).length - before
+    assert.ok(late <= 2, `${late} were stored, though only two flushes had begun`)
+    assert.equal(await store.calls.store(newCall()), 'stored')
+  })
+
+  test('close waits for the calls that are being stored', async () => {
+    await using store = await openStore(created.target)
+    const block = await blockCalls(store.database)
+    const { results, all } = follow(store.calls, newCalls(30))
+    let closed = false
+    const closing = store.calls.close().then(() => {
+      closed = true
+    })
+    await pause(50)
+    assert.equal(closed, false)
+    await block.release()
+    await closing
+    await all
+    assert.deepEqual(new Set(results), new Set(['stored']))
+  })
+
+  test('one bad row does not fail its neighbours, and its bytes are kept', async () => {
+    await using store = await openStore(created.target)
+    const bytes = Buffer.from('{"not": "json"')
+    const bad = {
+      'a payload that is no JSON': newCall({ payload: bytes.toString(), bytes }),
+      'a NUL in the payload': newCall({ payload: '"\0"', bytes: Buffer.from('"\0"') }),
+      'a NUL in the URL': newCall({ url: 'https://pay.example.test/a\0b' }),
+      'no payload where there should be one': newCall({ payload: null, bytes }),
+    }
+    const neighbours = newCalls(20)
+    const block = await blockCalls(store.database)
+    const { all } = follow(store.calls, [
+      ...newCalls(2),
+      ...neighbours.slice(0, 10),
+      ...Object.values(bad),
+      ...neighbours.slice(10),
+    ])
+    await block.release()
+    assert.deepEqual(new Set(await all), new Set(['stored']))
+    for (const [what, call] of Object.entries(bad)) {
+      const { rows } = await store.database.pool.query(
+        'select kind, payload, body, url from billing.webhook_calls where id = $1',
+        [call.id],
+      )
+      const url = call.url.replace('\0', '%00')
+      const body = Buffer.from(call.bytes)
+      assert.deepEqual(rows, [{ kind: 'unreadable', payload: null, body, url }], what)
+    }
+    const { rows } = await store.database.pool.query(
+      `select id from billing.webhook_calls
+       where id = any($1::uuid[]) and kind = 'json' and body is null`,
+      [neighbours.map((call) => call.id)],
+    )
+    assert.equal(rows.length, 20)
+  })
+
+  test('a row that is refused even as bytes is turned away alone', async () => {
+    await using store = await openStore(created.target)
+    const neighbours = newCalls(10)
+    const block = await blockCalls(store.database)
+    const { all } = follow(store.calls, [...newCalls(2), newCall({ id: 'no-uuid' }), ...neighbours])
+    await block.release()
+    const results = await all
+    assert.deepEqual(results.filter((result) => result === 'unavailable').length, 1)
+    assert.equal(results[2], 'unavailable')
+  })
+
+  test('the same call stored twice is one row', async () => {
+    await using store = await openStore(created.target)
+    const call = newCall()
+    assert.deepEqual(await follow(store.calls, [call, call]).all, ['stored', 'stored'])
+    assert.equal(await store.calls.store(call), 'stored')
+    const ids = await storedIds(store.database)
+    assert.equal(ids.filter((id) => id === call.id).length, 1)
+  })
+})
+
+onPostgres((engine) => {
+  test('what the database cannot spell is stored as bytes: signed is never lost', async () => {
+    const created = await engine.create()
+    const url = new URL(created.url ?? '')
+    const name = `${url.pathname.slice(1)}_latin`
+    const admin = new pg.Client({ connectionString: created.url })
+    await admin.connect()
+    try {
+      await admin.query(`create database ${name} encoding 'LATIN1' locale 'C' template template0`)
+      url.pathname = `/${name}`
+      await using store = await openStore({ kind: 'postgres', url: url.href })
+      const text = '{"name":"Оксана €"}'
+      const call = newCall({ payload: text, bytes: Buffer.from(text) })
+      const neighbours = newCalls(3)
+      const block = await blockCalls(store.database)
+      const { all } = follow(store.calls, [...newCalls(2), call, ...neighbours])
+      await block.release()
+      assert.deepEqual(new Set(await all), new Set(['stored']))
+      const { rows } = await store.database.pool.query(
+        'select kind, body from billing.webhook_calls where id = $1',
+        [call.id],
+      )
+      assert.deepEqual(rows, [{ kind: 'unreadable', body: Buffer.from(text) }])
+    } finally {
+      await admin.query(`drop database if exists ${name} with (force)`)
+      await admin.end()
+      await created.drop()
+    }
+  })
+
+  test('200 concurrent calls reach the server in three inserts', async () => {
+    const created = await engine.create()
+    const proxy = await startCutProxy(created.url ?? '')
+    try {
+      const through = { kind: 'postgres', url: proxy.url } as const
+      await using store = await openStore(created.target, { through })
+      const held = [proxy.next(insert, 'hold'), proxy.next(insert, 'hold')]
+      const { results, all } = follow(store.calls, newCalls(200))
+      await Promise.all(held.map((one) => one.struck))
+      await pause(50)
+      assert.deepEqual(new Set(results), new Set([undefined]))
+      for (const one of held) one.release()
+      assert.deepEqual(new Set(await all), new Set(['stored']))
+      assert.equal(proxy.statements.filter((text) => insert.test(text)).length, 3)
+      assert.equal((await storedIds(store.database)).length, 200)
+    } finally {
+      await proxy.close()
+      await created.drop()
+    }
+  })
+})

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto'
+import type pg from 'pg'
+import { connect, type Database, type DatabaseTarget } from '../../src/database/connect.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import type { NewCall } from '../../src/intake/insert-calls.ts'
+import {
+  createCallStore,
+  type CallStore,
+  type CallStoreOptions,
+  type StoreResult,
+} from '../../src/intake/store-calls.ts'
+import { seconds } from '../../src/kernel/duration.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { capturedLog } from '../support/captured-log.ts'
+
+/** The call store over connections of its own, and other ones to look into the database. */
+export interface TestStore extends AsyncDisposable {
+  readonly calls: CallStore
+  /** Beside the intake's connections. */
+  readonly database: Database
+  readonly logged: readonly Record<string, unknown>[]
+  /** Statements that the store has begun. */
+  statements(): number
+}
+
+export interface TestStoreOptions extends Omit<CallStoreOptions, 'pool' | 'log'> {
+  /** Where the store connects to, if not to the database itself. */
+  readonly through?: DatabaseTarget
+}
+
+export async function openStore(
+  target: DatabaseTarget,
+  { through = target, ...options }: TestStoreOptions = {},
+): Promise<TestStore> {
+  const { log, lines } = capturedLog()
+  const database = connect({ target, log, poolSize: 4, applicationName: 'test' })
+  await migrate(database)
+  const intake = connect({
+    target: through,
+    log,
+    poolSize: target.kind === 'embedded' ? 1 : 2,
+    applicationName: 'test intake',
+    statementTimeout: seconds(2),
+  })
+  let statements = 0
+  const pool = {
+    query: (...args: unknown[]) => {
+      statements += 1
+      return (intake.pool.query as (...all: unknown[]) => unknown).apply(intake.pool, args)
+    },
+  } as Pick<pg.Pool, 'query'>
+  const calls = createCallStore({ deadline: seconds(20), ...options, pool, log })
+  return {
+    calls,
+    database,
+    logged: lines,
+    statements: () => statements,
+    [Symbol.asyncDispose]: async () => {
+      await calls.close()
+      await intake.close()
+      await database.close()
+    },
+  }
+}
+
+/** A call as `receive` hands it over. */
+export function newCall(changes: Partial<NewCall> = {}): NewCall {
+  const text = JSON.stringify({ payment_id: newUuid(), result: 'success', canary: newUuid() })
+  return {
+    id: newUuid(),
+    gateway: 'fake',
+    queue: 'default',
+    url: 'https://pay.example.test/billing/webhooks/fake',
+    headers: { 'content-type': 'application/json' },
+    kind: 'json',
+    payload: text,
+    bytes: Buffer.from(text),
+    exact: true,
+    leaseToken: null,
+    ...changes,
+  }
+}
+
+/** A call whose body takes so many bytes. */
+export function largeCall(bytes: number): NewCall {
+  return newCall({ kind: 'unreadable', payload: null, exact: false, bytes: randomBytes(bytes) })
+}
+
+export function newCalls(count: number): readonly NewCall[] {
+  return Array.from({ length: count }, () => newCall())
+}
+
+/** How each store ended so far; `undefined` while it waits. */
+export function follow(
+  calls: CallStore,
+  stored: readonly NewCall[],
+): { readonly results: (StoreResult | undefined)[]; readonly all: Promise<StoreResult[]> } {
+  const results: (StoreResult | undefined)[] = stored.map(() => undefined)
+  const all = Promise.all(
+    stored.map(async (call, index) => {
+      const result = await calls.store(call)
+      results[index] = result
+      return result
+    }),
+  )
+  return { results, all }
+}
+
+export async function storedIds(database: Pick<Database, 'pool'>): Promise<readonly string[]> {
+  const { rows } = await database.pool.query<{ id: string }>(
+    'select id from billing.webhook_calls order by id',
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Until it is released no other connection can store a call. */
+export async function blockCalls(database: Database): Promise<{ release(): Promise<void> }> {
+  const held = Promise.withResolvers<void>()
+  const taken = Promise.withResolvers<void>()
+  const transaction = database
+    .transaction(async ({ client }) => {
+      await client.query('lock table billing.webhook_calls in share row exclusive mode')
+      taken.resolve()
+      await held.promise
+    })
+    .catch(taken.reject)
+  await taken.promise
+  return {
+    release: async () => {
+      held.resolve()
+      await transaction
+    },
+  }
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { newUuid } from '../../src/kernel/ids.ts'
+import {
+  allCalls,
+  newPayment,
+  openBilling,
+  sendFake,
+  until,
+  type TestBilling,
+} from '../support/billing.ts'
+import { forEachDatabase } from '../support/databases.ts'
+
+forEachDatabase((engine) => {
+  let billing: TestBilling
+  const told: string[] = []
+  let listener = (paymentId: string): void | Promise<void> => void told.push(paymentId)
+
+  before(async () => {
+    billing = await openBilling(engine, {
+      billing: { queue: { connection: 'sync' } },
+      listeners: {
+        PaymentSucceeded: {
+          name: 'recorder',
+          queued: false,
+          listener: (event) => listener(event.payment.id),
+        },
+      },
+    })
+  })
+  after(() => billing.close())
+
+  const recording = () => {
+    listener = (paymentId) => void told.push(paymentId)
+  }
+  const callsOf = async (paymentId: string) =>
+    (await billing.core.calls.list({ paymentId })).data.toReversed()
+
+  test('sync: the call is processed when the answer comes', async () => {
+    const { core } = billing
+    recording()
+    const payment = await newPayment(core)
+    const answer = await sendFake(core, payment.id, 'success')
+    assert.equal(answer.status, 200)
+    assert.equal(answer.body, '{"message":"ok"}')
+    assert.equal((await core.payments.get(payment.id))?.status, 'paid')
+    assert.deepEqual(told.splice(0), [payment.id])
+    const [call] = await callsOf(payment.id)
+    assert.equal(call?.state, 'processed')
+    assert.equal(call?.attempts, 0)
+    assert.deepEqual(call?.dedupClaims, [`payment:paid:${payment.id}`])
+  })
+
+  test('sync: what is ignored is answered 200 too', async () => {
+    const answer = await sendFake(billing.core, newUuid(), 'success')
+    assert.equal(answer.status, 200)
+    assert.equal((await allCalls(billing.core)).at(-1)?.state, 'ignored')
+  })
+
+  test("sync: a throwing listener -> 500, one attempt; the gateway's repetition settles", async () => {
+    const { core } = billing
+    const payment = await newPayment(core)
+    listener = () => {
+      throw new Error('the shop is closed')
+    }
+    const refused = await sendFake(core, payment.id, 'success')
+    assert.equal(refused.status, 500)
+    assert.equal(refused.body, '{"message":"processing failed"}')
+    const failed = (await allCalls(core)).at(-1)
+    assert.equal(failed?.state, 'failed')
+    assert.equal(failed?.attempts, 1)
+    assert.match(failed?.exception ?? '', /listener recorder.*the shop is closed/s)
+    assert.deepEqual(failed?.dedupClaims, [])
+    assert.equal((await core.payments.get(payment.id))?.status, 'paid')
+    assert.deepEqual(told, [])
+
+    recording()
+    assert.equal((await sendFake(core, payment.id, 'success')).status, 200)
+    assert.deepEqual(told.splice(0), [payment.id])
+    assert.deepEqual(
+      (await allCalls(core)).slice(-2).map((call) => [call.state, call.dedupClaims.length]),
+      [
+        ['failed', 0],
+        ['processed', 1],
+      ],
+    )
+    assert.equal((await sendFake(core, payment.id, 'success')).status, 200)
+    assert.deepEqual(told, [])
+  })
+
+  test('sync: identical callbacks at once are one event', async () => {
+    const { core } = billing
+    recording()
+    const payment = await newPayment(core)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => sendFake(core, payment.id, 'success')),
+    )
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    assert.deepEqual(told.splice(0), [payment.id])
+  })
+
+  test('sync: a call whose process was killed is processed later', async () => {
+    const { core, database } = billing
+    recording()
+    const payment = await newPayment(core)
+    const body = JSON.stringify({ payment_id: payment.id, result: 'success' })
+    await database.pool.query(
+      `insert into billing.webhook_calls
+         (id, gateway, queue, url, headers, kind, payload, state, lease_token, lease_until)
+       values ($1, 'fake', 'default', 'http://localhost', '{}', 'json', $2, 'processing', $3,
+         clock_timestamp() - interval '1 second')`,
+      [newUuid(), body, newUuid()],
+    )
+    const worker = await core.work({ upkeepOnly: true })
+    await until(async () => (await callsOf(payment.id))[0]?.state === 'processed', {
+      what: 'the call is processed',
+    })
+    await worker.stop()
+    assert.equal((await core.payments.get(payment.id))?.status, 'paid')
+    assert.deepEqual(told.splice(0), [payment.id])
+    const [call] = await callsOf(payment.id)
+    assert.equal(call?.leasesLost, 1)
+  })
+})

@@ -1,0 +1,213 @@
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+
+/**
+ * What befalls a statement:
+ * - `cut_before`: the connection goes before the server has seen the statement;
+ * - `cut_answer`: the server carries it out (alone, it is committed), the answer is lost;
+ * - `hold`: it waits in front of the server until it is released;
+ * - `hold_answer`: the server carries it out, the answer waits until it is released.
+ */
+export type Fault = 'cut_before' | 'cut_answer' | 'hold' | 'hold_answer'
+
+export interface ArmedFault {
+  /** The fault has happened; for `*_answer` the server has answered by then. */
+  readonly struck: Promise<void>
+  /** Lets go what is held; later statements pass. */
+  release(): void
+}
+
+/** Stands between a client and PostgreSQL and passes on every byte, until it is told otherwise. */
+export interface CutProxy {
+  readonly url: string
+  /** The texts of all statements that came by, in their order. */
+  readonly statements: string[]
+  /** Lets a fault befall the next statement that matches. */
+  next(statement: RegExp, fault: Fault): ArmedFault
+  /** Cuts every connection. */
+  cut(): void
+  /** Cuts every connection and refuses new ones, as a server that is down does. */
+  refuse(): Promise<void>
+  /** Takes connections again, at the same address. */
+  accept(): Promise<void>
+  close(): Promise<void>
+}
+
+interface Rule extends ArmedFault {
+  readonly statement: RegExp
+  readonly fault: Fault
+  readonly released: Promise<void>
+  strike(): void
+}
+
+interface Proxied {
+  readonly target: { readonly host: string; readonly port: number }
+  readonly statements: string[]
+  readonly rules: Set<Rule>
+  readonly sockets: Set<Socket>
+}
+
+export async function startCutProxy(serverUrl: string): Promise<CutProxy> {
+  const url = new URL(serverUrl)
+  const proxied: Proxied = {
+    target: { host: url.hostname, port: Number(url.port || 5432) },
+    statements: [],
+    rules: new Set(),
+    sockets: new Set(),
+  }
+  let server = await listen(proxied, 0)
+  const { port } = server.address() as AddressInfo
+  url.hostname = '127.0.0.1'
+  url.port = String(port)
+  const cut = () => {
+    for (const socket of proxied.sockets) socket.destroy()
+  }
+  const refuse = async () => {
+    const closed = new Promise<void>((done) => server.close(() => done()))
+    cut()
+    await closed
+  }
+  return {
+    url: url.href,
+    statements: proxied.statements,
+    next: (statement, fault) => arm(proxied, statement, fault),
+    cut,
+    refuse,
+    accept: async () => {
+      server = await listen(proxied, port)
+    },
+    close: async () => {
+      for (const rule of proxied.rules) rule.release()
+      if (server.listening) await refuse()
+    },
+  }
+}
+
+function listen(proxied: Proxied, port: number): Promise<Server> {
+  const server = createServer((client) => relay(client, proxied))
+  return new Promise((ready, failed) => {
+    server.once('error', failed)
+    server.listen(port, '127.0.0.1', () => ready(server))
+  })
+}
+
+/** A statement that never comes fails its test instead of hanging it. */
+const strikeWithinMs = 10_000
+
+function arm(proxied: Proxied, statement: RegExp, fault: Fault): ArmedFault {
+  const struck = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const late = new Error(`no statement matched ${statement} within ${strikeWithinMs / 1000} s`)
+  const timer = setTimeout(() => struck.reject(late), strikeWithinMs)
+  struck.promise.catch(() => {})
+  const rule: Rule = {
+    statement,
+    fault,
+    struck: struck.promise,
+    released: released.promise,
+    strike: () => {
+      clearTimeout(timer)
+      struck.resolve()
+    },
+    release: () => {
+      clearTimeout(timer)
+      proxied.rules.delete(rule)
+      released.resolve()
+    },
+  }
+  proxied.rules.add(rule)
+  return rule
+}
+
+/** Both directions of one connection; each waits for what it has written before it reads on. */
+function relay(client: Socket, proxied: Proxied): void {
+  const server = connect(proxied.target)
+  const end = () => {
+    client.destroy()
+    server.destroy()
+  }
+  let answering: Rule | undefined
+  for (const [socket, other] of [
+    [client, server],
+    [server, client],
+  ] as const) {
+    proxied.sockets.add(socket)
+    socket.setNoDelay(true)
+    socket.on('error', end)
+    socket.on('close', () => {
+      proxied.sockets.delete(socket)
+      // Not destroyed: a last word, such as why the server ends the connection, still arrives.
+      other.end()
+    })
+  }
+
+  const upwards = async (message: Buffer) => {
+    const rule = ruleFor(message, proxied)
+    if (rule?.fault === 'cut_before') {
+      rule.strike()
+      return end()
+    }
+    if (rule?.fault === 'hold') {
+      rule.strike()
+      await rule.released
+    } else if (rule !== undefined) {
+      answering = rule
+    }
+    server.write(message)
+  }
+  const downwards = async (message: Buffer) => {
+    // The client takes nothing for done before this last message of an answer.
+    if (answering !== undefined && message[0] === readyForQuery) {
+      const rule = answering
+      answering = undefined
+      rule.strike()
+      if (rule.fault === 'cut_answer') return end()
+      await rule.released
+    }
+    if (answering?.fault === 'cut_answer') return
+    client.write(message)
+  }
+  void pump(client, { startup: true }, upwards).catch(end)
+  void pump(server, { startup: false }, downwards).catch(end)
+}
+
+const readyForQuery = 'Z'.charCodeAt(0)
+const parse = 'P'.charCodeAt(0)
+const simpleQuery = 'Q'.charCodeAt(0)
+
+function ruleFor(message: Buffer, { statements, rules }: Proxied): Rule | undefined {
+  const text = statementOf(message)
+  if (text === undefined) return undefined
+  statements.push(text)
+  const rule = [...rules].find(({ statement }) => statement.test(text))
+  if (rule !== undefined) rules.delete(rule)
+  return rule
+}
+
+/** The text of a Parse or Query message. A startup message begins with a zero byte. */
+function statementOf(message: Buffer): string | undefined {
+  if (message[0] === simpleQuery) return message.toString('utf8', 5, message.length - 1)
+  if (message[0] !== parse) return undefined
+  const name = message.indexOf(0, 5)
+  return message.toString('utf8', name + 1, message.indexOf(0, name + 1))
+}
+
+/** Cuts the stream into the protocol's messages; only the first of a client has no type byte. */
+async function pump(
+  socket: Socket,
+  { startup }: { startup: boolean },
+  handle: (message: Buffer) => Promise<void>,
+): Promise<void> {
+  let rest = Buffer.alloc(0)
+  let lengthAt = startup ? 0 : 1
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    rest = Buffer.concat([rest, chunk])
+    while (rest.length >= lengthAt + 4) {
+      const length = lengthAt + rest.readUInt32BE(lengthAt)
+      if (rest.length < length) break
+      const message = rest.subarray(0, length)
+      rest = rest.subarray(length)
+      lengthAt = 1
+      await handle(message)
+    }
+  }
+}

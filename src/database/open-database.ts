@@ -92,9 +92,10 @@ const oldestVersion = 150_000
 /** What a server must be to keep money: recent enough, and durable when it says committed. */
 async function checkServer(database: Database): Promise<void> {
   if (database.kind === 'embedded') return
-  const { rows } = await database.pool.query<{ version: string; durable: string }>(
+  const { rows } = await database.pool.query<Record<'version' | 'durable' | 'encoding', string>>(
     `select current_setting('server_version_num') as version,
-       current_setting('synchronous_commit') as durable`,
+       current_setting('synchronous_commit') as durable,
+       current_setting('server_encoding') as encoding`,
   )
   const [server] = rows
   if (server === undefined) throw new Error('the server did not describe itself')
@@ -102,6 +103,12 @@ async function checkServer(database: Database): Promise<void> {
     throw new QuittanceError(
       'database_version_unsupported',
       `the server is PostgreSQL ${Math.trunc(Number(server.version) / 10_000)}`,
+    )
+  }
+  if (server.encoding !== 'UTF8') {
+    throw new QuittanceError(
+      'database_encoding_unsupported',
+      `the database has the encoding ${server.encoding}`,
     )
   }
   if (server.durable === 'off') {

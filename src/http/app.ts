@@ -1,6 +1,6 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import type { BillingCore } from '../billing-types.ts'
+import type { BillingCore } from '../billing/types.ts'
 import { message } from '../intake/responses.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'

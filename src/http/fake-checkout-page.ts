@@ -1,5 +1,5 @@
 import { Hono, type Context } from 'hono'
-import type { BillingCore } from '../billing-types.ts'
+import type { BillingCore } from '../billing/types.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { paymentStatuses, type Payment, type PaymentStatus } from '../payments/payment.ts'
 import { checkoutPage, noCheckoutPage, type Notice } from './fake-checkout-view.ts'

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import type { BillingCore, Readiness } from '../billing-types.ts'
+import type { BillingCore, Readiness } from '../billing/types.ts'
 import type { Log } from '../kernel/log.ts'
 import { json, onlyAllow } from './respond.ts'
 

@@ -1,6 +1,6 @@
 import { Hono, type Context } from 'hono'
 import type { ZodType } from 'zod'
-import type { BillingCore } from '../billing-types.ts'
+import type { BillingCore } from '../billing/types.ts'
 import { assertNever, QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'

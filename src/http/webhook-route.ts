@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { every } from 'hono/combine'
-import type { BillingCore } from '../billing-types.ts'
+import type { BillingCore } from '../billing/types.ts'
 import {
   bodyTooLarge,
   methodNotAllowed,

@@ -1,4 +1,4 @@
-import type { GatewayDescription, PaymentDetails } from '../billing-types.ts'
+import type { GatewayDescription, PaymentDetails } from '../billing/types.ts'
 import type { WebhookCall } from '../database/calls.ts'
 import type { EventRecord } from '../database/events.ts'
 import type { Page } from '../database/page.ts'

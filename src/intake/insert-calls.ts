@@ -69,15 +69,3 @@ export function asBytes(call: NewCall): NewCall {
   const url = call.url.replaceAll('\0', '%00')
   return { ...call, url, kind: 'unreadable', payload: null, exact: false }
 }
-
-/** Which of these calls are committed. */
-export async function findStored(
-  db: Queryable,
-  ids: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ id: string }>(
-    'select id from billing.webhook_calls where id = any($1::uuid[])',
-    [[...ids]],
-  )
-  return new Set(rows.map((row) => row.id))
-}

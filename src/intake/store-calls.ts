@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { classifyFailure } from '../database/failure.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
-import { asBytes, findStored, insertCalls, type NewCall } from './insert-calls.ts'
+import { asBytes, insertCalls, type NewCall } from './insert-calls.ts'
 
 /** `unavailable`: not known to be stored, so the gateway is asked to come again. */
 export type StoreResult = 'stored' | 'unavailable'
@@ -136,12 +136,16 @@ async function flushAlone(entry: Waiting, options: CallStoreOptions): Promise<vo
     })
     settleStored(alone)
   } catch (error) {
-    await settleFailed(alone, options, error)
+    settleFailed(alone, options, error)
   }
 }
 
 const mostTries = 3
 
+/**
+ * Tries again while somebody waits. That also settles a commit whose fate is unknown: the same ids
+ * again either conflict with themselves (after waiting for a commit still under way) or go in now.
+ */
 async function insert(
   batch: readonly Waiting[],
   pool: CallStoreOptions['pool'],
@@ -152,36 +156,22 @@ async function insert(
     try {
       return await insertCalls(pool, rows)
     } catch (error) {
-      const passing = classifyFailure(error) === 'transient' && tries < mostTries
-      if (!passing || !batch.some(isWaiting)) throw error
+      const final = tries === mostTries || !mayPass(error) || !batch.some(isWaiting)
+      if (final) throw error
     }
   }
 }
 
-/**
- * The insert failed or its fate is unknown: whoever is found in the database is stored. Not to be
- * found is no proof, so the rest are turned away; the gateway's repetition is harmless.
- */
-async function settleFailed(
-  batch: readonly Waiting[],
-  options: CallStoreOptions,
-  error: unknown,
-): Promise<void> {
-  options.log.error({ err: error, calls: batch.length }, 'storing calls failed')
-  const ids = batch.filter(isWaiting).map((entry) => entry.call.id)
-  const stored =
-    ids.length > 0 && mayBeCommitted(error)
-      ? await findStored(options.pool, ids).catch(() => new Set<string>())
-      : new Set<string>()
-  for (const entry of batch) {
-    entry.settle(stored.has(entry.call.id) ? 'stored' : 'unavailable')
-  }
+/** Values at fault stay at fault, and a server that cannot write says so at once. */
+function mayPass(error: unknown): boolean {
+  const kind = classifyFailure(error)
+  return kind === 'transient' || kind === 'lost' || kind === 'other'
 }
 
-/** Unless the server itself said that it rolled back. */
-function mayBeCommitted(error: unknown): boolean {
-  const kind = classifyFailure(error)
-  return kind === 'lost' || kind === 'other'
+/** Not known to be stored: turned away, and the gateway's repetition is harmless. */
+function settleFailed(batch: readonly Waiting[], options: CallStoreOptions, error: unknown): void {
+  options.log.error({ err: error, calls: batch.length }, 'storing calls failed')
+  for (const entry of batch) entry.settle('unavailable')
 }
 
 function settleStored(batch: readonly Waiting[]): void {

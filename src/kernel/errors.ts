@@ -12,6 +12,7 @@ export const errorCatalogue = {
   database_unreachable: 'Check that the server runs and that DATABASE_URL names it.',
   database_rejected: 'Check the user, password and database name in DATABASE_URL.',
   database_version_unsupported: 'Use PostgreSQL 15 or newer.',
+  database_encoding_unsupported: "Create the database with: create database ... encoding 'UTF8'",
   database_not_durable:
     'Turn synchronous_commit (and fsync) on: an acknowledged callback must survive a crash.',
   database_schema_outdated: 'Run: quittance migrate',

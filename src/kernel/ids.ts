@@ -11,3 +11,8 @@ const canonicalUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]
 export function isUuid(text: unknown): text is string {
   return typeof text === 'string' && text.length === 36 && canonicalUuid.test(text)
 }
+
+/** A fraction from 0 up to 1, for jitter only. */
+export type RandomFraction = () => number
+
+export const randomFraction: RandomFraction = () => Math.random()

@@ -43,6 +43,9 @@ export interface Processing extends Dispatching {
 export type CallResult = 'done' | 'failed' | 'returned' | 'lost'
 
 const interpretationLimit: Duration = seconds(20)
+/** A database that restarts is back by then. */
+const giveBackTries = 20
+const giveBackPauseMs = 500
 
 /** The job: load -> interpret -> apply -> done. */
 export async function processCall(call: LeasedCall, processing: Processing): Promise<CallResult> {
@@ -109,7 +112,8 @@ async function settle(
       })
       if (dispatched.kind === 'listener_failed') {
         if (passes(dispatched.error, call)) throw dispatched.error
-        await recordFailureIn(transaction, call, { ...processing, ...dispatched })
+        const paymentId = claims[0]?.payment.id
+        await recordFailureIn(transaction, call, { ...processing, ...dispatched, paymentId })
         return undefined
       }
       await finishCall(transaction.db, call, { applied, won: dispatched.won })
@@ -176,8 +180,15 @@ async function giveBack(
   processing.log.warn({ err: error, call: call.id }, 'passing database failure, will try again')
   const after = returnDelay(call.times_returned, processing.random)
   const { db } = processing.database
-  // If even this fails, the lease runs out and the sweeper takes the call back.
-  await returnLease(db, 'billing.webhook_calls', { lease: call, after }).catch(() => false)
+  for (let tries = 1; tries <= giveBackTries; tries += 1) {
+    try {
+      await returnLease(db, 'billing.webhook_calls', { lease: call, after })
+      break
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, giveBackPauseMs))
+    }
+  }
+  // If even that was in vain, the lease runs out and the sweeper takes the call back.
   return 'returned'
 }
 

@@ -30,7 +30,11 @@ export async function recordFailure(
 export async function recordFailureIn(
   transaction: Transaction,
   call: LeasedCall,
-  failure: Omit<Recording, 'database'> & { readonly error: unknown; readonly listener: string },
+  failure: Omit<Recording, 'database'> & {
+    readonly error: unknown
+    readonly listener: string
+    readonly paymentId: string | undefined
+  },
 ): Promise<void> {
   if (!(await record(transaction.db, call, failure))) throw leaseLost(call)
 }
@@ -58,7 +62,8 @@ export async function recordLostTransaction(
       await recording.database.transaction(async ({ db }) => {
         await sql`delete from billing.events where id = any(${eventIds}::uuid[])`.execute(db)
         await applyOutcomes(db, lost.application)
-        const recorded = await record(db, call, { ...recording, error: lost.error })
+        const paymentId = lost.claims[0]?.payment.id
+        const recorded = await record(db, call, { ...recording, error: lost.error, paymentId })
         if (!recorded) throw leaseLost(call)
       })
       return 'failed'
@@ -73,9 +78,13 @@ export async function recordLostTransaction(
 async function record(
   db: Kysely<Tables>,
   call: LeasedCall,
-  failure: Omit<Recording, 'database'> & { readonly error: unknown; readonly listener?: string },
+  failure: Omit<Recording, 'database'> & {
+    readonly error: unknown
+    readonly listener?: string
+    readonly paymentId?: string | undefined
+  },
 ): Promise<boolean> {
-  const { error, listener, log, attempts } = failure
+  const { error, listener, log, attempts, paymentId } = failure
   const attempt = call.attempts + 1
   const next = nextTry(attempt, attempts)
   const entry = { err: error, call: call.id, gateway: call.gateway, attempt, attempts, listener }
@@ -86,5 +95,6 @@ async function record(
     lease: call,
     after: next.kind === 'retry' ? next.after : undefined,
     exception: failure.scrub(where + exceptionText(error)),
+    paymentId,
   })
 }

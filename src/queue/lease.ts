@@ -146,15 +146,19 @@ export async function failLease(
     readonly lease: Lease
     readonly after: Duration | undefined
     readonly exception: string
+    /** The payment that a call is about, once that is known. */
+    readonly paymentId?: string | undefined
   },
 ): Promise<boolean> {
+  const about =
+    options.paymentId === undefined ? sql`` : sql`payment_id = ${options.paymentId}::uuid,`
   const next =
     options.after === undefined
       ? sql`state = 'failed', processed_at = clock_timestamp()`
       : sql`state = 'pending', next_attempt_at = clock_timestamp() + ${interval(options.after)}`
   const { numAffectedRows } = await sql`
     update ${sql.table(table)}
-    set attempts = attempts + 1, exception = ${options.exception},
+    set attempts = attempts + 1, exception = ${options.exception}, ${about}
       lease_token = null, lease_until = null, ${next}
     where id = ${options.lease.id}::uuid and lease_token = ${options.lease.token}::uuid`.execute(db)
   return numAffectedRows === 1n

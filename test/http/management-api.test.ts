@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createCore } from '../../src/billing.ts'
+import { createCore } from '../../src/billing/create-core.ts'
 import { createApp } from '../../src/http/app.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import { createCore } from '../../src/billing.ts'
+import { createCore } from '../../src/billing/create-core.ts'
 import { createApp } from '../../src/http/app.ts'
 import { exchange, fakeCallback, maxBodyBytes, order, origin, startService } from './service.ts'
 import type { Service } from './service.ts'

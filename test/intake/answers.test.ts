@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import type { BillingCore } from '../../src/billing-types.ts'
+import type { BillingCore } from '../../src/billing/types.ts'
 import type { IncomingCall } from '../../src/intake/receive.ts'
 import { allCalls, newPayment, openBilling, settled, type TestBilling } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'

@@ -59,10 +59,9 @@ forEachDatabase((engine) => {
       assert.deepEqual(await billing.core.payments.get(payment.id), before)
       assert.deepEqual(keysOf(payment.id), [`payment:paid:${payment.id}`])
       const { data } = await billing.core.calls.list({ paymentId: payment.id })
-      assert.deepEqual(data.map((call) => call.outcome?.[0]?.result).toSorted(), [
-        'applied',
-        ...Array<string>(5).fill('duplicate'),
-      ])
+      const results = data.map((call) => call.outcome?.[0]?.result)
+      assert.equal(results.filter((result) => result === 'applied').length, 1)
+      assert.equal(results.filter((result) => result === 'duplicate').length, 5)
       assert.ok(data.every((call) => call.state === 'processed'))
     })
 

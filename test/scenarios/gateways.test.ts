@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCore } from '../../src/billing.ts'
+import { createCore } from '../../src/billing/create-core.ts'
 import { builtin } from '../../src/gateways/builtin.ts'
 
 test('gateways() answers to names and aliases, and lists each gateway once', () => {

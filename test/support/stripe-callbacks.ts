@@ -1,5 +1,5 @@
 import Stripe from 'stripe'
-import type { BillingCore } from '../../src/billing-types.ts'
+import type { BillingCore } from '../../src/billing/types.ts'
 import type { Answer } from '../../src/intake/responses.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 

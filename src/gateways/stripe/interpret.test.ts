@@ -1,77 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { IgnoredReason } from '../../payments/outcome.ts'
-import { parseJsonBody } from '../body/parse-json-body.ts'
-import { interpretStripe } from './interpret.ts'
-
-const paymentId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01'
-const otherId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e02'
-
-type Fields = Readonly<Record<string, unknown>>
-
-const session = (fields: Fields = {}): Fields => ({
-  id: 'cs_test_a1',
-  object: 'checkout.session',
-  amount_total: 4999,
-  client_reference_id: paymentId,
-  currency: 'uah',
-  metadata: { payment_id: paymentId },
-  mode: 'payment',
-  payment_intent: 'pi_1',
-  payment_status: 'paid',
-  status: 'complete',
-  ...fields,
-})
-const intent = (fields: Fields = {}): Fields => ({
-  id: 'pi_1',
-  object: 'payment_intent',
-  amount: 4999,
-  amount_received: 4999,
-  currency: 'uah',
-  metadata: { payment_id: paymentId },
-  status: 'succeeded',
-  ...fields,
-})
-const event = (type: string, object: unknown, fields: Fields = {}) => ({
-  id: 'evt_1',
-  object: 'event',
-  data: { object },
-  livemode: false,
-  type,
-  ...fields,
-})
-
-const interpretText = (text: string) => interpretStripe(parseJsonBody(Buffer.from(text)))
-const interpret = (value: unknown) => interpretText(JSON.stringify(value))
-
-const completed = (fields: Fields = {}) =>
-  interpret(event('checkout.session.completed', session(fields)))
-const succeeded = (fields: Fields = {}) =>
-  interpret(event('payment_intent.succeeded', intent(fields)))
-
-const fromSession = {
-  type: 'payment',
-  payment: { id: paymentId },
-  amount: 4999n,
-  currency: 'UAH',
-  live: false,
-  checkoutReference: 'cs_test_a1',
-  providerReference: 'pi_1',
-} as const
-const fromIntent = {
-  type: 'payment',
-  payment: { id: paymentId },
-  amount: 4999n,
-  currency: 'UAH',
-  live: false,
-  providerReference: 'pi_1',
-} as const
-
-function assertIgnored(outcome: unknown, reason: IgnoredReason, detail?: string): void {
-  const { detail: found, ...rest } = outcome as { detail?: string }
-  assert.deepEqual(rest, { type: 'ignored', reason })
-  if (detail !== undefined) assert.equal(found, detail)
-}
+import {
+  paymentId,
+  otherId,
+  session,
+  intent,
+  event,
+  interpretText,
+  interpret,
+  completed,
+  succeeded,
+  fromSession,
+  fromIntent,
+  assertIgnored,
+} from './fixtures/events.ts'
 
 test('each handled event becomes its outcome, with everything that it states', () => {
   const unpaid = { payment_status: 'unpaid' }
@@ -262,50 +204,4 @@ test('a body that cannot be read is unreadable_payload with the reason', () => {
     assertIgnored(interpretText(text), 'unreadable_payload', reason)
   const form = { kind: 'form', text: '{}', value: new Map(), exact: false } as const
   assertIgnored(interpretStripe(form), 'malformed_payload', 'body')
-})
-
-test('an amount that is no plain whole number is left out, so that it settles nothing', () => {
-  const { amount: _, ...withoutAmount } = fromIntent
-  const lexemes = ['4999.0', '4.999e3', '49990e-1', '-1', '-0', '1e400', '9007199254740992']
-  for (const lexeme of [...lexemes, '"4999"', 'null', '[4999]', '9'.repeat(30)]) {
-    const text = JSON.stringify(event('payment_intent.succeeded', intent()))
-    const changed = text.replace('"amount_received":4999', `"amount_received":${lexeme}`)
-    assert.notEqual(changed, text)
-    assert.deepEqual(interpretText(changed), { ...withoutAmount, status: 'paid' }, lexeme)
-  }
-  assert.deepEqual(succeeded({ amount_received: undefined }), { ...withoutAmount, status: 'paid' })
-})
-
-test('minor units are taken as they are, with no exponent applied', () => {
-  const cases = [
-    ['jpy', 5000, 'JPY', 5000n],
-    ['kwd', 12340, 'KWD', 12340n],
-    ['usd', 0, 'USD', 0n],
-    ['uah', Number.MAX_SAFE_INTEGER, 'UAH', 9007199254740991n],
-  ] as const
-  for (const [currency, received, code, amount] of cases) {
-    const outcome = succeeded({ currency, amount_received: received })
-    assert.deepEqual(outcome, { ...fromIntent, status: 'paid', currency: code, amount })
-  }
-})
-
-test('a currency in any other spelling than Stripe has is left out', () => {
-  const { currency: _, ...withoutCurrency } = fromIntent
-  const spellings = [
-    'UAH',
-    'Uah',
-    ' uah',
-    'uah ',
-    'uah\u200b',
-    'ｕａｈ',
-    'uaı',
-    'uſd',
-    '980',
-    'ua',
-    '',
-  ]
-  for (const currency of [...spellings, null, 980, ['uah']]) {
-    const outcome = succeeded({ currency })
-    assert.deepEqual(outcome, { ...withoutCurrency, status: 'paid' }, String(currency))
-  }
 })

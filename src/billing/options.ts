@@ -1,14 +1,14 @@
 import type { MiddlewareHandler } from 'hono'
-import type { QuittanceError } from './kernel/errors.ts'
-import type { Log } from './kernel/log.ts'
-import type { EventType } from './events/catalogue.ts'
-import type { Gateway } from './gateways/gateway.ts'
-import type { Listener, QueuedListener } from './processing/listener.ts'
+import type { QuittanceError } from '../kernel/errors.ts'
+import type { Log } from '../kernel/log.ts'
+import type { EventType } from '../events/catalogue.ts'
+import type { Gateway } from '../gateways/gateway.ts'
+import type { Listener, QueuedListener } from '../processing/listener.ts'
 
 /** A listener as a function (its name counts), or with options. */
 export type ListenerEntry<T extends EventType> =
   | Listener<T>
-  | { readonly name?: string; readonly queued?: false; readonly listener: Listener<T> }
+  | { readonly name?: string; readonly queued?: false | undefined; readonly listener: Listener<T> }
   | { readonly name?: string; readonly queued: true; readonly listener: QueuedListener<T> }
 
 export type ListenersOption = {

@@ -1,18 +1,19 @@
-import type { BillingCore, GatewayDescription, PaymentDetails, Readiness } from './billing-types.ts'
-import { findCall, listCalls } from './database/calls.ts'
-import { listEvents } from './database/events.ts'
-import { migrate } from './database/migrate.ts'
-import { findPayment, listPayments, listRefunds, listTransitions } from './database/payments.ts'
-import { receive } from './intake/receive.ts'
-import { QuittanceError } from './kernel/errors.ts'
-import { isUuid } from './kernel/ids.ts'
+import type { BillingCore, GatewayDescription, PaymentDetails, Readiness } from './types.ts'
+import { findCall, listCalls } from '../database/calls.ts'
+import { listEvents } from '../database/events.ts'
+import { migrate } from '../database/migrate.ts'
+import { findPayment, listPayments, listRefunds, listTransitions } from '../database/payments.ts'
+import { receive, type IncomingCall, type Intake } from '../intake/receive.ts'
+import { unavailable, type Answer } from '../intake/responses.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import { isUuid } from '../kernel/ids.ts'
 import type { BillingOptions } from './options.ts'
-import { refuseInsideListener } from './processing/listener-scope.ts'
-import { forgetListener, listKnownListeners } from './processing/known-listeners.ts'
-import { replayCall } from './processing/replay-call.ts'
+import { refuseInsideListener } from '../processing/listener-scope.ts'
+import { forgetListener, listKnownListeners } from '../processing/known-listeners.ts'
+import { replayCall } from '../processing/replay-call.ts'
 import { createRuntime, type Runtime } from './runtime.ts'
-import { readReadiness } from './upkeep/readiness.ts'
-import { prune } from './upkeep/prune.ts'
+import { readReadiness } from '../upkeep/readiness.ts'
+import { prune } from '../upkeep/prune.ts'
 
 /**
  * Wires the service: nothing is opened before `start()` or the first use. Errors of the settings
@@ -30,7 +31,7 @@ export function coreOf(runtime: Runtime): BillingCore {
     start: async () => {
       await runtime.opened()
     },
-    receive: async (call) => receive(call, await runtime.intake()),
+    receive: (call) => receiveWhenOpen(runtime, call),
     gateways: () => describeGateways(runtime),
     gatewayName: (name) => settings.gateways.find(name)?.gateway.name,
     url: (_route, { gateway }) => webhookUrl(runtime, gateway),
@@ -65,6 +66,18 @@ export function coreOf(runtime: Runtime): BillingCore {
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** A database that cannot be opened is one that is down: the gateway shall come again. */
+async function receiveWhenOpen(runtime: Runtime, call: IncomingCall): Promise<Answer> {
+  let intake: Intake
+  try {
+    intake = await runtime.intake()
+  } catch (error) {
+    runtime.settings.log.error({ err: error }, 'callback turned away: the database is not open')
+    return unavailable
+  }
+  return receive(call, intake)
 }
 
 /** The database for a single statement; refused inside a listener's transaction. */

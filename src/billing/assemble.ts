@@ -1,0 +1,113 @@
+import { requireMigrated } from '../database/migrate.ts'
+import type { OpenDatabase } from '../database/open-database.ts'
+import type { Intake } from '../intake/receive.ts'
+import { createCallStore, type CallStore } from '../intake/store-calls.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { seconds } from '../kernel/duration.ts'
+import { newUuid, randomFraction } from '../kernel/ids.ts'
+import { scrubber } from '../kernel/secret.ts'
+import { registerListeners, type ListenerRegistry } from '../processing/listeners.ts'
+import { processCall, type Processing } from '../processing/process-call.ts'
+import { databaseQueue } from '../queue/database.ts'
+import type { LeasedCall } from '../queue/lease.ts'
+import type { QueueConnection } from '../queue/queue.ts'
+import { syncQueue } from '../queue/sync.ts'
+import type { BillingOptions } from './options.ts'
+import { bindBilling } from './payments.ts'
+import type { Settings } from './settings.ts'
+
+/** What exists once the database is open. */
+export interface Parts {
+  readonly open: OpenDatabase
+  readonly queue: QueueConnection
+  readonly calls: CallStore
+  readonly processing: Processing
+  readonly intake: Intake
+}
+
+const postgresListenerBudget = seconds(20)
+/** While a transaction is open on the embedded database, everybody else waits. */
+const embeddedListenerBudget = seconds(1)
+
+export interface Assembly {
+  readonly settings: Settings
+  readonly options: BillingOptions
+  readonly listeners: ListenerRegistry
+  wake(): void
+}
+
+/** Puts the parts together around an open database; refuses an outdated schema. */
+export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<Parts> {
+  const { settings, listeners } = assembly
+  await requireMigrated(open.database)
+  const queue =
+    settings.queueConnection === 'sync' ? syncQueue() : databaseQueue(open.database, settings.log)
+  const processing = processingOf(open, queue, assembly)
+  // Here requests themselves apply outcomes, so this process must have every listener.
+  if (queue.inline) await registerListeners(open.database.db, listeners)
+  const calls = createCallStore({ pool: open.intake.pool, log: settings.log })
+  return {
+    open,
+    queue,
+    calls,
+    processing,
+    intake: intakeOf({ calls, queue, processing }, settings),
+  }
+}
+
+function processingOf(open: OpenDatabase, queue: QueueConnection, assembly: Assembly): Processing {
+  const { settings, options, listeners, wake } = assembly
+  const { database } = open
+  const embedded = database.kind === 'embedded'
+  return {
+    database,
+    listeners,
+    gateways: settings.gateways,
+    log: settings.log,
+    newId: newUuid,
+    random: randomFraction,
+    attempts: queue.attempts,
+    listenerBudget:
+      options.listenerBudgetMs ?? (embedded ? embeddedListenerBudget : postgresListenerBudget),
+    scrub: scrubber(settings.secrets),
+    bind: (transaction, afterCommit) =>
+      bindBilling(transaction, { afterCommit, settings, queue, open }),
+    onCalls: wake,
+    onDeliveries: wake,
+  }
+}
+
+function intakeOf(
+  parts: Pick<Parts, 'calls' | 'queue' | 'processing'>,
+  settings: Settings,
+): Intake {
+  const { calls, queue, processing } = parts
+  return {
+    calls,
+    gateways: settings.gateways,
+    clock: systemClock,
+    newId: newUuid,
+    log: settings.log,
+    queue: settings.queue,
+    origin: settings.origin,
+    leaseToken: () => (queue.inline ? newUuid() : null),
+    dispatch: async (call) => {
+      if (call.leaseToken === null) {
+        // Not waited for: the call is stored, and a worker looks by itself every second.
+        queue
+          .announce([call.id])
+          .catch((error: unknown) => settings.log.warn({ err: error }, 'could not wake workers'))
+        return true
+      }
+      const leased: LeasedCall = {
+        ...call,
+        token: call.leaseToken,
+        body: Buffer.from(call.bytes),
+        attempts: 0,
+        leases_lost: 0,
+        times_returned: 0,
+      }
+      return (await processCall(leased, processing)) !== 'failed'
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import { openDatabase, type OpenDatabase } from '../database/open-database.ts'
+import type { EventType } from '../events/catalogue.ts'
+import type { Intake } from '../intake/receive.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import { makeOnce } from '../kernel/make-once.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { CreatePaymentInput } from '../processing/create-payment.ts'
+import { refuseInsideListener } from '../processing/listener-scope.ts'
+import {
+  createListenerRegistry,
+  type ListenerRegistry,
+  type RegisteredListener,
+} from '../processing/listeners.ts'
+import type { Worker } from '../processing/worker.ts'
+import { assemble } from './assemble.ts'
+import { registerOptionListeners } from './listener-options.ts'
+import type { BillingOptions } from './options.ts'
+import { createAndSettle } from './payments.ts'
+import { readSettings, type Settings } from './settings.ts'
+import { startWork } from './start-work.ts'
+import type { WorkOptions } from './types.ts'
+
+/** The open parts behind the public operations of `createCore`. */
+export interface Runtime {
+  readonly settings: Settings
+  readonly listeners: ListenerRegistry
+  addListener<T extends EventType>(listener: RegisteredListener<T>): void
+  /** Opens the database once; refuses an outdated schema. */
+  opened(): Promise<OpenDatabase>
+  /** Opens the database once, whatever its schema. */
+  connected(): Promise<OpenDatabase>
+  intake(): Promise<Intake>
+  announce(callIds: readonly string[]): Promise<void>
+  createPayment(input: CreatePaymentInput): Promise<Payment>
+  work(options: WorkOptions): Promise<Worker>
+  close(): Promise<void>
+}
+
+export function createRuntime(options: BillingOptions): Runtime {
+  const settings = readSettings(options)
+  const listeners = createListenerRegistry()
+  registerOptionListeners(listeners, options.listeners ?? {})
+  const workers = new Set<Worker>()
+  let lost: QuittanceError | undefined
+
+  const onLost = (error: QuittanceError) => {
+    lost = error
+    settings.log.fatal({ err: error }, 'the embedded database is gone')
+    options.onLost?.(error)
+  }
+  const wake = () => {
+    for (const worker of workers) worker.wake()
+  }
+  const database = makeOnce(() => openDatabase({ ...settings.database, log: settings.log, onLost }))
+  const assembled = makeOnce(async () =>
+    assemble(await database.get(), { settings, options, listeners, wake }),
+  )
+  const parts = async () => {
+    if (lost !== undefined) throw lost
+    return assembled.get()
+  }
+
+  return {
+    settings,
+    listeners,
+    addListener(listener) {
+      const inline = settings.queueConnection === 'sync' && assembled.begun
+      if (workers.size > 0 || inline) throw tooLate(listener.name)
+      listeners.add(listener)
+    },
+    connected: database.get,
+    opened: async () => (await parts()).open,
+    intake: async () => (await parts()).intake,
+    announce: async (callIds) => (await parts()).queue.announce(callIds),
+    createPayment: async (input) => createAndSettle(await parts(), { settings, input }),
+    async work(workOptions) {
+      refuseInsideListener('billing.work')
+      const worker = await startWork(await parts(), { settings, options: workOptions })
+      workers.add(worker)
+      return worker
+    },
+    async close() {
+      await Promise.all([...workers].map((worker) => worker.stop()))
+      await (await assembled.peek())?.calls.close()
+      await (await database.peek())?.close()
+    },
+  }
+}
+
+function tooLate(name: string): QuittanceError {
+  return new QuittanceError(
+    'listener_too_late',
+    `listener ${name} was registered after processing had begun`,
+  )
+}

@@ -1,0 +1,61 @@
+import { newUuid } from '../kernel/ids.ts'
+import { registerListeners } from '../processing/listeners.ts'
+import { startWorker, type Worker } from '../processing/worker.ts'
+import { prune } from '../upkeep/prune.ts'
+import { startUpkeep } from '../upkeep/start-upkeep.ts'
+import type { Parts } from './assemble.ts'
+import type { Settings } from './settings.ts'
+import type { WorkOptions } from './types.ts'
+
+const postgresLanes = 8
+const embeddedLanes = 2
+
+/** Processes calls and deliveries, sweeps and runs schedules in this process. */
+export async function startWork(
+  { open, queue, processing }: Parts,
+  { settings, options }: { readonly settings: Settings; readonly options: WorkOptions },
+): Promise<Worker> {
+  const { database } = open
+  const { log, retentionDays } = settings
+  const lanes = database.kind === 'embedded' ? embeddedLanes : postgresLanes
+  // Under `sync` this process is the only one that processes what the sweeper puts back.
+  const idle = options.upkeepOnly === true && !queue.inline
+  const worker = idle ? idleWorker() : await startProcessing()
+  const upkeep = startUpkeep({
+    database,
+    log,
+    newId: newUuid,
+    onRequeued: () => worker.wake(),
+    schedules: [
+      {
+        name: 'prune',
+        expression: '17 3 * * *',
+        run: async () => {
+          await prune(database, { retentionDays, log })
+        },
+      },
+    ],
+  })
+  return {
+    ...worker,
+    stop: async () => {
+      await upkeep.stop()
+      await worker.stop()
+    },
+  }
+
+  async function startProcessing(): Promise<Worker> {
+    await registerListeners(database.db, processing.listeners)
+    return startWorker({ processing, queue, queues: options.queues, lanes })
+  }
+}
+
+/** Stands in where other processes do the processing. */
+function idleWorker(): Worker {
+  const ended = Promise.withResolvers<Error | undefined>()
+  return {
+    wake: () => {},
+    stop: async () => ended.resolve(undefined),
+    ended: ended.promise,
+  }
+}

@@ -1,0 +1,116 @@
+import type { BillingCore } from '../billing/types.ts'
+import { builtin } from '../gateways/builtin.ts'
+import type { Gateway } from '../gateways/gateway.ts'
+import { readCredentials } from '../gateways/credentials.ts'
+import { newUuid } from '../kernel/ids.ts'
+import { systemClock } from '../kernel/clock.ts'
+import type { Payment } from '../payments/payment.ts'
+import { curlCommand } from './curl-command.ts'
+import type { Settings } from './env.ts'
+import type { OpenService } from './open-service.ts'
+import { print, styled } from './output.ts'
+import type { HttpService } from './start-http.ts'
+import { version } from './version.ts'
+
+const samplePayable = { type: 'sample', id: '1' } as const
+const sampleAmount = 1_000n
+const sampleCurrency = 'UAH'
+
+/** What a person wants to know once the service runs. */
+export async function announce(service: OpenService, http: HttpService): Promise<void> {
+  const { core, settings } = service
+  print(styled('bold', `Quittance ${version}`))
+  print(`  listening   ${http.url}`)
+  for (const path of core.webhookPaths) print(`  callbacks   ${core.origin}${path}`)
+  print(`  database    ${databaseLine(settings)}`)
+  for (const line of gatewayLines(core, gatewaysOf(settings))) print(line)
+  print(`  API         ${apiLine(http, settings)}`)
+  await announceSample(service, http)
+}
+
+function databaseLine({ options }: Settings): string {
+  if (options.database?.url !== undefined) {
+    const { host, pathname } = new URL(options.database.url)
+    return `PostgreSQL, ${host}${pathname}`
+  }
+  return `embedded, in ${options.database?.dataDir ?? '.quittance'}`
+}
+
+function apiLine({ url, apiToken }: HttpService, settings: Settings): string {
+  if (apiToken === undefined) return 'off; BILLING_API_TOKEN turns it on'
+  const token =
+    settings.apiToken === undefined
+      ? `token of this run: ${apiToken}`
+      : 'token: the one in BILLING_API_TOKEN'
+  return `${url}/billing/api, ${token}`
+}
+
+function gatewaysOf(settings: Settings): readonly Gateway[] {
+  return [...builtin, ...(settings.options.extraGateways ?? [])]
+}
+
+function gatewayLines(core: BillingCore, gateways: readonly Gateway[]): readonly string[] {
+  const described = core.gateways()
+  return gateways.map((gateway, at) => {
+    const label = at === 0 ? 'gateways' : ''
+    const state =
+      described[gateway.name]?.configured === true
+        ? 'configured'
+        : `not configured: set ${requiredVariables(gateway).join(', ')}`
+    return `  ${label.padEnd(10)}  ${gateway.name}: ${state}`
+  })
+}
+
+function requiredVariables(gateway: Gateway): readonly string[] {
+  return Object.values(gateway.credentials).flatMap(({ required, env }) =>
+    required ? env.slice(0, 1) : [],
+  )
+}
+
+/** A pending payment and the request that settles it, for the first minute with the product. */
+async function announceSample({ core, settings }: OpenService, http: HttpService): Promise<void> {
+  if (settings.options.production) return
+  const gateway = gatewaysOf(settings).find(
+    ({ name, verification }) => verification === 'none' && core.gateways()[name]?.configured,
+  )
+  const [scenario] = Object.keys(gateway?.signer?.scenarios ?? {})
+  if (gateway?.signer === undefined || scenario === undefined) return
+  const payment = await samplePayment(core, gateway.name)
+  const callback = gateway.signer.sign({
+    scenario,
+    payment,
+    credentials: readCredentials(gateway, settings.options.environment ?? {}, settings.options),
+    now: systemClock(),
+    newId: newUuid,
+  })
+  print()
+  print(`A sample payment is pending: ${payment.id}. This settles it:`)
+  print()
+  print(`  ${curlCommand(`${http.url}${callbackPath(core, gateway.name)}`, callback)}`)
+  print()
+  print('And this shows it:')
+  print()
+  print(
+    `  curl -H 'authorization: Bearer ${http.apiToken ?? ''}' ${http.url}/billing/api/payments/${payment.id}`,
+  )
+}
+
+function callbackPath(core: BillingCore, gateway: string): string {
+  return new URL(core.url('billing.webhook', { gateway })).pathname
+}
+
+/** The one that an earlier run left pending, or a new one. */
+async function samplePayment(core: BillingCore, gateway: string): Promise<Payment> {
+  const { data } = await core.payments.list({ gateway, status: 'pending', limit: 100 })
+  const left = data.find(({ payable }) => payable.type === samplePayable.type)
+  return (
+    left ??
+    core.payments.create({
+      gateway,
+      amount: sampleAmount,
+      currency: sampleCurrency,
+      payable: samplePayable,
+      description: 'A sample payment',
+    })
+  )
+}

@@ -1,0 +1,120 @@
+import { Option, type Command } from 'commander'
+import type { WebhookCall } from '../../database/calls.ts'
+import type { CallState } from '../../database/tables.ts'
+import { QuittanceError } from '../../kernel/errors.ts'
+import { isUuid } from '../../kernel/ids.ts'
+import { print, printJson, printTable, shortTime } from '../output.ts'
+import { addPaging, type Paging } from '../paging.ts'
+
+interface ListOptions extends Paging {
+  readonly state?: CallState
+  readonly gateway?: string
+  readonly payment?: string
+  readonly needsReview?: boolean
+  readonly json?: boolean
+}
+
+const states: readonly CallState[] = ['pending', 'processing', 'processed', 'ignored', 'failed']
+
+export function addCalls(program: Command): void {
+  const calls = program.command('calls').description('the stored callbacks')
+  addPaging(calls.command('list').description('newest first'))
+    .addOption(new Option('--state <state>', 'only these').choices(states))
+    .option('--gateway <name>', 'only of this gateway')
+    .option('--payment <id>', 'only of this payment')
+    .option('--needs-review', 'only those that a person must look at')
+    .action(list)
+  calls
+    .command('show')
+    .description('one callback: headers, payload, outcome, exception')
+    .argument('<id>')
+    .action(show)
+  calls
+    .command('replay')
+    .description('process a callback again; no event fires twice')
+    .argument('<id>')
+    .action(replay)
+}
+
+async function list(_options: unknown, command: Command): Promise<void> {
+  const options = command.optsWithGlobals<ListOptions>()
+  const { callView, pageView } = await import('../../http/wire.ts')
+  const { withCore } = await import('../open-core.ts')
+  const { gatewayQuery } = await import('../gateway-query.ts')
+  const page = await withCore((core) =>
+    core.calls.list({
+      ...(options.limit !== undefined && { limit: options.limit }),
+      ...(options.cursor !== undefined && { cursor: options.cursor }),
+      ...(options.state !== undefined && { state: options.state }),
+      ...(options.needsReview === true && { needsReview: true }),
+      ...(options.payment !== undefined && { paymentId: knownUuid(options.payment) }),
+      ...gatewayQuery(core, options.gateway),
+    }),
+  )
+  if (options.json === true) printJson(pageView(page, callView))
+  else if (page.data.length === 0) print('No calls.')
+  else {
+    const rows = page.data.map((call) => [
+      call.id,
+      call.gateway,
+      call.state,
+      shortTime(call.receivedAt),
+      remark(call),
+    ])
+    printTable(['id', 'gateway', 'state', 'received', 'remark'], rows)
+    if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
+  }
+}
+
+function knownUuid(text: string): string {
+  if (isUuid(text)) return text
+  throw new QuittanceError('usage', `--payment must be a UUID, got ${JSON.stringify(text)}`)
+}
+
+function remark(call: WebhookCall): string {
+  if (call.needsReview) return 'review'
+  const reasons = (call.outcome ?? []).flatMap((one) => ('reason' in one ? [one.reason] : []))
+  return reasons.join(', ')
+}
+
+async function show(id: string, _options: unknown, command: Command): Promise<void> {
+  const { callDetailsView } = await import('../../http/wire.ts')
+  const { withCore } = await import('../open-core.ts')
+  const call = await withCore((core) =>
+    isUuid(id) ? core.calls.get(id) : Promise.resolve(undefined),
+  )
+  if (call === undefined) throw noCall(id)
+  const view = callDetailsView(call)
+  if (command.optsWithGlobals<{ json?: boolean }>().json === true) {
+    printJson(view)
+    return
+  }
+  print(`call        ${call.id}`)
+  print(`gateway     ${call.gateway}`)
+  print(`url         ${call.url}`)
+  print(`received    ${call.receivedAt.toISOString()}`)
+  print(`state       ${call.state}, ${call.attempts} attempts`)
+  if (call.needsReview) print('            needs review')
+  if (call.paymentId !== null) print(`payment     ${call.paymentId}`)
+  for (const key of call.dedupClaims) print(`claim       ${key}`)
+  for (const one of call.outcome ?? []) print(`outcome     ${JSON.stringify(one)}`)
+  print('headers')
+  for (const [name, value] of Object.entries(call.headers)) print(`  ${name}: ${value}`)
+  print('payload')
+  print(call.payload ?? `(unreadable; base64) ${view.body_base64 ?? ''}`)
+  if (call.exception !== null) print(`exception\n${call.exception}`)
+}
+
+async function replay(id: string, _options: unknown, command: Command): Promise<void> {
+  const { withCore } = await import('../open-core.ts')
+  await withCore((core) => {
+    if (!isUuid(id)) throw noCall(id)
+    return core.calls.replay(id)
+  })
+  if (command.optsWithGlobals<{ json?: boolean }>().json === true) printJson({ queued: id })
+  else print(`Queued ${id} again. A worker processes it.`)
+}
+
+function noCall(id: string): QuittanceError {
+  return new QuittanceError('call_not_found', `there is no call ${JSON.stringify(id)}`)
+}

@@ -1,0 +1,46 @@
+import type { Command } from 'commander'
+
+interface ServeOptions {
+  /** False with `--no-worker`. */
+  readonly worker: boolean
+}
+
+export function addServe(program: Command): void {
+  program
+    .command('serve')
+    .description('take callbacks, and process them unless --no-worker is given')
+    .option('--no-worker', 'leave processing to `quittance work` (PostgreSQL)')
+    .action(serve)
+}
+
+async function serve({ worker: withWorker }: ServeOptions): Promise<void> {
+  const { openService } = await import('../open-service.ts')
+  // The database opens in a thread of its own: meanwhile the rest is loaded.
+  const [service, { startHttp }, { endOnSignals, endWithWorker }, { announce }] = await Promise.all(
+    [
+      openService(),
+      import('../start-http.ts'),
+      import('../service-process.ts'),
+      import('../announce.ts'),
+    ],
+  )
+  const { core, commandLog } = service
+  const worker = await core.work({ upkeepOnly: !withWorker })
+  const http = await startHttp(service).catch(async (error: unknown) => {
+    await core.close()
+    throw error
+  })
+  endOnSignals({
+    commandLog,
+    stop: async () => {
+      await http.stop()
+      await worker.stop()
+      await core.close()
+    },
+  })
+  // It only tells; the service runs.
+  await announce(service, http).catch((error: unknown) => {
+    commandLog.log.warn({ err: error }, 'the start could not be announced in full')
+  })
+  await endWithWorker(worker, commandLog)
+}

@@ -1,0 +1,36 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { print } from '../output.ts'
+
+interface WorkOptions {
+  readonly queue?: readonly string[]
+}
+
+export function addWork(program: Command): void {
+  program
+    .command('work')
+    .description('process stored calls; any number of these may run')
+    .option('--queue <names>', 'only these queues, separated by commas (default: all)', readNames)
+    .action(work)
+}
+
+function readNames(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim())
+  if (names.includes('')) throw new InvalidArgumentError('It must be names, separated by commas.')
+  return names
+}
+
+async function work({ queue }: WorkOptions): Promise<void> {
+  const { openService } = await import('../open-service.ts')
+  const { endOnSignals, endWithWorker } = await import('../service-process.ts')
+  const { core, commandLog } = await openService()
+  const worker = await core.work(queue === undefined ? {} : { queues: queue })
+  endOnSignals({
+    commandLog,
+    stop: async () => {
+      await worker.stop()
+      await core.close()
+    },
+  })
+  print(`Quittance is waiting for calls on ${queue?.join(', ') ?? 'all queues'}.`)
+  await endWithWorker(worker, commandLog)
+}

@@ -1,0 +1,155 @@
+import { existsSync } from 'node:fs'
+import { z } from 'zod'
+import { QuittanceError } from '../kernel/errors.ts'
+import type { BillingOptions } from '../billing/options.ts'
+import { loadConfigFile } from './config-file.ts'
+import { freePort } from './free-port.ts'
+
+/** What the commands run with: the environment over quittance.config.ts over the defaults. */
+export interface Settings {
+  readonly options: BillingOptions & { readonly url: string; readonly production: boolean }
+  readonly host: string
+  readonly port: number
+  /** Of the management API; unset: off, or in development one made for the run. */
+  readonly apiToken: string | undefined
+}
+
+interface Variable<T> {
+  readonly schema: z.ZodType<T>
+  /** The allowed form, for the error. */
+  readonly allowed: string
+  /** May carry a password or token: never shown. */
+  readonly secret?: boolean
+}
+
+const text = z.string()
+const wholeNumber = (smallest: number, largest: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .refine((number) => number >= smallest && number <= largest)
+const origin: Variable<string> = {
+  schema: text.refine(isOrigin).transform((url) => new URL(url).origin),
+  allowed: 'an origin such as https://pay.example.com, without a path',
+}
+
+function variable<T>(schema: z.ZodType<T>, allowed: string, secret = false): Variable<T> {
+  return { schema, allowed, secret }
+}
+
+/** Every variable that is no gateway's; gateways name their own in their descriptors. */
+const variables = {
+  NODE_ENV: variable(text, 'a text such as production'),
+  APP_URL: origin,
+  APP_NGROK_URL: origin,
+  HOST: variable(text.regex(/^[^\s/]+$/), 'a host name or address'),
+  PORT: variable(wholeNumber(0, 65_535), 'a whole number from 0 to 65535'),
+  DATABASE_URL: variable(text.refine(isPostgresUrl), 'a URL that begins with postgres://', true),
+  BILLING_DATA_DIR: variable(text, 'a folder'),
+  BILLING_QUEUE_CONNECTION: variable(text, 'the name of a queue connection'),
+  BILLING_QUEUE: variable(text, 'the name of a queue'),
+  BILLING_WEBHOOK_PATH: variable(text, 'a path with the segment {gateway}'),
+  BILLING_WEBHOOK_PRUNE_AFTER_DAYS: variable(
+    wholeNumber(1, 36_500),
+    'a whole number of days from 1 to 36500',
+  ),
+  BILLING_API_TOKEN: variable(text.regex(/^[\x21-\x7e]+$/), 'a text without spaces', true),
+} as const satisfies Record<string, Variable<unknown>>
+
+type Values = { [K in keyof typeof variables]?: z.infer<(typeof variables)[K]['schema']> }
+
+/** Names of the variables above, for the tests that compare them with the documentation. */
+export const variableNames = Object.keys(variables)
+
+const defaultPort = 3000
+
+/** Reads `.env`, the environment and quittance.config.ts of the folder. Error: `setting_invalid`. */
+export async function readSettings(folder: string = process.cwd()): Promise<Settings> {
+  if (existsSync(`${folder}/.env`)) process.loadEnvFile(`${folder}/.env`)
+  const environment = withoutBlanks(process.env)
+  const values = parseVariables(environment)
+  const config = await loadConfigFile(folder)
+  const production =
+    values.NODE_ENV === undefined ? config.production : values.NODE_ENV === 'production'
+  const host = values.HOST ?? (production === true ? '0.0.0.0' : '127.0.0.1')
+  const wantedPort = values.PORT ?? defaultPort
+  const port = wantedPort === 0 ? await freePort(host) : wantedPort
+  return {
+    host,
+    port,
+    apiToken: values.BILLING_API_TOKEN,
+    options: {
+      ...config,
+      url: values.APP_NGROK_URL ?? values.APP_URL ?? config.url ?? `http://localhost:${port}`,
+      production: production ?? false,
+      environment,
+      ...merged(values, config),
+    },
+  }
+}
+
+function merged(values: Values, config: BillingOptions): BillingOptions {
+  return {
+    database: {
+      ...config.database,
+      ...given('url', values.DATABASE_URL),
+      ...given('dataDir', values.BILLING_DATA_DIR),
+    },
+    webhook: {
+      ...config.webhook,
+      ...given('path', values.BILLING_WEBHOOK_PATH),
+      ...given('prune_after_days', values.BILLING_WEBHOOK_PRUNE_AFTER_DAYS),
+    },
+    billing: {
+      queue: {
+        ...config.billing?.queue,
+        ...given('connection', values.BILLING_QUEUE_CONNECTION),
+        ...given('queue', values.BILLING_QUEUE),
+      },
+    },
+  }
+}
+
+function given<K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]: T })
+}
+
+function parseVariables(environment: Readonly<Record<string, string>>): Values {
+  const values: Record<string, unknown> = {}
+  for (const [name, { schema, allowed, secret }] of Object.entries(variables)) {
+    const value = environment[name]
+    if (value === undefined) continue
+    const parsed = schema.safeParse(value)
+    if (parsed.success) values[name] = parsed.data
+    else throw invalidVariable(name, allowed, secret === true ? undefined : value)
+  }
+  return values
+}
+
+function invalidVariable(name: string, allowed: string, shown: string | undefined): QuittanceError {
+  const got = shown === undefined ? '' : `, got ${JSON.stringify(shown)}`
+  return new QuittanceError('setting_invalid', `${name} must be ${allowed}${got}`)
+}
+
+/** A line `NAME=` in a file of settings means: not set. */
+function withoutBlanks(
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) => {
+      const trimmed = value?.trim() ?? ''
+      return trimmed === '' ? [] : [[name, trimmed]]
+    }),
+  )
+}
+
+function isOrigin(value: string): boolean {
+  const url = URL.parse(value)
+  if (url === null || !/^https?:$/.test(url.protocol)) return false
+  return url.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''
+}
+
+function isPostgresUrl(value: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value)
+}

@@ -1,0 +1,34 @@
+import { createCore } from '../billing/create-core.ts'
+import type { BillingCore } from '../billing/types.ts'
+import { readSettings, type Settings } from './env.ts'
+import { openLog, type CommandLog } from './log.ts'
+import { endWithError } from './service-process.ts'
+import { startWatchdog } from './watchdog.ts'
+
+export interface OpenService {
+  readonly core: BillingCore
+  readonly settings: Settings
+  readonly commandLog: CommandLog
+}
+
+/** For the commands that stay: opens everything and watches the main thread. */
+export async function openService(): Promise<OpenService> {
+  const settings = await readSettings()
+  const commandLog = await openLog('info')
+  const core = createCore({
+    ...settings.options,
+    log: commandLog.log,
+    onLost: (error) => endWithError(error, commandLog),
+  })
+  try {
+    // An embedded database migrates itself. In production it is a step of its own.
+    const { database, production } = settings.options
+    if (database?.url !== undefined && !production) await core.migrate()
+    await core.start()
+  } catch (error) {
+    await core.close()
+    throw error
+  }
+  startWatchdog()
+  return { core, settings, commandLog }
+}

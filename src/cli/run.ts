@@ -1,0 +1,102 @@
+import { Command, CommanderError } from 'commander'
+import { isQuittanceError } from '../kernel/errors.ts'
+import { addCalls } from './commands/calls.ts'
+import { addGateways } from './commands/gateways.ts'
+import { addListeners } from './commands/listeners.ts'
+import { addMigrate } from './commands/migrate.ts'
+import { addPayments } from './commands/payments.ts'
+import { addPrune } from './commands/prune.ts'
+import { addSend } from './commands/send.ts'
+import { addServe } from './commands/serve.ts'
+import { addWork } from './commands/work.ts'
+import { version } from './version.ts'
+
+export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const
+
+const prefix = 'billing:'
+
+/** Runs one command and sets the exit code: 0 ok, 1 failed, 2 usage. */
+export async function run(args: readonly string[]): Promise<void> {
+  // `quittance calls list | head` closes our output early: no reason to fail.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(exitCodes.ok)
+    throw error
+  })
+  try {
+    await createProgram().parseAsync(withoutPrefix(args), { from: 'user' })
+  } catch (error) {
+    process.exitCode = exitCodeOf(error)
+    report(error, args.includes('--verbose'))
+  }
+}
+
+/** All commands. Help and usage errors throw instead of ending the process. */
+export function createProgram(): Command {
+  const program = new Command('quittance')
+    .description('Payment webhook intake: each callback verified, stored, queued and processed.')
+    .version(version)
+    .option('--json', 'print JSON')
+    .option('--verbose', 'show the stack of an error')
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .configureHelp({ showGlobalOptions: true })
+    .showSuggestionAfterError(true)
+    .addHelpText(
+      'after',
+      '\nEvery command also answers to the prefix billing:, e.g. billing:prune.',
+    )
+  const add = [
+    addServe,
+    addWork,
+    addMigrate,
+    addPrune,
+    addPayments,
+    addCalls,
+    addListeners,
+    addGateways,
+    addSend,
+  ]
+  for (const addCommand of add) addCommand(program)
+  return program
+}
+
+function withoutPrefix(args: readonly string[]): readonly string[] {
+  const index = args.findIndex((argument) => !argument.startsWith('-'))
+  return args.map((argument, at) =>
+    at === index && argument.startsWith(prefix) ? argument.slice(prefix.length) : argument,
+  )
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+  return isQuittanceError(error) && error.code === 'usage' ? exitCodes.usage : exitCodes.failed
+}
+
+function report(error: unknown, verbose: boolean): void {
+  if (error instanceof CommanderError) {
+    // Help and version have been printed already.
+    if (error.exitCode === 0) return
+    process.stderr.write(`quittance: ${usageMessage(error)} — Run the command with --help.\n`)
+    return
+  }
+  process.stderr.write(`quittance: ${describeError(error)}\n`)
+  if (verbose && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`)
+}
+
+function usageMessage(error: CommanderError): string {
+  if (error.code === 'commander.help') return 'a command is missing'
+  return oneLine(error.message.replace(/^error: /, ''))
+}
+
+/** One line: what, where, and how to mend it. */
+export function describeError(error: unknown): string {
+  if (isQuittanceError(error)) return oneLine(`${error.message} — ${error.fix}`)
+  if (error instanceof AggregateError && error.message === '') {
+    return oneLine(error.errors.map(describeError).join('; '))
+  }
+  return oneLine(error instanceof Error ? error.message || error.name : String(error))
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, ' ').trim()
+}

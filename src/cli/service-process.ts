@@ -1,0 +1,65 @@
+import type { Worker } from '../processing/worker.ts'
+import { describeError } from './run.ts'
+import type { CommandLog } from './log.ts'
+
+export interface ServiceParts {
+  readonly commandLog: CommandLog
+  /** Finishes what is under way and closes everything, in order. */
+  readonly stop: () => Promise<void>
+}
+
+/** Longer than all the graces of an orderly stop together. */
+const stopTimeoutMs = 30_000
+
+/**
+ * Ends the process in order on SIGTERM or SIGINT (exit code 0), at once on a second one (1), and
+ * with one clear line when something breaks that nobody handles (1).
+ */
+export function endOnSignals({ commandLog: { log, flush }, stop }: ServiceParts): void {
+  let stopping = false
+  const end = (code: number): never => {
+    flush()
+    process.exit(code)
+  }
+  const stopInOrder = async (signal: NodeJS.Signals) => {
+    log.info({ signal }, 'stopping')
+    setTimeout(() => {
+      log.fatal(`not stopped within ${stopTimeoutMs / 1000} s`)
+      end(1)
+    }, stopTimeoutMs).unref()
+    await stop()
+    log.info('stopped')
+    end(0)
+  }
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping) end(1)
+    stopping = true
+    stopInOrder(signal).catch((error: unknown) => {
+      log.fatal({ err: error }, 'stopping failed')
+      end(1)
+    })
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  process.on('uncaughtException', (error: unknown) => {
+    log.fatal({ err: error }, 'uncaught exception')
+    end(1)
+  })
+  process.on('unhandledRejection', (error: unknown) => {
+    log.fatal({ err: error }, 'unhandled rejection')
+    end(1)
+  })
+}
+
+/** A worker that gives up takes the process with it: whoever supervises it starts it anew. */
+export async function endWithWorker(worker: Worker, commandLog: CommandLog): Promise<void> {
+  const error = await worker.ended
+  if (error !== undefined) endWithError(error, commandLog)
+}
+
+/** For what this process cannot go on after: one line, exit code 1. */
+export function endWithError(error: Error, { flush }: CommandLog): never {
+  flush()
+  process.stderr.write(`quittance: ${describeError(error)}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto'
+import type { Readiness } from '../billing/types.ts'
+import { createApp } from '../http/app.ts'
+import { listen } from '../http/serve.ts'
+import { secret } from '../kernel/secret.ts'
+import type { OpenService } from './open-service.ts'
+
+/** How long requests under way may take to finish when the process is told to stop. */
+const requestGraceMs = 5_000
+const defaultBodyBytes = 1024 * 1024
+
+const stoppingReadiness: Readiness = {
+  ready: false,
+  problems: ['this process is stopping'],
+  pendingCalls: 0,
+  oldestPendingSeconds: 0,
+}
+
+export interface HttpService {
+  /** Origin that it answers at, here on this machine. */
+  readonly url: string
+  /** Of the management API; undefined: it is off. */
+  readonly apiToken: string | undefined
+  /** Not ready any more, accepts nothing new, finishes what is under way. */
+  stop(): Promise<void>
+}
+
+export async function startHttp({ core, settings, commandLog }: OpenService): Promise<HttpService> {
+  const { options, host, port } = settings
+  const { log } = commandLog
+  let stopping = false
+  // In development the management API works at once, under a token of this run.
+  const apiToken = settings.apiToken ?? (options.production ? undefined : newToken())
+  const readiness = () => (stopping ? Promise.resolve(stoppingReadiness) : core.readiness())
+  const app = createApp(
+    { ...core, readiness },
+    {
+      apiToken: apiToken === undefined ? undefined : secret(apiToken),
+      maxBodyBytes: options.webhook?.max_body_bytes ?? defaultBodyBytes,
+      webhookMiddleware: options.webhook?.middleware ?? [],
+      log,
+    },
+  )
+  const server = await listen(app, { host, port, log })
+  return {
+    url: server.url,
+    apiToken,
+    stop: () => {
+      stopping = true
+      return server.close(requestGraceMs)
+    },
+  }
+}
+
+function newToken(): string {
+  return randomBytes(24).toString('base64url')
+}

@@ -1,0 +1,29 @@
+import { writeSync } from 'node:fs'
+import { workerData } from 'node:worker_threads'
+
+export interface WatchdogSettings {
+  /** Counted up by the main thread at every beat. */
+  readonly beats: Int32Array
+  readonly beatMs: number
+  readonly missedBeats: number
+}
+
+const { beats, beatMs, missedBeats } = workerData as WatchdogSettings
+
+let seen = Atomics.load(beats, 0)
+let missed = 0
+
+// Counts own ticks, not time: a suspended machine stops both threads and must not count.
+setInterval(() => {
+  const now = Atomics.load(beats, 0)
+  missed = now === seen ? missed + 1 : 0
+  seen = now
+  if (missed < missedBeats) return
+  writeSync(
+    2,
+    `quittance: the main thread did not answer for ${(missedBeats * beatMs) / 1000} s — ` +
+      'Find the listener that blocks the CPU; the process ends, its calls are taken up again.\n',
+  )
+  // The main thread runs no handler any more: only this ends it.
+  process.kill(process.pid, 'SIGKILL')
+}, beatMs)

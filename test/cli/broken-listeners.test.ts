@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fillDataFolder } from '../support/embedded-template.ts'
+import { startService, type RunningService } from '../support/process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+/** A service whose listener of PaymentSucceeded has this body. */
+function startWithListener(folder: string, body: string): Promise<RunningService> {
+  fillDataFolder(join(folder, '.quittance'))
+  writeFileSync(
+    join(folder, 'quittance.config.js'),
+    `export default { listeners: { PaymentSucceeded: function broken() { ${body} } } }`,
+  )
+  return startService({ cwd: folder })
+}
+
+/** Posts the callback that the start's output shows for its sample payment. */
+async function settleSample({ line, url }: RunningService): Promise<void> {
+  const [, id = ''] = /pending: ([0-9a-f-]+)/.exec(await line(/A sample payment is pending/)) ?? []
+  const body = JSON.stringify({ payment_id: id, result: 'success' })
+  const answer = await fetch(`${url}/billing/webhooks/fake`, { method: 'POST', body })
+  assert.equal(answer.status, 200)
+}
+
+test('a listener that blocks the CPU ends the process with one line after ten seconds', async () => {
+  using folder = temporaryFolder()
+  const service = await startWithListener(folder.path, 'for (;;) {}')
+  await settleSample(service)
+  const began = performance.now()
+  const { signal, stderr } = await service.ended
+  assert.equal(signal, 'SIGKILL')
+  assert.ok(performance.now() - began > 8_000)
+  const lines = stderr.filter((text) => text.startsWith('quittance: '))
+  assert.equal(lines.length, 1)
+  assert.match(lines[0] ?? '', /main thread did not answer for 10 s — /)
+})
+
+test('an exception that nobody catches is logged and ends the process with exit code 1', async () => {
+  using folder = temporaryFolder()
+  const body = "setTimeout(() => { throw new Error('a loose end') }, 50)"
+  const service = await startWithListener(folder.path, body)
+  await settleSample(service)
+  const { code, stderr } = await service.ended
+  assert.equal(code, 1)
+  const fatal = stderr.filter((text) => text.includes('"level":60'))
+  assert.equal(fatal.length, 1)
+  assert.match(fatal[0] ?? '', /uncaught exception/)
+  assert.match(fatal[0] ?? '', /a loose end/)
+})
+
+test('a rejection that nobody handles is logged and ends the process with exit code 1', async () => {
+  using folder = temporaryFolder()
+  const body = "void Promise.reject(new Error('a loose end'))"
+  const service = await startWithListener(folder.path, body)
+  await settleSample(service)
+  const { code, stderr } = await service.ended
+  assert.equal(code, 1)
+  assert.match(stderr.join('\n'), /unhandled rejection/)
+})

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fillDataFolder } from '../support/embedded-template.ts'
+import { runCommand, startService, type Ending, type RunningService } from '../support/process.ts'
+import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+
+interface ShownPayment {
+  readonly id: string
+  readonly status: string
+}
+
+let folder: TemporaryFolder
+let service: RunningService
+
+before(async () => {
+  folder = temporaryFolder()
+  fillDataFolder(join(folder.path, '.quittance'))
+  service = await startService({ cwd: folder.path })
+})
+after(async () => {
+  await service.stop()
+  folder.remove()
+})
+
+/** Beside the running service, on the same embedded database. */
+function quittance(...args: readonly string[]): Promise<Ending> {
+  return runCommand(args, { cwd: folder.path, env: { PORT: new URL(service.url).port } })
+}
+
+async function json<T>(...args: readonly string[]): Promise<T> {
+  const { code, stdout, stderr } = await quittance(...args, '--json')
+  assert.equal(code, 0, stderr.join('\n'))
+  assert.deepEqual(stderr, [])
+  return JSON.parse(stdout.join('\n')) as T
+}
+
+const payable = ['--amount', '1999', '--currency', 'UAH', '--payable', 'order:42']
+
+function createPayment(): Promise<ShownPayment> {
+  return json('payments', 'create', '--gateway', 'fake', ...payable)
+}
+
+async function until(id: string, status: string): Promise<void> {
+  for (let turn = 0; turn < 40; turn++) {
+    if ((await json<ShownPayment>('payments', 'show', id)).status === status) return
+  }
+  assert.fail(`payment ${id} did not become ${status}`)
+}
+
+test('a payment is created, settled by send, and shown with what happened', async () => {
+  const payment = await createPayment()
+  assert.equal(payment.status, 'pending')
+  const sent = await json<{ status: number; scenario: string }>(
+    'send',
+    'fake',
+    '--payment',
+    payment.id,
+  )
+  assert.deepEqual([sent.status, sent.scenario], [200, 'success'])
+  await until(payment.id, 'paid')
+  const { stdout } = await quittance('payments', 'show', payment.id)
+  const shown = stdout.join('\n')
+  assert.match(shown, /pending -> paid, by call/)
+  assert.match(shown, /PaymentSucceeded/)
+})
+
+test('a decline and then a payment are both seen', async () => {
+  const { id } = await createPayment()
+  await quittance('send', 'fake', '--payment', id, '--scenario', 'failure')
+  await until(id, 'failed')
+  await quittance('send', 'fake', '--payment', id, '--scenario', 'success')
+  await until(id, 'paid')
+})
+
+test('calls are listed, shown and replayed; a replay fires nothing again', async () => {
+  const { id } = await createPayment()
+  await quittance('send', 'fake', '--payment', id)
+  await until(id, 'paid')
+  const list = await json<{ data: { id: string; state: string }[] }>(
+    'calls',
+    'list',
+    '--payment',
+    id,
+  )
+  const [call] = list.data
+  assert.ok(call !== undefined)
+  assert.equal(call.state, 'processed')
+  const replayed = await json<{ queued: string }>('calls', 'replay', call.id)
+  assert.deepEqual(replayed, { queued: call.id })
+  const shown = await json<{ dedup_claims: string[] }>('calls', 'show', call.id)
+  assert.deepEqual(shown.dedup_claims, [`payment:paid:${id}`])
+  const payment = await json<{ events: unknown[] }>('payments', 'show', id)
+  assert.equal(payment.events.length, 1)
+})
+
+describe('every command with --json prints JSON and nothing else:', () => {
+  const rows: readonly (readonly string[])[] = [
+    ['payments', 'list'],
+    ['calls', 'list'],
+    ['listeners', 'list'],
+    ['gateways'],
+    ['migrate'],
+    ['prune'],
+    ['send', 'fake', '--list'],
+  ]
+  for (const row of rows) test(row.join(' '), () => json(...row))
+})
+
+test('every command answers to the prefix billing:', async () => {
+  assert.deepEqual(await json('billing:prune'), { deleted_calls: 0, deleted_failed_calls: 0 })
+  assert.deepEqual(await json('billing:payments', 'list'), await json('payments', 'list'))
+})
+
+test('no table is wider than 80 columns', async () => {
+  await createPayment()
+  for (const args of [['payments', 'list'], ['calls', 'list'], ['gateways']]) {
+    const { stdout } = await quittance(...args)
+    assert.ok(stdout.length > 1)
+    const wide = stdout.filter((line) => line.length > 80 && !line.includes('http'))
+    assert.deepEqual(wide, [])
+  }
+})
+
+describe('wrong usage ends with exit code 2 and one line:', () => {
+  const rows: readonly (readonly [args: readonly string[], pattern: RegExp])[] = [
+    [[], /a command is missing/],
+    [['pay'], /unknown command 'pay'/],
+    [['payments'], /a command is missing/],
+    [['prune', '--now'], /unknown option '--now'/],
+    [['payments', 'create'], /--gateway/],
+    [['payments', 'create', '--gateway', 'fake', ...payable, '--amount', '19.99'], /minor units/],
+    [['payments', 'create', '--gateway', 'fake', ...payable, '--payable', 'order'], /type:id/],
+    [['payments', 'list', '--limit', '0'], /1 to 100/],
+    [['payments', 'list', '--status', 'done'], /pending, paid, failed, canceled/],
+    [['work', '--queue', 'a,,b'], /separated by commas/],
+    [['calls', 'show'], /missing required argument 'id'/],
+    [['send', 'fake', '--scenario', 'lottery'], /success, failure/],
+  ]
+  for (const [args, pattern] of rows) {
+    test(`quittance ${args.join(' ')}`, async () => {
+      const { code, stdout, stderr } = await quittance(...args)
+      assert.equal(code, 2)
+      assert.deepEqual(stdout, [])
+      assert.equal(stderr.length, 1, stderr.join('\n'))
+      assert.match(stderr[0] ?? '', pattern)
+    })
+  }
+})
+
+describe('what is not there ends with exit code 1 and one line:', () => {
+  const unknown = '01890000-0000-7000-8000-000000000000'
+  const rows: readonly (readonly [args: readonly string[], pattern: RegExp])[] = [
+    [['payments', 'show', unknown], /no payment/],
+    [['payments', 'show', 'x'], /no payment "x"/],
+    [['calls', 'show', unknown], /no .*call/],
+    [['calls', 'replay', unknown], /call/],
+    [['listeners', 'forget', 'nobody'], /nobody/],
+    [['payments', 'list', '--gateway', 'nowhere'], /nowhere/],
+    [['payments', 'list', '--cursor', 'rubbish'], /cursor/],
+    [['payments', 'create', '--gateway', 'fake', ...payable, '--currency', 'hryvnia'], /currency/],
+    [['send', 'nowhere'], /nowhere/],
+    [['send', 'stripe'], /stripe.*credentials/],
+    [['send', 'fake', '--payment', unknown], /no payment/],
+    [['send', 'fake', '--url', 'http://127.0.0.1:1/'], /no answer from http:\/\/127\.0\.0\.1:1\//],
+  ]
+  for (const [args, pattern] of rows) {
+    test(`quittance ${args.join(' ')}`, async () => {
+      const { code, stderr } = await quittance(...args)
+      assert.equal(code, 1)
+      assert.equal(stderr.length, 1, stderr.join('\n'))
+      assert.match(stderr[0] ?? '', / — /)
+      assert.match(stderr[0] ?? '', pattern)
+    })
+  }
+})
+
+test('--verbose adds the stack', async () => {
+  const { stderr } = await quittance('payments', 'show', 'x', '--verbose')
+  assert.ok(stderr.some((line) => /^\s+at /.test(line)))
+})
+
+test('--help and --version end with exit code 0', async () => {
+  for (const args of [['--help'], ['payments', 'create', '--help'], ['--version']]) {
+    const { code, stdout, stderr } = await quittance(...args)
+    assert.deepEqual([code, stderr], [0, []])
+    assert.ok(stdout.length > 0)
+  }
+})
+
+test('an older Node is told so in one line', async () => {
+  // The check runs before anything else is loaded; this Node only claims to be older.
+  const preload = join(folder.path, 'claim-node-20.mjs')
+  writeFileSync(
+    preload,
+    "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.0' } })",
+  )
+  const { code, stdout, stderr } = await runCommand(['serve'], {
+    cwd: folder.path,
+    nodeFlags: ['--import', preload],
+  })
+  assert.equal(code, 1)
+  assert.deepEqual(stdout, [])
+  assert.equal(stderr.length, 1)
+  assert.match(stderr[0] ?? '', /Node 20\.20\.0 is too old — .*22\.18/)
+})

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { onPostgres } from '../support/databases.ts'
+import { fillDataFolder } from '../support/embedded-template.ts'
+import { freePort, runCommand, startService, type Ending } from '../support/process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+/** Starts the service in an empty folder, where it is expected not to start. */
+async function serve(env: Environment, config?: string): Promise<Ending> {
+  using folder = temporaryFolder()
+  if (config !== undefined) writeFileSync(join(folder.path, 'quittance.config.js'), config)
+  const port = String(await freePort())
+  return await runCommand(['serve'], { cwd: folder.path, env: { PORT: port, ...env } })
+}
+
+/** Exit code 1, nothing on standard output, one line: what and where — how to fix it. */
+function assertOneLine(ending: Ending, pattern: RegExp): void {
+  assert.equal(ending.code, 1)
+  assert.deepEqual(ending.stdout, [])
+  assert.equal(ending.stderr.length, 1, ending.stderr.join('\n'))
+  const [line = ''] = ending.stderr
+  assert.match(line, /^quittance: .+ — .+/)
+  assert.match(line, pattern)
+}
+
+interface Row {
+  readonly name: string
+  readonly env: Environment
+  readonly config?: string
+  readonly line: RegExp
+}
+
+const rows: readonly Row[] = [
+  {
+    name: 'an unreachable database',
+    env: { DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/billing' },
+    line: /127\.0\.0\.1:1.* — .*DATABASE_URL/,
+  },
+  {
+    name: 'a database URL that is none',
+    env: { DATABASE_URL: 'mysql://user:hush@127.0.0.1/billing' },
+    line: /DATABASE_URL.*postgres:\/\//,
+  },
+  { name: 'a port that is no number', env: { PORT: 'abc' }, line: /PORT must be .*, got "abc"/ },
+  {
+    name: 'a port that is too large',
+    env: { PORT: '65536' },
+    line: /PORT must be .*, got "65536"/,
+  },
+  {
+    name: 'a public URL with a path',
+    env: { APP_URL: 'https://pay.example.com/shop' },
+    line: /APP_URL must be an origin.*, got "https:\/\/pay\.example\.com\/shop"/,
+  },
+  {
+    name: 'an API token with a space',
+    env: { BILLING_API_TOKEN: 'hush hush' },
+    line: /BILLING_API_TOKEN must be a text without spaces —/,
+  },
+  {
+    name: 'a switch that is neither on nor off',
+    env: { BILLING_FAKE: 'yes' },
+    line: /BILLING_FAKE must be .*on.*off.*, got "yes"/,
+  },
+  {
+    name: 'a webhook path without {gateway}',
+    env: { BILLING_WEBHOOK_PATH: '/callbacks' },
+    line: /\{gateway\}.*"\/callbacks".* — .*BILLING_WEBHOOK_PATH/,
+  },
+  {
+    name: 'a prune window not longer than the longest retry window',
+    env: { BILLING_WEBHOOK_PRUNE_AFTER_DAYS: '3' },
+    line: /prune_after_days is 3.*redelivers for 3 days.* — .*BILLING_WEBHOOK_PRUNE_AFTER_DAYS/,
+  },
+  {
+    name: 'an unknown queue connection',
+    env: { BILLING_QUEUE_CONNECTION: 'rabbit' },
+    line: /queue connection "rabbit".*database, sync.* — .*BILLING_QUEUE_CONNECTION/,
+  },
+  {
+    name: 'the embedded database under NODE_ENV=production',
+    env: { NODE_ENV: 'production' },
+    line: /embedded database.*NODE_ENV=production.* — .*DATABASE_URL/,
+  },
+  {
+    name: 'a misspelt key in quittance.config',
+    env: {},
+    config: 'export default { webhook: { pruneAfterDays: 30 } }',
+    line: /quittance\.config\.js: webhook.*pruneAfterDays/,
+  },
+  {
+    name: 'a quittance.config that cannot be loaded',
+    env: {},
+    config: 'export default {',
+    line: /quittance\.config\.js: /,
+  },
+  {
+    name: 'a quittance.config without a default export',
+    env: {},
+    config: 'export const config = {}',
+    line: /quittance\.config\.js: .*default export/,
+  },
+  {
+    name: 'an unknown gateway in quittance.config',
+    env: {},
+    config: "export default { gateways: { strpe: { signing_secret: 'whsec_hush' } } }",
+    line: /gateways\.strpe/,
+  },
+]
+
+describe('the start fails with exit code 1 and one line that says what, where and how to fix it:', () => {
+  for (const { name, env, config, line } of rows) {
+    test(name, async () => {
+      const ending = await serve(env, config)
+      assertOneLine(ending, line)
+      assert.doesNotMatch(ending.stderr.join('\n'), /hush/)
+    })
+  }
+
+  test('a port that is in use', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((listening) => server.once('listening', listening))
+    using folder = temporaryFolder()
+    fillDataFolder(join(folder.path, '.quittance'))
+    try {
+      const { port } = server.address() as AddressInfo
+      const ending = await runCommand(['serve'], {
+        cwd: folder.path,
+        env: { PORT: String(port) },
+      })
+      assertOneLine(ending, new RegExp(`port ${port} is in use — .*PORT`))
+    } finally {
+      server.close()
+    }
+  })
+
+  test('a second service on one embedded folder', async () => {
+    using folder = temporaryFolder()
+    fillDataFolder(join(folder.path, '.quittance'))
+    const first = await startService({ cwd: folder.path })
+    try {
+      const ending = await runCommand(['serve'], {
+        cwd: folder.path,
+        env: { PORT: String(await freePort()) },
+      })
+      assertOneLine(ending, /\.quittance.* — .*BILLING_DATA_DIR/)
+      assert.equal((await fetch(`${first.url}/readyz`)).status, 200)
+    } finally {
+      await first.stop()
+    }
+  })
+})
+
+onPostgres((engine) => {
+  let url = ''
+  let drop = () => Promise.resolve()
+  before(async () => {
+    const created = await engine.create()
+    url = created.url ?? ''
+    drop = () => created.drop()
+  })
+  after(() => drop())
+
+  test('a database that does not exist stops the start with one line', async () => {
+    const missing = new URL(url)
+    missing.pathname = '/no_such_database'
+    const ending = await serve({ DATABASE_URL: missing.href })
+    assertOneLine(ending, /no_such_database.* — .*DATABASE_URL/)
+  })
+
+  test('a database that was never migrated stops the start in production', async () => {
+    const ending = await serve({ DATABASE_URL: url, NODE_ENV: 'production', HOST: '127.0.0.1' })
+    assertOneLine(ending, /lacks .*migration.* — Run: quittance migrate/)
+  })
+})

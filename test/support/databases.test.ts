@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { connect } from '../../src/database/connect.ts'
+import { migrate, pendingMigrations } from '../../src/database/migrate.ts'
+import { silentLog } from '../../src/kernel/log.ts'
+import { forEachDatabase } from './databases.ts'
+
+forEachDatabase((engine) => {
+  test('gives each caller an empty database that can be migrated', async () => {
+    const { target, drop } = await engine.create()
+    const database = connect({ target, log: silentLog, poolSize: 2, applicationName: 'test' })
+    try {
+      assert.equal((await pendingMigrations(database)).length > 0, true)
+      await migrate(database)
+      assert.deepEqual(await pendingMigrations(database), [])
+    } finally {
+      await database.close()
+      await drop()
+    }
+  })
+})

@@ -1,0 +1,168 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { freePort } from './free-port.ts'
+
+export { freePort }
+
+const mainFile = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+export interface Output {
+  /** Lines so far. */
+  readonly stdout: readonly string[]
+  readonly stderr: readonly string[]
+}
+
+/** Our program as a real process. */
+export interface RunningProcess extends Output {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ending>
+  /** The first line, of either stream, past or future, that matches; fails if the process ends. */
+  line(pattern: RegExp, timeoutMs?: number): Promise<string>
+  /** SIGTERM, and how it ended. */
+  stop(): Promise<Ending>
+  /** `kill -9`. */
+  kill(): Promise<Ending>
+}
+
+export interface Ending extends Output {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface RunningService extends RunningProcess {
+  /** Origin, e.g. `http://127.0.0.1:40123`. */
+  readonly url: string
+}
+
+export interface ProcessOptions {
+  /** On top of an otherwise almost empty environment. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** Flags for Node itself. */
+  readonly nodeFlags?: readonly string[]
+}
+
+const defaultTimeoutMs = 20_000
+
+/** What a failed test left behind must not keep its file from ending. */
+const running = new Set<ChildProcess>()
+after(() => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Nothing of the caller's settings leaks in: only what any shell has. */
+function cleanEnvironment(): Record<string, string> {
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'PROVIDER_DATA']
+  return Object.fromEntries(
+    kept.flatMap((name) => {
+      const value = process.env[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}
+
+/** Starts `quittance <args>`. */
+export function startProcess(
+  args: readonly string[],
+  options: ProcessOptions = {},
+): RunningProcess {
+  const child = spawn(process.execPath, [...(options.nodeFlags ?? []), mainFile, ...args], {
+    env: { ...cleanEnvironment(), ...options.env },
+    cwd: options.cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const stdout: string[] = []
+  const stderr: string[] = []
+  const watchers = new Set<(line: string) => void>()
+  const keep = (lines: string[]) => (line: string) => {
+    lines.push(line)
+    for (const watch of watchers) watch(line)
+  }
+  createInterface({ input: child.stdout }).on('line', keep(stdout))
+  createInterface({ input: child.stderr }).on('line', keep(stderr))
+  const ended = new Promise<Ending>((end) => {
+    child.once('close', (code, signal) => {
+      running.delete(child)
+      end({ code, signal, stdout, stderr })
+    })
+  })
+  const signalled = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return ended
+  }
+  const line = (pattern: RegExp, timeoutMs = defaultTimeoutMs) => {
+    const past = [...stdout, ...stderr].find((text) => pattern.test(text))
+    if (past !== undefined) return Promise.resolve(past)
+    return new Promise<string>((found, failed) => {
+      const settle = (settled: () => void) => {
+        clearTimeout(timer)
+        watchers.delete(watch)
+        settled()
+      }
+      const fail = (why: string) =>
+        failed(new Error(`${why} before ${pattern}:\n${[...stdout, ...stderr].join('\n')}`))
+      const watch = (text: string) => {
+        if (pattern.test(text)) settle(() => found(text))
+      }
+      const timer = setTimeout(() => settle(() => fail(`${timeoutMs} ms passed`)), timeoutMs)
+      watchers.add(watch)
+      void ended.then(({ code, signal }) =>
+        settle(() => fail(`the process ended (${code ?? signal})`)),
+      )
+    })
+  }
+  return {
+    child,
+    stdout,
+    stderr,
+    ended,
+    line,
+    stop: () => signalled('SIGTERM'),
+    kill: () => signalled('SIGKILL'),
+  }
+}
+
+/** Runs a command to its end. */
+export function runCommand(args: readonly string[], options: ProcessOptions = {}): Promise<Ending> {
+  return startProcess(args, options).ended
+}
+
+/** Starts `quittance serve` on a free port and waits until it answers. */
+export async function startService(
+  options: ProcessOptions & { readonly args?: readonly string[] } = {},
+): Promise<RunningService> {
+  const port = options.env?.['PORT'] ?? String(await freePort())
+  const running = startProcess(['serve', ...(options.args ?? [])], {
+    ...options,
+    env: { HOST: '127.0.0.1', ...options.env, PORT: port },
+  })
+  const url = `http://127.0.0.1:${port}`
+  await untilReady(running, url)
+  return { ...running, url }
+}
+
+/** Starts `quittance work` and waits until it says that it works. */
+export async function startWorker(
+  options: ProcessOptions & { readonly args?: readonly string[] } = {},
+): Promise<RunningProcess> {
+  const running = startProcess(['work', ...(options.args ?? [])], options)
+  await running.line(/waiting for calls/)
+  return running
+}
+
+async function untilReady(running: RunningProcess, url: string): Promise<void> {
+  const deadline = performance.now() + defaultTimeoutMs
+  while (performance.now() < deadline) {
+    if (running.child.exitCode !== null || running.child.signalCode !== null) break
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined)
+    await answer?.arrayBuffer()
+    if (answer?.status === 200) return
+    await new Promise((wait) => setTimeout(wait, 25))
+  }
+  const ending = await running.kill()
+  const said = [...ending.stdout, ...ending.stderr].join('\n')
+  throw new Error(`the service did not become ready (${ending.code ?? ending.signal}):\n${said}`)
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { importedPath, importsOf, productFiles, type SourceFile } from './source-files.ts'
+
+/** A file imports only from its own folder or from one above it in this list. */
+const order = [
+  'kernel',
+  'payments',
+  'subscriptions',
+  'events',
+  'gateways',
+  'database',
+  'queue',
+  'intake',
+  'processing',
+  'money',
+  'upkeep',
+  'billing',
+  'http',
+  'console',
+  'cli',
+  'index.ts',
+] as const
+
+/** index.ts is made of one more file at the top. */
+function placeOf(first: string): string {
+  return first === 'create-billing.ts' ? 'index.ts' : first
+}
+
+const pure = new Set(['payments', 'subscriptions', 'events'])
+
+function rank(path: string): number {
+  const [, first = ''] = path.split('/')
+  return (order as readonly string[]).indexOf(placeOf(first))
+}
+
+const files = productFiles()
+
+test('every file of src has a place in the import order', () => {
+  const homeless = files.filter(({ path }) => rank(path) === -1).map(({ path }) => path)
+  assert.deepEqual(homeless, [])
+})
+
+test('no file imports from a folder below its own', () => {
+  const offences = files.flatMap((file) =>
+    importsOf(file).flatMap((specifier) => {
+      const target = importedPath(file, specifier)
+      if (target === undefined || !target.startsWith('src/')) return []
+      return rank(target) > rank(file.path) ? [`${file.path} imports ${target}`] : []
+    }),
+  )
+  assert.deepEqual(offences, [])
+})
+
+test('a gateway imports nothing from another gateway', () => {
+  const folderOf = (path: string) => /^src\/gateways\/([^/]+)\//.exec(path)?.[1]
+  const shared = new Set(['body', 'signing', undefined])
+  const offences = files.flatMap((file) => {
+    const own = folderOf(file.path)
+    if (own === undefined || shared.has(own)) return []
+    return importsOf(file)
+      .map((specifier) => importedPath(file, specifier))
+      .filter((target) => target !== undefined)
+      .filter((target) => !shared.has(folderOf(target)) && folderOf(target) !== own)
+      .map((target) => `${file.path} imports ${target}`)
+  })
+  assert.deepEqual(offences, [])
+})
+
+test('the pure folders import no package and nothing of Node', () => {
+  const isPure = ({ path }: SourceFile) => pure.has(path.split('/')[1] ?? '')
+  const offences = files.filter(isPure).flatMap((file) =>
+    importsOf(file)
+      .filter((specifier) => importedPath(file, specifier) === undefined)
+      .map((specifier) => `${file.path} imports ${specifier}`),
+  )
+  assert.deepEqual(offences, [])
+})
+
+test('the import reader sees every form of import', () => {
+  const text = [
+    "import a from './a.ts'",
+    "import type { B } from './b.ts'",
+    "import {\n  c,\n  type D,\n} from './c.ts'",
+    "export { e } from './e.ts'",
+    "import './f.ts'",
+    "const { g } = await import('./g.ts')",
+    "// import h from './h.ts'",
+  ].join('\n')
+  const found = importsOf({ path: 'src/x.ts', text })
+  assert.deepEqual([...found].sort(), ['./a.ts', './b.ts', './c.ts', './e.ts', './f.ts', './g.ts'])
+})

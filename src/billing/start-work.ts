@@ -1,3 +1,4 @@
+import type { Database } from '../database/connect.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { registerListeners } from '../processing/listeners.ts'
 import { startWorker, type Worker } from '../processing/worker.ts'
@@ -7,8 +8,10 @@ import type { Parts } from './assemble.ts'
 import type { Settings } from './settings.ts'
 import type { WorkOptions } from './types.ts'
 
-const postgresLanes = 8
+const mostLanes = 8
 const embeddedLanes = 2
+/** Of the pool's connections, what taking work, deliveries and upkeep need beside the lanes. */
+const sparedConnections = 2
 
 /** Processes calls and deliveries, sweeps and runs schedules in this process. */
 export async function startWork(
@@ -17,7 +20,7 @@ export async function startWork(
 ): Promise<Worker> {
   const { database } = open
   const { log, retentionDays } = settings
-  const lanes = database.kind === 'embedded' ? embeddedLanes : postgresLanes
+  const lanes = lanesFor(database)
   // Under `sync` this process is the only one that processes what the sweeper puts back.
   const idle = options.upkeepOnly === true && !queue.inline
   const worker = idle ? idleWorker() : await startProcessing()
@@ -48,6 +51,12 @@ export async function startWork(
     await registerListeners(database.db, processing.listeners)
     return startWorker({ processing, queue, queues: options.queues, lanes })
   }
+}
+
+/** Each lane may hold a connection for as long as its listeners run. */
+function lanesFor({ kind, pool }: Database): number {
+  if (kind === 'embedded') return embeddedLanes
+  return Math.max(1, Math.min(mostLanes, pool.options.max - sparedConnections))
 }
 
 /** Stands in where other processes do the processing. */

@@ -69,6 +69,7 @@ function processingOf(open: OpenDatabase, queue: QueueConnection, assembly: Asse
     attempts: queue.attempts,
     listenerBudget:
       options.listenerBudgetMs ?? (embedded ? embeddedListenerBudget : postgresListenerBudget),
+    underWay: new Set(),
     scrub: scrubber(settings.secrets),
     bind: (transaction, afterCommit) =>
       bindBilling(transaction, { afterCommit, settings, queue, open }),

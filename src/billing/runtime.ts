@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts'
 import type { EventType } from '../events/catalogue.ts'
 import type { Intake } from '../intake/receive.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { makeOnce } from '../kernel/make-once.ts'
 import type { Payment } from '../payments/payment.ts'
@@ -35,6 +37,9 @@ export interface Runtime {
   work(options: WorkOptions): Promise<Worker>
   close(): Promise<void>
 }
+
+/** For work after commits, when the service is closed. */
+const workGrace: Duration = seconds(5)
 
 export function createRuntime(options: BillingOptions): Runtime {
   const settings = readSettings(options)
@@ -81,7 +86,11 @@ export function createRuntime(options: BillingOptions): Runtime {
     },
     async close() {
       await Promise.all([...workers].map((worker) => worker.stop()))
-      await (await assembled.peek())?.calls.close()
+      const made = await assembled.peek()
+      await made?.calls.close()
+      // Best effort, as promised: bounded, or a piece of work that never ends would keep us.
+      const works = Promise.all([...(made?.processing.underWay ?? [])])
+      await Promise.race([works, pause(workGrace, undefined, { ref: false })])
       await (await database.peek())?.close()
     },
   }

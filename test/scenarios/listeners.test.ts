@@ -333,6 +333,39 @@ forEachDatabase((engine) => {
       assert.deepEqual(await eventsOf(payment), ['PaymentSucceeded'])
     })
 
+    test('one whose own service is away uses up an attempt; a deadlock in its SQL does not', async () => {
+      first = () => {
+        throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+      }
+      const refused = await pay()
+      assert.equal((await attempted(refused, 1)).attempts, 1)
+
+      let tries = 0
+      first = async (event, context) => {
+        tries += 1
+        if (tries < 3) {
+          await context.tx.query(`do $$ begin raise exception 'x' using errcode = '40P01'; end $$`)
+        }
+        await write('first')(event, context)
+      }
+      const payment = await pay()
+      await until(async () => (await eventsOf(payment)).length === 1, { what: 'the event' })
+      assert.equal(tries, 3)
+      assert.equal((await callOf(payment)).attempts, 0)
+      assert.deepEqual(await notesOf(payment), ['first'])
+    })
+
+    test('one whose work after the commit never ends holds up nothing', async () => {
+      first = (_event, { afterCommit }) => afterCommit(() => new Promise(() => {}))
+      const payments = [await pay(), await pay(), await pay()]
+      for (const payment of payments) {
+        await until(async () => (await callOf(payment)).state === 'processed', {
+          what: 'the call is processed',
+          limitMs: 30_000,
+        })
+      }
+    })
+
     test('savepoints are free to use', async () => {
       first = async (event, { tx }) => {
         await tx.query('savepoint mine')

@@ -5,12 +5,12 @@ import { createCallStore, type CallStore } from '../intake/store-calls.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { seconds } from '../kernel/duration.ts'
 import { newUuid, randomFraction } from '../kernel/ids.ts'
-import { scrubber } from '../kernel/secret.ts'
 import { registerListeners, type ListenerRegistry } from '../processing/listeners.ts'
 import { processCall, type Processing } from '../processing/process-call.ts'
 import { databaseQueue } from '../queue/database.ts'
 import type { LeasedCall } from '../queue/lease.ts'
 import type { QueueConnection } from '../queue/queue.ts'
+import { callAttempts } from '../queue/retry.ts'
 import { syncQueue } from '../queue/sync.ts'
 import type { BillingOptions } from './options.ts'
 import { bindBilling } from './payments.ts'
@@ -66,11 +66,11 @@ function processingOf(open: OpenDatabase, queue: QueueConnection, assembly: Asse
     log: settings.log,
     newId: newUuid,
     random: randomFraction,
-    attempts: queue.attempts,
+    attempts: callAttempts,
     listenerBudget:
       options.listenerBudgetMs ?? (embedded ? embeddedListenerBudget : postgresListenerBudget),
     underWay: new Set(),
-    scrub: scrubber(settings.secrets),
+    scrub: settings.scrub,
     bind: (transaction, afterCommit) =>
       bindBilling(transaction, { afterCommit, settings, queue, open }),
     onCalls: wake,
@@ -108,7 +108,8 @@ function intakeOf(
         leases_lost: 0,
         times_returned: 0,
       }
-      return (await processCall(leased, processing)) !== 'failed'
+      // One attempt: the gateway's own redelivery is the retry.
+      return (await processCall(leased, { ...processing, attempts: 1 })) !== 'failed'
     },
   }
 }

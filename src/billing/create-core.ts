@@ -54,7 +54,10 @@ export function coreOf(runtime: Runtime): BillingCore {
         listKnownListeners(await handle(runtime, 'billing.listeners'), runtime.listeners),
       forget: async (name) => forgetListener(await handle(runtime, 'billing.listeners'), name),
     },
-    migrate: async () => migrate((await runtime.connected()).database),
+    migrate: async () => {
+      refuseInsideListener('billing.migrate')
+      return migrate((await runtime.connected()).database)
+    },
     work: (workOptions = {}) => runtime.work(workOptions),
     prune: async (onProgress) => {
       refuseInsideListener('billing.prune')
@@ -70,6 +73,7 @@ export function coreOf(runtime: Runtime): BillingCore {
 
 /** A database that cannot be opened is one that is down: the gateway shall come again. */
 async function receiveWhenOpen(runtime: Runtime, call: IncomingCall): Promise<Answer> {
+  refuseInsideListener('billing.receive')
   let intake: Intake
   try {
     intake = await runtime.intake()

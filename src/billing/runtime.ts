@@ -20,6 +20,7 @@ import type { BillingOptions } from './options.ts'
 import { createAndSettle } from './payments.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { startWork } from './start-work.ts'
+import { createWorkers } from './workers.ts'
 import type { WorkOptions } from './types.ts'
 
 /** The open parts behind the public operations of `createCore`. */
@@ -45,7 +46,7 @@ export function createRuntime(options: BillingOptions): Runtime {
   const settings = readSettings(options)
   const listeners = createListenerRegistry()
   registerOptionListeners(listeners, options.listeners ?? {})
-  const workers = new Set<Worker>()
+  const workers = createWorkers()
   let lost: QuittanceError | undefined
 
   const onLost = (error: QuittanceError) => {
@@ -53,9 +54,7 @@ export function createRuntime(options: BillingOptions): Runtime {
     settings.log.fatal({ err: error }, 'the embedded database is gone')
     options.onLost?.(error)
   }
-  const wake = () => {
-    for (const worker of workers) worker.wake()
-  }
+  const { wake } = workers
   const database = makeOnce(() => openDatabase({ ...settings.database, log: settings.log, onLost }))
   const assembled = makeOnce(async () =>
     assemble(await database.get(), { settings, options, listeners, wake }),
@@ -70,7 +69,7 @@ export function createRuntime(options: BillingOptions): Runtime {
     listeners,
     addListener(listener) {
       const inline = settings.queueConnection === 'sync' && assembled.begun
-      if (workers.size > 0 || inline) throw tooLate(listener.name)
+      if (workers.begun || inline) throw tooLate(listener.name)
       listeners.add(listener)
     },
     connected: database.get,
@@ -78,18 +77,16 @@ export function createRuntime(options: BillingOptions): Runtime {
     intake: async () => (await parts()).intake,
     announce: async (callIds) => (await parts()).queue.announce(callIds),
     createPayment: async (input) => createAndSettle(await parts(), { settings, input }),
-    async work(workOptions) {
+    work: async (workOptions) => {
       refuseInsideListener('billing.work')
-      const worker = await startWork(await parts(), { settings, options: workOptions })
-      workers.add(worker)
-      return worker
+      return workers.start(() => startWork(parts, { settings, options: workOptions }))
     },
     async close() {
-      await Promise.all([...workers].map((worker) => worker.stop()))
+      await workers.stop()
       const made = await assembled.peek()
       await made?.calls.close()
       // Best effort, as promised: bounded, or a piece of work that never ends would keep us.
-      const works = Promise.all([...(made?.processing.underWay ?? [])])
+      const works = Promise.all(made?.processing.underWay ?? new Set<Promise<void>>())
       await Promise.race([works, pause(workGrace, undefined, { ref: false })])
       await (await database.peek())?.close()
     },

@@ -5,7 +5,7 @@ import { createRegistry, type Registry } from '../gateways/registry.ts'
 import { days } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { silentLog, withSafeErrors, type Log } from '../kernel/log.ts'
-import type { Secret } from '../kernel/secret.ts'
+import { scrubber, type Secret } from '../kernel/secret.ts'
 import type { BillingOptions } from './options.ts'
 
 export const defaultPath = '/billing/webhooks/{gateway}'
@@ -21,7 +21,8 @@ export interface Settings {
   readonly queueConnection: (typeof queueConnections)[number]
   readonly queue: string
   readonly gateways: Registry
-  readonly secrets: readonly Secret[]
+  /** Blanks out the gateways' secrets in a text. */
+  readonly scrub: (text: string) => string
   readonly production: boolean
   readonly log: Log
   readonly database: NonNullable<BillingOptions['database']>
@@ -29,9 +30,10 @@ export interface Settings {
 
 /** Checks everything that can be wrong before anything is opened. */
 export function readSettings(options: BillingOptions): Settings {
-  const log = withSafeErrors(options.log ?? silentLog)
+  const given = options.log ?? silentLog
   const production = options.production ?? false
-  const { gateways, secrets } = readGateways(options, { production, log })
+  const { gateways, secrets } = readGateways(options, { production, log: given })
+  const scrub = scrubber(secrets)
   return {
     origin: readOrigin(options.url ?? 'http://localhost:3000'),
     webhookPaths: readPaths(options.webhook?.path),
@@ -39,9 +41,9 @@ export function readSettings(options: BillingOptions): Settings {
     queueConnection: readQueueConnection(options.billing?.queue?.connection ?? 'database'),
     queue: options.billing?.queue?.queue ?? 'default',
     gateways,
-    secrets,
+    scrub,
     production,
-    log,
+    log: withSafeErrors(given, scrub),
     database: readDatabase(options.database ?? {}, production),
   }
 }

@@ -15,9 +15,10 @@ const sparedConnections = 2
 
 /** Processes calls and deliveries, sweeps and runs schedules in this process. */
 export async function startWork(
-  { open, queue, processing }: Parts,
+  parts: () => Promise<Parts>,
   { settings, options }: { readonly settings: Settings; readonly options: WorkOptions },
 ): Promise<Worker> {
+  const { open, queue, processing } = await parts()
   const { database } = open
   const { log, retentionDays } = settings
   const lanes = lanesFor(database)
@@ -33,8 +34,8 @@ export async function startWork(
       {
         name: 'prune',
         expression: '17 3 * * *',
-        run: async () => {
-          await prune(database, { retentionDays, log })
+        run: async (signal) => {
+          await prune(database, { retentionDays, log, signal })
         },
       },
     ],
@@ -42,8 +43,7 @@ export async function startWork(
   return {
     ...worker,
     stop: async () => {
-      await upkeep.stop()
-      await worker.stop()
+      await Promise.all([upkeep.stop(), worker.stop()])
     },
   }
 

@@ -7,6 +7,7 @@ import { systemClock } from '../kernel/clock.ts'
 import type { Payment } from '../payments/payment.ts'
 import { curlCommand } from './curl-command.ts'
 import type { Settings } from './env.ts'
+import { gatewayState } from './gateway-state.ts'
 import type { OpenService } from './open-service.ts'
 import { print, styled } from './output.ts'
 import type { HttpService } from './start-http.ts'
@@ -16,11 +17,14 @@ const samplePayable = { type: 'sample', id: '1' } as const
 const sampleAmount = 1_000n
 const sampleCurrency = 'UAH'
 
+/** Hosts that mean every address of this machine. */
+const everyAddress = new Set(['0.0.0.0', '::'])
+
 /** What a person wants to know once the service runs. */
 export async function announce(service: OpenService, http: HttpService): Promise<void> {
   const { core, settings } = service
   print(styled('bold', `Quittance ${version}`))
-  print(`  listening   ${http.url}`)
+  print(`  listening   ${http.url}${everyAddress.has(settings.host) ? ` (${settings.host})` : ''}`)
   for (const path of core.webhookPaths) print(`  callbacks   ${core.origin}${path}`)
   print(`  database    ${databaseLine(settings)}`)
   for (const line of gatewayLines(core, gatewaysOf(settings))) print(line)
@@ -33,6 +37,7 @@ function databaseLine({ options }: Settings): string {
     const { host, pathname } = new URL(options.database.url)
     return `PostgreSQL, ${host}${pathname}`
   }
+  if (options.database?.memory === true) return 'embedded, in memory'
   return `embedded, in ${options.database?.dataDir ?? '.quittance'}`
 }
 
@@ -53,18 +58,9 @@ function gatewayLines(core: BillingCore, gateways: readonly Gateway[]): readonly
   const described = core.gateways()
   return gateways.map((gateway, at) => {
     const label = at === 0 ? 'gateways' : ''
-    const state =
-      described[gateway.name]?.configured === true
-        ? 'configured'
-        : `not configured: set ${requiredVariables(gateway).join(', ')}`
+    const state = gatewayState(gateway, described[gateway.name]?.configured === true)
     return `  ${label.padEnd(10)}  ${gateway.name}: ${state}`
   })
-}
-
-function requiredVariables(gateway: Gateway): readonly string[] {
-  return Object.values(gateway.credentials).flatMap(({ required, env }) =>
-    required ? env.slice(0, 1) : [],
-  )
 }
 
 /** A pending payment and the request that settles it, for the first minute with the product. */
@@ -84,7 +80,8 @@ async function announceSample({ core, settings }: OpenService, http: HttpService
     newId: newUuid,
   })
   print()
-  print(`A sample payment is pending: ${payment.id}. This settles it:`)
+  print(`A sample payment is pending: ${payment.id}`)
+  print('This settles it:')
   print()
   print(`  ${curlCommand(`${http.url}${callbackPath(core, gateway.name)}`, callback)}`)
   print()
@@ -93,6 +90,10 @@ async function announceSample({ core, settings }: OpenService, http: HttpService
   print(
     `  curl -H 'authorization: Bearer ${http.apiToken ?? ''}' ${http.url}/billing/api/payments/${payment.id}`,
   )
+  if (payment.checkoutUrl === null) return
+  print()
+  // Made by an earlier run, its URL may carry another port.
+  print(`In a browser: ${http.url}${new URL(payment.checkoutUrl).pathname}`)
 }
 
 function callbackPath(core: BillingCore, gateway: string): string {

@@ -10,6 +10,11 @@ const fileNames = ['quittance.config.ts', 'quittance.config.js', 'quittance.conf
 const fn = z.custom<() => unknown>((value) => typeof value === 'function', 'must be a function')
 const anything = z.custom<unknown>((value) => value !== undefined, 'must not be undefined')
 
+const listeners = z.custom<unknown>(
+  (value) => (Array.isArray(value) ? value.every(isListener) : isListener(value)),
+  'must be a function, { listener: function }, or a list of these',
+)
+
 /** The shape, so that a misspelt key is named; what the values mean is checked by the core. */
 const schema = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).optional(),
@@ -39,10 +44,16 @@ const schema = z.strictObject({
     .optional(),
   gateways: z.record(z.string(), z.record(z.string(), z.string())).optional(),
   extraGateways: z.array(anything).optional(),
-  listeners: z.record(z.string(), anything).optional(),
+  listeners: z.record(z.string(), listeners).optional(),
   production: z.boolean().optional(),
   log: anything.optional(),
 })
+
+function isListener(value: unknown): boolean {
+  if (typeof value === 'function') return true
+  if (typeof value !== 'object' || value === null) return false
+  return typeof (value as { readonly listener?: unknown }).listener === 'function'
+}
 
 /** The default export of the folder's quittance.config file; without a file, nothing. */
 export async function loadConfigFile(folder: string): Promise<BillingOptions> {
@@ -61,7 +72,7 @@ async function importDefault(path: string, name: string): Promise<unknown> {
   try {
     loaded = (await import(pathToFileURL(path).href)) as { readonly default?: unknown }
   } catch (error) {
-    throw invalidFile(name, error instanceof Error ? error.message : String(error), error)
+    throw invalidFile(placeOf(error, name), messageOf(error), error)
   }
   if (loaded.default === undefined) {
     throw invalidFile(
@@ -72,6 +83,20 @@ async function importDefault(path: string, name: string): Promise<unknown> {
   return loaded.default
 }
 
-function invalidFile(name: string, reason: string, cause?: unknown): QuittanceError {
-  return new QuittanceError('setting_invalid', `${name}: ${reason}`, { cause })
+/** The file, with the line where Node tells it. */
+function placeOf(error: unknown, name: string): string {
+  const stack = error instanceof Error ? (error.stack ?? '') : ''
+  const [, line] = /quittance\.config\.\w+:(\d+)/.exec(stack) ?? []
+  return line === undefined ? name : `${name}:${line}`
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function invalidFile(place: string, reason: string, cause?: unknown): QuittanceError {
+  return new QuittanceError('setting_invalid', `${place}: ${reason}`, {
+    cause,
+    fix: 'Correct the file; docs/configuration.md describes it.',
+  })
 }

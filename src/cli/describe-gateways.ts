@@ -1,12 +1,12 @@
 import { builtin } from '../gateways/builtin.ts'
 import { gatewayView } from '../http/wire.ts'
+import { gatewayState } from './gateway-state.ts'
 import { withCore } from './open-core.ts'
 
 export interface ShownGateway {
   readonly name: string
   readonly view: ReturnType<typeof gatewayView>
-  /** Variables without which it rejects every callback. */
-  readonly missing: readonly string[]
+  readonly state: string
 }
 
 /** Every registered gateway. Needs no database. */
@@ -16,13 +16,12 @@ export function describeGateways(): Promise<readonly ShownGateway[]> {
       const gateways = [...builtin, ...(options.extraGateways ?? [])]
       const described = core.gateways()
       return Promise.resolve(
-        gateways.flatMap(({ name, credentials }) => {
+        gateways.flatMap((gateway) => {
+          const { name } = gateway
           const description = described[name]
           if (description === undefined) return []
-          const missing = Object.values(credentials).flatMap(({ required, env }) =>
-            required ? env.slice(0, 1) : [],
-          )
-          return [{ name, view: gatewayView(description), missing }]
+          const state = gatewayState(gateway, description.configured)
+          return [{ name, view: gatewayView(description), state }]
         }),
       )
     },

@@ -12,6 +12,9 @@ import { withCore } from './open-core.ts'
 
 const answerTimeoutMs = 30_000
 
+/** A declined payment can still be paid: sending a failure and then a success needs no id. */
+const unpaid = ['pending', 'failed', 'canceled'] as const
+
 export interface SentCallback {
   readonly url: string
   readonly scenario: string
@@ -86,7 +89,7 @@ async function paymentFor(
     throw new QuittanceError(
       'payment_not_found',
       id === undefined
-        ? `${gateway.name} has no pending payment`
+        ? `${gateway.name} has no payment that can still be paid`
         : `there is no payment ${JSON.stringify(id)}`,
       {
         fix: 'Create one with `quittance payments create`, or give --payment, --amount and --currency.',
@@ -106,8 +109,11 @@ async function paymentFor(
 
 async function storedPayment(core: BillingCore, gateway: Gateway, id: string | undefined) {
   if (id !== undefined) return isUuid(id) ? core.payments.get(id) : undefined
-  const page = await core.payments.list({ gateway: gateway.name, status: 'pending', limit: 1 })
-  return page.data[0]
+  const pages = await Promise.all(
+    unpaid.map((status) => core.payments.list({ gateway: gateway.name, status, limit: 1 })),
+  )
+  const newest = pages.flatMap(({ data }) => data)
+  return newest.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime())[0]
 }
 
 async function post(
@@ -125,10 +131,9 @@ async function post(
     return { status: response.status, answer: await response.text() }
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    throw new Error(
-      `no answer from ${url}: ${reasonOf(cause)} — Start the service with npm start, or give --url.`,
-      { cause: error },
-    )
+    throw new QuittanceError('service_unreachable', `no answer from ${url}: ${reasonOf(cause)}`, {
+      cause: error,
+    })
   }
 }
 

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } f
 import pg from 'pg'
 import type { Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
+import { classifyFailure } from './failure.ts'
 import type { Tables } from './tables.ts'
 
 /** Where the database is: a PostgreSQL server, or the socket of a running embedded one. */
@@ -65,7 +66,7 @@ export function connect(options: ConnectOptions): Database {
   pool.on('error', (error) => options.log.warn({ err: error }, 'database connection lost'))
   // So does a client in use; whoever waits for its answer gets the same error as a rejection.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: droppingPool(pool) }) })
   return {
     kind: options.target.kind,
     db,
@@ -126,7 +127,7 @@ async function runTransaction<T>(
     usable = true
     return result
   } catch (error) {
-    if (!released) usable = await rolledBack(client)
+    if (!released && classifyFailure(error) !== 'lost') usable = await rolledBack(client)
     throw error
   } finally {
     release(!usable)
@@ -139,6 +140,31 @@ async function rolledBack(client: pg.PoolClient): Promise<boolean> {
     return true
   } catch {
     return false
+  }
+}
+
+/**
+ * Kysely gives a client back as sound whatever its last query met. One that does not answer any
+ * more would be handed out again and again: it is dropped instead.
+ */
+function droppingPool(pool: pg.Pool): PostgresPool {
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect()
+      let lost = false
+      const send = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>
+      const query = async (...args: unknown[]) => {
+        try {
+          return await send(...args)
+        } catch (error) {
+          lost ||= classifyFailure(error) === 'lost'
+          throw error
+        }
+      }
+      return { query, release: () => client.release(lost) } as unknown as PostgresPoolClient
+    },
   }
 }
 

@@ -20,8 +20,8 @@ export function createLog(options: LogOptions = {}): Log {
 }
 
 /** The same log, whoever made it, writing errors without what drivers hang on them. */
-export function withSafeErrors(log: Log): Log {
-  return log.child({}, { serializers: { err: (error: unknown) => safeError(error) } })
+export function withSafeErrors(log: Log, scrub?: (text: string) => string): Log {
+  return log.child({}, { serializers: { err: (error: unknown) => safeError(error, scrub) } })
 }
 
 /** A log that says nothing: the library's default, until the app passes its own. */

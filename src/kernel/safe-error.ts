@@ -1,3 +1,5 @@
+import { textOf } from './exception-text.ts'
+
 /** What a log may say of an error: drivers hang connections, with their passwords, on theirs. */
 export interface SafeError {
   readonly type: string
@@ -9,16 +11,22 @@ export interface SafeError {
 
 const deepest = 3
 
-export function safeError(error: unknown, depth = 0): SafeError | string {
-  if (!(error instanceof Error)) return String(error)
+export function safeError(
+  error: unknown,
+  scrub: (text: string) => string = (text) => text,
+  depth = 0,
+): SafeError | string {
+  if (!(error instanceof Error)) return scrub(textOf(error))
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   const cause =
-    error.cause instanceof Error && depth < deepest ? safeError(error.cause, depth + 1) : undefined
+    error.cause instanceof Error && depth < deepest
+      ? safeError(error.cause, scrub, depth + 1)
+      : undefined
   return {
     type: error.name,
-    message: error.message,
+    message: scrub(error.message),
     ...(code !== undefined && { code }),
-    ...(error.stack !== undefined && { stack: error.stack }),
+    ...(error.stack !== undefined && { stack: scrub(error.stack) }),
     ...(typeof cause === 'object' && { cause }),
   }
 }

@@ -146,6 +146,9 @@ function contentOf(payment: Draft): string {
     returnUrl,
     customer,
     metadata,
+    payment.merchantAccount,
+    payment.live,
+    payment.expiresAt?.toISOString(),
   ])
 }
 

@@ -1,16 +1,16 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import { findEvent } from '../database/events.ts'
-import { isPassing } from '../database/failure.ts'
 import { findPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import type { BillingEvent } from '../events/catalogue.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { exceptionText } from '../kernel/exception-text.ts'
-import { failLease, returnLease, type LeasedDelivery } from '../queue/lease.ts'
-import { callAttempts, nextTry, returnDelay, returnsBeforeAttempt } from '../queue/retry.ts'
+import { failLease, type LeasedDelivery } from '../queue/lease.ts'
+import { callAttempts, nextTry } from '../queue/retry.ts'
 import { idempotencyKey } from './dispatch-events.ts'
+import { giveBack } from './give-back.ts'
 import type { QueuedListener } from './listener.ts'
 import type { Processing } from './process-call.ts'
 import { within } from './within.ts'
@@ -22,31 +22,38 @@ const deliveryLimit: Duration = seconds(60)
 export async function deliver(delivery: LeasedDelivery, processing: Processing): Promise<void> {
   const { db } = processing.database
   try {
-    await tell(delivery, processing)
-    await finish(db, delivery)
+    const event = await loadEvent(db, delivery)
+    const failure = await tell(delivery, event, processing)
+    if (failure === undefined) await finish(db, delivery)
+    else await recordFailure(delivery, processing, failure.error)
   } catch (error) {
-    await recordFailure(delivery, processing, error).catch((again: unknown) =>
-      processing.log.warn({ err: again, delivery: delivery.id }, 'lease left to run out'),
-    )
+    // Only the database can fail here.
+    await giveBack(delivery, 'billing.deliveries', { ...processing, error })
   }
 }
 
-async function tell(delivery: LeasedDelivery, processing: Processing): Promise<void> {
-  const event = await loadEvent(processing.database.db, delivery)
+async function tell(
+  delivery: LeasedDelivery,
+  event: BillingEvent,
+  processing: Processing,
+): Promise<{ readonly error: unknown } | undefined> {
   const listener = processing.listeners.find(delivery.listener, event.type)
   if (listener === undefined) {
-    throw new QuittanceError(
-      'listener_missing',
-      `listener ${delivery.listener} no longer listens to ${event.type}`,
-    )
+    const text = `listener ${delivery.listener} no longer listens to ${event.type}`
+    return { error: new QuittanceError('listener_missing', text) }
   }
   const run = listener.run as QueuedListener<typeof event.type>
   const key = idempotencyKey(event.dedupKey, delivery.listener)
-  await within(
-    deliveryLimit,
-    () => late(delivery.listener),
-    async (signal) => run(event as never, { idempotencyKey: key, signal }),
-  )
+  try {
+    await within(
+      deliveryLimit,
+      () => late(delivery.listener),
+      async (signal) => run(event as never, { idempotencyKey: key, signal }),
+    )
+    return undefined
+  } catch (error) {
+    return { error }
+  }
 }
 
 function late(listener: string): QuittanceError {
@@ -85,12 +92,7 @@ async function recordFailure(
   processing: Processing,
   error: unknown,
 ): Promise<void> {
-  const { database, log, random } = processing
-  if (isPassing(error) && delivery.times_returned < returnsBeforeAttempt) {
-    const after = returnDelay(delivery.times_returned, random)
-    await returnLease(database.db, 'billing.deliveries', { lease: delivery, after })
-    return
-  }
+  const { database, log } = processing
   const next = nextTry(delivery.attempts + 1, callAttempts)
   const entry = { err: error, delivery: delivery.id, listener: delivery.listener }
   if (next.kind === 'give_up') log.error(entry, 'delivery failed: no attempts left')
@@ -98,6 +100,6 @@ async function recordFailure(
   await failLease(database.db, 'billing.deliveries', {
     lease: delivery,
     after: next.kind === 'retry' ? next.after : undefined,
-    exception: processing.scrub(exceptionText(error)),
+    exception: exceptionText(error, processing.scrub),
   })
 }

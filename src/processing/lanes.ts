@@ -15,6 +15,8 @@ export interface LanesOptions<Row extends Lease> {
   readonly ahead: number
   /** The backstop: how often to look without being woken; 1 s by default. */
   readonly pollEvery?: Duration
+  /** Whether due rows wait that must be handled with nothing beside them. */
+  anyAlone(): Promise<boolean>
   take(options: { limit: number; token: string; alone: boolean }): Promise<readonly Row[]>
   /** Never rejects: every end of a row is recorded on the row. */
   handle(row: Row): Promise<void>
@@ -28,6 +30,8 @@ export interface Lanes {
 const defaultPollEvery: Duration = seconds(1)
 const extendEvery: Duration = seconds(10)
 const aloneEvery: Duration = seconds(5)
+const drainFor: Duration = seconds(3)
+const aloneFor: Duration = seconds(3)
 
 interface State<Row extends Lease> extends LanesOptions<Row> {
   /** Leased, and waiting for a lane. */
@@ -36,8 +40,10 @@ interface State<Row extends Lease> extends LanesOptions<Row> {
   stopping: boolean
   /** The last look found as many rows as it asked for, or somebody woke us. */
   more: boolean
-  /** It is time to look for rows that must be handled with nothing beside them. */
+  /** Rows wait that must be handled with nothing beside them: the lanes run empty for them. */
   aloneDue: boolean
+  /** The lanes have had their time to run empty; what still runs is slow and stays beside. */
+  drained: boolean
   filling: Promise<void> | undefined
 }
 
@@ -54,6 +60,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     stopping: false,
     more: true,
     aloneDue: false,
+    drained: false,
     filling: undefined,
   }
   const wake = () => {
@@ -62,10 +69,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
   }
   const timers = [
     setInterval(wake, options.pollEvery ?? defaultPollEvery),
-    setInterval(() => {
-      state.aloneDue = true
-      advance(state)
-    }, aloneEvery),
+    setInterval(() => void lookForAlone(state), aloneEvery),
     setInterval(() => void extend(state), extendEvery),
   ]
   wake()
@@ -102,7 +106,8 @@ async function run<Row extends Lease>(state: State<Row>, row: Row): Promise<void
 }
 
 function mayFill<Row extends Lease>(state: State<Row>): boolean {
-  if (state.aloneDue) return state.buffer.length === 0 && state.running.size === 0
+  if (state.aloneDue)
+    return state.buffer.length === 0 && (state.running.size === 0 || state.drained)
   return state.more && state.buffer.length < state.ahead / 2
 }
 
@@ -111,26 +116,43 @@ async function fill<Row extends Lease>(state: State<Row>): Promise<void> {
   try {
     await (state.aloneDue ? runAlone(state) : refill(state))
   } catch (error) {
-    state.more = false
     state.log.error({ err: error, table: state.table }, 'could not take work; will try again')
   }
 }
 
 async function refill<Row extends Lease>(state: State<Row>): Promise<void> {
   const limit = state.ahead - state.buffer.length
+  // Before the look: whoever wakes us while it is under way may know of more than it sees.
+  state.more = false
   const rows = await state.take({ limit, token: state.newId(), alone: false })
   if (state.stopping) return release(state, rows)
-  state.more = rows.length === limit
+  if (rows.length === limit) state.more = true
   state.buffer.push(...rows)
   advance(state)
 }
 
+/** Each time the backstop finds such a row, the lanes get a while to run empty for it. */
+async function lookForAlone<Row extends Lease>(state: State<Row>): Promise<void> {
+  if (state.aloneDue || state.stopping) return
+  try {
+    state.aloneDue = await state.anyAlone()
+  } catch {
+    return
+  }
+  if (!state.aloneDue) return
+  state.drained = false
+  advance(state)
+  await pause(drainFor)
+  state.drained = true
+  advance(state)
+}
+
+/** What kills a worker does so at once; a row that is only slow does not keep the others waiting. */
 async function runAlone<Row extends Lease>(state: State<Row>): Promise<void> {
   state.aloneDue = false
   const [row] = await state.take({ limit: 1, token: state.newId(), alone: true })
-  if (row === undefined) return
-  await run(state, row)
-  state.aloneDue = true
+  if (row !== undefined) await Promise.race([run(state, row), pause(aloneFor)])
+  state.more = true
 }
 
 async function extend<Row extends Lease>(state: State<Row>): Promise<void> {

@@ -17,6 +17,8 @@ export interface ListenerRegistry {
   of(type: EventType): readonly RegisteredListener[]
   find(name: string, type: string): RegisteredListener | undefined
   names(): readonly string[]
+  /** `name/type` of each. */
+  keys(): readonly string[]
 }
 
 export function createListenerRegistry(): ListenerRegistry {
@@ -30,6 +32,7 @@ export function createListenerRegistry(): ListenerRegistry {
     find: (name, type) =>
       listeners.find((listener) => listener.name === name && listener.type === type),
     names: () => [...new Set(listeners.map((listener) => listener.name))],
+    keys: () => listeners.map((listener) => `${listener.name}/${listener.type}`),
   }
 }
 
@@ -70,7 +73,14 @@ export async function registerListeners(
     await db
       .insertInto('billing.listeners')
       .values({ name, event_types: types, queued })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet({ event_types: types, queued }))
+      .onConflict((conflict) =>
+        conflict.column('name').doUpdateSet({
+          queued,
+          // Only ever more: an older process that starts again must not hide what a newer one has.
+          event_types: sql<string[]>`array(
+            select distinct unnest(listeners.event_types || excluded.event_types) order by 1)`,
+        }),
+      )
       .execute()
   }
   await requireAllListeners(db, registry)
@@ -80,14 +90,14 @@ export async function requireAllListeners(
   db: Kysely<Tables>,
   registry: ListenerRegistry,
 ): Promise<void> {
-  const { rows } = await sql<{ name: string }>`
-    select name from billing.listeners
-    where name <> all(${[...registry.names()]}::text[]) order by name`.execute(db)
+  const { rows } = await sql<{ name: string; type: string }>`
+    select name, type from billing.listeners, unnest(event_types) as type
+    where name || '/' || type <> all(${[...registry.keys()]}::text[]) order by 1, 2`.execute(db)
   if (rows.length === 0) return
-  const names = rows.map((row) => row.name).join(', ')
+  const missing = rows.map(({ name, type }) => `${name} (${type})`).join(', ')
   throw new QuittanceError(
     'listener_missing',
-    `this process lacks the listener(s) ${names}: events that it claims would never reach them`,
+    `this process lacks the listener(s) ${missing}: events that it claims would never reach them`,
   )
 }
 

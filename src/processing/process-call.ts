@@ -1,15 +1,15 @@
-import type { Database } from '../database/connect.ts'
+import type { Database, Transaction } from '../database/connect.ts'
 import { classifyFailure, isPassing, sqlStateOf } from '../database/failure.ts'
 import type { Registry } from '../gateways/registry.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Outcome } from '../payments/outcome.ts'
-import type { LeasedCall } from '../queue/lease.ts'
-import { returnsBeforeAttempt } from '../queue/retry.ts'
+import { returnLease, type LeasedCall } from '../queue/lease.ts'
+import { returnDelay, returnsBeforeAttempt } from '../queue/retry.ts'
 import { afterCommit } from './after-commit.ts'
 import { applyOutcomes, type Application, type Claim } from './apply-outcomes.ts'
 import { dispatchEvents, type Dispatching } from './dispatch-events.ts'
-import { finishCall, isLeaseLost } from './finish-call.ts'
+import { finishCall, isLeaseLost, leaseLost } from './finish-call.ts'
 import { giveBack } from './give-back.ts'
 import { interpretCall } from './interpret-call.ts'
 import { recordFailure, recordFailureIn, recordLostTransaction } from './record-failure.ts'
@@ -59,7 +59,7 @@ export async function processCall(call: LeasedCall, processing: Processing): Pro
       return 'lost'
     }
     if (!isPassing(error) || !mayReturn(call)) return recordFailure(call, processing, { error })
-    await giveBack(call, processing, error)
+    await giveBack(call, 'billing.webhook_calls', { ...processing, error })
     return 'returned'
   }
 }
@@ -83,15 +83,18 @@ async function settle(
         dispatching: processing,
       })
       if (dispatched.kind === 'listener_failed') {
-        if (isDatabaseTransient(dispatched.error) && mayReturn(call)) throw dispatched.error
+        // Both keep the payment's new status, without the claims.
+        if (isDatabaseTransient(dispatched.error) && mayReturn(call)) {
+          return await giveBackIn(transaction, call, processing)
+        }
         const paymentId = claims[0]?.payment.id
         await recordFailureIn(transaction, call, { ...processing, ...dispatched, paymentId })
-        return undefined
+        return 'failed'
       }
       await finishCall(transaction.db, call, { applied, won: dispatched.won })
       return { applied, dispatched }
     })
-    if (committed === undefined) return 'failed'
+    if (typeof committed === 'string') return committed
     await afterCommit(call, processing, committed)
     return 'done'
   } catch (error) {
@@ -99,6 +102,17 @@ async function settle(
     // Whatever a listener did to the transaction must not keep a paid payment pending.
     return recordLostTransaction(call, processing, { error, application, claims })
   }
+}
+
+async function giveBackIn(
+  transaction: Transaction,
+  call: LeasedCall,
+  { random }: Processing,
+): Promise<'returned'> {
+  const after = returnDelay(call.times_returned, random)
+  const table = 'billing.webhook_calls'
+  if (!(await returnLease(transaction.db, table, { lease: call, after }))) throw leaseLost(call)
+  return 'returned'
 }
 
 /** Deadlocks, lost connections and the like are nobody's fault, unless they never end. */

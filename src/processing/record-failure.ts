@@ -60,8 +60,8 @@ export async function recordLostTransaction(
   for (let tries = 1; ; tries += 1) {
     try {
       await recording.database.transaction(async ({ db }) => {
-        await sql`delete from billing.events where id = any(${eventIds}::uuid[])`.execute(db)
         await applyOutcomes(db, lost.application)
+        await sql`delete from billing.events where id = any(${eventIds}::uuid[])`.execute(db)
         const paymentId = lost.claims[0]?.payment.id
         const recorded = await record(db, call, { ...recording, error: lost.error, paymentId })
         if (!recorded) throw leaseLost(call)
@@ -94,7 +94,7 @@ async function record(
   return failLease(db, 'billing.webhook_calls', {
     lease: call,
     after: next.kind === 'retry' ? next.after : undefined,
-    exception: failure.scrub(where + exceptionText(error)),
+    exception: where + exceptionText(error, failure.scrub),
     paymentId,
   })
 }

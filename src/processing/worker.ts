@@ -1,7 +1,7 @@
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
 import type { QueueConnection } from '../queue/queue.ts'
-import { takeCalls, takeDeliveries, type LeasedCall } from '../queue/lease.ts'
+import { anyAlone, takeCalls, takeDeliveries, type LeasedCall } from '../queue/lease.ts'
 import { deliver } from './deliver.ts'
 import { startLanes } from './lanes.ts'
 import { requireAllListeners } from './listeners.ts'
@@ -36,16 +36,20 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { processing, queues, lanes } = options
   const { database, log, newId } = processing
   const shared = { database, log, newId, lanes, ahead: lanes * aheadOfLane }
-  const listeners = () => processing.listeners.names()
+  const listeners = () => processing.listeners.keys()
+  // A newer version may know gateways that this one does not.
+  const gateways = processing.gateways.list().map(({ gateway }) => gateway.name)
   const calls = startLanes({
     ...shared,
     table: 'billing.webhook_calls',
-    take: (take) => takeCalls(database.db, { ...take, queues, listeners: listeners() }),
+    anyAlone: () => anyAlone(database.db, 'billing.webhook_calls'),
+    take: (take) => takeCalls(database.db, { ...take, queues, gateways, listeners: listeners() }),
     handle: (call) => handleCall(call, processing),
   })
   const deliveries = startLanes({
     ...shared,
     table: 'billing.deliveries',
+    anyAlone: () => anyAlone(database.db, 'billing.deliveries'),
     take: (take) => takeDeliveries(database.db, { ...take, queues, listeners: listeners() }),
     handle: (delivery) => deliver(delivery, processing),
   })
@@ -53,7 +57,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     calls.wake()
     deliveries.wake()
   }
-  const unsubscribe = await options.queue.subscribe(wake)
+  const unsubscribe = await options.queue.subscribe(wake, { everyQueue: queues === undefined })
 
   const ended = Promise.withResolvers<Error | undefined>()
   const checkListeners = async () => {

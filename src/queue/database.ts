@@ -3,7 +3,6 @@ import type { Database } from '../database/connect.ts'
 import { seconds } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import type { QueueConnection } from './queue.ts'
-import { callAttempts } from './retry.ts'
 
 const channel = 'quittance_calls'
 
@@ -12,20 +11,20 @@ const channel = 'quittance_calls'
  * in others by NOTIFY; what gets lost is found by their look every second.
  */
 export function databaseQueue(database: Database, log: Log): QueueConnection {
-  const workers = new Set<() => void>()
+  const workers = new Map<() => void, { readonly everyQueue: boolean }>()
   const notify = coalesce(() => database.pool.query(`notify ${channel}`))
   return {
     name: 'database',
-    attempts: callAttempts,
     inline: false,
     async announce() {
-      for (const wake of workers) wake()
+      for (const wake of workers.keys()) wake()
       // The embedded database serves its own process first, and passes no notifications on.
-      if (workers.size > 0 || database.kind === 'embedded') return
+      const served = [...workers.values()].some(({ everyQueue }) => everyQueue)
+      if (served || database.kind === 'embedded') return
       await notify()
     },
-    async subscribe(onWork) {
-      workers.add(onWork)
+    async subscribe(onWork, options = { everyQueue: true }) {
+      workers.set(onWork, options)
       const stopListening = database.kind === 'postgres' ? listen(database, onWork, log) : undefined
       return async () => {
         workers.delete(onWork)

@@ -35,9 +35,11 @@ export interface TakeOptions {
   readonly token: string
   /** Names of the queues to take from; all of them if left out. */
   readonly queues?: readonly string[] | undefined
+  /** Calls of these gateways; of all if left out. */
+  readonly gateways?: readonly string[] | undefined
   /** Take rows that already cost a worker its life, which go one at a time. */
   readonly alone: boolean
-  /** The listeners that this process has: without all known ones it takes nothing. */
+  /** `name/type` of the listeners that this process has: without all known ones it takes nothing. */
   readonly listeners: readonly string[]
 }
 
@@ -75,8 +77,10 @@ async function take<Row>(
   table: QueueTable,
   options: TakeOptions & { readonly columns: RawBuilder<unknown> },
 ): Promise<readonly Row[]> {
-  const inQueues =
-    options.queues === undefined ? sql`` : sql`and queue = any(${[...options.queues]}::text[])`
+  const { queues, gateways } = options
+  const inQueues = queues === undefined ? sql`` : sql`and queue = any(${[...queues]}::text[])`
+  const ofGateways =
+    gateways === undefined ? sql`` : sql`and gateway = any(${[...gateways]}::text[])`
   const losses = options.alone ? sql`leases_lost > 0` : sql`leases_lost = 0`
   const { rows } = await sql<Row>`
     update ${sql.table(table)} as row
@@ -84,9 +88,10 @@ async function take<Row>(
       lease_until = clock_timestamp() + ${interval(leaseLength)}
     from (
       select id from ${sql.table(table)}
-      where state = 'pending' and next_attempt_at <= now() and ${losses} ${inQueues}
+      where state = 'pending' and next_attempt_at <= now() and ${losses} ${inQueues} ${ofGateways}
         and not exists (
-          select from billing.listeners where name <> all(${[...options.listeners]}::text[])
+          select from billing.listeners, unnest(event_types) as type
+          where name || '/' || type <> all(${[...options.listeners]}::text[])
         )
       order by next_attempt_at, id limit ${options.limit} for update skip locked
     ) as due
@@ -94,6 +99,14 @@ async function take<Row>(
     returning row.id, row.lease_token as token, ${options.columns},
       row.attempts, row.leases_lost, row.times_returned`.execute(db)
   return rows
+}
+
+/** Whether due rows wait that already cost a worker its life. */
+export async function anyAlone(db: Kysely<Tables>, table: QueueTable): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from ${sql.table(table)}
+    where state = 'pending' and next_attempt_at <= now() and leases_lost > 0 limit 1`.execute(db)
+  return rows.length > 0
 }
 
 /** Keeps what is still being worked on. */
@@ -180,6 +193,8 @@ export async function expireLeases(db: Kysely<Tables>, table: QueueTable): Promi
         then 'worker lost: ' || (leases_lost + 1) || ' workers died while they held this row'
         else exception end,
       leases_lost = leases_lost + 1, next_attempt_at = clock_timestamp(),
+      processed_at = case when leases_lost + 1 >= ${leasesBeforeFailure}
+        then clock_timestamp() end,
       lease_token = null, lease_until = null
     from (
       select id from ${sql.table(table)}

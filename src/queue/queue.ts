@@ -5,14 +5,18 @@
 export interface QueueConnection {
   readonly name: string
   /**
-   * How many attempts a call has. `sync` has one: its failure is answered 500, so the gateway's own
-   * redelivery is the retry.
+   * Calls are inserted already leased by this process and processed before the answer. They have
+   * one attempt: its failure is answered 500, so the gateway's own redelivery is the retry.
    */
-  readonly attempts: number
-  /** Calls are inserted already leased by this process and processed before the answer. */
   readonly inline: boolean
   /** Tells workers that calls wait. Runs after the commit. */
   announce(callIds: readonly string[]): Promise<void>
-  /** Wakes `onWork` whenever calls may wait; the worker also looks by itself every second. */
-  subscribe(onWork: () => void): Promise<() => Promise<void>>
+  /**
+   * Wakes `onWork` whenever calls may wait; the worker also looks by itself every second.
+   * `everyQueue`: it takes calls of every queue, so that nobody else need be told of ours.
+   */
+  subscribe(
+    onWork: () => void,
+    options?: { readonly everyQueue: boolean },
+  ): Promise<() => Promise<void>>
 }

@@ -1,7 +1,8 @@
 import { Cron } from 'croner'
-import { sql, type Kysely } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import { minutes } from '../kernel/duration.ts'
+import { hours, minutes } from '../kernel/duration.ts'
+import { textOf } from '../kernel/exception-text.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { interval } from './lease.ts'
 
@@ -9,10 +10,11 @@ export interface Schedule {
   readonly name: string
   /** A cron expression, in UTC. */
   readonly expression: string
-  run(): Promise<void>
+  run(signal: AbortSignal): Promise<void>
 }
 
 const runLimit = minutes(30)
+const retryAfter = hours(1)
 
 /**
  * Runs the schedule if it is due and nobody else does: one leased row a schedule. The next run is
@@ -21,8 +23,8 @@ const runLimit = minutes(30)
 export async function runIfDue(
   db: Kysely<Tables>,
   schedule: Schedule,
-  newId: NewId,
-): Promise<'ran' | 'not_due'> {
+  { newId, signal }: { readonly newId: NewId; readonly signal: AbortSignal },
+): Promise<'ran' | 'stopped' | 'not_due'> {
   await ensureRow(db, schedule)
   const token = newId()
   const { numAffectedRows } = await sql`
@@ -31,13 +33,24 @@ export async function runIfDue(
     where name = ${schedule.name} and next_run_at <= clock_timestamp()
       and (lease_until is null or lease_until < clock_timestamp())`.execute(db)
   if (numAffectedRows !== 1n) return 'not_due'
+  const finish = (nextRunAt: RawBuilder<unknown>, error: string | null) =>
+    sql`
+    update billing.schedules
+    set next_run_at = ${nextRunAt}, last_run_at = clock_timestamp(), last_error = ${error},
+      lease_token = null, lease_until = null
+    where name = ${schedule.name} and lease_token = ${token}::uuid`.execute(db)
   try {
-    await schedule.run()
-    await finish(db, schedule, { token, error: null })
+    await schedule.run(signal)
   } catch (error) {
-    await finish(db, schedule, { token, error: String(error).slice(0, 1000) })
+    if (signal.aborted) {
+      // Still due: whoever looks next goes on with it.
+      await finish(sql`next_run_at`, 'stopped before its end')
+      return 'stopped'
+    }
+    await finish(sql`clock_timestamp() + ${interval(retryAfter)}`, textOf(error).slice(0, 1000))
     throw error
   }
+  await finish(sql`${nextRun(schedule, await databaseNow(db))}`, null)
   return 'ran'
 }
 
@@ -46,19 +59,6 @@ async function ensureRow(db: Kysely<Tables>, schedule: Schedule): Promise<void> 
     insert into billing.schedules (name, next_run_at)
     values (${schedule.name}, ${nextRun(schedule, await databaseNow(db))})
     on conflict (name) do nothing`.execute(db)
-}
-
-async function finish(
-  db: Kysely<Tables>,
-  schedule: Schedule,
-  { token, error }: { readonly token: string; readonly error: string | null },
-): Promise<void> {
-  const next = nextRun(schedule, await databaseNow(db))
-  await sql`
-    update billing.schedules
-    set next_run_at = ${next}, last_run_at = clock_timestamp(), last_error = ${error},
-      lease_token = null, lease_until = null
-    where name = ${schedule.name} and lease_token = ${token}::uuid`.execute(db)
 }
 
 function nextRun(schedule: Schedule, from: Date): Date {

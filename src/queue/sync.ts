@@ -8,7 +8,6 @@ export function syncQueue(): QueueConnection {
   const workers = new Set<() => void>()
   return {
     name: 'sync',
-    attempts: 1,
     inline: true,
     async announce() {
       for (const wake of workers) wake()

@@ -16,6 +16,8 @@ export interface PruneOptions {
   readonly retentionDays: number
   readonly log: Log
   readonly onProgress?: (deletedCalls: number) => void
+  /** Ends the run between two batches. */
+  readonly signal?: AbortSignal
 }
 
 const batchRows = 500
@@ -36,6 +38,7 @@ export async function prune(database: Database, options: PruneOptions): Promise<
     deletedFailedCalls += states.filter((state) => state === 'failed').length
     options.onProgress?.(deletedCalls)
     if (states.length < batchRows) break
+    options.signal?.throwIfAborted()
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
   if (database.kind === 'embedded' && deletedCalls > 0) await vacuum(database)

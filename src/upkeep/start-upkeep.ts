@@ -24,6 +24,7 @@ const restEvery: Duration = minutes(1)
 /** Finds what was forgotten, and runs what is due; every process may do it, none needs to. */
 export function startUpkeep(options: UpkeepOptions): Upkeep {
   const { database, log } = options
+  const stopping = new AbortController()
   const sweeps = [
     repeat(leasesEvery, log, async () => {
       if ((await sweepLeases(database, log)) > 0) options.onRequeued()
@@ -33,12 +34,13 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
     }),
     ...options.schedules.map((schedule) =>
       repeat(restEvery, log, async () => {
-        await runIfDue(database.db, schedule, options.newId)
+        await runIfDue(database.db, schedule, { newId: options.newId, signal: stopping.signal })
       }),
     ),
   ]
   return {
     async stop() {
+      stopping.abort()
       await Promise.all(sweeps.map((stop) => stop()))
     },
   }

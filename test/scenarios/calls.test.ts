@@ -173,6 +173,42 @@ forEachDatabase((engine) => {
       await worker.stop()
     })
 
+    test('a run that is stopped stays due; one that fails is tried again within the hour', async () => {
+      const { db } = billing.database
+      const stop = new AbortController()
+      const options = { newId: newUuid, signal: stop.signal }
+      const due = () =>
+        sql`insert into billing.schedules (name, next_run_at) values ('moody', now())
+          on conflict (name) do update set next_run_at = now()`.execute(db)
+      const schedule = (run: () => Promise<void>) => ({
+        name: 'moody',
+        expression: '17 3 * * *',
+        run,
+      })
+      await due()
+      const broken = schedule(() => Promise.reject(new Error('no disk')))
+      await assert.rejects(runIfDue(db, broken, options), /no disk/)
+      const { rows } = await sql<{ soon: boolean; last_error: string }>`
+        select next_run_at between now() and now() + interval '1 h' as soon, last_error
+        from billing.schedules where name = 'moody'`.execute(db)
+      assert.deepEqual(rows, [{ soon: true, last_error: 'Error: no disk' }])
+      await due()
+      const cut = schedule(async () => {
+        stop.abort()
+        stop.signal.throwIfAborted()
+      })
+      assert.equal(await runIfDue(db, cut, options), 'stopped')
+      const again = { newId: newUuid, signal: new AbortController().signal }
+      assert.equal(
+        await runIfDue(
+          db,
+          schedule(async () => {}),
+          again,
+        ),
+        'ran',
+      )
+    })
+
     test('the daily prune run is due once, on one node, and sets its next run', async () => {
       const { db } = billing.database
       let runs = 0
@@ -181,9 +217,10 @@ forEachDatabase((engine) => {
         expression: '17 3 * * *',
         run: async () => void (runs += 1),
       }
-      assert.equal(await runIfDue(db, schedule, newUuid), 'not_due')
+      const options = { newId: newUuid, signal: new AbortController().signal }
+      assert.equal(await runIfDue(db, schedule, options), 'not_due')
       await sql`update billing.schedules set next_run_at = now() where name = 'daily'`.execute(db)
-      const nodes = await Promise.all([1, 2, 3].map(() => runIfDue(db, schedule, newUuid)))
+      const nodes = await Promise.all([1, 2, 3].map(() => runIfDue(db, schedule, options)))
       assert.deepEqual(nodes.toSorted(), ['not_due', 'not_due', 'ran'])
       assert.equal(runs, 1)
       const { rows } = await sql<{ ahead: number; at: string }>`
@@ -297,7 +334,10 @@ forEachDatabase((engine) => {
       const options = { limit: 1, token: newUuid(), alone: false }
       const without = await takeCalls(database.db, { ...options, listeners: [] })
       assert.equal(without.length, 0)
-      const withIt = await takeCalls(database.db, { ...options, listeners: ['grantAccess'] })
+      const withIt = await takeCalls(database.db, {
+        ...options,
+        listeners: ['grantAccess/PaymentSucceeded'],
+      })
       assert.equal(withIt.length, 1)
     })
 

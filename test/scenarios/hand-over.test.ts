@@ -22,6 +22,7 @@ function startSleepyLanes(database: Database, taken: LeasedCall[]): Lanes {
     lanes: 2,
     ahead: 4,
     pollEvery: hours(1),
+    anyAlone: () => Promise.resolve(false),
     take: (options) => takeCalls(database.db, { ...options, listeners: [] }),
     handle: async (call) => void taken.push(call),
   })

@@ -12,8 +12,7 @@ export function addGateways(program: Command): void {
         printJson(Object.fromEntries(gateways.map(({ name, view }) => [name, view])))
         return
       }
-      for (const { name, view, missing } of gateways) {
-        const state = view.configured ? 'configured' : `not configured: set ${missing.join(', ')}`
+      for (const { name, view, state } of gateways) {
         print(`${styled('bold', name)}  ${state}`)
         if (view.aliases.length > 0) print(`  also        ${view.aliases.join(', ')}`)
         print(`  callbacks   ${view.webhook_url}`)

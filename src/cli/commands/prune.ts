@@ -16,6 +16,7 @@ export function addPrune(program: Command): void {
         })
         return
       }
+      clearProgress()
       const failed = result.deletedFailedCalls
       const ofThose = failed === 0 ? '' : `, of which ${failed} had failed`
       print(`Deleted ${result.deletedCalls} stored calls${ofThose}.`)
@@ -24,4 +25,8 @@ export function addPrune(program: Command): void {
 
 function showProgress(deletedCalls: number): void {
   if (process.stderr.isTTY) process.stderr.write(`\rdeleted ${deletedCalls} `)
+}
+
+function clearProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\u001B[K')
 }

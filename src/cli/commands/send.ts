@@ -17,7 +17,7 @@ export function addSend(program: Command): void {
     .description('sign a realistic callback and post it to the real route')
     .argument('<gateway>', 'name or alias')
     .option('--scenario <name>', 'what the callback says (default: the first of --list)')
-    .option('--payment <id>', 'payment it is about (default: the newest pending one)')
+    .option('--payment <id>', 'payment it is about (default: the newest unpaid one)')
     .option('--amount <units>', 'state this amount instead of the payment’s', readAmount)
     .option('--currency <code>', 'state this currency instead of the payment’s')
     .option('--url <url>', 'post to this URL (default: the gateway’s callback URL)')

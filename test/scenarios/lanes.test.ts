@@ -6,6 +6,7 @@ import { hours } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { startLanes } from '../../src/processing/lanes.ts'
+import { until } from '../support/billing.ts'
 
 test('a wake-up that comes while a look is under way is not lost', async () => {
   const waiting: { id: string; token: string }[] = []
@@ -61,4 +62,63 @@ test('a slow row holds up its own lane only', async () => {
   await pause(100)
   await lanes.stop(0)
   assert.deepEqual(meanwhile, ['quick'])
+})
+
+test('a row that cost a worker its life is handled with nothing beside it, while others keep coming', async () => {
+  const alone = [{ id: 'killer', token: 'x' }]
+  const active = new Set<string>()
+  let beside: readonly string[] | undefined
+  let quick = 0
+  const lanes = startLanes<{ id: string; token: string }>({
+    table: 'billing.webhook_calls',
+    database: {} as Database,
+    log: silentLog,
+    newId: newUuid,
+    lanes: 4,
+    ahead: 8,
+    anyAlone: () => Promise.resolve(alone.length > 0),
+    take: async (options) =>
+      options.alone
+        ? alone.splice(0, 1)
+        : Array.from({ length: options.limit }, () => ({
+            id: `quick ${(quick += 1)}`,
+            token: 'y',
+          })),
+    handle: async (row) => {
+      if (row.id === 'killer') beside = [...active]
+      active.add(row.id)
+      await pause(20)
+      active.delete(row.id)
+    },
+  })
+  await until(() => beside !== undefined, { what: 'the row is handled' })
+  assert.deepEqual(beside, [])
+  const before = quick
+  await until(() => quick > before, { what: 'the others go on' })
+  await lanes.stop(1_000)
+})
+
+test('a row that is only slow does not keep it waiting for ever', async () => {
+  const rows = [{ id: 'slow', token: 'y' }]
+  const alone = [{ id: 'killer', token: 'x' }]
+  const handled: string[] = []
+  const slow = Promise.withResolvers<void>()
+  const lanes = startLanes<{ id: string; token: string }>({
+    table: 'billing.webhook_calls',
+    database: {} as Database,
+    log: silentLog,
+    newId: newUuid,
+    lanes: 2,
+    ahead: 4,
+    anyAlone: () => Promise.resolve(alone.length > 0),
+    take: async (options) => (options.alone ? alone.splice(0, 1) : rows.splice(0, options.limit)),
+    handle: async (row) => {
+      if (row.id === 'slow') await slow.promise
+      handled.push(row.id)
+    },
+  })
+  await until(() => handled.includes('killer'), { what: 'the row is handled beside the slow one' })
+  assert.deepEqual(handled, ['killer'])
+  slow.resolve()
+  await lanes.stop(1_000)
 })

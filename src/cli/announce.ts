@@ -20,6 +20,14 @@ const sampleCurrency = 'UAH'
 /** Hosts that mean every address of this machine. */
 const everyAddress = new Set(['0.0.0.0', '::'])
 
+/** The same for a program: one line of JSON. */
+export function announceJson({ core }: OpenService, { url, apiToken }: HttpService): void {
+  const callbacks = core.webhookPaths.map((path) => `${core.origin}${path}`)
+  const gateways = Object.values(core.gateways()).filter(({ configured }) => configured)
+  const names = gateways.map(({ name }) => name)
+  print(JSON.stringify({ url, callbacks, gateways: names, api_token: apiToken ?? null }))
+}
+
 /** What a person wants to know once the service runs. */
 export async function announce(service: OpenService, http: HttpService): Promise<void> {
   const { core, settings } = service

@@ -43,35 +43,54 @@ export type Dispatched =
 
 const savepoint = 'quittance_listeners'
 
-/** Takes the claims in the order of their keys and runs the listeners of those it won. */
+/** Takes the claims in the order of their keys and tells the listeners of those it won. */
 export async function dispatchEvents(
   transaction: Transaction,
   claims: readonly Claim[],
   options: { readonly source: DispatchSource; readonly dispatching: Dispatching },
 ): Promise<Dispatched> {
+  const claiming: Claiming = { transaction, ...options, deliveries: 0 }
+  const ordered = claims.toSorted(byKey)
   const { listeners } = options.dispatching
-  // Where nobody else writes in this transaction, there is nothing to roll back to.
-  const guarded = claims.some((claim) => listeners.of(claim.type).some((one) => !one.queued))
-  if (guarded) await transaction.client.query(`savepoint ${savepoint}`)
-  const run = startRun(transaction, options)
+  const direct = ordered.some((claim) => listeners.of(claim.type).some((one) => !one.queued))
+  if (direct) return dispatchGuarded(claiming, ordered)
+  // Nobody else writes in this transaction, so there is nothing to guard.
+  const won = new Set<string>()
+  for (const claim of ordered) {
+    const event = await insertClaim(claiming, claim)
+    if (event === undefined) continue
+    won.add(claim.dedupKey)
+    for (const listener of listeners.of(event.type)) await queueDelivery(claiming, event, listener)
+  }
+  return { kind: 'dispatched', won, deliveries: claiming.deliveries, afterCommit: [] }
+}
+
+/** The same with listeners in the transaction: behind a savepoint, and for a limited time. */
+async function dispatchGuarded(claiming: Claiming, claims: readonly Claim[]): Promise<Dispatched> {
+  const { client } = claiming.transaction
+  const { listeners } = claiming.dispatching
+  await client.query(`savepoint ${savepoint}`)
+  const run = startRun(claiming)
   try {
     const won = new Set<string>()
-    for (const claim of claims.toSorted(byKey)) {
-      const event = await insertClaim(run, claim)
+    for (const claim of claims) {
+      const event = await insertClaim(claiming, claim)
       if (event === undefined) continue
       won.add(claim.dedupKey)
-      for (const listener of listeners.of(event.type)) await tell(run, event, listener)
+      for (const listener of listeners.of(event.type)) {
+        if (listener.queued) await queueDelivery(claiming, event, listener)
+        else await tell(run, event, listener)
+      }
     }
-    if (guarded) {
-      await transaction.client.query(`release savepoint ${savepoint}`).catch(brokeTransaction)
-    }
-    return { kind: 'dispatched', won, deliveries: run.deliveries, afterCommit: run.afterCommit }
+    await client.query(`release savepoint ${savepoint}`).catch(brokeTransaction)
+    const { deliveries } = claiming
+    return { kind: 'dispatched', won, deliveries, afterCommit: run.afterCommit }
   } catch (error) {
     if (run.expired !== undefined) throw run.expired
     const aborted = isAborted(error)
     const listener = aborted ? run.currentListener : run.failedListener
     if (listener === undefined || isTransactionLoss(error)) throw error
-    await transaction.client.query(`rollback to savepoint ${savepoint}`).catch(brokeTransaction)
+    await client.query(`rollback to savepoint ${savepoint}`).catch(brokeTransaction)
     return { kind: 'listener_failed', listener, error: aborted ? swallowed(listener) : error }
   } finally {
     run.scope.open = false
@@ -79,42 +98,44 @@ export async function dispatchEvents(
   }
 }
 
-interface Run {
+/** Claims being taken in a transaction. */
+interface Claiming {
   readonly transaction: Transaction
   readonly source: DispatchSource
   readonly dispatching: Dispatching
+  deliveries: number
+}
+
+/** Listeners being told in it. */
+interface Run {
+  readonly transaction: Transaction
   readonly scope: ListenerScope
   readonly context: Omit<ListenerContext, 'idempotencyKey'>
   readonly afterCommit: (() => void | Promise<void>)[]
   readonly timer: NodeJS.Timeout
   readonly timedOut: Promise<never>
-  deliveries: number
   currentListener: string | undefined
   failedListener: string | undefined
   /** The time was up: the transaction is gone, whatever else was reported. */
   expired: QuittanceError | undefined
 }
 
-function startRun(
-  transaction: Transaction,
-  options: { readonly source: DispatchSource; readonly dispatching: Dispatching },
-): Run {
+function startRun({ transaction, dispatching }: Claiming): Run {
   const scope: ListenerScope = { open: true }
   const afterCommit: (() => void | Promise<void>)[] = []
   const abort = new AbortController()
   const expiry = Promise.withResolvers<never>()
   // Nobody may be waiting for it when it strikes between two listeners.
   expiry.promise.catch(() => {})
-  const { listenerBudget } = options.dispatching
+  const { listenerBudget } = dispatching
   const run: Run = {
     transaction,
-    ...options,
     scope,
     afterCommit,
     timedOut: expiry.promise,
     context: {
       tx: listenerTransaction(transaction.client, scope),
-      billing: options.dispatching.bind(transaction, (work) => afterCommit.push(work)),
+      billing: dispatching.bind(transaction, (work) => afterCommit.push(work)),
       afterCommit: (work) => afterCommit.push(work),
       signal: abort.signal,
     },
@@ -126,7 +147,6 @@ function startRun(
       expiry.reject(error)
       transaction.destroy()
     }, listenerBudget),
-    deliveries: 0,
     currentListener: undefined,
     failedListener: undefined,
     expired: undefined,
@@ -134,16 +154,19 @@ function startRun(
   return run
 }
 
-async function insertClaim(run: Run, claim: Claim): Promise<BillingEvent | undefined> {
-  const row = await run.transaction.db
+async function insertClaim(
+  { transaction, source }: Claiming,
+  claim: Claim,
+): Promise<BillingEvent | undefined> {
+  const row = await transaction.db
     .insertInto('billing.events')
     .values({
       id: claim.eventId,
       dedup_key: claim.dedupKey,
       type: claim.type,
       payment_id: claim.payment.id,
-      webhook_call_id: run.source.callId,
-      source: run.source.cause,
+      webhook_call_id: source.callId,
+      source: source.cause,
       data: '{}',
     })
     .onConflict((conflict) => conflict.column('dedup_key').doNothing())
@@ -160,7 +183,6 @@ async function insertClaim(run: Run, claim: Claim): Promise<BillingEvent | undef
 }
 
 async function tell(run: Run, event: BillingEvent, listener: RegisteredListener): Promise<void> {
-  if (listener.queued) return queueDelivery(run, event, listener)
   run.currentListener = listener.name
   const context: ListenerContext = {
     ...run.context,
@@ -183,20 +205,20 @@ export function idempotencyKey(dedupKey: string, listener: string): string {
 }
 
 async function queueDelivery(
-  run: Run,
+  claiming: Claiming,
   event: BillingEvent,
   listener: RegisteredListener,
 ): Promise<void> {
-  await run.transaction.db
+  await claiming.transaction.db
     .insertInto('billing.deliveries')
     .values({
-      id: run.dispatching.newId(),
+      id: claiming.dispatching.newId(),
       event_id: event.id,
       listener: listener.name,
-      queue: run.source.queue,
+      queue: claiming.source.queue,
     })
     .execute()
-  run.deliveries += 1
+  claiming.deliveries += 1
 }
 
 /** An ended transaction shows at once; an aborted one at the latest with our next statement. */

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 interface ServeOptions {
   /** False with `--no-worker`. */
   readonly worker: boolean
+  readonly json?: boolean
 }
 
 export function addServe(program: Command): void {
@@ -13,17 +14,17 @@ export function addServe(program: Command): void {
     .action(serve)
 }
 
-async function serve({ worker: withWorker }: ServeOptions): Promise<void> {
+async function serve(_options: unknown, command: Command): Promise<void> {
+  const { worker: withWorker, json } = command.optsWithGlobals<ServeOptions>()
   const { openService } = await import('../open-service.ts')
   // The database opens in a thread of its own: meanwhile the rest is loaded.
-  const [service, { startHttp }, { endOnSignals, endWithWorker }, { announce }] = await Promise.all(
-    [
+  const [service, { startHttp }, { endOnSignals, endWithWorker }, { announce, announceJson }] =
+    await Promise.all([
       openService(),
       import('../start-http.ts'),
       import('../service-process.ts'),
       import('../announce.ts'),
-    ],
-  )
+    ])
   const { core, commandLog } = service
   const worker = await core.work({ upkeepOnly: !withWorker })
   const http = await startHttp(service).catch(async (error: unknown) => {
@@ -39,8 +40,10 @@ async function serve({ worker: withWorker }: ServeOptions): Promise<void> {
     },
   })
   // It only tells; the service runs.
-  await announce(service, http).catch((error: unknown) => {
-    commandLog.log.warn({ err: error }, 'the start could not be announced in full')
-  })
+  if (json === true) announceJson(service, http)
+  else
+    await announce(service, http).catch((error: unknown) => {
+      commandLog.log.warn({ err: error }, 'the start could not be announced in full')
+    })
   await endWithWorker(worker, commandLog)
 }

@@ -3,6 +3,7 @@ import { print } from '../output.ts'
 
 interface WorkOptions {
   readonly queue?: readonly string[]
+  readonly json?: boolean
 }
 
 export function addWork(program: Command): void {
@@ -19,7 +20,8 @@ function readNames(text: string): readonly string[] {
   return names
 }
 
-async function work({ queue }: WorkOptions): Promise<void> {
+async function work(_options: unknown, command: Command): Promise<void> {
+  const { queue, json } = command.optsWithGlobals<WorkOptions>()
   const { openService } = await import('../open-service.ts')
   const { endOnSignals, endWithWorker } = await import('../service-process.ts')
   const { core, commandLog } = await openService()
@@ -31,6 +33,7 @@ async function work({ queue }: WorkOptions): Promise<void> {
       await core.close()
     },
   })
-  print(`Quittance is waiting for calls on ${queue?.join(', ') ?? 'all queues'}.`)
+  if (json === true) print(JSON.stringify({ queues: queue ?? null }))
+  else print(`Quittance is waiting for calls on ${queue?.join(', ') ?? 'all queues'}.`)
   await endWithWorker(worker, commandLog)
 }

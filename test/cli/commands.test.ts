@@ -113,6 +113,14 @@ test('every command answers to the prefix billing:', async () => {
   assert.deepEqual(await json('billing:payments', 'list'), await json('payments', 'list'))
 })
 
+test('a gateway that is switched off is not said to lack a setting', async () => {
+  const { stdout } = await runCommand(['gateways'], {
+    cwd: folder.path,
+    env: { BILLING_FAKE: 'off' },
+  })
+  assert.match(stdout[0] ?? '', /^fake {2}off; BILLING_FAKE turns it on$/)
+})
+
 test('no table is wider than 80 columns', async () => {
   await createPayment()
   for (const args of [['payments', 'list'], ['calls', 'list'], ['gateways']]) {
@@ -163,7 +171,10 @@ describe('what is not there ends with exit code 1 and one line:', () => {
     [['send', 'nowhere'], /nowhere/],
     [['send', 'stripe'], /stripe.*credentials/],
     [['send', 'fake', '--payment', unknown], /no payment/],
-    [['send', 'fake', '--url', 'http://127.0.0.1:1/'], /no answer from http:\/\/127\.0\.0\.1:1\//],
+    [
+      ['send', 'fake', '--url', 'http://127.0.0.1:1/'],
+      /no answer from http:\/\/127\.0\.0\.1:1\/.* — Start the service/,
+    ],
   ]
   for (const [args, pattern] of rows) {
     test(`quittance ${args.join(' ')}`, async () => {

@@ -94,6 +94,18 @@ const rows: readonly Row[] = [
     line: /quittance\.config\.js: webhook.*pruneAfterDays/,
   },
   {
+    name: 'a listener in quittance.config that is no function',
+    env: {},
+    config: 'export default { listeners: { PaymentSucceeded: 5 } }',
+    line: /quittance\.config\.js: listeners\.PaymentSucceeded: must be a function/,
+  },
+  {
+    name: 'a quittance.config that throws, with its line',
+    env: {},
+    config: "const url = 'x'\nthrow new Error('no good')",
+    line: /quittance\.config\.js:2: no good — Correct the file/,
+  },
+  {
     name: 'a quittance.config that cannot be loaded',
     env: {},
     config: 'export default {',

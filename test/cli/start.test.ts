@@ -102,6 +102,15 @@ describe('a stopped service', () => {
     }
   })
 
+  test('serve --json prints one line of JSON', async () => {
+    using folder = temporaryFolder()
+    fillDataFolder(join(folder.path, '.quittance'))
+    const service = await startService({ cwd: folder.path, args: ['--json'] })
+    const shown: unknown = JSON.parse(await service.line(/^\{"url"/))
+    assert.deepEqual(shown, { ...(shown as object), url: service.url, gateways: ['fake'] })
+    assert.equal((await service.stop()).stdout.length, 1)
+  })
+
   test('a killed service leaves a database that opens again', async () => {
     using folder = temporaryFolder()
     fillDataFolder(join(folder.path, '.quittance'))

@@ -3,6 +3,7 @@ import test from 'node:test'
 import type { Command } from 'commander'
 import { variableNames } from '../../src/cli/env.ts'
 import { createProgram } from '../../src/cli/run.ts'
+import { eventTypes } from '../../src/events/catalogue.ts'
 import { builtin } from '../../src/gateways/builtin.ts'
 import { errorCatalogue } from '../../src/kernel/errors.ts'
 import { filesIn, read } from './source-files.ts'
@@ -60,6 +61,10 @@ test('.env.example lists every variable that is read, and no other', () => {
     .filter((line) => /^[A-Z]/.test(line))
     .map((line) => line.split('=')[0] ?? '')
   assert.deepEqual([...listed].sort(), [...environment].sort())
+})
+
+test('docs/events.md lists every event, in the order of the catalogue', () => {
+  assert.deepEqual(namesIn(read('docs/events.md').split('\n## ')[0] ?? ''), [...eventTypes])
 })
 
 test('the README names only variables that are read', () => {

@@ -105,7 +105,12 @@ function paymentOperations(runtime: Runtime): BillingCore['payments'] {
         listEvents(db, { paymentId: id, limit: 100 }),
         listRefunds(db, id),
       ])
-      return { ...payment, transitions, events: events.data, refunds } satisfies PaymentDetails
+      return {
+        ...payment,
+        transitions,
+        events: events.data.toReversed(),
+        refunds,
+      } satisfies PaymentDetails
     },
     list: async (query = {}) => listPayments(await handle(runtime, 'billing.payments.list'), query),
   }

@@ -28,6 +28,13 @@ function registerEntry(
     registry.add({ name: entry.name, type, queued: false, run: entry })
     return
   }
-  const { listener: run, queued = false } = entry
+  const { listener: run, queued = false } = entry ?? {}
+  if (typeof run !== 'function') {
+    throw new QuittanceError(
+      'setting_invalid',
+      `listeners.${type} must be a function, or an object with the function as its \`listener\``,
+      { fix: 'Correct the listeners in quittance.config.ts, or those given to createBilling.' },
+    )
+  }
   registry.add({ name: entry.name ?? run.name, type, queued, run })
 }

@@ -7,12 +7,15 @@ import type { Listener, QueuedListener } from '../processing/listener.ts'
 
 /** A listener as a function (its name counts), or with options. */
 export type ListenerEntry<T extends EventType> =
-  | Listener<T>
+  | (Listener<T> & NotQueued)
   | { readonly name?: string; readonly queued?: false | undefined; readonly listener: Listener<T> }
   | { readonly name?: string; readonly queued: true; readonly listener: QueuedListener<T> }
 
+/** A discriminant in every form lets TypeScript infer the parameters of an entry's listener. */
+type NotQueued = { readonly queued?: undefined }
+
 export type ListenersOption = {
-  readonly [T in EventType]?: ListenerEntry<T> | readonly ListenerEntry<T>[]
+  readonly [T in EventType]?: ListenerEntry<T> | (readonly ListenerEntry<T>[] & NotQueued)
 }
 
 /** Everything that `createBilling` and quittance.config.ts take; all of it is optional. */
@@ -60,7 +63,10 @@ export interface BillingOptions {
   readonly listenerBudgetMs?: number
   /** Environment-like texts that credentials are read from; the service passes process.env. */
   readonly environment?: Readonly<Record<string, string | undefined>>
-  /** Production rules: no fake gateway, no embedded database. */
+  /**
+   * Production rules: no fake gateway, no embedded database. By default what NODE_ENV in
+   * `environment` says.
+   */
   readonly production?: boolean
   readonly log?: Log
   /** The embedded database ended by itself: this process cannot go on. */

@@ -10,6 +10,7 @@ import type { CreatePaymentInput } from '../processing/create-payment.ts'
 import { refuseInsideListener } from '../processing/listener-scope.ts'
 import {
   createListenerRegistry,
+  requireName,
   type ListenerRegistry,
   type RegisteredListener,
 } from '../processing/listeners.ts'
@@ -68,6 +69,7 @@ export function createRuntime(options: BillingOptions): Runtime {
     settings,
     listeners,
     addListener(listener) {
+      requireName(listener)
       const inline = settings.queueConnection === 'sync' && assembled.begun
       if (workers.begun || inline) throw tooLate(listener.name)
       listeners.add(listener)

@@ -31,7 +31,7 @@ export interface Settings {
 /** Checks everything that can be wrong before anything is opened. */
 export function readSettings(options: BillingOptions): Settings {
   const given = options.log ?? silentLog
-  const production = options.production ?? false
+  const production = options.production ?? options.environment?.['NODE_ENV'] === 'production'
   const { gateways, secrets } = readGateways(options, { production, log: given })
   const scrub = scrubber(secrets)
   return {

@@ -63,7 +63,10 @@ export function connect(options: ConnectOptions): Database {
     idleTimeoutMillis: 30_000,
   })
   // An idle client that loses its server reports here; without a handler it would end the process.
-  pool.on('error', (error) => options.log.warn({ err: error }, 'database connection lost'))
+  let closing = false
+  pool.on('error', (error) => {
+    if (!closing) options.log.warn({ err: error }, 'database connection lost')
+  })
   // So does a client in use; whoever waits for its answer gets the same error as a rejection.
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: droppingPool(pool) }) })
@@ -75,6 +78,7 @@ export function connect(options: ConnectOptions): Database {
     transaction: (work) => runTransaction(pool, work),
     // Kysely ends its pool, and only if it ever used it.
     close: async () => {
+      closing = true
       await db.destroy()
       if (!pool.ended) await pool.end()
     },

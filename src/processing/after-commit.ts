@@ -31,6 +31,7 @@ export async function afterCommit(
 ): Promise<void> {
   const { log, database, underWay } = surroundings
   logIgnored(call, applied, log)
+  logDispatched(call, { applied, dispatched }, log)
   if (dispatched.deliveries > 0) surroundings.onDeliveries()
   if (dispatched.afterCommit.length > 0) {
     const work = runWork(call, dispatched.afterCommit, log).finally(() => underWay.delete(work))
@@ -63,6 +64,16 @@ async function runWork(
 }
 
 const late = () => new Error(`work after the commit took over ${workLimit / 1000} s`)
+
+function logDispatched(call: LeasedCall, { applied, dispatched }: Committed, log: Log): void {
+  for (const one of applied) {
+    if (one.kind !== 'claim' || !dispatched.won.has(one.claim.dedupKey)) continue
+    const { type, payment } = one.claim
+    const { gateway, amount, currency } = payment
+    const entry = { call: call.id, gateway, payment: payment.id, amount: `${amount}`, currency }
+    log.info(entry, type)
+  }
+}
 
 /** Reasons that mean somebody sent what he should not, or money that nobody booked. */
 function logIgnored(call: LeasedCall, applied: readonly Applied[], log: Log): void {

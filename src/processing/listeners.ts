@@ -36,6 +36,18 @@ export function createListenerRegistry(): ListenerRegistry {
   }
 }
 
+/** Error: `listener_unnamed`. */
+export function requireName({
+  name,
+  type,
+}: {
+  readonly name: string
+  readonly type: string
+}): void {
+  if (name !== '') return
+  throw new QuittanceError('listener_unnamed', `a listener of ${type} has no name`)
+}
+
 /** One name may listen to several events, but to each once, and in one manner. */
 function check(
   added: { name: string; type: string; queued: boolean },
@@ -44,9 +56,7 @@ function check(
   if (!isEventType(added.type)) {
     throw new QuittanceError('event_type_unknown', `there is no event ${added.type}`)
   }
-  if (added.name === '') {
-    throw new QuittanceError('listener_unnamed', `a listener of ${added.type} has no name`)
-  }
+  requireName(added)
   const clash = present.some(
     (known) =>
       known.name === added.name && (known.type === added.type || known.queued !== added.queued),

@@ -107,9 +107,7 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   for (const { from, to, cause, at } of payment.transitions) {
     print(`transition  ${at.toISOString()}  ${from} -> ${to}, by ${cause}`)
   }
-  const inOrder = (a: { createdAt: Date }, b: { createdAt: Date }) =>
-    a.createdAt.getTime() - b.createdAt.getTime()
-  for (const event of payment.events.toSorted(inOrder)) {
+  for (const event of payment.events) {
     print(`event       ${event.createdAt.toISOString()}  ${event.type}`)
   }
   for (const refund of payment.refunds) {

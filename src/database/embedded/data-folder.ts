@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { QuittanceError } from '../../kernel/errors.ts'
 
 /** The names inside a data folder. */
@@ -12,10 +12,17 @@ const freeSpaceNeededBytes = 64 * 1024 * 1024
 const openToOthers = 0o077
 const sticky = 0o1000
 
+/** Not `recursive: true`: where a parent refuses, as in /proc, that never ends. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
+}
+
 /** Makes the folder, or closes it to other users; gives its real path. */
 export function prepareDataFolder(dataDir: string, warn: (message: string) => void): string {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeFolder(resolve(dataDir))
     const folder = realpathSync(dataDir)
     const { mode } = statSync(folder)
     if ((mode & openToOthers) === 0) return folder

@@ -4,35 +4,12 @@ import fc from 'fast-check'
 import type { PaymentOutcome } from './outcome.ts'
 import { paymentStatuses, type Payment, type PaymentStatus } from './payment.ts'
 import { decide } from './transition.ts'
+import { pendingPayment } from '../../test/support/pending-payment.ts'
 
 const id = '7c9e6679-7425-40de-944b-e07fc1f90ae7'
 
-function payment(fields: Partial<Payment> = {}): Payment {
-  const at = new Date(0)
-  return {
-    id,
-    type: 'charge',
-    parentId: null,
-    gateway: 'stripe',
-    merchantAccount: null,
-    live: null,
-    status: 'pending',
-    amount: 4999n,
-    currency: 'USD',
-    payable: { type: 'order', id: '1' },
-    description: null,
-    customer: null,
-    metadata: null,
-    returnUrl: null,
-    checkoutReference: null,
-    providerReference: null,
-    checkoutUrl: null,
-    expiresAt: null,
-    createdAt: at,
-    updatedAt: at,
-    ...fields,
-  }
-}
+const payment = (fields: Partial<Payment> = {}) =>
+  pendingPayment({ id, gateway: 'stripe', ...fields })
 
 function outcome(fields: Partial<PaymentOutcome> = {}): PaymentOutcome {
   return {

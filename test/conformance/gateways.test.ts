@@ -18,7 +18,7 @@ import { createRegistry } from '../../src/gateways/registry.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import type { Outcome } from '../../src/payments/outcome.ts'
 import { decide } from '../../src/payments/transition.ts'
-import type { Payment } from '../../src/payments/payment.ts'
+import { pendingPayment } from '../support/pending-payment.ts'
 
 // One suite for every gateway: a new one is held to all of it by its line in builtin.ts and, for
 // what its test callbacks mean, by its entry here.
@@ -47,30 +47,8 @@ function credentialsOf(gateway: Gateway, owner = 'merchant'): Credentials {
   return readCredentials(gateway, Object.fromEntries(values), { production: false })
 }
 
-function paymentOf(gateway: Gateway): Payment {
-  return {
-    id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01',
-    type: 'charge',
-    parentId: null,
-    gateway: gateway.name,
-    merchantAccount: null,
-    live: false,
-    status: 'pending',
-    amount: 123_456n,
-    currency: 'UAH',
-    payable: { type: 'order', id: '1' },
-    description: null,
-    customer: null,
-    metadata: null,
-    returnUrl: null,
-    checkoutReference: null,
-    providerReference: null,
-    checkoutUrl: null,
-    expiresAt: null,
-    createdAt: now,
-    updatedAt: now,
-  }
-}
+const paymentOf = ({ name }: Gateway) =>
+  pendingPayment({ gateway: name, live: false, amount: 123_456n, currency: 'UAH' })
 
 function signWith(gateway: Gateway, credentials: Credentials, scenario?: string): SignedCallback {
   assert.ok(gateway.signer, `${gateway.name} can sign test callbacks`)

@@ -1,38 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../kernel/log.ts'
-import type { Payment } from '../../payments/payment.ts'
 import { decide } from '../../payments/transition.ts'
 import { readCredentials } from '../credentials.ts'
 import { fake } from './index.ts'
+import { pendingPayment } from '../../../test/support/pending-payment.ts'
 
 const paymentId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01'
 const on = readCredentials(fake, {}, { production: false })
 const context = { credentials: on, log: silentLog, signal: AbortSignal.timeout(60_000) }
 const now = new Date('2026-11-20T12:00:00Z')
 
-const charge: Payment = {
-  id: paymentId,
-  type: 'charge',
-  parentId: null,
-  gateway: 'fake',
-  merchantAccount: null,
-  live: null,
-  status: 'pending',
-  amount: 100n,
-  currency: 'UAH',
-  payable: { type: 'order', id: '1' },
-  description: null,
-  customer: null,
-  metadata: null,
-  returnUrl: null,
-  checkoutReference: null,
-  providerReference: null,
-  checkoutUrl: null,
-  expiresAt: null,
-  createdAt: now,
-  updatedAt: now,
-}
+const charge = pendingPayment({ id: paymentId, gateway: 'fake', amount: 100n, currency: 'UAH' })
 
 const requestOf = (body: string, contentType = 'application/json') => ({
   headers: { 'content-type': contentType },

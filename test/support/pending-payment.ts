@@ -1,0 +1,29 @@
+import type { Payment } from '../../src/payments/payment.ts'
+
+const at = new Date('2026-11-20T12:00:00Z')
+
+/** A pending charge that no database knows; with these fields. */
+export function pendingPayment(fields: Partial<Payment> & Pick<Payment, 'gateway'>): Payment {
+  return {
+    id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01',
+    type: 'charge',
+    parentId: null,
+    merchantAccount: null,
+    live: null,
+    status: 'pending',
+    amount: 4999n,
+    currency: 'USD',
+    payable: { type: 'order', id: '1' },
+    description: null,
+    customer: null,
+    metadata: null,
+    returnUrl: null,
+    checkoutReference: null,
+    providerReference: null,
+    checkoutUrl: null,
+    expiresAt: null,
+    createdAt: at,
+    updatedAt: at,
+    ...fields,
+  }
+}

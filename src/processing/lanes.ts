@@ -32,6 +32,7 @@ const extendEvery: Duration = seconds(10)
 const aloneEvery: Duration = seconds(5)
 const drainFor: Duration = seconds(3)
 const aloneFor: Duration = seconds(3)
+const aloneTurn: Duration = seconds(4)
 
 interface State<Row extends Lease> extends LanesOptions<Row> {
   /** Leased, and waiting for a lane. */
@@ -147,11 +148,18 @@ async function lookForAlone<Row extends Lease>(state: State<Row>): Promise<void>
   advance(state)
 }
 
-/** What kills a worker does so at once; a row that is only slow does not keep the others waiting. */
+/**
+ * One after the other, for a while; the rest get their turn at the next look. What kills a worker
+ * does so at once: a row that is only slow is left to end beside the others.
+ */
 async function runAlone<Row extends Lease>(state: State<Row>): Promise<void> {
   state.aloneDue = false
-  const [row] = await state.take({ limit: 1, token: state.newId(), alone: true })
-  if (row !== undefined) await Promise.race([run(state, row), pause(aloneFor)])
+  const until = performance.now() + aloneTurn
+  while (!state.stopping && performance.now() < until) {
+    const [row] = await state.take({ limit: 1, token: state.newId(), alone: true })
+    if (row === undefined) break
+    await Promise.race([run(state, row), pause(aloneFor)])
+  }
   state.more = true
 }
 

@@ -98,6 +98,29 @@ test('a row that cost a worker its life is handled with nothing beside it, while
   await lanes.stop(1_000)
 })
 
+test('many such rows follow each other in one turn', async () => {
+  const alone = Array.from({ length: 100 }, (_, index) => ({ id: `${index}`, token: 'x' }))
+  let handled = 0
+  const looks: number[] = []
+  const lanes = startLanes<{ id: string; token: string }>({
+    table: 'billing.webhook_calls',
+    database: {} as Database,
+    log: silentLog,
+    newId: newUuid,
+    lanes: 4,
+    ahead: 8,
+    anyAlone: () => {
+      looks.push(alone.length)
+      return Promise.resolve(alone.length > 0)
+    },
+    take: async (options) => (options.alone ? alone.splice(0, 1) : []),
+    handle: async () => void (handled += 1),
+  })
+  await until(() => handled === 100, { what: 'all are handled' })
+  assert.deepEqual(looks, [100], 'after one look')
+  await lanes.stop(1_000)
+})
+
 test('a row that is only slow does not keep it waiting for ever', async () => {
   const rows = [{ id: 'slow', token: 'y' }]
   const alone = [{ id: 'killer', token: 'x' }]

@@ -48,10 +48,10 @@ export interface BillingOptions {
   }
   readonly billing?: {
     readonly queue?: {
-      /** `database` (default) or `sync`. */
-      readonly connection?: string
-      /** Name written on new calls; default `default`. */
-      readonly queue?: string
+      /** `database` (also for null, the default) or `sync`. */
+      readonly connection?: string | null
+      /** Name written on new calls; `default` for null, the default. */
+      readonly queue?: string | null
     }
   }
   /** Credentials by gateway name and field; the environment wins. */

@@ -38,7 +38,7 @@ const schema = z.strictObject({
   billing: z
     .strictObject({
       queue: z
-        .strictObject({ connection: z.string().optional(), queue: z.string().optional() })
+        .strictObject({ connection: z.string().nullish(), queue: z.string().nullish() })
         .optional(),
     })
     .optional(),

@@ -1,22 +1,47 @@
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import { pino, type DestinationStream } from 'pino'
+import { seconds } from '../kernel/duration.ts'
 import { createLog, type Log } from '../kernel/log.ts'
 
 export interface CommandLog {
   readonly log: Log
-  /** Writes out what still waits; before the process ends. */
-  flush(): void
+  /** A line for people, in its place among those of the log. */
+  say(line: string): void
+  /** Writes out what still waits, before the process ends; nothing can be logged afterwards. */
+  flush(): Promise<void>
 }
 
 /** Bytes that may wait for a blocked sink before further lines are dropped. */
 const bufferedBytes = 4 * 1024 * 1024
+/** Nobody may be reading: that must not keep the process. */
+const flushLimit = seconds(1)
 
 /** To standard error: readable lines on a terminal, JSON elsewhere. */
 export async function openLog(level: 'info' | 'warn'): Promise<CommandLog> {
   if (process.stderr.isTTY) {
-    return { log: createLog({ level, destination: await readableLines() }), flush: () => {} }
+    return {
+      log: createLog({ level, destination: await readableLines() }),
+      say: (line) => void process.stderr.write(`${line}\n`),
+      flush: () => Promise.resolve(),
+    }
   }
-  const destination = pino.destination({ dest: 2, sync: false, maxLength: bufferedBytes })
-  return { log: createLog({ level, destination }), flush: () => destination.flushSync() }
+  const sink = pino.destination({ dest: 2, sync: false, maxLength: bufferedBytes })
+  let open = true
+  // Only `write`: pino would flush a fatal line synchronously, and wait for a reader for ever.
+  const destination = { write: (text: string) => void (open && sink.write(text)) }
+  return {
+    log: createLog({ level, destination }),
+    say: (line) => destination.write(`${line}\n`),
+    async flush() {
+      if (!open) return
+      open = false
+      const finished = once(sink, 'finish')
+      sink.end()
+      await Promise.race([finished, pause(flushLimit)])
+      sink.destroy()
+    },
+  }
 }
 
 async function readableLines(): Promise<DestinationStream> {

@@ -18,6 +18,6 @@ export async function withCore<T>(
     return await work(core, settings)
   } finally {
     await core.close()
-    flush()
+    await flush()
   }
 }

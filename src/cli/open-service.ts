@@ -18,7 +18,7 @@ export async function openService(): Promise<OpenService> {
   const core = createCore({
     ...settings.options,
     log: commandLog.log,
-    onLost: (error) => endWithError(error, commandLog),
+    onLost: (error) => void endWithError(error, commandLog),
   })
   try {
     // An embedded database migrates itself. In production it is a step of its own.

@@ -17,49 +17,49 @@ const stopTimeoutMs = 30_000
  */
 export function endOnSignals({ commandLog: { log, flush }, stop }: ServiceParts): void {
   let stopping = false
-  const end = (code: number): never => {
-    flush()
+  const end = async (code: number): Promise<never> => {
+    await flush()
     process.exit(code)
   }
   const stopInOrder = async (signal: NodeJS.Signals) => {
     log.info({ signal }, 'stopping')
     setTimeout(() => {
       log.fatal(`not stopped within ${stopTimeoutMs / 1000} s`)
-      end(1)
+      void end(1)
     }, stopTimeoutMs).unref()
     await stop()
     log.info('stopped')
-    end(0)
+    await end(0)
   }
   const onSignal = (signal: NodeJS.Signals) => {
-    if (stopping) end(1)
+    if (stopping) process.exit(1)
     stopping = true
     stopInOrder(signal).catch((error: unknown) => {
       log.fatal({ err: error }, 'stopping failed')
-      end(1)
+      void end(1)
     })
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
   process.on('uncaughtException', (error: unknown) => {
     log.fatal({ err: error }, 'uncaught exception')
-    end(1)
+    void end(1)
   })
   process.on('unhandledRejection', (error: unknown) => {
     log.fatal({ err: error }, 'unhandled rejection')
-    end(1)
+    void end(1)
   })
 }
 
 /** A worker that gives up takes the process with it: whoever supervises it starts it anew. */
 export async function endWithWorker(worker: Worker, commandLog: CommandLog): Promise<void> {
   const error = await worker.ended
-  if (error !== undefined) endWithError(error, commandLog)
+  if (error !== undefined) await endWithError(error, commandLog)
 }
 
 /** For what this process cannot go on after: one line, exit code 1. */
-export function endWithError(error: Error, { flush }: CommandLog): never {
-  flush()
-  process.stderr.write(`quittance: ${describeError(error)}\n`)
+export async function endWithError(error: Error, { say, flush }: CommandLog): Promise<never> {
+  say(`quittance: ${describeError(error)}`)
+  await flush()
   process.exit(1)
 }

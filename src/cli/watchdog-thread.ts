@@ -19,11 +19,19 @@ setInterval(() => {
   missed = now === seen ? missed + 1 : 0
   seen = now
   if (missed < missedBeats) return
-  writeSync(
-    2,
-    `quittance: the main thread did not answer for ${(missedBeats * beatMs) / 1000} s — ` +
-      'Find the listener that blocks the CPU; the process ends, its calls are taken up again.\n',
-  )
+  sayWhy()
   // The main thread runs no handler any more: only this ends it.
   process.kill(process.pid, 'SIGKILL')
 }, beatMs)
+
+function sayWhy(): void {
+  try {
+    writeSync(
+      2,
+      `quittance: the main thread did not answer for ${(missedBeats * beatMs) / 1000} s — ` +
+        'Find the listener that blocks the CPU; the process ends, its calls are taken up again.\n',
+    )
+  } catch {
+    // Nobody reads it: that must not keep the process alive.
+  }
+}

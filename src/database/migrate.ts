@@ -13,6 +13,8 @@ const historyTables = {
 
 /** Brings the schema up to date, in one transaction; several processes at once take turns. */
 export async function migrate(database: Database): Promise<readonly string[]> {
+  // The migrator takes those of a newer version for corruption; beside one, there is nothing to do.
+  if ((await pendingMigrations(database)).length === 0) return []
   const { error, results } = await migrator(database.db).migrateToLatest()
   if (error !== undefined) throw error
   return (results ?? []).map((result) => result.migrationName)

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createCore } from '../../src/billing/create-core.ts'
+import { eventTypes } from '../../src/events/catalogue.ts'
+
+const table = [
+  'PaymentSucceeded',
+  'PaymentFailed',
+  'PaymentCanceled',
+  'PaymentRefunded',
+  'PaymentMethodAttached',
+  'PaymentMethodDetached',
+  'SubscriptionCreated',
+  'SubscriptionRenewed',
+  'SubscriptionPaymentFailed',
+  'SubscriptionAccessSuspended',
+  'SubscriptionCancelled',
+  'SubscriptionPaused',
+  'SubscriptionResumed',
+  'TrialWillEnd',
+  'TrialEnded',
+  'SubscriptionPeriodEnding',
+  'SubscriptionQuotaReset',
+  'UsageLimitReached',
+  'InvoiceIssued',
+  'InvoicePaid',
+  'CheckoutReturned',
+  'PaymentLinkOpened',
+] as const
+
+test('Events: the catalogue has the 22 events of the specification, in its spelling', () => {
+  assert.deepEqual(eventTypes.toSorted(), table.toSorted())
+})
+
+for (const type of table) {
+  test(`Events: ${type} takes listeners, in the transaction and queued`, async () => {
+    const core = createCore({ listeners: { [type]: function fromOptions() {} } })
+    core.on(type, () => {}, { name: 'direct' })
+    core.on(type, () => {}, { name: 'queued', queued: true })
+    assert.throws(() => core.on(type, () => {}, { name: 'direct' }), { code: 'listener_duplicate' })
+    await core.close()
+  })
+}
+
+test('Events: a name that is none of them is refused', () => {
+  for (const name of ['PaymentPaid', 'paymentSucceeded', 'SubscriptionCanceled', '__proto__x']) {
+    assert.throws(() => createCore({ listeners: { [name]: function any() {} } }), {
+      code: 'event_type_unknown',
+    })
+  }
+})

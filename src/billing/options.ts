@@ -61,7 +61,7 @@ export interface BillingOptions {
   readonly listeners?: ListenersOption
   /** What the in-transaction listeners of one call may take; default 20 s, embedded 1 s. */
   readonly listenerBudgetMs?: number
-  /** Environment-like texts that credentials are read from; the service passes process.env. */
+  /** Environment-like texts that credentials are read from; the service passes its own. */
   readonly environment?: Readonly<Record<string, string | undefined>>
   /**
    * Production rules: no fake gateway, no embedded database. By default what NODE_ENV in

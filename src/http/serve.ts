@@ -17,7 +17,7 @@ import {
 
 export interface ListenOptions {
   readonly host: string
-  /** 0: any free port. */
+  /** 0 picks a free port. */
   readonly port: number
   readonly log: Log
   /** Open connections at most; further ones are dropped. Default 1,000. */

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { leaseLength } from '../queue/lease.ts'
 
 /** A verified callback on its way into the database. */
 export interface NewCall {
@@ -47,7 +48,7 @@ function bound(row: number): string {
 function leaseOf(call: NewCall): string {
   return call.leaseToken === null
     ? `'pending', null`
-    : `'processing', clock_timestamp() + interval '30 seconds'`
+    : `'processing', clock_timestamp() + interval '${leaseLength} ms'`
 }
 
 function valuesOf(call: NewCall): readonly unknown[] {

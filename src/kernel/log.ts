@@ -4,19 +4,13 @@ import { safeError } from './safe-error.ts'
 /** One JSON line an entry. Secrets never reach it; fields are bounded by the callers. */
 export type Log = Logger
 
-/** Bytes that may wait for a blocked sink before further lines are dropped: intake never waits. */
-const bufferedBytes = 4 * 1024 * 1024
-
 export interface LogOptions {
-  readonly level?: string
-  readonly destination?: DestinationStream
+  readonly level: string
+  readonly destination: DestinationStream
 }
 
-/** Logs to standard error, so that standard output stays for what a command answers. */
-export function createLog(options: LogOptions = {}): Log {
-  const destination =
-    options.destination ?? pino.destination({ dest: 2, sync: false, maxLength: bufferedBytes })
-  return withSafeErrors(pino({ name: 'quittance', level: options.level ?? 'info' }, destination))
+export function createLog({ level, destination }: LogOptions): Log {
+  return withSafeErrors(pino({ name: 'quittance', level }, destination))
 }
 
 /** The same log, whoever made it, writing errors without what drivers hang on them. */

@@ -23,10 +23,6 @@ export function parseMinorUnits(text: string): bigint | undefined {
   return amount <= largestAmount ? amount : undefined
 }
 
-export function sameMoney(a: Money, b: Money): boolean {
-  return a.amount === b.amount && a.currency === b.currency
-}
-
 /** Makes money out of a caller's input, or says which of its fields is wrong. */
 export function money(amount: bigint | number, currency: string): Money {
   const units = typeof amount === 'bigint' ? amount : toBigInt(amount)

@@ -1,4 +1,5 @@
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
+import { interval } from '../database/interval.ts'
 import type { DeliveriesTable, Tables, WebhookCallsTable } from '../database/tables.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 
@@ -46,11 +47,6 @@ export interface TakeOptions {
 export const leaseLength: Duration = seconds(30)
 /** A row that cost so many workers their lives is given up. */
 export const leasesBeforeFailure = 10
-
-/** An amount of time in SQL. */
-export function interval(length: Duration): RawBuilder<unknown> {
-  return sql`make_interval(secs => ${length / 1000})`
-}
 
 // The bytes matter only where there is no text; they may be large.
 const callColumns = sql`row.gateway, row.queue, row.kind, row.payload,

@@ -1,10 +1,10 @@
 import { Cron } from 'croner'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { interval } from '../database/interval.ts'
 import type { Tables } from '../database/tables.ts'
 import { hours, minutes } from '../kernel/duration.ts'
 import { textOf } from '../kernel/exception-text.ts'
 import type { NewId } from '../kernel/ids.ts'
-import { interval } from './lease.ts'
 
 export interface Schedule {
   readonly name: string

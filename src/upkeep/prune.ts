@@ -1,10 +1,10 @@
 import { sql, type Kysely } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../database/connect.ts'
+import { interval } from '../database/interval.ts'
 import type { Tables } from '../database/tables.ts'
 import { days, minutes } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
-import { interval } from '../queue/lease.ts'
 
 export interface PruneResult {
   readonly deletedCalls: number

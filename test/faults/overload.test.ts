@@ -11,7 +11,14 @@ import { sql } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
 import { until } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
-import { createOverHttp, deploy, postFake, type Deployment } from '../support/deployment.ts'
+import {
+  createOverHttp,
+  deploy,
+  finished,
+  makeTable,
+  postFake,
+  type Deployment,
+} from '../support/deployment.ts'
 import { freePort, startService } from '../support/process.ts'
 import { signedHeaders, signingSecret } from '../support/stripe-callbacks.ts'
 
@@ -120,7 +127,7 @@ forEachDatabase((engine) => {
     // The gateway saw no answer, so it comes again.
     const again = await Promise.all(left.map((id) => postFake(service.url, id, 'success')))
     assert.deepEqual([...new Set(again)], [200])
-    await finished(database)
+    await finished(database, 20_000)
     assert.deepEqual([...new Set((await countTold(database, left)).values())], [1])
     await database.close()
     assert.equal((await service.stop()).code, 0)
@@ -167,7 +174,7 @@ forEachDatabase((engine) => {
     t.after(() => next.kill())
     const database = await deployment.connect()
     // A lease that was left behind would hold its call for 30 s.
-    await finished(database)
+    await finished(database, 20_000)
     const { rows } = await sql<{ lost: number; attempts: number }>`
       select max(leases_lost) as lost, max(attempts) as attempts
       from billing.webhook_calls`.execute(database.db)
@@ -189,23 +196,6 @@ forEachDatabase((engine) => {
     assert.equal((await next.stop()).code, 0)
   })
 })
-
-async function finished(database: Database): Promise<void> {
-  await until(
-    async () => {
-      const { rows } = await sql`
-        select 1 from billing.webhook_calls where state in ('pending', 'processing') limit 1`.execute(
-        database.db,
-      )
-      return rows.length === 0
-    },
-    { what: 'all calls are finished', limitMs: 20_000 },
-  )
-}
-
-async function makeTable(database: Database): Promise<void> {
-  await sql`create table if not exists told (type text, payment_id uuid)`.execute(database.db)
-}
 
 async function countTold(database: Database, ids: readonly string[]) {
   const { rows } = await sql<{ id: string; times: bigint }>`

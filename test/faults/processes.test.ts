@@ -5,7 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
 import { forEachDatabase, onPostgres } from '../support/databases.ts'
-import { createOverHttp, deploy, postFake, type Deployment } from '../support/deployment.ts'
+import {
+  createOverHttp,
+  deploy,
+  finished,
+  makeTable,
+  postFake,
+  type Deployment,
+} from '../support/deployment.ts'
 import { until } from '../support/billing.ts'
 import { freePort, startService, startWorker } from '../support/process.ts'
 
@@ -42,22 +49,6 @@ async function checkInvariants(database: Database, accepted: ReadonlyMap<string,
   )
   assert.deepEqual(odd, [], 'a payment is paid exactly if it has its event and its listener’s row')
 }
-
-async function finished(database: Database): Promise<void> {
-  await until(
-    async () => {
-      const { rows } = await sql`
-        select 1 from billing.webhook_calls where state in ('pending', 'processing') limit 1`.execute(
-        database.db,
-      )
-      return rows.length === 0
-    },
-    { what: 'all calls are finished', limitMs: 60_000 },
-  )
-}
-
-const makeTable = (database: Database) =>
-  sql`create table if not exists told (type text, payment_id uuid)`.execute(database.db)
 
 onPostgres((engine) => {
   let deployment: Deployment

@@ -83,7 +83,7 @@ export function capturedLog() {
       done()
     },
   })
-  return { log: createLog({ destination }), logged }
+  return { log: createLog({ level: 'info', destination }), logged }
 }
 
 export const order: Parameters<BillingCore['payments']['create']>[0] = {

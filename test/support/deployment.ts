@@ -1,8 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { connect, type Database, type DatabaseTarget } from '../../src/database/connect.ts'
 import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
 import { silentLog } from '../../src/kernel/log.ts'
+import { until } from './billing.ts'
 import { postgres, type TestEngine } from './databases.ts'
 import { fillDataFolder } from './embedded-template.ts'
 import { runCommand } from './process.ts'
@@ -91,4 +93,19 @@ export async function postFake(
   })
   await answer.arrayBuffer()
   return answer.status
+}
+
+/** The table that the configured listener writes to. */
+export async function makeTable({ db }: Database): Promise<void> {
+  await sql`create table if not exists told (type text, payment_id uuid)`.execute(db)
+}
+
+/** Waits until no call is pending or in work; a lease that a killed process left lasts 30 s. */
+export async function finished({ db }: Database, limitMs = 60_000): Promise<void> {
+  const open = sql`
+    select 1 from billing.webhook_calls where state in ('pending', 'processing') limit 1`
+  await until(async () => (await open.execute(db)).rows.length === 0, {
+    what: 'all calls are finished',
+    limitMs,
+  })
 }

@@ -3,8 +3,15 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { forEachDatabase } from '../support/databases.ts'
-import { newPayment, openBilling, sendFake, settled, type TestBilling } from '../support/billing.ts'
+import { forEachDatabase, onPostgres } from '../support/databases.ts'
+import {
+  newPayment,
+  openBilling,
+  sendFake,
+  settled,
+  until,
+  type TestBilling,
+} from '../support/billing.ts'
 
 forEachDatabase((engine) => {
   let billing: TestBilling
@@ -79,6 +86,10 @@ forEachDatabase((engine) => {
       database.db,
     )
     assert.deepEqual(told, [{ most: 1n, succeeded: 1_000n }])
+    // They wait for each other at the payment's row, and none fails for having lost the race.
+    const { rows: tries } = await sql<{ attempts: number }>`
+      select max(attempts) as attempts from billing.webhook_calls`.execute(database.db)
+    assert.deepEqual(tries, [{ attempts: 0 }])
   })
 
   test('creation racing its early callback, 500 interleavings: always settled', async () => {
@@ -88,7 +99,8 @@ forEachDatabase((engine) => {
       const id = randomUUID()
       ids.push(id)
       await Promise.all([
-        soon().then(() => newPayment(core, { id })),
+        // Half of them well after their callback has been processed.
+        (ids.length % 2 === 0 ? soon() : pause(200)).then(() => newPayment(core, { id })),
         soon().then(() => sendFake(core, id, 'success')),
       ])
     })
@@ -100,5 +112,34 @@ forEachDatabase((engine) => {
         where p.id = any(${ids}::uuid[]) group by p.id) as each
       group by status, events`.execute(database.db)
     assert.deepEqual(rows, [{ status: 'paid', events: 1n, count: 500n }])
+  })
+})
+
+onPostgres((engine) => {
+  test('a payment created while its early callback is being finished: the worker looks again', async () => {
+    await using billing = await openBilling(engine)
+    const { core, database } = billing
+    // Stops the worker after it has not found the payment, before it commits that it waits.
+    await database.pool.query(`
+      create function stop_here() returns trigger language plpgsql as
+        $$ begin perform pg_advisory_xact_lock(1); return new; end $$;
+      create trigger stop_here before update on billing.webhook_calls for each row
+        when (new.awaiting is not null) execute function stop_here()`)
+    const holder = await database.pool.connect()
+    await holder.query('begin')
+    await holder.query('select pg_advisory_xact_lock(1)')
+    await core.work()
+    const id = randomUUID()
+    await sendFake(core, id, 'success')
+    const stopped = `select 1 from pg_locks where locktype = 'advisory' and not granted`
+    await until(async () => (await database.pool.query(stopped)).rows.length === 1, {
+      what: 'the worker stands before its commit',
+    })
+    await newPayment(core, { id })
+    await holder.query('commit')
+    holder.release()
+    await until(async () => (await core.payments.get(id))?.status === 'paid', {
+      what: 'the payment is paid, long before the sweeper comes',
+    })
   })
 })

@@ -20,6 +20,7 @@ export interface TestBilling {
   /** Only on PostgreSQL: for further processes. */
   readonly url: string | undefined
   close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 export async function openBilling(
@@ -35,15 +36,17 @@ export async function openBilling(
   const core = coreOf(runtime)
   await core.migrate()
   const open = await runtime.opened()
+  const close = async () => {
+    await core.close()
+    await created?.drop()
+    folder[Symbol.dispose]()
+  }
   return {
     core,
     database: open.database,
     url: created?.url,
-    close: async () => {
-      await core.close()
-      await created?.drop()
-      folder[Symbol.dispose]()
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -3,7 +3,7 @@
  * `docs/errors.md` lists the same codes.
  */
 export const errorCatalogue = {
-  setting_invalid: 'Correct the named setting in the environment or in quittance.config.ts.',
+  setting_invalid: 'Correct it where it stands: the environment, .env or quittance.config.ts.',
   webhook_path_without_gateway:
     'Put the segment {gateway} into webhook.path (BILLING_WEBHOOK_PATH).',
   retention_too_short:
@@ -19,7 +19,7 @@ export const errorCatalogue = {
   embedded_in_production:
     'Set DATABASE_URL to a PostgreSQL server; the embedded database does not survive a power cut.',
   embedded_in_use: 'Stop the other process, or give this one its own folder with BILLING_DATA_DIR.',
-  embedded_not_running: 'Start the service with npm start, or set DATABASE_URL.',
+  embedded_not_running: 'Start it: npm start, or quittance serve; or set DATABASE_URL.',
   embedded_damaged: 'Restore the data folder from a backup, or move it away to start empty.',
   embedded_no_space: 'Free some disk space, or set BILLING_DATA_DIR to a folder on another disk.',
   embedded_lost: 'Start the service again; acknowledged calls are kept.',
@@ -27,7 +27,7 @@ export const errorCatalogue = {
   gateway_unknown: 'Use one of the registered gateways: quittance gateways',
   gateway_cannot_sign: 'Only gateways that can sign test callbacks take `send`.',
   gateway_not_configured: 'Set the credentials of the gateway; quittance gateways names them.',
-  service_unreachable: 'Start the service with npm start, or give --url.',
+  service_unreachable: 'Start it: npm start, or quittance serve; or give --url.',
   payment_invalid: 'Correct the named field.',
   payment_exists: 'Use another id, or send the content that this payment was created with.',
   payment_not_found: 'Check the id: quittance payments list',
@@ -47,11 +47,12 @@ export const errorCatalogue = {
   listener_too_late: 'Register listeners before billing.work() or billing.start().',
   transaction_control_refused: 'Leave begin, commit and rollback to Quittance; use savepoints.',
   outer_handle_in_listener: 'Use the `tx` and `billing` that the listener is called with.',
-  event_type_unknown: 'Use one of the event names of the catalogue.',
+  event_type_unknown: 'Use one of the names that docs/events.md lists.',
   worker_lost: 'See why the worker died (memory, a crash), then run: quittance calls replay ID',
   usage: 'Run the command with --help.',
 } as const
 
+/** What can go wrong, by its stable code. */
 export type ErrorCode = keyof typeof errorCatalogue
 
 /**
@@ -70,8 +71,16 @@ export class QuittanceError extends Error {
   }
 }
 
+/** Whether something that was thrown is an error of ours, with a `code` and a `fix`. */
 export function isQuittanceError(value: unknown): value is QuittanceError {
-  return value instanceof QuittanceError
+  // By its form: an app may have loaded this package twice, and then there are two classes.
+  return (
+    value instanceof Error &&
+    value.name === 'QuittanceError' &&
+    'code' in value &&
+    typeof value.code === 'string' &&
+    Object.hasOwn(errorCatalogue, value.code)
+  )
 }
 
 /** Marks the place that no member of a union can reach. */

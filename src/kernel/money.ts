@@ -12,6 +12,7 @@ export const largestAmount = BigInt(Number.MAX_SAFE_INTEGER)
 const currencyCode = /^[A-Z]{3}$/
 const wholeNumber = /^(?:0|[1-9]\d{0,15})$/
 
+/** Whether a value is worded like an ISO 4217 code: three capitals. */
 export function isCurrency(text: unknown): text is string {
   return typeof text === 'string' && currencyCode.test(text)
 }

@@ -1,4 +1,5 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
+import type { Payload } from '../gateways/body/payload.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { CallState, Tables, WebhookCallsTable } from './tables.ts'
@@ -10,7 +11,8 @@ export interface WebhookCall {
   readonly queue: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly kind: WebhookCallsTable['kind']
+  /** How the body reads: as JSON, as form fields, or not at all. */
+  readonly kind: Payload['kind']
   /** The JSON text as received, or the JSON object of a form's fields; null where unreadable. */
   readonly payload: string | null
   /** The exact bytes, kept only where `payload` does not carry them. */
@@ -29,6 +31,7 @@ export interface WebhookCall {
   readonly dedupClaims: readonly string[]
 }
 
+/** Which calls to list; all of them if left out. */
 export interface CallsQuery extends PageQuery {
   readonly state?: CallState
   readonly gateway?: string

@@ -17,6 +17,7 @@ export interface EventRecord {
   readonly deliveries: readonly Delivery[]
 }
 
+/** What became of an event with one queued listener. */
 export interface Delivery {
   readonly listener: string
   readonly state: DeliveryState
@@ -24,6 +25,7 @@ export interface Delivery {
   readonly exception: string | null
 }
 
+/** Which events to list; all of them if left out. */
 export interface EventsQuery extends PageQuery {
   readonly paymentId?: string
   readonly type?: string

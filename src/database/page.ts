@@ -7,6 +7,7 @@ export interface Page<T> {
   readonly nextCursor: string | null
 }
 
+/** Where a page begins (the `nextCursor` of the one before) and how long it is. */
 export interface PageQuery {
   /** 1 to 100, default 20. */
   readonly limit?: number

@@ -1,18 +1,20 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
-import type { Payment, PaymentStatus } from '../payments/payment.ts'
+import type { Cause, Payment, PaymentStatus } from '../payments/payment.ts'
 import type { PaymentReference } from '../payments/outcome.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
-import type { PaymentsTable, PaymentTransitionsTable, Tables } from './tables.ts'
+import type { PaymentsTable, Tables } from './tables.ts'
 
+/** Which charges to list; all of them if left out. */
 export interface PaymentsQuery extends PageQuery {
   readonly gateway?: string
   readonly status?: PaymentStatus
 }
 
+/** One change of a payment: from, to, and what caused it. */
 export interface PaymentTransition {
   readonly from: PaymentStatus
   readonly to: PaymentStatus
-  readonly cause: PaymentTransitionsTable['cause']
+  readonly cause: Cause
   readonly webhookCallId: string | null
   readonly at: Date
 }
@@ -84,26 +86,58 @@ export async function listTransitions(
   }))
 }
 
-/** The id of the charge that a callback names, within its gateway where the name is the provider's. */
-export async function findPaymentId(
+/** How a callback names a payment; the provider's ids are unique within a merchant's account. */
+export interface PaymentName {
+  readonly gateway: string
+  readonly reference: PaymentReference
+  readonly merchantAccount: string | undefined
+}
+
+/** For each name the id of its charge: the stated one, or that of the charge with this reference. */
+export async function findPaymentIds(
   db: Kysely<Tables>,
-  gateway: string,
-  reference: PaymentReference,
-): Promise<string | undefined> {
-  const select = db.selectFrom('billing.payments').select('id')
-  if ('id' in reference) {
-    return (await select.where('id', '=', reference.id).executeTakeFirst())?.id
-  }
-  const [column, value] =
-    'checkoutReference' in reference
-      ? (['checkout_reference', reference.checkoutReference] as const)
-      : (['provider_reference', reference.providerReference] as const)
-  const row = await select
-    .where('gateway', '=', gateway)
-    .where('type', '=', 'charge')
-    .where(column, '=', value)
-    .executeTakeFirst()
-  return row?.id
+  names: readonly PaymentName[],
+): Promise<readonly (string | undefined)[]> {
+  const ids: (string | undefined)[] = names.map(({ reference }) =>
+    'id' in reference ? reference.id : undefined,
+  )
+  if (names.every(({ reference }) => 'id' in reference)) return ids
+  const references = names.map(({ reference }) => ({
+    checkout: 'checkoutReference' in reference ? reference.checkoutReference : null,
+    provider: 'providerReference' in reference ? reference.providerReference : null,
+  }))
+  // One of another account is found too, so that it is told as such.
+  const ownFirst = sql`order by coalesce(merchant_account, '') = named.account desc limit 1`
+  const charge = sql`
+    select id from billing.payments where gateway = named.gateway and type = 'charge'`
+  const { rows } = await sql<{ position: bigint; id: string | null }>`
+    select position, coalesce(
+      (${charge} and checkout_reference = named.checkout ${ownFirst}),
+      (${charge} and provider_reference = named.provider ${ownFirst})) as id
+    from unnest(
+      ${names.map(({ gateway }) => gateway)}::text[],
+      ${names.map(({ merchantAccount }) => merchantAccount ?? '')}::text[],
+      ${references.map(({ checkout }) => checkout)}::text[],
+      ${references.map(({ provider }) => provider)}::text[]
+    ) with ordinality as named (gateway, account, checkout, provider, position)`.execute(db)
+  for (const { position, id } of rows) ids[Number(position) - 1] ??= id ?? undefined
+  return ids
+}
+
+/** Locks the rows in the order of their ids, so that two transactions never wait for each other. */
+export async function lockPayments(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+): Promise<Map<string, Payment>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('billing.payments')
+    .selectAll()
+    .where('id', '=', sql<string>`any(${[...ids]}::uuid[])`)
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+  return new Map(rows.map((row) => [row.id, toPayment(row)]))
 }
 
 export async function insertPayment(

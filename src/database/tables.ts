@@ -12,7 +12,9 @@ type NullableTimestamp = ColumnType<
 type JsonText = ColumnType<string, string, string>
 type NullableJsonText = ColumnType<string | null, string | null | undefined, string | null>
 
+/** `pending` and `processing` go on; `processed`, `ignored` and `failed` are ends. */
 export type CallState = 'pending' | 'processing' | 'processed' | 'ignored' | 'failed'
+/** The same for what is due to a queued listener. */
 export type DeliveryState = Exclude<CallState, 'ignored'>
 
 export interface PaymentsTable {

@@ -87,6 +87,7 @@ export interface EventPayloads {
   PaymentLinkOpened: AboutPayment
 }
 
+/** The name of an event. */
 export type EventType = keyof EventPayloads
 
 interface EventIdentity<T extends EventType> {
@@ -97,6 +98,7 @@ interface EventIdentity<T extends EventType> {
   readonly createdAt: Date
 }
 
+/** The event of this type, with what it carries. */
 export type EventOf<T extends EventType> = EventIdentity<T> & EventPayloads[T]
 
 /** Every event, told apart by its `type`. */
@@ -128,6 +130,7 @@ export const eventTypes = [
   'PaymentLinkOpened',
 ] as const satisfies readonly EventType[]
 
+/** Whether a text names an event. */
 export function isEventType(text: string): text is EventType {
   return (eventTypes as readonly string[]).includes(text)
 }

@@ -36,19 +36,20 @@ export async function insertCalls(db: Queryable, calls: readonly NewCall[]): Pro
   )
 }
 
+/** One text a row, made once: each flush takes as many as it has calls. */
+const rowTexts: string[] = []
+
 function placeholders(calls: readonly NewCall[]): string {
-  return calls.map((call, index) => `(${bound(index)}, ${leaseOf(call)})`).join(', ')
+  while (rowTexts.length < calls.length) rowTexts.push(rowText(rowTexts.length))
+  return rowTexts.slice(0, calls.length).join(', ')
 }
 
-function bound(row: number): string {
+function rowText(row: number): string {
   const first = row * boundColumns
-  return Array.from({ length: boundColumns }, (_, column) => `$${first + column + 1}`).join(', ')
-}
-
-function leaseOf(call: NewCall): string {
-  return call.leaseToken === null
-    ? `'pending', null`
-    : `'processing', clock_timestamp() + interval '${leaseLength} ms'`
+  const bound = Array.from({ length: boundColumns }, (_, column) => `$${first + column + 1}`)
+  const isLeased = `$${first + boundColumns}::uuid is not null`
+  return `(${bound.join(', ')}, case when ${isLeased} then 'processing' else 'pending' end,
+    case when ${isLeased} then clock_timestamp() + interval '${leaseLength} ms' end)`
 }
 
 function valuesOf(call: NewCall): readonly unknown[] {

@@ -1,5 +1,5 @@
 /** Headers that carry credentials whichever gateway sends them. */
-const alwaysRedacted = ['authorization', 'cookie', 'proxy-authorization', 'x-api-key']
+const alwaysRedacted = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key'])
 
 const redacted = '[redacted]'
 
@@ -8,11 +8,11 @@ export function redactHeaders(
   headers: Readonly<Record<string, string>>,
   credentialHeaders: readonly string[],
 ): Readonly<Record<string, string>> {
-  const secret = new Set([...alwaysRedacted, ...credentialHeaders])
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      secret.has(name.toLowerCase()) ? redacted : value,
-    ]),
-  )
+  const stored: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    const key = name.toLowerCase()
+    const isSecret = alwaysRedacted.has(key) || credentialHeaders.includes(key)
+    stored[name] = isSecret ? redacted : value
+  }
+  return stored
 }

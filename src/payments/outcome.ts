@@ -26,6 +26,7 @@ export const ignoredReasons = [
   'already_settled',
   'superseded',
 ] as const
+/** One of `ignoredReasons`. */
 export type IgnoredReason = (typeof ignoredReasons)[number]
 
 /** What a gateway says of a payment. Whatever the callback does not state is left out. */
@@ -53,6 +54,7 @@ export function chargedAsIs(outcome: PaymentOutcome): boolean {
   return outcome.amountIs === 'as_charged' && !stated
 }
 
+/** A callback that changes nothing. */
 export interface IgnoredOutcome {
   readonly type: 'ignored'
   readonly reason: IgnoredReason
@@ -73,6 +75,7 @@ export type OutcomeResult =
       readonly detail?: string
     }
 
+/** The outcome of a callback that changes nothing, and why. */
 export function ignored(reason: IgnoredReason, detail?: string): IgnoredOutcome {
   return detail === undefined ? { type: 'ignored', reason } : { type: 'ignored', reason, detail }
 }

@@ -1,13 +1,15 @@
 import type { Money } from '../kernel/money.ts'
 
 export const paymentStatuses = ['pending', 'paid', 'failed', 'canceled'] as const
+/** A charge that is `paid` stays so; one that is `failed` or `canceled` can still become `paid`. */
 export type PaymentStatus = (typeof paymentStatuses)[number]
 
 export const paymentTypes = ['charge', 'refund'] as const
+/** A charge, or a refund of one. */
 export type PaymentType = (typeof paymentTypes)[number]
 
-/** What moved a payment: a stored call, a status poll, our own refund, or a person. */
 export const causes = ['call', 'poll', 'refund', 'operator'] as const
+/** What moved a payment: a stored call, a status poll, our own refund, or a person. */
 export type Cause = (typeof causes)[number]
 
 /** The merchant's own object that a payment pays for: an order, a subscription, and so on. */

@@ -4,7 +4,6 @@ import type { Log } from '../kernel/log.ts'
 import type { LeasedCall } from '../queue/lease.ts'
 import type { Applied } from './apply-outcomes.ts'
 import { requeueSettleableCalls } from './awaiting.ts'
-import type { Dispatched } from './dispatch-events.ts'
 import { within } from './within.ts'
 
 interface Surroundings {
@@ -20,21 +19,26 @@ const workLimit: Duration = seconds(20)
 
 export interface Committed {
   readonly applied: readonly Applied[]
-  readonly dispatched: Dispatched & { readonly kind: 'dispatched' }
+  /** Ids of the events that are new. */
+  readonly won: ReadonlySet<string>
+  /** Deliveries to queued listeners were written. */
+  readonly deliveries: boolean
+  /** What listeners asked for. */
+  readonly afterCommit: readonly (() => unknown)[]
 }
 
 /** What follows once a call is committed; nothing of it can undo the call, or hold up its lane. */
-export async function afterCommit(
+export async function concludeCall(
   call: LeasedCall,
   surroundings: Surroundings,
-  { applied, dispatched }: Committed,
+  { applied, won, deliveries, afterCommit }: Committed,
 ): Promise<void> {
   const { log, database, underWay } = surroundings
   logIgnored(call, applied, log)
-  logDispatched(call, { applied, dispatched }, log)
-  if (dispatched.deliveries > 0) surroundings.onDeliveries()
-  if (dispatched.afterCommit.length > 0) {
-    const work = runWork(call, dispatched.afterCommit, log).finally(() => underWay.delete(work))
+  logDispatched(call, { applied, won }, log)
+  if (deliveries) surroundings.onDeliveries()
+  if (afterCommit.length > 0) {
+    const work = runWork(call, afterCommit, log).finally(() => underWay.delete(work))
     underWay.add(work)
   }
   if (applied.some((one) => one.kind === 'ignored' && one.awaiting !== undefined)) {
@@ -49,11 +53,7 @@ export async function afterCommit(
 }
 
 /** In the order in which the listeners asked for it; never rejects. */
-async function runWork(
-  call: LeasedCall,
-  works: Committed['dispatched']['afterCommit'],
-  log: Log,
-): Promise<void> {
+async function runWork(call: LeasedCall, works: Committed['afterCommit'], log: Log): Promise<void> {
   for (const work of works) {
     try {
       await within(workLimit, late, async () => work())
@@ -65,9 +65,13 @@ async function runWork(
 
 const late = () => new Error(`work after the commit took over ${workLimit / 1000} s`)
 
-function logDispatched(call: LeasedCall, { applied, dispatched }: Committed, log: Log): void {
+function logDispatched(
+  call: LeasedCall,
+  { applied, won }: Pick<Committed, 'applied' | 'won'>,
+  log: Log,
+): void {
   for (const one of applied) {
-    if (one.kind !== 'claim' || !dispatched.won.has(one.claim.dedupKey)) continue
+    if (one.kind !== 'claim' || !won.has(one.claim.eventId)) continue
     const { type, payment } = one.claim
     const { gateway, amount, currency } = payment
     const entry = { call: call.id, gateway, payment: payment.id, amount: `${amount}`, currency }

@@ -1,26 +1,21 @@
-import { sql, type Kysely } from 'kysely'
-import { findPaymentId, toPayment } from '../database/payments.ts'
+import type { Kysely } from 'kysely'
+import { findPaymentIds, lockPayments } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import { paymentDedupKey, paymentEventType } from '../events/dedup-key.ts'
 import type { EventType } from '../events/catalogue.ts'
 import { isUuid, type NewId } from '../kernel/ids.ts'
-import {
-  chargedAsIs,
-  type IgnoredReason,
-  type Outcome,
-  type OutcomeResult,
-  type PaymentOutcome,
-} from '../payments/outcome.ts'
-import type { Cause, Payment, PaymentStatus } from '../payments/payment.ts'
-import { decide, type Decision } from '../payments/transition.ts'
+import type { IgnoredReason, Outcome, OutcomeResult, PaymentOutcome } from '../payments/outcome.ts'
+import type { Cause, Payment } from '../payments/payment.ts'
 import { awaitingKey } from './awaiting.ts'
+import { decideOutcomes } from './decide-outcomes.ts'
+import { fillReferences, movePayments } from './move-payments.ts'
 
+/** What one source says: a stored call, a poll reply. */
 export interface Application {
   readonly gateway: string
   readonly outcomes: readonly Outcome[]
   readonly cause: Cause
   readonly callId: string | null
-  readonly newId: NewId
 }
 
 /** An event that waits for its claim. */
@@ -43,224 +38,131 @@ export type Applied =
       readonly awaiting: string | undefined
     }
 
+interface Step<Stated extends Outcome = Outcome> {
+  readonly application: Application
+  readonly outcome: Stated
+}
+
+/** An outcome and the locked payment that it is about. */
+export interface Target {
+  readonly step: Step<PaymentOutcome>
+  readonly payment: Payment
+}
+
 /**
- * Moves the payments: locks their rows in the order of their ids, decides each outcome by the state
- * table and writes the change and its history. Claims and listeners come after it, in the same
- * transaction.
+ * Moves payments: locks their rows in the order of their ids, decides each outcome by the state
+ * table and writes the changes and their history. The number of statements does not grow with that
+ * of the applications. Claims and listeners come after it, in the same transaction. Returns what
+ * each outcome of each application came to.
  */
 export async function applyOutcomes(
   db: Kysely<Tables>,
-  application: Application,
-): Promise<readonly Applied[]> {
-  const targets = await findTargets(db, application)
-  const payments = await lockPayments(db, [...targets.values()])
-  const applied: Applied[] = []
-  for (const outcome of application.outcomes) {
-    if (outcome.type === 'ignored') {
-      applied.push(ignoredResult('callback', outcome))
+  applications: readonly Application[],
+  newId: NewId,
+): Promise<readonly (readonly Applied[])[]> {
+  const steps = applications.map((application) =>
+    application.outcomes.map((outcome) => ({ application, outcome })),
+  )
+  const naming = steps.flat().filter(namesPayment)
+  const ids = await findTargets(db, naming)
+  const payments = await lockPayments(db, [...new Set(ids.values())])
+  const applied = new Map<Step, Applied>()
+  for (const round of inRounds(naming, ids)) {
+    const targets = round.flatMap((step) => {
+      const payment = payments.get(ids.get(step) ?? '')
+      return payment === undefined ? [] : [{ step, payment }]
+    })
+    for (const [{ step, payment }, result] of await applyRound(db, targets, newId)) {
+      if (result.kind === 'claim') payments.set(payment.id, result.claim.payment)
+      applied.set(step, result)
+    }
+  }
+  return steps.map((ofOne) => ofOne.map((step) => applied.get(step) ?? withoutPayment(step)))
+}
+
+function namesPayment(step: Step): step is Step<PaymentOutcome> {
+  return step.outcome.type === 'payment'
+}
+
+/** Ids of the payments that the outcomes name, as far as they name one. */
+async function findTargets(
+  db: Kysely<Tables>,
+  steps: readonly Step<PaymentOutcome>[],
+): Promise<ReadonlyMap<Step, string>> {
+  const names = steps.map(({ application: { gateway }, outcome }) => {
+    const { payment: reference, merchantAccount } = outcome
+    return { gateway, reference, merchantAccount }
+  })
+  const found = await findPaymentIds(db, names)
+  return new Map(
+    steps.flatMap((step, index) => {
+      const id = found[index]
+      return isUuid(id) ? [[step, id]] : []
+    }),
+  )
+}
+
+/** Outcomes about the same payment follow each other; all others go together. */
+function inRounds(
+  steps: readonly Step<PaymentOutcome>[],
+  ids: ReadonlyMap<Step, string>,
+): readonly (readonly Step<PaymentOutcome>[])[] {
+  const rounds: Step<PaymentOutcome>[][] = []
+  const seen = new Map<string, number>()
+  for (const step of steps) {
+    const id = ids.get(step)
+    if (id === undefined) continue
+    const round = seen.get(id) ?? 0
+    seen.set(id, round + 1)
+    const together = (rounds[round] ??= [])
+    together.push(step)
+  }
+  return rounds
+}
+
+async function applyRound(
+  db: Kysely<Tables>,
+  targets: readonly Target[],
+  newId: NewId,
+): Promise<ReadonlyMap<Target, Applied>> {
+  const decisions = await decideOutcomes(db, targets)
+  const moving = targets.filter((target) => decisions.get(target)?.kind === 'move')
+  const moved = await movePayments(db, moving, newId)
+  const applied = new Map<Target, Applied>()
+  for (const [target, decision] of decisions) {
+    const { payment, step } = target
+    if (decision.kind === 'ignore') {
+      const { review } = decision
+      applied.set(target, { ...ignoredResult('payment', decision), review, payment })
       continue
     }
-    const payment = payments.get(targets.get(outcome) ?? '')
-    if (payment === undefined) {
-      applied.push(unknownPayment(application.gateway, outcome))
-      continue
-    }
-    const one = await applyToPayment(db, { application, outcome, payment })
-    if (one.kind === 'claim') payments.set(payment.id, one.claim.payment)
-    applied.push(one)
+    const current = moved.get(payment.id) ?? (await fillReferences(db, target))
+    applied.set(target, toClaim(step.outcome, current, newId))
   }
   return applied
 }
 
-async function findTargets(
-  db: Kysely<Tables>,
-  application: Application,
-): Promise<ReadonlyMap<Outcome, string>> {
-  const targets = new Map<Outcome, string>()
-  for (const outcome of application.outcomes) {
-    if (outcome.type !== 'payment') continue
-    const reference = outcome.payment
-    const id =
-      'id' in reference ? reference.id : await findPaymentId(db, application.gateway, reference)
-    if (isUuid(id)) targets.set(outcome, id)
-  }
-  return targets
-}
-
-async function lockPayments(
-  db: Kysely<Tables>,
-  ids: readonly string[],
-): Promise<Map<string, Payment>> {
-  if (ids.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('billing.payments')
-    .selectAll()
-    .where('id', '=', sql<string>`any(${[...ids]}::uuid[])`)
-    .orderBy('id')
-    .forNoKeyUpdate()
-    .execute()
-  return new Map(rows.map((row) => [row.id, toPayment(row)]))
-}
-
-interface Target {
-  readonly application: Application
-  readonly outcome: PaymentOutcome
-  readonly payment: Payment
-}
-
-async function applyToPayment(db: Kysely<Tables>, target: Target): Promise<Applied> {
-  const { outcome, payment } = target
-  const decision = await decideWithHistory(db, target)
-  if (decision.kind === 'ignore') {
-    return { ...ignoredResult('payment', decision), review: decision.review, payment }
-  }
-  const current =
-    decision.kind === 'move' ? await move(db, target) : await fillReferences(db, target)
-  const { status } = outcome
+function toClaim({ status }: PaymentOutcome, payment: Payment, newId: NewId): Applied {
   return {
     kind: 'claim',
     type: `payment:${status}`,
     claim: {
-      eventId: target.application.newId(),
+      eventId: newId(),
       dedupKey: paymentDedupKey(status, payment.id),
       type: paymentEventType(status),
-      payment: current,
+      payment,
     },
   }
 }
 
-/** The state table, and the two facts that only the database knows. */
-async function decideWithHistory(db: Kysely<Tables>, target: Target): Promise<Decision> {
-  const { application, outcome, payment } = target
-  const decision = decide(payment, application.gateway, outcome)
-  if (decision.kind === 'ignore') {
-    const overtaken =
-      decision.reason === 'already_paid' && (await movedByCall(db, payment.id, application.callId))
-    return overtaken ? { ...decision, reason: 'superseded' } : decision
-  }
-  if (outcome.status === 'paid' && (await referenceTaken(db, payment, outcome))) {
-    return { kind: 'ignore', reason: 'provider_reference_taken', review: true }
-  }
-  return decision
-}
-
-/** A decline that was applied, and then overtaken by a payment before its event was dispatched. */
-async function movedByCall(
-  db: Kysely<Tables>,
-  paymentId: string,
-  callId: string | null,
-): Promise<boolean> {
-  if (callId === null) return false
-  const row = await db
-    .selectFrom('billing.payment_transitions')
-    .select('id')
-    .where('payment_id', '=', paymentId)
-    .where('webhook_call_id', '=', callId)
-    .executeTakeFirst()
-  return row !== undefined
-}
-
-/** One provider object pays for one payment of ours. */
-async function referenceTaken(
-  db: Kysely<Tables>,
-  payment: Payment,
-  outcome: PaymentOutcome,
-): Promise<boolean> {
-  const { checkoutReference, providerReference } = outcome
-  const news =
-    (payment.checkoutReference === null && checkoutReference !== undefined) ||
-    (payment.providerReference === null && providerReference !== undefined)
-  if (!news) return false
-  const { rows } = await sql`
-    select 1 from billing.payments
-    where gateway = ${payment.gateway} and type = ${payment.type} and id <> ${payment.id}::uuid
-      and coalesce(merchant_account, '') = ${payment.merchantAccount ?? ''}
-      and (checkout_reference = ${checkoutReference ?? null}
-        or provider_reference = ${providerReference ?? null})
-    limit 1`.execute(db)
-  return rows.length > 0
-}
-
-/**
- * Moves the payment and writes its history. The same rules as the state table once more, in SQL:
- * what they forbid changes no row.
- */
-async function move(db: Kysely<Tables>, target: Target): Promise<Payment> {
-  const { application, outcome, payment } = target
-  const paid = outcome.status === 'paid'
-  const row = await db
-    .with('moved', (query) => {
-      const update = query
-        .updateTable('billing.payments')
-        .set({ status: outcome.status, updated_at: sql<Date>`clock_timestamp()` })
-        .where('id', '=', payment.id)
-        .where('type', '=', 'charge')
-        .where('gateway', '=', application.gateway)
-        .where('status', '=', payment.status)
-        .where('status', 'in', paid ? ['pending', 'failed', 'canceled'] : ['pending'])
-        .$if(paid, (update) => update.set(references(outcome)))
-        .$if(paid && !chargedAsIs(outcome), (update) =>
-          update
-            .where('amount', '=', outcome.amount ?? null)
-            .where('currency', '=', outcome.currency ?? null),
-        )
-      return update.returningAll()
-    })
-    .with('history', (query) =>
-      query
-        .insertInto('billing.payment_transitions')
-        .columns(['id', 'payment_id', 'from_status', 'to_status', 'cause', 'webhook_call_id'])
-        .expression((from) =>
-          from
-            .selectFrom('moved')
-            .select([
-              sql<string>`${application.newId()}::uuid`.as('id'),
-              'moved.id as payment_id',
-              sql<PaymentStatus>`${payment.status}::text`.as('from_status'),
-              'moved.status as to_status',
-              sql<Cause>`${application.cause}::text`.as('cause'),
-              sql<string | null>`${application.callId}::uuid`.as('webhook_call_id'),
-            ]),
-        ),
-    )
-    .selectFrom('moved')
-    .selectAll()
-    .executeTakeFirst()
-  if (row !== undefined) return toPayment(row)
-  throw new Error(`payment ${payment.id} refused to become ${outcome.status}`)
-}
-
-/** A second callback about the same charge may know an id that the first did not. */
-async function fillReferences(db: Kysely<Tables>, target: Target): Promise<Payment> {
-  const { outcome, payment } = target
-  const missing =
-    (payment.checkoutReference === null && outcome.checkoutReference !== undefined) ||
-    (payment.providerReference === null && outcome.providerReference !== undefined)
-  if (outcome.status !== 'paid' || !missing) return payment
-  const row = await db
-    .updateTable('billing.payments')
-    .set(references(outcome))
-    .where('id', '=', payment.id)
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  return toPayment(row)
-}
-
-/** Only the callback that pays may bind the provider's ids: declined tries have ids of their own. */
-function references(outcome: PaymentOutcome) {
-  return {
-    checkout_reference: sql<string>`coalesce(checkout_reference, ${outcome.checkoutReference ?? null})`,
-    provider_reference: sql<string>`coalesce(provider_reference, ${outcome.providerReference ?? null})`,
-  }
-}
-
-function unknownPayment(gateway: string, outcome: PaymentOutcome): Applied {
+function withoutPayment({ application, outcome }: Step): Applied {
+  if (outcome.type === 'ignored') return ignoredResult('callback', outcome)
   if ('id' in outcome.payment && !isUuid(outcome.payment.id)) {
     return ignoredResult('payment', { reason: 'invalid_reference' })
   }
   return {
     ...ignoredResult('payment', { reason: 'unknown_payment' }),
-    awaiting: awaitingKey(gateway, outcome.payment),
+    awaiting: awaitingKey(application.gateway, outcome.payment),
   }
 }
 

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely'
-import type { Tables } from '../database/tables.ts'
+import type { CallState, Tables } from '../database/tables.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
 import type { Lease } from '../queue/lease.ts'
 import type { Applied } from './apply-outcomes.ts'
@@ -15,43 +15,62 @@ export function isLeaseLost(error: unknown): boolean {
   return error instanceof Error && error.name === leaseLostName
 }
 
-export interface Finish {
+/** A call whose outcomes are applied. */
+export interface FinishedCall {
+  readonly call: Lease
   readonly applied: readonly Applied[]
-  /** Keys of the claims that this call won; its other claims were taken before. */
+  /** Ids of the events that its claims won; its other claims were taken before. */
   readonly won: ReadonlySet<string>
 }
 
-/** Ends a call in the transaction that applied it; throws `leaseLost` if it is not ours any more. */
-export async function finishCall(
+/** Ends calls in the transaction that applied them; throws `leaseLost` if one is not ours any more. */
+export async function finishCalls(
   db: Kysely<Tables>,
-  lease: Lease,
-  { applied, won }: Finish,
+  finished: readonly FinishedCall[],
 ): Promise<void> {
-  const results = applied.map((one) => resultOf(one, won))
-  const ignored = applied.filter((one) => one.kind === 'ignored')
-  const { numUpdatedRows } = await db
-    .updateTable('billing.webhook_calls')
-    .set({
-      state: ignored.length === applied.length ? 'ignored' : 'processed',
-      outcome: JSON.stringify(results),
-      needs_review: ignored.some((one) => one.review),
-      payment_id: paymentIdOf(applied),
-      awaiting: ignored.find((one) => one.awaiting !== undefined)?.awaiting ?? null,
-      exception: null,
-      lease_token: null,
-      lease_until: null,
-      processed_at: sql<Date>`clock_timestamp()`,
-    })
-    .where('id', '=', lease.id)
-    .where('lease_token', '=', lease.token)
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows !== 1n) throw leaseLost(lease)
+  if (finished.length === 0) return
+  const { rows } = await sql<{ id: string }>`
+    update billing.webhook_calls as call
+    set state = finished.state, outcome = finished.outcome,
+      needs_review = finished.needs_review, payment_id = finished.payment_id,
+      awaiting = finished.awaiting, exception = null, lease_token = null, lease_until = null,
+      processed_at = clock_timestamp()
+    from unnest(
+      ${finished.map(({ call }) => call.id)}::uuid[],
+      ${finished.map(({ call }) => call.token)}::uuid[],
+      ${finished.map(({ applied }) => stateOf(applied))}::text[],
+      ${finished.map(outcomeOf)}::json[],
+      ${finished.map(({ applied }) => ignoredOf(applied).some((one) => one.review))}::boolean[],
+      ${finished.map(({ applied }) => paymentIdOf(applied))}::uuid[],
+      ${finished.map(({ applied }) => awaitingOf(applied))}::text[]
+    ) as finished (id, token, state, outcome, needs_review, payment_id, awaiting)
+    where call.id = finished.id and call.lease_token = finished.token
+    returning call.id`.execute(db)
+  if (rows.length === finished.length) return
+  const ours = new Set(rows.map((row) => row.id))
+  for (const { call } of finished) if (!ours.has(call.id)) throw leaseLost(call)
+}
+
+function ignoredOf(applied: readonly Applied[]) {
+  return applied.filter((one) => one.kind === 'ignored')
+}
+
+function stateOf(applied: readonly Applied[]): CallState {
+  return ignoredOf(applied).length === applied.length ? 'ignored' : 'processed'
+}
+
+function outcomeOf({ applied, won }: FinishedCall): string {
+  return JSON.stringify(applied.map((one) => resultOf(one, won)))
+}
+
+function awaitingOf(applied: readonly Applied[]): string | null {
+  return ignoredOf(applied).find((one) => one.awaiting !== undefined)?.awaiting ?? null
 }
 
 function resultOf(applied: Applied, won: ReadonlySet<string>): OutcomeResult {
   if (applied.kind === 'ignored') return applied.result
   const { type, claim } = applied
-  return { result: won.has(claim.dedupKey) ? 'applied' : 'duplicate', type }
+  return { result: won.has(claim.eventId) ? 'applied' : 'duplicate', type }
 }
 
 function paymentIdOf(applied: readonly Applied[]): string | null {

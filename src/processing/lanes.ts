@@ -9,10 +9,10 @@ export interface LanesOptions<Row extends Lease> {
   readonly database: Database
   readonly log: Log
   readonly newId: NewId
-  /** Rows handled at the same time. */
-  readonly lanes: number
-  /** Rows leased ahead of the lanes at most. */
-  readonly ahead: number
+  /** Rows handled at the same time when they are slow; as many again are leased ahead. */
+  readonly least: number
+  /** The same when they are quick. */
+  readonly most: number
   /** The backstop: how often to look without being woken; 1 s by default. */
   readonly pollEvery?: Duration
   /** Whether due rows wait that must be handled with nothing beside them. */
@@ -33,8 +33,12 @@ const aloneEvery: Duration = seconds(5)
 const drainFor: Duration = seconds(3)
 const aloneFor: Duration = seconds(3)
 const aloneTurn: Duration = seconds(4)
+const quick: Duration = 200
+const slow: Duration = seconds(1)
 
 interface State<Row extends Lease> extends LanesOptions<Row> {
+  /** Rows handled at the same time now: what one worker holds, others cannot help with. */
+  lanes: number
   /** Leased, and waiting for a lane. */
   readonly buffer: Row[]
   readonly running: Map<Row, Promise<void>>
@@ -49,13 +53,14 @@ interface State<Row extends Lease> extends LanesOptions<Row> {
 }
 
 /**
- * Takes rows and hands them to a fixed number of lanes, refilling while some wait, so that a slow
- * row holds up its own lane only. Rows that cost a worker its life before are handled with nothing
+ * Takes rows and hands them to lanes, refilling while some wait, so that a slow row holds up its
+ * own lane only. Rows that cost a worker its life before are handled with nothing
  * beside them.
  */
 export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes {
   const state: State<Row> = {
     ...options,
+    lanes: options.least,
     buffer: [],
     running: new Map(),
     stopping: false,
@@ -100,16 +105,24 @@ function advance<Row extends Lease>(state: State<Row>): void {
 }
 
 async function run<Row extends Lease>(state: State<Row>, row: Row): Promise<void> {
+  const begun = performance.now()
   const handled = state.handle(row)
   state.running.set(row, handled)
   await handled
   state.running.delete(row)
+  adapt(state, performance.now() - begun)
+}
+
+/** Quick rows open lanes one by one, a slow one closes half of them. */
+function adapt<Row extends Lease>(state: State<Row>, took: Duration): void {
+  if (took < quick) state.lanes = Math.min(state.most, state.lanes + 1)
+  if (took > slow) state.lanes = Math.max(state.least, Math.floor(state.lanes / 2))
 }
 
 function mayFill<Row extends Lease>(state: State<Row>): boolean {
   if (state.aloneDue)
     return state.buffer.length === 0 && (state.running.size === 0 || state.drained)
-  return state.more && state.buffer.length < state.ahead / 2
+  return state.more && state.buffer.length < state.lanes / 2
 }
 
 /** Never rejects. */
@@ -122,7 +135,7 @@ async function fill<Row extends Lease>(state: State<Row>): Promise<void> {
 }
 
 async function refill<Row extends Lease>(state: State<Row>): Promise<void> {
-  const limit = state.ahead - state.buffer.length
+  const limit = state.lanes - state.buffer.length
   // Before the look: whoever wakes us while it is under way may know of more than it sees.
   state.more = false
   const rows = await state.take({ limit, token: state.newId(), alone: false })

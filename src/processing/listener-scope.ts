@@ -8,6 +8,8 @@ import type { ListenerTransaction } from './listener.ts'
 /** The time during which listeners run in a transaction of ours. */
 export interface ListenerScope {
   open: boolean
+  /** A setting, a role or a temporary table stays behind in the transaction. */
+  leavesTrace?: boolean
 }
 
 const scopes = new AsyncLocalStorage<ListenerScope>()
@@ -31,6 +33,10 @@ export function refuseInsideListener(what: string): void {
 /** Begin, commit and rollback are ours; savepoints are free to use. */
 const transactionControl =
   /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:work\s+|transaction\s+)?to\b))\b/i
+
+/** What outlives a savepoint's release; as a function of the user's own it goes unnoticed. */
+const leavesTrace =
+  /(?:^|;)\s*(?:set|reset|prepare|declare)\b|\bset_config\s*\(|\btemp(?:orary)?\b/i
 
 /** The transaction as listeners get it: usable while their scope is open, and never ended by them. */
 export function listenerTransaction(
@@ -67,6 +73,7 @@ function guardedQuery(client: pg.PoolClient, scope: ListenerScope) {
     }
     const text = textOf(args[0])
     if (transactionControl.test(text)) refuseControl(text)
+    if (leavesTrace.test(text)) scope.leavesTrace = true
     return query(...args)
   }
 }

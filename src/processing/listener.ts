@@ -9,14 +9,15 @@ import type { CreatePaymentInput } from './create-payment.ts'
 /**
  * The transaction in which the event is claimed: what a listener writes through it commits together
  * with the claim, or not at all. Kysely for any tables (`tx.withTables<...>()`), plain SQL by
- * `query`, and the `pg` client for other query builders.
+ * `query`, and the `pg` client for other query builders, e.g. `drizzle(tx.client)`: it refuses to
+ * begin, commit, roll back or be released.
  */
 export type ListenerTransaction = Kysely<unknown> & {
   query<Row extends pg.QueryResultRow>(
     text: string,
     params?: readonly unknown[],
   ): Promise<pg.QueryResult<Row>>
-  readonly client: Pick<pg.PoolClient, 'query'>
+  readonly client: pg.PoolClient
 }
 
 /** What a listener may do with payments, inside its transaction. */
@@ -28,12 +29,13 @@ export interface BoundBilling {
   }
 }
 
+/** What a listener gets besides its event. */
 export interface ListenerContext {
   readonly tx: ListenerTransaction
   /** Bound to `tx`; the outer `billing` refuses inside a listener. */
   readonly billing: BoundBilling
   /** Runs after the commit, best effort: a crash loses it. Durable work: `queued: true`. */
-  afterCommit(work: () => void | Promise<void>): void
+  afterCommit(work: () => unknown): void
   /** The same at every retry of this event for this listener: hand it to what does not roll back. */
   readonly idempotencyKey: string
   /** Aborts when the listeners' time is up. */
@@ -43,16 +45,16 @@ export interface ListenerContext {
 /** A queued listener runs after the commit, with no transaction open around it. */
 export type QueuedListenerContext = Pick<ListenerContext, 'idempotencyKey' | 'signal'>
 
-export type Listener<T extends EventType> = (
-  event: EventOf<T>,
-  context: ListenerContext,
-) => void | Promise<void>
+/** Runs inside the transaction that claims the event; to throw is to roll back and retry. */
+export type Listener<T extends EventType> = (event: EventOf<T>, context: ListenerContext) => unknown
 
+/** Runs after the commit, retried by itself; to throw is to be called again. */
 export type QueuedListener<T extends EventType> = (
   event: EventOf<T>,
   context: QueuedListenerContext,
-) => void | Promise<void>
+) => unknown
 
+/** How a listener is registered. */
 export interface ListenerOptions {
   /** Stable name; the function's own name by default. */
   readonly name?: string

@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../database/connect.ts'
 import { isPassing } from '../database/failure.ts'
 import type { Tables } from '../database/tables.ts'
 import { exceptionText } from '../kernel/exception-text.ts'
+import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { failLease, type LeasedCall } from '../queue/lease.ts'
 import { nextTry } from '../queue/retry.ts'
@@ -49,7 +50,7 @@ const lostTransactionPauseMs = 1_000
  */
 export async function recordLostTransaction(
   call: LeasedCall,
-  recording: Recording,
+  recording: Recording & { readonly newId: NewId },
   lost: {
     readonly error: unknown
     readonly application: Application
@@ -60,7 +61,7 @@ export async function recordLostTransaction(
   for (let tries = 1; ; tries += 1) {
     try {
       await recording.database.transaction(async ({ db }) => {
-        await applyOutcomes(db, lost.application)
+        await applyOutcomes(db, [lost.application], recording.newId)
         await sql`delete from billing.events where id = any(${eventIds}::uuid[])`.execute(db)
         const paymentId = lost.claims[0]?.payment.id
         const recorded = await record(db, call, { ...recording, error: lost.error, paymentId })

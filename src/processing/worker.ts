@@ -2,10 +2,11 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 import { anyAlone, takeCalls, takeDeliveries, type LeasedCall } from '../queue/lease.ts'
+import { settleInBatches } from './batches.ts'
 import { deliver } from './deliver.ts'
 import { startLanes } from './lanes.ts'
 import { requireAllListeners } from './listeners.ts'
-import { processCall, type Processing } from './process-call.ts'
+import { processCall, type Processing, type Settle } from './process-call.ts'
 
 /** Processing under way in this process. */
 export interface Worker {
@@ -22,12 +23,12 @@ export interface WorkerOptions {
   readonly queue: QueueConnection
   /** Names of the queues to take from; all of them if left out. */
   readonly queues?: readonly string[] | undefined
-  /** Calls processed at the same time. */
+  /** Transactions of calls open at the same time; deliveries under way. */
   readonly lanes: number
 }
 
-/** Rows leased ahead of each lane. */
-const aheadOfLane = 8
+/** Calls under way at most, gathered into batches: as many as `lanes` when they are slow. */
+const mostCalls = 200
 const stopGrace: Duration = seconds(20)
 const listenerCheckEvery: Duration = seconds(1)
 
@@ -35,19 +36,22 @@ const listenerCheckEvery: Duration = seconds(1)
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { processing, queues, lanes } = options
   const { database, log, newId } = processing
-  const shared = { database, log, newId, lanes, ahead: lanes * aheadOfLane }
+  const shared = { database, log, newId, least: lanes }
+  const settle = settleInBatches(processing, lanes)
   const listeners = () => processing.listeners.keys()
   // A newer version may know gateways that this one does not.
   const gateways = processing.gateways.list().map(({ gateway }) => gateway.name)
   const calls = startLanes({
     ...shared,
+    most: mostCalls,
     table: 'billing.webhook_calls',
     anyAlone: () => anyAlone(database.db, 'billing.webhook_calls'),
     take: (take) => takeCalls(database.db, { ...take, queues, gateways, listeners: listeners() }),
-    handle: (call) => handleCall(call, processing),
+    handle: (call) => handleCall(call, processing, settle),
   })
   const deliveries = startLanes({
     ...shared,
+    most: lanes,
     table: 'billing.deliveries',
     anyAlone: () => anyAlone(database.db, 'billing.deliveries'),
     take: (take) => takeDeliveries(database.db, { ...take, queues, listeners: listeners() }),
@@ -79,9 +83,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   return { wake, stop: () => stop(), ended: ended.promise }
 }
 
-async function handleCall(call: LeasedCall, processing: Processing): Promise<void> {
+async function handleCall(call: LeasedCall, processing: Processing, settle: Settle): Promise<void> {
   try {
-    await processCall(call, processing)
+    await processCall(call, processing, settle)
   } catch (error) {
     processing.log.error({ err: error, call: call.id }, 'lease left to run out')
   }

@@ -5,6 +5,8 @@ import type { Log } from '../kernel/log.ts'
 import type { QueueConnection } from './queue.ts'
 
 const channel = 'quittance_calls'
+/** The name by which a working process is seen on the server. */
+export const workerApplicationName = 'quittance worker'
 
 /**
  * The stored call is its own place in the queue. Workers in this process are woken directly, those
@@ -48,7 +50,10 @@ function listen(database: Database, onNotify: () => void, log: Log): () => Promi
     pause = setTimeout(() => void open(), reconnectPauseMs)
   }
   const open = async () => {
-    const client = new pg.Client(database.connection)
+    const client = new pg.Client({
+      ...database.connection,
+      application_name: workerApplicationName,
+    })
     current = client
     let lost = false
     const once = (error: unknown) => {

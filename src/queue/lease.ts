@@ -105,17 +105,22 @@ export async function anyAlone(db: Kysely<Tables>, table: QueueTable): Promise<b
   return rows.length > 0
 }
 
-/** Keeps what is still being worked on. */
+/** Keeps what is still being worked on. A row that is locked is being ended: not waited for. */
 export async function extendLeases(
   db: Kysely<Tables>,
   table: QueueTable,
   leases: readonly Lease[],
 ): Promise<void> {
   await sql`
-    update ${sql.table(table)}
+    update ${sql.table(table)} as row
     set lease_until = clock_timestamp() + ${interval(leaseLength)}
-    where id = any(${leases.map((lease) => lease.id)}::uuid[])
-      and lease_token = any(${leases.map((lease) => lease.token)}::uuid[])`.execute(db)
+    from (
+      select id from ${sql.table(table)}
+      where id = any(${leases.map((lease) => lease.id)}::uuid[])
+        and lease_token = any(${leases.map((lease) => lease.token)}::uuid[])
+      for no key update skip locked
+    ) as held
+    where row.id = held.id`.execute(db)
 }
 
 /** Gives rows back untouched, for another worker to take at once. */

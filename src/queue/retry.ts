@@ -16,8 +16,13 @@ export function nextTry(attempt: number, attempts: number): NextTry {
   return { kind: 'retry', after: backoffs[attempt - 1] ?? minutes(1) }
 }
 
-/** After so many returns without an attempt (deadlocks and the like), the next one counts as one. */
-export const returnsBeforeAttempt = 20
+/** After so many returns without an attempt, the next one counts as one. */
+const returnsBeforeAttempt = 20
+
+/** Deadlocks, lost connections and the like are nobody's fault, unless they never end. */
+export function mayReturn({ times_returned }: { readonly times_returned: number }): boolean {
+  return times_returned < returnsBeforeAttempt
+}
 
 /** A short wait, longer the more often it happened, and random so that rivals part. */
 export function returnDelay(timesReturned: number, random: () => number): Duration {

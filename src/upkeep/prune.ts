@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../database/connect.ts'
 import { interval } from '../database/interval.ts'
@@ -6,6 +6,7 @@ import type { Tables } from '../database/tables.ts'
 import { days, minutes } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 
+/** What was deleted. */
 export interface PruneResult {
   readonly deletedCalls: number
   /** Of those, calls that had failed for good. */
@@ -15,7 +16,8 @@ export interface PruneResult {
 export interface PruneOptions {
   readonly retentionDays: number
   readonly log: Log
-  readonly onProgress?: (deletedCalls: number) => void
+  /** Called after each batch, with how many calls are to be deleted in all. */
+  readonly onProgress?: (deletedCalls: number, totalCalls: number) => void
   /** Ends the run between two batches. */
   readonly signal?: AbortSignal
 }
@@ -32,11 +34,12 @@ const vacuumLimitMs = minutes(1)
 export async function prune(database: Database, options: PruneOptions): Promise<PruneResult> {
   let deletedCalls = 0
   let deletedFailedCalls = 0
+  const total = options.onProgress && (await countPrunable(database.db, options.retentionDays))
   for (;;) {
     const states = await deleteBatch(database.db, options.retentionDays)
     deletedCalls += states.length
     deletedFailedCalls += states.filter((state) => state === 'failed').length
-    options.onProgress?.(deletedCalls)
+    options.onProgress?.(deletedCalls, Math.max(total ?? 0, deletedCalls))
     if (states.length < batchRows) break
     options.signal?.throwIfAborted()
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
@@ -60,12 +63,22 @@ async function vacuum(database: Database): Promise<void> {
   }
 }
 
+function prunable(retentionDays: number): RawBuilder<unknown> {
+  return sql`state in ('processed', 'ignored', 'failed')
+    and received_at < clock_timestamp() - ${interval(days(retentionDays))}`
+}
+
+async function countPrunable(db: Kysely<Tables>, retentionDays: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from billing.webhook_calls
+    where ${prunable(retentionDays)}`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
 async function deleteBatch(db: Kysely<Tables>, retentionDays: number): Promise<readonly string[]> {
   const { rows } = await sql<{ state: string }>`
     delete from billing.webhook_calls where id in (
-      select id from billing.webhook_calls
-      where state in ('processed', 'ignored', 'failed')
-        and received_at < clock_timestamp() - ${interval(days(retentionDays))}
+      select id from billing.webhook_calls where ${prunable(retentionDays)}
       order by received_at limit ${batchRows} for update skip locked
     ) returning state`.execute(db)
   return rows.map((row) => row.state)

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { migrate } from '../../src/database/migrate.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
+import type { TestBilling as RecordedBilling } from '../../src/testing/index.ts'
 import { requireAllListeners, createListenerRegistry } from '../../src/processing/listeners.ts'
 import {
   expireLeases,
@@ -19,6 +20,7 @@ import {
   allCalls,
   newPayment,
   openBilling,
+  openRecorded,
   sendFake,
   settled,
   until,
@@ -27,80 +29,88 @@ import {
 
 forEachDatabase((engine) => {
   describe('Deduplication', () => {
-    let billing: TestBilling
-    const told: string[] = []
+    let opened: RecordedBilling
     before(async () => {
-      billing = await openBilling(engine)
-      for (const type of ['PaymentSucceeded', 'PaymentFailed'] as const) {
-        billing.core.on(type, (event) => void told.push(event.dedupKey), { name: 'recorder' })
-      }
-      await billing.core.work()
+      opened = await openRecorded(engine)
     })
-    after(() => billing.close())
-    const keysOf = (id: string) => told.filter((key) => key.endsWith(id))
+    after(() => opened.close())
+    const keysOf = (payment: { readonly id: string }) =>
+      opened.events.about(payment).map(({ dedupKey }) => dedupKey)
+    const callsOf = async ({ id }: { readonly id: string }) =>
+      (await opened.billing.calls.list({ paymentId: id, limit: 100 })).data
 
     test('the key is {type}:{status}:{reference} and is shown on the call that claimed it', async () => {
-      const payment = await newPayment(billing.core)
-      await sendFake(billing.core, payment.id, 'success')
-      await settled(billing.core)
-      const { data } = await billing.core.calls.list({ paymentId: payment.id })
-      assert.deepEqual(data[0]?.dedupClaims, [`payment:paid:${payment.id}`])
+      const payment = await opened.createPayment()
+      await opened.send(payment, 'success')
+      await opened.settled()
+      const [call] = await callsOf(payment)
+      assert.deepEqual(call?.dedupClaims, [`payment:paid:${payment.id}`])
     })
 
     test('a re-delivered paid callback never fires twice, and changes nothing', async () => {
-      const payment = await newPayment(billing.core)
-      for (let delivery = 0; delivery < 5; delivery += 1) {
-        await sendFake(billing.core, payment.id, 'success')
-      }
-      await settled(billing.core)
-      const before = await billing.core.payments.get(payment.id)
-      await sendFake(billing.core, payment.id, 'success')
-      await settled(billing.core)
-      assert.deepEqual(await billing.core.payments.get(payment.id), before)
-      assert.deepEqual(keysOf(payment.id), [`payment:paid:${payment.id}`])
-      const { data } = await billing.core.calls.list({ paymentId: payment.id })
-      const results = data.map((call) => call.outcome?.[0]?.result)
+      const payment = await opened.createPayment()
+      const callback = opened.signedRequest(payment.gateway, { payment, scenario: 'success' })
+      for (let delivery = 0; delivery < 5; delivery += 1) await opened.deliver(callback)
+      await opened.settled()
+      const before = await opened.billing.payments.get(payment.id)
+      await opened.deliver(callback)
+      await opened.settled()
+      assert.deepEqual(await opened.billing.payments.get(payment.id), before)
+      assert.deepEqual(keysOf(payment), [`payment:paid:${payment.id}`])
+      const calls = await callsOf(payment)
+      const results = calls.map((call) => call.outcome?.[0]?.result)
       assert.equal(results.filter((result) => result === 'applied').length, 1)
       assert.equal(results.filter((result) => result === 'duplicate').length, 5)
-      assert.ok(data.every((call) => call.state === 'processed'))
+      assert.ok(calls.every((call) => call.state === 'processed'))
+    })
+
+    test('of twenty deliveries at the same time one fires', async () => {
+      const payment = await opened.createPayment()
+      const callback = opened.signedRequest(payment.gateway, { payment, scenario: 'success' })
+      await opened.deliverAtOnce(Array.from({ length: 20 }, () => callback))
+      await opened.settled()
+      assert.deepEqual(keysOf(payment), [`payment:paid:${payment.id}`])
+      const results = (await callsOf(payment)).map((call) => call.outcome?.[0]?.result)
+      assert.deepEqual([results.length, results.filter((one) => one === 'applied').length], [20, 1])
     })
 
     test('a decline followed by a payment on the same checkout fires both, each once', async () => {
-      const payment = await newPayment(billing.core)
+      const payment = await opened.createPayment()
       for (const result of ['failure', 'failure', 'success', 'success', 'failure'] as const) {
-        await sendFake(billing.core, payment.id, result)
-        await settled(billing.core)
+        await opened.send(payment, result)
+        await opened.settled()
       }
-      assert.deepEqual(keysOf(payment.id), [
+      assert.deepEqual(keysOf(payment), [
         `payment:failed:${payment.id}`,
         `payment:paid:${payment.id}`,
       ])
     })
 
     test('a replay runs the same code, and the claims still hold', async () => {
-      const payment = await newPayment(billing.core)
-      await sendFake(billing.core, payment.id, 'success')
-      await settled(billing.core)
-      const [call] = (await billing.core.calls.list({ paymentId: payment.id })).data
+      const payment = await opened.createPayment()
+      await opened.send(payment, 'success')
+      await opened.settled()
+      const [call] = await callsOf(payment)
       assert.ok(call)
-      await billing.core.calls.replay(call.id)
-      await settled(billing.core)
-      assert.equal(keysOf(payment.id).length, 1)
-      const replayed = await billing.core.calls.get(call.id)
+      await opened.billing.calls.replay(call.id)
+      await opened.settled()
+      assert.equal(keysOf(payment).length, 1)
+      const replayed = await opened.billing.calls.get(call.id)
       assert.deepEqual(replayed?.outcome, [{ result: 'duplicate', type: 'payment:paid' }])
       assert.deepEqual(replayed?.dedupClaims, [`payment:paid:${payment.id}`])
     })
 
     test('an early callback settles its payment when that is created', async () => {
       const id = randomUUID()
-      await sendFake(billing.core, id, 'success')
-      await settled(billing.core)
-      assert.equal((await allCalls(billing.core)).at(-1)?.state, 'ignored')
-      await newPayment(billing.core, { id })
-      await until(async () => (await billing.core.payments.get(id))?.status === 'paid', {
+      await sendFake(opened.billing, id, 'success')
+      await opened.settled()
+      assert.equal((await allCalls(opened.billing)).at(-1)?.state, 'ignored')
+      const payment = await opened.createPayment({ id })
+      await until(async () => (await opened.billing.payments.get(id))?.status === 'paid', {
         what: 'the payment is paid',
       })
-      assert.deepEqual(keysOf(id), [`payment:paid:${id}`])
+      await opened.settled()
+      assert.deepEqual(keysOf(payment), [`payment:paid:${id}`])
     })
   })
 

@@ -27,8 +27,8 @@ function start(
     database: {} as Database,
     log: silentLog,
     newId: newUuid,
-    lanes: 2,
-    ahead: 4,
+    least: 2,
+    most: 2,
     anyAlone: () => Promise.resolve(alone.length > 0),
     take: (take) =>
       Promise.resolve(take.alone ? alone.splice(0, 1) : waiting.splice(0, take.limit)),
@@ -142,5 +142,38 @@ test('a row that is only slow does not keep them waiting for ever', async () => 
   await until(() => handled.length === 1, { what: 'the row is handled beside the slow one' })
   assert.deepEqual(handled, ['killer'])
   slow.resolve()
+  await lanes.stop(1_000)
+})
+
+test('quick rows open further lanes, slow ones close them again', async () => {
+  const waiting = Array.from({ length: 200 }, (_, index) => rowOf(`${index}`))
+  let slow = false
+  let active = 0
+  let most = 0
+  const lanes = start(
+    { waiting },
+    {
+      most: 8,
+      handle: async () => {
+        active += 1
+        most = Math.max(most, active)
+        await pause(slow ? 1_100 : 1)
+        active -= 1
+      },
+    },
+  )
+  await until(() => waiting.length === 0 && active === 0, { what: 'the quick ones are handled' })
+  assert.equal(most, 8)
+  slow = true
+  for (let round = 0; round < 2; round += 1) {
+    waiting.push(...Array.from({ length: 8 }, (_, index) => rowOf(`slow ${round} ${index}`)))
+    lanes.wake()
+    await until(() => waiting.length === 0 && active === 0, { what: 'the slow ones are handled' })
+  }
+  most = 0
+  waiting.push(...Array.from({ length: 4 }, (_, index) => rowOf(`last ${index}`)))
+  lanes.wake()
+  await until(() => waiting.length === 0 && active === 0, { what: 'the last ones are handled' })
+  assert.equal(most, 2)
   await lanes.stop(1_000)
 })

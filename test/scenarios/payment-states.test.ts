@@ -1,57 +1,44 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { forEachDatabase } from '../support/databases.ts'
-import {
-  allCalls,
-  newPayment,
-  openBilling,
-  sendFake,
-  settled,
-  type TestBilling,
-} from '../support/billing.ts'
+import type { TestBilling } from '../../src/testing/index.ts'
+import { allCalls, openRecorded, sendFake } from '../support/billing.ts'
 import { sendStripe, sessionEvent, stripeOptions } from '../support/stripe-callbacks.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { capturedLog } from '../support/captured-log.ts'
 
 forEachDatabase((engine) => {
-  let billing: TestBilling
+  let opened: TestBilling
   const log = capturedLog()
-  const told: { type: string; paymentId: string }[] = []
 
   before(async () => {
-    billing = await openBilling(engine, { ...stripeOptions, log: log.log })
-    for (const type of ['PaymentSucceeded', 'PaymentFailed', 'PaymentCanceled'] as const) {
-      billing.core.on(type, (event) => void told.push({ type, paymentId: event.payment.id }), {
-        name: `recorder`,
-      })
-    }
-    await billing.core.work()
+    opened = await openRecorded(engine, { ...stripeOptions, log: log.log })
   })
-  after(() => billing.close())
+  after(() => opened.close())
 
-  const stripePayment = () => newPayment(billing.core, { gateway: 'stripe' })
+  const stripePayment = () => opened.createPayment({ gateway: 'stripe' })
   const paid = (payment: Payment, object = {}) =>
-    sendStripe(billing.core, sessionEvent({ payment, object }))
+    sendStripe(opened.billing, sessionEvent({ payment, object }))
   const declined = (payment: Payment) =>
     sendStripe(
-      billing.core,
+      opened.billing,
       sessionEvent({ payment, type: 'checkout.session.async_payment_failed' }),
     )
   const expired = (payment: Payment) =>
-    sendStripe(billing.core, sessionEvent({ payment, type: 'checkout.session.expired' }))
+    sendStripe(opened.billing, sessionEvent({ payment, type: 'checkout.session.expired' }))
 
-  const eventsOf = (payment: Payment) =>
-    told.filter((event) => event.paymentId === payment.id).map((event) => event.type)
-  const statusOf = async (payment: Payment) => (await billing.core.payments.get(payment.id))?.status
+  const eventsOf = (payment: Payment) => opened.events.about(payment).map((event) => event.type)
+  const statusOf = async (payment: Payment) =>
+    (await opened.billing.payments.get(payment.id))?.status
   const lastCallOf = async (payment: Payment) =>
-    (await billing.core.calls.list({ paymentId: payment.id })).data[0]
+    (await opened.billing.calls.list({ paymentId: payment.id })).data[0]
 
   async function after200(...answers: Promise<{ status: number; body: string }>[]) {
     for (const answer of answers) {
       const { status, body } = await answer
       assert.equal(status, 200)
       assert.equal(body, '{"message":"ok"}')
-      await settled(billing.core)
+      await opened.settled()
     }
   }
 
@@ -60,7 +47,7 @@ forEachDatabase((engine) => {
     await after200(paid(payment))
     assert.equal(await statusOf(payment), 'paid')
     assert.deepEqual(eventsOf(payment), ['PaymentSucceeded'])
-    const details = await billing.core.payments.get(payment.id)
+    const details = await opened.billing.payments.get(payment.id)
     assert.deepEqual(
       details?.transitions.map(({ from, to, cause }) => [from, to, cause]),
       [['pending', 'paid', 'call']],
@@ -95,8 +82,8 @@ forEachDatabase((engine) => {
   }
 
   test('pending + refusal callback -> failed, PaymentFailed', async () => {
-    const payment = await newPayment(billing.core)
-    await after200(sendFake(billing.core, payment.id, 'failure'))
+    const payment = await opened.createPayment()
+    await after200(sendFake(opened.billing, payment.id, 'failure'))
     assert.equal(await statusOf(payment), 'failed')
     assert.deepEqual(eventsOf(payment), ['PaymentFailed'])
   })
@@ -156,8 +143,8 @@ forEachDatabase((engine) => {
 
   test('a callback for an unknown payment is ignored; the job does not fail', async () => {
     const unknown = { id: '00000000-0000-4000-8000-000000000000', amount: 1n, currency: 'USD' }
-    await after200(sendStripe(billing.core, sessionEvent({ payment: unknown })))
-    const call = (await allCalls(billing.core)).at(-1)
+    await after200(sendStripe(opened.billing, sessionEvent({ payment: unknown })))
+    const call = (await allCalls(opened.billing)).at(-1)
     assert.equal(call?.state, 'ignored')
     assert.equal(call?.attempts, 0)
     assert.equal(call?.exception, null)
@@ -175,8 +162,8 @@ forEachDatabase((engine) => {
     '7c9e6679-7425-40de-944b-e07fc1f90ae7\n',
   ]) {
     test(`the reference ${JSON.stringify(reference)} is no UUID: ignored, answered 200`, async () => {
-      await after200(sendFake(billing.core, reference, 'success'))
-      const { data } = await billing.core.calls.list({ gateway: 'fake', limit: 1 })
+      await after200(sendFake(opened.billing, reference, 'success'))
+      const { data } = await opened.billing.calls.list({ gateway: 'fake', limit: 1 })
       assert.equal(data[0]?.state, 'ignored')
       const [result] = data[0]?.outcome ?? []
       assert.equal(result?.result === 'ignored' && result.reason, 'invalid_reference')
@@ -185,7 +172,7 @@ forEachDatabase((engine) => {
 
   test("another gateway's payment is never settled: gateway_mismatch, for review", async () => {
     const payment = await stripePayment()
-    await after200(sendFake(billing.core, payment.id, 'success'))
+    await after200(sendFake(opened.billing, payment.id, 'success'))
     assert.equal(await statusOf(payment), 'pending')
     const call = await lastCallOf(payment)
     assert.deepEqual(call?.outcome, [
@@ -198,7 +185,7 @@ forEachDatabase((engine) => {
     const connected = await stripePayment()
     await after200(
       sendStripe(
-        billing.core,
+        opened.billing,
         sessionEvent({ payment: connected, event: { account: 'acct_other' } }),
       ),
     )
@@ -206,7 +193,7 @@ forEachDatabase((engine) => {
     const [merchant] = (await lastCallOf(connected))?.outcome ?? []
     assert.equal(merchant?.result === 'ignored' && merchant.reason, 'merchant_mismatch')
 
-    const live = await newPayment(billing.core, { gateway: 'stripe', live: true })
+    const live = await opened.createPayment({ gateway: 'stripe', live: true })
     await after200(paid(live))
     assert.equal(await statusOf(live), 'pending')
     const [mode] = (await lastCallOf(live))?.outcome ?? []
@@ -238,8 +225,8 @@ forEachDatabase((engine) => {
 
   test('an event type that is not handled is stored and Ignored', async () => {
     const payment = await stripePayment()
-    await after200(sendStripe(billing.core, sessionEvent({ payment, type: 'product.created' })))
-    const { data } = await billing.core.calls.list({ gateway: 'stripe', limit: 1 })
+    await after200(sendStripe(opened.billing, sessionEvent({ payment, type: 'product.created' })))
+    const { data } = await opened.billing.calls.list({ gateway: 'stripe', limit: 1 })
     assert.deepEqual(data[0]?.outcome, [
       { result: 'ignored', type: 'callback', reason: 'unhandled_event', detail: 'product.created' },
     ])

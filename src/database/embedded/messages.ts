@@ -4,6 +4,8 @@ import type { SocketAddress } from './socket-place.ts'
 export interface WorkerOptions {
   /** The folder of PostgreSQL's files, or undefined for a database in memory. */
   readonly databaseFolder: string | undefined
+  /** For a database in memory: the files of a fresh one, which spare it initdb. */
+  readonly template?: Blob | undefined
   readonly address: SocketAddress
   readonly transactionIdleMs: number
 }
@@ -11,7 +13,7 @@ export interface WorkerOptions {
 export type ToWorker = { readonly kind: 'ping' } | { readonly kind: 'close' }
 
 export type FromWorker =
-  | { readonly kind: 'ready'; readonly initialised: boolean }
+  | { readonly kind: 'ready'; readonly initialised: boolean; readonly template?: Blob | undefined }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'pong' }
   | { readonly kind: 'warning'; readonly message: string }

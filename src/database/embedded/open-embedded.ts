@@ -30,6 +30,9 @@ export interface Embedded {
 
 const hungAfterMs = 15_000
 
+/** What initdb makes is always the same: tests that open many databases wait for it once. */
+let memoryTemplate: Blob | undefined
+
 /**
  * Opens the embedded database and listens for PostgreSQL clients on a unix socket.
  * Throws `embedded_in_use`, `embedded_damaged`, `embedded_no_space`, `embedded_lost` (no answer in time) or
@@ -90,7 +93,12 @@ async function open(place: Place, options: EmbeddedOptions): Promise<Embedded> {
   if (folder !== undefined) await checkFreeSpace(folder)
   if (databaseFolder !== undefined) checkIntact(databaseFolder)
   const worker = await runWorker({
-    worker: { databaseFolder, address, transactionIdleMs: options.transactionIdleMs },
+    worker: {
+      databaseFolder,
+      address,
+      transactionIdleMs: options.transactionIdleMs,
+      ...(databaseFolder === undefined && { template: memoryTemplate }),
+    },
     warn: (message) => options.log.warn(message),
     hungAfterMs: options.hungAfterMs ?? hungAfterMs,
     lost(reason) {
@@ -102,6 +110,7 @@ async function open(place: Place, options: EmbeddedOptions): Promise<Embedded> {
     },
   })
   if ('reason' in worker) throw refused(worker, databaseFolder)
+  memoryTemplate ??= worker.template
   if (folder !== undefined) writeOwner(folder, { pid: process.pid, address })
   options.log.debug({ folder, initialised: worker.initialised }, 'embedded database is open')
   return {

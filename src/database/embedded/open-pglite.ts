@@ -1,5 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
 import { existsSync, renameSync, rmSync } from 'node:fs'
+import type { WorkerOptions } from './messages.ts'
 
 /** A database that is open and answered a write and a read. */
 export interface OpenDatabase {
@@ -9,6 +10,8 @@ export interface OpenDatabase {
   readonly parameters: Readonly<Record<string, string>>
   /** True if this start made the database. */
   readonly initialised: boolean
+  /** Its files as initdb left them, if it is in memory and was not made of such a template itself. */
+  readonly template?: Blob | undefined
 }
 
 /** Told what PostgreSQL writes to its log; lines may quote statements, so they are not kept. */
@@ -30,20 +33,23 @@ const initdbParameters = `--no-sync -c shared_buffers=${sharedBuffers} -c max_co
   ' ',
 )
 
-/** Opens PostgreSQL's files, or makes them first if the folder does not exist or is empty. */
+/** Opens PostgreSQL's files, or makes them first: in memory, or if the folder has none. */
 export async function openPglite(
-  folder: string | undefined,
+  { databaseFolder: folder, template }: Pick<WorkerOptions, 'databaseFolder' | 'template'>,
   onLine: OnServerLine,
 ): Promise<OpenDatabase> {
-  const initialised = folder === undefined || !existsSync(`${folder}/PG_VERSION`)
+  const initialised =
+    folder === undefined ? template === undefined : !existsSync(`${folder}/PG_VERSION`)
   if (folder !== undefined && initialised) await initialise(folder, onLine)
-  const database = await createPglite(folder, onLine)
+  const database = await createPglite(folder, onLine, template)
+  const made = folder === undefined && initialised ? await database.dumpDataDir('none') : undefined
   await checkWriteAndRead(database)
   return {
     run: (bytes) => run(database, bytes),
     close: () => database.close(),
     parameters: await readParameters(database),
     initialised,
+    template: made && new Blob([made]),
   }
 }
 
@@ -59,7 +65,11 @@ async function initialise(folder: string, onLine: OnServerLine): Promise<void> {
   renameSync(aside, folder)
 }
 
-function createPglite(folder: string | undefined, onLine: OnServerLine): Promise<PGlite> {
+function createPglite(
+  folder: string | undefined,
+  onLine: OnServerLine,
+  template?: Blob,
+): Promise<PGlite> {
   const quiet = (line: string) => {
     onLine(line)
     return false
@@ -70,6 +80,7 @@ function createPglite(folder: string | undefined, onLine: OnServerLine): Promise
     initDbStartParams: initdbParameters,
     onStdout: quiet,
     onStderr: quiet,
+    ...(template !== undefined && { loadDataDir: template }),
   })
 }
 

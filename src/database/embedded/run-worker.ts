@@ -18,6 +18,8 @@ export interface RunOptions {
 
 export interface RunningWorker {
   readonly initialised: boolean
+  /** The files of a fresh database in memory, for the next one. */
+  readonly template?: Blob | undefined
   /** Asks the worker to end in good order, and ends it if it does not. Never rejects. */
   stop(): Promise<void>
 }
@@ -47,7 +49,7 @@ export async function runWorker(options: RunOptions): Promise<RunningWorker | Re
   }
   const pings = watch(worker, options, lose)
   return {
-    initialised: first.initialised,
+    ...first,
     async stop() {
       await end(() => stopWorker(worker))
     },
@@ -59,6 +61,8 @@ function createWorker(workerData: WorkerOptions): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const worker = new Worker(new URL(`./worker.${extension}`, import.meta.url), {
     workerData,
+    // Flags of the process, such as --eval, are none of the thread's business.
+    execArgv: [],
     stdout: true,
     stderr: true,
   })
@@ -68,7 +72,7 @@ function createWorker(workerData: WorkerOptions): Worker {
   return worker
 }
 
-type Start = Refusal | { readonly initialised: boolean }
+type Start = Refusal | Pick<RunningWorker, 'initialised' | 'template'>
 
 function firstReport(worker: Worker): Promise<Start> {
   return new Promise((resolve) => {
@@ -81,7 +85,9 @@ function firstReport(worker: Worker): Promise<Start> {
     const onError = (error: unknown) => refuse(describe(error))
     const onExit = (code: number) => refuse(`its thread ended with code ${code}`)
     const onMessage = (message: FromWorker) => {
-      if (message.kind === 'ready') finish({ initialised: message.initialised })
+      if (message.kind === 'ready') {
+        finish({ initialised: message.initialised, template: message.template })
+      }
       if (message.kind === 'refused') refuse(message.reason)
     }
     const timer = setTimeout(() => refuse(`it took over ${openLimitMs} ms`, true), openLimitMs)

@@ -40,7 +40,7 @@ interface Running {
 async function start(options: WorkerOptions): Promise<Running> {
   let opened = false
   const lines: string[] = []
-  const database = await openPglite(options.databaseFolder, (line) => {
+  const database = await openPglite(options, (line) => {
     if (!endOfSession.test(line)) return
     if (opened) lose(line)
     else lines.push(line)
@@ -63,7 +63,8 @@ async function start(options: WorkerOptions): Promise<Running> {
     if (used) checkpoint(turns)
     used = false
   }, checkpointIntervalMs)
-  tell({ kind: 'ready', initialised: database.initialised })
+  const { initialised, template } = database
+  tell({ kind: 'ready', initialised, template })
   return { database, server, checkpoints }
 }
 

@@ -1,0 +1,73 @@
+import { sql, type Kysely } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+import { decide, type Decision } from '../payments/transition.ts'
+import type { Target } from './apply-outcomes.ts'
+import { bindsReferences } from './move-payments.ts'
+
+/** The state table, and the two facts that only the database knows. */
+export async function decideOutcomes(
+  db: Kysely<Tables>,
+  targets: readonly Target[],
+): Promise<ReadonlyMap<Target, Decision>> {
+  const decisions = new Map(targets.map((target) => [target, decideAlone(target)]))
+  const late = targets.filter((target) => isLate(decisions.get(target)))
+  for (const target of await movedByTheirCalls(db, late)) {
+    decisions.set(target, { kind: 'ignore', reason: 'superseded', review: false })
+  }
+  const paying = targets.filter(
+    (target) => decisions.get(target)?.kind !== 'ignore' && bindsReferences(target),
+  )
+  for (const target of await withTakenReferences(db, paying)) {
+    decisions.set(target, { kind: 'ignore', reason: 'provider_reference_taken', review: true })
+  }
+  return decisions
+}
+
+function decideAlone({ step, payment }: Target): Decision {
+  return decide(payment, step.application.gateway, step.outcome)
+}
+
+function isLate(decision: Decision | undefined): boolean {
+  return decision?.kind === 'ignore' && decision.reason === 'already_paid'
+}
+
+/** Declines that were applied, and then overtaken by a payment before their event was dispatched. */
+async function movedByTheirCalls(
+  db: Kysely<Tables>,
+  targets: readonly Target[],
+): Promise<readonly Target[]> {
+  const calls = targets.flatMap(({ step }) => step.application.callId ?? [])
+  if (calls.length === 0) return []
+  const { rows } = await sql<{ payment_id: string; webhook_call_id: string }>`
+    select payment_id, webhook_call_id from billing.payment_transitions
+    where payment_id = any(${targets.map(({ payment }) => payment.id)}::uuid[])
+      and webhook_call_id = any(${calls}::uuid[])`.execute(db)
+  const moves = new Set(rows.map((row) => `${row.payment_id} ${row.webhook_call_id}`))
+  return targets.filter(({ payment, step }) =>
+    moves.has(`${payment.id} ${step.application.callId}`),
+  )
+}
+
+/** One provider object pays for one payment of ours. */
+async function withTakenReferences(
+  db: Kysely<Tables>,
+  targets: readonly Target[],
+): Promise<readonly Target[]> {
+  if (targets.length === 0) return []
+  const other = sql`
+    select from billing.payments as other
+    where other.gateway = wanted.gateway and other.type = 'charge' and other.id <> wanted.id
+      and coalesce(other.merchant_account, '') = wanted.account`
+  const { rows } = await sql<{ id: string }>`
+    select wanted.id from unnest(
+      ${targets.map(({ payment }) => payment.id)}::uuid[],
+      ${targets.map(({ payment }) => payment.gateway)}::text[],
+      ${targets.map(({ payment }) => payment.merchantAccount ?? '')}::text[],
+      ${targets.map(({ step }) => step.outcome.checkoutReference ?? null)}::text[],
+      ${targets.map(({ step }) => step.outcome.providerReference ?? null)}::text[]
+    ) as wanted (id, gateway, account, checkout, provider)
+    where exists (${other} and other.checkout_reference = wanted.checkout)
+      or exists (${other} and other.provider_reference = wanted.provider)`.execute(db)
+  const taken = new Set(rows.map((row) => row.id))
+  return targets.filter(({ payment }) => taken.has(payment.id))
+}

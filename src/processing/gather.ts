@@ -1,0 +1,109 @@
+import type { Duration } from '../kernel/duration.ts'
+
+export interface GatherOptions<Item, Result> {
+  /** Batches under way at the same time. */
+  readonly slots: number
+  /** Items in the next batch at most. */
+  most(): number
+  /** Items that share a key are never under way at the same time, and keep their order. */
+  keysOf(item: Item): readonly string[]
+  /** How long an item waits for one under way that shares a key with it. */
+  readonly patience: Duration
+  /** What it comes to then. */
+  turnAway(item: Item): Promise<Result>
+  /** The item makes a batch of its own. */
+  goesAlone(item: Item): boolean
+  /** Items that it has no result for go on first, each in a batch of its own. */
+  run(batch: readonly Item[]): Promise<ReadonlyMap<Item, Result>>
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item
+  alone: boolean
+  readonly keys: readonly string[]
+  readonly settled: PromiseWithResolvers<Result>
+}
+
+type Queue<Item, Result> = readonly Waiting<Item, Result>[]
+
+/** Makes batches of what is handed in one by one: while one is under way, the next gathers. */
+export function gather<Item, Result>(
+  options: GatherOptions<Item, Result>,
+): (item: Item) => Promise<Result> {
+  let waiting: Queue<Item, Result> = []
+  const busy = new Set<string>()
+  let running = 0
+
+  const advance = () => {
+    while (running < options.slots) {
+      const { batch, rest } = takeBatch(waiting, busy, options.most())
+      if (batch.length === 0) return
+      for (const key of keysIn(batch)) busy.add(key)
+      waiting = rest
+      running += 1
+      void runBatch(batch).finally(() => {
+        running -= 1
+        advance()
+      })
+    }
+  }
+
+  const runBatch = async (batch: Queue<Item, Result>) => {
+    try {
+      const results = await options.run(batch.map(({ item }) => item))
+      const left = batch.filter(({ item }) => !results.has(item))
+      for (const one of left) one.alone = true
+      waiting = [...left, ...waiting]
+      for (const one of batch) {
+        const result = results.get(one.item)
+        if (result !== undefined) one.settled.resolve(result)
+      }
+    } catch (error) {
+      for (const one of batch) one.settled.reject(error)
+    } finally {
+      for (const key of keysIn(batch)) busy.delete(key)
+    }
+  }
+
+  return (item) => {
+    const settled = Promise.withResolvers<Result>()
+    const one = { item, keys: options.keysOf(item), alone: options.goesAlone(item), settled }
+    waiting = [...waiting, one]
+    advance()
+    const look = setInterval(() => {
+      if (!waiting.includes(one) || !one.keys.some((key) => busy.has(key))) return
+      waiting = waiting.filter((other) => other !== one)
+      settled.resolve(options.turnAway(item))
+    }, options.patience)
+    look.unref()
+    const end = () => clearInterval(look)
+    settled.promise.then(end, end)
+    return settled.promise
+  }
+}
+
+function takeBatch<Item, Result>(
+  waiting: Queue<Item, Result>,
+  busy: ReadonlySet<string>,
+  most: number,
+): { readonly batch: Queue<Item, Result>; readonly rest: Queue<Item, Result> } {
+  const batch: Waiting<Item, Result>[] = []
+  const rest: Waiting<Item, Result>[] = []
+  const taken = new Set(busy)
+  for (const [index, one] of waiting.entries()) {
+    if (batch.length >= most || batch[0]?.alone === true) {
+      rest.push(...waiting.slice(index))
+      break
+    }
+    const joins = batch.length === 0 || !one.alone
+    if (joins && !one.keys.some((key) => taken.has(key))) batch.push(one)
+    else rest.push(one)
+    // Nobody overtakes whoever is passed over and shares a key with him.
+    for (const key of one.keys) taken.add(key)
+  }
+  return { batch, rest }
+}
+
+function keysIn<Item, Result>(batch: Queue<Item, Result>): readonly string[] {
+  return batch.flatMap(({ keys }) => keys)
+}

@@ -1,0 +1,97 @@
+import { sql, type Kysely, type Selectable } from 'kysely'
+import { toPayment } from '../database/payments.ts'
+import type { PaymentsTable, Tables } from '../database/tables.ts'
+import type { NewId } from '../kernel/ids.ts'
+import { chargedAsIs } from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { Target } from './apply-outcomes.ts'
+
+/**
+ * Moves the payments and writes their history; returns them by id. The same rules as the state
+ * table once more, in SQL: what they forbid changes no row. Only the callback that pays binds the
+ * provider's ids: declined tries have ids of their own.
+ */
+export async function movePayments(
+  db: Kysely<Tables>,
+  targets: readonly Target[],
+  newId: NewId,
+): Promise<ReadonlyMap<string, Payment>> {
+  if (targets.length === 0) return new Map()
+  const { rows } = await sql<Selectable<PaymentsTable>>`
+    with stated as (${statedBy(targets, newId)}),
+    moved as (
+      update billing.payments as payment
+      set status = stated.to_status, updated_at = clock_timestamp(),
+        checkout_reference = coalesce(payment.checkout_reference, stated.checkout),
+        provider_reference = coalesce(payment.provider_reference, stated.provider)
+      from stated
+      where payment.id = stated.id and payment.type = 'charge'
+        and payment.gateway = stated.gateway and payment.status = stated.from_status
+        and case when stated.to_status = 'paid'
+          then payment.status in ('pending', 'failed', 'canceled') and (stated.as_charged
+            or (payment.amount = stated.amount and payment.currency = stated.currency))
+          else payment.status = 'pending' end
+      returning payment.*
+    ), history as (
+      insert into billing.payment_transitions
+        (id, payment_id, from_status, to_status, cause, webhook_call_id)
+      select stated.transition_id, moved.id, stated.from_status, moved.status, stated.cause,
+        stated.call_id
+      from moved join stated on stated.id = moved.id
+    )
+    select * from moved`.execute(db)
+  const moved = new Map(rows.map((row) => [row.id, toPayment(row)]))
+  for (const { payment, step } of targets) {
+    if (moved.has(payment.id)) continue
+    throw new Error(`payment ${payment.id} refused to become ${step.outcome.status}`)
+  }
+  return moved
+}
+
+function statedBy(targets: readonly Target[], newId: NewId) {
+  const outcomes = targets.map(({ step }) => step.outcome)
+  const paid = (reference: string | undefined, index: number) =>
+    outcomes[index]?.status === 'paid' ? (reference ?? null) : null
+  return sql`select * from unnest(
+    ${targets.map(({ payment }) => payment.id)}::uuid[],
+    ${targets.map(({ payment }) => payment.status)}::text[],
+    ${targets.map(({ step }) => step.application.gateway)}::text[],
+    ${outcomes.map((outcome) => outcome.status)}::text[],
+    ${outcomes.map((outcome) => outcome.amount ?? null)}::bigint[],
+    ${outcomes.map((outcome) => outcome.currency ?? null)}::text[],
+    ${outcomes.map(chargedAsIs)}::boolean[],
+    ${outcomes.map((outcome, index) => paid(outcome.checkoutReference, index))}::text[],
+    ${outcomes.map((outcome, index) => paid(outcome.providerReference, index))}::text[],
+    ${targets.map(() => newId())}::uuid[],
+    ${targets.map(({ step }) => step.application.cause)}::text[],
+    ${targets.map(({ step }) => step.application.callId)}::uuid[]
+  ) as stated (id, from_status, gateway, to_status, amount, currency, as_charged, checkout,
+    provider, transition_id, cause, call_id)`
+}
+
+/** Whether a paid outcome knows an id of the provider's that the payment does not have yet. */
+export function bindsReferences({ payment, step }: Target): boolean {
+  const { status, checkoutReference, providerReference } = step.outcome
+  if (status !== 'paid') return false
+  return (
+    (payment.checkoutReference === null && checkoutReference !== undefined) ||
+    (payment.providerReference === null && providerReference !== undefined)
+  )
+}
+
+/** A second callback about the same charge may know an id that the first did not. */
+export async function fillReferences(db: Kysely<Tables>, target: Target): Promise<Payment> {
+  const { payment, step } = target
+  if (!bindsReferences(target)) return payment
+  const { checkoutReference = null, providerReference = null } = step.outcome
+  const row = await db
+    .updateTable('billing.payments')
+    .set({
+      checkout_reference: sql<string>`coalesce(checkout_reference, ${checkoutReference})`,
+      provider_reference: sql<string>`coalesce(provider_reference, ${providerReference})`,
+    })
+    .where('id', '=', payment.id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return toPayment(row)
+}

@@ -1,28 +1,50 @@
 import { createCore } from './billing/create-core.ts'
 import type { BillingCore } from './billing/types.ts'
 import { createApp } from './http/app.ts'
-import { silentLog } from './kernel/log.ts'
+import { internalError, respond } from './http/respond.ts'
+import { createLog, silentLog } from './kernel/log.ts'
 import type { BillingOptions } from './billing/options.ts'
 
 /** Quittance inside an app: everything that the service does, and its routes as one function. */
 export type Billing = BillingCore & {
-  /** Answers the webhook route and the health routes; the management API stays off. */
-  fetch(request: Request): Promise<Response>
+  /**
+   * Answers the webhook route and the health routes; the management API stays off. Never throws.
+   * `env` is what the runtime gives beside the request: Hono's `c.env`, the server of Bun.
+   * Middleware finds the sender's address in it.
+   */
+  fetch(request: Request, env?: unknown): Promise<Response>
 }
 
 const defaultBodyBytes = 1024 * 1024
 
 /**
  * Makes a `billing` for use inside an app. Nothing is opened before `start()` or the first use.
+ * Without a `log` of the app's, warnings and errors go to standard error, one JSON line each.
  * Errors: every setting that is wrong throws a `QuittanceError` here, the database's in `start()`.
  */
 export function createBilling(options: BillingOptions = {}): Billing {
-  const core = createCore(options)
+  const log = options.log ?? createLog({ level: 'warn', destination: process.stderr })
+  const complete = { ...options, log }
+  return billingOf(createCore(complete), complete)
+}
+
+/** The routes over these operations. */
+export function billingOf(core: BillingCore, options: BillingOptions): Billing {
+  const log = options.log ?? silentLog
   const app = createApp(core, {
     apiToken: undefined,
     maxBodyBytes: options.webhook?.max_body_bytes ?? defaultBodyBytes,
     webhookMiddleware: options.webhook?.middleware ?? [],
-    log: options.log ?? silentLog,
+    log,
   })
-  return { ...core, fetch: async (request) => app.fetch(request) }
+  const fetch = async (request: Request, env?: unknown) => {
+    try {
+      return await app.fetch(request, env ?? {})
+    } catch (error) {
+      // Hono hands on what is thrown and is no Error.
+      log.error({ err: error }, 'a request failed unexpectedly')
+      return respond(internalError)
+    }
+  }
+  return { ...core, fetch }
 }

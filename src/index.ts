@@ -1,23 +1,46 @@
+// Every type that a public signature names is exported here; the contract of a gateway, whole, is
+// `quittance/gateways`.
 export { createBilling } from './create-billing.ts'
 export type { Billing } from './create-billing.ts'
 export { defineConfig } from './billing/options.ts'
-export type { BillingOptions, ListenerEntry, ListenersOption } from './billing/options.ts'
+export type {
+  BillingOptions,
+  ConfigFileOptions,
+  ListenerEntry,
+  ListenersOption,
+} from './billing/options.ts'
 export type {
   BillingCore,
+  FailedQuery,
   GatewayDescription,
   KnownListener,
   PaymentDetails,
   PruneResult,
   Readiness,
+  ReplayFailedResult,
   WorkOptions,
 } from './billing/types.ts'
-export { eventTypes } from './events/catalogue.ts'
-export type { BillingEvent, EventOf, EventPayloads, EventType } from './events/catalogue.ts'
+export { eventTypes, isEventType } from './events/catalogue.ts'
+export type {
+  BillingEvent,
+  EventOf,
+  EventPayloads,
+  EventType,
+  InvoiceSnapshot,
+  PaymentMethodSnapshot,
+  SubscriptionSnapshot,
+} from './events/catalogue.ts'
+export type { Capabilities, Gateway, RawRequest } from './gateways/gateway.ts'
+export { throttle } from './http/throttle.ts'
+export type { ThrottleOptions } from './http/throttle.ts'
+export type { IncomingCall } from './intake/receive.ts'
+export type { Answer } from './intake/responses.ts'
 export { errorCatalogue, isQuittanceError, QuittanceError } from './kernel/errors.ts'
 export type { ErrorCode } from './kernel/errors.ts'
+export type { Log } from './kernel/log.ts'
 export type { Money } from './kernel/money.ts'
 export type { Cause, Payable, Payment, PaymentStatus, PaymentType } from './payments/payment.ts'
-export type { OutcomeResult } from './payments/outcome.ts'
+export type { IgnoredReason, OutcomeResult } from './payments/outcome.ts'
 export type { CreatePaymentInput } from './processing/create-payment.ts'
 export type {
   BoundBilling,
@@ -30,6 +53,7 @@ export type {
 } from './processing/listener.ts'
 export type { Worker } from './processing/worker.ts'
 export type { CallsQuery, WebhookCall } from './database/calls.ts'
-export type { EventRecord, EventsQuery } from './database/events.ts'
+export type { Delivery, EventRecord, EventsQuery } from './database/events.ts'
 export type { Page, PageQuery } from './database/page.ts'
 export type { PaymentsQuery, PaymentTransition } from './database/payments.ts'
+export type { CallState, DeliveryState } from './database/tables.ts'

@@ -14,6 +14,7 @@ import { replayCall } from '../processing/replay-call.ts'
 import { createRuntime, type Runtime } from './runtime.ts'
 import { readReadiness } from '../upkeep/readiness.ts'
 import { prune } from '../upkeep/prune.ts'
+import { replayFailed } from '../upkeep/replay-failed.ts'
 
 /**
  * Wires the service: nothing is opened before `start()` or the first use. Errors of the settings
@@ -127,6 +128,12 @@ function callOperations(runtime: Runtime): BillingCore['calls'] {
       await replayCall(await handle(runtime, 'billing.calls.replay'), id)
       await runtime.announce([id])
     },
+    replayFailed: async (query = {}, onProgress) =>
+      replayFailed(await handle(runtime, 'billing.calls.replayFailed'), {
+        ...query,
+        onReplayed: (ids) => runtime.announce(ids),
+        ...(onProgress && { onProgress }),
+      }),
   }
 }
 

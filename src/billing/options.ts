@@ -14,6 +14,7 @@ export type ListenerEntry<T extends EventType> =
 /** A discriminant in every form lets TypeScript infer the parameters of an entry's listener. */
 type NotQueued = { readonly queued?: undefined }
 
+/** Listeners by the event that they listen to: one, or a list. */
 export type ListenersOption = {
   readonly [T in EventType]?: ListenerEntry<T> | (readonly ListenerEntry<T>[] & NotQueued)
 }
@@ -68,12 +69,21 @@ export interface BillingOptions {
    * `environment` says.
    */
   readonly production?: boolean
+  /** A pino logger. By default an app gets warnings and errors on standard error, as JSON lines. */
   readonly log?: Log
   /** The embedded database ended by itself: this process cannot go on. */
   readonly onLost?: (error: QuittanceError) => void
 }
 
+/** What quittance.config.ts may hold: the rest is for whoever opens the billing to say. */
+export type ConfigFileOptions = Omit<
+  BillingOptions,
+  'database' | 'environment' | 'log' | 'onLost'
+> & {
+  readonly database?: Omit<NonNullable<BillingOptions['database']>, 'attach'>
+}
+
 /** Types the default export of quittance.config.ts. */
-export function defineConfig(options: BillingOptions): BillingOptions {
+export function defineConfig(options: ConfigFileOptions): ConfigFileOptions {
   return options
 }

@@ -9,7 +9,7 @@ import {
   type CreatePaymentInput,
   type PaymentCreation,
 } from '../processing/create-payment.ts'
-import type { AfterCommit } from '../processing/dispatch-events.ts'
+import type { AfterCommit } from '../processing/tell-listeners.ts'
 import type { BoundBilling } from '../processing/listener.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 import type { Settings } from './settings.ts'

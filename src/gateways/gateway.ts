@@ -46,6 +46,7 @@ export interface CredentialField {
   }
 }
 
+/** The settings of a gateway by field name. */
 export type CredentialFields = Readonly<Record<string, CredentialField>>
 
 /** The settings of one gateway as read: secrets wrapped, plain settings as text. */
@@ -56,6 +57,7 @@ export interface Credentials {
   readonly configured: boolean
 }
 
+/** What a gateway can do besides taking callbacks. */
 export interface Capabilities {
   readonly checkout: boolean
   readonly refund: boolean
@@ -85,6 +87,7 @@ export interface SignedCallback {
   readonly body: string
 }
 
+/** What a test callback is about, and what it is made with. */
 export interface SignInput {
   /** One of the gateway's `scenarios`. */
   readonly scenario: string
@@ -140,13 +143,16 @@ export interface Gateway {
   readonly signer?: Signer
 }
 
+/** The answer of a gateway that wants no other: `{"message":"ok"}`. */
 export const plainAcknowledgment: Acknowledgment = {
   contentType: 'application/json',
   body: '{"message":"ok"}',
 }
 
+/** The verdict on a callback that is refused: the reason is for the log, never for the sender. */
 export function invalid(reason: string): Verdict {
   return { valid: false, reason }
 }
 
+/** The verdict on a callback that is accepted. */
 export const valid: Verdict = { valid: true }

@@ -10,6 +10,9 @@ import { managementApi } from './management-api.ts'
 import { internalError, notFound, respond } from './respond.ts'
 import { webhookRoute } from './webhook-route.ts'
 
+/** Where payments are settled by a button, in development. */
+export const checkoutPath = '/billing/fake/checkout'
+
 export interface AppOptions {
   /** Guards the management API; without one there is none. */
   readonly apiToken: Secret | undefined
@@ -28,7 +31,7 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
   app.route('/', health(core, log))
   if (apiToken !== undefined) app.route('/billing/api', managementApi(core, { apiToken, log }))
   app.route(
-    '/billing/fake/checkout',
+    checkoutPath,
     fakeCheckoutPage(core, (request) => app.fetch(request)),
   )
   app.notFound(() => respond(notFound))

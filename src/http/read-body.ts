@@ -5,12 +5,15 @@ import type { Context } from 'hono'
 export type BodyRead =
   | { readonly kind: 'read'; readonly bytes: Uint8Array }
   | { readonly kind: 'too_large' }
-  /** Somebody read it before us and kept no exact copy. */
-  | { readonly kind: 'consumed' }
+  /** Somebody read it before us, from the web request or from node's, and kept no exact copy. */
+  | { readonly kind: 'consumed'; readonly from: ReadFrom }
   /** The sender went away, or sent less than announced. */
   | { readonly kind: 'cut_short' }
 
+export type ReadFrom = 'web' | 'node'
+
 const tooLarge: BodyRead = { kind: 'too_large' }
+const consumedBelow: BodyRead = { kind: 'consumed', from: 'node' }
 
 /** The node request below the Hono one, when the app runs on node. */
 export function nodeRequest(c: Context): IncomingMessage | undefined {
@@ -30,12 +33,17 @@ export async function readBody(c: Context, limit: number): Promise<BodyRead> {
   // A middleware that read the bytes through Hono left them there, as a promise.
   const kept = c.req.bodyCache.arrayBuffer
   if (kept !== undefined) return bounded(new Uint8Array(await Promise.resolve(kept)), limit)
-  if (isConsumed(c)) return { kind: 'consumed' }
+  if (c.req.raw.bodyUsed) return { kind: 'consumed', from: 'web' }
+  const incoming = nodeRequest(c)
+  const begun = isBegun(incoming)
   try {
-    if (announced === undefined) return await readStream(c.req.raw.body, limit)
-    return bounded(new Uint8Array(await c.req.raw.arrayBuffer()), limit)
+    const read =
+      announced === undefined
+        ? await readStream(c.req.raw.body, limit)
+        : bounded(new Uint8Array(await c.req.raw.arrayBuffer()), limit)
+    return begun && isShort(read, announced) ? consumedBelow : read
   } catch {
-    return { kind: 'cut_short' }
+    return begun && incoming?.readableAborted === false ? consumedBelow : { kind: 'cut_short' }
   }
 }
 
@@ -43,11 +51,18 @@ function bounded(bytes: Uint8Array, limit: number): BodyRead {
   return bytes.byteLength > limit ? tooLarge : { kind: 'read', bytes }
 }
 
-function isConsumed(c: Context): boolean {
-  if (c.req.raw.bodyUsed) return true
-  const incoming = nodeRequest(c)
+/**
+ * Whether somebody has read from the node stream. That may have been the web stream made from it
+ * (a clone, a rewritten URL), through which the bytes still come: reading tells.
+ */
+function isBegun(incoming: IncomingMessage | undefined): boolean {
+  if (incoming?.readableDidRead !== true) return false
   // Some platforms read the body themselves and leave its exact bytes as `rawBody`.
-  return incoming !== undefined && incoming.readableDidRead && !('rawBody' in incoming)
+  return !('rawBody' in incoming && incoming.rawBody instanceof Uint8Array)
+}
+
+function isShort(read: BodyRead, announced = '1'): boolean {
+  return read.kind === 'read' && read.bytes.byteLength < Number(announced)
 }
 
 async function readStream(

@@ -9,6 +9,7 @@ import {
 } from '../intake/responses.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
+import { keepBodyUnread } from './consumed-body.ts'
 import { nodeRequest, readBody } from './read-body.ts'
 import { badRequest, bodyCutShort, internalError, respond } from './respond.ts'
 import { gatewayInPath, isBadlyEscaped, queryOf } from './webhook-path.ts'
@@ -60,7 +61,7 @@ async function receiveCall(c: Context, to: Addressed): Promise<Response> {
     case 'consumed':
       options.log.error(
         'the body of a callback was read before it got here, so its signature cannot be checked: ' +
-          'move the body parser after the place where Quittance is mounted',
+          keepBodyUnread(c, read.from),
       )
       return respond(internalError)
     default:

@@ -8,7 +8,8 @@ import type { BillingOptions } from '../../src/billing/options.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { Answer } from '../../src/intake/responses.ts'
 import type { CreatePaymentInput } from '../../src/processing/create-payment.ts'
-import { createRuntime } from '../../src/billing/runtime.ts'
+import { createRuntime, type Runtime } from '../../src/billing/runtime.ts'
+import { openTestBilling, type TestBilling as RecordedBilling } from '../../src/testing/index.ts'
 import { postgres, type TestEngine } from './databases.ts'
 import { fillDataFolder } from './embedded-template.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -17,6 +18,7 @@ import { temporaryFolder } from './temporary-folder.ts'
 export interface TestBilling {
   readonly core: BillingCore
   readonly database: Database
+  readonly runtime: Runtime
   /** Only on PostgreSQL: for further processes. */
   readonly url: string | undefined
   close(): Promise<void>
@@ -27,27 +29,53 @@ export async function openBilling(
   engine: TestEngine,
   options: BillingOptions = {},
 ): Promise<TestBilling> {
-  const created = engine === postgres ? await postgres.create() : undefined
-  const folder = temporaryFolder()
-  const dataDir = join(folder.path, 'data')
-  if (created === undefined) fillDataFolder(dataDir)
-  const database = created?.url === undefined ? { dataDir } : { url: created.url }
+  const { database, remove } = await emptyDatabase(engine)
   const runtime = createRuntime({ ...options, database })
   const core = coreOf(runtime)
   await core.migrate()
   const open = await runtime.opened()
   const close = async () => {
     await core.close()
-    await created?.drop()
-    folder[Symbol.dispose]()
+    await remove()
   }
   return {
     core,
     database: open.database,
-    url: created?.url,
+    runtime,
+    url: 'url' in database ? database.url : undefined,
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** What merchants test with, on an empty database of its own. */
+export async function openRecorded(
+  engine: TestEngine,
+  options: BillingOptions = {},
+): Promise<RecordedBilling> {
+  const { database, remove } = await emptyDatabase(engine)
+  const opened = await openTestBilling({ ...options, database })
+  const close = async () => {
+    await opened.close()
+    await remove()
+  }
+  return { ...opened, close, [Symbol.asyncDispose]: close }
+}
+
+interface EmptyDatabase {
+  readonly database: { readonly url: string } | { readonly dataDir: string }
+  remove(): Promise<void>
+}
+
+async function emptyDatabase(engine: TestEngine): Promise<EmptyDatabase> {
+  if (engine === postgres) {
+    const { url = '', drop } = await postgres.create()
+    return { database: { url }, remove: drop }
+  }
+  const folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  fillDataFolder(dataDir)
+  return { database: { dataDir }, remove: async () => folder.remove() }
 }
 
 export function newPayment(

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { makeTemplate } from './embedded-template.ts'
+import { freshBuild } from './fresh-build.ts'
 
 /** Where the PostgreSQL server of this test run is; test files inherit it. */
 const serverVariable = 'QUITTANCE_TEST_POSTGRES'
@@ -10,8 +11,9 @@ const missingVariable = 'QUITTANCE_TEST_POSTGRES_MISSING'
 let server: ChildProcess | undefined
 let removeTemplate = () => {}
 
-/** Runs once before all test files: one real PostgreSQL and one embedded template for them all. */
+/** Runs once before all test files: a build, one real PostgreSQL, one embedded template. */
 export async function globalSetup(): Promise<void> {
+  freshBuild()
   const [remove] = await Promise.all([makeTemplate(), findPostgres()])
   removeTemplate = remove
 }

@@ -42,6 +42,8 @@ export interface ProcessOptions {
   readonly cwd?: string
   /** Flags for Node itself. */
   readonly nodeFlags?: readonly string[]
+  /** Another program than ours. */
+  readonly file?: string
 }
 
 const defaultTimeoutMs = 20_000
@@ -68,11 +70,15 @@ export function startProcess(
   args: readonly string[],
   options: ProcessOptions = {},
 ): RunningProcess {
-  const child = spawn(process.execPath, [...(options.nodeFlags ?? []), mainFile, ...args], {
-    env: { ...cleanEnvironment(), ...options.env },
-    cwd: options.cwd,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    [...(options.nodeFlags ?? []), options.file ?? mainFile, ...args],
+    {
+      env: { ...cleanEnvironment(), ...options.env },
+      cwd: options.cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   running.add(child)
   const stdout: string[] = []
   const stderr: string[] = []

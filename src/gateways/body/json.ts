@@ -6,8 +6,10 @@ export interface JsonNumber {
 /** An object read from JSON. A Map: no key can reach a prototype. */
 export type JsonObject = ReadonlyMap<string, JsonValue>
 
+/** What JSON holds, numbers as their source text. */
 export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject
 
+/** Whether a value is an object: neither a list nor a plain value. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return value instanceof Map
 }

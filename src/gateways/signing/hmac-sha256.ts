@@ -9,6 +9,7 @@ export function hmacSha256(secret: Secret, parts: readonly (string | Uint8Array)
   return hmac.digest()
 }
 
+/** What was signed, and the signatures that came with it. */
 export interface SignedText {
   readonly parts: readonly (string | Uint8Array)[]
   /** Any of them may match: a sender signs with every live secret while one is replaced. */

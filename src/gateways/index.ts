@@ -1,0 +1,50 @@
+/** What a gateway of your own is made of; pass it to `createBilling` as one of `extraGateways`. */
+export { builtin } from './builtin.ts'
+
+export { invalid, plainAcknowledgment, valid } from './gateway.ts'
+export type {
+  AccountBinding,
+  Acknowledgment,
+  Capabilities,
+  CredentialField,
+  CredentialFields,
+  Credentials,
+  Gateway,
+  InterpretContext,
+  RawRequest,
+  SignedCallback,
+  Signer,
+  SignInput,
+  Verdict,
+} from './gateway.ts'
+
+// Reading a body: never throws, and no amount passes through a float.
+export { isJsonObject, numberTextOf, path, textOf } from './body/json.ts'
+export type { JsonNumber, JsonObject, JsonValue } from './body/json.ts'
+export { parseFormBody } from './body/parse-form-body.ts'
+export { parseJsonBody } from './body/parse-json-body.ts'
+export type { Payload, UnreadableReason } from './body/payload.ts'
+
+// Checking a signature.
+export { decodeCanonicalHex } from './signing/canonical-hex.ts'
+export { constantTimeEqual } from './signing/constant-time-equal.ts'
+export { hmacSha256, matchesHmacSha256 } from './signing/hmac-sha256.ts'
+export type { SignedText } from './signing/hmac-sha256.ts'
+export type { Secret } from '../kernel/secret.ts'
+
+// Saying what a callback states.
+export { detail } from './detail.ts'
+export { ignored, ignoredReasons } from '../payments/outcome.ts'
+export type {
+  IgnoredOutcome,
+  IgnoredReason,
+  Outcome,
+  PaymentOutcome,
+  PaymentReference,
+} from '../payments/outcome.ts'
+export type { PaymentStatus } from '../payments/payment.ts'
+export { days, hours, minutes, seconds } from '../kernel/duration.ts'
+export type { Duration } from '../kernel/duration.ts'
+export { isUuid } from '../kernel/ids.ts'
+export type { Log } from '../kernel/log.ts'
+export { isCurrency, parseMinorUnits } from '../kernel/money.ts'

@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import { checkoutPath } from './app.ts'
+import { badRequest, internalError, respond } from './respond.ts'
+import { gatewayInPath } from './webhook-path.ts'
+
+/** What of a `Billing` is mounted. */
+export interface Mountable {
+  readonly webhookPaths: readonly string[]
+  fetch(request: Request, env?: unknown): Promise<Response>
+}
+
+/** A handler for `node:http`, and middleware for whatever hands on by `next`, such as Express. */
+export type NodeHandler = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void
+
+/**
+ * Mounts a billing in an app on Node: `createServer(nodeHandler(billing))`, or
+ * `app.use(nodeHandler(billing))` above every body parser. Given a `next`, it takes the webhook
+ * route (and in development the checkout page) and hands on all else, unread; without one it answers everything that `billing.fetch`
+ * does. Below a prefix the path counts as it was sent, and else what is left of it.
+ */
+export function nodeHandler(billing: Mountable): NodeHandler {
+  const gatewayOf = gatewayInPath(billing.webhookPaths)
+  const isOurs = (url: string) => {
+    const path = pathOf(url)
+    return gatewayOf(path) !== undefined || path.startsWith(`${checkoutPath}/`)
+  }
+  const listener = getRequestListener((request, env) => billing.fetch(request, env), {
+    // Request and Response of the host app stay what they are.
+    overrideGlobalObjects: false,
+    // HTTP/1.0 may come without a host; nothing that is stored is built from it.
+    hostname: 'localhost',
+    errorHandler: (error) => respond(error instanceof RequestError ? badRequest : internalError),
+  })
+  return (incoming, outgoing, next) => {
+    const url = urlsOf(incoming).find(isOurs)
+    if (url === undefined && next !== undefined) {
+      next()
+      return
+    }
+    if (url !== undefined) incoming.url = url
+    keepRawBody(incoming)
+    listener(incoming, outgoing).catch(() => outgoing.destroy())
+  }
+}
+
+/** `express.raw()` keeps the exact bytes as the body: they serve as well as the stream. */
+function keepRawBody(incoming: IncomingMessage): void {
+  const body = 'body' in incoming ? incoming.body : undefined
+  if (body instanceof Uint8Array && !('rawBody' in incoming)) {
+    Object.assign(incoming, { rawBody: body })
+  }
+}
+
+/** Below a prefix Express cuts the URL and keeps the one that was sent. */
+function urlsOf(incoming: IncomingMessage): readonly string[] {
+  const { url = '' } = incoming
+  const sent = 'originalUrl' in incoming ? incoming.originalUrl : undefined
+  return typeof sent === 'string' ? [sent, url] : [url]
+}
+
+function pathOf(url: string): string {
+  const [path = ''] = url.split(/[?#]/, 1)
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
+}

@@ -1,0 +1,130 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+import type { Context, MiddlewareHandler, Next } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { message } from '../intake/responses.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import { makeOnce } from '../kernel/make-once.ts'
+import { nodeRequest } from './read-body.ts'
+import { respond } from './respond.ts'
+
+/** What `throttle` counts, and by whom. */
+export interface ThrottleOptions {
+  /**
+   * `refused` (the default): only calls that are answered 4xx count, and only such answers turn
+   * into 429, so a callback with a valid signature is always taken. `every_call`: each call counts
+   * and may be turned away, unread; the gateway has to deliver it again.
+   */
+  readonly count?: 'refused' | 'every_call'
+  /**
+   * Who sends; default the address of the connection. Behind a proxy that is the proxy: return the
+   * client that it names. Trust `X-Forwarded-For` only if your proxy sets it itself, else any
+   * sender invents a new name for each call.
+   */
+  readonly sender?: (c: Context) => string
+}
+
+/**
+ * Limits what one sender may send: middleware for `webhook.middleware`. What is over the rate, such
+ * as `60 per minute`, is answered 429 with `Retry-After`; 5xx answers never count. An IPv6 sender
+ * is a whole /64 network; calls whose address is not known share one budget. Counts are kept in
+ * this process, at most 65,536 of them (25 MB): beyond, senders share.
+ * Error: `setting_invalid` for a rate that is not `<number> per second|minute|hour|day`.
+ */
+export function throttle(rate: string, options: ThrottleOptions = {}): MiddlewareHandler {
+  const { points, seconds } = readRate(rate)
+  const { count = 'refused', sender = addressOf } = options
+  const seed = randomBytes(16)
+  const limiter = makeOnce(async () => {
+    const library = await import('rate-limiter-flexible')
+    return new library.RateLimiterMemory({ points, duration: seconds })
+  })
+  const excessOf: ExcessOf = async (from) => spend(await limiter.get(), budgetOf(from, seed))
+  return count === 'every_call'
+    ? async (c, next) => (await excessOf(sender(c))) ?? next()
+    : async (c, next) => limitRefusals(c, next, { from: sender(c), excessOf })
+}
+
+/** Counts a call of this sender; the answer to give if that was one too many. */
+type ExcessOf = (from: string) => Promise<Response | undefined>
+
+async function limitRefusals(
+  c: Context,
+  next: Next,
+  { from, excessOf }: { readonly from: string; readonly excessOf: ExcessOf },
+): Promise<void> {
+  const thrown = await refusalThrownBy(next)
+  const status = thrown?.status ?? c.res.status
+  const excess = status >= 400 && status < 500 ? await excessOf(from) : undefined
+  // Set, not returned: the answer that it takes the place of stands already.
+  if (excess !== undefined) c.res = excess
+  else if (thrown !== undefined) throw thrown
+}
+
+/** Other middleware may refuse by throwing. */
+async function refusalThrownBy(next: Next): Promise<HTTPException | undefined> {
+  try {
+    await next()
+    return undefined
+  } catch (error) {
+    if (error instanceof HTTPException) return error
+    throw error
+  }
+}
+
+async function spend(limiter: RateLimiterMemory, budget: string): Promise<Response | undefined> {
+  try {
+    await limiter.consume(budget)
+    return undefined
+  } catch (error) {
+    if (error instanceof Error) throw error
+    const { msBeforeNext } = error as RateLimiterRes
+    const seconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
+    return respond(message(429, 'too many requests', { 'retry-after': String(seconds) }))
+  }
+}
+
+/** One of 65,536: a flood from ever new addresses must not fill the memory. Not to be foreseen. */
+function budgetOf(sender: string, seed: Buffer): string {
+  return createHmac('sha256', seed).update(sender).digest('hex').slice(0, 4)
+}
+
+function addressOf(c: Context): string {
+  return networkOf(nodeRequest(c)?.socket.remoteAddress ?? '')
+}
+
+/** An IPv4 address as it is, an IPv6 one as its /64: whoever has one address there has them all. */
+function networkOf(address: string): string {
+  const [plain = ''] = address.split('%')
+  if (!isIPv6(plain)) return plain
+  const [, ipv4] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain) ?? []
+  if (ipv4 !== undefined) return ipv4
+  const [head = '', tail] = plain.split('::')
+  const left = head === '' ? [] : head.split(':')
+  const right = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
+  return [...left, ...zeros, ...right].slice(0, 4).join(':')
+}
+
+const secondsIn: Readonly<Record<string, number>> = {
+  second: 1,
+  minute: 60,
+  hour: 3600,
+  day: 86_400,
+}
+const rateGrammar = /^\s*(\d+)\s*(?:per|\/)\s*(?:1\s+)?(second|minute|hour|day)s?\s*$/i
+
+function readRate(rate: string): { readonly points: number; readonly seconds: number } {
+  const [, number, unit = ''] = rateGrammar.exec(rate) ?? []
+  const points = Number(number)
+  const seconds = secondsIn[unit.toLowerCase()]
+  if (Number.isSafeInteger(points) && points > 0 && seconds !== undefined) {
+    return { points, seconds }
+  }
+  throw new QuittanceError(
+    'setting_invalid',
+    `throttle takes a rate such as \`60 per minute\`, got ${JSON.stringify(rate)}`,
+    { fix: 'Write a whole number above 0, `per`, and second, minute, hour or day.' },
+  )
+}

@@ -1,0 +1,9 @@
+/** For tests of your own app: real callbacks through the real pipeline, on a database in memory. */
+export { openTestBilling } from './open-test-billing.ts'
+export type { TestBilling } from './open-test-billing.ts'
+export { everyOrder, shuffled } from './orders.ts'
+export type { EventRecorder } from './record-events.ts'
+export type { SettledOptions } from './settled.ts'
+export { signedRequest } from './signed-request.ts'
+export type { CallbackStatement, SignedRequestOptions } from './signed-request.ts'
+export type { SignedPayment } from '../gateways/sign-callback.ts'

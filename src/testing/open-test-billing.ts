@@ -1,0 +1,135 @@
+import type { Kysely } from 'kysely'
+import { coreOf } from '../billing/create-core.ts'
+import type { BillingOptions } from '../billing/options.ts'
+import { createRuntime, type Runtime } from '../billing/runtime.ts'
+import { billingOf, type Billing } from '../create-billing.ts'
+import type { Tables } from '../database/tables.ts'
+import { makeOnce } from '../kernel/make-once.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { CreatePaymentInput } from '../processing/create-payment.ts'
+import { recordEvents, type EventRecorder, type Recording } from './record-events.ts'
+import { countEvents, untilSettled, type SettledOptions } from './settled.ts'
+import { requestOf, type CallbackStatement } from './signed-request.ts'
+import { withTestCredentials } from './test-credentials.ts'
+
+/** A whole billing for one test. Callbacks are processed from the first use on, not before. */
+export interface TestBilling extends AsyncDisposable {
+  /** The real one: pass it to your app. Register listeners before the first callback. */
+  readonly billing: Billing
+  /** Every event that was told. */
+  readonly events: EventRecorder
+  /** Creates a payment: 49.99 USD for order 42 at a gateway that needs no signature, by default. */
+  createPayment(input?: Partial<CreatePaymentInput>): Promise<Payment>
+  /** A callback of this gateway (name or alias) to deliver here or to your app. */
+  signedRequest(gateway: string, statement: CallbackStatement): Request
+  /**
+   * Puts a callback through the real route. The request stays fresh: deliver it again for a
+   * duplicate.
+   */
+  deliver(request: Request): Promise<Response>
+  /** All at the same time; `Array(20).fill(request)` for duplicates. Answers in the same order. */
+  deliverAtOnce(requests: readonly Request[]): Promise<readonly Response[]>
+  /** Signs and delivers in one step, at the payment's own gateway. */
+  send(payment: Payment, scenario?: string): Promise<Response>
+  /**
+   * Waits until every callback and every queued listener is done and its events are recorded.
+   * Fails after `withinMs`, with what still waits and why.
+   */
+  settled(options?: SettledOptions): Promise<void>
+  /** Ends everything and forgets the database. `await using` does it by itself. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a billing that needs no set-up: a database in memory, a test secret for every gateway. What
+ * the options say wins, `database` included. Several may be open at once. The first one of a
+ * process takes some seconds, the next ones a fraction of one: PostgreSQL's files are made once.
+ */
+export async function openTestBilling(options: BillingOptions = {}): Promise<TestBilling> {
+  const complete = withTestCredentials({
+    production: false,
+    ...options,
+    database: options.database ?? { memory: true },
+  })
+  const runtime = createRuntime(complete)
+  const billing = billingOf(coreOf(runtime), complete)
+  const recording = recordEvents(billing)
+  try {
+    await billing.migrate()
+    const { db } = (await runtime.opened()).database
+    return testBillingOf({ runtime, billing, recording, db, earlier: await countEvents(db) })
+  } catch (error) {
+    await billing.close()
+    throw error
+  }
+}
+
+interface Opened {
+  readonly runtime: Runtime
+  readonly billing: Billing
+  readonly recording: Recording
+  readonly db: Kysely<Tables>
+  /** How many events the database had before. */
+  readonly earlier: number
+}
+
+function testBillingOf({ runtime, billing, recording, db, earlier }: Opened): TestBilling {
+  // Not at once: listeners may be registered until then.
+  const worker = makeOnce(() => billing.work())
+  const signedRequest: TestBilling['signedRequest'] = (gateway, statement) =>
+    requestOf(runtime.settings, gateway, statement)
+  const deliver = async (request: Request) => {
+    await worker.get()
+    return billing.fetch(await copyOf(request))
+  }
+  const { stop, ...events } = recording
+  const waitFor: EventRecorder['waitFor'] = (type, options) => {
+    const found = worker.get().then(() => events.waitFor(type, options))
+    // A test that failed meanwhile does not look at it any more.
+    found.catch(() => {})
+    return found
+  }
+  const close = async () => {
+    stop()
+    await billing.close()
+  }
+  return {
+    billing,
+    events: { ...events, waitFor },
+    createPayment: (input = {}) => billing.payments.create({ ...samplePayment(runtime), ...input }),
+    signedRequest,
+    deliver,
+    deliverAtOnce: (requests) => Promise.all(requests.map((request) => deliver(request))),
+    send: (payment, scenario) =>
+      deliver(
+        signedRequest(payment.gateway, { payment, ...(scenario !== undefined && { scenario }) }),
+      ),
+    async settled(options = {}) {
+      const told = (count: number) => events.all.length >= count - earlier
+      await untilSettled({ db, worker: await worker.get(), told }, options)
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function samplePayment({ settings }: Runtime): CreatePaymentInput {
+  const gateways = settings.gateways.list().map(({ gateway }) => gateway)
+  const unsigned = gateways.find(({ verification }) => verification === 'none') ?? gateways[0]
+  return {
+    gateway: unsigned?.name ?? '',
+    amount: 4999n,
+    currency: 'USD',
+    payable: { type: 'order', id: '42' },
+  }
+}
+
+const bodies = new WeakMap<Request, Promise<ArrayBuffer>>()
+
+/** Reads the body once, so that a request can be delivered any number of times, also at once. */
+async function copyOf(request: Request): Promise<Request> {
+  const body = bodies.get(request) ?? request.clone().arrayBuffer()
+  bodies.set(request, body)
+  const { url, method, headers } = request
+  return new Request(url, { method, headers, body: await body })
+}

@@ -1,0 +1,108 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql, type Kysely } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+import type { Worker } from '../processing/worker.ts'
+
+/** How long to wait until all is done, and for what. */
+export interface SettledOptions {
+  /**
+   * What becomes of a failed attempt's next one, which is due only after 10 or 60 s:
+   * - `wait` (the default): it is waited for, or reported at once if that would take too long;
+   * - `leave`: it may stay where it is, to look at things after the first attempt;
+   * - `now`: it is made at once, until it succeeds or the last one has failed.
+   */
+  readonly retries?: 'wait' | 'leave' | 'now'
+  /** How long to wait at most; default 10,000. */
+  readonly withinMs?: number
+}
+
+export interface SettledContext {
+  readonly db: Kysely<Tables>
+  readonly worker: Worker
+  /** Whether everybody was told of so many events. */
+  readonly told: (events: number) => boolean
+}
+
+const defaultWaitMs = 10_000
+const lookEveryMs = 10
+
+/** Waits until no call and no delivery waits or is in work; fails with those that do. */
+export async function untilSettled(
+  context: SettledContext,
+  { retries = 'wait', withinMs = defaultWaitMs }: SettledOptions,
+): Promise<void> {
+  const { db, worker, told } = context
+  let stopped: Error | undefined
+  void worker.ended.then((error) => (stopped = error))
+  const deadline = performance.now() + withinMs
+  for (;;) {
+    if (retries === 'now') await makeDue(context)
+    const waiting = (await readWaiting(db)).filter((one) => retries !== 'leave' || !isRetry(one))
+    const events = await countEvents(db)
+    if (waiting.length === 0 && told(events)) return
+    if (stopped !== undefined) throw stopped
+    const leftMs = deadline - performance.now()
+    const inVain = retries === 'wait' && waiting.some(({ due_in_ms }) => due_in_ms > leftMs)
+    if (leftMs <= 0 || inVain) throw new Error(unsettled(waiting, { withinMs, retries }))
+    await pause(lookEveryMs)
+  }
+}
+
+interface Waiting {
+  /** E.g. `call 0198...`. */
+  readonly what: string
+  readonly state: string
+  readonly attempts: number
+  readonly exception: string | null
+  readonly due_in_ms: number
+}
+
+function isRetry({ state, attempts, due_in_ms }: Waiting): boolean {
+  return state === 'pending' && attempts > 0 && due_in_ms > 0
+}
+
+/** In one statement: a call may go back and forth between two looks. */
+async function readWaiting(db: Kysely<Tables>): Promise<readonly Waiting[]> {
+  const rows = (table: 'webhook_calls' | 'deliveries') => sql`
+    state, attempts, exception,
+    extract(epoch from next_attempt_at - clock_timestamp())::float8 * 1000 as due_in_ms
+    from ${sql.table(`billing.${table}`)} where state in ('pending', 'processing')`
+  const { rows: found } = await sql<Waiting>`
+    select 'call ' || id || ' of ' || gateway as what, ${rows('webhook_calls')}
+    union all select 'delivery to ' || listener as what, ${rows('deliveries')}`.execute(db)
+  return found
+}
+
+export async function countEvents(db: Kysely<Tables>): Promise<number> {
+  const { rows } = await sql<{ events: number }>`
+    select count(*)::int as events from billing.events`.execute(db)
+  return rows[0]?.events ?? 0
+}
+
+async function makeDue({ db, worker }: SettledContext): Promise<void> {
+  for (const table of ['billing.webhook_calls', 'billing.deliveries'] as const) {
+    const { numAffectedRows = 0n } = await sql`
+      update ${sql.table(table)} set next_attempt_at = clock_timestamp()
+      where state = 'pending' and next_attempt_at > clock_timestamp()`.execute(db)
+    if (numAffectedRows > 0n) worker.wake()
+  }
+}
+
+function unsettled(
+  waiting: readonly Waiting[],
+  { withinMs, retries }: Required<SettledOptions>,
+): string {
+  if (waiting.length === 0) return `an event did not reach the recorder within ${withinMs} ms`
+  const hint =
+    retries === 'wait' && waiting.some(isRetry)
+      ? '; settled({ retries: "now" }) makes the next attempts at once, "leave" lets them wait'
+      : ''
+  return `not settled within ${withinMs} ms: ${waiting.map(sentence).join('; ')}${hint}`
+}
+
+function sentence(one: Waiting): string {
+  const [reason = ''] = (one.exception ?? '').split('\n')
+  const failure = reason === '' ? '' : `, the last one failed: ${reason}`
+  const due = one.due_in_ms > 0 ? `, due in ${Math.ceil(one.due_in_ms / 1000)} s` : ''
+  return `${one.what} is ${one.state} after ${one.attempts} attempts${due}${failure}`
+}

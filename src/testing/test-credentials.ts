@@ -1,0 +1,30 @@
+import type { BillingOptions } from '../billing/options.ts'
+import { builtin } from '../gateways/builtin.ts'
+import type { CredentialField, Gateway } from '../gateways/gateway.ts'
+
+/** The same options with what every gateway needs in order to sign and verify; given ones win. */
+export function withTestCredentials(options: BillingOptions): BillingOptions {
+  const gateways: Record<string, Readonly<Record<string, string>>> = { ...options.gateways }
+  for (const gateway of [...builtin, ...(options.extraGateways ?? [])]) {
+    gateways[gateway.name] = { ...testCredentials(gateway), ...gateways[gateway.name] }
+  }
+  return { ...options, gateways }
+}
+
+/** A value for each setting without which the gateway would count as not configured. */
+export function testCredentials(
+  gateway: Pick<Gateway, 'name' | 'credentials'>,
+  owner = 'test',
+): Readonly<Record<string, string>> {
+  const needed = Object.entries(gateway.credentials).filter(([, field]) => isNeeded(field))
+  return Object.fromEntries(
+    needed.map(([name, { isSwitch }]) => [
+      name,
+      isSwitch ? 'on' : `${owner}_${name}_of_${gateway.name}`,
+    ]),
+  )
+}
+
+function isNeeded(field: CredentialField): boolean {
+  return field.required && field.default === undefined
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import { after, before, test } from 'node:test'
+import { getRequestListener } from '@hono/node-server'
+import express, { type RequestHandler } from 'express'
+import { fastify } from 'fastify'
+import { Hono } from 'hono'
+import { createBilling } from '../../src/create-billing.ts'
+import { nodeHandler } from '../../src/http/node-handler.ts'
+import { embed, listenWith, type Embedded, type HostApp } from './host-apps.ts'
+import { fakeCallback, order } from './service.ts'
+
+const path = '/billing/webhooks/fake'
+
+let host: Embedded
+let body: string
+before(async () => {
+  host = embed()
+  body = fakeCallback(await host.billing.payments.create(order))
+})
+after(() => host[Symbol.asyncDispose]())
+
+const newRequest = () => new Request(`http://localhost${path}`, { method: 'POST', body })
+
+const sendingTo = (app: HostApp) => (type: string, sent?: ReadableStream) =>
+  fetch(app.url + path, {
+    method: 'POST',
+    headers: { 'content-type': type },
+    body: sent ?? body,
+    duplex: 'half',
+  })
+
+/** The answer is 500, nothing is stored, and the log says what to move. */
+async function isUnreadable(answer: Response, fix: RegExp): Promise<void> {
+  assert.equal(answer.status, 500)
+  assert.deepEqual(await answer.json(), { message: 'internal error' })
+  assert.equal(await host.stored(), 0)
+  const { level, msg } = JSON.parse(host.logged.at(-1) ?? '{}') as { level: number; msg: string }
+  assert.equal(level, 50)
+  assert.match(msg, /read before it got here/)
+  assert.match(msg, fix)
+}
+
+function behind(...parsers: readonly RequestHandler[]) {
+  const app = express()
+  for (const parser of parsers) app.use(parser)
+  return listenWith(app.use(nodeHandler(host.billing)))
+}
+
+for (const [name, parser, type] of [
+  ['json', express.json(), 'application/json'],
+  ['urlencoded', express.urlencoded(), 'application/x-www-form-urlencoded'],
+  ['text', express.text(), 'text/plain'],
+] as const) {
+  test(`behind express.${name}(): move it below`, async () => {
+    await using app = await behind(parser)
+    const send = sendingTo(app)
+    const fix = /move app\.use\(express\.json\(\)\).* below the line that mounts Quittance/
+    await isUnreadable(await send(type), fix)
+    await isUnreadable(await send(type, new Blob([body]).stream()), fix)
+  })
+}
+
+test('behind Fastify’s own parsers: a plugin without them', async () => {
+  await using app = fastify()
+  const handle = nodeHandler(host.billing)
+  app.all('/billing/webhooks/:gateway', (request, reply) => {
+    reply.hijack()
+    handle(request.raw, reply.raw)
+  })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const answer = await fetch(url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+  await isUnreadable(answer, /in Fastify .*scope\.removeAllContentTypeParsers\(\)/)
+})
+
+test('behind Hono middleware that reads: move it below', async () => {
+  const app = new Hono()
+    .use(async (c, next) => {
+      await c.req.json()
+      await next()
+    })
+    .all('*', (c) => host.billing.fetch(c.req.raw, c.env))
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+  await using served = await listenWith((incoming, outgoing) => void listener(incoming, outgoing))
+  const fix = /move the Hono middleware that reads the body/
+  await isUnreadable(await sendingTo(served)('application/json'), fix)
+})
+
+test('a web request that was read: hand it over first', async () => {
+  const request = newRequest()
+  await request.json()
+  await isUnreadable(await host.billing.fetch(request), /call billing\.fetch\(request\) before/)
+})
+
+test('webhook.middleware that reads text: read the bytes', async () => {
+  await using reading = embed({
+    webhook: {
+      middleware: [
+        async (c, next) => {
+          await c.req.text()
+          await next()
+        },
+      ],
+    },
+  })
+  assert.equal((await reading.billing.fetch(newRequest())).status, 500)
+  assert.match(reading.logged.at(-1) ?? '', /read the body by c\.req\.arrayBuffer\(\)/)
+})
+
+test('a parser that skipped this content type has taken nothing', async () => {
+  await using taken = embed()
+  const app = express().use(express.json(), express.text(), nodeHandler(taken.billing))
+  await using served = await listenWith(app)
+  const payment = await taken.billing.payments.create(order)
+  const answer = await fetch(served.url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: fakeCallback(payment),
+  })
+  assert.equal(answer.status, 200)
+  assert.equal(await taken.stored(), 1)
+})
+
+test('exact bytes that the platform kept as rawBody are used', async () => {
+  await using taken = embed()
+  const keep = (request: IncomingMessage, _response: unknown, bytes: Buffer) =>
+    void Object.assign(request, { rawBody: bytes })
+  const app = express().use(express.json({ verify: keep }), nodeHandler(taken.billing))
+  await using served = await listenWith(app)
+  const payment = await taken.billing.payments.create(order)
+  const text = ` ${fakeCallback(payment)}\n`
+  for (const sent of [text, new Blob([text]).stream()]) {
+    const answer = await fetch(served.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: sent,
+      duplex: 'half',
+    })
+    assert.equal(answer.status, 200)
+  }
+  const { data } = await taken.billing.calls.list()
+  assert.deepEqual(
+    data.map(({ payload }) => payload),
+    [text, text],
+  )
+})
+
+test('the exact bytes that express.raw() keeps are used', async () => {
+  await using taken = embed()
+  const app = express().use(express.raw({ type: '*/*' }), nodeHandler(taken.billing))
+  await using served = await listenWith(app)
+  const text = ` ${fakeCallback(await taken.billing.payments.create(order))}\n`
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(served.url + path, { method: 'POST', headers, body: text })
+  assert.equal(answer.status, 200)
+  const [call] = (await taken.billing.calls.list()).data
+  assert.equal(call?.payload, text)
+})
+
+test('without a log of the app’s the message goes to standard error', async (t) => {
+  const written = t.mock.method(process.stderr, 'write', () => true)
+  await using billing = createBilling({ database: { memory: true } })
+  const request = newRequest()
+  await request.text()
+  assert.equal((await billing.fetch(request)).status, 500)
+  const lines = written.mock.calls.map(({ arguments: [line] }) => String(line))
+  assert.equal(lines.length, 1)
+  assert.match(lines[0] ?? '', /read before it got here/)
+})

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { everyOrder, openTestBilling, type TestBilling } from '../../src/testing/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { signing, withOthers } from './signed-gateway.ts'
+
+describe('a test billing', () => {
+  let billing: TestBilling
+  /** Payments at which the listener throws, and how often it was called for them. */
+  const broken = new Set<string>()
+  const tries = new Map<string, number>()
+  before(async () => {
+    billing = await openTestBilling({
+      ...withOthers,
+      listeners: {
+        PaymentSucceeded: function grantAccess({ payment }) {
+          tries.set(payment.id, (tries.get(payment.id) ?? 0) + 1)
+          if (broken.has(payment.id)) throw new Error('no access today')
+        },
+        PaymentCanceled: { name: 'mail', queued: true, listener: () => {} },
+      },
+    })
+  })
+  after(() => billing.close())
+  const typesOf = (payment: { readonly id: string }) =>
+    billing.events.about(payment).map(({ type }) => type)
+  const statusOf = async ({ id }: { readonly id: string }) =>
+    (await billing.billing.payments.get(id))?.status
+
+  for (const { name, signer } of signing) {
+    test(`takes every callback that ${name} can sign, without any set-up`, async () => {
+      for (const scenario of Object.keys(signer?.scenarios ?? {})) {
+        const payment = await billing.createPayment({ gateway: name })
+        const answer = await billing.send(payment, scenario)
+        assert.equal(answer.status, 200, scenario)
+        await billing.settled()
+        assert.equal(typesOf(payment).length, 1, scenario)
+        assert.notEqual(await statusOf(payment), 'pending', scenario)
+      }
+    })
+  }
+
+  test('a duplicate, one after the other or all at the same time, is told once', async () => {
+    const payment = await billing.createPayment({ gateway: 'stripe' })
+    const request = billing.signedRequest('stripe', { payment })
+    assert.equal((await billing.deliver(request)).status, 200)
+    assert.equal((await billing.deliver(request)).status, 200)
+    const duplicates = Array.from({ length: 30 }, () => request)
+    const answers = await billing.deliverAtOnce(duplicates)
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+    await billing.settled()
+    assert.deepEqual(typesOf(payment), ['PaymentSucceeded'])
+    const { data } = await billing.billing.calls.list({ paymentId: payment.id, limit: 100 })
+    assert.equal(data.length, 32)
+    // Not used up: it can still be sent to an app.
+    assert.ok((await request.text()).includes(payment.id))
+  })
+
+  test('callbacks in every order end in paid', async () => {
+    for (const order of everyOrder(['declined', 'paid', 'expired'])) {
+      const payment = await billing.createPayment({ gateway: 'stripe' })
+      for (const scenario of order) {
+        await billing.send(payment, scenario)
+        await billing.settled()
+      }
+      assert.equal(await statusOf(payment), 'paid', order.join())
+      assert.equal(typesOf(payment).filter((type) => type === 'PaymentSucceeded').length, 1)
+    }
+  })
+
+  test('a forged, an old or a false callback is refused or ignored', async () => {
+    const payment = await billing.createPayment({ gateway: 'stripe' })
+    const old = new Date(Date.now() - 3_600_000)
+    const late = billing.signedRequest('stripe', { payment, signedAt: old })
+    assert.equal((await billing.deliver(late)).status, 403)
+    const stolen = billing.signedRequest('stripe', { payment })
+    const forged = new Request(stolen.url, {
+      method: 'POST',
+      headers: stolen.headers,
+      body: (await stolen.text()).replace('4999', '1'),
+    })
+    assert.equal((await billing.deliver(forged)).status, 403)
+    assert.equal((await billing.send({ ...payment, amount: 1n })).status, 200)
+    await billing.settled()
+    assert.equal(await statusOf(payment), 'pending')
+    assert.deepEqual(typesOf(payment), [])
+  })
+
+  test('settled({ retries }): a failing listener is left after one attempt, or tried to its end', async () => {
+    const payment = await billing.createPayment()
+    broken.add(payment.id)
+    await billing.send(payment)
+    await billing.settled({ retries: 'leave' })
+    assert.equal(tries.get(payment.id), 1)
+    assert.equal(await statusOf(payment), 'paid')
+    assert.deepEqual(typesOf(payment), [], 'what is rolled back was not told')
+    await billing.settled({ retries: 'now' })
+    assert.equal(tries.get(payment.id), 3)
+    const { data } = await billing.billing.calls.list({ paymentId: payment.id })
+    assert.deepEqual([data[0]?.state, data[0]?.attempts], ['failed', 3])
+    broken.delete(payment.id)
+    await billing.billing.calls.replay(data[0]?.id ?? '')
+    await billing.settled()
+    assert.deepEqual(typesOf(payment), ['PaymentSucceeded'])
+  })
+
+  test('settled() says at once what waits for longer than it would wait, and why', async () => {
+    const payment = await billing.createPayment()
+    broken.add(payment.id)
+    await billing.send(payment)
+    const waits =
+      /^not settled within 5000 ms: call [-0-9a-f]{36} of fake is pending after 1 attempts, due in \d+ s, the last one failed: .*no access today; settled\(\{ retries: "now" \}\)/
+    await assert.rejects(billing.settled({ withinMs: 5_000 }), { message: waits })
+    broken.delete(payment.id)
+    await billing.settled({ retries: 'now' })
+    assert.deepEqual(typesOf(payment), ['PaymentSucceeded'])
+  })
+
+  test('waitFor gives what was told before, and what is told later', async () => {
+    const payment = await billing.createPayment()
+    const where = (event: { readonly payment: { readonly id: string } }) =>
+      event.payment.id === payment.id
+    const coming = billing.events.waitFor('PaymentSucceeded', { where })
+    await billing.send(payment)
+    const event = await coming
+    assert.equal(event.payment.status, 'paid')
+    assert.equal(await billing.events.waitFor('PaymentSucceeded', { where, withinMs: 0 }), event)
+    assert.ok(billing.events.of('PaymentSucceeded').includes(event))
+  })
+
+  test('waitFor fails in time with what was told instead', async () => {
+    await assert.rejects(billing.events.waitFor('InvoicePaid', { withinMs: 30 }), {
+      message: /^no InvoicePaid within 30 ms; recorded so far: .*PaymentSucceeded \(payment:paid:/,
+    })
+  })
+
+  test('the credentials given win over the test ones', async () => {
+    const signing_secret = 'whsec_of_the_app_itself'
+    await using own = await openTestBilling({ gateways: { stripe: { signing_secret } } })
+    const payment = await own.createPayment({ gateway: 'stripe' })
+    const foreign = billing.signedRequest('stripe', { payment })
+    assert.equal((await own.deliver(foreign)).status, 403)
+    assert.equal((await own.send(payment)).status, 200)
+  })
+
+  test('listeners may be registered until the first callback, under the sync queue too', async () => {
+    await using sync = await openTestBilling({ billing: { queue: { connection: 'sync' } } })
+    await using late = await openTestBilling()
+    const seen: string[] = []
+    late.billing.on('PaymentSucceeded', function late({ id }) {
+      seen.push(id)
+    })
+    for (const one of [sync, late]) {
+      const payment = await one.createPayment()
+      assert.equal((await one.send(payment)).status, 200)
+      await one.settled()
+      assert.deepEqual(
+        one.events.all.map(({ type }) => type),
+        ['PaymentSucceeded'],
+      )
+    }
+    assert.equal(seen.length, 1)
+    assert.throws(() => late.billing.on('PaymentFailed', function tooLate() {}), {
+      code: 'listener_too_late',
+    })
+  })
+
+  test('close() ends who still waits for an event', async () => {
+    const other = await openTestBilling()
+    const waiting = other.events.waitFor('PaymentFailed', { withinMs: 60_000 })
+    await new Promise(setImmediate)
+    await other.events.waitFor('PaymentFailed', { withinMs: 0 }).catch(() => {})
+    await other.close()
+    await assert.rejects(waiting, { message: /^no PaymentFailed before the billing was closed/ })
+  })
+})
+
+test('several are open at once, apart; closed they leave no file, and the process ends by itself', async () => {
+  using folder = temporaryFolder()
+  const library = new URL('../../src/testing/index.ts', import.meta.url).href
+  const script = `
+    import { openTestBilling } from ${JSON.stringify(library)}
+    const first = await openTestBilling()
+    await first.close()
+    const [one, two] = await Promise.all([openTestBilling(), openTestBilling()])
+    await one.send(await one.createPayment())
+    await Promise.all([one.settled(), two.settled()])
+    console.log(one.events.all.length, two.events.all.length)
+    await Promise.all([one.close(), two.close()])
+    console.log(process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap').join())
+  `
+  const file = join(folder.path, 'app.mjs')
+  writeFileSync(file, script)
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], {
+    cwd: folder.path,
+    env: { ...process.env, TMPDIR: folder.path },
+  })
+  assert.deepEqual([stdout, stderr], ['1 0\n\n', ''])
+  assert.deepEqual(readdirSync(folder.path), ['app.mjs'])
+})

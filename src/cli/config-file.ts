@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { QuittanceError } from '../kernel/errors.ts'
-import type { BillingOptions } from '../billing/options.ts'
+import type { ConfigFileOptions } from '../billing/options.ts'
 
 const fileNames = ['quittance.config.ts', 'quittance.config.js', 'quittance.config.mjs']
 
@@ -46,7 +46,7 @@ const schema = z.strictObject({
   extraGateways: z.array(anything).optional(),
   listeners: z.record(z.string(), listeners).optional(),
   production: z.boolean().optional(),
-  log: anything.optional(),
+  listenerBudgetMs: z.int().positive().optional(),
 })
 
 function isListener(value: unknown): boolean {
@@ -55,13 +55,18 @@ function isListener(value: unknown): boolean {
   return typeof (value as { readonly listener?: unknown }).listener === 'function'
 }
 
+/** The configuration file that the folder has, if any. */
+export function configFileName(folder: string): string | undefined {
+  return fileNames.find((candidate) => existsSync(join(folder, candidate)))
+}
+
 /** The default export of the folder's quittance.config file; without a file, nothing. */
-export async function loadConfigFile(folder: string): Promise<BillingOptions> {
-  const name = fileNames.find((candidate) => existsSync(join(folder, candidate)))
+export async function loadConfigFile(folder: string): Promise<ConfigFileOptions> {
+  const name = configFileName(folder)
   if (name === undefined) return {}
   const config = await importDefault(join(folder, name), name)
   const parsed = schema.safeParse(config)
-  if (parsed.success) return config as BillingOptions
+  if (parsed.success) return config as ConfigFileOptions
   const [issue] = parsed.error.issues
   const place = issue?.path.join('.') ?? ''
   throw invalidFile(name, `${place === '' ? '' : `${place}: `}${issue?.message ?? 'not valid'}`)

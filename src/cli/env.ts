@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { BillingOptions } from '../billing/options.ts'
-import { loadConfigFile } from './config-file.ts'
+import { configFileName, loadConfigFile } from './config-file.ts'
 import { freePort } from './free-port.ts'
 
 /** What the commands run with: the environment over quittance.config.ts over the defaults. */
@@ -63,13 +63,60 @@ type Values = { [K in keyof typeof variables]?: z.infer<(typeof variables)[K]['s
 export const variableNames = Object.keys(variables)
 
 const defaultPort = 3000
+const envFile = '.env'
+
+/** What was read, also where parts of it are wrong: those count as not set. */
+export interface InspectedSettings {
+  readonly settings: Settings
+  readonly faults: readonly unknown[]
+  /** Names of the files that took part. */
+  readonly files: readonly string[]
+  /** The variables exactly as they are set. */
+  readonly variables: Readonly<Record<string, string | undefined>>
+}
 
 /** Reads `.env`, the environment and quittance.config.ts of the folder. Error: `setting_invalid`. */
 export async function readSettings(folder: string = process.cwd()): Promise<Settings> {
-  if (existsSync(`${folder}/.env`)) process.loadEnvFile(`${folder}/.env`)
+  const { settings, faults } = await inspectSettings(folder)
+  if (faults.length > 0) throw faults[0]
+  return settings
+}
+
+/** The same for a diagnosis: tells every fault and goes on. */
+export async function inspectSettings(folder: string = process.cwd()): Promise<InspectedSettings> {
+  const faults: unknown[] = []
+  const files = [envFile, configFileName(folder)].filter(
+    (name) => name !== undefined && existsSync(`${folder}/${name}`),
+  ) as string[]
+  if (files.includes(envFile)) loadEnvFile(folder, faults)
   const environment = withoutBlanks(process.env)
-  const values = parseVariables(environment)
-  const config = await loadConfigFile(folder)
+  const values = parseVariables(environment, faults)
+  const config = await loadConfigFile(folder).catch((error: unknown) => {
+    faults.push(error)
+    return {}
+  })
+  const settings = await settingsOf({ values, config, environment })
+  return { settings, faults, files, variables: { ...process.env } }
+}
+
+function loadEnvFile(folder: string, faults: unknown[]): void {
+  try {
+    process.loadEnvFile(`${folder}/${envFile}`)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    faults.push(new QuittanceError('setting_invalid', `${envFile} cannot be read: ${reason}`))
+  }
+}
+
+async function settingsOf({
+  values,
+  config,
+  environment,
+}: {
+  readonly values: Values
+  readonly config: BillingOptions
+  readonly environment: Readonly<Record<string, string>>
+}): Promise<Settings> {
   const production =
     values.NODE_ENV === undefined ? config.production : values.NODE_ENV === 'production'
   const host = values.HOST ?? (production === true ? '0.0.0.0' : '127.0.0.1')
@@ -115,14 +162,14 @@ function given<K extends string, T>(key: K, value: T | undefined): { [P in K]?: 
   return value === undefined ? {} : ({ [key]: value } as { [P in K]: T })
 }
 
-function parseVariables(environment: Readonly<Record<string, string>>): Values {
+function parseVariables(environment: Readonly<Record<string, string>>, faults: unknown[]): Values {
   const values: Record<string, unknown> = {}
   for (const [name, { schema, allowed, secret }] of Object.entries(variables)) {
     const value = environment[name]
     if (value === undefined) continue
     const parsed = schema.safeParse(value)
     if (parsed.success) values[name] = parsed.data
-    else throw invalidVariable(name, allowed, secret === true ? undefined : value)
+    else faults.push(invalidVariable(name, allowed, secret === true ? undefined : value))
   }
   return values
 }

@@ -20,15 +20,22 @@ export async function openService(): Promise<OpenService> {
     log: commandLog.log,
     onLost: (error) => void endWithError(error, commandLog),
   })
-  try {
+  await orClose(core, async () => {
     // An embedded database migrates itself. In production it is a step of its own.
     const { database, production } = settings.options
     if (database?.url !== undefined && !production) await core.migrate()
     await core.start()
+  })
+  startWatchdog()
+  return { core, settings, commandLog }
+}
+
+/** A step of the start; an open database would keep the process from ending after its failure. */
+export async function orClose<T>(core: BillingCore, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step()
   } catch (error) {
     await core.close()
     throw error
   }
-  startWatchdog()
-  return { core, settings, commandLog }
 }

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { isQuittanceError } from '../kernel/errors.ts'
 import { addCalls } from './commands/calls.ts'
+import { addDoctor } from './commands/doctor.ts'
 import { addGateways } from './commands/gateways.ts'
 import { addListeners } from './commands/listeners.ts'
 import { addMigrate } from './commands/migrate.ts'
@@ -9,6 +10,9 @@ import { addPrune } from './commands/prune.ts'
 import { addSend } from './commands/send.ts'
 import { addServe } from './commands/serve.ts'
 import { addWork } from './commands/work.ts'
+import { describeError, oneLine } from './describe-error.ts'
+import { addExamples, exampleGateway } from './examples.ts'
+import { terminalWidth } from './output.ts'
 import { version } from './version.ts'
 
 export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const
@@ -38,13 +42,22 @@ export function createProgram(): Command {
     .option('--json', 'print JSON')
     .option('--verbose', 'show the stack of an error')
     .exitOverride()
-    .configureOutput({ writeErr: () => {} })
+    .configureOutput({
+      writeErr: () => {},
+      getOutHelpWidth: () => Math.min(process.stdout.columns ?? terminalWidth, terminalWidth),
+    })
     .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError(true)
     .addHelpText(
       'after',
       '\nEvery command also answers to the prefix billing:, e.g. billing:prune.',
     )
+  addExamples(program, [
+    ['serve', 'take and process callbacks'],
+    [`send ${exampleGateway}`, 'settle the sample payment'],
+    ['doctor', 'when something does not work'],
+    ['payments create --help', 'how one command is used'],
+  ])
   const add = [
     addServe,
     addWork,
@@ -55,6 +68,7 @@ export function createProgram(): Command {
     addListeners,
     addGateways,
     addSend,
+    addDoctor,
   ]
   for (const addCommand of add) addCommand(program)
   return program
@@ -86,17 +100,4 @@ function report(error: unknown, verbose: boolean): void {
 function usageMessage(error: CommanderError): string {
   if (error.code === 'commander.help') return 'a command is missing'
   return oneLine(error.message.replace(/^error: /, ''))
-}
-
-/** One line: what, where, and how to mend it. */
-export function describeError(error: unknown): string {
-  if (isQuittanceError(error)) return oneLine(`${error.message} — ${error.fix}`)
-  if (error instanceof AggregateError && error.message === '') {
-    return oneLine(error.errors.map(describeError).join('; '))
-  }
-  return oneLine(error instanceof Error ? error.message || error.name : String(error))
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ').trim()
 }

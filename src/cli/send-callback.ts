@@ -1,11 +1,19 @@
+import { readSettings } from '../billing/settings.ts'
 import type { BillingCore } from '../billing/types.ts'
-import { builtin } from '../gateways/builtin.ts'
-import { readCredentials } from '../gateways/credentials.ts'
-import type { Gateway, Signer, SignInput } from '../gateways/gateway.ts'
+import type { Gateway } from '../gateways/gateway.ts'
+import type { RegisteredGateway } from '../gateways/registry.ts'
+import {
+  requireConfigured,
+  scenarioOf,
+  signCallback,
+  signerOf,
+  type SignedPayment,
+} from '../gateways/sign-callback.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid, newUuid } from '../kernel/ids.ts'
 import type { SendOptions } from './commands/send.ts'
+import { describeError, rootOf } from './describe-error.ts'
 import type { Settings } from './env.ts'
 import { knownGateway } from './gateway-query.ts'
 import { withCore } from './open-core.ts'
@@ -25,7 +33,10 @@ export interface SentCallback {
 
 export function listScenarios(nameOrAlias: string): Promise<Readonly<Record<string, string>>> {
   return withCore(
-    (core, settings) => Promise.resolve(signerOf(gatewayOf(core, settings, nameOrAlias)).scenarios),
+    (core, settings) => {
+      const { gateway } = registeredGateway(core, settings, nameOrAlias)
+      return Promise.resolve(signerOf(gateway).scenarios)
+    },
     { start: false },
   )
 }
@@ -33,46 +44,28 @@ export function listScenarios(nameOrAlias: string): Promise<Readonly<Record<stri
 /** Signs a callback as the provider would and posts it where the provider would. */
 export function sendCallback(nameOrAlias: string, options: SendOptions): Promise<SentCallback> {
   return withCore(async (core, settings) => {
-    const gateway = gatewayOf(core, settings, nameOrAlias)
-    const signer = signerOf(gateway)
-    const scenario = options.scenario ?? Object.keys(signer.scenarios)[0] ?? ''
-    if (!Object.hasOwn(signer.scenarios, scenario)) {
-      const known = Object.keys(signer.scenarios).join(', ')
-      throw new QuittanceError('usage', `--scenario must be one of ${known}, got ${scenario}`)
-    }
-    if (core.gateways()[gateway.name]?.configured !== true) {
-      throw new QuittanceError('gateway_not_configured', `${gateway.name} has no credentials`)
-    }
+    const registered = registeredGateway(core, settings, nameOrAlias)
+    const { gateway } = registered
+    const scenario = scenarioOf(gateway, options.scenario)
+    requireConfigured(registered)
     const payment = await paymentFor(core, gateway, options)
-    const { environment = {}, gateways, production } = settings.options
-    const config = gateways?.[gateway.name]
-    const callback = signer.sign({
-      scenario,
-      payment,
-      credentials: readCredentials(gateway, environment, {
-        production,
-        ...(config !== undefined && { config }),
-      }),
-      now: systemClock(),
-      newId: newUuid,
-    })
+    const now = systemClock()
+    const callback = signCallback(registered, { scenario, payment, now, newId: newUuid })
     const url = options.url ?? core.url('billing.webhook', { gateway: gateway.name })
     const answer = await post(url, callback)
     return { url, scenario, payment_id: payment.id, ...answer }
   })
 }
 
-function gatewayOf(core: BillingCore, settings: Settings, nameOrAlias: string): Gateway {
+function registeredGateway(
+  core: BillingCore,
+  { options }: Settings,
+  nameOrAlias: string,
+): RegisteredGateway {
   const name = knownGateway(core, nameOrAlias)
-  const all = [...builtin, ...(settings.options.extraGateways ?? [])]
-  const gateway = all.find((candidate) => candidate.name === name)
-  if (gateway !== undefined) return gateway
+  const registered = readSettings(options).gateways.find(name)
+  if (registered !== undefined) return registered
   throw new QuittanceError('gateway_unknown', `there is no gateway ${JSON.stringify(nameOrAlias)}`)
-}
-
-function signerOf(gateway: Gateway): Signer {
-  if (gateway.signer !== undefined) return gateway.signer
-  throw new QuittanceError('gateway_cannot_sign', `${gateway.name} cannot sign test callbacks`)
 }
 
 /** What the callback states: the stored payment, with the amount and currency asked for. */
@@ -80,7 +73,7 @@ async function paymentFor(
   core: BillingCore,
   gateway: Gateway,
   { payment: id, amount, currency }: SendOptions,
-): Promise<SignInput['payment']> {
+): Promise<SignedPayment> {
   const stored = await storedPayment(core, gateway, id)
   if (stored !== undefined) {
     return { ...stored, amount: amount ?? stored.amount, currency: currency ?? stored.currency }
@@ -96,15 +89,7 @@ async function paymentFor(
       },
     )
   }
-  return {
-    id,
-    amount,
-    currency,
-    checkoutReference: null,
-    providerReference: null,
-    merchantAccount: null,
-    live: null,
-  }
+  return { id, amount, currency }
 }
 
 async function storedPayment(core: BillingCore, gateway: Gateway, id: string | undefined) {
@@ -130,16 +115,9 @@ async function post(
     })
     return { status: response.status, answer: await response.text() }
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    throw new QuittanceError('service_unreachable', `no answer from ${url}: ${reasonOf(cause)}`, {
+    const reason = describeError(rootOf(error))
+    throw new QuittanceError('service_unreachable', `no answer from ${url}: ${reason}`, {
       cause: error,
     })
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors[0] instanceof Error) {
-    return error.errors[0].message
-  }
-  return error instanceof Error ? error.message : String(error)
 }

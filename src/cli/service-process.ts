@@ -1,5 +1,5 @@
 import type { Worker } from '../processing/worker.ts'
-import { describeError } from './run.ts'
+import { describeError } from './describe-error.ts'
 import type { CommandLog } from './log.ts'
 
 export interface ServiceParts {

@@ -1,3 +1,7 @@
-import packageFile from '../../package.json' with { type: 'json' }
+import { readFileSync } from 'node:fs'
 
-export const version: string = packageFile.version
+// Read, not imported: the file lies outside of what is compiled, at the same place for both.
+const packageFile = new URL('../../package.json', import.meta.url)
+
+export const version = (JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string })
+  .version

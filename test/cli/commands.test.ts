@@ -121,9 +121,35 @@ test('a gateway that is switched off is not said to lack a setting', async () =>
   assert.match(stdout[0] ?? '', /^fake {2}off; BILLING_FAKE turns it on$/)
 })
 
+test('send says what is wrong when the callback is not accepted', async () => {
+  const { id } = await createPayment()
+  const secret = { STRIPE_SIGNING_SECRET: 'whsec_of_nobody_else' }
+  const rows = [
+    [['stripe', '--payment', id], /403 — Give .* the same secrets/],
+    [['fake', '--payment', id, '--url', `${service.url}/nowhere`], /404 — Correct --url/],
+    [['fake', '--payment', id, '--url', `${service.url}/healthz`], /405 — Correct --url/],
+  ] as const
+  for (const [args, pattern] of rows) {
+    const { code, stdout, stderr } = await runCommand(['send', ...args], {
+      cwd: folder.path,
+      env: { PORT: new URL(service.url).port, ...secret },
+    })
+    assert.equal(code, 1)
+    assert.match(stdout[0] ?? '', /^POST /)
+    assert.equal(stderr.length, 1, stderr.join('\n'))
+    assert.match(stderr[0] ?? '', pattern)
+  }
+})
+
 test('no table is wider than 80 columns', async () => {
   await createPayment()
-  for (const args of [['payments', 'list'], ['calls', 'list'], ['gateways']]) {
+  const tables = [
+    ['payments', 'list'],
+    ['calls', 'list'],
+    ['gateways'],
+    ['send', 'stripe', '--list'],
+  ]
+  for (const args of tables) {
     const { stdout } = await quittance(...args)
     assert.ok(stdout.length > 1)
     const wide = stdout.filter((line) => line.length > 80 && !line.includes('http'))
@@ -173,7 +199,7 @@ describe('what is not there ends with exit code 1 and one line:', () => {
     [['send', 'fake', '--payment', unknown], /no payment/],
     [
       ['send', 'fake', '--url', 'http://127.0.0.1:1/'],
-      /no answer from http:\/\/127\.0\.0\.1:1\/.* — Start the service/,
+      /no answer from http:\/\/127\.0\.0\.1:1\/.* — Start it: npm start/,
     ],
   ]
   for (const [args, pattern] of rows) {

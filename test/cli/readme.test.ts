@@ -1,41 +1,82 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
+import { codeBlocks, pages } from '../docs/markdown.ts'
+import { until } from '../support/billing.ts'
+import { onPostgres } from '../support/databases.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
-import { runCommand, startService, type RunningService } from '../support/process.ts'
+import {
+  runCommand,
+  startService,
+  startWorker,
+  type ProcessOptions,
+  type RunningService,
+} from '../support/process.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-import { read, root } from '../tidy/source-files.ts'
+import { filesIn, read, root } from '../tidy/source-files.ts'
 
-/** The code blocks of the README in this language. */
-function shown(language: string): readonly string[] {
-  const blocks = read('README.md').matchAll(new RegExp('```' + language + '\n(.*?)```', 'gs'))
-  return [...blocks].map(([, block = '']) => block)
+const readme = codeBlocks({ path: 'README.md', text: read('README.md') })
+const bench = filesIn('bench', /\.md$/)
+/** Every line of every shell block that users meet, and where. */
+const lines = [...pages(), ...bench].flatMap((page) =>
+  codeBlocks(page)
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ code }) => code.trim().split('\n'))
+    .map((line) => line.replace(/\s+#.*$/, '')),
+)
+const prefix = 'npm run quittance -- '
+const commands = lines.filter((line) => line.startsWith(prefix)).map(withoutPrefix)
+
+function withoutPrefix(line: string): string {
+  return line.replace(/^npm run (?:-s )?quittance -- /, '')
 }
 
-const lines = shown('sh').flatMap((block) => block.trim().split('\n'))
-const prefix = 'npm run quittance -- '
-const commands = lines.flatMap((line) =>
-  line.startsWith(prefix) ? [line.slice(prefix.length)] : [],
-)
-/** Both run until they are stopped: start.test.ts starts them. */
-const lasting = new Set(['serve --no-worker', 'work'])
+/** The lines that are not run by themselves here: what they come to, and where that is seen. */
+const ranElsewhere: Readonly<Record<string, readonly [file: string, proof: string]>> = {
+  'npm ci && npm start': ['package.json', '"start": "node src/cli/main.ts serve"'],
+  'npm ci && npm test': ['.ci/run', '\nnpm ci\n'],
+  'npm run bench': ['package.json', '"bench": "node bench/main.ts"'],
+  'npm run bench -- --json': ['test/bench/bench.test.ts', "'--json'"],
+  'npm run bench -- --quick': ['test/bench/bench.test.ts', "'--quick'"],
+}
+const exportLine = 'export DATABASE_URL=postgres://user:password@localhost:5432/billing'
+/** Both run until they are stopped: the last test here starts them. */
+const lasting = ['serve --no-worker', 'work']
+/** The same test, for a running worker would miss that listener and end. */
+const forget = 'listeners forget sendReceipt'
+
+test('the pages show no other shell line than those that tests run', () => {
+  const known = new Set([...Object.keys(ranElsewhere), exportLine])
+  const unknown = lines.filter((line) => !line.startsWith(prefix) && !known.has(line))
+  assert.deepEqual(unknown, [])
+  assert.deepEqual(
+    [...known].filter((line) => !lines.includes(line)),
+    [],
+  )
+  for (const [file, proof] of Object.values(ranElsewhere)) {
+    assert.ok(read(file).includes(proof), `${file} lacks ${proof}`)
+  }
+})
 
 let folder: TemporaryFolder
 let service: RunningService
 let database: pg.Client
 
+/** What the README sets up, in a folder of its own: its configuration and its table. */
 before(async () => {
   folder = temporaryFolder()
   const data = join(folder.path, '.quittance')
   fillDataFolder(data)
   mkdirSync(join(folder.path, 'node_modules'))
   symlinkSync(root, join(folder.path, 'node_modules/quittance'))
-  const config = shown('ts').find((block) => block.startsWith('// quittance.config.ts'))
+  const config = readme.find(({ code }) => code.startsWith('// quittance.config.ts'))
   assert.ok(config !== undefined)
-  writeFileSync(join(folder.path, 'quittance.config.ts'), config)
+  writeFileSync(join(folder.path, 'quittance.config.ts'), config.code)
   service = await startService({ cwd: folder.path })
   const socket = await findEmbedded(data)
   database = new pg.Client({ ...socket, user: 'quittance', database: 'quittance' })
@@ -49,43 +90,116 @@ after(async () => {
   folder.remove()
 })
 
+const anyId = /[0-9a-f]{8}-[0-9a-f-]{27}/
+
 /** Without what differs from run to run. */
 function steady(text: string): string {
   return text
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
+    .replaceAll(new RegExp(anyId, 'g'), 'ID')
     .replaceAll(/(127\.0\.0\.1|localhost):\d+/g, '$1:PORT')
     .replaceAll(/(token of this run: |Bearer )[^\s']+/g, '$1TOKEN')
+    .replaceAll(/\d\d-\d\d \d\d:\d\d/g, 'TIME')
     .trim()
+}
+
+function shown(language: string): string {
+  return readme.find((block) => block.language === language)?.code ?? ''
 }
 
 test('the start prints what the README shows', async () => {
   await service.line(/^In a browser/)
-  assert.equal(steady(service.stdout.join('\n')), steady(shown('text')[0] ?? ''))
+  assert.equal(steady(service.stdout.join('\n')), steady(shown('text')))
 })
 
-test('every command that the README shows works, and its listener grants access', async () => {
-  assert.ok(commands.length > 5)
+const run = promisify(execFile)
+
+/** A line as a reader types it: his own port and payment instead of those that are printed. */
+async function typed(line: string): Promise<string> {
   const env = { PORT: new URL(service.url).port }
-  for (const command of commands.filter((one) => !lasting.has(one))) {
+  if (line.startsWith('npm ')) {
+    const { stdout } = await runCommand(withoutPrefix(line).split(' '), { cwd: folder.path, env })
+    return stdout.join('\n')
+  }
+  const [id = ''] = anyId.exec(service.stdout.join('\n')) ?? []
+  const own = line.replace('http://127.0.0.1:3000', service.url).replace(anyId, id)
+  const { stdout } = await run('sh', ['-c', own.replace('curl ', 'curl --silent ')])
+  return stdout
+}
+
+test('the session of the README prints what it shows', async () => {
+  const parts = shown('console').split(/^\$ /m).slice(1)
+  assert.equal(parts.length, 2)
+  for (const part of parts) {
+    const [line = '', ...expected] = part.trim().split('\n')
+    let printed = ''
+    // Processing follows the answer: a reader takes longer than this to type the next line.
+    await until(
+      async () => {
+        printed = steady(await typed(line))
+        return !printed.includes('pending')
+      },
+      { what: 'the payment is settled' },
+    )
+    assert.equal(printed, steady(expected.join('\n')))
+  }
+})
+
+test('every command that the pages show works, and the listener grants access', async () => {
+  assert.ok(commands.length > 15)
+  const skipped = new Set([...lasting, forget])
+  const env = { PORT: new URL(service.url).port }
+  for (const command of new Set(commands.filter((one) => !skipped.has(one)))) {
     const { code, stderr } = await runCommand(command.split(' '), { cwd: folder.path, env })
     assert.deepEqual([code, stderr], [0, []], command)
   }
-  const deadline = performance.now() + 5_000
-  for (;;) {
+  const isPaid = async () => {
     const { rows } = await database.query<{ paid: boolean }>('select paid from orders')
-    if (rows[0]?.paid === true) break
-    assert.ok(performance.now() < deadline, 'the order was not paid')
-    await new Promise((wait) => setTimeout(wait, 25))
+    return rows[0]?.paid === true
   }
+  await until(isPaid, { what: 'the order is paid' })
 })
 
-test('the README shows no other shell line than those that tests and CI run', () => {
-  assert.deepEqual(
-    lines.filter((line) => !line.startsWith(prefix)),
-    [
-      'npm ci && npm start',
-      'export DATABASE_URL=postgres://user:password@localhost:5432/billing',
-      'npm ci && npm test',
-    ],
-  )
+/** What a listener that was removed for good leaves behind. */
+async function rememberListener(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(`insert into billing.listeners (name, event_types, queued)
+      values ('sendReceipt', '{PaymentSucceeded}', true)`)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Runs a command of the pages, which must succeed; what it prints. */
+async function succeed(command: string, options: ProcessOptions): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(command.split(' '), options)
+  assert.equal(code, 0, stderr.join('\n'))
+  return stdout.join('\n')
+}
+
+onPostgres((engine) => {
+  test('the commands for PostgreSQL start an intake and a worker that settle a payment', async () => {
+    const there = readme
+      .find(({ code }) => code.includes(exportLine))
+      ?.code.trim()
+      .split('\n')
+    assert.deepEqual(there?.slice(1).map(withoutPrefix), ['migrate', ...lasting])
+    assert.ok(commands.includes(forget))
+    const { url = '', drop } = await engine.create()
+    await using ends = new AsyncDisposableStack()
+    const place = ends.use(temporaryFolder())
+    ends.defer(drop)
+    const options = { cwd: place.path, env: { DATABASE_URL: url } }
+    await succeed('migrate', options)
+    await rememberListener(url)
+    await succeed(forget, options)
+    const intake = await startService({ ...options, args: ['--no-worker'] })
+    ends.defer(async () => void (await intake.stop()))
+    const worker = await startWorker(options)
+    ends.defer(async () => void (await worker.stop()))
+    await succeed(`send fake --url ${intake.url}/billing/webhooks/fake`, options)
+    const isPaid = async () => anyId.test(await succeed('payments list --status paid', options))
+    await until(isPaid, { what: 'the sample payment is paid' })
+  })
 })

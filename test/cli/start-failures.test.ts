@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -134,6 +134,25 @@ describe('the start fails with exit code 1 and one line that says what, where an
     })
   }
 
+  for (const command of ['work', 'migrate', 'prune']) {
+    test(`${command}, on wrong settings and without its database`, async () => {
+      using folder = temporaryFolder()
+      const run = (env: Environment) => runCommand([command], { cwd: folder.path, env })
+      assertOneLine(await run({ APP_URL: 'pay' }), /APP_URL must be an origin/)
+      assertOneLine(await run({ NODE_ENV: 'production' }), /embedded database.* — .*DATABASE_URL/)
+      const ending = await run({ DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/billing' })
+      assertOneLine(ending, /127\.0\.0\.1:1.* — .*DATABASE_URL/)
+      assert.doesNotMatch(ending.stderr.join('\n'), /hush/)
+    })
+  }
+
+  test('a .env that cannot be read', async () => {
+    using folder = temporaryFolder()
+    mkdirSync(join(folder.path, '.env'))
+    const ending = await runCommand(['serve'], { cwd: folder.path })
+    assertOneLine(ending, /^quittance: \.env cannot be read: .* — Correct/)
+  })
+
   test('a port that is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((listening) => server.once('listening', listening))
@@ -189,4 +208,18 @@ onPostgres((engine) => {
     const ending = await serve({ DATABASE_URL: url, NODE_ENV: 'production', HOST: '127.0.0.1' })
     assertOneLine(ending, /lacks .*migration.* — Run: quittance migrate/)
   })
+})
+
+test('a listener that this process lacks stops the start on the embedded database, and ends it', async () => {
+  using folder = temporaryFolder()
+  fillDataFolder(join(folder.path, '.quittance'))
+  const config = join(folder.path, 'quittance.config.js')
+  writeFileSync(config, `export default { listeners: { PaymentSucceeded: function known() {} } }`)
+  const service = await startService({ cwd: folder.path })
+  await service.stop()
+  writeFileSync(config, 'export default {}')
+  for (const command of ['serve', 'work']) {
+    const env = { PORT: String(await freePort()) }
+    assertOneLine(await runCommand([command], { cwd: folder.path, env }), /lacks .* known/)
+  }
 })

@@ -3,8 +3,10 @@ import type { WebhookCall } from '../../database/calls.ts'
 import type { CallState } from '../../database/tables.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { isUuid } from '../../kernel/ids.ts'
-import { print, printJson, printTable, shortTime } from '../output.ts'
+import { addExamples, exampleGateway } from '../examples.ts'
+import { print, printJson, printTable, shortTime, visible } from '../output.ts'
 import { addPaging, type Paging } from '../paging.ts'
+import { addReplay } from './replay.ts'
 
 interface ListOptions extends Paging {
   readonly state?: CallState
@@ -18,22 +20,23 @@ const states: readonly CallState[] = ['pending', 'processing', 'processed', 'ign
 
 export function addCalls(program: Command): void {
   const calls = program.command('calls').description('the stored callbacks')
-  addPaging(calls.command('list').description('newest first'))
+  const listCommand = addPaging(calls.command('list').description('newest first'))
     .addOption(new Option('--state <state>', 'only these').choices(states))
     .option('--gateway <name>', 'only of this gateway')
     .option('--payment <id>', 'only of this payment')
     .option('--needs-review', 'only those that a person must look at')
     .action(list)
-  calls
+  addExamples(listCommand, [
+    ['calls list --state failed'],
+    [`calls list --gateway ${exampleGateway} --limit 5`],
+  ])
+  const showCommand = calls
     .command('show')
     .description('one callback: headers, payload, outcome, exception')
     .argument('<id>')
     .action(show)
-  calls
-    .command('replay')
-    .description('process a callback again; no event fires twice')
-    .argument('<id>')
-    .action(replay)
+  addExamples(showCommand, [['calls show 0190163d-8694-739b-aea5-966c26f8ad90']])
+  addReplay(calls)
 }
 
 async function list(_options: unknown, command: Command): Promise<void> {
@@ -59,9 +62,8 @@ async function list(_options: unknown, command: Command): Promise<void> {
       call.gateway,
       call.state,
       shortTime(call.receivedAt),
-      remark(call),
     ])
-    printTable(['id', 'gateway', 'state', 'received', 'remark'], rows)
+    printTable(['id', 'gateway', 'state', 'received'], rows, page.data.map(remark))
     if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
   }
 }
@@ -71,10 +73,15 @@ function knownUuid(text: string): string {
   throw new QuittanceError('usage', `--payment must be a UUID, got ${JSON.stringify(text)}`)
 }
 
+/** Why a call did not do what was expected of it; of an exception the first line. */
 function remark(call: WebhookCall): string {
-  if (call.needsReview) return 'review'
+  if (call.state === 'pending' || call.state === 'failed') {
+    return call.exception?.split('\n', 1)[0] ?? ''
+  }
   const reasons = (call.outcome ?? []).flatMap((one) => ('reason' in one ? [one.reason] : []))
-  return reasons.join(', ')
+  return [...(call.needsReview ? ['needs review'] : []), reasons.join(', ')]
+    .filter((part) => part !== '')
+    .join(': ')
 }
 
 async function show(id: string, _options: unknown, command: Command): Promise<void> {
@@ -83,7 +90,9 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   const call = await withCore((core) =>
     isUuid(id) ? core.calls.get(id) : Promise.resolve(undefined),
   )
-  if (call === undefined) throw noCall(id)
+  if (call === undefined) {
+    throw new QuittanceError('call_not_found', `there is no call ${JSON.stringify(id)}`)
+  }
   const view = callDetailsView(call)
   if (command.optsWithGlobals<{ json?: boolean }>().json === true) {
     printJson(view)
@@ -91,7 +100,7 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   }
   print(`call        ${call.id}`)
   print(`gateway     ${call.gateway}`)
-  print(`url         ${call.url}`)
+  print(`url         ${visible(call.url)}`)
   print(`received    ${call.receivedAt.toISOString()}`)
   print(`state       ${call.state}, ${call.attempts} attempts`)
   if (call.needsReview) print('            needs review')
@@ -99,22 +108,8 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   for (const key of call.dedupClaims) print(`claim       ${key}`)
   for (const one of call.outcome ?? []) print(`outcome     ${JSON.stringify(one)}`)
   print('headers')
-  for (const [name, value] of Object.entries(call.headers)) print(`  ${name}: ${value}`)
+  for (const [name, value] of Object.entries(call.headers)) print(visible(`  ${name}: ${value}`))
   print('payload')
-  print(call.payload ?? `(unreadable; base64) ${view.body_base64 ?? ''}`)
-  if (call.exception !== null) print(`exception\n${call.exception}`)
-}
-
-async function replay(id: string, _options: unknown, command: Command): Promise<void> {
-  const { withCore } = await import('../open-core.ts')
-  await withCore((core) => {
-    if (!isUuid(id)) throw noCall(id)
-    return core.calls.replay(id)
-  })
-  if (command.optsWithGlobals<{ json?: boolean }>().json === true) printJson({ queued: id })
-  else print(`Queued ${id} again. A worker processes it.`)
-}
-
-function noCall(id: string): QuittanceError {
-  return new QuittanceError('call_not_found', `there is no call ${JSON.stringify(id)}`)
+  print(visible(call.payload ?? `(unreadable; base64) ${view.body_base64 ?? ''}`))
+  if (call.exception !== null) print(visible(`exception\n${call.exception}`))
 }

@@ -1,19 +1,22 @@
 import type { Command } from 'commander'
+import { addExamples } from '../examples.ts'
 import { print, printJson, printTable } from '../output.ts'
 
 export function addListeners(program: Command): void {
   const listeners = program
     .command('listeners')
     .description('the listener names that the database remembers')
-  listeners
+  const listCommand = listeners
     .command('list')
     .description('show them, and whether this configuration has them')
     .action(list)
-  listeners
+  addExamples(listCommand, [['listeners list']])
+  const forgetCommand = listeners
     .command('forget')
     .description('forget a listener that was removed for good')
     .argument('<name>')
     .action(forget)
+  addExamples(forgetCommand, [['listeners forget sendReceipt']])
 }
 
 async function list(_options: unknown, command: Command): Promise<void> {

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
+import { addExamples } from '../examples.ts'
 import { print, printJson } from '../output.ts'
 
 export function addMigrate(program: Command): void {
-  program
+  const migrate = program
     .command('migrate')
     .description('bring the database schema up to date')
     .action(async (_options: unknown, command: Command) => {
@@ -12,4 +13,5 @@ export function addMigrate(program: Command): void {
       else if (applied.length === 0) print('The schema is up to date.')
       else print(`Applied: ${applied.join(', ')}`)
     })
+  addExamples(migrate, [['migrate', 'before the new version starts']])
 }

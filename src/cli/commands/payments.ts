@@ -3,6 +3,7 @@ import { QuittanceError } from '../../kernel/errors.ts'
 import { isUuid } from '../../kernel/ids.ts'
 import { paymentStatuses, type Payment, type PaymentStatus } from '../../payments/payment.ts'
 import type { CreatePaymentInput } from '../../processing/create-payment.ts'
+import { addExamples, exampleGateway } from '../examples.ts'
 import { print, printJson, printTable, shortTime } from '../output.ts'
 import { addPaging, type Paging } from '../paging.ts'
 
@@ -23,7 +24,7 @@ interface ListOptions extends Paging {
 
 export function addPayments(program: Command): void {
   const payments = program.command('payments').description('payments: create, show, list')
-  payments
+  const createCommand = payments
     .command('create')
     .description('create a pending payment')
     .requiredOption('--gateway <name>', 'gateway that takes the payment')
@@ -31,25 +32,30 @@ export function addPayments(program: Command): void {
     .requiredOption('--currency <code>', 'ISO 4217 code, e.g. UAH')
     .requiredOption('--payable <type:id>', 'what is paid for, e.g. order:42', readPayable)
     .option('--id <uuid>', 'id of your own choice: makes the command repeatable')
-    .option('--description <text>')
+    .option('--description <text>', 'what the payer and the operator read')
     .option('--return-url <url>', 'where the browser goes afterwards')
     .option('--customer <json>', 'a JSON object', readObject)
     .option('--metadata <json>', 'a JSON object', readObject)
-    .option('--merchant-account <id>')
+    .option('--merchant-account <id>', 'the provider’s id of the account that gets the money')
     .addOption(new Option('--live', 'live money').conflicts('test'))
     .option('--test', 'the provider’s test mode')
     .option('--checkout-reference <id>', 'the provider’s id of a checkout that began elsewhere')
     .option('--provider-reference <id>', 'the provider’s id of the charge')
     .action(create)
-  payments
+  addExamples(createCommand, [
+    [`payments create --gateway ${exampleGateway} --amount 1999 --currency UAH --payable order:42`],
+  ])
+  const showCommand = payments
     .command('show')
     .description('one payment with its transitions, events and refunds')
     .argument('<id>')
     .action(show)
-  addPaging(payments.command('list').description('newest first'))
+  addExamples(showCommand, [['payments show 0190163d-8694-739b-aea5-966c26f8ad90']])
+  const listCommand = addPaging(payments.command('list').description('newest first'))
     .option('--gateway <name>', 'only of this gateway')
     .addOption(new Option('--status <status>', 'only these').choices(paymentStatuses))
     .action(list)
+  addExamples(listCommand, [['payments list'], ['payments list --status pending --limit 100']])
 }
 
 function readAmount(text: string): number {
@@ -149,10 +155,10 @@ async function list(_options: unknown, command: Command): Promise<void> {
       payment.id,
       payment.status,
       money(payment),
-      payment.gateway,
       shortTime(payment.createdAt),
+      payment.gateway,
     ])
-    printTable(['id', 'status', 'amount', 'gateway', 'created'], rows)
+    printTable(['id', 'status', 'amount', 'created', 'gateway'], rows)
     if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
   }
 }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { print, printJson } from '../output.ts'
+import { addExamples, exampleGateway } from '../examples.ts'
+import { print, printJson, printTable, visible } from '../output.ts'
 
 export interface SendOptions {
   readonly scenario?: string
@@ -12,7 +13,7 @@ export interface SendOptions {
 }
 
 export function addSend(program: Command): void {
-  program
+  const sendCommand = program
     .command('send')
     .description('sign a realistic callback and post it to the real route')
     .argument('<gateway>', 'name or alias')
@@ -23,6 +24,11 @@ export function addSend(program: Command): void {
     .option('--url <url>', 'post to this URL (default: the gateway’s callback URL)')
     .option('--list', 'show the scenarios and send nothing')
     .action(send)
+  addExamples(sendCommand, [
+    [`send ${exampleGateway} --list`, 'what it can send'],
+    [`send ${exampleGateway}`, 'the newest unpaid payment is paid'],
+    [`send ${exampleGateway} --scenario failure`, 'it is declined'],
+  ])
 }
 
 function readAmount(text: string): bigint {
@@ -36,7 +42,7 @@ async function send(gateway: string, _options: unknown, command: Command): Promi
   if (options.list === true) {
     const scenarios = await listScenarios(gateway)
     if (options.json === true) printJson(scenarios)
-    else for (const [name, text] of Object.entries(scenarios)) print(`${name.padEnd(24)}  ${text}`)
+    else printTable(['scenario', 'shows that'], Object.entries(scenarios))
     return
   }
   const sent = await sendCallback(gateway, options)
@@ -44,7 +50,22 @@ async function send(gateway: string, _options: unknown, command: Command): Promi
   else {
     print(`POST ${sent.url}`)
     print(`${sent.scenario} for payment ${sent.payment_id}`)
-    print(`${sent.status} ${sent.answer}`)
+    print(visible(`${sent.status} ${sent.answer}`))
   }
-  if (sent.status >= 300) process.exitCode = 1
+  if (sent.status < 300) return
+  process.exitCode = 1
+  process.stderr.write(`quittance: not accepted: ${sent.status} — ${fixFor(sent.status)}\n`)
+}
+
+const fixes: Readonly<Record<number, string>> = {
+  403: 'Give the service and this command the same secrets; the service’s log says what it missed.',
+  404: 'Correct --url, APP_URL or BILLING_WEBHOOK_PATH: no route of Quittance is there.',
+  405: 'Correct --url: it must be the callback URL that `quittance gateways` shows.',
+  422: 'Correct the named field.',
+  502: 'Start the service behind the proxy or tunnel.',
+  503: 'Run `quittance doctor`: the service has no database, or too much to do.',
+}
+
+function fixFor(status: number): string {
+  return fixes[status] ?? 'See the log of the service, or run: quittance doctor'
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { addExamples } from '../examples.ts'
 
 interface ServeOptions {
   /** False with `--no-worker`. */
@@ -7,16 +8,20 @@ interface ServeOptions {
 }
 
 export function addServe(program: Command): void {
-  program
+  const serveCommand = program
     .command('serve')
     .description('take callbacks, and process them unless --no-worker is given')
     .option('--no-worker', 'leave processing to `quittance work` (PostgreSQL)')
     .action(serve)
+  addExamples(serveCommand, [
+    ['serve', 'everything in one process'],
+    ['serve --no-worker', 'beside `quittance work`'],
+  ])
 }
 
 async function serve(_options: unknown, command: Command): Promise<void> {
   const { worker: withWorker, json } = command.optsWithGlobals<ServeOptions>()
-  const { openService } = await import('../open-service.ts')
+  const { openService, orClose } = await import('../open-service.ts')
   // The database opens in a thread of its own: meanwhile the rest is loaded.
   const [service, { startHttp }, { endOnSignals, endWithWorker }, { announce, announceJson }] =
     await Promise.all([
@@ -26,11 +31,8 @@ async function serve(_options: unknown, command: Command): Promise<void> {
       import('../announce.ts'),
     ])
   const { core, commandLog } = service
-  const worker = await core.work({ upkeepOnly: !withWorker })
-  const http = await startHttp(service).catch(async (error: unknown) => {
-    await core.close()
-    throw error
-  })
+  const worker = await orClose(core, () => core.work({ upkeepOnly: !withWorker }))
+  const http = await orClose(core, () => startHttp(service))
   endOnSignals({
     commandLog,
     stop: async () => {

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { addExamples } from '../examples.ts'
 import { print } from '../output.ts'
 
 interface WorkOptions {
@@ -7,11 +8,12 @@ interface WorkOptions {
 }
 
 export function addWork(program: Command): void {
-  program
+  const workCommand = program
     .command('work')
     .description('process stored calls; any number of these may run')
     .option('--queue <names>', 'only these queues, separated by commas (default: all)', readNames)
     .action(work)
+  addExamples(workCommand, [['work'], ['work --queue billing,default']])
 }
 
 function readNames(text: string): readonly string[] {
@@ -22,10 +24,11 @@ function readNames(text: string): readonly string[] {
 
 async function work(_options: unknown, command: Command): Promise<void> {
   const { queue, json } = command.optsWithGlobals<WorkOptions>()
-  const { openService } = await import('../open-service.ts')
+  const { openService, orClose } = await import('../open-service.ts')
   const { endOnSignals, endWithWorker } = await import('../service-process.ts')
   const { core, commandLog } = await openService()
-  const worker = await core.work(queue === undefined ? {} : { queues: queue })
+  const queues = queue === undefined ? {} : { queues: queue }
+  const worker = await orClose(core, () => core.work(queues))
   endOnSignals({
     commandLog,
     stop: async () => {

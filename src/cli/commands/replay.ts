@@ -1,0 +1,84 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { systemClock } from '../../kernel/clock.ts'
+import { days, hours, minutes } from '../../kernel/duration.ts'
+import { QuittanceError } from '../../kernel/errors.ts'
+import { isUuid } from '../../kernel/ids.ts'
+import { addExamples } from '../examples.ts'
+import { print, printJson } from '../output.ts'
+
+interface ReplayOptions {
+  readonly failed?: boolean
+  readonly gateway?: string
+  readonly since?: Date
+  readonly json?: boolean
+}
+
+export function addReplay(calls: Command): void {
+  const replayCommand = calls
+    .command('replay')
+    .description('process a callback again, or all that failed; no event fires twice')
+    .argument('[id]')
+    .option('--failed', 'every call, and every queued listener, that failed for good')
+    .option('--gateway <name>', 'with --failed: only of this gateway')
+    .option('--since <time>', 'with --failed: not older, e.g. 24h or 2026-11-20', readSince)
+    .action(replay)
+  addExamples(replayCommand, [
+    ['calls replay 0190163d-8694-739b-aea5-966c26f8ad90'],
+    ['calls replay --failed --since 24h'],
+  ])
+}
+
+const units = { m: minutes, h: hours, d: days } as const
+const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
+
+function readSince(text: string): Date {
+  const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
+  if (count !== undefined) {
+    const length = units[unit as keyof typeof units](Number(count))
+    return new Date(systemClock().getTime() - length)
+  }
+  const time = new Date(isoTime.test(text) ? text : '')
+  if (!Number.isNaN(time.getTime())) return time
+  throw new InvalidArgumentError(
+    'It must be a length such as 90m, 24h or 7d, or a time such as 2026-11-20T09:30Z.',
+  )
+}
+
+async function replay(id: string | undefined, _options: unknown, command: Command): Promise<void> {
+  const options = command.optsWithGlobals<ReplayOptions>()
+  if (options.failed === true && id === undefined) return replayFailed(options)
+  if (id === undefined) throw new QuittanceError('usage', 'give the id of a call, or --failed')
+  if (options.failed ?? options.gateway ?? options.since) {
+    throw new QuittanceError('usage', 'give either the id of a call, or --failed with its filters')
+  }
+  await replayOne(id, options.json === true)
+}
+
+async function replayOne(id: string, json: boolean): Promise<void> {
+  const { withCore } = await import('../open-core.ts')
+  await withCore((core) => {
+    if (isUuid(id)) return core.calls.replay(id)
+    throw new QuittanceError('call_not_found', `there is no call ${JSON.stringify(id)}`)
+  })
+  if (json) printJson({ queued: id })
+  else print(`Queued ${id} again. A worker processes it.`)
+}
+
+async function replayFailed({ gateway, since, json }: ReplayOptions): Promise<void> {
+  const { withCore } = await import('../open-core.ts')
+  const { gatewayQuery } = await import('../gateway-query.ts')
+  const { withProgress } = await import('../progress.ts')
+  const { replayedCalls, replayedDeliveries } = await withCore((core) => {
+    const query = { ...gatewayQuery(core, gateway), ...(since !== undefined && { since }) }
+    return withProgress('queued', (onProgress) => core.calls.replayFailed(query, onProgress))
+  })
+  if (json === true) {
+    printJson({ replayed_calls: replayedCalls, replayed_deliveries: replayedDeliveries })
+  } else if (replayedCalls + replayedDeliveries === 0) {
+    print('Nothing has failed.')
+  } else {
+    const deliveries = replayedDeliveries === 0 ? '' : ` and ${replayedDeliveries} deliveries`
+    const calls = replayedCalls === 1 ? '1 call' : `${replayedCalls} calls`
+    print(`Queued ${calls}${deliveries} again. A worker processes them.`)
+  }
+}

@@ -1,0 +1,139 @@
+import { pendingMigrations } from '../../database/migrate.ts'
+import type { Database } from '../../database/connect.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { errorCatalogue } from '../../kernel/errors.ts'
+import { readClock, readServerFacts, type ServerFacts } from '../../upkeep/diagnosis.ts'
+import { codeOf, describeError } from '../describe-error.ts'
+import type { Settings } from '../env.ts'
+import { atRest } from './open-for-diagnosis.ts'
+import type { Subject } from './subject.ts'
+import { error, ok, skipped, warning, type Fault, type Finding } from './finding.ts'
+
+const oldestVersion = 15
+const newestVersion = 18
+
+/** Reached, fit to keep money, up to date, and of one mind about the time. */
+export async function checkDatabase({ database: state, inspected }: Subject) {
+  if (state.kind === 'closed') {
+    const { why, cause } = state
+    return [
+      why === atRest
+        ? skipped('database', `embedded; ${why}`)
+        : error('database', unreachable(cause, inspected.settings)),
+      ...['server', 'durability', 'migrations', 'clock'].map((check) => skipped(check, why)),
+    ]
+  }
+  const { database } = state
+  const facts = await readServerFacts(database)
+  return [
+    ok('database', describe(database, facts, inspected.settings)),
+    ...checkServer(facts),
+    ...(database.kind === 'embedded'
+      ? [ok('durability', 'survives a killed process, not a power cut')]
+      : checkDurability(facts)),
+    await checkMigrations(database),
+    await checkClock(database),
+  ]
+}
+
+function describe({ kind }: Database, { version }: ServerFacts, settings: Settings): string {
+  return kind === 'embedded' ? 'embedded, answers' : `PostgreSQL ${version} at ${hostOf(settings)}`
+}
+
+/** Without user and password. */
+function hostOf({ options }: Settings): string {
+  const url = URL.parse(options.database?.url ?? '')
+  return url === null ? 'the database' : `${url.host}${url.pathname}`
+}
+
+/** By SQLSTATE or the system's code. */
+const fixes: Readonly<Record<string, string>> = {
+  '3D000': 'Create the database, or correct its name in DATABASE_URL.',
+  '53300': 'Raise max_connections of the server, or lower database.poolSize.',
+  '57P03': 'Wait until the server has started.',
+  ECONNREFUSED: 'Start the server; check host and port in DATABASE_URL.',
+  ENOTFOUND: 'Correct the host name in DATABASE_URL.',
+  EAI_AGAIN: 'Name resolution fails on this machine: check its DNS.',
+  ENOENT: 'Start the server; check the socket in DATABASE_URL.',
+}
+
+function unreachable(cause: unknown, settings: Settings): Fault {
+  const code = codeOf(cause)
+  const rejected = code.startsWith('28')
+  return {
+    found: `no answer from ${hostOf(settings)}: ${describeError(cause)}`,
+    fix: rejected
+      ? errorCatalogue.database_rejected
+      : (fixes[code] ?? errorCatalogue.database_unreachable),
+  }
+}
+
+function checkServer({ version, encoding, readOnly }: ServerFacts): readonly Finding[] {
+  const findings: Finding[] = []
+  const add = (found: string, fix: string) => findings.push(error('server', { found, fix }))
+  if (version < oldestVersion) {
+    add(`it is PostgreSQL ${version}`, errorCatalogue.database_version_unsupported)
+  }
+  if (encoding !== 'UTF8') {
+    add(`the encoding is ${encoding}`, errorCatalogue.database_encoding_unsupported)
+  }
+  if (readOnly) add('it is read-only', 'Name the primary server in DATABASE_URL.')
+  if (version > newestVersion) {
+    const found = `PostgreSQL ${version} is newer than what is tested (${newestVersion})`
+    findings.push(warning('server', { found, fix: 'Look for a newer version of Quittance.' }))
+  }
+  return findings.length > 0 ? findings : [ok('server', `version ${version}, ${encoding}`)]
+}
+
+/** Whether the server keeps what it has called committed. */
+export function checkDurability(
+  facts: Pick<ServerFacts, 'synchronousCommit' | 'fsync' | 'fullPageWrites'>,
+): readonly Finding[] {
+  const findings: Finding[] = []
+  const off = (setting: string, risk: string) => ({
+    found: `${setting} is off: ${risk}`,
+    fix: `Turn ${setting} on: in postgresql.conf, or for this role and database.`,
+  })
+  if (facts.synchronousCommit === 'off') {
+    findings.push(error('durability', off('synchronous_commit', 'a crash loses accepted calls')))
+  }
+  if (facts.fsync !== 'on') {
+    findings.push(error('durability', off('fsync', 'a power cut destroys the database')))
+  }
+  if (facts.fullPageWrites !== 'on') {
+    findings.push(warning('durability', off('full_page_writes', 'a power cut can tear pages')))
+  }
+  return findings.length > 0
+    ? findings
+    : [ok('durability', 'fsync, synchronous_commit and full_page_writes are on')]
+}
+
+async function checkMigrations(database: Database): Promise<Finding> {
+  const pending = await pendingMigrations(database)
+  if (pending.length === 0) return ok('migrations', 'the schema is up to date')
+  return error('migrations', {
+    found: `the database lacks ${pending.join(', ')}`,
+    fix: errorCatalogue.database_schema_outdated,
+  })
+}
+
+async function checkClock(database: Database): Promise<Finding> {
+  const before = systemClock().getTime()
+  const there = (await readClock(database)).getTime()
+  const here = (before + systemClock().getTime()) / 2
+  return clockFinding(there - here)
+}
+
+const noticeableMs = 5_000
+const harmfulMs = 60_000
+
+/** Signatures hold for minutes; a clock that is off by as much refuses genuine callbacks. */
+export function clockFinding(aheadMs: number): Finding {
+  const apart = Math.abs(aheadMs)
+  if (apart < noticeableMs) return ok('clock', 'agrees with the clock of the database')
+  const fault = {
+    found: `the database’s clock is ${Math.round(apart / 1000)} s ${aheadMs > 0 ? 'ahead' : 'behind'}`,
+    fix: 'Synchronise both machines by NTP: signatures hold for minutes only.',
+  }
+  return apart < harmfulMs ? warning('clock', fault) : error('clock', fault)
+}

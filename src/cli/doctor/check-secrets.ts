@@ -1,0 +1,97 @@
+import { credentialWarnings, readCredentials } from '../../gateways/credentials.ts'
+import type { Credentials, Gateway } from '../../gateways/gateway.ts'
+import { error, ok, warning, type Fault, type Finding } from './finding.ts'
+import { gatewaySecrets, ownSecrets, type SecretText } from './secret-texts.ts'
+import type { Subject } from './subject.ts'
+
+/** How a secret came to be wrong: mistakes of copying, or of a deployment. */
+const faults: readonly (readonly [pattern: RegExp, Fault])[] = [
+  [
+    /^\s*(?:undefined|null)\s*$/,
+    {
+      found: 'holds the word undefined or null: it counts as not set',
+      fix: 'Find out what should fill it in; give it the value.',
+    },
+  ],
+  [
+    /^\s*(["'`])[^]*\1\s*$/,
+    { found: 'begins and ends with quotes, which count as part of it', fix: 'Take them off.' },
+  ],
+  [/\S\s*(?:[\r\n]|\\n)\s*\S/, { found: 'has a line break in it', fix: 'Write it as one line.' }],
+  [
+    /[^\s,]\s+[^\s,]/,
+    { found: 'has white space in it', fix: 'Copy it again; separate several by commas.' },
+  ],
+]
+
+/** Never shows a value. */
+export function checkSecrets(subject: Subject): readonly Finding[] {
+  const { gateways, inspected, production } = subject
+  const findings = [
+    ...ownSecrets(inspected).flatMap(checkText),
+    ...gateways.flatMap((gateway) => {
+      const texts = gatewaySecrets(gateway, inspected)
+      const blank = production ? texts.filter(({ text }) => text.trim() === '') : []
+      const looks = [...texts.flatMap(checkText), ...blank.map(blankFinding)]
+      return looks.concat(checkCredentials(gateway, subject))
+    }),
+  ]
+  return findings.length > 0 ? findings : [ok('secrets', 'none looks wrong')]
+}
+
+function checkText({ label, text }: SecretText): readonly Finding[] {
+  const [, fault] = faults.find(([pattern]) => pattern.test(text)) ?? []
+  if (fault === undefined) return []
+  return [error('secrets', { found: `${label} ${fault.found}`, fix: fault.fix })]
+}
+
+/** In production only: files copied from the example have blank lines for what is not needed. */
+function blankFinding({ label }: SecretText): Finding {
+  const fix = 'Give it the value, or unset it.'
+  return warning('secrets', { found: `${label} is set, but blank`, fix })
+}
+
+function checkCredentials(gateway: Gateway, subject: Subject): readonly Finding[] {
+  const credentials = credentialsOf(gateway, subject)
+  if (credentials === undefined) return []
+  const short = credentialWarnings(gateway, credentials).map((found) =>
+    warning('secrets', { found, fix: 'Copy the whole value from the gateway.' }),
+  )
+  return [...short, ...checkMode(gateway, credentials, subject.production)]
+}
+
+/** Undefined where a setting is invalid: that is said elsewhere. */
+function credentialsOf(
+  gateway: Gateway,
+  { inspected, production }: Subject,
+): Credentials | undefined {
+  const { environment = {}, gateways: config = {} } = inspected.settings.options
+  try {
+    return readCredentials(gateway, environment, {
+      production,
+      config: config[gateway.name] ?? {},
+    })
+  } catch {
+    return undefined
+  }
+}
+
+function checkMode(
+  gateway: Gateway,
+  credentials: Credentials,
+  production: boolean,
+): readonly Finding[] {
+  const { live } = gateway.account(credentials)
+  // One without signatures has no keys to tell by.
+  if (gateway.verification === 'none' || live === null || live === production) return []
+  const fault = live
+    ? {
+        found: `${gateway.name} has a live key outside of production: real money moves`,
+        fix: 'Use a test key here, or set NODE_ENV=production.',
+      }
+    : {
+        found: `${gateway.name} has a test key in production: nobody really pays`,
+        fix: 'Use the live key, or leave NODE_ENV=production to the live system.',
+      }
+  return [warning('secrets', fault)]
+}

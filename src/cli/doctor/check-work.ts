@@ -1,0 +1,137 @@
+import type { Database } from '../../database/connect.ts'
+import { pendingMigrations } from '../../database/migrate.ts'
+import { listKnownListeners } from '../../processing/known-listeners.ts'
+import type { ListenerRegistry } from '../../processing/listeners.ts'
+import { countListening, readBacklog, readSchedules } from '../../upkeep/diagnosis.ts'
+import { atRest } from './open-for-diagnosis.ts'
+import type { Subject } from './subject.ts'
+import { error, ok, skipped, thrown, warning, type Fault, type Finding } from './finding.ts'
+
+const checks = ['queue', 'failed_calls', 'review', 'deliveries', 'schedules', 'listeners'] as const
+
+/** What waits, what failed, and whether anybody works on it. */
+export async function checkWork(subject: Subject): Promise<readonly Finding[]> {
+  const worker = await checkWorker(subject)
+  const skip = (why: string) => [worker, ...checks.map((check) => skipped(check, why))]
+  const { database: state } = subject
+  if (state.kind === 'closed') return skip(state.why)
+  const { database } = state
+  if ((await pendingMigrations(database)).length > 0) return skip('the schema is outdated')
+  return [
+    worker,
+    ...(await checkBacklog(database)),
+    await checkSchedules(database),
+    ...(await checkListeners(database, subject)),
+  ]
+}
+
+async function checkWorker({ database: state, inspected }: Subject): Promise<Finding> {
+  if (state.kind === 'closed') {
+    if (state.why !== atRest) return skipped('worker', state.why)
+    return error('worker', {
+      found: 'no service is running on the embedded database',
+      fix: 'Start it: npm start, or quittance serve',
+    })
+  }
+  if (state.database.kind === 'embedded') return ok('worker', 'a service is running')
+  if (inspected.settings.options.billing?.queue?.connection === 'sync') {
+    return ok('worker', 'none needed: each request processes its own call')
+  }
+  const count = await countListening(state.database)
+  if (count > 0) return ok('worker', count === 1 ? '1 is running' : `${count} are running`)
+  return error('worker', {
+    found: 'no worker is running: calls are stored, but nobody processes them',
+    fix: 'Start one: quittance work, or quittance serve',
+  })
+}
+
+/** As in /readyz: beyond this, nobody is processing. */
+const tooOldSeconds = 300
+
+async function checkBacklog(database: Database): Promise<readonly Finding[]> {
+  const backlog = await readBacklog(database)
+  const age = `the oldest due for ${backlog.oldestPendingSeconds} s`
+  const depth = `${backlog.pendingCalls} pending, ${backlog.processingCalls} in work`
+  return [
+    backlog.oldestPendingSeconds > tooOldSeconds
+      ? error('queue', {
+          found: `${depth}, ${age}`,
+          fix: 'Start a worker, or more of them: quittance work',
+        })
+      : ok('queue', backlog.pendingCalls === 0 ? depth : `${depth}, ${age}`),
+    none('failed_calls', backlog.failedCalls, {
+      found: `${backlog.failedCalls} failed for good`,
+      fix: 'See quittance calls list --state failed; then quittance calls replay --failed',
+    }),
+    none('review', backlog.reviewCalls, {
+      found: `${backlog.reviewCalls} need a person to look at them`,
+      fix: 'See: quittance calls list --needs-review',
+    }),
+    none('deliveries', backlog.failedDeliveries, {
+      found: `${backlog.failedDeliveries} to queued listeners failed for good`,
+      fix: 'Mend the listener, then run: quittance calls replay --failed',
+    }),
+  ]
+}
+
+function none(check: string, count: number, fault: Fault): Finding {
+  return count === 0 ? ok(check, 'none') : warning(check, fault)
+}
+
+const hourSeconds = 3600
+
+async function checkSchedules(database: Database): Promise<Finding> {
+  const schedules = await readSchedules(database)
+  const failed = schedules.find(({ lastError }) => lastError !== null)
+  const late = schedules.find(({ overdueSeconds }) => overdueSeconds > hourSeconds)
+  if (late !== undefined) {
+    return warning('schedules', {
+      found: `${late.name} is ${Math.round(late.overdueSeconds / hourSeconds)} h overdue`,
+      fix: 'Keep a service or a worker running: it runs what is due.',
+    })
+  }
+  if (failed !== undefined) {
+    return warning('schedules', {
+      found: `the last ${failed.name} failed: ${failed.lastError ?? ''}`,
+      fix: `It is tried again hourly; by hand: quittance ${failed.name}`,
+    })
+  }
+  return ok('schedules', schedules.length === 0 ? 'none has run yet' : 'none is overdue')
+}
+
+async function checkListeners(
+  database: Database,
+  { listeners }: Subject,
+): Promise<readonly Finding[]> {
+  if ('fault' in listeners) {
+    return [thrown('listeners', listeners.fault, 'Correct the listeners in quittance.config.ts.')]
+  }
+  const registry = listeners.value
+  const known = await knownKeys(database, registry)
+  const own = registry.keys()
+  const missing = known.filter((key) => !own.includes(key))
+  const fresh = own.filter((key) => !known.includes(key))
+  if (missing.length === 0 && fresh.length === 0) {
+    return [ok('listeners', own.length === 0 ? 'none' : `${own.length} known, all of them here`)]
+  }
+  return [
+    ...missing.map((key) =>
+      error('listeners', {
+        found: `${key} is known to the database, but missing here`,
+        fix: 'Add it to quittance.config.ts. If an app registers it itself, leave it. Removed for good: quittance listeners forget NAME',
+      }),
+    ),
+    ...fresh.map((key) =>
+      warning('listeners', {
+        found: `${key} is not known to the database yet`,
+        fix: 'Restart the service and the workers: they run an older configuration.',
+      }),
+    ),
+  ]
+}
+
+/** `name/type`, as the registry spells its own. */
+async function knownKeys({ db }: Database, registry: ListenerRegistry): Promise<readonly string[]> {
+  const known = await listKnownListeners(db, registry)
+  return known.flatMap(({ name, eventTypes }) => eventTypes.map((type) => `${name}/${type}`))
+}

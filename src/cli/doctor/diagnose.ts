@@ -1,0 +1,70 @@
+import { seconds } from '../../kernel/duration.ts'
+import { parseSecrets, scrubber, secret } from '../../kernel/secret.ts'
+import { within } from '../../processing/within.ts'
+import { inspectSettings } from '../env.ts'
+import { checkDataFolder } from './check-data-folder.ts'
+import { checkDatabase } from './check-database.ts'
+import { checkPublicUrl } from './check-public-url.ts'
+import { checkSecrets } from './check-secrets.ts'
+import { checkSettings } from './check-settings.ts'
+import { checkWork } from './check-work.ts'
+import { thrown, type Finding } from './finding.ts'
+import { openForDiagnosis, unanswered, type DatabaseState } from './open-for-diagnosis.ts'
+import { databasePassword, gatewaySecrets, ownSecrets } from './secret-texts.ts'
+import { subjectOf, type Subject } from './subject.ts'
+
+type Check = (subject: Subject) => readonly Finding[] | Promise<readonly Finding[]>
+
+const checks: Readonly<Record<string, Check>> = {
+  settings: checkSettings,
+  secrets: checkSecrets,
+  data_folder: checkDataFolder,
+  database: checkDatabase,
+  work: checkWork,
+  public_url: checkPublicUrl,
+}
+
+const limit = seconds(10)
+
+/** Looks at everything, whatever is broken; no check waits for another, none for ever. */
+export async function diagnose(): Promise<readonly Finding[]> {
+  const inspected = await bounded(() => inspectSettings(), 'the settings were not read')
+  const database = await bounded(() => openForDiagnosis(inspected.settings)).catch(
+    (cause: unknown): DatabaseState => ({ kind: 'closed', why: unanswered, cause }),
+  )
+  const subject: Subject = { ...subjectOf(inspected), database }
+  try {
+    const groups = await Promise.all(
+      Object.entries(checks).map(([name, check]) =>
+        bounded(async () => check(subject)).catch((cause: unknown) => [
+          thrown(name, cause, 'Mend the other findings first, then run it again.'),
+        ]),
+      ),
+    )
+    return withoutSecrets(groups.flat(), subject)
+  } finally {
+    if (database.kind === 'open') await bounded(() => database.database.close()).catch(() => {})
+  }
+}
+
+function bounded<T>(work: () => Promise<T>, late = 'no answer'): Promise<T> {
+  return within(limit, () => new Error(`${late} within ${limit / 1000} s`), work)
+}
+
+/** A shorter text would blank out words of ours. */
+const shortestScrubbed = 8
+
+/** Errors of drivers and of configuration files may repeat what they were given. */
+function withoutSecrets(findings: readonly Finding[], subject: Subject): readonly Finding[] {
+  const { inspected, gateways } = subject
+  const texts = [
+    ...ownSecrets(inspected),
+    ...gateways.flatMap((gateway) => gatewaySecrets(gateway, inspected)),
+  ]
+  const secrets = [
+    ...texts.flatMap(({ text }) => parseSecrets(text)),
+    secret(databasePassword(inspected)),
+  ]
+  const scrub = scrubber(secrets.filter((one) => one.reveal().length >= shortestScrubbed))
+  return findings.map((finding) => ({ ...finding, found: scrub(finding.found) }))
+}

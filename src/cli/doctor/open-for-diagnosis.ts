@@ -1,0 +1,50 @@
+import { connect, type Database } from '../../database/connect.ts'
+import { findEmbedded } from '../../database/embedded/find-embedded.ts'
+import { seconds } from '../../kernel/duration.ts'
+import { silentLog } from '../../kernel/log.ts'
+import type { Settings } from '../env.ts'
+
+/** The database as a diagnosis finds it: looked at only, never migrated or made. */
+export type DatabaseState =
+  | { readonly kind: 'open'; readonly database: Database }
+  | {
+      readonly kind: 'closed'
+      readonly why: typeof unanswered | typeof atRest
+      readonly cause: unknown
+    }
+
+export const unanswered = 'the database does not answer'
+/** Opening an embedded database here would keep a service from starting. */
+export const atRest = 'no service has the database open'
+
+export const defaultDataDir = '.quittance'
+const statementTimeout = seconds(3)
+
+export async function openForDiagnosis({ options }: Settings): Promise<DatabaseState> {
+  const { url, dataDir = defaultDataDir } = options.database ?? {}
+  const shared = {
+    log: silentLog,
+    poolSize: 2,
+    applicationName: 'quittance doctor',
+    statementTimeout,
+  }
+  if (url === undefined) {
+    try {
+      const socket = await findEmbedded(dataDir)
+      return await answering(connect({ ...shared, target: { kind: 'embedded', ...socket } }))
+    } catch (cause) {
+      return { kind: 'closed', why: atRest, cause }
+    }
+  }
+  return answering(connect({ ...shared, target: { kind: 'postgres', url } }))
+}
+
+async function answering(database: Database): Promise<DatabaseState> {
+  try {
+    await database.pool.query('select 1')
+    return { kind: 'open', database }
+  } catch (cause) {
+    await database.close()
+    return { kind: 'closed', why: unanswered, cause }
+  }
+}

@@ -1,0 +1,38 @@
+import type { Gateway } from '../../gateways/gateway.ts'
+import type { InspectedSettings } from '../env.ts'
+
+/** A secret exactly as it is set, and where. */
+export interface SecretText {
+  readonly label: string
+  readonly text: string
+}
+
+const tokenVariable = 'BILLING_API_TOKEN'
+
+/** Those of a gateway, from its variables and from the configuration file. */
+export function gatewaySecrets(
+  { name: gateway, credentials }: Gateway,
+  { settings, variables }: InspectedSettings,
+): readonly SecretText[] {
+  const config = settings.options.gateways?.[gateway]
+  const secrets = Object.entries(credentials).filter(([, field]) => field.secret)
+  const inVariables = secrets.flatMap(([, { env }]) => env)
+  return [
+    ...inVariables.map((label) => ({ label, text: variables[label] })),
+    ...secrets.map(([name]) => ({ label: `gateways.${gateway}.${name}`, text: config?.[name] })),
+  ].flatMap(({ label, text }) => (text === undefined ? [] : [{ label, text }]))
+}
+
+export function ownSecrets({ variables }: InspectedSettings): readonly SecretText[] {
+  const text = variables[tokenVariable]
+  return text === undefined ? [] : [{ label: tokenVariable, text }]
+}
+
+export function databasePassword({ settings }: InspectedSettings): string {
+  const password = URL.parse(settings.options.database?.url ?? '')?.password ?? ''
+  try {
+    return decodeURIComponent(password)
+  } catch {
+    return password
+  }
+}

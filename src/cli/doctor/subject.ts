@@ -1,0 +1,58 @@
+import { registerOptionListeners } from '../../billing/listener-options.ts'
+import { readSettings, type Settings as CheckedOptions } from '../../billing/settings.ts'
+import { builtin } from '../../gateways/builtin.ts'
+import type { Gateway } from '../../gateways/gateway.ts'
+import type { Registry } from '../../gateways/registry.ts'
+import { createListenerRegistry, type ListenerRegistry } from '../../processing/listeners.ts'
+import type { InspectedSettings } from '../env.ts'
+import type { DatabaseState } from './open-for-diagnosis.ts'
+
+/** What the checks look at; a part that is missing could not be made. */
+export interface Subject {
+  readonly inspected: InspectedSettings
+  readonly production: boolean
+  /** All known gateways, whether their settings are right or not. */
+  readonly gateways: readonly Gateway[]
+  readonly checked: Checked<CheckedOptions>
+  readonly listeners: Checked<ListenerRegistry>
+  readonly database: DatabaseState
+}
+
+export type Checked<T> = { readonly value: T } | { readonly fault: unknown }
+
+/** Everything but the database, which takes time. */
+export function subjectOf(inspected: InspectedSettings): Omit<Subject, 'database'> {
+  const { options } = inspected.settings
+  return {
+    inspected,
+    production: options.production,
+    gateways: [...builtin, ...(options.extraGateways ?? [])],
+    checked: attempt(() => readSettings(options)),
+    listeners: attempt(() => {
+      const registry = createListenerRegistry()
+      registerOptionListeners(registry, options.listeners ?? {})
+      return registry
+    }),
+  }
+}
+
+function attempt<T>(make: () => T): Checked<T> {
+  try {
+    return { value: make() }
+  } catch (fault) {
+    return { fault }
+  }
+}
+
+/** Names of the gateways that take callbacks now. */
+export function configuredNames(
+  registry: Registry,
+  verification: Gateway['verification'],
+): readonly string[] {
+  return registry
+    .list()
+    .filter(({ gateway, credentials }) => {
+      return credentials.configured && gateway.verification === verification
+    })
+    .map(({ gateway }) => gateway.name)
+}

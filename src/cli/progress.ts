@@ -1,0 +1,45 @@
+/** Told how much is done, and of how much. */
+export type OnProgress = (done: number, total: number) => void
+
+/** Room for the bar and its numbers in one line. */
+const narrowest = 60
+
+/**
+ * A bar on standard error while `work` runs; nothing where that is no terminal. The work gets
+ * `undefined` then, and need not count.
+ */
+export async function withProgress<T>(
+  message: string,
+  work: (onProgress: OnProgress | undefined) => Promise<T>,
+): Promise<T> {
+  const { isTTY, columns } = process.stderr
+  // Some terminals, e.g. of containers, do not know their width.
+  if (!isTTY || columns < narrowest) return work(undefined)
+  const { progress } = await import('@clack/prompts')
+  const max = 1000
+  const bar = progress({
+    max,
+    size: 30,
+    output: process.stderr,
+    withGuide: false,
+    cancelMessage: 'Interrupted; the same command goes on from here.',
+    onCancel: () => process.exit(1),
+  })
+  let shown = 0
+  // Ctrl-C at a bar ends the process with exit code 0, unless told otherwise.
+  const interrupted = () => {
+    process.exitCode = 1
+  }
+  process.once('exit', interrupted)
+  bar.start(message)
+  try {
+    return await work((done, total) => {
+      const reached = total === 0 ? 0 : Math.floor((done / total) * max)
+      bar.advance(reached - shown, `${message} ${done} of ${total}`)
+      shown = reached
+    })
+  } finally {
+    process.off('exit', interrupted)
+    bar.clear()
+  }
+}

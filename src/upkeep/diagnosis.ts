@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/connect.ts'
+import { workerApplicationName } from '../queue/database.ts'
+
+/** What a diagnosis asks; each is one read-only statement. */
+
+export interface ServerFacts {
+  /** Major version, e.g. 18. */
+  readonly version: number
+  readonly encoding: string
+  readonly readOnly: boolean
+  readonly fsync: string
+  readonly synchronousCommit: string
+  readonly fullPageWrites: string
+}
+
+export async function readServerFacts(database: Database): Promise<ServerFacts> {
+  const { rows } = await sql<ServerFacts>`
+    select current_setting('server_version_num')::int / 10000 as version,
+      current_setting('server_encoding') as encoding,
+      current_setting('transaction_read_only') = 'on' as "readOnly",
+      current_setting('fsync') as fsync,
+      current_setting('synchronous_commit') as "synchronousCommit",
+      current_setting('full_page_writes') as "fullPageWrites"`.execute(database.db)
+  return only(rows)
+}
+
+export async function readClock(database: Database): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(database.db)
+  return only(rows).now
+}
+
+export interface Backlog {
+  readonly pendingCalls: number
+  /** How long the oldest call that is due has been waiting. */
+  readonly oldestPendingSeconds: number
+  readonly processingCalls: number
+  readonly failedCalls: number
+  readonly reviewCalls: number
+  readonly failedDeliveries: number
+}
+
+export async function readBacklog(database: Database): Promise<Backlog> {
+  const { rows } = await sql<Backlog>`
+    select
+      (select count(*)::int from billing.webhook_calls where state = 'pending') as "pendingCalls",
+      (select greatest(0, coalesce(round(extract(epoch from
+          clock_timestamp() - min(next_attempt_at))), 0))::int
+        from billing.webhook_calls where state = 'pending') as "oldestPendingSeconds",
+      (select count(*)::int from billing.webhook_calls
+        where state = 'processing') as "processingCalls",
+      (select count(*)::int from billing.webhook_calls where state = 'failed') as "failedCalls",
+      (select count(*)::int from billing.webhook_calls where needs_review) as "reviewCalls",
+      (select count(*)::int from billing.deliveries
+        where state = 'failed') as "failedDeliveries"`.execute(database.db)
+  return only(rows)
+}
+
+/** Workers hold a connection each that listens; on PostgreSQL only. */
+export async function countListening(database: Database): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and application_name = ${workerApplicationName}`.execute(
+    database.db,
+  )
+  return only(rows).count
+}
+
+export interface ScheduleState {
+  readonly name: string
+  /** How long it has been due without having run. */
+  readonly overdueSeconds: number
+  readonly lastError: string | null
+}
+
+export async function readSchedules(database: Database): Promise<readonly ScheduleState[]> {
+  const { rows } = await sql<ScheduleState>`
+    select name, last_error as "lastError",
+      greatest(0, round(extract(epoch from clock_timestamp() - next_run_at)))::int
+        as "overdueSeconds"
+    from billing.schedules order by name`.execute(database.db)
+  return rows
+}
+
+function only<T>(rows: readonly T[]): T {
+  const [row] = rows
+  if (row === undefined) throw new Error('the database answered without a row')
+  return row
+}

@@ -1,0 +1,109 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+import { requeued } from '../processing/awaiting.ts'
+
+/** Which failed calls and deliveries; all of them if left out. */
+export interface FailedQuery {
+  /** Only calls of this gateway, and deliveries about its payments. */
+  readonly gateway?: string
+  /** Only calls received, and deliveries made, at that time or later. */
+  readonly since?: Date
+}
+
+/** How many are back in the queue. */
+export interface ReplayFailedResult {
+  readonly replayedCalls: number
+  /** Queued listeners that had failed for good. */
+  readonly replayedDeliveries: number
+}
+
+export interface ReplayFailedOptions extends FailedQuery {
+  readonly onReplayed: (callIds: readonly string[]) => Promise<void>
+  readonly onProgress?: (done: number, total: number) => void
+}
+
+const batchRows = 100
+
+/**
+ * Puts every call and delivery back into the queue that failed before the run began, in small
+ * transactions. What somebody else replayed meanwhile is passed over; a run cut short goes on
+ * where it ended when it is started again.
+ */
+export async function replayFailed(
+  db: Kysely<Tables>,
+  options: ReplayFailedOptions,
+): Promise<ReplayFailedResult> {
+  const { before, calls, deliveries } = await countFailed(db, options)
+  const total = calls + deliveries
+  let replayedCalls = 0
+  let replayedDeliveries = 0
+  for (;;) {
+    const ids = await replayCalls(db, whichCalls(options, before))
+    replayedCalls += ids.length
+    if (ids.length > 0) await options.onReplayed(ids)
+    options.onProgress?.(replayedCalls, total)
+    if (ids.length < batchRows) break
+  }
+  for (;;) {
+    const count = await replayDeliveries(db, whichDeliveries(options, before))
+    replayedDeliveries += count
+    options.onProgress?.(replayedCalls + replayedDeliveries, total)
+    if (count < batchRows) break
+  }
+  return { replayedCalls, replayedDeliveries }
+}
+
+async function countFailed(db: Kysely<Tables>, query: FailedQuery) {
+  const { rows } = await sql<{ before: Date; calls: number; deliveries: number }>`
+    select clock_timestamp() as before,
+      (select count(*)::int from billing.webhook_calls as call
+        where ${whichCalls(query)}) as calls,
+      (select count(*)::int from billing.deliveries as delivery
+        where ${whichDeliveries(query)}) as deliveries`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new Error('a count without a row')
+  return row
+}
+
+/** One that fails again while the run lasts is not taken twice. */
+function whichCalls({ gateway, since }: FailedQuery, before?: Date): RawBuilder<unknown> {
+  return sql`call.state = 'failed'
+    ${before === undefined ? sql`` : sql`and call.processed_at <= ${before}`}
+    ${gateway === undefined ? sql`` : sql`and call.gateway = ${gateway}`}
+    ${since === undefined ? sql`` : sql`and call.received_at >= ${since}`}`
+}
+
+function whichDeliveries({ gateway, since }: FailedQuery, before?: Date): RawBuilder<unknown> {
+  const ofGateway = sql`and exists (
+    select from billing.events as event join billing.payments as payment
+      on payment.id = event.payment_id
+    where event.id = delivery.event_id and payment.gateway = ${gateway ?? null})`
+  return sql`delivery.state = 'failed'
+    ${before === undefined ? sql`` : sql`and delivery.processed_at <= ${before}`}
+    ${gateway === undefined ? sql`` : ofGateway}
+    ${since === undefined ? sql`` : sql`and delivery.created_at >= ${since}`}`
+}
+
+async function replayCalls(
+  db: Kysely<Tables>,
+  which: RawBuilder<unknown>,
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    update billing.webhook_calls set ${requeued}
+    where id in (
+      select id from billing.webhook_calls as call where ${which}
+      order by received_at, id limit ${batchRows} for update skip locked
+    ) returning id`.execute(db)
+  return rows.map((row) => row.id)
+}
+
+async function replayDeliveries(db: Kysely<Tables>, which: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update billing.deliveries set state = 'pending', attempts = 0, leases_lost = 0,
+      times_returned = 0, next_attempt_at = clock_timestamp(), processed_at = null
+    where id in (
+      select id from billing.deliveries as delivery where ${which}
+      order by id limit ${batchRows} for update skip locked
+    )`.execute(db)
+  return Number(numAffectedRows ?? 0n)
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { onPostgres } from '../support/databases.ts'
+import { runCommand, startWorker } from '../support/process.ts'
+import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { assertFinding, doctor, type Report } from './doctor.ts'
+
+onPostgres((engine) => {
+  let url = ''
+  let drop = () => Promise.resolve()
+  let folder: TemporaryFolder
+  let database: pg.Client
+  before(async () => {
+    folder = temporaryFolder()
+    const created = await engine.create()
+    url = created.url ?? ''
+    drop = () => created.drop()
+    database = new pg.Client({ connectionString: url })
+    await database.connect()
+  })
+  after(async () => {
+    await database.end()
+    await drop()
+    folder.remove()
+  })
+
+  const look = (env: Readonly<Record<string, string>> = {}): Promise<Report> =>
+    doctor({ cwd: folder.path, env: { DATABASE_URL: url, ...env } })
+  const migrate = () => runCommand(['migrate'], { cwd: folder.path, env: { DATABASE_URL: url } })
+
+  test('a database that does not answer is one finding; the rest is skipped', async () => {
+    const { of, text } = await look({ DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/billing' })
+    assertFinding(of('database'), 'error', /127\.0\.0\.1:1\/billing.* — Start the server/)
+    for (const check of ['server', 'migrations', 'clock', 'worker', 'queue']) {
+      assertFinding(of(check), 'skipped', /does not answer/)
+    }
+    assertFinding(of('data_folder'), 'skipped', /a server/)
+    assert.doesNotMatch(text, /hush/)
+  })
+
+  test('a database that is not there, or a host, has a fix of its own', async () => {
+    const missing = new URL(url)
+    missing.pathname = '/no_such_database'
+    const { of } = await look({ DATABASE_URL: missing.href })
+    assertFinding(of('database'), 'error', /no_such_database.* — Create the database/)
+    const nowhere = await look({ DATABASE_URL: 'postgres://quittance.invalid/billing' })
+    assertFinding(nowhere.of('database'), 'error', / — .*(?:host name|DNS)/)
+  })
+
+  test('a server that takes connections and never answers does not keep it', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((listening) => server.once('listening', listening))
+    const { port } = server.address() as AddressInfo
+    try {
+      const { of } = await look({ DATABASE_URL: `postgres://127.0.0.1:${port}/billing` })
+      assertFinding(of('database'), 'error', /no answer from .*timeout/)
+      assertFinding(of('route'), 'error', /./)
+    } finally {
+      server.close()
+    }
+  })
+
+  test('a schema that was never made is told, and not made', async () => {
+    for (let turn = 0; turn < 2; turn++) {
+      const { of } = await look()
+      assertFinding(of('migrations'), 'error', /lacks 0001_.* — Run: quittance migrate/)
+      assertFinding(of('database'), 'ok', /PostgreSQL \d+ at 127\.0\.0\.1/)
+      assertFinding(of('server'), 'ok', /UTF8/)
+      assertFinding(of('durability'), 'ok', /fsync/)
+      assertFinding(of('clock'), 'ok', /agrees/)
+      assertFinding(of('queue'), 'skipped', /outdated/)
+    }
+  })
+
+  test('a worker is seen, and so is that there is none', async () => {
+    await migrate()
+    assertFinding((await look()).of('worker'), 'error', /no worker is running.*quittance work/)
+    const sync = await look({ BILLING_QUEUE_CONNECTION: 'sync' })
+    assertFinding(sync.of('worker'), 'ok', /none needed/)
+    const worker = await startWorker({ cwd: folder.path, env: { DATABASE_URL: url } })
+    try {
+      assertFinding((await look()).of('worker'), 'ok', /1 is running/)
+    } finally {
+      await worker.stop()
+    }
+  })
+
+  test('synchronous_commit = off is an error, although the service refuses it', async () => {
+    const name = database.database ?? ''
+    await database.query(`alter database ${name} set synchronous_commit = off`)
+    const { of } = await look()
+    assertFinding(of('durability'), 'error', /synchronous_commit is off/)
+    await database.query(`alter database ${name} reset synchronous_commit`)
+  })
+
+  test('a read-only database is an error', async () => {
+    const name = database.database ?? ''
+    await database.query(`alter database ${name} set default_transaction_read_only = on`)
+    assertFinding((await look()).of('server'), 'error', /read-only/)
+    await database.query(`alter database ${name} reset default_transaction_read_only`)
+  })
+
+  test('a listener that the database knows and this configuration lacks is an error', async () => {
+    const config = join(folder.path, 'quittance.config.js')
+    writeFileSync(config, 'export default { listeners: { PaymentFailed: function mourn() {} } }')
+    await database.query(
+      `insert into billing.listeners (name, event_types, queued)
+       values ('grant', '{PaymentSucceeded}', false), ('mourn', '{PaymentFailed}', false)`,
+    )
+    const { of } = await look()
+    assertFinding(of('listeners'), 'error', /grant\/PaymentSucceeded.*listeners forget/)
+    await database.query("delete from billing.listeners where name = 'grant'")
+    assertFinding((await look()).of('listeners'), 'ok', /1 known, all of them here/)
+  })
+
+  test('what waits too long is an error; what failed or needs a person is a warning', async () => {
+    const { of } = await look()
+    for (const check of ['queue', 'failed_calls', 'review', 'deliveries', 'schedules']) {
+      assertFinding(of(check), 'ok', /./)
+    }
+    await database.query(`
+      insert into billing.webhook_calls
+        (id, gateway, queue, url, headers, kind, payload, state, next_attempt_at, needs_review)
+      select gen_random_uuid(), 'fake', 'default', '/', '{}', 'json', '{}', state,
+        now() - interval '10 minutes', state = 'ignored'
+      from unnest('{pending,failed,failed,ignored}'::text[]) as state`)
+    await database.query(`
+      with told as (
+        insert into billing.events (id, dedup_key, type, source)
+        values (gen_random_uuid(), 'k', 'PaymentSucceeded', 'call') returning id
+      )
+      insert into billing.deliveries (id, event_id, listener, queue, state)
+      select gen_random_uuid(), id, 'mail', 'default', 'failed' from told`)
+    await database.query(`
+      insert into billing.schedules (name, next_run_at) values ('prune', now() - interval '9 hours')
+      on conflict (name) do update set next_run_at = excluded.next_run_at`)
+    const seen = await look()
+    assertFinding(seen.of('queue'), 'error', /1 pending, 0 in work, the oldest due for 6\d\d s/)
+    assertFinding(seen.of('failed_calls'), 'warning', /2 failed.*calls replay --failed/)
+    assertFinding(seen.of('review'), 'warning', /1 need.*--needs-review/)
+    assertFinding(seen.of('deliveries'), 'warning', /1 to queued listeners.*replay --failed/)
+    assertFinding(seen.of('schedules'), 'warning', /prune is 9 h overdue/)
+  })
+})

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { checkDurability, clockFinding } from '../../src/cli/doctor/check-database.ts'
+import { fillDataFolder } from '../support/embedded-template.ts'
+import { runCommand, startService, type RunningService } from '../support/process.ts'
+import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { assertFinding, doctor } from './doctor.ts'
+
+const escape = '\u001B'
+const secretText = 'hush-hush-hush-hush'
+
+describe('before anything was started, doctor', () => {
+  test('names what does not run, and makes nothing', async () => {
+    using folder = temporaryFolder()
+    const { code, of } = await doctor({ cwd: folder.path })
+    assert.equal(code, 1)
+    assertFinding(of('worker'), 'error', /no service is running.* — Start it: npm start/)
+    assertFinding(of('route'), 'error', /nothing listens there/)
+    for (const check of ['database', 'migrations', 'clock', 'queue', 'listeners']) {
+      assertFinding(of(check), 'skipped', /no service has the database open/)
+    }
+    assert.deepEqual(readdirSync(folder.path), [])
+  })
+
+  test('prints lines of at most 80 columns, and a sum', async () => {
+    using folder = temporaryFolder()
+    const env = { APP_URL: `https://${'long-name.'.repeat(15)}invalid` }
+    const { code, stdout, stderr } = await runCommand(['doctor'], { cwd: folder.path, env })
+    assert.deepEqual([code, stderr], [1, []])
+    assert.deepEqual(
+      stdout.filter((line) => line.length > 80),
+      [],
+    )
+    assert.ok(stdout.some((line) => /^ +fix: Start it/.test(line)))
+    assert.equal(stdout.at(-1), '2 errors.')
+    // Colours are for terminals.
+    assert.ok(!stdout.join('').includes(escape))
+  })
+
+  test('colours its marks where colours are forced', async () => {
+    using folder = temporaryFolder()
+    const { stdout } = await runCommand(['doctor'], { cwd: folder.path, env: { FORCE_COLOR: '1' } })
+    assert.ok(stdout.join('\n').includes(`${escape}[31merror`))
+  })
+})
+
+describe('beside a running service, doctor', () => {
+  let folder: TemporaryFolder
+  let service: RunningService
+  let env: Readonly<Record<string, string>>
+  before(async () => {
+    folder = temporaryFolder()
+    fillDataFolder(join(folder.path, '.quittance'))
+    service = await startService({ cwd: folder.path })
+    env = { PORT: new URL(service.url).port, APP_URL: service.url }
+  })
+  after(async () => {
+    await service.stop()
+    folder.remove()
+  })
+
+  test('finds all well on the embedded database', async () => {
+    const { code, findings } = await doctor({ cwd: folder.path, env })
+    assert.equal(code, 0)
+    assert.deepEqual(
+      findings.filter(({ state }) => state !== 'ok'),
+      [],
+    )
+    const { stdout } = await runCommand(['doctor'], { cwd: folder.path, env })
+    assert.equal(stdout.at(-1), 'All is well.')
+  })
+
+  test('sees a data folder that is open to other users', async () => {
+    const data = join(folder.path, '.quittance')
+    chmodSync(data, 0o755)
+    try {
+      const { of } = await doctor({ cwd: folder.path, env })
+      assertFinding(of('data_folder'), 'error', /mode 0755.* — Run: chmod 700 \.quittance/)
+      assertFinding(of('worker'), 'ok', /running/)
+    } finally {
+      chmodSync(data, 0o700)
+    }
+  })
+
+  test('tells every wrong setting, and looks at the rest all the same', async () => {
+    const { findings, of } = await doctor({
+      cwd: folder.path,
+      env: { ...env, PORT: 'abc', HOST: 'a b', BILLING_WEBHOOK_PATH: '/callbacks' },
+    })
+    const wrong = findings.filter(({ check }) => check === 'settings')
+    assert.deepEqual(
+      wrong.map(({ state, found }) => [state, found.split(' ')[0]]),
+      [
+        ['error', 'HOST'],
+        ['error', 'PORT'],
+        ['error', 'webhook.path'],
+      ],
+    )
+    assertFinding(of('database'), 'ok', /embedded/)
+    assertFinding(of('queue'), 'ok', /0 pending/)
+    assertFinding(of('route'), 'skipped', /settings/)
+  })
+
+  test('tells a listener of the configuration that no worker knows', async () => {
+    const file = join(folder.path, 'quittance.config.js')
+    writeFileSync(file, 'export default { listeners: { PaymentSucceeded: function grant() {} } }')
+    const { code, of } = await doctor({ cwd: folder.path, env })
+    assert.equal(code, 0)
+    assertFinding(of('listeners'), 'warning', /grant\/PaymentSucceeded is not known.* — Restart/)
+    writeFileSync(file, 'throw new Error("no good")')
+    const broken = await doctor({ cwd: folder.path, env })
+    assertFinding(broken.of('settings'), 'error', /quittance\.config\.js:1: no good/)
+    assertFinding(broken.of('database'), 'ok', /embedded/)
+  })
+})
+
+test('doctor names a damaged data folder and leaves it alone', async () => {
+  using folder = temporaryFolder()
+  const data = join(folder.path, '.quittance')
+  fillDataFolder(data)
+  writeFileSync(join(folder.path, '.env'), `BILLING_DATA_DIR=${data}\n`)
+  chmodSync(data, 0o700)
+  const sound = await doctor({ cwd: folder.path })
+  assertFinding(sound.of('settings'), 'ok', /the environment, \.env/)
+  assertFinding(sound.of('data_folder'), 'ok', /private/)
+  rmSync(join(data, 'database/PG_VERSION'))
+  const { of } = await doctor({ cwd: folder.path })
+  assertFinding(of('data_folder'), 'error', /lacks PG_VERSION.* — Restore/)
+  assert.equal(existsSync(join(data, 'owner.json')), false)
+})
+
+describe('doctor sees that a secret looks wrong, and never shows it:', () => {
+  interface Row {
+    readonly name: string
+    readonly env: Readonly<Record<string, string>>
+    readonly state: 'error' | 'warning'
+    readonly shown: RegExp
+  }
+  const signing = (text: string) => ({ STRIPE_SIGNING_SECRET: text })
+  const production = { NODE_ENV: 'production' }
+  const rows: readonly Row[] = [
+    {
+      name: 'quotes around it',
+      env: signing(`"${secretText}"`),
+      state: 'error',
+      shown: /STRIPE_SIGNING_SECRET begins and ends with quotes/,
+    },
+    {
+      name: 'a line break',
+      env: signing(`${secretText}\n${secretText}`),
+      state: 'error',
+      shown: /line break/,
+    },
+    {
+      name: 'a line break as two characters',
+      env: { ALPHA_SECRET_KEY: String.raw`${secretText}\n${secretText}` },
+      state: 'error',
+      shown: /ALPHA_SECRET_KEY has a line break/,
+    },
+    {
+      name: 'white space inside',
+      env: signing(`${secretText} ${secretText}`),
+      state: 'error',
+      shown: /white space/,
+    },
+    {
+      name: 'the word undefined',
+      env: signing('undefined'),
+      state: 'error',
+      shown: /undefined or null/,
+    },
+    {
+      name: 'a blank in production',
+      env: { ...signing('  '), ...production },
+      state: 'warning',
+      shown: /set, but blank/,
+    },
+    { name: 'few characters', env: signing('hush'), state: 'warning', shown: /shorter than 16/ },
+    {
+      name: 'a test key in production',
+      env: { STRIPE_SECRET_KEY: `sk_test_${secretText}`, ...production },
+      state: 'warning',
+      shown: /test key in production/,
+    },
+    {
+      name: 'a live key in development',
+      env: { STRIPE_SECRET_KEY: `sk_live_${secretText}` },
+      state: 'warning',
+      shown: /live key outside of production/,
+    },
+    {
+      name: 'quotes around the API token',
+      env: { BILLING_API_TOKEN: `'${secretText}'` },
+      state: 'error',
+      shown: /BILLING_API_TOKEN begins and ends with quotes/,
+    },
+  ]
+  for (const { name, env, state, shown } of rows) {
+    test(name, async () => {
+      using folder = temporaryFolder()
+      const { of, text } = await doctor({ cwd: folder.path, env })
+      assertFinding(of('secrets'), state, shown)
+      assert.doesNotMatch(text, /hush/)
+    })
+  }
+
+  test('several at once, with a comma between them, are right', async () => {
+    using folder = temporaryFolder()
+    const env = signing(` ${secretText}, ${secretText} `)
+    const { of } = await doctor({ cwd: folder.path, env })
+    assertFinding(of('secrets'), 'ok', /none/)
+  })
+})
+
+test('doctor warns of what is unwise in production', async () => {
+  using folder = temporaryFolder()
+  const env = { NODE_ENV: 'production', BILLING_FAKE: 'on', BILLING_API_TOKEN: 'short' }
+  const { of, findings } = await doctor({ cwd: folder.path, env })
+  assertFinding(of('settings'), 'error', /embedded database is refused.* — Set DATABASE_URL/)
+  assertFinding(of('api_token'), 'warning', /shorter than 16/)
+  const url = { ...env, DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/billing' }
+  const gateways = (await doctor({ cwd: folder.path, env: url })).findings.filter(
+    ({ check }) => check === 'gateways',
+  )
+  assert.deepEqual(
+    gateways.map(({ state }) => state),
+    ['warning', 'warning'],
+  )
+  assert.match(gateways[0]?.found ?? '', /no gateway is configured/)
+  assert.match(gateways[1]?.found ?? '', /fake is on in production/)
+  assert.match(gateways[1]?.fix ?? '', /BILLING_FAKE/)
+  assert.ok(findings.length > 10)
+})
+
+test('durability settings that lose or tear data are told', () => {
+  const on = { synchronousCommit: 'on', fsync: 'on', fullPageWrites: 'on' }
+  const states = (facts: Partial<typeof on>) =>
+    checkDurability({ ...on, ...facts }).map(({ state }) => state)
+  assert.deepEqual(states({}), ['ok'])
+  assert.deepEqual(states({ synchronousCommit: 'local' }), ['ok'])
+  assert.deepEqual(states({ synchronousCommit: 'off', fsync: 'off' }), ['error', 'error'])
+  assert.deepEqual(states({ fullPageWrites: 'off' }), ['warning'])
+})
+
+test('a clock that is off by seconds is a warning, by minutes an error', () => {
+  assert.equal(clockFinding(900).state, 'ok')
+  assertFinding(clockFinding(8_000), 'warning', /8 s ahead.* — .*NTP/)
+  assertFinding(clockFinding(-300_000), 'error', /300 s behind/)
+})

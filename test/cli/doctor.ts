@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import type { Finding } from '../../src/cli/doctor/finding.ts'
+import { freePort, runCommand, type ProcessOptions } from '../support/process.ts'
+
+export interface Report {
+  readonly code: number | null
+  readonly findings: readonly Finding[]
+  /** The only finding of this check. */
+  of(check: string): Finding
+  /** Everything printed. */
+  readonly text: string
+}
+
+/** Runs `quittance doctor --json`. */
+export async function doctor(options: ProcessOptions): Promise<Report> {
+  // Whatever listens on the default port of this machine is none of the test's business.
+  const env = { PORT: String(await freePort()), ...options.env }
+  const { code, stdout, stderr } = await runCommand(['doctor', '--json'], { ...options, env })
+  assert.deepEqual(stderr, [])
+  const text = stdout.join('\n')
+  const report = JSON.parse(text) as { ok: boolean; errors: number; findings: readonly Finding[] }
+  const { findings } = report
+  assert.equal(report.errors, findings.filter(({ state }) => state === 'error').length)
+  assert.deepEqual([code, report.ok], report.errors === 0 ? [0, true] : [1, false])
+  const of = (check: string) => {
+    const [found, ...rest] = findings.filter((finding) => finding.check === check)
+    assert.ok(found !== undefined && rest.length === 0, `${check}: ${text}`)
+    return found
+  }
+  return { code, findings, of, text }
+}
+
+export function assertFinding(finding: Finding, state: Finding['state'], pattern: RegExp): void {
+  assert.equal(finding.state, state, JSON.stringify(finding))
+  assert.match(`${finding.found} — ${finding.fix ?? ''}`, pattern)
+}

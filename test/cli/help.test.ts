@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Command } from 'commander'
+import { createProgram } from '../../src/cli/run.ts'
+
+/** Those that do something, with all the words that lead to them. */
+function leaves(command: Command, words: readonly string[] = []): readonly Leaf[] {
+  if (command.commands.length === 0) return [{ command, words }]
+  return command.commands.flatMap((child) => leaves(child, [...words, child.name()]))
+}
+
+interface Leaf {
+  readonly command: Command
+  readonly words: readonly string[]
+}
+
+function helpOf(words: readonly string[]): readonly string[] {
+  let shown = ''
+  let command: Command | undefined = createProgram()
+  for (const word of words) command = command?.commands.find((child) => child.name() === word)
+  assert.ok(command !== undefined)
+  command.configureOutput({ ...command.configureOutput(), writeOut: (text) => (shown += text) })
+  command.outputHelp()
+  return shown.trimEnd().split('\n')
+}
+
+/** Parses a command line and does nothing. */
+async function parse(args: readonly string[]): Promise<readonly string[]> {
+  const program = createProgram()
+  let parsed: readonly string[] | undefined
+  for (const { command, words } of leaves(program)) {
+    command.action(() => {
+      parsed = words
+    })
+  }
+  await program.parseAsync(args, { from: 'user' })
+  assert.ok(parsed !== undefined)
+  return parsed
+}
+
+const commands = leaves(createProgram()).map(({ words }) => words)
+
+describe('the help shows examples that can be typed as they are:', () => {
+  assert.ok(commands.length > 10)
+  for (const words of commands) {
+    test(words.join(' '), async () => {
+      const lines = helpOf(words)
+        .join('\n')
+        .replaceAll(/ \\\n +/g, ' ')
+        .split('\n')
+      const examples = lines.flatMap((line) => {
+        const [, example] = /^ {2}\$ quittance (.*?)(?: +#.*)?$/.exec(line) ?? []
+        return example === undefined ? [] : [example]
+      })
+      assert.ok(examples.length > 0, 'no example')
+      for (const example of examples) {
+        assert.deepEqual(await parse(example.split(' ')), words, example)
+      }
+    })
+  }
+})
+
+test('no line of any help is wider than 80 columns', () => {
+  const groups = new Set(commands.map(([first = '']) => first))
+  for (const words of [[], ...Array.from(groups, (first) => [first]), ...commands]) {
+    const wide = helpOf(words).filter((line) => line.length > 80)
+    assert.deepEqual(wide, [], words.join(' '))
+  }
+})
+
+test('every command and option says what it is for', () => {
+  for (const { command, words } of leaves(createProgram())) {
+    assert.ok(command.description() !== '', words.join(' '))
+    for (const { long, description } of command.options) {
+      assert.ok(description !== '', `${words.join(' ')} ${long ?? ''}`)
+    }
+  }
+})

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import type { Database } from '../../src/database/connect.ts'
+import { replayFailed } from '../../src/upkeep/replay-failed.ts'
+import { newPayment, openBilling, sendFake, settled } from '../support/billing.ts'
+import { forEachDatabase } from '../support/databases.ts'
+import { deploy, type Deployment } from '../support/deployment.ts'
+import { runCommand, startService, type RunningService } from '../support/process.ts'
+
+async function failCalls({ db }: Database, count: number, gateway = 'fake'): Promise<void> {
+  await sql`
+    insert into billing.webhook_calls
+      (id, gateway, queue, url, headers, kind, payload, state, attempts, processed_at)
+    select gen_random_uuid(), ${gateway}, 'default', '/', '{}', 'json', '{}', 'failed', 3,
+      clock_timestamp() - interval '1 minute'
+    from generate_series(1, ${count}::int)`.execute(db)
+}
+
+async function statesOf({ db }: Database): Promise<Readonly<Record<string, number>>> {
+  const { rows } = await sql<{ state: string; count: number }>`
+    select state, count(*)::int as count from billing.webhook_calls group by state`.execute(db)
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+}
+
+forEachDatabase((engine) => {
+  describe('billing.calls.replayFailed', () => {
+    test('queues every failed call once, and tells how far it is', async () => {
+      await using billing = await openBilling(engine)
+      await failCalls(billing.database, 250)
+      const told: (readonly [number, number])[] = []
+      const result = await billing.core.calls.replayFailed({}, (...step) => told.push(step))
+      assert.deepEqual(result, { replayedCalls: 250, replayedDeliveries: 0 })
+      assert.deepEqual(await statesOf(billing.database), { pending: 250 })
+      assert.deepEqual(told.slice(0, 3), [
+        [100, 250],
+        [200, 250],
+        [250, 250],
+      ])
+      assert.deepEqual(await billing.core.calls.replayFailed(), {
+        replayedCalls: 0,
+        replayedDeliveries: 0,
+      })
+    })
+
+    test('passes over what somebody else finished meanwhile, and what fails anew', async () => {
+      await using billing = await openBilling(engine)
+      const { db } = billing.database
+      await failCalls(billing.database, 120)
+      const result = await replayFailed(db, {
+        onReplayed: async () => {
+          await sql`update billing.webhook_calls set state = 'processed'
+            where state = 'failed'`.execute(db)
+          await sql`update billing.webhook_calls
+            set state = 'failed', processed_at = clock_timestamp() + interval '1 ms'
+            where state = 'pending'`.execute(db)
+        },
+      })
+      assert.deepEqual(result, { replayedCalls: 100, replayedDeliveries: 0 })
+      assert.deepEqual(await statesOf(billing.database), { failed: 100, processed: 20 })
+    })
+
+    test('tries queued listeners again that had failed for good', async () => {
+      await using billing = await openBilling(engine)
+      let broken = true
+      let mails = 0
+      billing.core.on(
+        'PaymentSucceeded',
+        () => {
+          if (broken) throw new Error('no mail server')
+          mails += 1
+        },
+        { name: 'mail', queued: true },
+      )
+      await billing.core.work()
+      const payment = await newPayment(billing.core)
+      await sendFake(billing.core, payment.id, 'success')
+      await settled(billing.core)
+      await sql`update billing.deliveries set state = 'failed', lease_token = null,
+        lease_until = null, processed_at = clock_timestamp()`.execute(billing.database.db)
+      broken = false
+      const other = await billing.core.calls.replayFailed({ gateway: 'stripe' })
+      assert.deepEqual(other, { replayedCalls: 0, replayedDeliveries: 0 })
+      const result = await billing.core.calls.replayFailed({ gateway: 'fake' })
+      assert.deepEqual(result, { replayedCalls: 0, replayedDeliveries: 1 })
+      const deadline = performance.now() + 10_000
+      while (mails === 0 && performance.now() < deadline) {
+        await new Promise((wait) => setTimeout(wait, 20))
+      }
+      assert.equal(mails, 1)
+    })
+  })
+
+  describe('calls replay --failed', () => {
+    let deployment: Deployment
+    let service: RunningService
+    let database: Database
+    before(async () => {
+      deployment = await deploy(engine)
+      service = await startService({ ...deployment, args: ['--no-worker'] })
+      database = await deployment.connect()
+    })
+    after(async () => {
+      await database.close()
+      await service.stop()
+      await deployment.remove()
+    })
+    const run = (...args: readonly string[]) =>
+      runCommand(['calls', 'replay', '--failed', ...args], deployment)
+
+    test('queues those of a gateway, then the rest, and nothing on standard error', async () => {
+      await failCalls(database, 3)
+      await failCalls(database, 2, 'stripe')
+      const alias = await run('--gateway', 'alpha', '--json')
+      assert.deepEqual(JSON.parse(alias.stdout.join('')), {
+        replayed_calls: 2,
+        replayed_deliveries: 0,
+      })
+      const rest = await run()
+      assert.deepEqual(rest.stdout, ['Queued 3 calls again. A worker processes them.'])
+      assert.deepEqual([alias.stderr, rest.stderr, rest.code], [[], [], 0])
+      assert.deepEqual((await run()).stdout, ['Nothing has failed.'])
+    })
+
+    test('leaves those that came before --since', async () => {
+      await failCalls(database, 1)
+      await sql`update billing.webhook_calls set received_at = now() - interval '2 days'
+        where state = 'failed'`.execute(database.db)
+      assert.deepEqual((await run('--since', '24h')).stdout, ['Nothing has failed.'])
+      const since = new Date(performance.timeOrigin - 3 * 24 * 3600 * 1000).toISOString()
+      assert.match((await run('--since', since)).stdout.join(''), /^Queued 1 calls? again/)
+    })
+
+    test('says what is wrong with its usage in one line', async () => {
+      const id = '01890000-0000-7000-8000-000000000000'
+      const rows = [
+        [['calls', 'replay'], /give the id of a call, or --failed/],
+        [['calls', 'replay', id, '--failed'], /either the id of a call, or --failed/],
+        [['calls', 'replay', id, '--since', '1h'], /either the id of a call, or --failed/],
+        [['calls', 'replay', '--failed', '--since', 'soon'], /24h/],
+        [['calls', 'replay', '--failed', '--since', '2026-99-99'], /24h/],
+      ] as const
+      for (const [args, pattern] of rows) {
+        const { code, stderr } = await runCommand(args, deployment)
+        assert.equal(code, 2, args.join(' '))
+        assert.equal(stderr.length, 1, stderr.join('\n'))
+        assert.match(stderr[0] ?? '', pattern)
+      }
+    })
+  })
+})

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { expectTypeOf } from 'expect-type'
+import {
+  createBilling,
+  defineConfig,
+  errorCatalogue,
+  eventTypes,
+  isQuittanceError,
+  type Billing,
+  type BillingEvent,
+  type BillingOptions,
+  type ConfigFileOptions,
+  type BoundBilling,
+  type ErrorCode,
+  type EventOf,
+  type EventRecord,
+  type EventType,
+  type InvoiceSnapshot,
+  type ListenerContext,
+  type ListenerTransaction,
+  type Page,
+  type Payment,
+  type PaymentDetails,
+  type PaymentMethodSnapshot,
+  type QueuedListenerContext,
+  type SubscriptionSnapshot,
+  type WebhookCall,
+} from 'quittance'
+import type { Gateway, Outcome, Payload, Verdict } from 'quittance/gateways'
+
+/** What holds here holds when it compiles: `npm run types` is the test, this run its witness. */
+const billing = createBilling({ database: { memory: true } })
+
+test('all options may be left out, and a misspelt one is refused', () => {
+  expectTypeOf(createBilling).parameters.toEqualTypeOf<[options?: BillingOptions | undefined]>()
+  expectTypeOf(createBilling).returns.toEqualTypeOf<Billing>()
+  expectTypeOf({}).toExtend<BillingOptions>()
+  // @ts-expect-error -- there is no such option
+  defineConfig({ databse: {} })
+  // @ts-expect-error -- a size is a number
+  defineConfig({ database: { poolSize: '10' } })
+  expectTypeOf<keyof BillingOptions>().toEqualTypeOf<
+    | 'url'
+    | 'database'
+    | 'webhook'
+    | 'billing'
+    | 'gateways'
+    | 'extraGateways'
+    | 'listeners'
+    | 'listenerBudgetMs'
+    | 'environment'
+    | 'production'
+    | 'log'
+    | 'onLost'
+  >()
+})
+
+/** What an event carries, found by its `type` alone. */
+function subjectOf(event: BillingEvent): string {
+  switch (event.type) {
+    case 'PaymentSucceeded':
+    case 'PaymentFailed':
+    case 'PaymentCanceled':
+    case 'PaymentRefunded':
+    case 'CheckoutReturned':
+    case 'PaymentLinkOpened':
+      expectTypeOf(event.payment).toEqualTypeOf<Payment>()
+      return event.payment.id
+    case 'PaymentMethodAttached':
+    case 'PaymentMethodDetached':
+      expectTypeOf(event.paymentMethod).toEqualTypeOf<PaymentMethodSnapshot>()
+      return event.paymentMethod.id
+    case 'SubscriptionRenewed':
+      expectTypeOf(event.previousStatus).toEqualTypeOf<string>()
+      return event.subscription.id
+    case 'SubscriptionQuotaReset':
+    case 'UsageLimitReached':
+      expectTypeOf(event.quota).toEqualTypeOf<string>()
+      return event.subscription.id
+    case 'SubscriptionCreated':
+    case 'SubscriptionPaymentFailed':
+    case 'SubscriptionAccessSuspended':
+    case 'SubscriptionCancelled':
+    case 'SubscriptionPaused':
+    case 'SubscriptionResumed':
+    case 'TrialWillEnd':
+    case 'TrialEnded':
+    case 'SubscriptionPeriodEnding':
+      expectTypeOf(event.subscription).toEqualTypeOf<SubscriptionSnapshot>()
+      return event.subscription.id
+    case 'InvoiceIssued':
+    case 'InvoicePaid':
+      expectTypeOf(event.invoice).toEqualTypeOf<InvoiceSnapshot>()
+      return event.invoice.id
+    default:
+      expectTypeOf(event).toBeNever()
+      return event
+  }
+}
+
+test('an event is one of 22, told apart by its type', () => {
+  expectTypeOf<BillingEvent['type']>().toEqualTypeOf<EventType>()
+  expectTypeOf<(typeof eventTypes)[number]>().toEqualTypeOf<EventType>()
+  expectTypeOf(subjectOf).parameter(0).toEqualTypeOf<BillingEvent>()
+  assert.equal(eventTypes.length, 22)
+})
+
+test('a listener knows its event and its context', () => {
+  billing.on('PaymentSucceeded', function grantAccess(event, context) {
+    expectTypeOf(event).toEqualTypeOf<EventOf<'PaymentSucceeded'>>()
+    expectTypeOf(event.type).toEqualTypeOf<'PaymentSucceeded'>()
+    expectTypeOf(event.payment.amount).toEqualTypeOf<bigint>()
+    expectTypeOf(context).toEqualTypeOf<ListenerContext>()
+    expectTypeOf(context.tx).toEqualTypeOf<ListenerTransaction>()
+    expectTypeOf(context.billing).toEqualTypeOf<BoundBilling>()
+  })
+  const fileInvoice = (event: EventOf<'InvoicePaid'>) => void event.invoice.number
+  billing.on('InvoicePaid', fileInvoice)
+  // @ts-expect-error -- it listens to another event
+  billing.on('InvoiceIssued', fileInvoice, { name: 'fileIssued' })
+  // @ts-expect-error -- there is no such event
+  assert.throws(() => billing.on('PaymentPaid', function never() {}))
+})
+
+test('a queued listener has no transaction', () => {
+  const queued = { name: 'sendReceipt', queued: true } as const
+  billing.on(
+    'PaymentSucceeded',
+    (event, context) => {
+      expectTypeOf(event.payment).toEqualTypeOf<Payment>()
+      expectTypeOf(context).toEqualTypeOf<QueuedListenerContext>()
+      expectTypeOf(context).not.toHaveProperty('tx')
+      expectTypeOf(context).not.toHaveProperty('billing')
+      expectTypeOf(context.idempotencyKey).toEqualTypeOf<string>()
+      expectTypeOf(context.signal).toEqualTypeOf<AbortSignal>()
+    },
+    queued,
+  )
+})
+
+test('the listeners of a configuration are inferred in every form', () => {
+  const config = defineConfig({
+    listeners: {
+      PaymentSucceeded: function grantAccess(event, { tx }) {
+        expectTypeOf(event.payment).toEqualTypeOf<Payment>()
+        expectTypeOf(tx).toEqualTypeOf<ListenerTransaction>()
+      },
+      PaymentFailed: {
+        name: 'tellCustomer',
+        queued: true,
+        listener: (event, context) => {
+          expectTypeOf(event).toEqualTypeOf<EventOf<'PaymentFailed'>>()
+          expectTypeOf(context).toEqualTypeOf<QueuedListenerContext>()
+        },
+      },
+      SubscriptionRenewed: [
+        {
+          name: 'extendAccess',
+          listener: (event, context) => {
+            expectTypeOf(event.previousStatus).toEqualTypeOf<string>()
+            expectTypeOf(context).toEqualTypeOf<ListenerContext>()
+          },
+        },
+        function countRenewal(event) {
+          expectTypeOf(event.subscription).toEqualTypeOf<SubscriptionSnapshot>()
+        },
+      ],
+    },
+  })
+  expectTypeOf(config).toEqualTypeOf<ConfigFileOptions>()
+  // An app may pass what the file holds.
+  expectTypeOf(config).toExtend<BillingOptions>()
+  // @ts-expect-error -- the service has a log of its own
+  defineConfig({ log: undefined })
+  // @ts-expect-error -- there is no such event
+  defineConfig({ listeners: { PaymentPaid: function never() {} } })
+})
+
+test('results are typed to the field', () => {
+  const { payments, calls, events } = billing
+  expectTypeOf(payments.create).returns.resolves.toEqualTypeOf<Payment>()
+  expectTypeOf(payments.get).returns.resolves.toEqualTypeOf<PaymentDetails | undefined>()
+  expectTypeOf(payments.list).returns.resolves.toEqualTypeOf<Page<Payment>>()
+  expectTypeOf(calls.get).returns.resolves.toEqualTypeOf<WebhookCall | undefined>()
+  expectTypeOf(calls.list).returns.resolves.toEqualTypeOf<Page<WebhookCall>>()
+  expectTypeOf(events.list).returns.resolves.toEqualTypeOf<Page<EventRecord>>()
+  expectTypeOf(billing.fetch).toExtend<(request: Request) => Promise<Response>>()
+  expectTypeOf<Payment['status']>().toEqualTypeOf<'pending' | 'paid' | 'failed' | 'canceled'>()
+  expectTypeOf<WebhookCall['state']>().toEqualTypeOf<
+    'pending' | 'processing' | 'processed' | 'ignored' | 'failed'
+  >()
+  expectTypeOf(billing).toExtend<AsyncDisposable>()
+})
+
+test('amounts are whole minor units: a bigint or a whole number', () => {
+  type Input = Parameters<Billing['payments']['create']>[0]
+  expectTypeOf<Input['amount']>().toEqualTypeOf<bigint | number>()
+  expectTypeOf<Payment['amount']>().toEqualTypeOf<bigint>()
+})
+
+test('the one route that has a URL is named', () => {
+  expectTypeOf(billing.url).parameter(0).toEqualTypeOf<'billing.webhook'>()
+  expectTypeOf(billing.url).parameter(1).toEqualTypeOf<{ readonly gateway: string }>()
+  // @ts-expect-error -- there is no such route
+  const url: string = billing.url('billing.webhooks', { gateway: 'fake' })
+  assert.match(url, /\/billing\/webhooks\/fake$/)
+})
+
+test('the code of an error is one of a closed list', () => {
+  expectTypeOf<ErrorCode>().toEqualTypeOf<keyof typeof errorCatalogue>()
+  expectTypeOf<'database_unreachable'>().toExtend<ErrorCode>()
+  expectTypeOf<string>().not.toExtend<ErrorCode>()
+  try {
+    createBilling({ url: 'nowhere' })
+    assert.fail('the setting was taken')
+  } catch (error) {
+    assert.ok(isQuittanceError(error))
+    expectTypeOf(error.code).toEqualTypeOf<ErrorCode>()
+    expectTypeOf(error.fix).toEqualTypeOf<string>()
+    assert.ok(error.code in errorCatalogue)
+  }
+})
+
+test('the contract of a gateway speaks in unions', () => {
+  expectTypeOf<Parameters<Gateway['interpret']>[0]>().toEqualTypeOf<Payload>()
+  expectTypeOf<Payload['kind']>().toEqualTypeOf<'json' | 'form' | 'unreadable'>()
+  expectTypeOf<{ valid: true }>().toExtend<Verdict>()
+  expectTypeOf<{ valid: false }>().not.toExtend<Verdict>()
+  expectTypeOf<Outcome['type']>().toEqualTypeOf<'payment' | 'ignored'>()
+  expectTypeOf<NonNullable<BillingOptions['extraGateways']>[number]>().toEqualTypeOf<Gateway>()
+})

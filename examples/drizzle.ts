@@ -1,0 +1,44 @@
+// A listener that writes through Drizzle, in the transaction in which the payment becomes paid:
+// the row is there exactly if the event is.
+//
+// Run it here, after `npm ci`:    node examples/drizzle.ts
+// In a project of your own:       npm install quittance drizzle-orm
+import { createServer } from 'node:http'
+import { sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import { pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { createBilling } from 'quittance'
+import { nodeHandler } from 'quittance/node'
+
+const { BILLING_DATA_DIR = '.quittance-examples', DATABASE_URL, PORT = '3000' } = process.env
+
+const access = pgTable('access', {
+  paymentId: uuid('payment_id').primaryKey(),
+  orderId: text('order_id').notNull(),
+})
+
+const billing = createBilling({
+  // STRIPE_SIGNING_SECRET and the like, and NODE_ENV.
+  environment: process.env,
+  database: DATABASE_URL ? { url: DATABASE_URL } : { dataDir: BILLING_DATA_DIR },
+})
+billing.on('PaymentSucceeded', async function grantAccess({ payment }, { tx, afterCommit }) {
+  const db = drizzle(tx.client)
+  // So that the example needs no set-up; in your app a migration has done it.
+  await db.execute(
+    sql`create table if not exists access (payment_id uuid primary key, order_id text not null)`,
+  )
+  await db.insert(access).values({ paymentId: payment.id, orderId: payment.payable.id })
+  afterCommit(() => console.log(`paid: ${payment.payable.type} ${payment.payable.id}`))
+})
+await billing.migrate()
+await billing.work()
+
+const server = createServer(nodeHandler(billing))
+server.listen(Number(PORT), () => {
+  console.log(`listening on http://localhost:${PORT}`)
+})
+
+// No new requests, then finish what is under way.
+const end = () => void server.close(() => void billing.close())
+process.once('SIGTERM', end).once('SIGINT', end)

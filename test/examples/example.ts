@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { createCore } from '../../src/billing/create-core.ts'
+import type { BillingCore } from '../../src/billing/types.ts'
+import { newPayment, settled } from '../support/billing.ts'
+import { postgres, type TestEngine } from '../support/databases.ts'
+import { fillDataFolder } from '../support/embedded-template.ts'
+import { freePort, startProcess, type RunningProcess } from '../support/process.ts'
+import { sessionEvent, signedHeaders, signingSecret } from '../support/stripe-callbacks.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { root } from '../tidy/source-files.ts'
+
+/** An example as a real process on a database of its own. */
+export interface RunningExample extends AsyncDisposable {
+  readonly running: RunningProcess
+  readonly url: string
+  /** Another process on the same database, to create payments and to look. */
+  readonly core: BillingCore
+  /** Only on PostgreSQL. */
+  readonly databaseUrl: string | undefined
+  readonly dataDir: string
+}
+
+export async function startExample(file: string, engine: TestEngine): Promise<RunningExample> {
+  const created = engine === postgres ? await postgres.create() : undefined
+  const folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  if (created === undefined) fillDataFolder(dataDir)
+  const running = startProcess([], {
+    cwd: folder.path,
+    file: join(root, 'examples', file),
+    env: {
+      PORT: String(await freePort()),
+      BILLING_DATA_DIR: dataDir,
+      STRIPE_SIGNING_SECRET: signingSecret,
+      ...(created?.url !== undefined && { DATABASE_URL: created.url }),
+    },
+  })
+  const said = await running.line(/listening on/)
+  const database = created?.url === undefined ? { dataDir, attach: true } : { url: created.url }
+  const core = createCore({ database })
+  return {
+    running,
+    url: said.replace('listening on ', ''),
+    core,
+    databaseUrl: created?.url,
+    dataDir,
+    [Symbol.asyncDispose]: async () => {
+      await core.close()
+      await running.stop()
+      await created?.drop()
+      folder.remove()
+    },
+  }
+}
+
+/** How callbacks reach an example: over HTTP, or by a call of its function. */
+export type Deliver = (request: Request) => Promise<Response>
+
+/**
+ * The promise that every example makes: a callback that Stripe's own package signed, delivered
+ * twice, settles the payment and tells once; a forged one is refused. Returns the payment's id.
+ */
+export async function settlesOnce(core: BillingCore, url: string, deliver: Deliver) {
+  const payment = await newPayment(core, { gateway: 'stripe' })
+  const body = JSON.stringify(sessionEvent({ payment }), null, 2)
+  const post = (secret: string) =>
+    deliver(
+      new Request(`${url}/billing/webhooks/stripe`, {
+        method: 'POST',
+        headers: signedHeaders(body, secret),
+        body,
+      }),
+    )
+  for (const [secret, status, message] of [
+    ['whsec_of_somebody_else', 403, 'forbidden'],
+    [signingSecret, 200, 'ok'],
+    [signingSecret, 200, 'ok'],
+  ] as const) {
+    const answer = await post(secret)
+    assert.equal(answer.status, status)
+    assert.deepEqual(await answer.json(), { message })
+  }
+  await settled(core)
+  const found = await core.payments.get(payment.id)
+  assert.equal(found?.status, 'paid')
+  assert.deepEqual(
+    found.events.map(({ type }) => type),
+    ['PaymentSucceeded'],
+  )
+  assert.equal((await core.calls.list()).data.length, 2)
+  return payment.id
+}

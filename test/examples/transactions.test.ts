@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import { pgTable, uuid } from 'drizzle-orm/pg-core'
+import pg from 'pg'
+import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
+import type { ListenerTransaction } from '../../src/processing/listener.ts'
+import { newPayment, openBilling, sendFake, until } from '../support/billing.ts'
+import { forEachDatabase } from '../support/databases.ts'
+import { settlesOnce, startExample, type RunningExample } from './example.ts'
+
+async function accessIn({ databaseUrl, dataDir }: RunningExample) {
+  const client = new pg.Client(
+    databaseUrl === undefined
+      ? { ...(await findEmbedded(dataDir)), user: 'quittance', database: 'quittance' }
+      : { connectionString: databaseUrl },
+  )
+  await client.connect()
+  const { rows } = await client.query<{ order_id: string; payment_id: string }>(
+    'select order_id, payment_id from access',
+  )
+  await client.end()
+  return rows
+}
+
+const granted = pgTable('granted', { paymentId: uuid('payment_id').primaryKey() })
+
+const writers: Readonly<Record<string, (tx: ListenerTransaction, id: string) => Promise<unknown>>> =
+  {
+    Drizzle: (tx, paymentId) => drizzle(tx.client).insert(granted).values({ paymentId }),
+    pg: (tx, paymentId) =>
+      tx.client.query('insert into granted (payment_id) values ($1)', [paymentId]),
+  }
+
+forEachDatabase((engine) => {
+  for (const file of ['drizzle.ts', 'plain-pg.ts']) {
+    test(`examples/${file} writes one row for one payment, and ends in order`, async () => {
+      await using example = await startExample(file, engine)
+      const { running, url, core } = example
+      const id = await settlesOnce(core, url, fetch)
+      assert.deepEqual(await accessIn(example), [{ order_id: '42', payment_id: id }])
+      await core.close()
+      const { code, stdout } = await running.stop()
+      assert.equal(code, 0)
+      assert.deepEqual(stdout, [`listening on ${url}`, 'paid: order 42'])
+    })
+  }
+
+  for (const [name, write] of Object.entries(writers)) {
+    test(`what a listener wrote through ${name} is gone if it throws`, async () => {
+      await using billing = await openBilling(engine)
+      const { core, database } = billing
+      await database.pool.query('create table granted (payment_id uuid primary key)')
+      let seen = 0
+      core.on('PaymentSucceeded', async function grantAccess({ payment }, { tx }) {
+        await write(tx, payment.id)
+        const { rows } = await tx.query('select payment_id from granted')
+        seen = rows.length
+        throw new Error('not today')
+      })
+      await core.work()
+      const payment = await newPayment(core)
+      await sendFake(core, payment.id, 'success')
+      await until(async () => (await core.calls.list()).data[0]?.attempts === 1, {
+        what: 'the first attempt has failed',
+      })
+      assert.equal(seen, 1)
+      const { rows } = await database.pool.query('select payment_id from granted')
+      assert.deepEqual(rows, [])
+      assert.equal((await core.payments.get(payment.id))?.status, 'paid')
+    })
+  }
+})

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export interface StartOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Running<Ready> {
+  /** What it said when it was ready. */
+  readonly ready: Ready
+  /** Rejects if it ends by itself with an error. */
+  readonly failed: Promise<never>
+  stop(): Promise<void>
+}
+
+const readyWithinMs = 30_000
+const shownOnFailure = 2_000
+
+/** The product's commands; the rest of the arguments follow. */
+export const product = '../src/cli/main.ts'
+
+/**
+ * Starts a script of Node's, named relative to this folder, and waits for its first line: JSON, as
+ * the product prints with `--json`. Nothing of the caller's settings leaks into it.
+ */
+export async function start<Ready>(
+  [script, ...args]: readonly [string, ...string[]],
+  { cwd, env }: StartOptions = {},
+): Promise<Running<Ready>> {
+  const { PATH = '', HOME = '' } = process.env
+  const file = fileURLToPath(new URL(script, import.meta.url))
+  const child = spawn(process.execPath, [file, ...args], {
+    cwd,
+    env: { PATH, HOME, ...env },
+    // An open input keeps PostgreSQL running, and ends it with this process.
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  const killIt = () => void child.kill()
+  process.once('exit', killIt)
+  const ended = once(child, 'exit')
+  let said = ''
+  child.stderr.on('data', (text: Buffer) => {
+    said = `${said}${text.toString()}`.slice(-shownOnFailure)
+  })
+  const lines = createInterface({ input: child.stdout })
+  const first = await Promise.race([
+    once(lines, 'line', { signal: AbortSignal.timeout(readyWithinMs) }),
+    ended,
+  ])
+  if (typeof first[0] !== 'string') throw new Error(`${script} ${args.join(' ')} ended:\n${said}`)
+  const failed = ended.then(([code]) => {
+    if (code === 0) return new Promise<never>(() => {})
+    throw new Error(`${script} ${args.join(' ')} ended with ${code}:\n${said}`)
+  })
+  failed.catch(() => {})
+  return {
+    ready: JSON.parse(first[0]) as Ready,
+    failed,
+    stop: async () => {
+      process.off('exit', killIt)
+      child.stdin.end()
+      child.kill()
+      await ended
+    },
+  }
+}

@@ -1,38 +1,17 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'node:test'
 import type { Command } from 'commander'
+import { loadConfigFile } from '../../src/cli/config-file.ts'
 import { variableNames } from '../../src/cli/env.ts'
 import { createProgram } from '../../src/cli/run.ts'
 import { eventTypes } from '../../src/events/catalogue.ts'
 import { builtin } from '../../src/gateways/builtin.ts'
 import { errorCatalogue } from '../../src/kernel/errors.ts'
-import { filesIn, read } from './source-files.ts'
-
-/** Cells of every row of the Markdown tables in a text, code marks taken off the first. */
-function tableRows(markdown: string): readonly (readonly string[])[] {
-  return markdown
-    .split('\n')
-    .filter((line) => line.startsWith('|') && !/^\|[\s|:-]+\|$/.test(line))
-    .map((line) =>
-      line
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    )
-}
-
-/** Names that the first column of a section's table lists in code marks. */
-function namesIn(markdown: string): readonly string[] {
-  return tableRows(markdown).flatMap(([first = '']) =>
-    [...first.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ''),
-  )
-}
-
-function section(markdown: string, heading: string): string {
-  const [, rest] = markdown.split(`\n## ${heading}\n`)
-  assert.ok(rest !== undefined, `no section ${heading}`)
-  return rest.split('\n## ')[0] ?? ''
-}
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { codeIn, namesIn, pages, section, tableRows } from '../docs/markdown.ts'
+import { read } from './source-files.ts'
 
 /** Every variable that the program reads; a gateway's first name for each of its settings. */
 const environment = [
@@ -63,8 +42,56 @@ test('.env.example lists every variable that is read, and no other', () => {
   assert.deepEqual([...listed].sort(), [...environment].sort())
 })
 
+/** The keys of the schema of quittance.config.ts, read from its source: `database.url`. */
+function configKeys(): readonly string[] {
+  const [, source = ''] = read('src/cli/config-file.ts').split('const schema = z.strictObject({')
+  const [body = ''] = source.split('\n})\n')
+  const keys: string[] = []
+  const groups: string[] = []
+  const tokens = body.matchAll(/(\w+): (?=[a-z])|strictObject\(\{|\(\{|\}\)/g)
+  let last = ''
+  for (const [token, key] of tokens) {
+    if (key !== undefined) {
+      if (groups.at(-1) !== '') keys.push([...groups, key].join('.'))
+      last = key
+    } else if (token === '})') groups.pop()
+    // The options of a check, such as `z.url({ ... })`, have no keys of ours.
+    else groups.push(token === '({' ? '' : last)
+  }
+  // A group of keys is no setting itself.
+  return keys.filter((key) => !keys.some((other) => other.startsWith(`${key}.`)))
+}
+
+test('docs/configuration.md lists every key of quittance.config.ts, and no other', () => {
+  const listed = namesIn(section(read('docs/configuration.md'), 'quittance.config.ts')).map((key) =>
+    key.replace(/\.<.*$/, ''),
+  )
+  assert.deepEqual([...listed].sort(), [...configKeys()].sort())
+})
+
+test('every key that docs/configuration.md lists is taken, and one beside them is not', async () => {
+  const listed = namesIn(section(read('docs/configuration.md'), 'quittance.config.ts'))
+  using folder = temporaryFolder()
+  const load = (key: string, value: string) => {
+    const nested = key.split('.').reduceRight((inner, part) => `{ ${part}: ${inner} }`, value)
+    const own = join(folder.path, key)
+    mkdirSync(own)
+    writeFileSync(join(own, 'quittance.config.mjs'), `export default ${nested}`)
+    return loadConfigFile(own)
+  }
+  for (const key of listed.filter((name) => !name.includes('<'))) {
+    // A value of the wrong kind is refused for that, and not for its key.
+    const refusal = await load(key, 'Symbol()').then(String, String)
+    assert.doesNotMatch(refusal, /[Uu]nrecognized key/, key)
+  }
+  for (const key of ['nonsense', 'database.nonsense', 'webhook.nonsense', 'billing.nonsense']) {
+    await assert.rejects(load(key, '1'), /[Uu]nrecognized key.*nonsense/)
+  }
+})
+
 test('docs/events.md lists every event, in the order of the catalogue', () => {
-  assert.deepEqual(namesIn(read('docs/events.md').split('\n## ')[0] ?? ''), [...eventTypes])
+  const [, table = ''] = read('docs/events.md').split('Besides, it carries:')
+  assert.deepEqual(namesIn(table.split('\n## ')[0] ?? ''), [...eventTypes])
 })
 
 test('the README names only variables that are read', () => {
@@ -75,12 +102,12 @@ test('the README names only variables that are read', () => {
   )
 })
 
-test('the README lists every gateway as what it is', () => {
-  const rows = tableRows(section(read('README.md'), 'Gateways')).slice(1)
-  const works = rows.filter(([, , , , state]) => state === 'works')
+test('docs/3-gateways.md lists every gateway as what it is', () => {
+  const table = read('docs/3-gateways.md').split('\n## ')[0] ?? ''
+  const works = tableRows(table).filter(([, , , , state]) => state === 'works')
   const shown = works.map(([, name = '', aliases = '']) => ({
-    name: name.replaceAll('`', ''),
-    aliases: [...aliases.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ''),
+    name: codeIn(name)[0],
+    aliases: codeIn(aliases),
   }))
   assert.deepEqual(
     shown,
@@ -88,22 +115,35 @@ test('the README lists every gateway as what it is', () => {
   )
 })
 
-test('the README lists every command, and no other', () => {
-  const listed = namesIn(section(read('README.md'), 'Commands')).map(
-    (text) => text.split(' ')[0] ?? '',
-  )
-  const groups = new Set(['show', 'list', 'replay', 'forget'])
-  const names = listed.filter((name) => !groups.has(name))
-  const commands = createProgram().commands.map((command) => command.name())
-  assert.deepEqual(names, commands)
+test('the README names the gateways that work, and those that come later', () => {
+  const [works = '', later = ''] = section(read('README.md'), 'Gateways').split('work.')
+  const table = tableRows(read('docs/3-gateways.md').split('\n## ')[0] ?? '').slice(1)
+  const named = (state: string) =>
+    table.filter((row) => row[4] === state).flatMap(([, name = '']) => codeIn(name))
+  assert.deepEqual(codeIn(works).toSorted(), named('works').toSorted())
+  assert.deepEqual(codeIn(later), named('later'))
 })
 
-test('every command shown in the documentation exists, with its options', () => {
-  const texts = [...filesIn('docs', /\.md$/).map(({ text }) => text), read('README.md')]
+test('the README lists every command, and no other', () => {
+  const rows = namesIn(section(read('README.md'), 'Commands'))
+  const listed = rows.map((text) => {
+    const [name = '', ...rest] = text.split(/,? /)
+    return { name, subcommands: rest.filter((word) => /^[a-z]+$/.test(word)) }
+  })
+  const commands = createProgram().commands.map((command) => ({
+    name: command.name(),
+    subcommands: command.commands.map((subcommand) => subcommand.name()),
+  }))
+  assert.deepEqual(listed, commands)
+})
+
+test('every command that the pages name exists, with its options', () => {
+  const texts = pages().map(({ text }) => text)
   const lines = texts.flatMap((text) => [
-    ...text.matchAll(/^(?:npm run quittance -- |quittance )(.+)$/gm),
+    ...text.matchAll(/`(?:npx )?quittance ([a-z][^`]*)`/g),
+    ...text.matchAll(/npm run (?:-s )?quittance -- ([a-z][^`\n]*)/g),
   ])
-  assert.ok(lines.length > 5)
+  assert.ok(lines.length > 30)
   for (const [, line = ''] of lines) {
     assert.doesNotThrow(() => findCommand(createProgram(), line.split(' ')), line)
   }
@@ -128,20 +168,10 @@ function findCommand(program: Command, words: readonly string[]): void {
 
 test('every npm script that the documentation shows exists', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
-  const texts = filesIn('docs', /\.md$/).map(({ text }) => text)
-  texts.push(read('README.md'), read('CONTRIBUTING.md'))
+  const texts = [...pages().map(({ text }) => text), read('CONTRIBUTING.md')]
   const shown = texts.flatMap((text) => [...text.matchAll(/\bnpm run ([a-z:]+)/g)])
   assert.deepEqual(
     shown.map(([, name = '']) => name).filter((name) => !(name in scripts)),
     [],
   )
-})
-
-test('links between documents lead somewhere', () => {
-  const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md']
-  for (const path of documents) {
-    for (const [, target = ''] of read(path).matchAll(/\]\(([^)#:]+)\)/g)) {
-      assert.doesNotThrow(() => read(target), `${path} links to ${target}`)
-    }
-  }
 })

@@ -20,6 +20,7 @@ const order = [
   'console',
   'cli',
   'index.ts',
+  'testing',
 ] as const
 
 /** index.ts is made of one more file at the top. */

@@ -19,14 +19,22 @@ const imported = new Set(
   ),
 )
 
-test('every run-time dependency is imported by the product', () => {
-  const unused = Object.keys(dependencies).filter((name) => !imported.has(name))
+test('every run-time dependency is imported by the product, or types one that is', () => {
+  const unused = Object.keys(dependencies).filter(
+    (name) => !imported.has(name.replace(/^@types\//, '')),
+  )
   assert.deepEqual(unused, [])
 })
 
 test('the product imports nothing but its run-time dependencies', () => {
   const missing = [...imported].filter((name) => !(name in dependencies))
   assert.deepEqual(missing, [])
+})
+
+test('docs/dependencies.md gives a reason for every run-time dependency, and for no other', () => {
+  const rows = read('docs/dependencies.md').matchAll(/^\| `([^`]+)` *\| \S.*\|$/gm)
+  const explained = Array.from(rows, ([, name = '']) => name)
+  assert.deepEqual(explained, Object.keys(dependencies))
 })
 
 test('versions are exact', () => {

@@ -74,7 +74,9 @@ test('no file names a folder of somebody’s machine or a package registry', () 
   const hosts = ['npmjs', 'yarnpkg'].map((name) => ['registry', name].join(String.raw`\.`))
   const pattern = new RegExp([...folders.map((parts) => `/${parts.join('/')}`), ...hosts].join('|'))
   const everything = [
-    ...['src', 'test', 'docs', '.ci'].flatMap((folder) => filesIn(folder, /\.[a-z]+$|run$/)),
+    ...['src', 'test', 'docs', 'examples', 'bench', '.ci'].flatMap((folder) =>
+      filesIn(folder, /\.[a-z]+$|run$/),
+    ),
     ...topFiles(/\.(?:json|md)$|^\.npmrc$/),
   ]
   const found = everything.filter(({ text }) => pattern.test(text)).map(({ path }) => path)

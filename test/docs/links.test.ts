@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import test from 'node:test'
+import { filesIn, read, root, topFiles } from '../tidy/source-files.ts'
+import { anchorsOf, codeBlocks, codeIn, pages } from './markdown.ts'
+
+const documents = [
+  ...topFiles(/\.md$/),
+  ...['docs', 'src', 'bench', 'examples'].flatMap((folder) => filesIn(folder, /\.md$/)),
+]
+
+interface Link {
+  readonly from: string
+  readonly target: string
+  readonly anchor: string
+}
+
+/** Links that stay within the repository, written in brackets or as `[name]: target`. */
+function linksOf({ path, text }: { readonly path: string; readonly text: string }) {
+  const prose = text.replaceAll(/^```.*?^```$/gms, '')
+  const found = prose.matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm)
+  return Array.from(found, ([, inline, reference]) => inline ?? reference ?? '')
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .map((link): Link => {
+      const [file = '', anchor = ''] = link.split('#')
+      return {
+        from: path,
+        target: file === '' ? path : normalize(join(dirname(path), file)),
+        anchor,
+      }
+    })
+}
+
+const links = documents.flatMap(linksOf)
+
+test('every link between documents leads to a file or folder', () => {
+  assert.ok(links.length > 50)
+  const dead = links.filter(({ target }) => !existsSync(join(root, target)))
+  assert.deepEqual(dead, [])
+})
+
+test('every link to a part of a document leads to a heading', () => {
+  const inside = links.filter(({ anchor, target }) => anchor !== '' && target.endsWith('.md'))
+  const dead = inside.filter(({ anchor, target }) => !anchorsOf(read(target)).includes(anchor))
+  assert.deepEqual(dead, [])
+})
+
+test('the index leads to every page', () => {
+  const listed = linksOf({ path: 'docs/README.md', text: read('docs/README.md') })
+  const missing = filesIn('docs', /\.md$/)
+    .map(({ path }) => path)
+    .filter((path) => path !== 'docs/README.md')
+    .filter((path) => !listed.some(({ target }) => target === path))
+  assert.deepEqual(missing, [])
+})
+
+test('files of the repository that the pages name in code marks exist', () => {
+  const named = pages().flatMap(({ path, text }) =>
+    codeIn(text.replaceAll(/^```.*?^```$/gms, ''))
+      .filter((code) => /^(?:src|test|docs|bench|examples)\/[\w./-]+$/.test(code))
+      .map((code) => ({ path, code })),
+  )
+  const missing = named.filter(({ code }) => !existsSync(join(root, code)))
+  assert.deepEqual(missing, [])
+})
+
+const diagramKinds = /^(?:flowchart (?:LR|TD)|stateDiagram-v2|sequenceDiagram)\n/
+
+test('every diagram begins as Mermaid does, and closes what it opens', () => {
+  const diagrams = documents.flatMap(codeBlocks).filter(({ language }) => language === 'mermaid')
+  assert.ok(diagrams.length > 1)
+  for (const { path, code } of diagrams) {
+    assert.match(code, diagramKinds, path)
+    for (const pair of ['[]', '()', '{}']) {
+      const [open = '', close = ''] = pair
+      assert.equal(code.split(open).length, code.split(close).length, `${path}: ${pair}`)
+    }
+  }
+})

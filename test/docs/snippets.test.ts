@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { signedRequest } from '../../src/testing/index.ts'
+import { pendingPayment } from '../support/pending-payment.ts'
+import { startProgram } from './program.ts'
+import { postgres, type TestDatabase } from '../support/databases.ts'
+import { freePort } from '../support/free-port.ts'
+import { runCommand } from '../support/process.ts'
+import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { root } from '../tidy/source-files.ts'
+import { codeBlocks, pages, type CodeBlock } from './markdown.ts'
+
+const run = promisify(execFile)
+
+/** A block whose first line names a file is that file; the others are modules without a name. */
+interface Snippet extends CodeBlock {
+  readonly folder: string
+  readonly file: string
+  readonly named: boolean
+}
+
+const snippets = pages().flatMap((page) =>
+  codeBlocks(page)
+    .filter(({ language }) => /^[jt]sx?$/.test(language))
+    .map((block, index): Snippet => {
+      const [, name] = /^\/\/ ([\w.-]+)\n/.exec(block.code) ?? []
+      const folder = basename(page.path, '.md')
+      return { ...block, folder, file: name ?? `module-${index}.ts`, named: name !== undefined }
+    }),
+)
+/** What the other modules of the pages import. */
+const billing = snippets.find(({ file }) => file === 'billing.ts')
+
+let folder: TemporaryFolder
+let database: TestDatabase
+
+/** A project as a reader has it: the package and others installed, one folder a page. */
+before(async () => {
+  database = await postgres.create()
+  folder = temporaryFolder()
+  const modules = join(folder.path, 'node_modules')
+  mkdirSync(modules)
+  symlinkSync(root, join(modules, 'quittance'))
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    symlinkSync(join(root, 'node_modules', name), join(modules, name))
+  }
+  writeFileSync(join(folder.path, 'package.json'), '{"private": true, "type": "module"}')
+  for (const snippet of snippets) {
+    const path = join(folder.path, snippet.folder)
+    mkdirSync(path, { recursive: true })
+    assert.ok(!existsSync(join(path, snippet.file)) || !snippet.named, `${snippet.file} twice`)
+    writeFileSync(join(path, snippet.file), snippet.code)
+    if (billing !== undefined) writeFileSync(join(path, 'billing.ts'), billing.code)
+  }
+})
+after(async () => {
+  folder.remove()
+  await database.drop()
+})
+
+test('every TypeScript block of the README and the pages type-checks against the package', async () => {
+  assert.ok(snippets.length > 15)
+  const compilerOptions = {
+    target: 'es2024',
+    lib: ['es2024', 'esnext.disposable'],
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noImplicitReturns: true,
+    verbatimModuleSyntax: true,
+    erasableSyntaxOnly: true,
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
+    noEmit: true,
+  }
+  const include = ['**/*.ts']
+  writeFileSync(join(folder.path, 'tsconfig.json'), JSON.stringify({ compilerOptions, include }))
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const checked = run(process.execPath, [compiler, '-p', folder.path], { cwd: folder.path })
+  await checked.catch((error: { stdout: string }) => assert.fail(error.stdout))
+})
+
+test('every configuration file of the pages is taken by the service', async () => {
+  const files = snippets.filter(({ file }) => file === 'quittance.config.ts')
+  assert.ok(files.length > 3)
+  for (const { path, folder: name } of files) {
+    const cwd = join(folder.path, name)
+    const { code, stderr } = await runCommand(['gateways'], { cwd })
+    assert.equal(code, 0, `${path}: ${stderr.join('\n')}`)
+  }
+})
+
+test('every test that the pages show passes', async () => {
+  const files = snippets.filter(({ file }) => file.endsWith('.test.ts'))
+  assert.ok(files.length > 1)
+  const paths = files.map((one) => join(folder.path, one.folder, one.file))
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const ran = run(process.execPath, ['--test', ...paths], { env, cwd: folder.path })
+  const { stdout } = await ran.catch((error: { stdout: string }) => assert.fail(error.stdout))
+  assert.match(stdout, new RegExp(`pass ${files.length}\\b`))
+})
+
+const secret = 'whsec_of_the_pages_0123456789'
+const about = pendingPayment({ gateway: 'stripe' })
+const port = /\b3000\b/
+const servers = snippets.filter(({ code }) => port.test(code))
+
+test('the pages show a server for each framework', () => {
+  assert.deepEqual(
+    servers.map(({ file }) => file),
+    ['app.ts', 'express.ts', 'fastify.ts', 'hono.ts', 'node-http.ts'],
+  )
+})
+
+for (const { path, folder: name, file, code } of servers) {
+  test(`${file} of ${path} takes a signed callback, and no other`, async () => {
+    const cwd = join(folder.path, name)
+    const { url: databaseUrl = '' } = database
+    const own = await freePort()
+    const here = code.replace(port, String(own)).replace(/postgres:\/\/user:[^']+/, databaseUrl)
+    const program = join(cwd, `run-${file}`)
+    writeFileSync(program, here)
+    const env = { DATABASE_URL: databaseUrl, STRIPE_SIGNING_SECRET: secret }
+    await using ends = new AsyncDisposableStack()
+    ends.use(await startProgram(program, { cwd, env, port: own }))
+    const send = async (signing_secret: string) => {
+      const url = `http://127.0.0.1:${own}`
+      const options = { url, gateways: { stripe: { signing_secret } } }
+      return (await fetch(signedRequest('stripe', { payment: about, options }))).status
+    }
+    assert.deepEqual([await send(secret), await send(`${secret}x`)], [200, 403])
+  })
+}

@@ -1,10 +1,11 @@
 import { requireMigrated } from '../database/migrate.ts'
 import type { OpenDatabase } from '../database/open-database.ts'
-import type { Intake } from '../intake/receive.ts'
+import type { AtOnce, Intake } from '../intake/receive.ts'
 import { createCallStore, type CallStore } from '../intake/store-calls.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { seconds } from '../kernel/duration.ts'
 import { newUuid, randomFraction } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
 import { registerListeners, type ListenerRegistry } from '../processing/listeners.ts'
 import { processCall, type Processing } from '../processing/process-call.ts'
 import { databaseQueue } from '../queue/database.ts'
@@ -45,7 +46,11 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
   const processing = processingOf(open, queue, assembly)
   // Here requests themselves apply outcomes, so this process must have every listener.
   if (queue.inline) await registerListeners(open.database.db, listeners)
-  const calls = createCallStore({ pool: open.intake.pool, log: settings.log })
+  const calls = createCallStore({
+    pool: open.intake.pool,
+    log: settings.log,
+    ...(!queue.inline && { onStored: (ids) => wakeWorkers(ids, { queue, log: settings.log }) }),
+  })
   return {
     open,
     queue,
@@ -91,24 +96,30 @@ function intakeOf(
     log: settings.log,
     queue: settings.queue,
     origin: settings.origin,
-    leaseToken: () => (queue.inline ? newUuid() : null),
-    dispatch: async (call) => {
-      if (call.leaseToken === null) {
-        // Not waited for: the call is stored, and a worker looks by itself every second.
-        queue
-          .announce([call.id])
-          .catch((error: unknown) => settings.log.warn({ err: error }, 'could not wake workers'))
-        return true
-      }
+    atOnce: queue.inline ? processAtOnce(processing) : undefined,
+  }
+}
+
+/** Not waited for: the calls are stored, and a worker looks by itself every second. */
+function wakeWorkers(
+  ids: readonly string[],
+  { queue, log }: { readonly queue: QueueConnection; readonly log: Log },
+): void {
+  queue.announce(ids).catch((error: unknown) => log.warn({ err: error }, 'could not wake workers'))
+}
+
+function processAtOnce(processing: Processing): AtOnce {
+  return {
+    leaseToken: newUuid,
+    process: async (call) => {
       const leased: LeasedCall = {
         ...call,
-        token: call.leaseToken,
+        token: call.leaseToken ?? '',
         body: Buffer.from(call.bytes),
         attempts: 0,
         leases_lost: 0,
         times_returned: 0,
       }
-      // One attempt: the gateway's own redelivery is the retry.
       return (await processCall(leased, { ...processing, attempts: 1 })) !== 'failed'
     },
   }

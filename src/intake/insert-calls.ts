@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { binaryArray, uuidBytes } from '../database/binary-array.ts'
 import { leaseLength } from '../queue/lease.ts'
 
 /** A verified callback on its way into the database. */
@@ -18,52 +19,65 @@ export interface NewCall {
   readonly leaseToken: string | null
 }
 
-const columns =
-  'id, gateway, queue, url, headers, kind, payload, body, lease_token, state, lease_until'
-const boundColumns = 9
-
 type Queryable = Pick<pg.PoolClient, 'query'>
+
+const columns = 'id, gateway, queue, url, headers, kind, payload, body, lease_token'
+
+/** One parameter a column, whatever the number of calls: the text and its plan stay small. */
+const insert = `insert into billing.webhook_calls (${columns}, state, lease_until)
+  select ${columns},
+    case when lease_token is null then 'pending' else 'processing' end,
+    case when lease_token is not null then clock_timestamp() + interval '${leaseLength} ms' end
+  from (
+    select unnest($1::uuid[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
+      unnest($5::json[]), unnest($6::text[]), unnest($7::json[]), unnest($8::bytea[]),
+      unnest($9::uuid[])
+  ) as call (${columns})
+  on conflict (id) do nothing`
 
 /**
  * Stores calls in one statement, which is one transaction: all or none. The stored call is its own
  * place in the queue.
  */
 export async function insertCalls(db: Queryable, calls: readonly NewCall[]): Promise<void> {
-  await db.query(
-    `insert into billing.webhook_calls (${columns}) values ${placeholders(calls)}
-     on conflict (id) do nothing`,
-    calls.flatMap(valuesOf),
-  )
-}
-
-/** One text a row, made once: each flush takes as many as it has calls. */
-const rowTexts: string[] = []
-
-function placeholders(calls: readonly NewCall[]): string {
-  while (rowTexts.length < calls.length) rowTexts.push(rowText(rowTexts.length))
-  return rowTexts.slice(0, calls.length).join(', ')
-}
-
-function rowText(row: number): string {
-  const first = row * boundColumns
-  const bound = Array.from({ length: boundColumns }, (_, column) => `$${first + column + 1}`)
-  const isLeased = `$${first + boundColumns}::uuid is not null`
-  return `(${bound.join(', ')}, case when ${isLeased} then 'processing' else 'pending' end,
-    case when ${isLeased} then clock_timestamp() + interval '${leaseLength} ms' end)`
-}
-
-function valuesOf(call: NewCall): readonly unknown[] {
-  return [
-    call.id,
-    call.gateway,
-    call.queue,
-    call.url,
-    JSON.stringify(call.headers),
-    call.kind,
-    call.payload,
-    call.exact ? null : Buffer.from(call.bytes),
-    call.leaseToken,
-  ]
+  await db.query(insert, [
+    binaryArray(
+      'uuid',
+      calls.map(({ id }) => uuidBytes(id)),
+    ),
+    binaryArray(
+      'text',
+      calls.map(({ gateway }) => gateway),
+    ),
+    binaryArray(
+      'text',
+      calls.map(({ queue }) => queue),
+    ),
+    binaryArray(
+      'text',
+      calls.map(({ url }) => url),
+    ),
+    binaryArray(
+      'json',
+      calls.map(({ headers }) => JSON.stringify(headers)),
+    ),
+    binaryArray(
+      'text',
+      calls.map(({ kind }) => kind),
+    ),
+    binaryArray(
+      'json',
+      calls.map(({ payload }) => payload),
+    ),
+    binaryArray(
+      'bytea',
+      calls.map(({ exact, bytes }) => (exact ? null : bytes)),
+    ),
+    binaryArray(
+      'uuid',
+      calls.map(({ leaseToken }) => leaseToken && uuidBytes(leaseToken)),
+    ),
+  ])
 }
 
 /** The same call with nothing that a text column could refuse; it is parsed when it is processed. */

@@ -28,13 +28,17 @@ export interface Intake {
   readonly queue: string
   /** Origin of stored URLs: never taken from the request. */
   readonly origin: string
-  /** Where this process handles calls before it answers (`sync`): makes their lease token. */
-  readonly leaseToken: () => string | null
-  /** Tells the queue; false where the call was processed at once and failed (`sync`). */
-  dispatch(call: NewCall): Promise<boolean>
+  /** Where this process handles calls before it answers (`sync`). */
+  readonly atOnce: AtOnce | undefined
 }
 
-/** The pipeline: gateway -> verify -> parse -> store -> dispatch -> acknowledge. */
+export interface AtOnce {
+  leaseToken(): string
+  /** False where it failed: the gateway's own redelivery is the retry. */
+  process(call: NewCall): Promise<boolean>
+}
+
+/** The pipeline: gateway -> verify -> parse -> store -> acknowledge. */
 export async function receive(request: IncomingCall, intake: Intake): Promise<Answer> {
   const found = intake.gateways.find(request.gateway)
   if (found === undefined) return responses.unknownGateway
@@ -46,7 +50,7 @@ export async function receive(request: IncomingCall, intake: Intake): Promise<An
   const payload = found.gateway.parse(request)
   const call = newCall(request, { payload, found, intake })
   if ((await intake.calls.store(call)) !== 'stored') return responses.unavailable
-  if (!(await intake.dispatch(call))) return responses.processingFailed
+  if (intake.atOnce && !(await intake.atOnce.process(call))) return responses.processingFailed
 
   return acknowledged(found.gateway.acknowledge(payload, found.credentials, intake.clock()))
 }
@@ -87,7 +91,7 @@ function newCall(
     payload: readable ? payload.text : null,
     bytes: request.body,
     exact: readable && payload.exact,
-    leaseToken: intake.leaseToken(),
+    leaseToken: intake.atOnce?.leaseToken() ?? null,
   }
 }
 

@@ -23,14 +23,17 @@ export interface CallStoreOptions {
   readonly mostWaiting?: number
   /** Likewise the bytes of their bodies. */
   readonly mostWaitingBytes?: number
-  /** Flushes under way at most. */
-  readonly flushes?: number
+  /** Told of calls once they are committed. */
+  readonly onStored?: (ids: readonly string[]) => void
 }
 
 /** Rows and bytes of one flush at most: below the limit of 65,535 parameters, and of memory. */
 const mostRows = 500
 const mostBytes = 8 * 1024 * 1024
 const mostWaitingBytesByDefault = 64 * 1024 * 1024
+/** One flush at a time makes the largest ones; a slow one must not hold up everybody. */
+const mostFlushes = 2
+const slowFlush: Duration = 100
 
 interface Waiting {
   readonly call: NewCall
@@ -40,24 +43,38 @@ interface Waiting {
 }
 
 /**
- * Group commit: while flushes are under way, calls gather; the next flush takes them all in one
+ * Group commit: while a flush is under way, calls gather; the next flush takes them all in one
  * transaction. A call alone is stored at once, without any added wait.
  */
 export function createCallStore(options: CallStoreOptions): CallStore {
-  const { mostWaiting = 5_000, mostWaitingBytes = mostWaitingBytesByDefault, flushes = 2 } = options
+  const { mostWaiting = 5_000, mostWaitingBytes = mostWaitingBytesByDefault } = options
+  const deadline = options.deadline ?? seconds(2)
   /** Not taken by a flush yet, in the order of their coming. */
   const queue = new Set<Waiting>()
   const unanswered = { calls: 0, bytes: 0 }
-  const underWay = new Set<Promise<void>>()
+  const flushes = keepUnderWay(() =>
+    queue.size === 0 ? undefined : flushBatch(takeBatch(queue), options),
+  )
 
-  function flushWhatWaits(): void {
-    while (underWay.size < flushes && queue.size > 0) {
-      const flush = flushBatch(takeBatch(queue), options).finally(() => {
-        underWay.delete(flush)
-        flushWhatWaits()
-      })
-      underWay.add(flush)
+  function wait(call: NewCall, answer: (result: StoreResult) => void): Waiting {
+    const timer = setTimeout(() => entry.settle('unavailable'), deadline)
+    const entry: Waiting = {
+      call,
+      settled: false,
+      settle(result) {
+        if (entry.settled) return
+        entry.settled = true
+        clearTimeout(timer)
+        // Whose time is up has had his answer: nothing of his is kept.
+        queue.delete(entry)
+        unanswered.calls -= 1
+        unanswered.bytes -= call.bytes.length
+        answer(result)
+      },
     }
+    unanswered.calls += 1
+    unanswered.bytes += call.bytes.length
+    return entry
   }
 
   return {
@@ -66,40 +83,45 @@ export function createCallStore(options: CallStoreOptions): CallStore {
         options.log.warn({ waiting: unanswered }, 'too many calls wait for the database')
         return Promise.resolve('unavailable')
       }
-      const { entry, answer } = startWaiting(call, options.deadline ?? seconds(2))
-      unanswered.calls += 1
-      unanswered.bytes += call.bytes.length
-      queue.add(entry)
-      flushWhatWaits()
-      return answer.finally(() => {
-        // Whose time is up has had his answer: nothing of his is kept.
-        queue.delete(entry)
-        unanswered.calls -= 1
-        unanswered.bytes -= call.bytes.length
+      return new Promise((answer) => {
+        queue.add(wait(call, answer))
+        flushes.advance()
       })
     },
-    async close() {
-      while (underWay.size > 0) await Promise.all(underWay)
-    },
+    close: () => flushes.ended(),
   }
 }
 
-function startWaiting(
-  call: NewCall,
-  deadline: Duration,
-): { readonly entry: Waiting; readonly answer: Promise<StoreResult> } {
-  const { promise: answer, resolve } = Promise.withResolvers<StoreResult>()
-  const entry: Waiting = {
-    call,
-    settled: false,
-    settle(result) {
-      clearTimeout(timer)
-      entry.settled = true
-      resolve(result)
-    },
+/** Keeps one flush under way while `next` gives one; a slow one lets another begin beside it. */
+function keepUnderWay(next: () => Promise<void> | undefined) {
+  const underWay = new Set<Promise<void>>()
+  let slow = 0
+  function advance(): void {
+    while (underWay.size < Math.min(1 + slow, mostFlushes)) {
+      const flush = next()
+      if (flush === undefined) return
+      const watched = watch(flush).finally(() => {
+        underWay.delete(watched)
+        advance()
+      })
+      underWay.add(watched)
+    }
   }
-  const timer = setTimeout(() => entry.settle('unavailable'), deadline)
-  return { entry, answer }
+  async function watch(flush: Promise<void>): Promise<void> {
+    let isSlow = false
+    const timer = setTimeout(() => {
+      isSlow = true
+      slow += 1
+      advance()
+    }, slowFlush)
+    await flush
+    clearTimeout(timer)
+    if (isSlow) slow -= 1
+  }
+  async function ended(): Promise<void> {
+    while (underWay.size > 0) await Promise.all(underWay)
+  }
+  return { advance, ended }
 }
 
 /** The longest waiting first. */
@@ -118,7 +140,7 @@ function takeBatch(queue: Set<Waiting>): readonly Waiting[] {
 async function flushBatch(batch: readonly Waiting[], options: CallStoreOptions): Promise<void> {
   try {
     await insert(batch, options.pool)
-    settleStored(batch)
+    settleStored(batch, options)
   } catch (error) {
     if (classifyFailure(error) !== 'data') return settleFailed(batch, options, error)
     // One of them is at fault; its neighbours must not suffer for it.
@@ -134,7 +156,7 @@ async function flushAlone(entry: Waiting, options: CallStoreOptions): Promise<vo
       options.log.warn({ err: error, call: entry.call.id }, 'call refused; its bytes are stored')
       await insert(alone, options.pool, asBytes)
     })
-    settleStored(alone)
+    settleStored(alone, options)
   } catch (error) {
     settleFailed(alone, options, error)
   }
@@ -174,8 +196,9 @@ function settleFailed(batch: readonly Waiting[], options: CallStoreOptions, erro
   for (const entry of batch) entry.settle('unavailable')
 }
 
-function settleStored(batch: readonly Waiting[]): void {
+function settleStored(batch: readonly Waiting[], { onStored }: CallStoreOptions): void {
   for (const entry of batch) entry.settle('stored')
+  onStored?.(batch.map(({ call }) => call.id))
 }
 
 function isWaiting(entry: Waiting): boolean {

@@ -1,10 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Database } from '../database/connect.ts'
-import { seconds } from '../kernel/duration.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import type { QueueConnection } from './queue.ts'
 
 const channel = 'quittance_calls'
+/** A notification is a commit of its own; whoever was just woken looks again by himself. */
+const notifyEvery: Duration = 5
 /** The name by which a working process is seen on the server. */
 export const workerApplicationName = 'quittance worker'
 
@@ -14,7 +17,7 @@ export const workerApplicationName = 'quittance worker'
  */
 export function databaseQueue(database: Database, log: Log): QueueConnection {
   const workers = new Map<() => void, { readonly everyQueue: boolean }>()
-  const notify = coalesce(() => database.pool.query(`notify ${channel}`))
+  const notify = coalesce(() => database.pool.query(`notify ${channel}`), notifyEvery)
   return {
     name: 'database',
     inline: false,
@@ -81,29 +84,26 @@ function listen(database: Database, onNotify: () => void, log: Log): () => Promi
   }
 }
 
-/** However many ask while one is under way, one more follows for all of them. */
-function coalesce(work: () => Promise<unknown>): () => Promise<void> {
-  let current: Promise<void> | undefined
-  let next: Promise<void> | undefined
-  const start = async () => {
-    try {
-      await work()
-    } finally {
+/** One at a time, begun `every` so often at most; however many ask meanwhile, one more follows. */
+function coalesce(work: () => Promise<unknown>, every: Duration): () => Promise<unknown> {
+  let current: Promise<unknown> | undefined
+  let next: Promise<unknown> | undefined
+  const start = () => {
+    const done = work()
+    current = Promise.allSettled([done, delay(every)]).then(() => {
       current = undefined
-    }
+    })
+    return done
   }
-  const follow = async (running: Promise<void>) => {
-    await running.catch(() => {})
+  const follow = async (running: Promise<unknown>) => {
+    await running
     next = undefined
-    current = start()
-    await current
+    await start()
   }
   return () => {
-    if (current === undefined) {
-      current = start()
-      return current
-    }
-    next ??= follow(current)
+    if (next !== undefined) return next
+    if (current === undefined) return start()
+    next = follow(current)
     return next
   }
 }

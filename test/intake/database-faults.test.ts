@@ -194,19 +194,19 @@ onPostgres((engine) => {
     try {
       const through = { kind: 'postgres', url: proxy.url } as const
       await using store = await openStore(created.target, { through, deadline: 300 })
-      const first = [proxy.next(insert, 'hold'), proxy.next(insert, 'hold')]
+      const first = proxy.next(insert, 'hold')
       // One bad row makes its neighbours go one by one, if anybody still waits for them.
-      const calls = [...newCalls(2), newCall({ payload: 'no json' }), ...newCalls(50)]
+      const calls = [newCall(), newCall({ payload: 'no json' }), ...newCalls(50)]
       const { all } = follow(store.calls, calls)
-      await Promise.all(first.map((one) => one.struck))
+      await first.struck
       const stalled = proxy.next(insert, 'hold')
-      for (const one of first) one.release()
       await stalled.struck
-      assert.deepEqual(await all, ['stored', 'stored', ...Array(51).fill('unavailable')])
+      first.release()
+      assert.deepEqual(await all, ['stored', ...Array(51).fill('unavailable')])
       stalled.release()
       await store.calls.close()
-      assert.equal(store.statements(), 3)
-      assert.equal((await storedIds(store.database)).length, 2)
+      assert.equal(store.statements(), 2)
+      assert.equal((await storedIds(store.database)).length, 1)
       assert.equal(await store.calls.store(newCall()), 'stored')
     } finally {
       await proxy.close()

@@ -48,8 +48,8 @@ forEachDatabase((engine) => {
     assert.deepEqual(new Set(results), new Set([undefined]), 'acknowledged before the commit')
     await block.release()
     assert.deepEqual(new Set(await all), new Set(['stored']))
-    // Two flushes were under way with the first two calls; the third takes all others.
-    assert.equal(store.statements(), 3)
+    // One is under way with the first call; as it is slow, a second takes all others beside it.
+    assert.equal(store.statements(), 2)
     const stored = new Set(await storedIds(store.database))
     assert.ok(calls.every((call) => stored.has(call.id)))
   })
@@ -63,7 +63,7 @@ forEachDatabase((engine) => {
     await until(() => results.at(-1) === 'stored', { what: 'the last call is stored' })
     assert.ok(!results.includes(undefined), 'an earlier call waits longer than the last one')
     await all
-    assert.equal(store.statements(), 2 + 3)
+    assert.equal(store.statements(), 1 + 3)
   })
 
   test('with too many calls waiting, further ones are turned away at once', async () => {
@@ -106,7 +106,7 @@ forEachDatabase((engine) => {
     await block.release()
     await store.calls.close()
     const late = (await storedIds(store.database)).length - before
-    assert.ok(late <= 2, `${late} were stored, though only two flushes had begun`)
+    assert.ok(late <= 1 + 10, `${late} were stored: more than the first flush and a round`)
     assert.equal(await store.calls.store(newCall()), 'stored')
   })
 
@@ -166,7 +166,7 @@ forEachDatabase((engine) => {
     await using store = await openStore(created.target)
     const neighbours = newCalls(10)
     const block = await blockCalls(store.database)
-    const { all } = follow(store.calls, [...newCalls(2), newCall({ id: 'no-uuid' }), ...neighbours])
+    const { all } = follow(store.calls, [...newCalls(2), newCall({ gateway: '\0' }), ...neighbours])
     await block.release()
     const results = await all
     assert.deepEqual(results.filter((result) => result === 'unavailable').length, 1)
@@ -213,20 +213,20 @@ onPostgres((engine) => {
     }
   })
 
-  test('200 concurrent calls reach the server in three inserts', async () => {
+  test('beside a flush that the server holds up, a second one stores all other calls', async () => {
     const created = await engine.create()
     const proxy = await startCutProxy(created.url ?? '')
     try {
       const through = { kind: 'postgres', url: proxy.url } as const
       await using store = await openStore(created.target, { through })
-      const held = [proxy.next(insert, 'hold'), proxy.next(insert, 'hold')]
+      const held = proxy.next(insert, 'hold')
       const { results, all } = follow(store.calls, newCalls(200))
-      await Promise.all(held.map((one) => one.struck))
-      await pause(50)
-      assert.deepEqual(new Set(results), new Set([undefined]))
-      for (const one of held) one.release()
+      await held.struck
+      await until(() => results.at(-1) === 'stored', { what: 'the last call is stored' })
+      assert.equal(results.filter((result) => result === undefined).length, 1)
+      held.release()
       assert.deepEqual(new Set(await all), new Set(['stored']))
-      assert.equal(proxy.statements.filter((text) => insert.test(text)).length, 3)
+      assert.equal(proxy.statements.filter((text) => insert.test(text)).length, 2)
       assert.equal((await storedIds(store.database)).length, 200)
     } finally {
       await proxy.close()

@@ -3,24 +3,26 @@ import pg from 'pg'
 import { connect } from '../src/database/connect.ts'
 import { findEmbedded } from '../src/database/embedded/find-embedded.ts'
 import { silentLog } from '../src/kernel/log.ts'
-import { startLoad, type LoadResult } from './load.ts'
+import { startLoad, type Load, type LoadResult } from './load.ts'
 import type { PostgresServer } from './postgres.ts'
 import { product, start, type Running } from './processes.ts'
 import { signingSecret, webhookPath } from './requests.ts'
 import type { Settings } from './settings.ts'
 import { measured, type Measured } from './statistics.ts'
 
-export type IntakeSubject = 'bare' | 'transaction' | 'PostgreSQL' | 'embedded'
+export type IntakeSubject = 'bare' | 'transaction' | 'pg-boss' | 'PostgreSQL' | 'embedded'
 
 export interface IntakeRow {
   readonly subject: IntakeSubject
+  readonly connections: number
   readonly acceptedPerSecond: Measured
   readonly p50Ms: number
   readonly p99Ms: number
-  /** All callbacks answered 200, warm-up included; as many were found stored. */
+  /** All callbacks answered 200; as many were found stored. */
   readonly accepted: number
   readonly ofBare: number
   readonly ofTransaction: number
+  readonly ofPgBoss: number
 }
 
 interface Target {
@@ -45,46 +47,69 @@ export interface IntakeOptions {
 
 /** Every subject is loaded in turn, and that several times: noise hits all of them alike. */
 export async function benchIntake(options: IntakeOptions): Promise<readonly IntakeRow[]> {
-  const { settings, progress } = options
+  const { settings } = options
   const load = await startLoad(settings.requests)
   const targets = [
     await startBare(),
-    await startTransactions(options),
+    await startTransactions(options, byHand),
+    await startTransactions(options, withPgBoss),
     await startOnPostgres(options),
     await startEmbedded(options),
   ]
-  const rounds = new Map<IntakeSubject, LoadResult[]>()
   try {
-    for (let round = 1; round <= settings.rounds; round += 1) {
-      for (const target of targets) {
-        progress(`intake, round ${round} of ${settings.rounds}: ${target.subject}`)
-        const result = await runRound(target, { load, settings })
-        rounds.set(target.subject, [...(rounds.get(target.subject) ?? []), result])
-      }
+    const [connections = 1] = settings.connections
+    for (const target of targets)
+      await run(target, { load, connections, ms: settings.firstWarmUpMs })
+    const rows: IntakeRow[] = []
+    for (const connections of settings.connections) {
+      rows.push(...(await benchWith(connections, { targets, load, options })))
     }
+    return rows
   } finally {
     load.stop()
     for (const target of targets) await target.stop()
   }
-  return toRows(rounds)
 }
 
-async function runRound(
-  { subject, url, takeStored }: Target,
-  { load, settings }: { readonly load: Awaited<ReturnType<typeof startLoad>>; settings: Settings },
-): Promise<LoadResult> {
-  const { connections, warmUpMs, roundMs } = settings
-  const order = { url, connections }
-  const warmUp = await load.run({ ...order, milliseconds: warmUpMs })
-  const result = await load.run({ ...order, milliseconds: roundMs })
-  const refused = warmUp.refused + result.refused
+interface Subjects {
+  readonly targets: readonly Target[]
+  readonly load: Load
+  readonly options: IntakeOptions
+}
+
+async function benchWith(
+  connections: number,
+  { targets, load, options: { settings, progress } }: Subjects,
+): Promise<readonly IntakeRow[]> {
+  const rounds = new Map<IntakeSubject, LoadResult[]>()
+  for (let round = 1; round <= settings.rounds; round += 1) {
+    for (const target of targets) {
+      const { subject } = target
+      progress(`intake, ${connections} senders, round ${round} of ${settings.rounds}: ${subject}`)
+      await run(target, { load, connections, ms: settings.warmUpMs })
+      const result = await run(target, { load, connections, ms: settings.roundMs })
+      rounds.set(subject, [...(rounds.get(subject) ?? []), result])
+    }
+  }
+  return toRows(connections, rounds)
+}
+
+interface Round {
+  readonly load: Load
+  readonly connections: number
+  readonly ms: number
+}
+
+async function run(target: Target, { load, connections, ms }: Round): Promise<LoadResult> {
+  const { subject, url, takeStored } = target
+  const result = await load.run({ url, connections, milliseconds: ms })
+  const { accepted, refused } = result
   if (refused > 0) throw new Error(`${subject}: ${refused} callbacks were not answered 200`)
-  const accepted = warmUp.accepted + result.accepted
   const stored = await takeStored?.()
   if (stored !== undefined && stored !== accepted) {
     throw new Error(`${subject}: accepted ${accepted} callbacks, stored ${stored}`)
   }
-  return { ...result, accepted }
+  return result
 }
 
 async function startBare(): Promise<Target> {
@@ -92,16 +117,35 @@ async function startBare(): Promise<Target> {
   return { ...targetOf('bare', running), takeStored: undefined }
 }
 
-async function startTransactions({ server }: IntakeOptions): Promise<Target> {
+interface Baseline {
+  readonly subject: IntakeSubject
+  readonly script: string
+  /** Where it stores calls, and their jobs. */
+  readonly tables: readonly [string, string]
+}
+
+const byHand: Baseline = {
+  subject: 'transaction',
+  script: 'transaction-server.ts',
+  tables: ['calls', 'jobs'],
+}
+const withPgBoss: Baseline = {
+  subject: 'pg-boss',
+  script: 'pg-boss-server.ts',
+  tables: ['calls', 'pgboss.job'],
+}
+
+async function startTransactions(
+  { server }: IntakeOptions,
+  { subject, script, tables }: Baseline,
+): Promise<Target> {
   const databaseUrl = await server.create()
-  const running = await start<Listening>(['transaction-server.ts'], {
-    env: { DATABASE_URL: databaseUrl },
-  })
+  const running = await start<Listening>([script], { env: { DATABASE_URL: databaseUrl } })
   const database = new pg.Client({ connectionString: databaseUrl })
   await database.connect()
   return {
-    ...targetOf('transaction', running),
-    takeStored: () => takeRows(database, ['calls', 'jobs']),
+    ...targetOf(subject, running),
+    takeStored: () => takeRows(database, tables),
     stop: async () => {
       await database.end()
       await running.stop()
@@ -170,17 +214,22 @@ async function takeRows(
   return rows[0]?.count ?? 0
 }
 
-function toRows(rounds: ReadonlyMap<IntakeSubject, readonly LoadResult[]>): readonly IntakeRow[] {
+function toRows(
+  connections: number,
+  rounds: ReadonlyMap<IntakeSubject, readonly LoadResult[]>,
+): readonly IntakeRow[] {
   const rate = (subject: IntakeSubject) =>
     measured((rounds.get(subject) ?? []).map(({ perSecond }) => perSecond))
   const median = (subject: IntakeSubject) => rate(subject).median
   return Array.from(rounds, ([subject, results]) => ({
     subject,
+    connections,
     acceptedPerSecond: rate(subject),
     p50Ms: measured(results.map(({ p50Ms }) => p50Ms)).median,
     p99Ms: measured(results.map(({ p99Ms }) => p99Ms)).median,
     accepted: results.reduce((sum, { accepted }) => sum + accepted, 0),
     ofBare: median(subject) / median('bare'),
     ofTransaction: median(subject) / median('transaction'),
+    ofPgBoss: median(subject) / median('pg-boss'),
   }))
 }

@@ -14,6 +14,7 @@ export interface Report {
 const intakeNames: Readonly<Record<IntakeSubject, string>> = {
   bare: 'bare node:http',
   transaction: 'a transaction each',
+  'pg-boss': 'and a pg-boss job',
   PostgreSQL: 'serve, PostgreSQL',
   embedded: 'serve, embedded',
 }
@@ -37,20 +38,12 @@ export function formatReport({ machine, settings, intake, processing }: Report):
     `${machine.cores} cores, ${machine.processor}`,
     `load before ${machine.load.toFixed(2)}, a synced write of 8 KB ${machine.syncMs.toFixed(2)} ms`,
     '',
-    `Intake: ${settings.connections} connections, median of ${settings.rounds} rounds of ${settings.roundMs / 1000} s`,
-    '',
-    ...table([
-      ['', 'accepted/s', 'least-most', 'p50 ms', 'p99 ms', 'x bare', 'x trans'],
-      ...intake.map((row) => [
-        intakeNames[row.subject],
-        ...rate(row.acceptedPerSecond),
-        row.p50Ms.toFixed(1),
-        row.p99Ms.toFixed(1),
-        row.ofBare.toFixed(2),
-        row.ofTransaction.toFixed(2),
-      ]),
+    ...settings.connections.flatMap((connections) => [
+      `Intake: ${connections} senders, median of ${settings.rounds} rounds of ${settings.roundMs / 1000} s`,
+      '',
+      ...intakeTable(intake.filter((row) => row.connections === connections)),
+      '',
     ]),
-    '',
     `Processing: a backlog of ${settings.backlog.postgres} calls (embedded: ${settings.backlog.embedded}), one worker, median of ${settings.backlogRounds}`,
     '',
     ...table([
@@ -64,6 +57,24 @@ export function formatReport({ machine, settings, intake, processing }: Report):
     ]),
     '',
   ].join('\n')
+}
+
+function intakeTable(rows: readonly IntakeRow[]): readonly string[] {
+  return table([
+    ['', 'calls/s', 'least-most', 'p50/p99 ms', 'x bare', 'x trans', 'x boss'],
+    ...rows.map((row) => [
+      intakeNames[row.subject],
+      ...rate(row.acceptedPerSecond),
+      `${milliseconds(row.p50Ms)}/${milliseconds(row.p99Ms)}`,
+      row.ofBare.toFixed(2),
+      row.ofTransaction.toFixed(2),
+      row.ofPgBoss.toFixed(2),
+    ]),
+  ])
+}
+
+function milliseconds(value: number): string {
+  return value.toFixed(value < 100 ? 1 : 0)
 }
 
 function rate({ median, least, most }: Measured): readonly string[] {

@@ -1,7 +1,10 @@
 /** How much is measured. */
 export interface Settings {
-  readonly connections: number
+  /** Senders at the same time; the intake is measured with each number of them. */
+  readonly connections: readonly number[]
   readonly rounds: number
+  /** Before the first round, for code to be compiled. */
+  readonly firstWarmUpMs: number
   readonly warmUpMs: number
   readonly roundMs: number
   /** Signed requests made beforehand; each is about another event and payment. */
@@ -12,8 +15,9 @@ export interface Settings {
 }
 
 export const full: Settings = {
-  connections: 64,
+  connections: [64, 256],
   rounds: 3,
+  firstWarmUpMs: 3_000,
   warmUpMs: 1_000,
   roundMs: 3_000,
   requests: 40_000,
@@ -23,8 +27,9 @@ export const full: Settings = {
 
 /** Shows that the bench still works; its figures mean nothing. */
 export const quick: Settings = {
-  connections: 8,
+  connections: [8, 16],
   rounds: 1,
+  firstWarmUpMs: 100,
   warmUpMs: 100,
   roundMs: 300,
   requests: 1_000,

@@ -16,8 +16,12 @@ test('the bench measures every subject, finds every call stored and processed on
   // Wrong counts, and callbacks that are not answered 200, end the bench with an error.
   const report = JSON.parse(stdout) as Report
   assert.deepEqual(
-    report.intake.map(({ subject }) => subject),
-    ['bare', 'transaction', 'PostgreSQL', 'embedded'],
+    report.intake.map(({ connections, subject }) => `${connections} ${subject}`),
+    report.settings.connections.flatMap((connections) =>
+      ['bare', 'transaction', 'pg-boss', 'PostgreSQL', 'embedded'].map(
+        (subject) => `${connections} ${subject}`,
+      ),
+    ),
   )
   assert.deepEqual(
     report.processing.map(({ subject, listener }) => `${subject}, ${listener}`),
@@ -39,6 +43,6 @@ test('the bench measures every subject, finds every call stored and processed on
     assert.ok(least > 0 && least <= median && median <= most && most < Infinity)
   }
   const lines = formatReport(report).split('\n')
-  assert.equal(lines.filter((line) => /^(?:serve|work), /.test(line)).length, 8)
+  assert.equal(lines.filter((line) => /^(?:serve|work), /.test(line)).length, 10)
   assert.ok(lines.every((line) => line.length <= 80))
 })

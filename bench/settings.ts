@@ -17,7 +17,7 @@ export interface Settings {
 export const full: Settings = {
   connections: [64, 256],
   rounds: 3,
-  firstWarmUpMs: 3_000,
+  firstWarmUpMs: 8_000,
   warmUpMs: 1_000,
   roundMs: 3_000,
   requests: 40_000,

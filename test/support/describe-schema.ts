@@ -29,7 +29,12 @@ export async function describeSchema({ db }: Database): Promise<string> {
   const indexes = await sql<Line>`
     select tablename, '  ' || indexdef as line from pg_indexes
     where schemaname = 'billing' order by tablename, indexname`.execute(db)
-  const lines = [...columns.rows, ...constraints.rows, ...indexes.rows]
+  const settings = await sql<Line>`
+    select relname as tablename, '  with ' || array_to_string(reloptions, ', ') as line
+    from pg_class
+    where relnamespace = 'billing'::regnamespace and relkind = 'r' and reloptions is not null
+    order by relname`.execute(db)
+  const lines = [...columns.rows, ...constraints.rows, ...indexes.rows, ...settings.rows]
   const tables = [...new Set(lines.map(({ tablename }) => tablename))].sort()
   return tables
     .map((table) => {

@@ -112,9 +112,10 @@ function processAtOnce(processing: Processing): AtOnce {
   return {
     leaseToken: newUuid,
     process: async (call) => {
+      if (call.leaseToken === null) throw new Error('the call was stored without a lease')
       const leased: LeasedCall = {
         ...call,
-        token: call.leaseToken ?? '',
+        token: call.leaseToken,
         body: Buffer.from(call.bytes),
         attempts: 0,
         leases_lost: 0,

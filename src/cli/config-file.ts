@@ -69,7 +69,16 @@ export async function loadConfigFile(folder: string): Promise<ConfigFileOptions>
   if (parsed.success) return config as ConfigFileOptions
   const [issue] = parsed.error.issues
   const place = issue?.path.join('.') ?? ''
-  throw invalidFile(name, `${place === '' ? '' : `${place}: `}${issue?.message ?? 'not valid'}`)
+  const reason = `${issue?.message ?? 'not valid'}${issue === undefined ? '' : allowedKeys(issue)}`
+  throw invalidFile(name, `${place === '' ? '' : `${place}: `}${reason}`)
+}
+
+/** For a key that nobody knows: the ones that stand beside it. */
+function allowedKeys({ code, path }: z.core.$ZodIssue): string {
+  if (code !== 'unrecognized_keys') return ''
+  let place = z.toJSONSchema(schema, { unrepresentable: 'any' })
+  for (const key of path) place = (place.properties?.[String(key)] ?? {}) as typeof place
+  return `; the keys are ${Object.keys(place.properties ?? {}).join(', ')}`
 }
 
 async function importDefault(path: string, name: string): Promise<unknown> {

@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import { z } from 'zod'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { BillingOptions } from '../billing/options.ts'
@@ -63,14 +65,16 @@ type Values = { [K in keyof typeof variables]?: z.infer<(typeof variables)[K]['s
 export const variableNames = Object.keys(variables)
 
 const defaultPort = 3000
-const envFile = '.env'
+const envFileName = '.env'
 
 /** What was read, also where parts of it are wrong: those count as not set. */
 export interface InspectedSettings {
   readonly settings: Settings
   readonly faults: readonly unknown[]
-  /** Names of the files that took part. */
-  readonly files: readonly string[]
+  /** The variables that `.env` names, where there is one. */
+  readonly envFile: readonly string[] | undefined
+  /** The name of the configuration file, where there is one. */
+  readonly configFile: string | undefined
   /** The variables exactly as they are set. */
   readonly variables: Readonly<Record<string, string | undefined>>
 }
@@ -85,10 +89,7 @@ export async function readSettings(folder: string = process.cwd()): Promise<Sett
 /** The same for a diagnosis: tells every fault and goes on. */
 export async function inspectSettings(folder: string = process.cwd()): Promise<InspectedSettings> {
   const faults: unknown[] = []
-  const files = [envFile, configFileName(folder)].filter(
-    (name) => name !== undefined && existsSync(`${folder}/${name}`),
-  ) as string[]
-  if (files.includes(envFile)) loadEnvFile(folder, faults)
+  const envFile = loadEnvFile(join(folder, envFileName), faults)
   const environment = withoutBlanks(process.env)
   const values = parseVariables(environment, faults)
   const config = await loadConfigFile(folder).catch((error: unknown) => {
@@ -96,15 +97,19 @@ export async function inspectSettings(folder: string = process.cwd()): Promise<I
     return {}
   })
   const settings = await settingsOf({ values, config, environment })
-  return { settings, faults, files, variables: { ...process.env } }
+  const configFile = configFileName(folder)
+  return { settings, faults, envFile, configFile, variables: { ...process.env } }
 }
 
-function loadEnvFile(folder: string, faults: unknown[]): void {
+function loadEnvFile(path: string, faults: unknown[]): readonly string[] | undefined {
+  if (!existsSync(path)) return undefined
   try {
-    process.loadEnvFile(`${folder}/${envFile}`)
+    process.loadEnvFile(path)
+    return Object.keys(parseEnv(readFileSync(path, 'utf8')))
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    faults.push(new QuittanceError('setting_invalid', `${envFile} cannot be read: ${reason}`))
+    faults.push(new QuittanceError('setting_invalid', `${envFileName} cannot be read: ${reason}`))
+    return undefined
   }
 }
 

@@ -43,7 +43,8 @@ export function createProgram(): Command {
     .option('--verbose', 'show the stack of an error')
     .exitOverride()
     .configureOutput({
-      writeErr: () => {},
+      // Errors are told by `report`; what is still written is the help where a command is missing.
+      outputError: () => {},
       getOutHelpWidth: () => Math.min(process.stdout.columns ?? terminalWidth, terminalWidth),
     })
     .configureHelp({ showGlobalOptions: true })
@@ -89,15 +90,11 @@ function exitCodeOf(error: unknown): number {
 function report(error: unknown, verbose: boolean): void {
   if (error instanceof CommanderError) {
     // Help and version have been printed already.
-    if (error.exitCode === 0) return
-    process.stderr.write(`quittance: ${usageMessage(error)} — Run the command with --help.\n`)
+    if (error.exitCode === 0 || error.code === 'commander.help') return
+    const message = oneLine(error.message.replace(/^error: /, ''))
+    process.stderr.write(`quittance: ${message} — Run the command with --help.\n`)
     return
   }
   process.stderr.write(`quittance: ${describeError(error)}\n`)
   if (verbose && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`)
-}
-
-function usageMessage(error: CommanderError): string {
-  if (error.code === 'commander.help') return 'a command is missing'
-  return oneLine(error.message.replace(/^error: /, ''))
 }

@@ -1,8 +1,9 @@
 /** One element: text is sent as UTF-8, bytes as they are. */
-type Element = string | Uint8Array | null
+export type Element = string | Uint8Array | null
 
-/** The element types that we send, by their fixed object ids (PostgreSQL's `pg_type.dat`). */
-const elementTypes = { bytea: 17, text: 25, json: 114, uuid: 2950 } as const
+/** The element types that we send, with their fixed object ids (PostgreSQL's `pg_type.dat`). */
+const objectIds = { bytea: 17, text: 25, json: 114, uuid: 2950 } as const
+export type ElementType = keyof typeof objectIds
 
 const headerLength = 20
 const lengthLength = 4
@@ -12,11 +13,11 @@ const lengthLength = 4
  * elements as they are, where an array written as text must be quoted here and unquoted there.
  * A uuid is its 16 bytes.
  */
-export function binaryArray(type: keyof typeof elementTypes, elements: readonly Element[]): Buffer {
+export function binaryArray(type: ElementType, elements: readonly Element[]): Buffer {
   let length = headerLength
   for (const element of elements) length += lengthLength + byteLength(element)
   const array = Buffer.allocUnsafe(length)
-  writeHeader(array, elementTypes[type], elements.length)
+  writeHeader(array, objectIds[type], elements.length)
   let at = headerLength
   for (const element of elements) at = writeElement(array, element, at)
   return array

@@ -1,9 +1,10 @@
 import type pg from 'pg'
-import { binaryArray, uuidBytes } from '../database/binary-array.ts'
+import { binaryArray, uuidBytes, type Element, type ElementType } from '../database/binary-array.ts'
 import { leaseLength } from '../queue/lease.ts'
 
 /** A verified callback on its way into the database. */
 export interface NewCall {
+  /** A canonical UUID, as `leaseToken` is: another text would fail its whole flush. */
   readonly id: string
   readonly gateway: string
   readonly queue: string
@@ -21,18 +22,40 @@ export interface NewCall {
 
 type Queryable = Pick<pg.PoolClient, 'query'>
 
-const columns = 'id, gateway, queue, url, headers, kind, payload, body, lease_token'
+interface Column {
+  readonly name: string
+  readonly type: ElementType
+  valueOf(call: NewCall): Element
+}
 
-/** One parameter a column, whatever the number of calls: the text and its plan stay small. */
-const insert = `insert into billing.webhook_calls (${columns}, state, lease_until)
-  select ${columns},
+const columns: readonly Column[] = [
+  { name: 'id', type: 'uuid', valueOf: ({ id }) => uuidBytes(id) },
+  { name: 'gateway', type: 'text', valueOf: ({ gateway }) => gateway },
+  { name: 'queue', type: 'text', valueOf: ({ queue }) => queue },
+  { name: 'url', type: 'text', valueOf: ({ url }) => url },
+  { name: 'headers', type: 'json', valueOf: ({ headers }) => JSON.stringify(headers) },
+  { name: 'kind', type: 'text', valueOf: ({ kind }) => kind },
+  { name: 'payload', type: 'json', valueOf: ({ payload }) => payload },
+  { name: 'body', type: 'bytea', valueOf: ({ exact, bytes }) => (exact ? null : bytes) },
+  {
+    name: 'lease_token',
+    type: 'uuid',
+    valueOf: ({ leaseToken }) => (leaseToken === null ? null : uuidBytes(leaseToken)),
+  },
+]
+
+const names = columns.map(({ name }) => name).join(', ')
+const lists = columns.map(({ type }, at) => `unnest($${at + 1}::${type}[])`).join(', ')
+
+/**
+ * One parameter a column, whatever the number of calls: a list of VALUES costs the server more to
+ * read and plan than to store.
+ */
+const insert = `insert into billing.webhook_calls (${names}, state, lease_until)
+  select ${names},
     case when lease_token is null then 'pending' else 'processing' end,
     case when lease_token is not null then clock_timestamp() + interval '${leaseLength} ms' end
-  from (
-    select unnest($1::uuid[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
-      unnest($5::json[]), unnest($6::text[]), unnest($7::json[]), unnest($8::bytea[]),
-      unnest($9::uuid[])
-  ) as call (${columns})
+  from (select ${lists}) as call (${names})
   on conflict (id) do nothing`
 
 /**
@@ -40,44 +63,10 @@ const insert = `insert into billing.webhook_calls (${columns}, state, lease_unti
  * place in the queue.
  */
 export async function insertCalls(db: Queryable, calls: readonly NewCall[]): Promise<void> {
-  await db.query(insert, [
-    binaryArray(
-      'uuid',
-      calls.map(({ id }) => uuidBytes(id)),
-    ),
-    binaryArray(
-      'text',
-      calls.map(({ gateway }) => gateway),
-    ),
-    binaryArray(
-      'text',
-      calls.map(({ queue }) => queue),
-    ),
-    binaryArray(
-      'text',
-      calls.map(({ url }) => url),
-    ),
-    binaryArray(
-      'json',
-      calls.map(({ headers }) => JSON.stringify(headers)),
-    ),
-    binaryArray(
-      'text',
-      calls.map(({ kind }) => kind),
-    ),
-    binaryArray(
-      'json',
-      calls.map(({ payload }) => payload),
-    ),
-    binaryArray(
-      'bytea',
-      calls.map(({ exact, bytes }) => (exact ? null : bytes)),
-    ),
-    binaryArray(
-      'uuid',
-      calls.map(({ leaseToken }) => leaseToken && uuidBytes(leaseToken)),
-    ),
-  ])
+  await db.query(
+    insert,
+    columns.map(({ type, valueOf }) => binaryArray(type, calls.map(valueOf))),
+  )
 }
 
 /** The same call with nothing that a text column could refuse; it is parsed when it is processed. */

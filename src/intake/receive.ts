@@ -38,7 +38,7 @@ export interface AtOnce {
   process(call: NewCall): Promise<boolean>
 }
 
-/** The pipeline: gateway -> verify -> parse -> store -> acknowledge. */
+/** The pipeline: gateway -> verify -> parse -> store (-> process at once) -> acknowledge. */
 export async function receive(request: IncomingCall, intake: Intake): Promise<Answer> {
   const found = intake.gateways.find(request.gateway)
   if (found === undefined) return responses.unknownGateway

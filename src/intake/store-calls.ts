@@ -23,16 +23,17 @@ export interface CallStoreOptions {
   readonly mostWaiting?: number
   /** Likewise the bytes of their bodies. */
   readonly mostWaitingBytes?: number
-  /** Told of calls once they are committed. */
+  /** Told of calls once they are committed; must not throw. */
   readonly onStored?: (ids: readonly string[]) => void
 }
 
-/** Rows and bytes of one flush at most: below the limit of 65,535 parameters, and of memory. */
+/** Rows and bytes of one flush at most. */
 const mostRows = 500
 const mostBytes = 8 * 1024 * 1024
 const mostWaitingBytesByDefault = 64 * 1024 * 1024
-/** One flush at a time makes the largest ones; a slow one must not hold up everybody. */
+/** One flush at a time makes the largest ones; one that hangs must not hold up everybody. */
 const mostFlushes = 2
+/** Many times what a flush takes on a healthy server. */
 const slowFlush: Duration = 100
 
 interface Waiting {
@@ -114,9 +115,12 @@ function keepUnderWay(next: () => Promise<void> | undefined) {
       slow += 1
       advance()
     }, slowFlush)
-    await flush
-    clearTimeout(timer)
-    if (isSlow) slow -= 1
+    try {
+      await flush
+    } finally {
+      clearTimeout(timer)
+      if (isSlow) slow -= 1
+    }
   }
   async function ended(): Promise<void> {
     while (underWay.size > 0) await Promise.all(underWay)
@@ -192,8 +196,8 @@ function mayPass(error: unknown): boolean {
 
 /** Not known to be stored: turned away, and the gateway's repetition is harmless. */
 function settleFailed(batch: readonly Waiting[], options: CallStoreOptions, error: unknown): void {
-  options.log.error({ err: error, calls: batch.length }, 'storing calls failed')
   for (const entry of batch) entry.settle('unavailable')
+  options.log.error({ err: error, calls: batch.length }, 'storing calls failed')
 }
 
 function settleStored(batch: readonly Waiting[], { onStored }: CallStoreOptions): void {

@@ -35,6 +35,8 @@ export interface Backlog {
   /** How long the oldest call that is due has been waiting. */
   readonly oldestPendingSeconds: number
   readonly processingCalls: number
+  /** Failed before, and waiting for their next attempt. */
+  readonly retriedCalls: number
   readonly failedCalls: number
   readonly reviewCalls: number
   readonly failedDeliveries: number
@@ -49,6 +51,8 @@ export async function readBacklog(database: Database): Promise<Backlog> {
         from billing.webhook_calls where state = 'pending') as "oldestPendingSeconds",
       (select count(*)::int from billing.webhook_calls
         where state = 'processing') as "processingCalls",
+      (select count(*)::int from billing.webhook_calls
+        where state = 'pending' and attempts > 0) as "retriedCalls",
       (select count(*)::int from billing.webhook_calls where state = 'failed') as "failedCalls",
       (select count(*)::int from billing.webhook_calls where needs_review) as "reviewCalls",
       (select count(*)::int from billing.deliveries

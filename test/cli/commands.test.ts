@@ -159,9 +159,7 @@ test('no table is wider than 80 columns', async () => {
 
 describe('wrong usage ends with exit code 2 and one line:', () => {
   const rows: readonly (readonly [args: readonly string[], pattern: RegExp])[] = [
-    [[], /a command is missing/],
     [['pay'], /unknown command 'pay'/],
-    [['payments'], /a command is missing/],
     [['prune', '--now'], /unknown option '--now'/],
     [['payments', 'create'], /--gateway/],
     [['payments', 'create', '--gateway', 'fake', ...payable, '--amount', '19.99'], /minor units/],
@@ -182,6 +180,14 @@ describe('wrong usage ends with exit code 2 and one line:', () => {
     })
   }
 })
+
+for (const args of [[], ['payments']]) {
+  test(`without a command, quittance ${args.join(' ')} shows its help on stderr: exit code 2`, async () => {
+    const { code, stdout, stderr } = await quittance(...args)
+    const help = await quittance(...args, '--help')
+    assert.deepEqual([code, stdout, stderr], [2, [], help.stdout])
+  })
+}
 
 describe('what is not there ends with exit code 1 and one line:', () => {
   const unknown = '01890000-0000-7000-8000-000000000000'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -115,6 +115,10 @@ onPostgres((engine) => {
     assertFinding(of('listeners'), 'error', /grant\/PaymentSucceeded.*listeners forget/)
     await database.query("delete from billing.listeners where name = 'grant'")
     assertFinding((await look()).of('listeners'), 'ok', /1 known, all of them here/)
+    // The listeners of an app that embeds the library stand in no file.
+    rmSync(config)
+    const { of: ofApp } = await look()
+    assertFinding(ofApp('listeners'), 'warning', /mourn\/PaymentFailed.*registers it itself/)
   })
 
   test('what waits too long is an error; what failed or needs a person is a warning', async () => {
@@ -139,10 +143,13 @@ onPostgres((engine) => {
       insert into billing.schedules (name, next_run_at) values ('prune', now() - interval '9 hours')
       on conflict (name) do update set next_run_at = excluded.next_run_at`)
     const seen = await look()
+    assertFinding(seen.of('retries'), 'ok', /none/)
     assertFinding(seen.of('queue'), 'error', /1 pending, 0 in work, the oldest due for 6\d\d s/)
     assertFinding(seen.of('failed_calls'), 'warning', /2 failed.*calls replay --failed/)
     assertFinding(seen.of('review'), 'warning', /1 need.*--needs-review/)
     assertFinding(seen.of('deliveries'), 'warning', /1 to queued listeners.*replay --failed/)
     assertFinding(seen.of('schedules'), 'warning', /prune is 9 h overdue/)
+    await database.query("update billing.webhook_calls set attempts = 1 where state = 'pending'")
+    assertFinding((await look()).of('retries'), 'warning', /1 failed.*calls list --state pending/)
   })
 })

@@ -120,10 +120,14 @@ test('doctor names a damaged data folder and leaves it alone', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, '.quittance')
   fillDataFolder(data)
-  writeFileSync(join(folder.path, '.env'), `BILLING_DATA_DIR=${data}\n`)
+  writeFileSync(join(folder.path, '.env'), `BILLING_DATA_DIR=${data}\nSTRIPE_SIGNING_SECRT=x\n`)
   chmodSync(data, 0o700)
   const sound = await doctor({ cwd: folder.path })
-  assertFinding(sound.of('settings'), 'ok', /the environment, \.env/)
+  assertFinding(
+    sound.of('settings'),
+    'ok',
+    /the environment, \.env \(not read from it: STRIPE_SIGNING_SECRT\) — $/,
+  )
   assertFinding(sound.of('data_folder'), 'ok', /private/)
   rmSync(join(data, 'database/PG_VERSION'))
   const { of } = await doctor({ cwd: folder.path })

@@ -91,7 +91,7 @@ const rows: readonly Row[] = [
     name: 'a misspelt key in quittance.config',
     env: {},
     config: 'export default { webhook: { pruneAfterDays: 30 } }',
-    line: /quittance\.config\.js: webhook.*pruneAfterDays/,
+    line: /quittance\.config\.js: webhook.*pruneAfterDays.*the keys are path, middleware, prune_after_days, max_body_bytes /,
   },
   {
     name: 'a listener in quittance.config that is no function',

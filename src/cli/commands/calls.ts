@@ -63,7 +63,7 @@ async function list(_options: unknown, command: Command): Promise<void> {
       call.state,
       shortTime(call.receivedAt),
     ])
-    printTable(['id', 'gateway', 'state', 'received'], rows, page.data.map(remark))
+    printTable(['id', 'gateway', 'state', 'received (UTC)'], rows, page.data.map(remark))
     if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
   }
 }
@@ -103,6 +103,7 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   print(`url         ${visible(call.url)}`)
   print(`received    ${call.receivedAt.toISOString()}`)
   print(`state       ${call.state}, ${call.attempts} attempts`)
+  if (view.next_attempt_at !== null) print(`due         ${view.next_attempt_at}`)
   if (call.needsReview) print('            needs review')
   if (call.paymentId !== null) print(`payment     ${call.paymentId}`)
   for (const key of call.dedupClaims) print(`claim       ${key}`)

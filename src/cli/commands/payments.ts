@@ -158,7 +158,7 @@ async function list(_options: unknown, command: Command): Promise<void> {
       shortTime(payment.createdAt),
       payment.gateway,
     ])
-    printTable(['id', 'status', 'amount', 'created', 'gateway'], rows)
+    printTable(['id', 'status', 'amount', 'created (UTC)', 'gateway'], rows)
     if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
   }
 }

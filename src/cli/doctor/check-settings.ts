@@ -1,4 +1,5 @@
 import type { Gateway } from '../../gateways/gateway.ts'
+import { variableNames } from '../env.ts'
 import { configuredNames, type Subject } from './subject.ts'
 import { ok, skipped, thrown, warning, type Finding } from './finding.ts'
 
@@ -9,14 +10,25 @@ const fix = 'Correct the named setting; docs/configuration.md describes it.'
 export function checkSettings(subject: Subject): readonly Finding[] {
   const { inspected, checked } = subject
   const faults = [...inspected.faults, ...('fault' in checked ? [checked.fault] : [])]
-  const places = ['the environment', ...inspected.files].join(', ')
+  const places = ['the environment', ...envFile(subject), inspected.configFile ?? []].flat()
   return [
     ...(faults.length === 0
-      ? [ok('settings', `read from ${places}`)]
+      ? [ok('settings', `read from ${places.join(', ')}`)]
       : faults.map((fault) => thrown('settings', fault, fix))),
     ...checkToken(subject),
     ...checkGateways(subject),
   ]
+}
+
+/** With what it holds for others, where a misspelt name would be. */
+function envFile({ inspected, gateways }: Subject): readonly string[] {
+  if (inspected.envFile === undefined) return []
+  const ofGateways = gateways.flatMap(({ credentials }) =>
+    Object.values(credentials).flatMap(({ env }) => env),
+  )
+  const known = new Set([...variableNames, ...ofGateways])
+  const others = inspected.envFile.filter((name) => !known.has(name))
+  return [others.length === 0 ? '.env' : `.env (not read from it: ${others.join(', ')})`]
 }
 
 function checkToken({ inspected, production }: Subject): readonly Finding[] {

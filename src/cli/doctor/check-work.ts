@@ -7,7 +7,15 @@ import { atRest } from './open-for-diagnosis.ts'
 import type { Subject } from './subject.ts'
 import { error, ok, skipped, thrown, warning, type Fault, type Finding } from './finding.ts'
 
-const checks = ['queue', 'failed_calls', 'review', 'deliveries', 'schedules', 'listeners'] as const
+const checks = [
+  'queue',
+  'retries',
+  'failed_calls',
+  'review',
+  'deliveries',
+  'schedules',
+  'listeners',
+] as const
 
 /** What waits, what failed, and whether anybody works on it. */
 export async function checkWork(subject: Subject): Promise<readonly Finding[]> {
@@ -59,6 +67,10 @@ async function checkBacklog(database: Database): Promise<readonly Finding[]> {
           fix: 'Start a worker, or more of them: quittance work',
         })
       : ok('queue', backlog.pendingCalls === 0 ? depth : `${depth}, ${age}`),
+    none('retries', backlog.retriedCalls, {
+      found: `${backlog.retriedCalls} failed, and will be tried again`,
+      fix: 'See why: quittance calls list --state pending',
+    }),
     none('failed_calls', backlog.failedCalls, {
       found: `${backlog.failedCalls} failed for good`,
       fix: 'See quittance calls list --state failed; then quittance calls replay --failed',
@@ -101,7 +113,7 @@ async function checkSchedules(database: Database): Promise<Finding> {
 
 async function checkListeners(
   database: Database,
-  { listeners }: Subject,
+  { listeners, inspected }: Subject,
 ): Promise<readonly Finding[]> {
   if ('fault' in listeners) {
     return [thrown('listeners', listeners.fault, 'Correct the listeners in quittance.config.ts.')]
@@ -114,9 +126,11 @@ async function checkListeners(
   if (missing.length === 0 && fresh.length === 0) {
     return [ok('listeners', own.length === 0 ? 'none' : `${own.length} known, all of them here`)]
   }
+  // Where an app embeds the library, its listeners are in its code and not in a file.
+  const severity = inspected.configFile === undefined ? warning : error
   return [
     ...missing.map((key) =>
-      error('listeners', {
+      severity('listeners', {
         found: `${key} is known to the database, but missing here`,
         fix: 'Add it to quittance.config.ts. If an app registers it itself, leave it. Removed for good: quittance listeners forget NAME',
       }),

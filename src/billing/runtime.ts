@@ -88,7 +88,7 @@ export function createRuntime(options: BillingOptions): Runtime {
       const made = await assembled.peek()
       await made?.calls.close()
       // Best effort, as promised: bounded, or a piece of work that never ends would keep us.
-      const works = Promise.all(made?.processing.underWay ?? new Set<Promise<void>>())
+      const works = Promise.all([made?.queue.told(), ...(made?.processing.underWay ?? [])])
       await Promise.race([works, pause(workGrace, undefined, { ref: false })])
       await (await database.peek())?.close()
     },

@@ -26,8 +26,9 @@ export function databaseQueue(database: Database, log: Log): QueueConnection {
       // The embedded database serves its own process first, and passes no notifications on.
       const served = [...workers.values()].some(({ everyQueue }) => everyQueue)
       if (served || database.kind === 'embedded') return
-      await notify()
+      await notify.ask()
     },
+    told: () => notify.ended(),
     async subscribe(onWork, options = { everyQueue: true }) {
       workers.set(onWork, options)
       const stopListening = database.kind === 'postgres' ? listen(database, onWork, log) : undefined
@@ -84,8 +85,11 @@ function listen(database: Database, onNotify: () => void, log: Log): () => Promi
   }
 }
 
-/** One at a time, begun `every` so often at most; however many ask meanwhile, one more follows. */
-function coalesce(work: () => Promise<unknown>, every: Duration): () => Promise<unknown> {
+/**
+ * One at a time, begun `every` so often at most; however many ask meanwhile, one more follows for
+ * all of them. Resolves for each with the one that was begun after he asked.
+ */
+function coalesce(work: () => Promise<unknown>, every: Duration) {
   let current: Promise<unknown> | undefined
   let next: Promise<unknown> | undefined
   const start = () => {
@@ -100,10 +104,17 @@ function coalesce(work: () => Promise<unknown>, every: Duration): () => Promise<
     next = undefined
     await start()
   }
-  return () => {
-    if (next !== undefined) return next
-    if (current === undefined) return start()
-    next = follow(current)
-    return next
+  return {
+    ask(): Promise<unknown> {
+      if (next !== undefined) return next
+      if (current === undefined) return start()
+      next = follow(current)
+      return next
+    },
+    async ended(): Promise<void> {
+      while (next !== undefined || current !== undefined) {
+        await Promise.allSettled([next, current])
+      }
+    },
   }
 }

@@ -11,6 +11,8 @@ export interface QueueConnection {
   readonly inline: boolean
   /** Tells workers that calls wait. Runs after the commit. */
   announce(callIds: readonly string[]): Promise<void>
+  /** Resolves when all that was announced has been told. */
+  told(): Promise<void>
   /**
    * Wakes `onWork` whenever calls may wait; the worker also looks by itself every second.
    * `everyQueue`: it takes calls of every queue, so that nobody else need be told of ours.

@@ -29,9 +29,9 @@ export const full: Settings = {
 export const quick: Settings = {
   connections: [8, 16],
   rounds: 1,
-  firstWarmUpMs: 100,
+  firstWarmUpMs: 500,
   warmUpMs: 100,
-  roundMs: 300,
+  roundMs: 1_000,
   requests: 1_000,
   backlog: { postgres: 200, embedded: 100 },
   backlogRounds: 1,

@@ -113,7 +113,7 @@ describe('bad inputs, B: a sender that is too slow is cut', { concurrency: true 
     })
     assert.equal(result.answers[0]?.status, 408)
     assert.equal(result.closed, true)
-    within(result.tookMs, 7_500, 10_000)
+    within(result.tookMs, 7_500, 11_500)
   })
 
   test('33: the largest chunk size is waited for, in vain: 408 at 8 s', async () => {
@@ -140,7 +140,7 @@ describe('bad inputs, B: a sender that is too slow is cut', { concurrency: true 
   test('a connection that says nothing is cut at 4 s', async () => {
     const result = await exchange(port, [], { waitMs: 8_000 })
     assert.equal(result.closed, true)
-    within(result.tookMs, 3_500, 6_000)
+    within(result.tookMs, 3_500, 7_800)
   })
 
   test('a connection that asks no more is cut at 5 s', async () => {
@@ -148,7 +148,7 @@ describe('bad inputs, B: a sender that is too slow is cut', { concurrency: true 
     const result = await exchange(port, request, { waitMs: 9_000 })
     assert.equal(result.answers[0]?.status, 200)
     assert.equal(result.closed, true)
-    within(result.tookMs, 4_500, 8_000)
+    within(result.tookMs, 4_500, 8_800)
   })
 })
 
@@ -157,7 +157,7 @@ describe('the body limit', () => {
     const result = await exchange(port, `${head}Content-Length: ${maxBodyBytes + 1}\r\n\r\n`)
     assert.equal(result.answers[0]?.status, 413)
     assert.equal(result.closed, true)
-    assert.ok(result.tookMs < 1_000)
+    assert.ok(result.tookMs < 2_900)
   })
 
   test('36: a chunked body answers 413 at the limit and the connection is closed', async () => {

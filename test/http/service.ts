@@ -97,13 +97,13 @@ export function fakeCallback(payment: Pick<Payment, 'id'>, result = 'success'): 
   return JSON.stringify({ payment_id: payment.id, result })
 }
 
-/** Waits until the look says so; fails loudly after five seconds. */
+/** Waits until the look says so; fails loudly after 20 seconds. */
 export async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + 5_000
+  const deadline = performance.now() + 20_000
   for (;;) {
     const found = await look()
     if (found !== undefined) return found
-    if (performance.now() > deadline) throw new Error('it did not happen within 5 s')
+    if (performance.now() > deadline) throw new Error('it did not happen within 20 s')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

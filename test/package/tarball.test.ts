@@ -73,7 +73,7 @@ async function pack(): Promise<string> {
 async function makeProject(project: string, others: readonly string[]): Promise<void> {
   mkdirSync(project)
   writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
-  const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--fetch-retries=1']
+  const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--fetch-retries=4']
   await run('npm', ['install', ...flags, tarball, ...others], project)
 }
 
@@ -178,7 +178,7 @@ function quittance(args: readonly string[]): Promise<string> {
 
 /** Processing follows the answer: looks again until so many are paid. */
 async function paidIds(count: number): Promise<ReadonlySet<string>> {
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + 60_000
   for (;;) {
     const list = await quittance(['payments', 'list', '--status', 'paid', '--json'])
     const { data } = JSON.parse(list) as { readonly data: readonly { readonly id: string }[] }

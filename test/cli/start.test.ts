@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { beginRequest } from '../faults/raw-request.ts'
 import { onPostgres } from '../support/databases.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { startService, startWorker, type RunningService } from '../support/process.ts'
@@ -18,7 +19,7 @@ interface ShownPayment {
 
 /** Looks again until it holds; processing follows the answer. */
 async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
-  const deadline = performance.now() + 10_000
+  const deadline = performance.now() + 30_000
   for (;;) {
     const seen = await look()
     if (holds(seen)) return seen
@@ -128,7 +129,8 @@ describe('a stopped service', () => {
     const service = await startService({ cwd: folder.path })
     await service.line(show)
     // A request that never ends keeps the orderly stop waiting.
-    const socket = await openRequest(service.url)
+    const { socket } = await beginRequest(service.url, 100)
+    socket.write('{')
     service.child.kill('SIGTERM')
     await service.line(/"stopping"/)
     const ending = await service.stop()
@@ -136,18 +138,6 @@ describe('a stopped service', () => {
     assert.deepEqual([ending.code, ending.signal], [1, null])
   })
 })
-
-async function openRequest(url: string) {
-  const { connect } = await import('node:net')
-  const { hostname, port } = new URL(url)
-  const socket = connect(Number(port), hostname)
-  socket.on('error', () => {})
-  await new Promise((connected) => socket.once('connect', connected))
-  const headers = ['host: test', 'content-type: application/json', 'content-length: 100']
-  socket.write(`POST /billing/webhooks/fake HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n{`)
-  await new Promise((wait) => setTimeout(wait, 200))
-  return socket
-}
 
 onPostgres((engine) => {
   test('serve --no-worker stores; a worker process applies; both end with 0 on SIGTERM', async () => {

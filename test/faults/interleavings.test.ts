@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
+import type { BillingCore } from '../../src/billing/types.ts'
 import { forEachDatabase, onPostgres } from '../support/databases.ts'
 import {
   newPayment,
@@ -13,11 +14,27 @@ import {
   type TestBilling,
 } from '../support/billing.ts'
 
+/** Sends as a gateway does: again while the answer is 503, which a busy machine may give. */
+async function sendUntilTaken(
+  core: BillingCore,
+  id: string,
+  result: 'success' | 'failure',
+): Promise<number> {
+  const deadline = performance.now() + 60_000
+  for (;;) {
+    const { status } = await sendFake(core, id, result)
+    if (status !== 503 || performance.now() > deadline) return status
+    await pause(100)
+  }
+}
+
 forEachDatabase((engine) => {
   let billing: TestBilling
 
   before(async () => {
-    billing = await openBilling(engine)
+    // The second that the embedded database has by default may pass in one slow moment of a busy
+    // machine, and would cost an attempt.
+    billing = await openBilling(engine, { listenerBudgetMs: 20_000 })
     const { core } = billing
     await sql`create table told (
       place bigint generated always as identity, type text, payment_id uuid
@@ -60,14 +77,11 @@ forEachDatabase((engine) => {
       const payment = await newPayment(core)
       ids.push(payment.id)
       const answers = await Promise.all([
-        soon().then(() => sendFake(core, payment.id, 'failure')),
-        soon().then(() => sendFake(core, payment.id, 'success')),
-        soon().then(() => sendFake(core, payment.id, 'success')),
+        soon().then(() => sendUntilTaken(core, payment.id, 'failure')),
+        soon().then(() => sendUntilTaken(core, payment.id, 'success')),
+        soon().then(() => sendUntilTaken(core, payment.id, 'success')),
       ])
-      assert.deepEqual(
-        answers.map((answer) => answer.status),
-        [200, 200, 200],
-      )
+      assert.deepEqual(answers, [200, 200, 200])
     })
     await settled(core, 120_000)
     const { rows: statuses } = await sql<{ status: string; count: bigint }>`
@@ -101,17 +115,30 @@ forEachDatabase((engine) => {
       await Promise.all([
         // Half of them well after their callback has been processed.
         (ids.length % 2 === 0 ? soon() : pause(200)).then(() => newPayment(core, { id })),
-        soon().then(() => sendFake(core, id, 'success')),
+        soon()
+          .then(() => sendUntilTaken(core, id, 'success'))
+          .then((status) => assert.equal(status, 200)),
       ])
     })
     await settled(core, 60_000)
-    const { rows } = await sql<{ status: string; events: bigint; count: bigint }>`
-      select status, events, count(*) as count from (
-        select p.status, count(e.id) as events from billing.payments p
-        left join billing.events e on e.payment_id = p.id
-        where p.id = any(${ids}::uuid[]) group by p.id) as each
-      group by status, events`.execute(database.db)
-    assert.deepEqual(rows, [{ status: 'paid', events: 1n, count: 500n }])
+    const count = async () => {
+      const { rows } = await sql<{ status: string; events: bigint; count: bigint }>`
+        select status, events, count(*) as count from (
+          select p.status, count(e.id) as events from billing.payments p
+          left join billing.events e on e.payment_id = p.id
+          where p.id = any(${ids}::uuid[]) group by p.id) as each
+        group by status, events`.execute(database.db)
+      return rows
+    }
+    // An early callback looks finished for a moment, until the worker has looked again: not for the
+    // minute after which the sweeper would help.
+    const deadline = performance.now() + 20_000
+    let counted = await count()
+    while (counted.some(({ status }) => status !== 'paid') && performance.now() < deadline) {
+      await pause(100)
+      counted = await count()
+    }
+    assert.deepEqual(counted, [{ status: 'paid', events: 1n, count: 500n }])
   })
 })
 
@@ -131,7 +158,8 @@ onPostgres((engine) => {
     await core.work()
     const id = randomUUID()
     await sendFake(core, id, 'success')
-    const stopped = `select 1 from pg_locks where locktype = 'advisory' and not granted`
+    const stopped = `select 1 from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`
     await until(async () => (await database.pool.query(stopped)).rows.length === 1, {
       what: 'the worker stands before its commit',
     })

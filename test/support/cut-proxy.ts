@@ -91,7 +91,7 @@ function listen(proxied: Proxied, port: number): Promise<Server> {
 }
 
 /** A statement that never comes fails its test instead of hanging it. */
-const strikeWithinMs = 10_000
+const strikeWithinMs = 30_000
 
 function arm(proxied: Proxied, statement: RegExp, fault: Fault): ArmedFault {
   const struck = Promise.withResolvers<void>()

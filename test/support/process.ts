@@ -46,7 +46,8 @@ export interface ProcessOptions {
   readonly file?: string
 }
 
-const defaultTimeoutMs = 20_000
+/** Many times what a start takes: a busy machine must not fail a test. */
+const defaultTimeoutMs = 60_000
 
 /** What a failed test left behind must not keep its file from ending. */
 const running = new Set<ChildProcess>()
@@ -136,18 +137,30 @@ export function runCommand(args: readonly string[], options: ProcessOptions = {}
   return startProcess(args, options).ended
 }
 
-/** Starts `quittance serve` on a free port and waits until it answers. */
+const mostStarts = 3
+
+/**
+ * Starts `quittance serve` on a free port, or the given one, and waits until it answers. A free
+ * port may be taken by somebody else before the service listens on it; then it gets another one.
+ */
 export async function startService(
   options: ProcessOptions & { readonly args?: readonly string[] } = {},
 ): Promise<RunningService> {
-  const port = options.env?.['PORT'] ?? String(await freePort())
-  const running = startProcess(['serve', ...(options.args ?? [])], {
-    ...options,
-    env: { HOST: '127.0.0.1', ...options.env, PORT: port },
-  })
-  const url = `http://127.0.0.1:${port}`
-  await untilReady(running, url)
-  return { ...running, url }
+  const givenPort = options.env?.['PORT']
+  for (let starts = 1; ; starts += 1) {
+    const port = givenPort ?? String(await freePort())
+    const running = startProcess(['serve', ...(options.args ?? [])], {
+      ...options,
+      env: { HOST: '127.0.0.1', ...options.env, PORT: port },
+    })
+    const url = `http://127.0.0.1:${port}`
+    if (await isReady(running, url)) return { ...running, url }
+    const { code, signal, stdout, stderr } = await running.kill()
+    const said = [...stdout, ...stderr].join('\n')
+    const mayStartAgain = givenPort === undefined && starts < mostStarts
+    if (mayStartAgain && /port \d+ is in use/.test(said)) continue
+    throw new Error(`the service did not become ready (${code ?? signal}):\n${said}`)
+  }
 }
 
 /** Starts `quittance work` and waits until it says that it works. */
@@ -159,16 +172,17 @@ export async function startWorker(
   return running
 }
 
-async function untilReady(running: RunningProcess, url: string): Promise<void> {
+/** False: it ended, or its time is up. Until it has said its address, another may answer there. */
+async function isReady(running: RunningProcess, url: string): Promise<boolean> {
   const deadline = performance.now() + defaultTimeoutMs
   while (performance.now() < deadline) {
-    if (running.child.exitCode !== null || running.child.signalCode !== null) break
-    const answer = await fetch(`${url}/readyz`).catch(() => undefined)
-    await answer?.arrayBuffer()
-    if (answer?.status === 200) return
+    if (running.child.exitCode !== null || running.child.signalCode !== null) return false
+    if (running.stdout.some((line) => line.includes(url))) {
+      const answer = await fetch(`${url}/readyz`).catch(() => undefined)
+      await answer?.arrayBuffer()
+      if (answer?.status === 200) return true
+    }
     await new Promise((wait) => setTimeout(wait, 25))
   }
-  const ending = await running.kill()
-  const said = [...ending.stdout, ...ending.stderr].join('\n')
-  throw new Error(`the service did not become ready (${ending.code ?? ending.signal}):\n${said}`)
+  return false
 }

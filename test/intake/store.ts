@@ -21,6 +21,8 @@ export interface TestStore extends AsyncDisposable {
   readonly logged: readonly Record<string, unknown>[]
   /** Statements that the store has begun. */
   statements(): number
+  /** The ids that each of them was given, in the order of their beginning. */
+  readonly inserted: readonly (readonly string[])[]
 }
 
 export interface TestStoreOptions extends Omit<CallStoreOptions, 'pool' | 'log'> {
@@ -42,10 +44,11 @@ export async function openStore(
     applicationName: 'test intake',
     statementTimeout: seconds(2),
   })
-  let statements = 0
+  const inserted: (readonly string[])[] = []
   const pool = {
     query: (...args: unknown[]) => {
-      statements += 1
+      const [, [ids]] = args as [string, readonly [Buffer]]
+      inserted.push(idsIn(ids))
       return (intake.pool.query as (...all: unknown[]) => unknown).apply(intake.pool, args)
     },
   } as Pick<pg.Pool, 'query'>
@@ -54,13 +57,26 @@ export async function openStore(
     calls,
     database,
     logged: lines,
-    statements: () => statements,
+    statements: () => inserted.length,
+    inserted,
     [Symbol.asyncDispose]: async () => {
       await calls.close()
       await intake.close()
       await database.close()
     },
   }
+}
+
+/** The elements of PostgreSQL's binary array of uuids, none of them null. */
+function idsIn(array: Buffer): readonly string[] {
+  const header = 20
+  const length = 4
+  const ids: string[] = []
+  for (let at = header; at < array.length; at += length + 16) {
+    const hex = array.toString('hex', at + length, at + length + 16)
+    ids.push(hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'))
+  }
+  return ids
 }
 
 /** A call as `receive` hands it over. */

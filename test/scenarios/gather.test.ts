@@ -10,14 +10,18 @@ interface Run {
 }
 
 /** Batches that end when the test says so; the key of an item is its first letter. */
-function gathering(options: { readonly slots: number; readonly most: number }) {
+function gathering(options: {
+  readonly slots: number
+  readonly most: number
+  readonly patience?: number
+}) {
   const runs: Run[] = []
   const hand = gather<string, string>({
     slots: options.slots,
     most: () => options.most,
     keysOf: ([first = '']) => [first],
     goesAlone: (item) => item.endsWith('!'),
-    patience: 50,
+    patience: options.patience ?? 60_000,
     turnAway: async (item) => `${item} turned away`,
     run: (batch) =>
       new Promise((resolve, reject) => {
@@ -100,7 +104,7 @@ test('an item that goes alone shares its batch with nobody', async () => {
 })
 
 test('an item waits for another of its key only so long; for a slot it waits on', async () => {
-  const { runs, hand } = gathering({ slots: 1, most: 10 })
+  const { runs, hand } = gathering({ slots: 1, most: 10, patience: 50 })
   void hand('a1')
   const turnedAway = hand('a2')
   const waiting = hand('b1')

@@ -50,7 +50,9 @@ onPostgres((engine) => {
     const taken: LeasedCall[] = []
     const lanes = startSleepyLanes(elsewhere, taken)
     const stop = await databaseQueue(elsewhere, silentLog).subscribe(() => lanes.wake())
-    await until(() => listening(elsewhere), { what: 'the other process listens' })
+    await until(async () => (await listeners(elsewhere)).length > 0, {
+      what: 'the other process listens',
+    })
     for (const count of [1, 2, 3]) {
       await sendFake(billing.core, randomUUID(), 'success')
       await until(() => taken.length === count, { what: `call ${count} is taken` })
@@ -61,16 +63,19 @@ onPostgres((engine) => {
   })
 
   test('a worker whose listening connection is cut listens again', async () => {
+    const nobody = async () => (await listeners(elsewhere)).length === 0
+    await until(nobody, { what: 'no other test listens any more' })
     const taken: LeasedCall[] = []
     const lanes = startSleepyLanes(elsewhere, taken)
     const stop = await databaseQueue(elsewhere, silentLog).subscribe(() => lanes.wake())
-    await until(() => listening(elsewhere), { what: 'it listens' })
+    await until(async () => !(await nobody()), { what: 'it listens' })
+    const [cut] = await listeners(elsewhere)
     await elsewhere.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where query ilike 'listen %' and datname = current_database()`,
     )
-    await until(async () => !(await listening(elsewhere)), { what: 'the connection is gone' })
-    await until(() => listening(elsewhere), { what: 'it listens again' })
+    const others = async () => (await listeners(elsewhere)).filter((pid) => pid !== cut)
+    await until(async () => (await others()).length > 0, { what: 'it listens again' })
     const before = taken.length
     await sendFake(billing.core, randomUUID(), 'success')
     await until(() => taken.length > before, { what: 'the call is taken' })
@@ -93,10 +98,11 @@ onPostgres((engine) => {
   })
 })
 
-async function listening(database: Database): Promise<boolean> {
-  const { rows } = await database.pool.query(
-    `select 1 from pg_stat_activity
+/** The connections that listen, by the ids of their processes on the server. */
+async function listeners(database: Database): Promise<readonly number[]> {
+  const { rows } = await database.pool.query<{ pid: number }>(
+    `select pid from pg_stat_activity
      where query ilike 'listen %' and datname = current_database() and state = 'idle'`,
   )
-  return rows.length > 0
+  return rows.map(({ pid }) => pid)
 }

@@ -302,6 +302,8 @@ forEachDatabase((engine) => {
       let late: Promise<unknown> | undefined
       first = (_event, { tx }) => {
         late = pause(300).then(() => tx.query('select 1'))
+        // It may be refused before anybody looks at it below.
+        late.catch(() => {})
       }
       await pay()
       await settled(billing.core)

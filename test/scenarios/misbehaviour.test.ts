@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { coreOf } from '../../src/billing/create-core.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { createRuntime } from '../../src/billing/runtime.ts'
-import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
+import { newPayment, openBilling, sendFake, until, type TestBilling } from '../support/billing.ts'
 import { embedded, onPostgres } from '../support/databases.ts'
 
 let billing: TestBilling
@@ -39,7 +39,13 @@ for (const [what, error] of Object.entries(thrown)) {
     await billing.core.work()
     const payment = await newPayment(billing.core)
     await sendFake(billing.core, payment.id, 'success')
-    await pause(2_500)
+    const counted = async () => {
+      const { attempts, times_returned } = await callOf(payment)
+      return attempts + times_returned > 0
+    }
+    await until(counted, { what: 'the failure is recorded' })
+    // Nothing follows before the next attempt, after 10 s.
+    await pause(1_500)
     const { state, attempts, times_returned } = await callOf(payment)
     assert.deepEqual(
       { status: await statusOf(payment), state, attempts, times_returned },
@@ -59,11 +65,13 @@ test('work after the commit that hangs does not stop the worker', async () => {
   const payments = [await newPayment(billing.core), await newPayment(billing.core)]
   const [first, second] = payments
   assert.ok(first && second)
+  const paid = (payment: Payment) => async () => (await statusOf(payment)) === 'paid'
   await sendFake(billing.core, first.id, 'success')
+  await until(paid(first), { what: 'the first call is committed, and its work begins' })
   await pause(5_500)
   await sendFake(billing.core, second.id, 'success')
-  await pause(2_500)
-  assert.equal(await statusOf(second), 'paid')
+  // Before that work is given up, 20 s after its beginning.
+  await until(paid(second), { what: 'the second payment is paid', limitMs: 12_000 })
 })
 
 test('close() while work() is under way leaves nothing running', async () => {

@@ -6,15 +6,15 @@ import { connect, type Database } from '../../src/database/connect.ts'
 import { hours } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
-import { startLanes, type Lanes } from '../../src/processing/lanes.ts'
+import { startLanes } from '../../src/processing/lanes.ts'
 import { databaseQueue } from '../../src/queue/database.ts'
 import { releaseLeases, takeCalls, type LeasedCall } from '../../src/queue/lease.ts'
 import { onPostgres } from '../support/databases.ts'
 import { openBilling, sendFake, until, type TestBilling } from '../support/billing.ts'
 
 /** Lanes that would find nothing by themselves for an hour: only being woken helps. */
-function startSleepyLanes(database: Database, taken: LeasedCall[]): Lanes {
-  return startLanes<LeasedCall>({
+async function startSleepyLanes(database: Database, taken: LeasedCall[]): Promise<AsyncDisposable> {
+  const lanes = startLanes<LeasedCall>({
     table: 'billing.webhook_calls',
     database,
     log: silentLog,
@@ -26,6 +26,13 @@ function startSleepyLanes(database: Database, taken: LeasedCall[]): Lanes {
     take: (options) => takeCalls(database.db, { ...options, listeners: [] }),
     handle: async (call) => void taken.push(call),
   })
+  const stop = await databaseQueue(database, silentLog).subscribe(() => lanes.wake())
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await stop()
+      await lanes.stop(0)
+    },
+  }
 }
 
 onPostgres((engine) => {
@@ -48,8 +55,7 @@ onPostgres((engine) => {
 
   test('a call is handed to a worker in another process by NOTIFY, without waiting for a poll', async () => {
     const taken: LeasedCall[] = []
-    const lanes = startSleepyLanes(elsewhere, taken)
-    const stop = await databaseQueue(elsewhere, silentLog).subscribe(() => lanes.wake())
+    await using _ = await startSleepyLanes(elsewhere, taken)
     await until(async () => (await listeners(elsewhere)).length > 0, {
       what: 'the other process listens',
     })
@@ -57,8 +63,6 @@ onPostgres((engine) => {
       await sendFake(billing.core, randomUUID(), 'success')
       await until(() => taken.length === count, { what: `call ${count} is taken` })
     }
-    await stop()
-    await lanes.stop(0)
     await releaseLeases(elsewhere.db, 'billing.webhook_calls', taken)
   })
 
@@ -66,8 +70,7 @@ onPostgres((engine) => {
     const nobody = async () => (await listeners(elsewhere)).length === 0
     await until(nobody, { what: 'no other test listens any more' })
     const taken: LeasedCall[] = []
-    const lanes = startSleepyLanes(elsewhere, taken)
-    const stop = await databaseQueue(elsewhere, silentLog).subscribe(() => lanes.wake())
+    await using _ = await startSleepyLanes(elsewhere, taken)
     await until(async () => !(await nobody()), { what: 'it listens' })
     const [cut] = await listeners(elsewhere)
     await elsewhere.pool.query(
@@ -79,8 +82,6 @@ onPostgres((engine) => {
     const before = taken.length
     await sendFake(billing.core, randomUUID(), 'success')
     await until(() => taken.length > before, { what: 'the call is taken' })
-    await stop()
-    await lanes.stop(0)
   })
 
   test('however many callbacks come at once, few notifications are sent', async () => {

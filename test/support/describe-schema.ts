@@ -10,11 +10,13 @@ interface Line {
 export async function describeSchema({ db }: Database): Promise<string> {
   const columns = await sql<Line>`
     select class.relname as tablename,
-      format('  %s %s%s%s', attname, format_type(atttypid, atttypmod),
+      format('  %s %s%s%s%s', attname, format_type(atttypid, atttypmod),
+        case when attstorage <> typstorage then format(' storage %s', attstorage) else '' end,
         case when attnotnull then ' not null' else '' end,
         coalesce(' default ' || pg_get_expr(adbin, adrelid), '')) as line
     from pg_attribute
     join pg_class class on class.oid = attrelid
+    join pg_type on pg_type.oid = atttypid
     left join pg_attrdef on adrelid = attrelid and adnum = attnum
     where relnamespace = 'billing'::regnamespace and relkind = 'r'
       and attnum > 0 and not attisdropped
@@ -29,12 +31,7 @@ export async function describeSchema({ db }: Database): Promise<string> {
   const indexes = await sql<Line>`
     select tablename, '  ' || indexdef as line from pg_indexes
     where schemaname = 'billing' order by tablename, indexname`.execute(db)
-  const settings = await sql<Line>`
-    select relname as tablename, '  with ' || array_to_string(reloptions, ', ') as line
-    from pg_class
-    where relnamespace = 'billing'::regnamespace and relkind = 'r' and reloptions is not null
-    order by relname`.execute(db)
-  const lines = [...columns.rows, ...constraints.rows, ...indexes.rows, ...settings.rows]
+  const lines = [...columns.rows, ...constraints.rows, ...indexes.rows]
   const tables = [...new Set(lines.map(({ tablename }) => tablename))].sort()
   return tables
     .map((table) => {

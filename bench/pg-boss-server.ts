@@ -1,39 +1,15 @@
-/**
- * Baseline: the usual stack. The same check as the bare server, then one transaction a request:
- * the call, and its job with pg-boss; answered after the commit.
- */
-import pg from 'pg'
+/** Baseline: the usual stack, one transaction a request with a job by pg-boss. */
 import { PgBoss } from 'pg-boss'
-import { serve } from './serve-plainly.ts'
+import { connectionString, serveTransactions } from './serve-transactions.ts'
 
-const connectionString = process.env['DATABASE_URL'] ?? ''
-const pool = new pg.Pool({ connectionString, max: 10 })
-const boss = new PgBoss({ connectionString, supervise: false, schedule: false })
 const queue = 'calls'
-
+const boss = new PgBoss({ connectionString, supervise: false, schedule: false })
 await boss.start()
 await boss.createQueue(queue)
-await pool.query(`
-  create table calls (
-    id bigint generated always as identity primary key,
-    event_id text not null,
-    headers json not null,
-    payload json not null,
-    received_at timestamptz not null default now()
-  )`)
 
-serve(async ({ id, text }, request) => {
-  const client = await pool.connect()
-  try {
-    await client.query('begin')
-    const { rows } = await client.query<{ id: string }>(
-      'insert into calls (event_id, headers, payload) values ($1, $2, $3) returning id',
-      [id, JSON.stringify(request.headers), text],
-    )
-    const db = { executeSql: (sql: string, values?: unknown[]) => client.query(sql, values) }
-    await boss.send(queue, { callId: rows[0]?.id }, { db })
-    await client.query('commit')
-  } finally {
-    client.release()
-  }
+await serveTransactions({
+  add: (transaction, callId) => {
+    const executeSql = (sql: string, values?: unknown[]) => transaction.query(sql, values)
+    return boss.send(queue, { callId }, { db: { executeSql } })
+  },
 })

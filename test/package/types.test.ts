@@ -29,7 +29,10 @@ import {
 } from 'quittance'
 import type { Gateway, Outcome, Payload, Verdict } from 'quittance/gateways'
 
-/** What holds here holds when it compiles: `npm run types` is the test, this run its witness. */
+/**
+ * What holds here holds when it compiles: `npm run types` is the test, this run its witness.
+ * `@ts-expect-error` is an assertion too: it fails where the next line is not refused.
+ */
 const billing = createBilling({ database: { memory: true } })
 
 test('all options may be left out, and a misspelt one is refused', () => {

@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/connect.ts'
 import type { OpenDatabase } from '../database/open-database.ts'
 import { findPayment, listPayments } from '../database/payments.ts'
-import { newUuid } from '../kernel/ids.ts'
+import { isUuid, newUuid } from '../kernel/ids.ts'
 import type { Payment } from '../payments/payment.ts'
 import { requeueCallsAwaiting } from '../processing/awaiting.ts'
 import {
@@ -66,7 +66,7 @@ export function bindBilling(
         bound.afterCommit(() => settleEarlyCalls(open, queue, payment))
         return payment
       },
-      get: (id) => findPayment(db, id),
+      get: async (id) => (isUuid(id) ? findPayment(db, id) : undefined),
       list: (query = {}) => listPayments(db, query),
     },
   }

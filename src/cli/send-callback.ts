@@ -11,7 +11,7 @@ import {
 } from '../gateways/sign-callback.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { isUuid, newUuid } from '../kernel/ids.ts'
+import { newUuid } from '../kernel/ids.ts'
 import type { SendOptions } from './commands/send.ts'
 import { describeError, rootOf } from './describe-error.ts'
 import type { Settings } from './env.ts'
@@ -93,7 +93,7 @@ async function paymentFor(
 }
 
 async function storedPayment(core: BillingCore, gateway: Gateway, id: string | undefined) {
-  if (id !== undefined) return isUuid(id) ? core.payments.get(id) : undefined
+  if (id !== undefined) return core.payments.get(id)
   const pages = await Promise.all(
     unpaid.map((status) => core.payments.list({ gateway: gateway.name, status, limit: 1 })),
   )

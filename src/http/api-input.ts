@@ -1,3 +1,4 @@
+import { callStates } from '../database/tables.ts'
 import { z } from 'zod'
 import { eventTypes } from '../events/catalogue.ts'
 import { isUuid } from '../kernel/ids.ts'
@@ -87,8 +88,6 @@ export const paymentsQuery = z.strictObject({
   gateway: text(64).optional(),
   status: oneOf(paymentStatuses).optional(),
 })
-
-const callStates = ['pending', 'processing', 'processed', 'ignored', 'failed'] as const
 
 export const callsQuery = z.strictObject({
   ...paging,

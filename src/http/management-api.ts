@@ -74,7 +74,7 @@ function paymentRoutes(api: Hono, core: BillingCore): void {
   })
   api.get('/payments/:id', async (c) => {
     const id = c.req.param('id')
-    const payment = isUuid(id) ? await core.payments.get(id) : undefined
+    const payment = await core.payments.get(id)
     if (payment === undefined) {
       throw new QuittanceError('payment_not_found', 'there is no payment with this id')
     }
@@ -92,7 +92,7 @@ function callRoutes(api: Hono, core: BillingCore): void {
   })
   api.get('/webhook-calls/:id', async (c) => {
     const id = c.req.param('id')
-    const call = isUuid(id) ? await core.calls.get(id) : undefined
+    const call = await core.calls.get(id)
     if (call === undefined) throw noSuchCall()
     return json(200, callDetailsView(call))
   })

@@ -20,8 +20,9 @@ export type NodeHandler = (
 /**
  * Mounts a billing in an app on Node: `createServer(nodeHandler(billing))`, or
  * `app.use(nodeHandler(billing))` above every body parser. Given a `next`, it takes the webhook
- * route (and in development the checkout page) and hands on all else, unread; without one it answers everything that `billing.fetch`
- * does. Below a prefix the path counts as it was sent, and else what is left of it.
+ * route (and in development the checkout page) and hands on all else, unread; without one it
+ * answers everything that `billing.fetch` does. Below a prefix the path counts as it was sent, and
+ * else what is left of it.
  */
 export function nodeHandler(billing: Mountable): NodeHandler {
   const gatewayOf = gatewayInPath(billing.webhookPaths)

@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log.ts'
 import type { LeasedCall } from '../queue/lease.ts'
 import type { Applied } from './apply-outcomes.ts'
 import { requeueSettleableCalls } from './awaiting.ts'
-import { within } from './within.ts'
+import { within } from '../kernel/within.ts'
 
 interface Surroundings {
   readonly database: Database

@@ -52,8 +52,9 @@ export interface Target {
 /**
  * Moves payments: locks their rows in the order of their ids, decides each outcome by the state
  * table and writes the changes and their history. The number of statements does not grow with that
- * of the applications. Claims and listeners come after it, in the same transaction. Returns what
- * each outcome of each application came to.
+ * of the payments; further outcomes about the same payment, and references that come late, cost
+ * their own. Claims and listeners come after it, in the same transaction. Returns what each outcome
+ * of each application came to.
  */
 export async function applyOutcomes(
   db: Kysely<Tables>,

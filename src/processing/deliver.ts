@@ -13,7 +13,7 @@ import { idempotencyKey } from './tell-listeners.ts'
 import { giveBack } from './give-back.ts'
 import type { QueuedListener } from './listener.ts'
 import type { Processing } from './process-call.ts'
-import { within } from './within.ts'
+import { within } from '../kernel/within.ts'
 
 /** What a queued listener may take; it may call anybody meanwhile. */
 const deliveryLimit: Duration = seconds(60)

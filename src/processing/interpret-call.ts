@@ -7,7 +7,7 @@ import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { ignored, type Outcome } from '../payments/outcome.ts'
 import type { LeasedCall } from '../queue/lease.ts'
-import { within } from './within.ts'
+import { within } from '../kernel/within.ts'
 
 interface Interpretation {
   readonly gateways: Registry

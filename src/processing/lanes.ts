@@ -54,8 +54,7 @@ interface State<Row extends Lease> extends LanesOptions<Row> {
 
 /**
  * Takes rows and hands them to lanes, refilling while some wait, so that a slow row holds up its
- * own lane only. Rows that cost a worker its life before are handled with nothing
- * beside them.
+ * own lane only. Rows that cost a worker its life before are handled with nothing beside them.
  */
 export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes {
   const state: State<Row> = {

@@ -23,9 +23,7 @@ export interface Settling {
 /** What becomes of a call when the transaction commits; `left`: it goes on in one of its own. */
 export type Settled =
   | { readonly kind: 'done'; readonly committed: Committed }
-  | { readonly kind: 'failed' }
-  | { readonly kind: 'returned' }
-  | { readonly kind: 'left' }
+  | { readonly kind: 'failed' | 'returned' | 'left' }
 
 interface Part {
   readonly call: LeasedCall

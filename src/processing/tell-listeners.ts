@@ -59,14 +59,15 @@ export async function tellListeners(
     claims.some(({ claim }) => hasDirectListener(telling.listeners, claim.type))
   const untold = claimsOfCalls.filter((claims) => !isDirect(claims)).flat()
   const won = await claimEvents(transaction.db, untold, telling)
+  const wonById = new Map(won.map((event) => [event.id, event]))
   const told: Told[] = []
   const end = performance.now() + sharedFor
   let shared = false
   let over = false
   for (const [index, claims] of claimsOfCalls.entries()) {
     if (!isDirect(claims)) {
-      const ids = new Set(claims.map(({ claim }) => claim.eventId))
-      told.push({ kind: 'told', events: won.filter(({ id }) => ids.has(id)), afterCommit: [] })
+      const events = claims.flatMap(({ claim }) => wonById.get(claim.eventId) ?? [])
+      told.push({ kind: 'told', events, afterCommit: [] })
       continue
     }
     if (over) {

@@ -28,7 +28,7 @@ export interface WorkerOptions {
 }
 
 /** Calls under way at most, gathered into batches: as many as `lanes` when they are slow. */
-const mostCalls = 200
+const mostUnderWay = 200
 const stopGrace: Duration = seconds(20)
 const listenerCheckEvery: Duration = seconds(1)
 
@@ -43,7 +43,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const gateways = processing.gateways.list().map(({ gateway }) => gateway.name)
   const calls = startLanes({
     ...shared,
-    most: mostCalls,
+    most: mostUnderWay,
     table: 'billing.webhook_calls',
     anyAlone: () => anyAlone(database.db, 'billing.webhook_calls'),
     take: (take) => takeCalls(database.db, { ...take, queues, gateways, listeners: listeners() }),

@@ -131,5 +131,7 @@ async function copyOf(request: Request): Promise<Request> {
   const body = bodies.get(request) ?? request.clone().arrayBuffer()
   bodies.set(request, body)
   const { url, method, headers } = request
-  return new Request(url, { method, headers, body: await body })
+  const bytes = await body
+  // A GET must have none, not even an empty one.
+  return new Request(url, { method, headers, ...(bytes.byteLength > 0 && { body: bytes }) })
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { workerApplicationName } from '../queue/database.ts'
 
-/** What a diagnosis asks; each is one read-only statement. */
+// What a diagnosis asks; each is one read-only statement.
 
 export interface ServerFacts {
   /** Major version, e.g. 18. */

@@ -11,7 +11,7 @@ export interface Readiness {
 }
 
 /** Beyond this, nobody is processing. */
-const tooOldSeconds = 300
+export const tooOldSeconds = 300
 
 export async function readReadiness(database: Database): Promise<Readiness> {
   const { rows } = await sql<{ pending: bigint; oldest: number; read_only: boolean }>`

@@ -21,9 +21,9 @@ import { temporaryFolder, type TemporaryFolder } from '../support/temporary-fold
 import { filesIn, read, root } from '../tidy/source-files.ts'
 
 const readme = codeBlocks({ path: 'README.md', text: read('README.md') })
-const bench = filesIn('bench', /\.md$/)
+const besides = ['bench', 'examples'].flatMap((folder) => filesIn(folder, /\.md$/))
 /** Every line of every shell block that users meet, and where. */
-const lines = [...pages(), ...bench].flatMap((page) =>
+const lines = [...pages(), ...besides].flatMap((page) =>
   codeBlocks(page)
     .filter(({ language }) => language === 'sh')
     .flatMap(({ code }) => code.trim().split('\n'))
@@ -45,13 +45,15 @@ const ranElsewhere: Readonly<Record<string, readonly [file: string, proof: strin
   'npm run bench -- --quick': ['test/bench/bench.test.ts', "'--quick'"],
 }
 const exportLine = 'export DATABASE_URL=postgres://user:password@localhost:5432/billing'
+/** The commands that follow it are run in a folder of their own here. */
+const examplesLine = 'export BILLING_DATA_DIR=.quittance-examples'
 /** Both run until they are stopped: the last test here starts them. */
 const lasting = ['serve --no-worker', 'work']
 /** The same test, for a running worker would miss that listener and end. */
 const forget = 'listeners forget sendReceipt'
 
 test('the pages show no other shell line than those that tests run', () => {
-  const known = new Set([...Object.keys(ranElsewhere), exportLine])
+  const known = new Set([...Object.keys(ranElsewhere), exportLine, examplesLine])
   const unknown = lines.filter((line) => !line.startsWith(prefix) && !known.has(line))
   assert.deepEqual(unknown, [])
   assert.deepEqual(

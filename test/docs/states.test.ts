@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { callStates } from '../../src/database/tables.ts'
 import { paymentEventType } from '../../src/events/dedup-key.ts'
 import { ignoredReasons, type PaymentOutcome } from '../../src/payments/outcome.ts'
 import { paymentStatuses, type PaymentStatus } from '../../src/payments/payment.ts'
@@ -81,4 +82,8 @@ test('docs/states.md says which of them a person must look at', () => {
     assert.deepEqual([asPaid.review, asFailed.review], [true, false])
     assert.equal(said.get(asPaid.reason), sameReason ? 'if paid' : 'always', asPaid.reason)
   }
+})
+
+test('docs/states.md explains every state of a call, and no other', () => {
+  assert.deepEqual(namesIn(section(page.text, 'Calls')), [...callStates])
 })

@@ -16,8 +16,10 @@ async function accessIn({ databaseUrl, dataDir }: RunningExample) {
       : { connectionString: databaseUrl },
   )
   await client.connect()
-  const { rows } = await client.query<{ order_id: string; payment_id: string }>(
-    'select order_id, payment_id from access',
+  // By the ids of the transactions that wrote: the listener's row goes with the event or not at all.
+  const { rows } = await client.query<{ order_id: string; payment_id: string; together: boolean }>(
+    `select order_id, access.payment_id, access.xmin = events.xmin as together
+     from access join billing.events on events.payment_id = access.payment_id`,
   )
   await client.end()
   return rows
@@ -38,7 +40,9 @@ forEachDatabase((engine) => {
       await using example = await startExample(file, engine)
       const { running, url, core } = example
       const id = await settlesOnce(core, url, fetch)
-      assert.deepEqual(await accessIn(example), [{ order_id: '42', payment_id: id }])
+      assert.deepEqual(await accessIn(example), [
+        { order_id: '42', payment_id: id, together: true },
+      ])
       await core.close()
       const { code, stdout } = await running.stop()
       assert.equal(code, 0)

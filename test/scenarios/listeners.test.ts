@@ -398,6 +398,7 @@ forEachDatabase((engine) => {
       let fail = true
       first = async (event, context) => {
         assert.equal((await context.billing.payments.get(event.payment.id))?.status, 'paid')
+        assert.equal(await context.billing.payments.get('no id of ours'), undefined)
         created = await context.billing.payments.create({
           gateway: 'fake',
           amount: 1,

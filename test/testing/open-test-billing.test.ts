@@ -60,6 +60,11 @@ describe('a test billing', () => {
     assert.ok((await request.text()).includes(payment.id))
   })
 
+  test('a request without a body can be delivered too', async () => {
+    const { url } = billing.signedRequest('stripe', { payment: await billing.createPayment() })
+    assert.equal((await billing.deliver(new Request(url))).status, 405)
+  })
+
   test('callbacks in every order end in paid', async () => {
     for (const order of everyOrder(['declined', 'paid', 'expired'])) {
       const payment = await billing.createPayment({ gateway: 'stripe' })

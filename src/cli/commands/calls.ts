@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import type { WebhookCall } from '../../database/calls.ts'
-import type { CallState } from '../../database/tables.ts'
+import { callStates, type CallState } from '../../database/tables.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { isUuid } from '../../kernel/ids.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
@@ -16,12 +16,10 @@ interface ListOptions extends Paging {
   readonly json?: boolean
 }
 
-const states: readonly CallState[] = ['pending', 'processing', 'processed', 'ignored', 'failed']
-
 export function addCalls(program: Command): void {
   const calls = program.command('calls').description('the stored callbacks')
   const listCommand = addPaging(calls.command('list').description('newest first'))
-    .addOption(new Option('--state <state>', 'only these').choices(states))
+    .addOption(new Option('--state <state>', 'only these').choices(callStates))
     .option('--gateway <name>', 'only of this gateway')
     .option('--payment <id>', 'only of this payment')
     .option('--needs-review', 'only those that a person must look at')
@@ -87,9 +85,7 @@ function remark(call: WebhookCall): string {
 async function show(id: string, _options: unknown, command: Command): Promise<void> {
   const { callDetailsView } = await import('../../http/wire.ts')
   const { withCore } = await import('../open-core.ts')
-  const call = await withCore((core) =>
-    isUuid(id) ? core.calls.get(id) : Promise.resolve(undefined),
-  )
+  const call = await withCore((core) => core.calls.get(id))
   if (call === undefined) {
     throw new QuittanceError('call_not_found', `there is no call ${JSON.stringify(id)}`)
   }

@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { isUuid } from '../../kernel/ids.ts'
 import { paymentStatuses, type Payment, type PaymentStatus } from '../../payments/payment.ts'
 import type { CreatePaymentInput } from '../../processing/create-payment.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
@@ -99,9 +98,7 @@ async function create(_options: unknown, command: Command): Promise<void> {
 async function show(id: string, _options: unknown, command: Command): Promise<void> {
   const { paymentDetailsView } = await import('../../http/wire.ts')
   const { withCore } = await import('../open-core.ts')
-  const payment = await withCore((core) =>
-    isUuid(id) ? core.payments.get(id) : Promise.resolve(undefined),
-  )
+  const payment = await withCore((core) => core.payments.get(id))
   if (payment === undefined) {
     throw new QuittanceError('payment_not_found', `there is no payment ${JSON.stringify(id)}`)
   }

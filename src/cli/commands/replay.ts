@@ -2,7 +2,6 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { systemClock } from '../../kernel/clock.ts'
 import { days, hours, minutes } from '../../kernel/duration.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { isUuid } from '../../kernel/ids.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson } from '../output.ts'
 
@@ -56,10 +55,7 @@ async function replay(id: string | undefined, _options: unknown, command: Comman
 
 async function replayOne(id: string, json: boolean): Promise<void> {
   const { withCore } = await import('../open-core.ts')
-  await withCore((core) => {
-    if (isUuid(id)) return core.calls.replay(id)
-    throw new QuittanceError('call_not_found', `there is no call ${JSON.stringify(id)}`)
-  })
+  await withCore((core) => core.calls.replay(id))
   if (json) printJson({ queued: id })
   else print(`Queued ${id} again. A worker processes it.`)
 }

@@ -2,6 +2,7 @@ import type { Database } from '../../database/connect.ts'
 import { pendingMigrations } from '../../database/migrate.ts'
 import { listKnownListeners } from '../../processing/known-listeners.ts'
 import type { ListenerRegistry } from '../../processing/listeners.ts'
+import { tooOldSeconds } from '../../upkeep/readiness.ts'
 import { countListening, readBacklog, readSchedules } from '../../upkeep/diagnosis.ts'
 import { atRest } from './open-for-diagnosis.ts'
 import type { Subject } from './subject.ts'
@@ -52,9 +53,6 @@ async function checkWorker({ database: state, inspected }: Subject): Promise<Fin
     fix: 'Start one: quittance work, or quittance serve',
   })
 }
-
-/** As in /readyz: beyond this, nobody is processing. */
-const tooOldSeconds = 300
 
 async function checkBacklog(database: Database): Promise<readonly Finding[]> {
   const backlog = await readBacklog(database)

@@ -1,6 +1,6 @@
 import { seconds } from '../../kernel/duration.ts'
 import { parseSecrets, scrubber, secret } from '../../kernel/secret.ts'
-import { within } from '../../processing/within.ts'
+import { within } from '../../kernel/within.ts'
 import { inspectSettings } from '../env.ts'
 import { checkDataFolder } from './check-data-folder.ts'
 import { checkDatabase } from './check-database.ts'

@@ -1,4 +1,4 @@
-import type { Duration } from '../kernel/duration.ts'
+import type { Duration } from './duration.ts'
 
 /**
  * Runs `work` for at most `limit`: then its signal aborts and `late()` is thrown, whether the work

@@ -12,8 +12,8 @@ type NullableTimestamp = ColumnType<
 type JsonText = ColumnType<string, string, string>
 type NullableJsonText = ColumnType<string | null, string | null | undefined, string | null>
 
-/** `pending` and `processing` go on; `processed`, `ignored` and `failed` are ends. */
 export const callStates = ['pending', 'processing', 'processed', 'ignored', 'failed'] as const
+/** `pending` and `processing` go on; `processed`, `ignored` and `failed` are ends. */
 export type CallState = (typeof callStates)[number]
 /** The same for what is due to a queued listener. */
 export type DeliveryState = Exclude<CallState, 'ignored'>

@@ -32,7 +32,7 @@ export const errorCatalogue = {
   payment_exists: 'Use another id, or send the content that this payment was created with.',
   payment_not_found: 'Check the id: quittance payments list',
   call_not_found: 'Check the id: quittance calls list',
-  call_in_progress: 'Wait until the call is processed, then replay it.',
+  call_in_progress: 'It is tried by itself: `quittance calls show` says when it is due.',
   cursor_invalid: 'Use the next_cursor of the previous page, unchanged.',
   billing_closed: 'Make a new billing with createBilling().',
   listener_unnamed: 'Name the function, or pass { name } when you register it.',

@@ -120,15 +120,15 @@ test('doctor names a damaged data folder and leaves it alone', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, '.quittance')
   fillDataFolder(data)
-  writeFileSync(join(folder.path, '.env'), `BILLING_DATA_DIR=${data}\nSTRIPE_SIGNING_SECRT=x\n`)
+  writeFileSync(join(folder.path, '.env'), `BILLING_DATA_DIR=${data}\nSTRIPE_SIGNIN_SECRT=x\n`)
   chmodSync(data, 0o700)
   const sound = await doctor({ cwd: folder.path })
-  assertFinding(
-    sound.of('settings'),
-    'ok',
-    /the environment, \.env \(not read from it: STRIPE_SIGNING_SECRT\) — $/,
-  )
+  assertFinding(sound.of('settings'), 'ok', /the environment, \.env — $/)
+  const slip = /names STRIPE_SIGNIN_SECRT, .* — Did you mean STRIPE_SIGNING_SECRET\?$/
+  assertFinding(sound.of('env_file'), 'warning', slip)
   assertFinding(sound.of('data_folder'), 'ok', /private/)
+  writeFileSync(join(folder.path, '.env'), `BILLING_DATA_DIR=${data}\nSHOP_NAME=x\n`)
+  assertFinding((await doctor({ cwd: folder.path })).of('env_file'), 'ok', /not read: SHOP_NAME/)
   rmSync(join(data, 'database/PG_VERSION'))
   const { of } = await doctor({ cwd: folder.path })
   assertFinding(of('data_folder'), 'error', /lacks PG_VERSION.* — Restore/)

@@ -83,7 +83,8 @@ before(async () => {
   const socket = await findEmbedded(data)
   database = new pg.Client({ ...socket, user: 'quittance', database: 'quittance' })
   await database.connect()
-  await database.query('create table orders (id text primary key, paid boolean)')
+  const [table] = /create table orders [^`]+/.exec(read('README.md')) ?? []
+  await database.query(table ?? '')
   await database.query("insert into orders values ('42', false)")
 })
 after(async () => {

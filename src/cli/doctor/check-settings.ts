@@ -1,5 +1,6 @@
 import type { Gateway } from '../../gateways/gateway.ts'
 import { variableNames } from '../env.ts'
+import { similarName } from '../similar.ts'
 import { configuredNames, type Subject } from './subject.ts'
 import { ok, skipped, thrown, warning, type Finding } from './finding.ts'
 
@@ -10,25 +11,39 @@ const fix = 'Correct the named setting; docs/configuration.md describes it.'
 export function checkSettings(subject: Subject): readonly Finding[] {
   const { inspected, checked } = subject
   const faults = [...inspected.faults, ...('fault' in checked ? [checked.fault] : [])]
-  const places = ['the environment', ...envFile(subject), inspected.configFile ?? []].flat()
+  const files = [inspected.envFile && '.env', inspected.configFile]
+  const places = ['the environment', ...files.filter((file) => file !== undefined)]
   return [
     ...(faults.length === 0
       ? [ok('settings', `read from ${places.join(', ')}`)]
       : faults.map((fault) => thrown('settings', fault, fix))),
+    ...checkEnvFile(subject),
     ...checkToken(subject),
     ...checkGateways(subject),
   ]
 }
 
-/** With what it holds for others, where a misspelt name would be. */
-function envFile({ inspected, gateways }: Subject): readonly string[] {
+/** A `.env` may hold what is meant for others; a name close to one of ours is a slip. */
+function checkEnvFile({ inspected, gateways }: Subject): readonly Finding[] {
   if (inspected.envFile === undefined) return []
   const ofGateways = gateways.flatMap(({ credentials }) =>
     Object.values(credentials).flatMap(({ env }) => env),
   )
   const known = new Set([...variableNames, ...ofGateways])
   const others = inspected.envFile.filter((name) => !known.has(name))
-  return [others.length === 0 ? '.env' : `.env (not read from it: ${others.join(', ')})`]
+  const slips = others.flatMap((name) => {
+    const meant = similarName(name, known)
+    return meant === undefined ? [] : [{ name, meant }]
+  })
+  if (slips.length === 0) {
+    return [ok('env_file', others.length === 0 ? 'read' : `not read: ${others.join(', ')}`)]
+  }
+  return slips.map(({ name, meant }) =>
+    warning('env_file', {
+      found: `.env names ${name}, which nobody reads`,
+      fix: `Did you mean ${meant}?`,
+    }),
+  )
 }
 
 function checkToken({ inspected, production }: Subject): readonly Finding[] {

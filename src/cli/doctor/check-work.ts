@@ -67,7 +67,7 @@ async function checkBacklog(database: Database): Promise<readonly Finding[]> {
       : ok('queue', backlog.pendingCalls === 0 ? depth : `${depth}, ${age}`),
     none('retries', backlog.retriedCalls, {
       found: `${backlog.retriedCalls} failed, and will be tried again`,
-      fix: 'See why: quittance calls list --state pending',
+      fix: 'They are tried again by themselves. See why: quittance calls list --state pending',
     }),
     none('failed_calls', backlog.failedCalls, {
       found: `${backlog.failedCalls} failed for good`,

@@ -1,3 +1,4 @@
+import { findCurrency } from './currency.ts'
 import { QuittanceError } from './errors.ts'
 
 /** An amount in the currency's minor unit (cents, kopiykas; whole yen) with its ISO 4217 code. */
@@ -9,18 +10,37 @@ export interface Money {
 /** The largest amount: also exact as a JSON number in every client. */
 export const largestAmount = BigInt(Number.MAX_SAFE_INTEGER)
 
-const currencyCode = /^[A-Z]{3}$/
 const wholeNumber = /^(?:0|[1-9]\d{0,15})$/
 
-/** Whether a value is worded like an ISO 4217 code: three capitals. */
+const decimalNumber = /^(0|[1-9]\d{0,12})(?:\.(\d{1,3}))?$/
+
+/** Whether a value is a currency code of ISO 4217: three capitals that stand for a currency. */
 export function isCurrency(text: unknown): text is string {
-  return typeof text === 'string' && currencyCode.test(text)
+  return findCurrency(text) !== undefined
 }
 
 /** Reads minor units from their source text: digits only, no sign, no exponent; else undefined. */
-export function parseMinorUnits(text: string): bigint | undefined {
-  if (!wholeNumber.test(text)) return undefined
-  const amount = BigInt(text)
+export function parseMinorUnits(text: string | undefined): bigint | undefined {
+  const units = text?.match(wholeNumber)?.[0]
+  if (units === undefined) return undefined
+  const amount = BigInt(units)
+  return amount <= largestAmount ? amount : undefined
+}
+
+/**
+ * Reads a decimal number of major units (`150.75` hryvnias) from its source text into minor units
+ * of the currency. Decimals beyond the currency's own must be zeros (`180.0` yen). Undefined for an
+ * unknown currency and for every other spelling: signs, exponents, blanks, separators.
+ */
+export function parseMajorUnits(
+  text: string | undefined,
+  currency: string | undefined,
+): bigint | undefined {
+  const digits = findCurrency(currency)?.digits
+  const [whole, fraction = ''] = text?.match(decimalNumber)?.slice(1) ?? []
+  if (digits === undefined || whole === undefined) return undefined
+  if (!/^0*$/.test(fraction.slice(digits))) return undefined
+  const amount = BigInt(whole + fraction.slice(0, digits).padEnd(digits, '0'))
   return amount <= largestAmount ? amount : undefined
 }
 

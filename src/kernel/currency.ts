@@ -1,0 +1,24 @@
+import { data } from 'currency-codes'
+
+/** A currency of ISO 4217. */
+export interface Currency {
+  /** Three capitals, e.g. `UAH`. */
+  readonly code: string
+  /** Three digits, e.g. `980`. */
+  readonly number: string
+  /** Decimals of the minor unit: 2 for most, 0 for the yen, 3 for the Kuwaiti dinar. */
+  readonly digits: number
+}
+
+const byCode = new Map<unknown, Currency>(data.map((currency) => [currency.code, currency]))
+const byNumber = new Map<string, Currency>(data.map((currency) => [currency.number, currency]))
+
+/** The currency of exactly this code; undefined for any other spelling. */
+export function findCurrency(code: unknown): Currency | undefined {
+  return byCode.get(code)
+}
+
+/** The currency of this ISO 4217 number, e.g. `980`; leading zeros are part of it (`008`). */
+export function findCurrencyByNumber(number: string): Currency | undefined {
+  return byNumber.get(number)
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { findCurrency, findCurrencyByNumber } from './currency.ts'
+import { isCurrency, largestAmount, money, parseMajorUnits, parseMinorUnits } from './money.ts'
+
+test('currencies have their code, number and decimals of ISO 4217', () => {
+  const table = [
+    ['UAH', '980', 2],
+    ['USD', '840', 2],
+    ['EUR', '978', 2],
+    ['JPY', '392', 0],
+    ['KRW', '410', 0],
+    ['CLP', '152', 0],
+    ['KWD', '414', 3],
+    ['BHD', '048', 3],
+    ['TND', '788', 3],
+    ['ALL', '008', 2],
+  ] as const
+  for (const [code, number, digits] of table) {
+    for (const currency of [findCurrency(code), findCurrencyByNumber(number)]) {
+      assert.equal(currency?.code, code)
+      assert.equal(currency.number, number)
+      assert.equal(currency.digits, digits)
+    }
+  }
+})
+
+test('only the exact code or number of a currency is one', () => {
+  for (const code of [
+    'uah',
+    'UAH ',
+    'ＵＡＨ',
+    'UAH\u200b',
+    '980',
+    'ZZZ',
+    '',
+    'constructor',
+    null,
+    980,
+  ]) {
+    assert.equal(isCurrency(code), false, String(code))
+    assert.equal(findCurrency(code), undefined)
+  }
+  for (const number of ['8', '08', 'UAH', '', '000', '0980']) {
+    assert.equal(findCurrencyByNumber(number), undefined, number)
+  }
+  assert.equal(isCurrency('UAH'), true)
+})
+
+test('major units become minor ones of the currency, from their text', () => {
+  const table = [
+    ['150.75', 'UAH', 15_075n],
+    ['150', 'UAH', 15_000n],
+    ['0', 'UAH', 0n],
+    ['0.01', 'UAH', 1n],
+    ['4.35', 'UAH', 435n],
+    ['1136.1', 'UAH', 113_610n],
+    ['180.0', 'UAH', 18_000n],
+    ['180.000', 'UAH', 18_000n],
+    ['180.0', 'JPY', 180n],
+    ['5000', 'JPY', 5_000n],
+    ['12.340', 'KWD', 12_340n],
+    ['12.34', 'KWD', 12_340n],
+    ['9999999999999', 'UAH', 999_999_999_999_900n],
+    ['9007199254740.991', 'KWD', largestAmount],
+    ['9007199254740.992', 'KWD', undefined],
+    ['9999999999999', 'KWD', undefined],
+    ['10000000000000', 'UAH', undefined],
+    ['150.755', 'UAH', undefined],
+    ['180.5', 'JPY', undefined],
+    ['1.0001', 'KWD', undefined],
+    ['15', 'XYZ', undefined],
+    ['1.5', 'XYZ', undefined],
+    ['1.5', 'uah', undefined],
+  ] as const
+  for (const [text, currency, amount] of table) {
+    assert.equal(parseMajorUnits(text, currency), amount, `${text} ${currency}`)
+  }
+})
+
+test('every other spelling of an amount is none', () => {
+  const texts = ['-100', '-0', '+1', '1e2', ' 100', '100 ', '0x64', '100,00', '١٠٠', '1_00', '01']
+  for (const text of [
+    ...texts,
+    '',
+    '.5',
+    '5.',
+    '1.2.3',
+    '1'.repeat(30),
+    'NaN',
+    'Infinity',
+    '1\n',
+  ]) {
+    assert.equal(parseMajorUnits(text, 'UAH'), undefined, JSON.stringify(text))
+    assert.equal(parseMinorUnits(text), undefined, JSON.stringify(text))
+  }
+  assert.equal(parseMajorUnits(undefined, 'UAH'), undefined)
+  assert.equal(parseMajorUnits('1', undefined), undefined)
+  assert.equal(parseMinorUnits(undefined), undefined)
+})
+
+test('for every amount, minor and major units are the same money', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 12n }), (amount) => {
+      const text = `${amount / 100n}.${String(amount % 100n).padStart(2, '0')}`
+      assert.equal(parseMajorUnits(text, 'UAH'), amount)
+      assert.equal(parseMinorUnits(String(amount)), amount)
+    }),
+  )
+})
+
+test('the largest amount is exact in every client, and no more is taken', () => {
+  assert.equal(parseMinorUnits(String(largestAmount)), largestAmount)
+  assert.equal(parseMinorUnits(String(largestAmount + 1n)), undefined)
+})
+
+test('money of a caller is checked field by field', () => {
+  assert.deepEqual(money(4999, 'USD'), { amount: 4999n, currency: 'USD' })
+  assert.deepEqual(money(0n, 'JPY'), { amount: 0n, currency: 'JPY' })
+  assert.deepEqual(money(largestAmount, 'UAH'), { amount: largestAmount, currency: 'UAH' })
+  const wrong = [
+    [-1, 'USD', /^amount .* got -1$/],
+    [1.5, 'USD', /^amount .* got 1\.5$/],
+    [Number.NaN, 'USD', /^amount .* got NaN$/],
+    [2 ** 53, 'USD', /^amount .* to 9007199254740991, got 9007199254740992$/],
+    [largestAmount + 1n, 'USD', /^amount .* got 9007199254740992$/],
+    [100, 'usd', /^currency .* got "usd"$/],
+    [100, 'ZZZ', /^currency .* got "ZZZ"$/],
+  ] as const
+  for (const [amount, currency, message] of wrong) {
+    assert.throws(() => money(amount, currency), { code: 'payment_invalid', message })
+  }
+})

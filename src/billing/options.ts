@@ -54,6 +54,11 @@ export interface BillingOptions {
       /** Name written on new calls; `default` for null, the default. */
       readonly queue?: string | null
     }
+    /**
+     * 32 bytes in base64; several, separated by commas, while the key is changed: the first one
+     * encrypts. Callbacks with card tokens, and the tokens of saved cards, are kept only with it.
+     */
+    readonly encryption_key?: string
   }
   /** Credentials by gateway name and field; the environment wins. */
   readonly gateways?: Readonly<Record<string, Readonly<Record<string, string>>>>

@@ -3,9 +3,10 @@ import { credentialWarnings, readCredentials } from '../gateways/credentials.ts'
 import type { Credentials } from '../gateways/gateway.ts'
 import { createRegistry, type Registry } from '../gateways/registry.ts'
 import { days } from '../kernel/duration.ts'
+import { readCipher, type Cipher } from '../kernel/encryption.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { silentLog, withSafeErrors, type Log } from '../kernel/log.ts'
-import { scrubber, type Secret } from '../kernel/secret.ts'
+import { parseSecrets, scrubber, type Secret } from '../kernel/secret.ts'
 import type { BillingOptions } from './options.ts'
 
 export const defaultPath = '/billing/webhooks/{gateway}'
@@ -21,7 +22,9 @@ export interface Settings {
   readonly queueConnection: (typeof queueConnections)[number]
   readonly queue: string
   readonly gateways: Registry
-  /** Blanks out the gateways' secrets in a text. */
+  /** Encrypts what must not be readable in the database; undefined where no key is set. */
+  readonly cipher: Cipher | undefined
+  /** Blanks out the gateways' secrets and the encryption keys in a text. */
   readonly scrub: (text: string) => string
   readonly production: boolean
   readonly log: Log
@@ -33,7 +36,8 @@ export function readSettings(options: BillingOptions): Settings {
   const given = options.log ?? silentLog
   const production = options.production ?? options.environment?.['NODE_ENV'] === 'production'
   const { gateways, secrets } = readGateways(options, { production, log: given })
-  const scrub = scrubber(secrets)
+  const encryptionKey = options.billing?.encryption_key
+  const scrub = scrubber([...secrets, ...parseSecrets(encryptionKey)])
   return {
     origin: readOrigin(options.url ?? 'http://localhost:3000'),
     webhookPaths: readPaths(options.webhook?.path),
@@ -41,6 +45,7 @@ export function readSettings(options: BillingOptions): Settings {
     queueConnection: readQueueConnection(options.billing?.queue?.connection ?? 'database'),
     queue: options.billing?.queue?.queue ?? 'default',
     gateways,
+    cipher: readCipher(encryptionKey),
     scrub,
     production,
     log: withSafeErrors(given, scrub),

@@ -40,6 +40,7 @@ const schema = z.strictObject({
       queue: z
         .strictObject({ connection: z.string().nullish(), queue: z.string().nullish() })
         .optional(),
+      encryption_key: z.string().optional(),
     })
     .optional(),
   gateways: z.record(z.string(), z.record(z.string(), z.string())).optional(),

@@ -56,6 +56,7 @@ const variables = {
     wholeNumber(1, 36_500),
     'a whole number of days from 1 to 36500',
   ),
+  BILLING_ENCRYPTION_KEY: variable(text, 'keys of 32 bytes in base64', true),
   BILLING_API_TOKEN: variable(text.regex(/^[\x21-\x7e]+$/), 'a text without spaces', true),
 } as const satisfies Record<string, Variable<unknown>>
 
@@ -154,6 +155,8 @@ function merged(values: Values, config: BillingOptions): BillingOptions {
       ...given('prune_after_days', values.BILLING_WEBHOOK_PRUNE_AFTER_DAYS),
     },
     billing: {
+      ...config.billing,
+      ...given('encryption_key', values.BILLING_ENCRYPTION_KEY),
       queue: {
         ...config.billing?.queue,
         ...given('connection', values.BILLING_QUEUE_CONNECTION),

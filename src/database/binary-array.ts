@@ -2,7 +2,7 @@
 export type Element = string | Uint8Array | null
 
 /** The element types that we send, with their fixed object ids (PostgreSQL's `pg_type.dat`). */
-const objectIds = { bytea: 17, text: 25, json: 114, uuid: 2950 } as const
+const objectIds = { boolean: 16, bytea: 17, text: 25, json: 114, uuid: 2950 } as const
 export type ElementType = keyof typeof objectIds
 
 const headerLength = 20
@@ -11,7 +11,7 @@ const lengthLength = 4
 /**
  * An array as one parameter, in PostgreSQL's binary format (`array_recv`): its server takes the
  * elements as they are, where an array written as text must be quoted here and unquoted there.
- * A uuid is its 16 bytes.
+ * A uuid is its 16 bytes, a boolean one byte: 0 or 1.
  */
 export function binaryArray(type: ElementType, elements: readonly Element[]): Buffer {
   let length = headerLength

@@ -15,8 +15,10 @@ export interface WebhookCall {
   readonly kind: Payload['kind']
   /** The JSON text as received, or the JSON object of a form's fields; null where unreadable. */
   readonly payload: string | null
-  /** The exact bytes, kept only where `payload` does not carry them. */
+  /** The exact bytes, kept only where `payload` does not carry them; null where encrypted. */
   readonly body: Uint8Array | null
+  /** The exact bytes are kept encrypted: `payload` masks what they carry. */
+  readonly bodyEncrypted: boolean
   readonly state: CallState
   readonly attempts: number
   readonly leasesLost: number
@@ -29,6 +31,11 @@ export interface WebhookCall {
   readonly processedAt: Date | null
   /** Keys of the events that this call claimed. */
   readonly dedupClaims: readonly string[]
+}
+
+/** What an encrypted body is bound to: it decrypts as that of this call alone. */
+export function bodyContext(callId: string): string {
+  return `webhook_calls/${callId}/body`
 }
 
 /** Which calls to list; all of them if left out. */
@@ -86,7 +93,8 @@ function toCall(row: CallRow): WebhookCall {
     headers: JSON.parse(row.headers) as Record<string, string>,
     kind: row.kind,
     payload: row.payload,
-    body: row.body,
+    body: row.body_encrypted ? null : row.body,
+    bodyEncrypted: row.body_encrypted,
     state: row.state,
     attempts: row.attempts,
     leasesLost: row.leases_lost,

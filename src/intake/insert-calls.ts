@@ -12,9 +12,13 @@ export interface NewCall {
   readonly headers: Readonly<Record<string, string>>
   readonly kind: 'json' | 'form' | 'unreadable'
   readonly payload: string | null
-  /** The exact bytes. */
+  /**
+   * The exact bytes, encrypted where they carry secrets; where those cannot be kept, the bytes of
+   * the masked `payload`.
+   */
   readonly bytes: Uint8Array
-  /** Whether `payload` alone carries the whole truth, so that the bytes need not be kept. */
+  readonly bytesEncrypted: boolean
+  /** Whether `payload` alone carries all that is kept, so that the bytes need not be stored. */
   readonly exact: boolean
   /** Set where this process takes the call at once (`sync`). */
   readonly leaseToken: string | null
@@ -37,6 +41,11 @@ const columns: readonly Column[] = [
   { name: 'kind', type: 'text', valueOf: ({ kind }) => kind },
   { name: 'payload', type: 'json', valueOf: ({ payload }) => payload },
   { name: 'body', type: 'bytea', valueOf: ({ exact, bytes }) => (exact ? null : bytes) },
+  {
+    name: 'body_encrypted',
+    type: 'boolean',
+    valueOf: ({ bytesEncrypted }) => Uint8Array.of(bytesEncrypted ? 1 : 0),
+  },
   {
     name: 'lease_token',
     type: 'uuid',

@@ -1,14 +1,16 @@
+import type { Payload } from '../gateways/body/payload.ts'
 import type { Acknowledgment, RawRequest, Verdict } from '../gateways/gateway.ts'
 import type { RegisteredGateway, Registry } from '../gateways/registry.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { Cipher } from '../kernel/encryption.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
-import type { Payload } from '../gateways/body/payload.ts'
 import type { NewCall } from './insert-calls.ts'
 import { redactHeaders } from './redact.ts'
 import * as responses from './responses.ts'
 import type { Answer } from './responses.ts'
 import type { CallStore } from './store-calls.ts'
+import { storedContent } from './stored-content.ts'
 
 /** A callback as the route hands it over. */
 export interface IncomingCall extends RawRequest {
@@ -24,6 +26,8 @@ export interface Intake {
   readonly clock: Clock
   readonly newId: NewId
   readonly log: Log
+  /** For bodies that carry secrets; undefined where no key is set. */
+  readonly cipher: Cipher | undefined
   /** Queue name written on new calls. */
   readonly queue: string
   /** Origin of stored URLs: never taken from the request. */
@@ -45,6 +49,7 @@ export async function receive(request: IncomingCall, intake: Intake): Promise<An
 
   const verdict = await verify(request, found, intake)
   if ('malformed' in verdict) return responses.malformed(verdict.malformed)
+  if ('unavailable' in verdict) return postpone(found, verdict.unavailable, intake)
   if (!verdict.valid) return refuse(found, verdict.reason, intake)
 
   const payload = found.gateway.parse(request)
@@ -76,21 +81,25 @@ function refuse({ gateway }: RegisteredGateway, reason: string, intake: Intake):
   return responses.forbidden
 }
 
+/** Nothing is known against it: the gateway shall come again. */
+function postpone({ gateway }: RegisteredGateway, reason: string, intake: Intake): Answer {
+  intake.log.warn({ gateway: gateway.name, reason }, 'callback cannot be verified now')
+  return responses.unavailable
+}
+
 function newCall(
   request: IncomingCall,
   { payload, found, intake }: { payload: Payload; found: RegisteredGateway; intake: Intake },
 ): NewCall {
-  const readable = payload.kind !== 'unreadable'
+  const { credentialHeaders, secretFields } = found.gateway
+  const id = intake.newId()
   return {
-    id: intake.newId(),
+    id,
     gateway: found.gateway.name,
     queue: intake.queue,
     url: urlOf(request.target, intake.origin),
-    headers: redactHeaders(request.headers, found.gateway.credentialHeaders),
-    kind: payload.kind,
-    payload: readable ? payload.text : null,
-    bytes: request.body,
-    exact: readable && payload.exact,
+    headers: redactHeaders(request.headers, credentialHeaders),
+    ...storedContent({ callId: id, bytes: request.body, payload }, secretFields, intake.cipher),
     leaseToken: intake.atOnce?.leaseToken() ?? null,
   }
 }

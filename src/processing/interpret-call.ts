@@ -1,8 +1,10 @@
+import { bodyContext } from '../database/calls.ts'
 import type { Payload } from '../gateways/body/payload.ts'
 import { readStored } from '../gateways/body/read-stored.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import type { Registry } from '../gateways/registry.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
+import type { Cipher } from '../kernel/encryption.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { ignored, type Outcome } from '../payments/outcome.ts'
@@ -12,6 +14,7 @@ import { within } from '../kernel/within.ts'
 interface Interpretation {
   readonly gateways: Registry
   readonly log: Log
+  readonly cipher: Cipher | undefined
 }
 
 const limit: Duration = seconds(20)
@@ -19,8 +22,9 @@ const limit: Duration = seconds(20)
 /** What the callback says, in our words. May call the provider; no transaction is open. */
 export async function interpretCall(
   call: LeasedCall,
-  { gateways, log }: Interpretation,
+  interpretation: Interpretation,
 ): Promise<readonly Outcome[]> {
+  const { gateways, log } = interpretation
   const found = gateways.find(call.gateway)
   if (found === undefined) {
     throw new QuittanceError(
@@ -28,7 +32,8 @@ export async function interpretCall(
       `call ${call.id} is of gateway ${call.gateway}, which this process has not registered`,
     )
   }
-  const payload = payloadOf(call, found.gateway)
+  const payload = payloadOf(call, found.gateway, interpretation)
+  if (payload === undefined) return [ignored('unreadable_payload', 'encrypted')]
   if (payload.kind === 'unreadable') return [ignored('unreadable_payload', payload.reason)]
   const { credentials } = found
   const late = () => new Error(`interpretation took over ${limit / 1000} s`)
@@ -38,9 +43,30 @@ export async function interpretCall(
   return outcomes.length > 0 ? outcomes : [ignored('no_outcome')]
 }
 
-/** What could not be read when it came in may be readable to a newer version. */
-function payloadOf(call: LeasedCall, gateway: Gateway): Payload {
-  return call.kind === 'unreadable' || call.payload === null
-    ? gateway.parse({ headers: {}, body: call.body ?? new Uint8Array() })
-    : readStored(call.kind, call.payload)
+/** The callback as it came. What could not be read then may be readable to a newer version. */
+function payloadOf(
+  call: LeasedCall,
+  gateway: Gateway,
+  interpretation: Interpretation,
+): Payload | undefined {
+  const { kind, payload, body } = call
+  if (call.body_encrypted) {
+    const bytes = decryptBody(call, interpretation)
+    if (bytes !== undefined) return gateway.parse({ headers: {}, body: bytes })
+  } else if (kind === 'unreadable') {
+    return gateway.parse({ headers: {}, body: body ?? new Uint8Array() })
+  }
+  return kind === 'unreadable' || payload === null ? undefined : readStored(kind, payload)
+}
+
+/** Undefined where the key is gone: what the payload shows is all that is left then. */
+function decryptBody(
+  { id, body }: LeasedCall,
+  { cipher, log }: Interpretation,
+): Uint8Array | undefined {
+  const bytes = body === null ? undefined : cipher?.decrypt(body, bodyContext(id))
+  if (bytes !== undefined) return bytes
+  const text = 'no key of BILLING_ENCRYPTION_KEY decrypts the body; its masked payload must do'
+  log.warn({ call: id }, text)
+  return undefined
 }

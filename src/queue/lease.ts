@@ -20,6 +20,7 @@ export type LeasedCall = Lease &
     | 'kind'
     | 'payload'
     | 'body'
+    | 'body_encrypted'
     | 'attempts'
     | 'leases_lost'
     | 'times_returned'
@@ -48,9 +49,9 @@ export const leaseLength: Duration = seconds(30)
 /** A row that cost so many workers their lives is given up. */
 export const leasesBeforeFailure = 10
 
-// The bytes matter only where there is no text; they may be large.
-const callColumns = sql`row.gateway, row.queue, row.kind, row.payload,
-  case when row.kind = 'unreadable' then row.body end as body`
+// The bytes matter only where there is no text, or one that hides something; they may be large.
+const callColumns = sql`row.gateway, row.queue, row.kind, row.payload, row.body_encrypted,
+  case when row.kind = 'unreadable' or row.body_encrypted then row.body end as body`
 const deliveryColumns = sql`row.event_id, row.listener`
 
 export function takeCalls(

@@ -5,7 +5,9 @@ import type { BillingCore } from '../../src/billing/types.ts'
 import type { IncomingCall } from '../../src/intake/receive.ts'
 import { allCalls, newPayment, openBilling, settled, type TestBilling } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { unavailable } from '../../src/gateways/gateway.ts'
+import { stripe as stripeGateway } from '../../src/gateways/stripe/index.ts'
+import { embedded, forEachDatabase } from '../support/databases.ts'
 import { signedHeaders, signingSecret, stripeOptions } from '../support/stripe-callbacks.ts'
 import { storedIds } from './store.ts'
 
@@ -245,4 +247,31 @@ forEachDatabase((engine) => {
     assert.equal(call?.state, 'pending')
     assert.equal((await idle.core.payments.get(payment.id))?.status, 'pending')
   })
+})
+
+test('a callback that cannot be verified now is answered 503, logged, and not stored', async () => {
+  const { log, lines } = capturedLog()
+  const keyless = {
+    ...stripeGateway,
+    name: 'keyless',
+    aliases: [],
+    verify: () => unavailable('key_unavailable'),
+  }
+  const gateways = { keyless: { signing_secret: signingSecret } }
+  await using opened = await openBilling(embedded, { extraGateways: [keyless], gateways, log })
+  const answer = await opened.core.receive({
+    gateway: 'keyless',
+    target: '/billing/webhooks/keyless',
+    headers: {},
+    body: Buffer.from(stripeBody),
+  })
+  assert.equal(answer.status, 503)
+  assert.equal(answer.headers['retry-after'], '5')
+  assert.equal(answer.body, '{"message":"temporarily unavailable"}')
+  assert.deepEqual(await allCalls(opened.core), [])
+  const warned = lines.filter((line) => line['reason'] === 'key_unavailable')
+  assert.deepEqual(
+    warned.map((line) => [line['gateway'], line['msg']]),
+    [['keyless', 'callback cannot be verified now']],
+  )
 })

@@ -91,6 +91,7 @@ export function newCall(changes: Partial<NewCall> = {}): NewCall {
     kind: 'json',
     payload: text,
     bytes: Buffer.from(text),
+    bytesEncrypted: false,
     exact: true,
     leaseToken: null,
     ...changes,

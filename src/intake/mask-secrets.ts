@@ -1,0 +1,84 @@
+import {
+  isJsonObject,
+  numberTextOf,
+  type JsonObject,
+  type JsonValue,
+} from '../gateways/body/json.ts'
+import type { Payload } from '../gateways/body/payload.ts'
+import { maskToken } from '../gateways/signing/token-reference.ts'
+
+/**
+ * The payload with `masked:...` for the value of each named field, at any depth; the text is
+ * written anew, with numbers as they were spelt. Where no such field has a value it is the same
+ * object, so that the exact text stays exact. Decided by the parsed names: no way of writing a
+ * name evades it. Never throws.
+ */
+export function maskSecrets(payload: Payload, fields: readonly string[]): Payload {
+  if (fields.length === 0 || payload.kind === 'unreadable') return payload
+  const names = new Set(fields)
+  if (payload.kind === 'json') {
+    const value = maskIn(payload.value, names)
+    if (value === payload.value) return payload
+    return { kind: 'json', text: jsonText(value), value, exact: false }
+  }
+  if (fields.every((name) => (payload.value.get(name) ?? '') === '')) return payload
+  const value = new Map(
+    Array.from(payload.value, ([name, text]) => [name, names.has(name) ? maskText(text) : text]),
+  )
+  return { kind: 'form', text: jsonText(value), value, exact: false }
+}
+
+/** Copies only what changes: mostly nothing does. */
+function maskIn(value: JsonValue, names: ReadonlySet<string>): JsonValue {
+  if (isJsonObject(value)) return maskMembers(value, names)
+  return isList(value) ? maskItems(value, names) : value
+}
+
+function maskItems(items: readonly JsonValue[], names: ReadonlySet<string>): readonly JsonValue[] {
+  let masked: JsonValue[] | undefined
+  for (const [index, item] of items.entries()) {
+    const kept = maskIn(item, names)
+    if (kept === item) continue
+    masked ??= [...items]
+    masked[index] = kept
+  }
+  return masked ?? items
+}
+
+/** To give a key another value does not move it. */
+function maskMembers(members: JsonObject, names: ReadonlySet<string>): JsonObject {
+  let masked: Map<string, JsonValue> | undefined
+  for (const [name, member] of members) {
+    const kept = names.has(name) ? maskWhole(member) : maskIn(member, names)
+    if (kept === member) continue
+    masked ??= new Map(members)
+    masked.set(name, kept)
+  }
+  return masked ?? members
+}
+
+/** A named field's own value: nothing of it is shown, unless it says nothing. */
+function maskWhole(value: JsonValue): JsonValue {
+  if (value === null || value === false) return value
+  return typeof value === 'string' ? maskText(value) : maskToken(jsonText(value))
+}
+
+function maskText(text: string): string {
+  return text === '' ? text : maskToken(text)
+}
+
+function jsonText(value: JsonValue): string {
+  if (isJsonObject(value)) {
+    const members = Array.from(
+      value,
+      ([name, member]) => `${JSON.stringify(name)}:${jsonText(member)}`,
+    )
+    return `{${members.join(',')}}`
+  }
+  if (isList(value)) return `[${value.map(jsonText).join(',')}]`
+  return numberTextOf(value) ?? JSON.stringify(value)
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value)
+}

@@ -1,0 +1,93 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { QuittanceError } from './errors.ts'
+
+/**
+ * Encrypts what may be kept only where a copy of the database alone does not show it.
+ * `context` says where the text stands, e.g. `webhook_calls/<id>/body`: it is authenticated, so
+ * that an encrypted text which was moved to another row does not decrypt there.
+ */
+export interface Cipher {
+  encrypt(bytes: Uint8Array, context: string): Uint8Array
+  /** Undefined for an unknown key, a damaged text and another context. Never throws. */
+  decrypt(bytes: Uint8Array, context: string): Uint8Array | undefined
+}
+
+const variable = 'BILLING_ENCRYPTION_KEY'
+const algorithm = 'aes-256-gcm'
+const keyLength = 32
+
+// Version (1 byte), key id (4), nonce (12), tag (16), then the encrypted bytes.
+const version = 1
+const keyIdAt = 1
+const nonceAt = 5
+const tagAt = 17
+const headerLength = 33
+
+interface Key {
+  readonly bytes: Buffer
+  /** Says which key it was, and nothing about it. */
+  readonly id: Buffer
+}
+
+/**
+ * Reads keys of 32 bytes in base64, separated by commas: the first one encrypts, all of them
+ * decrypt. Undefined where there is none. Error: `setting_invalid`, which never shows a value.
+ */
+export function readCipher(text: string | undefined): Cipher | undefined {
+  const parts = (text ?? '').split(',').map((part) => part.trim())
+  const keys = parts.filter((part) => part !== '').map(readKey)
+  const [first] = keys
+  return first && createCipher(first, keys)
+}
+
+function readKey(part: string, index: number): Key {
+  const bytes = Buffer.from(part, 'base64')
+  // Node's decoder takes almost any text: a mistyped key must not become another one.
+  if (bytes.length !== keyLength || bytes.toString('base64') !== part) {
+    throw new QuittanceError(
+      'setting_invalid',
+      `${variable} (billing.encryption_key): key ${index + 1} is not ${keyLength} bytes in base64`,
+      { fix: 'Make one with: openssl rand -base64 32; separate several by commas.' },
+    )
+  }
+  return {
+    bytes,
+    id: createHash('sha256')
+      .update(bytes)
+      .digest()
+      .subarray(0, nonceAt - keyIdAt),
+  }
+}
+
+function createCipher(first: Key, keys: readonly Key[]): Cipher {
+  return {
+    encrypt: (bytes, context) => seal(first, bytes, context),
+    decrypt: (bytes, context) => {
+      if (bytes.length < headerLength || bytes[0] !== version) return undefined
+      const id = bytes.subarray(keyIdAt, nonceAt)
+      for (const key of keys) {
+        const opened = key.id.equals(id) ? open(key, bytes, context) : undefined
+        if (opened !== undefined) return opened
+      }
+      return undefined
+    },
+  }
+}
+
+function seal(key: Key, bytes: Uint8Array, context: string): Uint8Array {
+  const nonce = randomBytes(tagAt - nonceAt)
+  const sealing = createCipheriv(algorithm, key.bytes, nonce).setAAD(Buffer.from(context))
+  const sealed = [sealing.update(bytes), sealing.final()]
+  return Buffer.concat([Uint8Array.of(version), key.id, nonce, sealing.getAuthTag(), ...sealed])
+}
+
+function open(key: Key, bytes: Uint8Array, context: string): Uint8Array | undefined {
+  const opening = createDecipheriv(algorithm, key.bytes, bytes.subarray(nonceAt, tagAt))
+    .setAAD(Buffer.from(context))
+    .setAuthTag(bytes.subarray(tagAt, headerLength))
+  try {
+    return Buffer.concat([opening.update(bytes.subarray(headerLength)), opening.final()])
+  } catch {
+    return undefined
+  }
+}

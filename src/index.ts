@@ -27,7 +27,6 @@ export type {
   EventPayloads,
   EventType,
   InvoiceSnapshot,
-  PaymentMethodSnapshot,
   SubscriptionSnapshot,
 } from './events/catalogue.ts'
 export type { Capabilities, Gateway, RawRequest } from './gateways/gateway.ts'
@@ -39,6 +38,12 @@ export { errorCatalogue, isQuittanceError, QuittanceError } from './kernel/error
 export type { ErrorCode } from './kernel/errors.ts'
 export type { Log } from './kernel/log.ts'
 export type { Money } from './kernel/money.ts'
+export type { Dispute, DisputeStatus } from './payments/dispute.ts'
+export type {
+  PaymentMethod,
+  PaymentMethodDetails,
+  PaymentMethodStatus,
+} from './payments/payment-method.ts'
 export type { Cause, Payable, Payment, PaymentStatus, PaymentType } from './payments/payment.ts'
 export type { IgnoredReason, OutcomeResult } from './payments/outcome.ts'
 export type { CreatePaymentInput } from './processing/create-payment.ts'

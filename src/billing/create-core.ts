@@ -1,7 +1,9 @@
 import type { BillingCore, GatewayDescription, PaymentDetails, Readiness } from './types.ts'
 import { findCall, listCalls } from '../database/calls.ts'
+import { listDisputes } from '../database/disputes.ts'
 import { listEvents } from '../database/events.ts'
 import { migrate } from '../database/migrate.ts'
+import { listPaymentMethods } from '../database/payment-methods.ts'
 import { findPayment, listPayments, listRefunds, listTransitions } from '../database/payments.ts'
 import { receive, type IncomingCall, type Intake } from '../intake/receive.ts'
 import { unavailable, type Answer } from '../intake/responses.ts'
@@ -101,16 +103,20 @@ function paymentOperations(runtime: Runtime): BillingCore['payments'] {
       const db = await handle(runtime, 'billing.payments.get')
       const payment = isUuid(id) ? await findPayment(db, id) : undefined
       if (payment === undefined) return undefined
-      const [transitions, events, refunds] = await Promise.all([
+      const [transitions, events, refunds, disputes, paymentMethods] = await Promise.all([
         listTransitions(db, id),
         listEvents(db, { paymentId: id, limit: 100 }),
         listRefunds(db, id),
+        listDisputes(db, id),
+        listPaymentMethods(db, id),
       ])
       return {
         ...payment,
         transitions,
         events: events.data.toReversed(),
         refunds,
+        disputes,
+        paymentMethods,
       } satisfies PaymentDetails
     },
     list: async (query = {}) => listPayments(await handle(runtime, 'billing.payments.list'), query),
@@ -148,6 +154,7 @@ function describeGateways(runtime: Runtime): Readonly<Record<string, GatewayDesc
       scheme: gateway.scheme,
       webhook_url: webhookUrl(runtime, gateway.name),
       webhook_requires_dashboard_setup: gateway.webhook_requires_dashboard_setup,
+      callbackUrlField: gateway.callbackUrlField ?? null,
       configured: credentials.configured,
       capabilities: gateway.capabilities,
     }

@@ -6,7 +6,9 @@ import type { EventType } from '../events/catalogue.ts'
 import type { Capabilities } from '../gateways/gateway.ts'
 import type { Answer } from '../intake/responses.ts'
 import type { IncomingCall } from '../intake/receive.ts'
+import type { Dispute } from '../payments/dispute.ts'
 import type { Payment } from '../payments/payment.ts'
+import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { CreatePaymentInput } from '../processing/create-payment.ts'
 import type { Listener, ListenerOptions, QueuedListener } from '../processing/listener.ts'
 import type { KnownListener } from '../processing/known-listeners.ts'
@@ -25,6 +27,8 @@ export interface GatewayDescription {
   readonly webhook_url: string
   /** Whether that URL must be registered on the gateway's side. */
   readonly webhook_requires_dashboard_setup: boolean
+  /** Where it need not be: the field of a payment request that carries the URL. */
+  readonly callbackUrlField: string | null
   readonly configured: boolean
   readonly capabilities: Capabilities
 }
@@ -34,6 +38,9 @@ export interface PaymentDetails extends Payment {
   readonly transitions: readonly PaymentTransition[]
   readonly events: readonly EventRecord[]
   readonly refunds: readonly Payment[]
+  readonly disputes: readonly Dispute[]
+  /** What was saved with this payment. */
+  readonly paymentMethods: readonly PaymentMethod[]
 }
 
 /** What part of the work a process takes on. */

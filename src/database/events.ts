@@ -9,6 +9,8 @@ export interface EventRecord {
   readonly dedupKey: string
   readonly type: string
   readonly paymentId: string | null
+  /** The saved card that it is about; `paymentId` is then the payment that it was saved with. */
+  readonly paymentMethodId: string | null
   readonly webhookCallId: string | null
   readonly source: Cause
   readonly data: Readonly<Record<string, unknown>>
@@ -27,6 +29,7 @@ export interface Delivery {
 
 /** Which events to list; all of them if left out. */
 export interface EventsQuery extends PageQuery {
+  /** Events of this payment and of its refunds. */
   readonly paymentId?: string
   readonly type?: string
 }
@@ -56,7 +59,12 @@ export async function listEvents(
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit + 1)
-  if (query.paymentId !== undefined) select = select.where('payment_id', '=', query.paymentId)
+  if (query.paymentId !== undefined) {
+    select = select.where(
+      sql<boolean>`payment_id = any(array(select ${query.paymentId}::uuid union all
+        select id from billing.payments where parent_id = ${query.paymentId}::uuid))`,
+    )
+  }
   if (query.type !== undefined) select = select.where('type', '=', query.type)
   if (after !== undefined) {
     select = select.where(sql<boolean>`(created_at, id) < (${after.at}, ${after.id}::uuid)`)
@@ -76,6 +84,7 @@ function toEventRecord(row: EventRow): EventRecord {
     dedupKey: row.dedup_key,
     type: row.type,
     paymentId: row.payment_id,
+    paymentMethodId: row.payment_method_id,
     webhookCallId: row.webhook_call_id,
     source: row.source,
     data: JSON.parse(row.data) as Record<string, unknown>,

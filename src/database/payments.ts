@@ -1,4 +1,5 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
+import type { Money } from '../kernel/money.ts'
 import type { Cause, Payment, PaymentStatus } from '../payments/payment.ts'
 import type { PaymentReference } from '../payments/outcome.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
@@ -62,6 +63,7 @@ export async function listRefunds(
     .selectAll()
     .where('parent_id', '=', paymentId)
     .orderBy('created_at')
+    .orderBy('id')
     .execute()
   return rows.map(toPayment)
 }
@@ -171,6 +173,29 @@ export async function insertPayment(
     .returningAll()
     .executeTakeFirst()
   return row && toPayment(row)
+}
+
+/**
+ * A further charge of what `first` began: the same payable, money and reference of its own. Nothing
+ * happens where a charge has that reference already.
+ */
+export async function insertRenewal(
+  db: Kysely<Tables>,
+  first: Payment,
+  renewal: Money & {
+    readonly id: string
+    readonly checkoutReference?: string
+    readonly providerReference?: string
+  },
+): Promise<void> {
+  const { id, amount, currency, checkoutReference = null, providerReference = null } = renewal
+  await sql`
+    insert into billing.payments (id, gateway, merchant_account, live, amount, currency,
+      payable_type, payable_id, description, customer, checkout_reference, provider_reference)
+    select ${id}::uuid, gateway, merchant_account, live, ${amount}, ${currency}, payable_type,
+      payable_id, description, customer, ${checkoutReference}, ${providerReference}
+    from billing.payments where id = ${first.id}
+    on conflict do nothing`.execute(db)
 }
 
 export function toPayment(row: Selectable<PaymentsTable>): Payment {

@@ -1,4 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { DisputeStatus } from '../payments/dispute.ts'
+import type { PaymentMethodStatus } from '../payments/payment-method.ts'
 import type { Cause, PaymentStatus, PaymentType } from '../payments/payment.ts'
 
 /** What a `timestamptz` reads as; written by the database's own clock wherever queueing depends on it. */
@@ -45,6 +47,7 @@ export interface PaymentsTable {
 export interface PaymentTransitionsTable {
   id: string
   payment_id: string
+  payment_type: Generated<PaymentType>
   from_status: PaymentStatus
   to_status: PaymentStatus
   cause: Cause
@@ -74,6 +77,7 @@ export interface WebhookCallsTable extends LeaseColumns {
   kind: 'json' | 'form' | 'unreadable'
   payload: NullableJsonText
   body: Buffer | null
+  body_encrypted: Generated<boolean>
   state: Generated<CallState>
   outcome: NullableJsonText
   needs_review: Generated<boolean>
@@ -89,6 +93,7 @@ export interface EventsTable {
   dedup_key: string
   type: string
   payment_id: string | null
+  payment_method_id: string | null
   webhook_call_id: string | null
   source: Cause
   data: JsonText
@@ -103,6 +108,38 @@ export interface DeliveriesTable extends LeaseColumns {
   state: Generated<DeliveryState>
   created_at: Timestamp
   processed_at: NullableTimestamp
+}
+
+export interface PaymentMethodsTable {
+  id: string
+  gateway: string
+  merchant_account: string | null
+  live: boolean | null
+  status: PaymentMethodStatus
+  provider_reference: string
+  customer_reference: string | null
+  payment_id: string | null
+  kind: string | null
+  brand: string | null
+  last_four: string | null
+  expiry_month: number | null
+  expiry_year: number | null
+  /** Encrypted; null where no key is configured, and once it is detached. */
+  token: Buffer | null
+  created_at: Timestamp
+  updated_at: Timestamp
+}
+
+export interface DisputesTable {
+  id: string
+  payment_id: string
+  gateway: string
+  provider_reference: string
+  status: DisputeStatus
+  amount: bigint | null
+  currency: string | null
+  created_at: Timestamp
+  updated_at: Timestamp
 }
 
 export interface ListenersTable {
@@ -127,6 +164,8 @@ export interface Tables {
   'billing.webhook_calls': WebhookCallsTable
   'billing.events': EventsTable
   'billing.deliveries': DeliveriesTable
+  'billing.payment_methods': PaymentMethodsTable
+  'billing.disputes': DisputesTable
   'billing.listeners': ListenersTable
   'billing.schedules': SchedulesTable
 }

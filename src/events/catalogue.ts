@@ -1,4 +1,5 @@
 import type { Payment } from '../payments/payment.ts'
+import type { PaymentMethod } from '../payments/payment-method.ts'
 
 /** A provider-managed subscription, as far as its events show it. */
 export interface SubscriptionSnapshot {
@@ -6,13 +7,6 @@ export interface SubscriptionSnapshot {
   readonly gateway: string
   readonly status: string
   readonly providerReference: string
-}
-
-/** A saved card or other means of payment; never its token. */
-export interface PaymentMethodSnapshot {
-  readonly id: string
-  readonly gateway: string
-  readonly label: string
 }
 
 /** A document of the merchant: its own number and where it can be read. */
@@ -27,7 +21,7 @@ interface AboutPayment {
   readonly payment: Payment
 }
 interface AboutPaymentMethod {
-  readonly paymentMethod: PaymentMethodSnapshot
+  readonly paymentMethod: PaymentMethod
 }
 interface AboutSubscription {
   readonly subscription: SubscriptionSnapshot

@@ -1,4 +1,6 @@
-import type { PaymentOutcome } from '../payments/outcome.ts'
+import { assertNever } from '../kernel/errors.ts'
+import type { Outcome, PaymentOutcome } from '../payments/outcome.ts'
+import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
 import type { EventType } from './catalogue.ts'
 
 /**
@@ -17,4 +19,43 @@ const eventOfStatus = {
 
 export function paymentEventType(status: PaymentOutcome['status']): EventType {
   return eventOfStatus[status]
+}
+
+/** The claim of a refund: its row's id, whichever way it was reported. */
+export function refundDedupKey(refundId: string): string {
+  return `refund:paid:${refundId}`
+}
+
+/**
+ * The claim of a saved or removed card. Only the provider names it, so the gateway, and the
+ * merchant's account where it has one, are part of it.
+ */
+export function paymentMethodDedupKey(
+  status: PaymentMethodStatus,
+  method: Pick<PaymentMethod, 'gateway' | 'merchantAccount' | 'providerReference'>,
+): string {
+  const { gateway, merchantAccount, providerReference } = method
+  const owner = merchantAccount === null ? gateway : `${gateway}/${merchantAccount}`
+  return `payment_method:${status}:${owner}/${providerReference}`
+}
+
+export function paymentMethodEventType(status: PaymentMethodStatus): EventType {
+  return status === 'attached' ? 'PaymentMethodAttached' : 'PaymentMethodDetached'
+}
+
+/** The event that an outcome may lead to; undefined for one that leads to none. */
+export function eventTypeOf(outcome: Outcome): EventType | undefined {
+  switch (outcome.type) {
+    case 'payment':
+      return paymentEventType(outcome.status)
+    case 'refund':
+      return outcome.status === 'paid' ? 'PaymentRefunded' : undefined
+    case 'payment_method':
+      return paymentMethodEventType(outcome.status)
+    case 'dispute':
+    case 'ignored':
+      return undefined
+    default:
+      return assertNever(outcome)
+  }
 }

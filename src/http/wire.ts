@@ -3,6 +3,8 @@ import type { WebhookCall } from '../database/calls.ts'
 import type { EventRecord } from '../database/events.ts'
 import type { Page } from '../database/page.ts'
 import type { PaymentTransition } from '../database/payments.ts'
+import type { Dispute } from '../payments/dispute.ts'
+import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { Payment } from '../payments/payment.ts'
 
 /**
@@ -41,6 +43,37 @@ export function paymentDetailsView(payment: PaymentDetails) {
     transitions: payment.transitions.map(transitionView),
     events: payment.events.map(eventView),
     refunds: payment.refunds.map(paymentView),
+    disputes: payment.disputes.map(disputeView),
+    payment_methods: payment.paymentMethods.map(paymentMethodView),
+  }
+}
+
+function disputeView(dispute: Dispute) {
+  return {
+    id: dispute.id,
+    provider_reference: dispute.providerReference,
+    status: dispute.status,
+    amount: dispute.amount === null ? null : Number(dispute.amount),
+    currency: dispute.currency,
+    created_at: dispute.createdAt.toISOString(),
+    updated_at: dispute.updatedAt.toISOString(),
+  }
+}
+
+function paymentMethodView({ details, ...method }: PaymentMethod) {
+  return {
+    id: method.id,
+    status: method.status,
+    provider_reference: method.providerReference,
+    customer_reference: method.customerReference,
+    kind: details.kind ?? null,
+    brand: details.brand ?? null,
+    last_four: details.lastFour ?? null,
+    expiry_month: details.expiryMonth ?? null,
+    expiry_year: details.expiryYear ?? null,
+    has_token: method.hasToken,
+    created_at: method.createdAt.toISOString(),
+    updated_at: method.updatedAt.toISOString(),
   }
 }
 
@@ -83,8 +116,9 @@ export function callDetailsView(call: WebhookCall) {
     headers: call.headers,
     kind: call.kind,
     payload: call.payload === null ? null : displayJson(call.payload),
-    /** Only where `payload` does not carry the bytes that were signed. */
+    /** Only where `payload` does not carry the bytes that were signed, and not where encrypted. */
     body_base64: call.body === null ? null : Buffer.from(call.body).toString('base64'),
+    body_encrypted: call.bodyEncrypted,
     exception: call.exception,
   }
 }
@@ -95,6 +129,7 @@ export function eventView(event: EventRecord) {
     dedup_key: event.dedupKey,
     type: event.type,
     payment_id: event.paymentId,
+    payment_method_id: event.paymentMethodId,
     webhook_call_id: event.webhookCallId,
     source: event.source,
     data: event.data,
@@ -112,6 +147,7 @@ export function gatewayView(gateway: GatewayDescription) {
     scheme: gateway.scheme,
     webhook_url: gateway.webhook_url,
     webhook_requires_dashboard_setup: gateway.webhook_requires_dashboard_setup,
+    callback_url_field: gateway.callbackUrlField,
     configured: gateway.configured,
     capabilities: {
       checkout: capabilities.checkout,

@@ -27,6 +27,10 @@ export const errorCatalogue = {
   gateway_unknown: 'Use one of the registered gateways: quittance gateways',
   gateway_cannot_sign: 'Only gateways that can sign test callbacks take `send`.',
   gateway_not_configured: 'Set the credentials of the gateway; quittance gateways names them.',
+  provider_unreachable:
+    'Nothing is lost: the call is tried again. Check the network and the API base.',
+  provider_refused: "Check the API credentials and what they may do, in the provider's dashboard.",
+  provider_reply_invalid: 'Check the API base of the gateway; it should be that of the provider.',
   service_unreachable: 'Start it: npm start, or quittance serve; or give --url.',
   payment_invalid: 'Correct the named field.',
   payment_exists: 'Use another id, or send the content that this payment was created with.',

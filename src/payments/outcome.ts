@@ -1,4 +1,7 @@
+import type { Secret } from '../kernel/secret.ts'
 import type { PaymentStatus } from './payment.ts'
+import type { PaymentMethodStatus, PaymentMethodDetails } from './payment-method.ts'
+import type { DisputeStatus } from './dispute.ts'
 
 /** How a callback names the payment it is about. */
 export type PaymentReference =
@@ -18,6 +21,7 @@ export const ignoredReasons = [
   'merchant_mismatch',
   'mode_mismatch',
   'checkout_reference_mismatch',
+  'checkout_reference_unknown',
   'provider_reference_mismatch',
   'provider_reference_taken',
   'amount_mismatch',
@@ -29,8 +33,14 @@ export const ignoredReasons = [
 /** One of `ignoredReasons`. */
 export type IgnoredReason = (typeof ignoredReasons)[number]
 
+/** What ties a statement to an account and a mode; compared with what the payment was made for. */
+export interface AccountStatement {
+  readonly merchantAccount?: string
+  readonly live?: boolean
+}
+
 /** What a gateway says of a payment. Whatever the callback does not state is left out. */
-export interface PaymentOutcome {
+export interface PaymentOutcome extends AccountStatement {
   readonly type: 'payment'
   readonly payment: PaymentReference
   readonly status: Exclude<PaymentStatus, 'pending'>
@@ -42,16 +52,75 @@ export interface PaymentOutcome {
    * verifies nothing (the fake one) may say so; a stated amount or currency is always compared.
    */
   readonly amountIs?: 'as_charged'
-  readonly merchantAccount?: string
-  readonly live?: boolean
   readonly checkoutReference?: string
   readonly providerReference?: string
+  /**
+   * The signer signs for many merchants and names none: only a payment that has this checkout
+   * reference already is meant. One without any waits until it gets one.
+   */
+  readonly boundBy?: 'checkoutReference'
+  /**
+   * A further charge of what this payment began (a subscription's renewal). Where no payment has
+   * the reference that `payment` gives, one is made: the first one's payable, the stated money.
+   */
+  readonly renews?: PaymentReference
 }
 
-/** The outcome states no money by design, so whatever was charged counts. */
-export function chargedAsIs(outcome: PaymentOutcome): boolean {
-  const stated = outcome.amount !== undefined || outcome.currency !== undefined
-  return outcome.amountIs === 'as_charged' && !stated
+interface AnyRefundOutcome extends AccountStatement {
+  readonly type: 'refund'
+  /** The charge. */
+  readonly payment: PaymentReference
+  readonly currency?: string
+}
+
+/** One refund that the provider names. */
+export interface SingleRefundOutcome extends AnyRefundOutcome {
+  /** `paid`: the money went back. `failed` may follow `paid`: a refund that was returned. */
+  readonly status: PaymentStatus
+  /** Minor units of this refund alone. */
+  readonly amount?: bigint
+  /** The provider's id of the refund: the same in every report of it, unlike that of any other. */
+  readonly refundReference: string
+  /** The id of our own refund row, where the provider echoes it. */
+  readonly refundId?: string
+}
+
+/** How much of a charge has been refunded by now, where the provider names no single refund. */
+export interface RefundedTotalOutcome extends AnyRefundOutcome {
+  readonly status: 'paid'
+  /** Minor units of all refunds so far. */
+  readonly refundedTotal: bigint
+}
+
+/** What a gateway says of the refunds of a charge. */
+export type RefundOutcome = SingleRefundOutcome | RefundedTotalOutcome
+
+/** A card, or another means of payment, that was saved or removed. */
+export interface PaymentMethodOutcome extends AccountStatement {
+  readonly type: 'payment_method'
+  readonly status: PaymentMethodStatus
+  /** The provider's id of it, or what stands for its token (`tokenReference`). */
+  readonly reference: string
+  /** The payment that it was saved with, if any. */
+  readonly payment?: PaymentReference
+  /** The provider's id of the customer. */
+  readonly customerReference?: string
+  readonly details?: PaymentMethodDetails
+  /** Charges the card without its owner: stored encrypted, or not at all. */
+  readonly token?: Secret
+}
+
+/** A payer's bank takes a payment back, or has decided not to. */
+export interface DisputeOutcome extends AccountStatement {
+  readonly type: 'dispute'
+  /** The charge. */
+  readonly payment: PaymentReference
+  /** The provider's id of the dispute. */
+  readonly reference: string
+  readonly status: DisputeStatus
+  /** Minor units. */
+  readonly amount?: bigint
+  readonly currency?: string
 }
 
 /** A callback that changes nothing. */
@@ -63,17 +132,33 @@ export interface IgnoredOutcome {
 }
 
 /** One fact that a callback or a poll reply states, in our words. */
-export type Outcome = PaymentOutcome | IgnoredOutcome
+export type Outcome =
+  | PaymentOutcome
+  | RefundOutcome
+  | PaymentMethodOutcome
+  | DisputeOutcome
+  | IgnoredOutcome
 
 /** What became of an outcome; a call keeps the list of its results. */
 export type OutcomeResult =
-  | { readonly result: 'applied' | 'duplicate'; readonly type: string }
+  | {
+      readonly result: 'applied' | 'duplicate'
+      readonly type: string
+      /** What a person should look at. */
+      readonly detail?: string
+    }
   | {
       readonly result: 'ignored'
       readonly type: string
       readonly reason: IgnoredReason
       readonly detail?: string
     }
+
+/** The outcome states no money by design, so whatever was charged counts. */
+export function chargedAsIs(outcome: PaymentOutcome): boolean {
+  const stated = outcome.amount !== undefined || outcome.currency !== undefined
+  return outcome.amountIs === 'as_charged' && !stated
+}
 
 /** The outcome of a callback that changes nothing, and why. */
 export function ignored(reason: IgnoredReason, detail?: string): IgnoredOutcome {

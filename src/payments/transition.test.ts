@@ -73,13 +73,85 @@ const bindings: readonly [string, Partial<Payment>, Partial<PaymentOutcome>, str
     { providerReference: 'pi_2' },
     'already_paid_other_reference',
   ],
+  [
+    'a decline of another charge of a paid payment',
+    { status: 'paid', providerReference: 'pi_1' },
+    { status: 'failed', providerReference: 'pi_2' },
+    'provider_reference_mismatch',
+  ],
+  ['no ids of its own', { checkoutReference: 'cs_1', providerReference: 'pi_1' }, {}, 'move'],
   ['its own ids', { checkoutReference: 'cs_1' }, { checkoutReference: 'cs_1' }, 'move'],
+  [
+    'a checkout that must be known and is not',
+    {},
+    { checkoutReference: 'cs_1', boundBy: 'checkoutReference' },
+    'checkout_reference_unknown',
+  ],
+  [
+    'a decline by a checkout that must be known and is not',
+    {},
+    { status: 'failed', checkoutReference: 'cs_1', boundBy: 'checkoutReference' },
+    'checkout_reference_unknown',
+  ],
+  [
+    'a checkout that must be the known one and is not',
+    { checkoutReference: 'cs_1' },
+    { checkoutReference: 'cs_2', boundBy: 'checkoutReference' },
+    'checkout_reference_mismatch',
+  ],
+  [
+    'no checkout where it must be the known one',
+    { checkoutReference: 'cs_1' },
+    { boundBy: 'checkoutReference' },
+    'checkout_reference_mismatch',
+  ],
+  [
+    'the checkout that must be the known one',
+    { checkoutReference: 'cs_1' },
+    { checkoutReference: 'cs_1', boundBy: 'checkoutReference' },
+    'move',
+  ],
 ]
 for (const [what, of, stated, expected] of bindings) {
   test(`a callback with ${what} -> ${expected}`, () => {
     assert.equal(decisionOf(payment(of), outcome(stated)), expected)
   })
 }
+
+const reviews: readonly [string, Partial<Payment>, Partial<PaymentOutcome>, boolean][] = [
+  ['a payment from elsewhere', { gateway: 'paddle' }, {}, true],
+  ['a decline from elsewhere', { gateway: 'paddle' }, { status: 'failed' }, false],
+  ['a cancellation from elsewhere', { gateway: 'paddle' }, { status: 'canceled' }, false],
+  ['a decline of what is paid', { status: 'paid' }, { status: 'failed' }, false],
+  ['a cancellation of what has failed', { status: 'failed' }, { status: 'canceled' }, false],
+]
+for (const [what, of, stated, review] of reviews) {
+  test(`${what} is ignored, and ${review ? 'a person' : 'nobody'} is asked`, () => {
+    const decision = decide(payment(of), 'stripe', outcome(stated))
+    assert.equal(decision.kind === 'ignore' && decision.review, review)
+    assert.equal(decision.kind, 'ignore')
+  })
+}
+
+const charges: readonly [string, Partial<PaymentOutcome>, string][] = [
+  ['the same money', {}, 'move'],
+  ['another currency', { currency: 'UAH' }, 'amount_mismatch'],
+  ['one minor unit less', { amount: 4998n }, 'amount_mismatch'],
+  ['one minor unit more', { amount: 5000n }, 'amount_mismatch'],
+  ['the same money, though it may name none', { amountIs: 'as_charged' }, 'move'],
+  ['less, though it may name none', { amountIs: 'as_charged', amount: 1n }, 'amount_mismatch'],
+]
+for (const [what, stated, expected] of charges) {
+  test(`a paid callback that names ${what} -> ${expected}`, () => {
+    assert.equal(decisionOf(payment(), outcome(stated)), expected)
+  })
+}
+
+test('a paid callback that names no money settles only where it need not', () => {
+  const silent: PaymentOutcome = { type: 'payment', payment: { id }, status: 'paid' }
+  assert.equal(decisionOf(payment(), silent), 'amount_mismatch')
+  assert.equal(decisionOf(payment(), { ...silent, amountIs: 'as_charged' }), 'move')
+})
 
 test('for every amount and currency that differ: never paid, and a person is asked', () => {
   fc.assert(

@@ -1,4 +1,9 @@
-import { chargedAsIs, type IgnoredReason, type PaymentOutcome } from './outcome.ts'
+import {
+  chargedAsIs,
+  type AccountStatement,
+  type IgnoredReason,
+  type PaymentOutcome,
+} from './outcome.ts'
 import type { Payment } from './payment.ts'
 
 /**
@@ -37,6 +42,19 @@ function decideUnpaid(payment: Payment, outcome: PaymentOutcome): Decision {
   return { kind: 'move' }
 }
 
+/** Whether a statement about a charge comes from its gateway, merchant account and mode. */
+export function accountMismatch(
+  payment: Payment,
+  gateway: string,
+  statement: AccountStatement,
+): IgnoredReason | undefined {
+  if (payment.gateway !== gateway) return 'gateway_mismatch'
+  // A refund row is no charge: it moves by refund outcomes only, and nothing is refunded from it.
+  if (payment.type !== 'charge') return 'invalid_reference'
+  if (payment.merchantAccount !== (statement.merchantAccount ?? null)) return 'merchant_mismatch'
+  return differ(payment.live, statement.live) ? 'mode_mismatch' : undefined
+}
+
 /**
  * A signature says who signed, not what about: the callback must come from the gateway, the
  * merchant account, the mode and the provider's object that the payment was made for.
@@ -46,12 +64,16 @@ function bindingMismatch(
   gateway: string,
   outcome: PaymentOutcome,
 ): IgnoredReason | undefined {
-  if (payment.gateway !== gateway) return 'gateway_mismatch'
-  // A refund row moves by refund outcomes only; no callback may settle it as a charge.
-  if (payment.type !== 'charge') return 'invalid_reference'
-  if (payment.merchantAccount !== (outcome.merchantAccount ?? null)) return 'merchant_mismatch'
-  if (differ(payment.live, outcome.live)) return 'mode_mismatch'
-  if (differ(payment.checkoutReference, outcome.checkoutReference)) {
+  const mismatch = accountMismatch(payment, gateway, outcome)
+  if (mismatch !== undefined) return mismatch
+  const bound = outcome.boundBy === 'checkoutReference'
+  if (bound && payment.checkoutReference === null) return 'checkout_reference_unknown'
+  const { checkoutReference } = outcome
+  // One that must name its checkout and names none fits no payment.
+  if (
+    (bound && checkoutReference === undefined) ||
+    differ(payment.checkoutReference, checkoutReference)
+  ) {
     return 'checkout_reference_mismatch'
   }
   if (differ(payment.providerReference, outcome.providerReference)) {

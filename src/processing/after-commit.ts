@@ -2,7 +2,7 @@ import type { Database } from '../database/connect.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import type { LeasedCall } from '../queue/lease.ts'
-import type { Applied } from './apply-outcomes.ts'
+import type { Applied, Subject } from './applied.ts'
 import { requeueSettleableCalls } from './awaiting.ts'
 import { within } from '../kernel/within.ts'
 
@@ -35,6 +35,7 @@ export async function concludeCall(
 ): Promise<void> {
   const { log, database, underWay } = surroundings
   logIgnored(call, applied, log)
+  logFlagged(call, applied, log)
   logDispatched(call, { applied, won }, log)
   if (deliveries) surroundings.onDeliveries()
   if (afterCommit.length > 0) {
@@ -72,10 +73,24 @@ function logDispatched(
 ): void {
   for (const one of applied) {
     if (one.kind !== 'claim' || !won.has(one.claim.eventId)) continue
-    const { type, payment } = one.claim
-    const { gateway, amount, currency } = payment
-    const entry = { call: call.id, gateway, payment: payment.id, amount: `${amount}`, currency }
-    log.info(entry, type)
+    log.info({ call: call.id, gateway: call.gateway, ...shown(one.claim.subject) }, one.claim.type)
+  }
+}
+
+function shown(subject: Subject) {
+  if ('paymentMethod' in subject) return { paymentMethod: subject.paymentMethod.id }
+  const { id, amount, currency } = subject.payment
+  return { payment: id, amount: `${amount}`, currency }
+}
+
+/** Money that goes another way than it should: nobody is told by an event. */
+function logFlagged(call: LeasedCall, applied: readonly Applied[], log: Log): void {
+  for (const one of applied) {
+    if (one.kind === 'ignored' || !one.review) continue
+    const entry = { call: call.id, gateway: call.gateway, payment: one.payment?.id }
+    if (one.kind === 'claim')
+      log.warn({ ...entry, detail: one.detail }, `${one.type} needs a review`)
+    else log.warn({ ...entry, detail: one.result.detail }, `${one.result.type} needs a review`)
   }
 }
 

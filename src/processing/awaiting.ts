@@ -37,7 +37,7 @@ export async function requeueCallsAwaiting(
 ): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     update billing.webhook_calls set ${requeued}
-    where awaiting = any(${[...keysOf(payment)]}::text[]) and state = 'ignored'
+    where awaiting = any(${[...keysOf(payment)]}::text[]) and state in ('processed', 'ignored')
     returning id`.execute(db)
   return rows.map((row) => row.id)
 }
@@ -53,16 +53,16 @@ export async function requeueSettleableCalls(
   const which = callId === undefined ? sql`` : sql`and call.id = ${callId}::uuid`
   const { rows } = await sql<{ id: string }>`
     update billing.webhook_calls as call set ${requeued}
-    where call.awaiting is not null and call.state = 'ignored' ${which} and case
+    where call.awaiting is not null and call.state in ('processed', 'ignored') ${which} and case
       when call.awaiting like 'id:%' then exists (
         select from billing.payments where id = substr(call.awaiting, 4)::uuid)
       when call.awaiting like 'checkout:%' then exists (
         select from billing.payments
-        where gateway = call.gateway
+        where gateway = call.gateway and type = 'charge'
           and checkout_reference = substr(call.awaiting, length('checkout:/' || call.gateway) + 1))
       else exists (
         select from billing.payments
-        where gateway = call.gateway
+        where gateway = call.gateway and type = 'charge'
           and provider_reference = substr(call.awaiting, length('provider:/' || call.gateway) + 1))
     end
     returning call.id`.execute(db)

@@ -1,4 +1,4 @@
-import { paymentEventType } from '../events/dedup-key.ts'
+import { eventTypeOf } from '../events/dedup-key.ts'
 import type { Duration } from '../kernel/duration.ts'
 import { returnLease, type LeasedCall } from '../queue/lease.ts'
 import { returnDelay } from '../queue/retry.ts'
@@ -68,10 +68,10 @@ function createPace() {
 }
 
 function hasListeners({ outcomes }: InterpretedCall, { listeners }: Processing): boolean {
-  return outcomes.some(
-    (outcome) =>
-      outcome.type === 'payment' && hasDirectListener(listeners, paymentEventType(outcome.status)),
-  )
+  return outcomes.some((outcome) => {
+    const type = eventTypeOf(outcome)
+    return type !== undefined && hasDirectListener(listeners, type)
+  })
 }
 
 /** What failed before may fail again: not at the expense of others. */
@@ -88,6 +88,8 @@ async function turnAway(call: LeasedCall, processing: Processing): Promise<CallR
 
 function paymentsOf({ call, outcomes }: InterpretedCall): readonly string[] {
   return outcomes.flatMap((outcome) =>
-    outcome.type === 'payment' ? [awaitingKey(call.gateway, outcome.payment)] : [],
+    outcome.type === 'ignored' || outcome.payment === undefined
+      ? []
+      : [awaitingKey(call.gateway, outcome.payment)],
   )
 }

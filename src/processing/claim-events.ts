@@ -3,7 +3,7 @@ import type { Tables } from '../database/tables.ts'
 import type { BillingEvent } from '../events/catalogue.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Cause } from '../payments/payment.ts'
-import type { Claim } from './apply-outcomes.ts'
+import { subjectIds, type Claim } from './applied.ts'
 import type { ListenerRegistry } from './listeners.ts'
 
 /** Where an event comes from. */
@@ -41,13 +41,16 @@ export async function claimEvents(
 ): Promise<readonly BillingEvent[]> {
   if (claims.length === 0) return []
   const ordered = claims.toSorted(byKey)
+  const subjects = ordered.map(({ claim }) => subjectIds(claim.subject))
   const { rows } = await sql<{ id: string; created_at: Date }>`
-    insert into billing.events (id, dedup_key, type, payment_id, webhook_call_id, source)
+    insert into billing.events
+      (id, dedup_key, type, payment_id, payment_method_id, webhook_call_id, source)
     select * from unnest(
       ${ordered.map(({ claim }) => claim.eventId)}::uuid[],
       ${ordered.map(({ claim }) => claim.dedupKey)}::text[],
       ${ordered.map(({ claim }) => claim.type)}::text[],
-      ${ordered.map(({ claim }) => claim.payment.id)}::uuid[],
+      ${subjects.map(({ paymentId }) => paymentId)}::uuid[],
+      ${subjects.map(({ paymentMethodId }) => paymentMethodId)}::uuid[],
       ${ordered.map(({ source }) => source.callId)}::uuid[],
       ${ordered.map(({ source }) => source.cause)}::text[])
     on conflict (dedup_key) do nothing
@@ -80,8 +83,8 @@ async function queueDeliveries(
   if (rows.length > 0) await db.insertInto('billing.deliveries').values(rows).execute()
 }
 
-function toEvent({ eventId, type, dedupKey, payment }: Claim, createdAt: Date): BillingEvent {
-  return { id: eventId, type, dedupKey, createdAt, payment } as BillingEvent
+function toEvent({ eventId, type, dedupKey, subject }: Claim, createdAt: Date): BillingEvent {
+  return { id: eventId, type, dedupKey, createdAt, ...subject } as BillingEvent
 }
 
 function byKey(a: SourcedClaim, b: SourcedClaim): number {

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { decide, type Decision } from '../payments/transition.ts'
-import type { Target } from './apply-outcomes.ts'
+import type { Target } from './apply-payments.ts'
 import { bindsReferences } from './move-payments.ts'
 
 /** The state table, and the two facts that only the database knows. */
@@ -14,9 +14,12 @@ export async function decideOutcomes(
   for (const target of await movedByTheirCalls(db, late)) {
     decisions.set(target, { kind: 'ignore', reason: 'superseded', review: false })
   }
-  const paying = targets.filter(
-    (target) => decisions.get(target)?.kind !== 'ignore' && bindsReferences(target),
-  )
+  const paying = targets.filter((target) => {
+    const decision = decisions.get(target)
+    // One that waits for a checkout which another payment has would wait for ever.
+    if (decision?.kind === 'ignore') return decision.reason === 'checkout_reference_unknown'
+    return bindsReferences(target)
+  })
   for (const target of await withTakenReferences(db, paying)) {
     decisions.set(target, { kind: 'ignore', reason: 'provider_reference_taken', review: true })
   }

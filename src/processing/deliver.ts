@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
-import { findEvent } from '../database/events.ts'
+import { findEvent, type EventRecord } from '../database/events.ts'
+import { findPaymentMethod } from '../database/payment-methods.ts'
 import { findPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import type { BillingEvent } from '../events/catalogue.ts'
@@ -67,9 +68,17 @@ function late(listener: string): QuittanceError {
 async function loadEvent(db: Kysely<Tables>, delivery: LeasedDelivery): Promise<BillingEvent> {
   const record = await findEvent(db, delivery.event_id)
   if (record === undefined) throw new Error(`event ${delivery.event_id} is gone`)
-  const { id, type, dedupKey, createdAt, data, paymentId } = record
-  const payment = paymentId === null ? undefined : await findPayment(db, paymentId)
-  return { ...data, id, type, dedupKey, createdAt, payment } as unknown as BillingEvent
+  const { id, type, dedupKey, createdAt, data } = record
+  const subject = await loadSubject(db, record)
+  return { ...data, id, type, dedupKey, createdAt, ...subject } as unknown as BillingEvent
+}
+
+/** As it stands now: a queued listener comes later. */
+async function loadSubject(db: Kysely<Tables>, { paymentId, paymentMethodId }: EventRecord) {
+  if (paymentMethodId !== null) {
+    return { paymentMethod: await findPaymentMethod(db, paymentMethodId) }
+  }
+  return { payment: paymentId === null ? undefined : await findPayment(db, paymentId) }
 }
 
 async function finish(db: Kysely<Tables>, delivery: LeasedDelivery): Promise<void> {

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import type { CallState, Tables } from '../database/tables.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
 import type { Lease } from '../queue/lease.ts'
-import type { Applied } from './apply-outcomes.ts'
+import type { Applied } from './applied.ts'
 
 const leaseLostName = 'LeaseLost'
 
@@ -40,7 +40,7 @@ export async function finishCalls(
       ${finished.map(({ call }) => call.token)}::uuid[],
       ${finished.map(({ applied }) => stateOf(applied))}::text[],
       ${finished.map(outcomeOf)}::json[],
-      ${finished.map(({ applied }) => ignoredOf(applied).some((one) => one.review))}::boolean[],
+      ${finished.map(({ applied }) => applied.some((one) => one.review))}::boolean[],
       ${finished.map(({ applied }) => paymentIdOf(applied))}::uuid[],
       ${finished.map(({ applied }) => awaitingOf(applied))}::text[]
     ) as finished (id, token, state, outcome, needs_review, payment_id, awaiting)
@@ -68,15 +68,12 @@ function awaitingOf(applied: readonly Applied[]): string | null {
 }
 
 function resultOf(applied: Applied, won: ReadonlySet<string>): OutcomeResult {
-  if (applied.kind === 'ignored') return applied.result
-  const { type, claim } = applied
-  return { result: won.has(claim.eventId) ? 'applied' : 'duplicate', type }
+  if (applied.kind !== 'claim') return applied.result
+  const { type, claim, detail } = applied
+  const result = won.has(claim.eventId) ? 'applied' : 'duplicate'
+  return detail === undefined ? { result, type } : { result, type, detail }
 }
 
 function paymentIdOf(applied: readonly Applied[]): string | null {
-  for (const one of applied) {
-    const payment = one.kind === 'claim' ? one.claim.payment : one.payment
-    if (payment !== undefined) return payment.id
-  }
-  return null
+  return applied.find((one) => one.payment !== undefined)?.payment?.id ?? null
 }

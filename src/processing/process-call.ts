@@ -1,5 +1,6 @@
 import type { Database } from '../database/connect.ts'
 import type { Registry } from '../gateways/registry.ts'
+import type { Cipher } from '../kernel/encryption.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Outcome } from '../payments/outcome.ts'
 import type { LeasedCall } from '../queue/lease.ts'
@@ -12,6 +13,8 @@ export interface Processing extends Dispatching {
   readonly database: Database
   readonly gateways: Registry
   readonly log: Log
+  /** For what is stored encrypted; undefined where no key is set. */
+  readonly cipher: Cipher | undefined
   readonly random: () => number
   /** Attempts that a call has. */
   readonly attempts: number

@@ -3,11 +3,11 @@ import type { Database, Transaction } from '../database/connect.ts'
 import { isPassing } from '../database/failure.ts'
 import type { Tables } from '../database/tables.ts'
 import { exceptionText } from '../kernel/exception-text.ts'
-import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { failLease, type LeasedCall } from '../queue/lease.ts'
 import { nextTry } from '../queue/retry.ts'
-import { applyOutcomes, type Application, type Claim } from './apply-outcomes.ts'
+import { subjectIds, type Application, type Applying, type Claim } from './applied.ts'
+import { applyOutcomes } from './apply-outcomes.ts'
 import { leaseLost } from './finish-call.ts'
 
 interface Recording {
@@ -50,7 +50,7 @@ const lostTransactionPauseMs = 1_000
  */
 export async function recordLostTransaction(
   call: LeasedCall,
-  recording: Recording & { readonly newId: NewId },
+  recording: Recording & Applying,
   lost: {
     readonly error: unknown
     readonly application: Application
@@ -61,9 +61,9 @@ export async function recordLostTransaction(
   for (let tries = 1; ; tries += 1) {
     try {
       await recording.database.transaction(async ({ db }) => {
-        await applyOutcomes(db, [lost.application], recording.newId)
+        await applyOutcomes(db, [lost.application], recording)
         await sql`delete from billing.events where id = any(${eventIds}::uuid[])`.execute(db)
-        const paymentId = lost.claims[0]?.payment.id
+        const paymentId = paymentIdIn(lost.claims)
         const recorded = await record(db, call, { ...recording, error: lost.error, paymentId })
         if (!recorded) throw leaseLost(call)
       })
@@ -74,6 +74,11 @@ export async function recordLostTransaction(
       await new Promise((resolve) => setTimeout(resolve, lostTransactionPauseMs))
     }
   }
+}
+
+/** The payment that the first of the events is about. */
+export function paymentIdIn([first]: readonly Claim[]): string | undefined {
+  return first && (subjectIds(first.subject).paymentId ?? undefined)
 }
 
 async function record(

@@ -5,7 +5,8 @@ import { assertNever } from '../kernel/errors.ts'
 import { returnLease, type LeasedCall } from '../queue/lease.ts'
 import { mayReturn, returnDelay } from '../queue/retry.ts'
 import type { Committed } from './after-commit.ts'
-import { applyOutcomes, type Application, type Applied, type Claim } from './apply-outcomes.ts'
+import type { Application, Applied, Claim } from './applied.ts'
+import { applyOutcomes } from './apply-outcomes.ts'
 import { finishCalls, leaseLost } from './finish-call.ts'
 import type { InterpretedCall, Processing } from './process-call.ts'
 import { recordFailureIn } from './record-failure.ts'
@@ -57,7 +58,7 @@ async function tellParts(
   processing: Processing,
 ): Promise<readonly Part[]> {
   const { batch } = settling
-  const applied = await applyOutcomes(transaction.db, batch.map(applicationOf), processing.newId)
+  const applied = await applyOutcomes(transaction.db, batch.map(applicationOf), processing)
   settling.applied = applied
   const claims = batch.map(({ call }, index) => {
     const source = { cause: 'call', callId: call.id, queue: call.queue } as const
@@ -88,7 +89,7 @@ async function endPart(
       if (isDatabaseTransient(told.error) && mayReturn(call)) {
         return giveBackIn(transaction, call, processing)
       }
-      const paymentId = claimsIn(applied)[0]?.payment.id
+      const paymentId = applied.find(({ payment }) => payment)?.payment?.id
       await recordFailureIn(transaction, call, { ...processing, ...told, paymentId })
       return { kind: 'failed' }
     }

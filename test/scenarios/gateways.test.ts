@@ -49,8 +49,8 @@ for (const [what, options, code] of [
   ],
   ['a public URL with a path', { url: 'https://example.com/shop' }, 'setting_invalid'],
   [
-    'a prune window of 3 days, as long as Stripe retries',
-    { webhook: { prune_after_days: 3 } },
+    'a prune window of 4 days, as long as WayForPay retries',
+    { webhook: { prune_after_days: 4 } },
     'retention_too_short',
   ],
   [

@@ -2,10 +2,14 @@ import type { Migration } from 'kysely/migration'
 import * as pipeline from './0001_pipeline.ts'
 import * as referenceLookup from './0002_reference_lookup.ts'
 import * as callStorage from './0003_call_storage.ts'
+import * as callEncryption from './0004_call_encryption.ts'
+import * as moneyBack from './0005_money_back.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_pipeline': pipeline,
   '0002_reference_lookup': referenceLookup,
   '0003_call_storage': callStorage,
+  '0004_call_encryption': callEncryption,
+  '0005_money_back': moneyBack,
 }

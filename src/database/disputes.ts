@@ -1,0 +1,28 @@
+import type { Kysely } from 'kysely'
+import type { Dispute } from '../payments/dispute.ts'
+import type { Tables } from './tables.ts'
+
+/** The disputes of a charge, oldest first. */
+export async function listDisputes(
+  db: Kysely<Tables>,
+  paymentId: string,
+): Promise<readonly Dispute[]> {
+  const rows = await db
+    .selectFrom('billing.disputes')
+    .selectAll()
+    .where('payment_id', '=', paymentId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    paymentId: row.payment_id,
+    gateway: row.gateway,
+    providerReference: row.provider_reference,
+    status: row.status,
+    amount: row.amount,
+    currency: row.currency,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }))
+}

@@ -1,0 +1,106 @@
+import { sql, type Kysely, type Selectable } from 'kysely'
+import type { PaymentMethodOutcome } from '../payments/outcome.ts'
+import type { PaymentMethod } from '../payments/payment-method.ts'
+import type { PaymentMethodsTable, Tables } from './tables.ts'
+
+/** What is written of a card that was reported. */
+export interface ReportedPaymentMethod {
+  /** Of the row, if it is new. */
+  readonly id: string
+  readonly gateway: string
+  readonly outcome: PaymentMethodOutcome
+  readonly paymentId: string | null
+  /** Encrypted. */
+  readonly token: Uint8Array | null
+}
+
+/** Writes the row, or adds what it did not have; one that is detached stays so. */
+export async function upsertPaymentMethod(
+  db: Kysely<Tables>,
+  { id, gateway, outcome, paymentId, token }: ReportedPaymentMethod,
+): Promise<PaymentMethod> {
+  const { status, reference, merchantAccount = null, live = null, details = {} } = outcome
+  const { kind = null, brand = null, lastFour = null } = details
+  const expiryMonth = inRange(details.expiryMonth, 1, 12)
+  const expiryYear = inRange(details.expiryYear, 1970, 9999)
+  const { rows } = await sql<Selectable<PaymentMethodsTable>>`
+    insert into billing.payment_methods as known (id, gateway, merchant_account, live, status,
+      provider_reference, customer_reference, payment_id, kind, brand, last_four, expiry_month,
+      expiry_year, token)
+    values (${id}::uuid, ${gateway}, ${merchantAccount}, ${live}, ${status}, ${reference},
+      ${outcome.customerReference ?? null}, ${paymentId}::uuid, ${kind}, ${brand}, ${lastFour},
+      ${expiryMonth}, ${expiryYear}, ${token === null ? null : Buffer.from(token)})
+    on conflict (gateway, provider_reference, coalesce(merchant_account, '')) do update set
+      status = case when known.status = 'detached' then known.status else excluded.status end,
+      customer_reference = coalesce(known.customer_reference, excluded.customer_reference),
+      payment_id = coalesce(known.payment_id, excluded.payment_id),
+      live = coalesce(known.live, excluded.live),
+      kind = coalesce(excluded.kind, known.kind),
+      brand = coalesce(excluded.brand, known.brand),
+      last_four = coalesce(excluded.last_four, known.last_four),
+      expiry_month = coalesce(excluded.expiry_month, known.expiry_month),
+      expiry_year = coalesce(excluded.expiry_year, known.expiry_year),
+      token = case when known.status = 'attached' and excluded.status = 'attached'
+        then coalesce(known.token, excluded.token) end,
+      updated_at = clock_timestamp()
+    returning *`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new Error(`payment method ${gateway}/${reference} was not written`)
+  return toPaymentMethod(row)
+}
+
+/** What only describes a card must not fail the call that it came with. */
+function inRange(value: number | undefined, least: number, most: number): number | null {
+  const isWithin = Number.isInteger(value) && value !== undefined && value >= least && value <= most
+  return isWithin ? value : null
+}
+
+export async function findPaymentMethod(
+  db: Kysely<Tables>,
+  id: string,
+): Promise<PaymentMethod | undefined> {
+  const row = await db
+    .selectFrom('billing.payment_methods')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && toPaymentMethod(row)
+}
+
+/** What was saved with a payment, oldest first. */
+export async function listPaymentMethods(
+  db: Kysely<Tables>,
+  paymentId: string,
+): Promise<readonly PaymentMethod[]> {
+  const rows = await db
+    .selectFrom('billing.payment_methods')
+    .selectAll()
+    .where('payment_id', '=', paymentId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  return rows.map(toPaymentMethod)
+}
+
+function toPaymentMethod(row: Selectable<PaymentMethodsTable>): PaymentMethod {
+  return {
+    id: row.id,
+    gateway: row.gateway,
+    merchantAccount: row.merchant_account,
+    live: row.live,
+    status: row.status,
+    providerReference: row.provider_reference,
+    customerReference: row.customer_reference,
+    paymentId: row.payment_id,
+    details: {
+      ...(row.kind !== null && { kind: row.kind }),
+      ...(row.brand !== null && { brand: row.brand }),
+      ...(row.last_four !== null && { lastFour: row.last_four }),
+      ...(row.expiry_month !== null && { expiryMonth: row.expiry_month }),
+      ...(row.expiry_year !== null && { expiryYear: row.expiry_year }),
+    },
+    hasToken: row.token !== null,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,97 @@
+import type { EventType } from '../events/catalogue.ts'
+import type { Cipher } from '../kernel/encryption.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { IgnoredReason, Outcome, OutcomeResult } from '../payments/outcome.ts'
+import type { PaymentMethod } from '../payments/payment-method.ts'
+import type { Cause, Payment } from '../payments/payment.ts'
+
+/** What one source says: a stored call, a poll reply. */
+export interface Application {
+  readonly gateway: string
+  readonly outcomes: readonly Outcome[]
+  readonly cause: Cause
+  readonly callId: string | null
+}
+
+/** One statement of a source. */
+export interface Step<Stated extends Outcome = Outcome> {
+  readonly application: Application
+  readonly outcome: Stated
+}
+
+/** What applying needs besides the database. */
+export interface Applying {
+  readonly newId: NewId
+  /** Encrypts the tokens of saved cards; without it they are not stored. */
+  readonly cipher: Cipher | undefined
+}
+
+/** What an event is about. */
+export type Subject = { readonly payment: Payment } | { readonly paymentMethod: PaymentMethod }
+
+/** An event that waits for its claim. */
+export interface Claim {
+  /** Id of the event row, if the claim is won. */
+  readonly eventId: string
+  readonly dedupKey: string
+  readonly type: EventType
+  readonly subject: Subject
+}
+
+interface AnyApplied {
+  /** The charge that it is about: the call is filed under it. */
+  readonly payment: Payment | undefined
+  /** A person should look: money may be involved. */
+  readonly review: boolean
+}
+
+/** What an outcome came to: an event to claim, a change without one, or nothing. */
+export type Applied =
+  | (AnyApplied & {
+      readonly kind: 'claim'
+      readonly claim: Claim
+      readonly type: string
+      readonly detail?: string
+    })
+  | (AnyApplied & {
+      readonly kind: 'recorded'
+      readonly result: OutcomeResult & { readonly result: 'applied' | 'duplicate' }
+    })
+  | (AnyApplied & {
+      readonly kind: 'ignored'
+      readonly result: OutcomeResult & { readonly result: 'ignored' }
+      /** What the call waits for. */
+      readonly awaiting: string | undefined
+    })
+
+/** Why an outcome changes nothing. */
+export interface Ignoring {
+  readonly type: Outcome['type'] | 'callback'
+  readonly reason: IgnoredReason
+  readonly detail?: string | undefined
+  readonly review?: boolean
+  readonly payment?: Payment | undefined
+  readonly awaiting?: string | undefined
+}
+
+export function ignoredResult(ignoring: Ignoring): Applied & { readonly kind: 'ignored' } {
+  const { type, reason, detail, review = false, payment, awaiting } = ignoring
+  const result = { result: 'ignored', type, reason } as const
+  return {
+    kind: 'ignored',
+    result: detail === undefined ? result : { ...result, detail },
+    review,
+    payment,
+    awaiting,
+  }
+}
+
+/** Ids that an event's row refers to. */
+export function subjectIds(subject: Subject): {
+  readonly paymentId: string | null
+  readonly paymentMethodId: string | null
+} {
+  return 'payment' in subject
+    ? { paymentId: subject.payment.id, paymentMethodId: null }
+    : { paymentId: subject.paymentMethod.paymentId, paymentMethodId: subject.paymentMethod.id }
+}

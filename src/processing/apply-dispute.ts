@@ -1,0 +1,78 @@
+import { sql, type Kysely } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { DisputeOutcome } from '../payments/outcome.ts'
+import type { DisputeStatus } from '../payments/dispute.ts'
+import type { Payment } from '../payments/payment.ts'
+import { accountMismatch } from '../payments/transition.ts'
+import { ignoredResult, type Applied, type Step } from './applied.ts'
+
+interface DisputeStep {
+  readonly step: Step<DisputeOutcome>
+  /** Its row is locked. */
+  readonly charge: Payment
+}
+
+/**
+ * Records a dispute beside its charge, which stays as it is: money that a bank takes back is for a
+ * person to see. One that is over stays as it ended.
+ */
+export async function applyDispute(
+  db: Kysely<Tables>,
+  { step, charge }: DisputeStep,
+  newId: NewId,
+): Promise<Applied> {
+  const { application, outcome } = step
+  const reason = accountMismatch(charge, application.gateway, outcome)
+  if (reason !== undefined) {
+    return ignoredResult({ type: 'dispute', reason, review: true, payment: charge })
+  }
+  const { status, reference } = outcome
+  const known = await findStatus(db, charge.id, reference)
+  if (known !== undefined && known !== 'open' && known !== status) {
+    const late = { type: 'dispute', reason: 'already_settled', payment: charge } as const
+    // Late news is no news; but money that is said to be lost after all is for a person.
+    return ignoredResult({ ...late, review: status === 'lost' })
+  }
+  if (known !== status) await write(db, { step, charge }, newId)
+  return {
+    kind: 'recorded',
+    payment: charge,
+    // Told again too: the call that recorded it may be processed once more, and keeps its flag.
+    review: status !== 'won',
+    result: { result: known === status ? 'duplicate' : 'applied', type: `dispute:${status}` },
+  }
+}
+
+/** Undefined for one that is not known. The charge's lock keeps it as it is. */
+async function findStatus(
+  db: Kysely<Tables>,
+  chargeId: string,
+  reference: string,
+): Promise<DisputeStatus | undefined> {
+  const row = await db
+    .selectFrom('billing.disputes')
+    .select('status')
+    .where('payment_id', '=', chargeId)
+    .where('provider_reference', '=', reference)
+    .executeTakeFirst()
+  return row?.status
+}
+
+async function write(
+  db: Kysely<Tables>,
+  { step: { application, outcome }, charge }: DisputeStep,
+  newId: NewId,
+): Promise<void> {
+  const { status, reference, amount = null, currency = null } = outcome
+  await sql`
+    insert into billing.disputes as known
+      (id, payment_id, gateway, provider_reference, status, amount, currency)
+    values (${newId()}::uuid, ${charge.id}::uuid, ${application.gateway}, ${reference}, ${status},
+      ${amount}, ${currency})
+    on conflict (payment_id, provider_reference) do update
+      set status = excluded.status, updated_at = clock_timestamp(),
+        amount = coalesce(excluded.amount, known.amount),
+        currency = coalesce(excluded.currency, known.currency)
+      where known.status = 'open'`.execute(db)
+}

@@ -1,0 +1,54 @@
+import type { Kysely } from 'kysely'
+import { upsertPaymentMethod } from '../database/payment-methods.ts'
+import type { Tables } from '../database/tables.ts'
+import { paymentMethodDedupKey, paymentMethodEventType } from '../events/dedup-key.ts'
+import type { PaymentMethodOutcome } from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
+import { accountMismatch } from '../payments/transition.ts'
+import { ignoredResult, type Applied, type Applying, type Step } from './applied.ts'
+
+interface AttachedTo extends Applying {
+  /** What it was saved with, if that is there. */
+  readonly payment: Payment | undefined
+}
+
+/** Records a card that was saved or removed; its token only encrypted, and only while it is saved. */
+export async function applyPaymentMethod(
+  db: Kysely<Tables>,
+  { application, outcome }: Step<PaymentMethodOutcome>,
+  { payment, newId, cipher }: AttachedTo,
+): Promise<Applied> {
+  const { gateway } = application
+  const { status, reference, token } = outcome
+  const reason = payment && accountMismatch(payment, gateway, outcome)
+  if (reason !== undefined) return ignoredResult({ type: 'payment_method', reason, payment })
+  const encrypted =
+    token && cipher?.encrypt(Buffer.from(token.reveal()), tokenContext(gateway, reference))
+  const method = await upsertPaymentMethod(db, {
+    id: newId(),
+    gateway,
+    outcome,
+    paymentId: payment?.id ?? null,
+    token: status === 'attached' ? (encrypted ?? null) : null,
+  })
+  if (method.status !== status) {
+    return ignoredResult({ type: 'payment_method', reason: 'already_settled', payment })
+  }
+  return {
+    kind: 'claim',
+    type: `payment_method:${status}`,
+    payment,
+    review: false,
+    claim: {
+      eventId: newId(),
+      dedupKey: paymentMethodDedupKey(status, method),
+      type: paymentMethodEventType(status),
+      subject: { paymentMethod: method },
+    },
+  }
+}
+
+/** Ties an encrypted token to its row: copied into another one it does not decrypt. */
+export function tokenContext(gateway: string, reference: string): string {
+  return `payment_methods/${gateway}/${reference}/token`
+}

@@ -1,0 +1,107 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+import { paymentDedupKey, paymentEventType } from '../events/dedup-key.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { PaymentOutcome } from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { Decision } from '../payments/transition.ts'
+import { ignoredResult, type Applied, type Step } from './applied.ts'
+import { awaitingKey } from './awaiting.ts'
+import { decideOutcomes } from './decide-outcomes.ts'
+import { fillReferences, movePayments } from './move-payments.ts'
+
+/** An outcome and the locked payment that it is about. */
+export interface Target {
+  readonly step: Step<PaymentOutcome>
+  readonly payment: Payment
+}
+
+/**
+ * Moves payments. Further outcomes about the same payment, and references that come late, cost
+ * statements of their own. `payments` (locked, by id) is kept up to date.
+ */
+export async function applyPayments(
+  db: Kysely<Tables>,
+  targets: readonly Target[],
+  { payments, newId }: { readonly payments: Map<string, Payment>; readonly newId: NewId },
+): Promise<ReadonlyMap<Step, Applied>> {
+  const applied = new Map<Step, Applied>()
+  for (const round of inRounds(targets)) {
+    const current = round.map(({ step, payment }) => ({
+      step,
+      payment: payments.get(payment.id) ?? payment,
+    }))
+    for (const [{ step }, { result, payment }] of await applyRound(db, current, newId)) {
+      payments.set(payment.id, payment)
+      applied.set(step, result)
+    }
+  }
+  return applied
+}
+
+/** Outcomes about the same payment follow each other; all others go together. */
+function inRounds(targets: readonly Target[]): readonly (readonly Target[])[] {
+  const rounds: Target[][] = []
+  const seen = new Map<string, number>()
+  for (const target of targets) {
+    const round = seen.get(target.payment.id) ?? 0
+    seen.set(target.payment.id, round + 1)
+    const together = (rounds[round] ??= [])
+    together.push(target)
+  }
+  return rounds
+}
+
+interface Moved {
+  readonly result: Applied
+  readonly payment: Payment
+}
+
+async function applyRound(
+  db: Kysely<Tables>,
+  targets: readonly Target[],
+  newId: NewId,
+): Promise<ReadonlyMap<Target, Moved>> {
+  const decisions = await decideOutcomes(db, targets)
+  const moving = targets.filter((target) => decisions.get(target)?.kind === 'move')
+  const moved = await movePayments(db, moving, newId)
+  const applied = new Map<Target, Moved>()
+  for (const [target, decision] of decisions) {
+    if (decision.kind === 'ignore') {
+      applied.set(target, { result: ignore(target, decision), payment: target.payment })
+      continue
+    }
+    const payment = moved.get(target.payment.id) ?? (await fillReferences(db, target))
+    applied.set(target, { result: toClaim(target.step.outcome, payment, newId), payment })
+  }
+  return applied
+}
+
+function ignore(
+  { step, payment }: Target,
+  { reason, review }: Decision & { readonly kind: 'ignore' },
+): Applied {
+  const { application, outcome } = step
+  const { checkoutReference } = outcome
+  // The checkout may be on its way into the row: the callback is looked at again when it is there.
+  const awaiting =
+    reason === 'checkout_reference_unknown' && checkoutReference !== undefined
+      ? awaitingKey(application.gateway, { checkoutReference })
+      : undefined
+  return ignoredResult({ type: 'payment', reason, review, payment, awaiting })
+}
+
+function toClaim({ status }: PaymentOutcome, payment: Payment, newId: NewId): Applied {
+  return {
+    kind: 'claim',
+    type: `payment:${status}`,
+    payment,
+    review: false,
+    claim: {
+      eventId: newId(),
+      dedupKey: paymentDedupKey(status, payment.id),
+      type: paymentEventType(status),
+      subject: { payment },
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import { sql, type Kysely } from 'kysely'
+import { refundsOf } from '../database/refunds.ts'
+import { insertPayment } from '../database/payments.ts'
+import type { Tables } from '../database/tables.ts'
+import { refundDedupKey } from '../events/dedup-key.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { IgnoredReason, RefundOutcome } from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
+import { matchRefund, type RefundMatch, type RefundRow } from '../payments/match-refund.ts'
+import { decideRefund } from '../payments/refund-transition.ts'
+import { accountMismatch } from '../payments/transition.ts'
+import { ignoredResult, type Applied, type Step } from './applied.ts'
+import { moveRefund } from './move-refund.ts'
+
+interface RefundStep {
+  readonly step: Step<RefundOutcome>
+  /** Its row is locked: whatever is reported of its refunds goes one after the other. */
+  readonly charge: Payment
+}
+
+/** Records what a callback says of a charge's refunds; the charge itself stays as it is. */
+export async function applyRefund(
+  db: Kysely<Tables>,
+  { step, charge }: RefundStep,
+  newId: NewId,
+): Promise<Applied> {
+  const { outcome, application } = step
+  const mismatch = accountMismatch(charge, application.gateway, outcome)
+  if (mismatch !== undefined) return ignore({ step, charge }, mismatch)
+  const rows = await refundsOf(db, charge.id)
+  const match = matchRefund(outcome, charge, rows)
+  if (match.kind === 'mismatch') return ignore({ step, charge }, match.reason)
+  if (match.kind === 'none') return ignore({ step, charge }, 'no_outcome', false)
+  if (await isTaken(db, { step, charge })) {
+    return ignore({ step, charge }, 'provider_reference_taken')
+  }
+  const row = match.kind === 'found' ? match.row : await insertRefund(db, charge, { match, newId })
+  const decision = decideRefund(row.refund.status, outcome.status)
+  if (decision.kind === 'ignore') {
+    return ignore({ step, charge }, decision.reason, decision.review)
+  }
+  const refund =
+    decision.kind === 'move' || needsReference(row, outcome)
+      ? await moveRefund(db, { step, refund: row.refund, newId })
+      : row.refund
+  const isNew = decision.kind === 'move' || match.kind === 'new'
+  return toApplied(refund, { charge, isNew, over: isOver(charge, rows, refund), newId })
+}
+
+function needsReference({ refund }: RefundRow, outcome: RefundOutcome): boolean {
+  return 'refundReference' in outcome && refund.providerReference === null
+}
+
+/** One refund of the provider's belongs to one charge of ours. */
+async function isTaken(db: Kysely<Tables>, { step, charge }: RefundStep): Promise<boolean> {
+  const { outcome } = step
+  if (!('refundReference' in outcome)) return false
+  const { rows } = await sql`
+    select 1 from billing.payments
+    where gateway = ${charge.gateway} and type = 'refund' and parent_id <> ${charge.id}
+      and provider_reference = ${outcome.refundReference}
+      and coalesce(merchant_account, '') = ${charge.merchantAccount ?? ''}`.execute(db)
+  return rows.length > 0
+}
+
+async function insertRefund(
+  db: Kysely<Tables>,
+  charge: Payment,
+  { match, newId }: { readonly match: RefundMatch & { kind: 'new' }; readonly newId: NewId },
+): Promise<RefundRow> {
+  const refund = await insertPayment(db, {
+    ...charge,
+    id: newId(),
+    type: 'refund',
+    parentId: charge.id,
+    status: 'pending',
+    amount: match.amount,
+    checkoutReference: null,
+    providerReference: match.reference,
+    checkoutUrl: null,
+    returnUrl: null,
+    expiresAt: null,
+    metadata: null,
+  })
+  if (refund === undefined) throw new Error(`a refund of ${charge.id} could not be written`)
+  return { refund, claimed: false }
+}
+
+/** More is going back than was charged: recorded as reported, and shown to a person. */
+function isOver(charge: Payment, rows: readonly RefundRow[], current: Payment): boolean {
+  const others = rows.map(({ refund }) => refund).filter(({ id }) => id !== current.id)
+  const standing = [...others, current].filter(({ status }) => /^(?:paid|pending)$/.test(status))
+  return standing.reduce((sum, { amount }) => sum + amount, 0n) > charge.amount
+}
+
+function toApplied(
+  refund: Payment,
+  about: {
+    readonly charge: Payment
+    readonly isNew: boolean
+    readonly over: boolean
+    readonly newId: NewId
+  },
+): Applied {
+  const { charge, isNew, over, newId } = about
+  const type = `refund:${refund.status}`
+  const flagged = { payment: charge, review: over }
+  const detail = over ? { detail: 'over_refund' } : {}
+  if (refund.status !== 'paid') {
+    const result = isNew ? 'applied' : 'duplicate'
+    return { kind: 'recorded', ...flagged, result: { result, type, ...detail } }
+  }
+  const claim = {
+    eventId: newId(),
+    dedupKey: refundDedupKey(refund.id),
+    type: 'PaymentRefunded',
+    subject: { payment: refund },
+  } as const
+  return { kind: 'claim', type, claim, ...flagged, ...detail }
+}
+
+function ignore(
+  { step, charge }: RefundStep,
+  reason: IgnoredReason,
+  review = step.outcome.status === 'paid',
+): Applied {
+  return ignoredResult({ type: 'refund', reason, review, payment: charge })
+}

@@ -1,0 +1,45 @@
+import { sql, type Kysely, type Selectable } from 'kysely'
+import { toPayment } from '../database/payments.ts'
+import type { PaymentsTable, Tables } from '../database/tables.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { RefundOutcome } from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { Step } from './applied.ts'
+
+interface Moving {
+  readonly step: Step<RefundOutcome>
+  readonly refund: Payment
+  readonly newId: NewId
+}
+
+/**
+ * Gives a refund's row the reported status and the provider's id, and writes its history. The same
+ * rules as the state table once more, in SQL.
+ */
+export async function moveRefund(
+  db: Kysely<Tables>,
+  { step, refund, newId }: Moving,
+): Promise<Payment> {
+  const { outcome, application } = step
+  const reference = 'refundReference' in outcome ? outcome.refundReference : null
+  const { rows } = await sql<Selectable<PaymentsTable>>`
+    with moved as (
+      update billing.payments
+      set status = ${outcome.status}, updated_at = clock_timestamp(),
+        provider_reference = coalesce(provider_reference, ${reference})
+      where id = ${refund.id} and type = 'refund' and status = ${refund.status} and (
+        status = 'pending' or status = ${outcome.status}
+        or (status = 'paid' and ${outcome.status} = 'failed'))
+      returning *
+    ), history as (
+      insert into billing.payment_transitions
+        (id, payment_id, payment_type, from_status, to_status, cause, webhook_call_id)
+      select ${newId()}::uuid, id, type, ${refund.status}, status, ${application.cause},
+        ${application.callId}::uuid
+      from moved where status <> ${refund.status}
+    )
+    select * from moved`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new Error(`refund ${refund.id} refused to become ${outcome.status}`)
+  return toPayment(row)
+}

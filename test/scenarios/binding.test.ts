@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import { requeueSettleableCalls } from '../../src/processing/awaiting.ts'
+import { settled } from '../support/billing.ts'
+import { forEachDatabase } from '../support/databases.ts'
+import { openStated, paid, type StatedBilling } from '../support/stated-billing.ts'
+import type { Payment } from '../../src/payments/payment.ts'
+
+forEachDatabase((engine) => {
+  let stated: StatedBilling
+  before(async () => {
+    stated = await openStated(engine)
+  })
+  after(() => stated.close())
+
+  const bound = (payment: Payment, checkoutReference?: string) => ({
+    ...paid(payment),
+    boundBy: 'checkoutReference',
+    ...(checkoutReference !== undefined && { checkoutReference }),
+  })
+
+  test('a statement bound by its checkout settles the payment that has this checkout', async () => {
+    const payment = await stated.create({ checkoutReference: 'inv_own' })
+    await stated.say(bound(payment, 'inv_own'))
+    assert.equal((await stated.details(payment)).status, 'paid')
+    assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
+  })
+
+  test('a payment with another checkout stays untouched, for review', async () => {
+    const payment = await stated.create({ checkoutReference: 'inv_a' })
+    const call = await stated.say(bound(payment, 'inv_b'))
+    assert.deepEqual(
+      [stated.resultsOf(call), call.needsReview],
+      [['checkout_reference_mismatch'], true],
+    )
+    const unnamed = await stated.say(bound(payment))
+    assert.deepEqual(stated.resultsOf(unnamed), ['checkout_reference_mismatch'])
+    const { status, checkoutReference } = await stated.details(payment)
+    assert.deepEqual([status, checkoutReference], ['pending', 'inv_a'])
+  })
+
+  test('a payment without a checkout waits, for review, and is settled once it has it', async () => {
+    const payment = await stated.create()
+    const call = await stated.say(bound(payment, 'inv_late'))
+    assert.deepEqual(
+      [call.state, stated.resultsOf(call), call.needsReview],
+      ['ignored', ['checkout_reference_unknown'], true],
+    )
+    assert.equal((await stated.details(payment)).status, 'pending')
+    await sql`update billing.payments set checkout_reference = 'inv_late'
+      where id = ${payment.id}::uuid`.execute(stated.database.db)
+    await requeueSettleableCalls(stated.database.db)
+    await settled(stated.core)
+    const ended = await stated.core.calls.get(call.id)
+    assert.deepEqual([ended?.state, ended?.needsReview], ['processed', false])
+    assert.equal((await stated.details(payment)).status, 'paid')
+    assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
+  })
+
+  test('a checkout that turns out to be another payment’s: for review, and looked at no more', async () => {
+    const payment = await stated.create()
+    const call = await stated.say(bound(payment, 'inv_taken'))
+    assert.deepEqual(stated.resultsOf(call), ['checkout_reference_unknown'])
+    const other = await stated.create({ checkoutReference: 'inv_taken' })
+    await settled(stated.core)
+    const ended = await stated.core.calls.get(call.id)
+    assert.ok(ended)
+    assert.deepEqual(
+      [stated.resultsOf(ended), ended.needsReview],
+      [['provider_reference_taken'], true],
+    )
+    assert.deepEqual(await requeueSettleableCalls(stated.database.db), [])
+    for (const one of [payment, other]) {
+      assert.equal((await stated.details(one)).status, 'pending')
+    }
+  })
+
+  test('an early callback with a card beside its payment waits for the payment all the same', async () => {
+    const id = randomUUID()
+    const checkoutReference = `cs_${id}`
+    const card = { type: 'payment_method', status: 'attached', reference: `pm_${id}` } as const
+    const early = { id, amount: 10_000n, currency: 'USD' } as Payment
+    for (const reference of [{ id }, { checkoutReference }]) {
+      const call = await stated.say(
+        { ...paid(early), payment: reference },
+        { ...card, payment: reference },
+      )
+      assert.equal(stated.resultsOf(call)[0], 'unknown_payment')
+    }
+    const payment = await stated.create({ id, checkoutReference })
+    await settled(stated.core)
+    const { status, paymentMethods } = await stated.details(payment)
+    assert.equal(status, 'paid')
+    assert.deepEqual(
+      paymentMethods.map(({ providerReference }) => providerReference),
+      [card.reference],
+    )
+    // The card's own event came before there was a payment to file it under.
+    assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
+  })
+})

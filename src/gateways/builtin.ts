@@ -1,6 +1,19 @@
 import type { Gateway } from './gateway.ts'
 import { fake } from './fake/index.ts'
 import { stripe } from './stripe/index.ts'
+import { paddle } from './paddle/index.ts'
+import { monobank } from './monobank/index.ts'
+import { liqpay } from './liqpay/index.ts'
+import { wayforpay } from './wayforpay/index.ts'
+import { hutko } from './hutko/index.ts'
 
 /** The gateways that come with the service; their order is the order of every list. */
-export const builtin: readonly Gateway[] = [fake, stripe]
+export const builtin: readonly Gateway[] = [
+  fake,
+  stripe,
+  paddle,
+  monobank,
+  liqpay,
+  wayforpay,
+  hutko,
+]

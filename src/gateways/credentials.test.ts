@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import { test } from 'node:test'
-import { credentialWarnings, readCredentials } from './credentials.ts'
+import { credentialWarnings, neededVariables, readCredentials } from './credentials.ts'
 import { fake } from './fake/index.ts'
 import { stripe } from './stripe/index.ts'
 
@@ -120,4 +120,50 @@ test('a short secret gives a warning that names the setting and not the secret',
 test('credentials show no secret when they are printed', () => {
   const read = readCredentials(stripe, { STRIPE_SIGNING_SECRET: 'whsec_hidden' }, production)
   assert.doesNotMatch(JSON.stringify(read) + inspect(read, { depth: 9 }), /hidden/)
+})
+
+const field = { secret: false, required: false, description: 'A setting.' }
+const shop = {
+  name: 'shop',
+  credentials: {
+    token: { ...field, env: ['SHOP_TOKEN'], secret: true },
+    public_key: { ...field, env: ['SHOP_KEY'], required: true, requiredUnless: 'token' },
+    account: { ...field, env: ['SHOP_ACCOUNT'], required: true, publicValues: ['demo'] },
+    password: { ...field, env: ['SHOP_PASSWORD'], secret: true, publicValues: ['s3cret', 'test'] },
+  },
+}
+
+test('a required field may be left out where another one makes it needless', () => {
+  const configured = (values: Record<string, string>) =>
+    readCredentials(shop, { SHOP_ACCOUNT: 'mine', ...values }, production).configured
+  assert.deepEqual(neededVariables(shop), ['SHOP_TOKEN or SHOP_KEY', 'SHOP_ACCOUNT'])
+  assert.equal(configured({}), false)
+  assert.equal(configured({ SHOP_TOKEN: ' ' }), false)
+  assert.equal(configured({ SHOP_TOKEN: 't' }), true)
+  assert.equal(configured({ SHOP_KEY: 'k' }), true)
+  assert.equal(readCredentials(shop, { SHOP_TOKEN: 't' }, production).configured, false)
+})
+
+test("a provider's public test values work in development, and stop the start-up in production", () => {
+  for (const values of [
+    { SHOP_ACCOUNT: 'demo' },
+    { SHOP_ACCOUNT: 'mine', SHOP_PASSWORD: 'own, s3cret ' },
+    { SHOP_ACCOUNT: 'mine', SHOP_PASSWORD: 'test' },
+  ]) {
+    readCredentials(shop, values, development)
+    assert.throws(
+      () => readCredentials(shop, values, production),
+      (error: Error & { code?: string }) => {
+        assert.equal(error.code, 'setting_invalid')
+        assert.match(error.message, /^SHOP_(ACCOUNT|PASSWORD) is a public test value/)
+        assert.doesNotMatch(error.message, /s3cret/)
+        return true
+      },
+    )
+  }
+  readCredentials(shop, { SHOP_ACCOUNT: 'mine', SHOP_PASSWORD: 'tested' }, production)
+  const config = { account: 'demo' }
+  assert.throws(() => readCredentials(shop, {}, { ...production, config }), {
+    message: /^gateways\.shop\.account is a public test value/,
+  })
 })

@@ -27,20 +27,46 @@ export function readCredentials(
   refuseUnknownFields(gateway, config)
   const secrets: Record<string, readonly Secret[]> = {}
   const settings: Record<string, string> = {}
-  let configured = true
+  const present = new Set<string>()
   for (const [name, field] of Object.entries(gateway.credentials)) {
     const sources = [
       ...field.env.map((key): Source => ({ label: key, text: values[key] })),
       { label: `gateways.${gateway.name}.${name}`, text: config.get(name) },
     ]
     const found = sources.find((source) => parseSecrets(source.text).length > 0)
+    if (options.production) refusePublicValue(field, found)
     if (field.secret) secrets[name] = parseSecrets(found?.text)
     const setting = field.secret ? undefined : readSetting(field, found, options.production)
     if (setting !== undefined) settings[name] = setting
-    const present = field.secret ? found !== undefined : setting !== undefined
-    if (field.required && (!present || (field.isSwitch && setting === 'off'))) configured = false
+    const isOff = field.isSwitch && setting === 'off'
+    if (!isOff && (field.secret ? found : setting) !== undefined) present.add(name)
   }
+  const configured = Object.entries(gateway.credentials).every(
+    ([name, { required, requiredUnless = name }]) =>
+      !required || present.has(name) || present.has(requiredUnless),
+  )
   return { secrets, settings, configured }
+}
+
+/** Whoever knows them can sign. */
+function refusePublicValue({ publicValues = [] }: CredentialField, source?: Source): void {
+  const values = parseSecrets(source?.text).map((one) => one.reveal())
+  if (source === undefined || !values.some((value) => publicValues.includes(value))) return
+  throw new QuittanceError(
+    'setting_invalid',
+    `${source.label} is a public test value of the provider: with it anybody could sign`,
+    { fix: 'Set the credentials of your own account.' },
+  )
+}
+
+/** The usual variables of what a gateway cannot do without; `A or B` where one of two is enough. */
+export function neededVariables({ credentials }: Pick<Gateway, 'credentials'>): readonly string[] {
+  return Object.values(credentials)
+    .filter(({ required }) => required)
+    .map(({ env, requiredUnless }) => {
+      const other = requiredUnless === undefined ? undefined : credentials[requiredUnless]?.env[0]
+      return other === undefined ? (env[0] ?? '') : `${other} or ${env[0]}`
+    })
 }
 
 /** What is unwise about the credentials, as sentences for the log; never with a secret. */

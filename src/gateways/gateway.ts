@@ -12,11 +12,13 @@ export interface RawRequest {
 
 /**
  * - `valid: false`: answered 403; the reason goes to the log and the metrics, never to the sender.
+ * - `unavailable`: what the check needs cannot be had now; answered 503, so that it comes again.
  * - `malformed`: answered 422 naming the field; only where `verification` is `none`.
  */
 export type Verdict =
   | { readonly valid: true }
   | { readonly valid: false; readonly reason: string }
+  | { readonly unavailable: string }
   | { readonly malformed: string }
 
 /** The body of the 200 answer. */
@@ -33,6 +35,8 @@ export interface CredentialField {
   readonly secret: boolean
   /** Without it the gateway counts as not configured and rejects every callback. */
   readonly required: boolean
+  /** A field that makes this required one needless, e.g. a key that can be fetched with a token. */
+  readonly requiredUnless?: string
   readonly description: string
   readonly default?: string
   /** The default under production rules, where it is another. */
@@ -44,6 +48,10 @@ export interface CredentialField {
     readonly expected: string
     readonly test: (text: string) => boolean
   }
+  /** What the provider publishes for tests; refused under production rules, for all know it. */
+  readonly publicValues?: readonly string[]
+  /** A value for tests where not any text will do; another one for each owner. */
+  readonly sample?: (owner: string) => string
 }
 
 /** The settings of a gateway by field name. */
@@ -124,11 +132,17 @@ export interface Gateway {
   readonly scheme: string
   /** Whether the callback URL must be registered at the provider beforehand. */
   readonly webhook_requires_dashboard_setup: boolean
+  /** Where it need not be: the field of a payment request that carries the callback URL. */
+  readonly callbackUrlField?: string
   readonly credentials: CredentialFields
   readonly verification: 'signature' | 'none'
   /** Header names, lower case, that are redacted in stored calls. */
   readonly credentialHeaders: readonly string[]
-  /** Field names, at any depth, that are masked in stored payloads (card tokens and the like). */
+  /**
+   * Field names, at any depth, whose values are masked in stored payloads (card tokens and the
+   * like). With an encryption key the exact bytes are stored beside the payload, encrypted, and
+   * `interpret` gets the payload as it came; without one it gets masked values.
+   */
   readonly secretFields: readonly string[]
   /** How long the provider keeps redelivering a callback. */
   readonly retryWindow: Duration
@@ -147,6 +161,11 @@ export interface Gateway {
 export const plainAcknowledgment: Acknowledgment = {
   contentType: 'application/json',
   body: '{"message":"ok"}',
+}
+
+/** The verdict while the means of the check are out of reach: the reason is for the log. */
+export function unavailable(reason: string): Verdict {
+  return { unavailable: reason }
 }
 
 /** The verdict on a callback that is refused: the reason is for the log, never for the sender. */

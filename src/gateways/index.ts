@@ -1,7 +1,7 @@
 /** What a gateway of your own is made of; pass it to `createBilling` as one of `extraGateways`. */
 export { builtin } from './builtin.ts'
 
-export { invalid, plainAcknowledgment, valid } from './gateway.ts'
+export { invalid, plainAcknowledgment, unavailable, valid } from './gateway.ts'
 export type {
   AccountBinding,
   Acknowledgment,
@@ -26,25 +26,43 @@ export { parseJsonBody } from './body/parse-json-body.ts'
 export type { Payload, UnreadableReason } from './body/payload.ts'
 
 // Checking a signature.
+export { decodeCanonicalBase64 } from './signing/canonical-base64.ts'
 export { decodeCanonicalHex } from './signing/canonical-hex.ts'
 export { constantTimeEqual } from './signing/constant-time-equal.ts'
 export { hmacSha256, matchesHmacSha256 } from './signing/hmac-sha256.ts'
 export type { SignedText } from './signing/hmac-sha256.ts'
 export type { Secret } from '../kernel/secret.ts'
 
+// Looking something up at the provider.
+export { createProviderApi } from './api/provider-api.ts'
+export type { PostBody, ProviderApi, ProviderApiOptions } from './api/provider-api.ts'
+export { isHttpUrl } from './is-http-url.ts'
+
 // Saying what a callback states.
 export { detail } from './detail.ts'
 export { ignored, ignoredReasons } from '../payments/outcome.ts'
 export type {
+  AccountStatement,
+  DisputeOutcome,
   IgnoredOutcome,
   IgnoredReason,
   Outcome,
+  PaymentMethodOutcome,
   PaymentOutcome,
   PaymentReference,
+  RefundedTotalOutcome,
+  RefundOutcome,
+  SingleRefundOutcome,
 } from '../payments/outcome.ts'
 export type { PaymentStatus } from '../payments/payment.ts'
 export { days, hours, minutes, seconds } from '../kernel/duration.ts'
 export type { Duration } from '../kernel/duration.ts'
 export { isUuid } from '../kernel/ids.ts'
 export type { Log } from '../kernel/log.ts'
-export { isCurrency, parseMinorUnits } from '../kernel/money.ts'
+export { findCurrency, findCurrencyByNumber } from '../kernel/currency.ts'
+export type { Currency } from '../kernel/currency.ts'
+export { isCurrency, parseMajorUnits, parseMinorUnits } from '../kernel/money.ts'
+export { isMaskedToken, tokenReference } from './signing/token-reference.ts'
+export { secret } from '../kernel/secret.ts'
+export type { DisputeStatus } from '../payments/dispute.ts'
+export type { PaymentMethodDetails, PaymentMethodStatus } from '../payments/payment-method.ts'

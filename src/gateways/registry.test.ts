@@ -37,9 +37,9 @@ test('credentials come by canonical name, and without any a gateway is not confi
 })
 
 test('the longest retry window is that of the most patient provider', () => {
-  assert.equal(createRegistry(builtin, {}).longestRetryWindow(), days(3))
-  const patient: Gateway = { ...fake, name: 'patient', retryWindow: days(4) }
-  assert.equal(createRegistry([...builtin, patient], {}).longestRetryWindow(), days(4))
+  assert.equal(createRegistry(builtin, {}).longestRetryWindow(), days(4))
+  const patient: Gateway = { ...fake, name: 'patient', retryWindow: days(5) }
+  assert.equal(createRegistry([...builtin, patient], {}).longestRetryWindow(), days(5))
   assert.equal(createRegistry([], {}).longestRetryWindow(), 0)
 })
 

@@ -11,20 +11,26 @@ export function withTestCredentials(options: BillingOptions): BillingOptions {
   return { ...options, gateways }
 }
 
-/** A value for each setting without which the gateway would count as not configured. */
+/** A value for each setting that the gateway needs in order to verify, and to sign for tests. */
 export function testCredentials(
   gateway: Pick<Gateway, 'name' | 'credentials'>,
   owner = 'test',
 ): Readonly<Record<string, string>> {
   const needed = Object.entries(gateway.credentials).filter(([, field]) => isNeeded(field))
   return Object.fromEntries(
-    needed.map(([name, { isSwitch }]) => [
-      name,
-      isSwitch ? 'on' : `${owner}_${name}_of_${gateway.name}`,
-    ]),
+    needed.map(([name, field]) => [name, valueOf(gateway.name, { name, field }, owner)]),
   )
 }
 
+function valueOf(
+  gateway: string,
+  { name, field }: { readonly name: string; readonly field: CredentialField },
+  owner: string,
+): string {
+  if (field.isSwitch) return 'on'
+  return field.sample?.(owner) ?? `${owner}_${name}_of_${gateway}`
+}
+
 function isNeeded(field: CredentialField): boolean {
-  return field.required && field.default === undefined
+  return field.sample !== undefined || (field.required && field.default === undefined)
 }

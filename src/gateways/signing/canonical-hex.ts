@@ -1,4 +1,4 @@
-const lowerCaseHex = /^(?:[0-9a-f]{2})+$/
+const lowerCaseHex = /^[0-9a-f]+$/
 
 /**
  * Decodes lower-case hex of exactly `byteCount` bytes; undefined for any other text. Node's own

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { secret } from '../../kernel/secret.ts'
+import { decodeCanonicalBase64 } from './canonical-base64.ts'
 import { decodeCanonicalHex } from './canonical-hex.ts'
 import { constantTimeEqual } from './constant-time-equal.ts'
 import { hmacSha256, matchesHmacSha256 } from './hmac-sha256.ts'
+import { isMaskedToken, maskToken, tokenReference } from './token-reference.ts'
 
 // RFC 4231, test case 2.
 const key = secret('Jefe')
@@ -50,4 +52,35 @@ test('only canonical hex of the exact length is decoded', () => {
   ]
   for (const text of refused) assert.equal(decodeCanonicalHex(text, 32), undefined, text)
   assert.equal(decodeCanonicalHex('', 0), undefined)
+})
+
+test('base64 is decoded only if it is spelled as it would be encoded', () => {
+  assert.deepEqual(decodeCanonicalBase64('aGk='), Buffer.from('hi'))
+  assert.deepEqual(decodeCanonicalBase64('+/8='), Buffer.from([0xfb, 0xff]))
+  for (const text of [
+    'aGk',
+    'aGk==',
+    'aGl=',
+    ' aGk=',
+    'aGk=\n',
+    'a Gk=',
+    '-_8=',
+    'aGk=a',
+    '!',
+    '=',
+  ]) {
+    assert.equal(decodeCanonicalBase64(text), undefined, JSON.stringify(text))
+  }
+})
+
+test('a masked token stands for the same thing as the token, and shows nothing of it', () => {
+  const token = '58D19A71E802334948F1FFC7E6626DFC6F424DDA'
+  const masked = maskToken(token)
+  assert.equal(masked, 'masked:4ba26fc37ae4daf4eeec7bb6898766e6')
+  assert.equal(tokenReference(masked), tokenReference(token))
+  assert.equal(isMaskedToken(masked), true)
+  assert.equal(isMaskedToken(token), false)
+  assert.equal(isMaskedToken(`${masked}0`), false)
+  assert.equal(isMaskedToken(` ${masked}`), false)
+  assert.notEqual(tokenReference(`${token} `), tokenReference(token))
 })

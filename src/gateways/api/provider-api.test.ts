@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startStandIn, type StandInReply } from '../../../test/support/stand-in.ts'
+import { isQuittanceError } from '../../kernel/errors.ts'
+import { createProviderApi } from './provider-api.ts'
+
+const key = 'sk_test_never_shown'
+const apiOf = (base: string) =>
+  createProviderApi({ title: 'Stripe', base, headers: { authorization: `Bearer ${key}` } })
+
+async function answering(...replies: readonly (StandInReply | 'hang' | undefined)[]) {
+  let asked = 0
+  const standIn = await startStandIn(() => replies[Math.min(asked++, replies.length - 1)])
+  return { ...standIn, api: apiOf(standIn.base), [Symbol.asyncDispose]: standIn.close }
+}
+
+async function failureOf(request: Promise<unknown>) {
+  const error: unknown = await request.then(
+    () => assert.fail('it should have failed'),
+    (error: unknown) => error,
+  )
+  assert.ok(isQuittanceError(error), String(error))
+  assert.doesNotMatch(`${error.message} ${JSON.stringify(error)} ${error.stack}`, /never_shown/)
+  assert.equal(error.cause, undefined)
+  return { code: error.code, message: error.message }
+}
+
+test('a reply is read with the source text of its numbers', async () => {
+  await using provider = await answering({ body: '{"amount":1.10,"id":900719925474099312345}' })
+  const reply = await provider.api.get('v1/things/1', { query: { 'expand[]': 'a b' } })
+  assert.deepEqual(
+    reply,
+    new Map([
+      ['amount', { number: '1.10' }],
+      ['id', { number: '900719925474099312345' }],
+    ]),
+  )
+  const [request] = provider.requests
+  assert.equal(request?.method, 'GET')
+  assert.equal(request?.target, '/v1/things/1?expand%5B%5D=a+b')
+  assert.equal(request?.headers.authorization, `Bearer ${key}`)
+})
+
+test('paths go below a base that has a path of its own', async () => {
+  await using provider = await answering({ body: {} })
+  await apiOf(`${provider.base}/test/`).get('/v1/things')
+  assert.equal(provider.requests[0]?.target, '/test/v1/things')
+})
+
+test('what the provider does not have is undefined', async () => {
+  await using provider = await answering({ status: 404, body: {} })
+  assert.equal(await provider.api.get('v1/things/1'), undefined)
+  assert.equal(provider.requests.length, 1)
+})
+
+for (const status of [500, 502, 503, 429]) {
+  test(`a GET that is answered ${status} is asked again`, async () => {
+    await using provider = await answering({ status, body: {} }, { status, body: {} }, { body: 7 })
+    assert.deepEqual(await provider.api.get('v1/things/1'), { number: '7' })
+    assert.equal(provider.requests.length, 3)
+  })
+}
+
+test('a GET that fails three times is given up, and says what was asked', async () => {
+  await using provider = await answering({ status: 500, body: { error: { code: 'internal' } } })
+  assert.deepEqual(await failureOf(provider.api.get('v1/things/1', { query: { token: 't_1' } })), {
+    code: 'provider_unreachable',
+    message: 'Stripe answered GET /v1/things/1 with 500 (internal)',
+  })
+  assert.equal(provider.requests.length, 3)
+})
+
+test('a POST is never asked again', async () => {
+  await using provider = await answering({ status: 503, body: {} })
+  const { code } = await failureOf(provider.api.post('v1/refunds', { form: { charge: 'ch_1' } }))
+  assert.equal(code, 'provider_unreachable')
+  assert.deepEqual(
+    provider.requests.map(({ method, body, headers }) => [method, body, headers['content-type']]),
+    [['POST', 'charge=ch_1', 'application/x-www-form-urlencoded;charset=UTF-8']],
+  )
+})
+
+test('a POST can carry JSON', async () => {
+  await using provider = await answering({ body: {} })
+  await provider.api.post('api', { json: { transactionType: 'CHECK_STATUS' } })
+  assert.equal(provider.requests[0]?.body, '{"transactionType":"CHECK_STATUS"}')
+  assert.equal(provider.requests[0]?.headers['content-type'], 'application/json')
+})
+
+for (const [status, body, said] of [
+  [401, { error: { type: 'invalid_request_error' } }, ' (invalid_request_error)'],
+  [403, { errCode: 'FORBIDDEN', errText: 'x' }, ' (FORBIDDEN)'],
+  [400, { err_code: 'x\n'.repeat(200) }, ` (${'x\ufffd'.repeat(50)})`],
+  [402, 'no JSON', ''],
+] as const) {
+  test(`a refusal with ${status} is final, with the provider's own code`, async () => {
+    await using provider = await answering({ status, body })
+    assert.deepEqual(await failureOf(provider.api.get('v1/things/1')), {
+      code: 'provider_refused',
+      message: `Stripe answered GET /v1/things/1 with ${status}${said}`,
+    })
+    assert.equal(provider.requests.length, 1)
+  })
+}
+
+test('a reply that is no JSON is told as such', async () => {
+  await using provider = await answering({ body: '<html>' })
+  assert.equal((await failureOf(provider.api.get('v1/things/1'))).code, 'provider_reply_invalid')
+})
+
+test('nobody listening is told as such', async () => {
+  const provider = await answering({ body: {} })
+  await provider.close()
+  const { code, message } = await failureOf(provider.api.get('v1/things/1'))
+  assert.equal(code, 'provider_unreachable')
+  assert.equal(message, 'Stripe did not answer GET /v1/things/1: ECONNREFUSED')
+})
+
+test('a key that no header can carry is not shown', async () => {
+  await using provider = await answering({ body: {} })
+  const headers = { authorization: `Bearer ${key}\nx` }
+  const api = createProviderApi({ title: 'Stripe', base: provider.base, headers })
+  await assert.rejects(
+    async () => api.get('v1/things/1'),
+    (error: unknown) => {
+      assert.doesNotMatch(String(error), /never_shown/)
+      return true
+    },
+  )
+})
+
+test('a redirect is not followed: a credential goes to no other host', async () => {
+  await using other = await answering({ body: {} })
+  await using provider = await answering({
+    status: 307,
+    headers: { location: `${other.base}/v1/things/1` },
+    body: {},
+  })
+  assert.equal((await failureOf(provider.api.get('v1/things/1'))).code, 'provider_unreachable')
+  assert.deepEqual(other.requests, [])
+})
+
+test('a request ends when its signal says so', async () => {
+  await using provider = await answering('hang')
+  const abort = new AbortController()
+  const request = provider.api.get('v1/things/1', { signal: abort.signal })
+  const reason = new Error('over')
+  setTimeout(() => abort.abort(reason), 50)
+  await assert.rejects(request, (error) => error === reason)
+})
+
+test('one host is asked 16 things at a time, and the rest waits', async () => {
+  let open = 0
+  let most = 0
+  const { createServer } = await import('node:http')
+  const server = createServer((_request, response) => {
+    open += 1
+    most = Math.max(most, open)
+    setTimeout(() => {
+      open -= 1
+      response.end('{}')
+    }, 30)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const base = `http://127.0.0.1:${address.port}`
+  await Promise.all(
+    Array.from({ length: 60 }, (_none, index) => apiOf(base).get(`v1/things/${index}`)),
+  )
+  server.closeAllConnections()
+  server.close()
+  assert.equal(most, 16)
+})

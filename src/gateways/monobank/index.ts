@@ -1,0 +1,89 @@
+import { days, type Duration } from '../../kernel/duration.ts'
+import { parseJsonBody } from '../body/parse-json-body.ts'
+import { plainAcknowledgment, type CredentialFields, type Gateway } from '../gateway.ts'
+import { isHttpUrl } from '../is-http-url.ts'
+import { interpretMonobank } from './interpret.ts'
+import { readPublicKeys } from './public-key.ts'
+import { monobankSigner } from './sign.ts'
+import { signatureHeader } from './signature.ts'
+import { sampleKeys } from './signing-key.ts'
+import { createVerifier, defaultApiBase, defaultKeyTimeout } from './verify.ts'
+
+const credentials = {
+  token: {
+    env: ['MONOBANK_TOKEN'],
+    secret: true,
+    required: false,
+    description: 'X-Token of the merchant; with it the public key is fetched and kept current.',
+  },
+  public_key: {
+    env: ['MONOBANK_PUBLIC_KEY'],
+    secret: false,
+    required: true,
+    requiredUnless: 'token',
+    accepts: {
+      expected: 'EC P-256 public keys, each a PEM or the base64 of one, separated by commas',
+      test: (text) => readPublicKeys(text) !== undefined,
+    },
+    sample: (owner) => sampleKeys(owner).publicKey,
+    description: 'The key that the bank signs with, as GET /api/merchant/pubkey gives it.',
+  },
+  api_base: {
+    env: ['MONOBANK_API_BASE'],
+    secret: false,
+    required: false,
+    default: defaultApiBase,
+    accepts: { expected: 'an http(s) URL', test: isHttpUrl },
+    description: 'Where the API is reached.',
+  },
+  signing_key: {
+    env: ['MONOBANK_SIGNING_KEY'],
+    secret: true,
+    required: false,
+    sample: (owner) => sampleKeys(owner).signingKey,
+    description:
+      'Development only: private half of MONOBANK_PUBLIC_KEY, with which test callbacks are signed.',
+  },
+} as const satisfies CredentialFields
+
+export interface MonobankOptions {
+  /** How long intake waits for the bank's key: 3 s. */
+  readonly keyTimeout?: Duration
+}
+
+/** Makes the gateway with a key cache of its own. */
+export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptions = {}): Gateway {
+  return {
+    name: 'monobank',
+    title: 'monobank',
+    aliases: ['ecdsa'],
+    scheme: 'ECDSA P-256 with SHA-256 over the raw body',
+    webhook_requires_dashboard_setup: false,
+    callbackUrlField: 'webHookUrl',
+    credentials,
+    verification: 'signature',
+    credentialHeaders: [signatureHeader],
+    secretFields: ['cardToken'],
+    // Up to three attempts at intervals that are not published; a day is surely longer.
+    retryWindow: days(1),
+    capabilities: {
+      checkout: false,
+      refund: false,
+      partialRefund: false,
+      poll: false,
+      registerWebhook: false,
+      savedCards: true,
+      subscriptions: false,
+    },
+    // Neither the token nor a callback tells which merchant it is, or whether money is real.
+    account: () => ({ merchantAccount: null, live: null }),
+    verify: createVerifier(keyTimeout),
+    parse: (request) => parseJsonBody(request.body),
+    acknowledge: () => plainAcknowledgment,
+    interpret: (payload) => Promise.resolve(interpretMonobank(payload)),
+    signer: monobankSigner,
+  }
+}
+
+/** monobank's acquiring (plata by mono). Protocol and choices: README.md beside this file. */
+export const monobank = createMonobank()

@@ -1,0 +1,67 @@
+import {
+  ignored,
+  type Outcome,
+  type PaymentOutcome,
+  type PaymentReference,
+} from '../../payments/outcome.ts'
+import type { Payload } from '../body/payload.ts'
+import { detail } from '../detail.ts'
+import { readInvoice, readReference, type Invoice } from './payload.ts'
+import { refundOutcomes } from './refunds.ts'
+import { savedCardOutcomes } from './saved-card.ts'
+
+/** What a report of the bank on an invoice states. Calls nobody; never throws. */
+export function interpretMonobank(payload: Payload): readonly Outcome[] {
+  const read = readInvoice(payload)
+  if (!read.ok) return [read.outcome]
+  const { invoice } = read
+  const meaning = meanings.get(invoice.status)
+  if (meaning === undefined) return [ignored('unhandled_event', detail(invoice.status))]
+  const { settles, refunds = false } = meaning
+  const more = [...(refunds ? refundOutcomes(invoice) : []), ...savedCardOutcomes(invoice)]
+  if (settles === undefined && more.length === 0) return [ignored('no_outcome', invoice.status)]
+  const reference = readReference(invoice)
+  if (!reference.ok) return [reference.outcome]
+  if (settles === undefined) return more
+  return [paymentOutcome(invoice, reference.payment, settles), ...more]
+}
+
+/** What a status of an invoice says. */
+interface Meaning {
+  readonly settles?: PaymentOutcome['status']
+  /** `cancelList` lists money that went back, not a hold that was let go. */
+  readonly refunds?: true
+}
+
+// A Map: a status is the sender's text and must not reach a prototype.
+const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+  ['created', {}],
+  ['processing', {}],
+  // The amount is blocked, not taken.
+  ['hold', {}],
+  ['success', { settles: 'paid', refunds: true }],
+  ['failure', { settles: 'failed' }],
+  ['expired', { settles: 'canceled' }],
+  // It settles nothing: a hold that was never taken may end here too.
+  ['reversed', { refunds: true }],
+])
+
+/**
+ * The bank signs for every merchant with keys of its own and the body names none, so only a
+ * payment that this invoice was made for is meant, whatever `reference` says.
+ */
+function paymentOutcome(
+  { id: checkoutReference, amount, currency }: Invoice,
+  payment: PaymentReference,
+  status: PaymentOutcome['status'],
+): PaymentOutcome {
+  return {
+    type: 'payment',
+    payment,
+    status,
+    ...(amount !== undefined && { amount }),
+    ...(currency !== undefined && { currency }),
+    checkoutReference,
+    boundBy: 'checkoutReference',
+  }
+}

@@ -1,0 +1,75 @@
+import { findCurrencyByNumber } from '../../kernel/currency.ts'
+import { isUuid } from '../../kernel/ids.ts'
+import { parseMinorUnits } from '../../kernel/money.ts'
+import { ignored, type IgnoredOutcome, type PaymentReference } from '../../payments/outcome.ts'
+import { isJsonObject, numberTextOf, textOf, type JsonObject } from '../body/json.ts'
+import type { Payload } from '../body/payload.ts'
+import { detail } from '../detail.ts'
+
+/** An invoice as the bank reports it, by callback and by its status query alike. */
+export interface Invoice {
+  /** The bank's id of it: what we store as the checkout reference. */
+  readonly id: string
+  readonly status: string
+  /** Of the invoice; what is left of it after refunds (`finalAmount`) is never looked at. */
+  readonly amount: bigint | undefined
+  readonly currency: string | undefined
+  readonly body: JsonObject
+}
+
+export type InvoiceResult =
+  | { readonly ok: true; readonly invoice: Invoice }
+  | { readonly ok: false; readonly outcome: IgnoredOutcome }
+
+export function readInvoice(payload: Payload): InvoiceResult {
+  if (payload.kind === 'unreadable') return refused(ignored('unreadable_payload', payload.reason))
+  if (payload.kind === 'form' || !isJsonObject(payload.value)) return malformed('body')
+  const body = payload.value
+  const id = textOf(body.get('invoiceId'))
+  if (id === undefined || !idGrammar.test(id)) return malformed('invoiceId')
+  const status = textOf(body.get('status'))
+  if (status === undefined) return malformed('status')
+  const invoice = { id, status, amount: amountOf(body), currency: currencyOf(body), body }
+  return { ok: true, invoice }
+}
+
+/** Short and plain, and without the slash that our refund references are joined with. */
+const idGrammar = /^[A-Za-z0-9_.-]{1,100}$/
+
+export type ReferenceResult =
+  | { readonly ok: true; readonly payment: PaymentReference }
+  | { readonly ok: false; readonly outcome: IgnoredOutcome }
+
+/** Our payment's id, given as `reference` at creation; without one the invoice's id has to do. */
+export function readReference({ id, body }: Invoice): ReferenceResult {
+  const reference = body.get('reference') ?? undefined
+  if (reference === undefined) return { ok: true, payment: { checkoutReference: id } }
+  if (isUuid(reference)) return { ok: true, payment: { id: reference } }
+  const shown = typeof reference === 'string' ? detail(reference) : 'not a text'
+  return refused(ignored('invalid_reference', shown))
+}
+
+/** Whole minor units, from the number's source text. */
+export function amountOf(object: JsonObject): bigint | undefined {
+  return parseMinorUnits(numberTextOf(object.get('amount')))
+}
+
+const currencyNumber = /^\d{1,3}$/
+
+/** A number of ISO 4217, as JSON has it: without the zeros in front. */
+export function currencyOf(object: JsonObject): string | undefined {
+  const text = numberTextOf(object.get('ccy'))
+  if (text === undefined || !currencyNumber.test(text)) return undefined
+  return findCurrencyByNumber(text.padStart(3, '0'))?.code
+}
+
+function malformed(field: string): { readonly ok: false; readonly outcome: IgnoredOutcome } {
+  return refused(ignored('malformed_payload', field))
+}
+
+function refused(outcome: IgnoredOutcome): {
+  readonly ok: false
+  readonly outcome: IgnoredOutcome
+} {
+  return { ok: false, outcome }
+}

@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto'
+import { isUuid } from '../../kernel/ids.ts'
+import {
+  ignored,
+  type IgnoredOutcome,
+  type Outcome,
+  type SingleRefundOutcome,
+} from '../../payments/outcome.ts'
+import { isJsonObject, textOf, type JsonObject, type JsonValue } from '../body/json.ts'
+import { detail } from '../detail.ts'
+import { amountOf, currencyOf, type Invoice } from './payload.ts'
+
+/**
+ * The refunds of an invoice. A reversed one without any is refunded as a whole, in a report that
+ * names no refund: told as a total, so that it adds nothing to refunds that are known already.
+ */
+export function refundOutcomes(invoice: Invoice): readonly Outcome[] {
+  const found = listOf(invoice).map((item) => readCancellation(item, invoice))
+  const faults = found.filter((one) => 'type' in one)
+  const cancellations = found.filter((one): one is Cancellation => !('type' in one))
+  const refunds = toOutcomes(cancellations, invoice)
+  const missing =
+    invoice.status === 'reversed' && refunds.every(({ status }) => status === 'failed')
+  return [...refunds, ...(missing ? [wholeRefund(invoice)] : []), ...faults]
+}
+
+function listOf({ body }: Invoice): readonly (JsonValue | undefined)[] {
+  const list = body.get('cancelList') ?? []
+  return Array.isArray(list) ? list : [undefined]
+}
+
+/** An entry of `cancelList`. */
+interface Cancellation {
+  readonly status: SingleRefundOutcome['status']
+  readonly amount: bigint
+  readonly currency: string | undefined
+  readonly createdDate: string
+  /** The merchant's own reference of the refund: an echo, in whatever spelling. */
+  readonly extRef: string | undefined
+  /** The bank's number of the transaction. */
+  readonly rrn: string
+}
+
+const statuses: ReadonlyMap<string, Cancellation['status']> = new Map([
+  ['success', 'paid'],
+  ['processing', 'pending'],
+  ['failure', 'failed'],
+] as const)
+
+function readCancellation(
+  item: JsonValue | undefined,
+  invoice: Invoice,
+): Cancellation | IgnoredOutcome {
+  if (!isJsonObject(item)) return malformed('cancelList')
+  const text = textOf(item.get('status'))
+  if (text === undefined) return malformed('cancelList.status')
+  const status = statuses.get(text)
+  if (status === undefined) return ignored('unhandled_event', detail(`cancelList status ${text}`))
+  const amount = amountOf(item)
+  if (amount === undefined) return malformed('cancelList.amount')
+  const currency = item.has('ccy') ? currencyOf(item) : invoice.currency
+  if (item.has('ccy') && currency === undefined) return malformed('cancelList.ccy')
+  const createdDate = dateOf(item)
+  const extRef = textOf(item.get('extRef')) || undefined
+  if (extRef === undefined && createdDate === '') return malformed('cancelList.createdDate')
+  const rrn = textOf(item.get('rrn')) ?? ''
+  return { status, amount, currency, createdDate, extRef, rrn }
+}
+
+const dateGrammar = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+
+/** The time of creation if it is one, else an empty text. */
+function dateOf(item: JsonObject): string {
+  const text = textOf(item.get('createdDate')) ?? ''
+  return dateGrammar.test(text) ? text : ''
+}
+
+/**
+ * Whether an `extRef` is unique is not documented: of several refunds with the same one the oldest
+ * keeps the plain reference, and so it does when a later report lists more of them.
+ */
+function toOutcomes(
+  cancellations: readonly Cancellation[],
+  invoice: Invoice,
+): readonly SingleRefundOutcome[] {
+  const taken = new Set<string>()
+  return withoutRepeats(cancellations)
+    .toSorted(inOrder)
+    .map((cancellation) => toOutcome(cancellation, invoice, taken))
+}
+
+function toOutcome(
+  cancellation: Cancellation,
+  { id }: Invoice,
+  taken: Set<string>,
+): SingleRefundOutcome {
+  const { status, amount, currency, extRef } = cancellation
+  const plain = `${id}/${nameOf(cancellation)}`
+  const refundReference = firstFree(taken, plain, cancellation)
+  taken.add(refundReference)
+  return {
+    type: 'refund',
+    payment: { checkoutReference: id },
+    status,
+    amount,
+    ...(currency !== undefined && { currency }),
+    refundReference,
+    ...(isUuid(extRef) && refundReference === plain && { refundId: extRef }),
+  }
+}
+
+const plainText = /^[!-~]{1,100}$/
+
+/** What names it among the refunds of its invoice; text that no index should hold, as a digest. */
+function nameOf({ extRef, createdDate, amount }: Cancellation): string {
+  if (extRef === undefined) return `${createdDate}/${amount}`
+  return plainText.test(extRef) ? extRef : createHash('sha256').update(extRef).digest('hex')
+}
+
+function firstFree(taken: ReadonlySet<string>, plain: string, like: Cancellation): string {
+  if (!taken.has(plain)) return plain
+  const exact = `${plain}/${like.createdDate}/${like.amount}`
+  let reference = exact
+  for (let count = 2; taken.has(reference); count += 1) reference = `${exact}/${count}`
+  return reference
+}
+
+/** The same transaction listed twice is one refund; without its number nobody can tell. */
+function withoutRepeats(cancellations: readonly Cancellation[]): readonly Cancellation[] {
+  const seen = new Set<string>()
+  return cancellations.filter((cancellation) => {
+    const { rrn, status, amount, createdDate, extRef } = cancellation
+    const identity = JSON.stringify([rrn, status, String(amount), createdDate, extRef ?? null])
+    const isRepeat = rrn !== '' && seen.has(identity)
+    seen.add(identity)
+    return !isRepeat
+  })
+}
+
+/** By content, so that the order of the list means nothing; the oldest first. */
+function inOrder(a: Cancellation, b: Cancellation): number {
+  const [first, second] = [sortKey(a), sortKey(b)]
+  return first < second ? -1 : first > second ? 1 : 0
+}
+
+const statusOrder = [
+  'paid',
+  'pending',
+  'failed',
+  'canceled',
+] as const satisfies readonly Cancellation['status'][]
+
+function sortKey(cancellation: Cancellation): string {
+  const { createdDate, amount, rrn, status, currency = '', extRef = '' } = cancellation
+  const created = Date.parse(createdDate)
+  const time = Number.isNaN(created) ? 'none' : new Date(created).toISOString()
+  const units = String(amount).padStart(16, '0')
+  const rest = [createdDate, currency, extRef]
+  return JSON.stringify([time, units, rrn, statusOrder.indexOf(status), ...rest])
+}
+
+function wholeRefund({ id, amount, currency }: Invoice): Outcome {
+  if (amount === undefined) return malformed('amount')
+  return {
+    type: 'refund',
+    payment: { checkoutReference: id },
+    status: 'paid',
+    refundedTotal: amount,
+    ...(currency !== undefined && { currency }),
+  }
+}
+
+function malformed(field: string): IgnoredOutcome {
+  return ignored('malformed_payload', field)
+}

@@ -1,0 +1,56 @@
+import { seconds, type Duration } from '../../kernel/duration.ts'
+import {
+  invalid,
+  unavailable,
+  valid,
+  type Credentials,
+  type RawRequest,
+  type Verdict,
+} from '../gateway.ts'
+import type { KeySource } from './fetch-key.ts'
+import { createKeyCache } from './key-cache.ts'
+import { readPublicKeys } from './public-key.ts'
+import { isSignedWith, readSignature, signatureHeader } from './signature.ts'
+
+export const defaultApiBase = 'https://api.monobank.ua'
+
+/** How long intake waits for the bank's key. */
+export const defaultKeyTimeout = seconds(3)
+
+export type Verifier = (
+  request: RawRequest,
+  credentials: Credentials,
+  now: Date,
+) => Promise<Verdict>
+
+/** Makes a verifier with a key cache of its own. */
+export function createVerifier(keyTimeout: Duration): Verifier {
+  const cache = createKeyCache(keyTimeout)
+
+  return async (request, credentials, now) => {
+    const configured = readPublicKeys(credentials.settings.public_key ?? '') ?? []
+    const sources = sourcesOf(credentials)
+    if (configured.length === 0 && sources.length === 0) return invalid('not_configured')
+    const read = readSignature(request.headers[signatureHeader])
+    if (!read.ok) return invalid(read.reason)
+    const known = [...configured, ...cachedKeys(sources)]
+    if (isSignedWith(known, request.body, read.signature)) return valid
+
+    const at = { now, known: known.length > 0 }
+    const results = await Promise.all(sources.map((source) => cache.renew(source, at)))
+    const fetched = cachedKeys(sources)
+    if (isSignedWith(fetched, request.body, read.signature)) return valid
+    if (configured.length + fetched.length > 0) return invalid('signature_mismatch')
+    const failure = results.find((result) => !result.ok)
+    return unavailable(failure?.reason ?? 'key_unavailable')
+  }
+
+  function cachedKeys(sources: readonly KeySource[]) {
+    return sources.map((source) => cache.peek(source)).filter((key) => key !== undefined)
+  }
+}
+
+function sourcesOf({ secrets, settings }: Credentials): readonly KeySource[] {
+  const base = settings.api_base ?? defaultApiBase
+  return (secrets.token ?? []).map((token) => ({ base, token }))
+}

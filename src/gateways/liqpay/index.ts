@@ -1,0 +1,69 @@
+import { days } from '../../kernel/duration.ts'
+import {
+  plainAcknowledgment,
+  type AccountBinding,
+  type CredentialFields,
+  type Credentials,
+  type Gateway,
+} from '../gateway.ts'
+import { interpretLiqpay } from './interpret.ts'
+import { isPublicKey, isSandboxKey, parseCallback } from './payload.ts'
+import { liqpaySigner } from './sign.ts'
+import { verifySignature } from './signature.ts'
+
+const credentials = {
+  public_key: {
+    env: ['LIQPAY_PUBLIC_KEY'],
+    secret: false,
+    required: true,
+    accepts: { expected: 'the public key of one shop (i... or sandbox_i...)', test: isPublicKey },
+    description: 'Public key of the shop (i..., for tests sandbox_i...).',
+    sample: (owner) => `sandbox_${owner}_public_key_of_liqpay`,
+  },
+  private_key: {
+    env: ['LIQPAY_PRIVATE_KEY'],
+    secret: true,
+    required: true,
+    // The keys of LiqPay's documentation: the second one comes with a shop i00000000.
+    publicValues: ['your_private_key', 'a4825234f4bae72a0be04eafe9e8e2bada209255'],
+    description: 'Private key of the shop; several while it is replaced.',
+  },
+} as const satisfies CredentialFields
+
+function account({ settings }: Credentials): AccountBinding {
+  const { public_key: publicKey } = settings
+  return publicKey === undefined
+    ? { merchantAccount: null, live: null }
+    : { merchantAccount: publicKey, live: !isSandboxKey(publicKey) }
+}
+
+/** LiqPay (PrivatBank), API version 3. Protocol and choices: README.md beside this file. */
+export const liqpay: Gateway = {
+  name: 'liqpay',
+  title: 'LiqPay',
+  aliases: ['sha1-base64'],
+  scheme: 'SHA-1 over the private key, the base64 data and the private key again',
+  webhook_requires_dashboard_setup: false,
+  callbackUrlField: 'server_url',
+  credentials,
+  verification: 'signature',
+  credentialHeaders: [],
+  secretFields: ['card_token'],
+  // LiqPay publishes no schedule: as long as the most patient of the published ones is usual.
+  retryWindow: days(3),
+  capabilities: {
+    checkout: false,
+    refund: false,
+    partialRefund: false,
+    poll: false,
+    registerWebhook: false,
+    savedCards: true,
+    subscriptions: false,
+  },
+  account,
+  verify: verifySignature,
+  parse: parseCallback,
+  acknowledge: () => plainAcknowledgment,
+  interpret: (payload) => Promise.resolve(interpretLiqpay(payload)),
+  signer: liqpaySigner,
+}

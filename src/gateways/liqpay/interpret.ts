@@ -1,0 +1,209 @@
+import { isUuid } from '../../kernel/ids.ts'
+import {
+  ignored,
+  type AccountStatement,
+  type IgnoredOutcome,
+  type Outcome,
+  type PaymentOutcome,
+} from '../../payments/outcome.ts'
+import { numberTextOf } from '../body/json.ts'
+import type { Payload } from '../body/payload.ts'
+import { detail } from '../detail.ts'
+import {
+  amountOf,
+  currencyOf,
+  isSandboxKey,
+  paymentIdOf,
+  readCallback,
+  type Callback,
+} from './payload.ts'
+import { savedCard } from './saved-card.ts'
+
+/** What a callback of LiqPay states about our payments. Calls nobody; never throws. */
+export function interpretLiqpay(payload: Payload): readonly Outcome[] {
+  const read = readCallback(payload)
+  if (!read.ok) return [read.outcome]
+  const { callback } = read
+  if (waiting.has(callback.status)) return [ignored('no_outcome', callback.status)]
+  const handler = handlers.get(callback.status)
+  return handler === undefined
+    ? [ignored('unhandled_event', detail(callback.status))]
+    : handler(callback)
+}
+
+/** Nothing is decided yet: the payer, the bank, LiqPay or the shop has a step to take. */
+const waiting: ReadonlySet<string> = new Set([
+  'hold_wait',
+  'wait_accept',
+  // Paid, says LiqPay, and not yet credited: `success` follows, and only that grants anything.
+  'wait_compensation',
+  'wait_lc',
+  'wait_secure',
+  'wait_reserve',
+  'wait_card',
+  'processing',
+  'prepared',
+  'cash_wait',
+  'invoice_wait',
+  'try_again',
+  '3ds_verify',
+  'otp_verify',
+  'cvv_verify',
+  'captcha_verify',
+  'ivr_verify',
+  'password_verify',
+  'phone_verify',
+  'pin_verify',
+  'receiver_verify',
+  'sender_verify',
+  'senderapp_verify',
+  'wait_qr',
+  'wait_sender',
+  'p24_verify',
+  'mp_verify',
+])
+
+type Handler = (callback: Callback) => readonly Outcome[]
+
+// A Map: a status is the sender's text and must not reach a prototype.
+const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ['success', onPaid],
+  ['sandbox', onPaid],
+  ['failure', onFailed],
+  ['error', onFailed],
+  ['reversed', onReversed],
+  ['subscribed', onSubscribed],
+])
+
+function onPaid(callback: Callback): readonly Outcome[] {
+  const cards = savedCard(callback.fields, accountOf(callback))
+  const charge = readCharge(callback)
+  if (!charge.ok)
+    return callback.action === cardCheck ? [charge.outcome, ...cards] : [charge.outcome]
+  const refunds = isRefunded(callback) ? [refundedTotal(callback, charge, 'refund_amount')] : []
+  return [paymentOutcome(callback, charge, 'paid'), ...refunds, ...cards]
+}
+
+function onFailed(callback: Callback): readonly Outcome[] {
+  const charge = readCharge(callback)
+  return [charge.ok ? paymentOutcome(callback, charge, 'failed') : charge.outcome]
+}
+
+function onReversed(callback: Callback): readonly Outcome[] {
+  const charge = readCharge(callback)
+  if (!charge.ok) return [charge.outcome]
+  if (callback.action === 'hold' && !wasDebited(callback)) {
+    return [paymentOutcome(callback, charge, 'canceled')]
+  }
+  const states = (callback.fields.get('refund_amount') ?? null) !== null
+  return [refundedTotal(callback, charge, states ? 'refund_amount' : 'amount')]
+}
+
+/** A subscription was made; what it charges is told by callbacks of its own. */
+function onSubscribed(callback: Callback): readonly Outcome[] {
+  const cards = savedCard(callback.fields, accountOf(callback))
+  return [ignored('unhandled_event', callback.status), ...cards]
+}
+
+/** The actions by which a payer pays an order. */
+const payingActions: ReadonlySet<string> = new Set([
+  'pay',
+  'hold',
+  'paysplit',
+  'paydonate',
+  'paytoken',
+  'subscribe',
+])
+/** Asks the bank whether a card is good, and charges nothing. */
+const cardCheck = 'auth'
+/** LiqPay charged a subscription by itself: under the first order's id, with a new `payment_id`. */
+const renewal = 'regular'
+
+interface Charge {
+  readonly ok: true
+  readonly orderId: string
+  readonly paymentId: string
+}
+
+function readCharge(callback: Callback): Charge | { ok: false; outcome: IgnoredOutcome } {
+  const { action, status, fields } = callback
+  if (action === cardCheck) return refused(ignored('no_outcome', `${action} ${status}`))
+  if (action !== renewal && !payingActions.has(action)) {
+    return refused(ignored('unhandled_event', detail(action)))
+  }
+  const orderId = fields.get('order_id')
+  if (typeof orderId !== 'string') return refused(ignored('malformed_payload', 'order_id'))
+  if (!isUuid(orderId)) return refused(ignored('invalid_reference', detail(orderId)))
+  const paymentId = paymentIdOf(callback)
+  if (paymentId === undefined) return refused(ignored('malformed_payload', 'payment_id'))
+  return { ok: true, orderId, paymentId }
+}
+
+/** A renewal goes by its own id: its order is that of the first payment, which has been paid. */
+function paymentOf({ action }: Callback, { orderId, paymentId }: Charge) {
+  return action === renewal ? { providerReference: paymentId } : { id: orderId }
+}
+
+function paymentOutcome(
+  callback: Callback,
+  charge: Charge,
+  status: PaymentOutcome['status'],
+): PaymentOutcome {
+  const amount = amountOf(callback, 'amount')
+  const currency = currencyOf(callback)
+  return {
+    type: 'payment',
+    payment: paymentOf(callback, charge),
+    status,
+    ...(amount !== undefined && { amount }),
+    ...(currency !== undefined && { currency }),
+    providerReference: charge.paymentId,
+    ...(callback.action === renewal && { renews: { id: charge.orderId } }),
+    ...accountOf(callback),
+  }
+}
+
+/** `refund_amount` counts as the sum of all refunds: if it were only the last, none counts twice. */
+function refundedTotal(
+  callback: Callback,
+  charge: Charge,
+  field: 'amount' | 'refund_amount',
+): Outcome {
+  const currency = currencyOf(callback)
+  if (currency === undefined) return ignored('malformed_payload', 'currency')
+  const total = amountOf(callback, field)
+  if (total === undefined || total === 0n) return ignored('malformed_payload', field)
+  return {
+    type: 'refund',
+    payment: paymentOf(callback, charge),
+    status: 'paid',
+    refundedTotal: total,
+    currency,
+    ...accountOf(callback),
+  }
+}
+
+/** A payment that stays paid may say that a part of it went back; 0 says that nothing did. */
+function isRefunded(callback: Callback): boolean {
+  const stated = callback.fields.get('refund_amount') ?? null
+  return stated !== null && amountOf(callback, 'refund_amount') !== 0n
+}
+
+const milliseconds = /^[1-9]\d*$/
+
+/** When the blocked money was taken; a hold that was only released has no such date. */
+function wasDebited({ fields }: Callback): boolean {
+  return milliseconds.test(numberTextOf(fields.get('completion_date')) ?? '')
+}
+
+/** `sandbox` is test money under whichever key; otherwise the key tells. */
+function accountOf({ status, publicKey }: Callback): Required<AccountStatement> {
+  return {
+    merchantAccount: publicKey,
+    live: status !== 'sandbox' && !isSandboxKey(publicKey),
+  }
+}
+
+function refused(outcome: IgnoredOutcome) {
+  return { ok: false, outcome } as const
+}

@@ -1,0 +1,106 @@
+import { parseMajorUnits } from '../../kernel/money.ts'
+import { findCurrency } from '../../kernel/currency.ts'
+import { ignored, type IgnoredOutcome } from '../../payments/outcome.ts'
+import {
+  isJsonObject,
+  numberTextOf,
+  textOf,
+  type JsonObject,
+  type JsonValue,
+} from '../body/json.ts'
+import { parseJsonBody } from '../body/parse-json-body.ts'
+import { unreadable, type Payload } from '../body/payload.ts'
+import type { RawRequest } from '../gateway.ts'
+import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
+import { readEnvelope } from './envelope.ts'
+
+/** The JSON inside of `data`: what is stored, shown and interpreted. Never throws; pure. */
+export function parseCallback({ body }: RawRequest): Payload {
+  const envelope = readEnvelope(body)
+  if (!envelope.ok) return unreadable(envelope.reason)
+  const data = textOf(envelope.fields.get('data'))
+  const bytes = data === undefined ? undefined : decodeCanonicalBase64(data)
+  if (bytes === undefined) return unreadable('invalid_form')
+  const payload = parseJsonBody(bytes)
+  // The text is not the bytes that came: those also hold the signature.
+  return payload.kind === 'json' ? { ...payload, exact: false } : payload
+}
+
+/** What every callback says, whatever its status. */
+export interface Callback {
+  /** Without the blank that LiqPay's own list of statuses has behind `wait_accept`. */
+  readonly status: string
+  readonly action: string
+  readonly publicKey: string
+  readonly fields: JsonObject
+}
+
+/** The callback, or why it changes nothing. */
+export type CallbackResult =
+  | { readonly ok: true; readonly callback: Callback }
+  | { readonly ok: false; readonly outcome: IgnoredOutcome }
+
+/** Reads what decides how the rest is to be read; a field of the wrong kind ends it. */
+export function readCallback(payload: Payload): CallbackResult {
+  if (payload.kind === 'unreadable') return refused(ignored('unreadable_payload', payload.reason))
+  if (payload.kind === 'form' || !isJsonObject(payload.value)) return malformed('data')
+  const fields = payload.value
+  if (numberTextOf(fields.get('version')) !== '3') return malformed('version')
+  const publicKey = fields.get('public_key')
+  if (!isPublicKey(publicKey)) return malformed('public_key')
+  const status = textOf(fields.get('status'))?.trimEnd()
+  if (status === undefined || status === '') return malformed('status')
+  const action = textOf(fields.get('action'))
+  if (action === undefined || action === '') return malformed('action')
+  return { ok: true, callback: { status, action, publicKey, fields } }
+}
+
+const publicKeyGrammar = /^\w{1,64}$/
+
+/** Whether a value can be the public key of a shop: `i12345678901`, `sandbox_i12345678901`. */
+export function isPublicKey(value: unknown): value is string {
+  return typeof value === 'string' && publicKeyGrammar.test(value)
+}
+
+/** Whether the key belongs to a shop's test mode: no money moves there. */
+export function isSandboxKey(publicKey: string): boolean {
+  return publicKey.startsWith('sandbox_')
+}
+
+const idGrammar = /^[1-9]\d{0,18}$/
+
+/** Whether a text is the number of an operation at LiqPay. */
+export function isPaymentId(text: unknown): text is string {
+  return typeof text === 'string' && idGrammar.test(text)
+}
+
+/** LiqPay's id of the operation, a whole number, also where it comes as a text. */
+export function paymentIdOf({ fields }: Callback): string | undefined {
+  const text = scalarText(fields.get('payment_id'))
+  return isPaymentId(text) ? text : undefined
+}
+
+/** The ISO 4217 code; undefined for any other spelling. */
+export function currencyOf({ fields }: Callback): string | undefined {
+  return findCurrency(fields.get('currency'))?.code
+}
+
+/** Hryvnias and their like, from the number's source text, into minor units. */
+export function amountOf(
+  callback: Callback,
+  field: 'amount' | 'refund_amount',
+): bigint | undefined {
+  return parseMajorUnits(scalarText(callback.fields.get(field)), currencyOf(callback))
+}
+
+function scalarText(value: JsonValue | undefined): string | undefined {
+  return numberTextOf(value) ?? textOf(value)
+}
+
+function malformed(field: string): CallbackResult {
+  return refused(ignored('malformed_payload', field))
+}
+
+function refused(outcome: IgnoredOutcome): CallbackResult {
+  return { ok: false, outcome }
+}

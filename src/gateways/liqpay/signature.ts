@@ -1,0 +1,52 @@
+import type { Secret } from '../../kernel/secret.ts'
+import { textOf, type JsonValue } from '../body/json.ts'
+import { invalid, valid, type Credentials, type RawRequest, type Verdict } from '../gateway.ts'
+import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
+import { constantTimeEqual } from '../signing/constant-time-equal.ts'
+import { sha1 } from '../signing/sha1.ts'
+import { readEnvelope } from './envelope.ts'
+
+const digestBytes = 20
+
+/** Other systems would read them as parts of the two fields that count. */
+const nestedName = /^(?:data|signature)[[.]/
+
+/**
+ * `signature`: base64 of the 20 bytes of SHA-1 over the private key, the text of `data` as it was
+ * sent, and the private key once more. Nothing inside of `data` is looked at before that holds, the
+ * public key least of all: it is no secret.
+ * https://www.liqpay.ua/doc/api/callback
+ */
+export function verifySignature(request: RawRequest, credentials: Credentials): Verdict {
+  // An empty key would let anybody sign.
+  const keys = (credentials.secrets.private_key ?? []).filter((key) => key.reveal() !== '')
+  if (!credentials.configured || keys.length === 0) return invalid('not_configured')
+  const envelope = readEnvelope(request.body)
+  if (!envelope.ok) return invalid(`body_${envelope.reason}`)
+  const { fields } = envelope
+  if (Array.from(fields.keys()).some((name) => nestedName.test(name))) {
+    return invalid('field_nested')
+  }
+  const fault = missingFault(fields, 'data') ?? missingFault(fields, 'signature')
+  if (fault !== undefined) return invalid(fault)
+  const data = textOf(fields.get('data'))
+  if (data === undefined) return invalid('data_malformed')
+  const signature = decodeCanonicalBase64(textOf(fields.get('signature')) ?? '')
+  if (signature?.byteLength !== digestBytes) return invalid('signature_malformed')
+  return keys.some((key) => constantTimeEqual(signature, signatureOf(key, data)))
+    ? valid
+    : invalid('signature_mismatch')
+}
+
+/** The 20 bytes that LiqPay would sign this text of `data` with. */
+export function signatureOf(privateKey: Secret, data: string): Uint8Array {
+  return sha1([privateKey.reveal(), data, privateKey.reveal()])
+}
+
+function missingFault(
+  fields: ReadonlyMap<string, JsonValue>,
+  name: 'data' | 'signature',
+): string | undefined {
+  const value = fields.get(name)
+  return value === undefined || value === '' ? `${name}_missing` : undefined
+}

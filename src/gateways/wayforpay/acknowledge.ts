@@ -1,0 +1,23 @@
+import type { Payload } from '../body/payload.ts'
+import { plainAcknowledgment, type Acknowledgment, type Credentials } from '../gateway.ts'
+import { fieldsOf } from './payload.ts'
+import { authenticate, signTexts } from './signature.ts'
+
+const accepted = 'accept'
+
+/**
+ * The signed answer without which WayForPay sends the same again for days, a fresh one for each
+ * delivery. It repeats the reference as received, so it is made only for what WayForPay has signed
+ * itself: nobody else gets a text of theirs signed.
+ */
+export function acknowledge(payload: Payload, credentials: Credentials, now: Date): Acknowledgment {
+  const found = authenticate(fieldsOf(payload), credentials)
+  if (!found.ok) return plainAcknowledgment
+  const { orderReference } = found.signed
+  const time = Math.floor(now.getTime() / 1000)
+  const signature = signTexts(found.secret, [orderReference, accepted, String(time)])
+  return {
+    contentType: 'application/json',
+    body: JSON.stringify({ orderReference, status: accepted, time, signature }),
+  }
+}

@@ -1,0 +1,23 @@
+import { isUuid } from '../../kernel/ids.ts'
+import type { PaymentOutcome } from '../../payments/outcome.ts'
+
+/** The charge that an order reference names. */
+export type Charge = Pick<PaymentOutcome, 'payment' | 'providerReference' | 'renews'>
+
+/** What WayForPay appends when it charges by schedule: the rule's number and the charge's. */
+const scheduled = /^(.{36})_WFPREG-\d{1,18}-\d{1,18}$/
+
+/**
+ * Our payment's id, or that of the first payment with the suffix of a scheduled charge, each of
+ * which is a payment of its own. Undefined for everything else.
+ */
+export function chargeOf(orderReference: string): Charge | undefined {
+  if (isUuid(orderReference)) return { payment: { id: orderReference } }
+  const first = scheduled.exec(orderReference)?.[1]
+  if (!isUuid(first)) return undefined
+  return {
+    payment: { providerReference: orderReference },
+    providerReference: orderReference,
+    renews: { id: first },
+  }
+}

@@ -1,0 +1,72 @@
+import { days } from '../../kernel/duration.ts'
+import type { AccountBinding, CredentialFields, Credentials, Gateway } from '../gateway.ts'
+import { isHttpUrl } from '../is-http-url.ts'
+import { bindingOf, testMerchant } from './account.ts'
+import { acknowledge } from './acknowledge.ts'
+import { defaultApiBase } from './api.ts'
+import { interpretWayforpay } from './interpret.ts'
+import { parseCallback } from './payload.ts'
+import { wayforpaySigner } from './sign.ts'
+import { verifySignature } from './signature.ts'
+
+const credentials = {
+  merchant_account: {
+    env: ['WAYFORPAY_MERCHANT_ACCOUNT'],
+    secret: false,
+    required: true,
+    publicValues: [testMerchant.account],
+    description: 'Merchant login of the store.',
+  },
+  secret_key: {
+    env: ['WAYFORPAY_SECRET_KEY'],
+    secret: true,
+    required: true,
+    publicValues: [testMerchant.secretKey],
+    description: 'Merchant secret key of the store; several while it is replaced, new first.',
+  },
+  api_base: {
+    env: ['WAYFORPAY_API_BASE'],
+    secret: false,
+    required: false,
+    default: defaultApiBase,
+    accepts: { expected: 'an http(s) URL', test: isHttpUrl },
+    description: 'Where the API is reached.',
+  },
+} as const satisfies CredentialFields
+
+function account({ settings }: Credentials): AccountBinding {
+  const { merchant_account: merchantAccount } = settings
+  return merchantAccount === undefined
+    ? { merchantAccount: null, live: null }
+    : bindingOf(merchantAccount)
+}
+
+/** WayForPay. Protocol and choices: README.md beside this file. */
+export const wayforpay: Gateway = {
+  name: 'wayforpay',
+  title: 'WayForPay',
+  aliases: ['md5'],
+  scheme: 'HMAC-MD5 over eight fields of the body joined by semicolons',
+  webhook_requires_dashboard_setup: false,
+  callbackUrlField: 'serviceUrl',
+  credentials,
+  verification: 'signature',
+  credentialHeaders: [],
+  secretFields: ['recToken'],
+  retryWindow: days(4),
+  capabilities: {
+    checkout: false,
+    refund: false,
+    partialRefund: false,
+    poll: false,
+    registerWebhook: false,
+    savedCards: true,
+    subscriptions: false,
+  },
+  account,
+  verify: verifySignature,
+  parse: parseCallback,
+  acknowledge,
+  interpret: interpretWayforpay,
+  signer: wayforpaySigner,
+}

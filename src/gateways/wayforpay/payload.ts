@@ -1,0 +1,92 @@
+import { numberTextOf, isJsonObject, type JsonObject, type JsonValue } from '../body/json.ts'
+import { decodeText } from '../body/decode-text.ts'
+import { parseFormBody } from '../body/parse-form-body.ts'
+import { parseJsonBody } from '../body/parse-json-body.ts'
+import { unreadable, type Payload } from '../body/payload.ts'
+import type { RawRequest } from '../gateway.ts'
+
+const beginsLikeJson = /^[ \t\r\n]*\{/
+/** A relay that took the JSON for a form sends it on as a name without a value. */
+const endsLikeFormName = /\}=$/
+
+/**
+ * Reads a callback. WayForPay sends JSON and calls it a form, so only the body tells: what begins
+ * with a brace is JSON as it stands, never percent-decoded; everything else is form fields.
+ */
+export function parseCallback({ body }: Pick<RawRequest, 'body'>): Payload {
+  const decoded = decodeText(body)
+  if (!decoded.ok) return unreadable(decoded.reason)
+  if (!beginsLikeJson.test(decoded.text)) return parseFormBody(body)
+  if (!endsLikeFormName.test(decoded.text)) return parseJsonBody(body)
+  const payload = parseJsonBody(body.subarray(0, -1))
+  return payload.kind === 'json' ? { ...payload, exact: false } : payload
+}
+
+/** The fields of a callback, whichever way they came; undefined for JSON that is no object. */
+export function fieldsOf(payload: Payload): JsonObject | undefined {
+  return 'value' in payload && isJsonObject(payload.value) ? payload.value : undefined
+}
+
+/** What WayForPay signs, in the order in which it does. Nothing else may decide anything. */
+export const signedFieldNames = [
+  'merchantAccount',
+  'orderReference',
+  'amount',
+  'currency',
+  'authCode',
+  'cardPan',
+  'transactionStatus',
+  'reasonCode',
+] as const
+
+type SignedFieldName = (typeof signedFieldNames)[number]
+
+/** The texts of the signed fields: strings as they are, numbers as written. */
+export type SignedFields = Readonly<Record<SignedFieldName, string>>
+
+export type SignedFieldFault =
+  | 'signed_field_missing'
+  | 'signed_field_empty'
+  | 'signed_field_not_scalar'
+  | 'signed_field_has_separator'
+  | 'signed_field_ill_formed'
+
+export type SignedFieldsResult =
+  | { readonly ok: true; readonly signed: SignedFields }
+  | { readonly ok: false; readonly reason: SignedFieldFault; readonly field: SignedFieldName }
+
+export const separator = ';'
+
+/**
+ * Reads the signed fields. Their texts are signed joined by `;` without their names: because none
+ * of them may contain one, and there must be eight, a signed text can be cut in one way only.
+ */
+export function readSignedFields(fields: JsonObject): SignedFieldsResult {
+  const texts: [SignedFieldName, string][] = []
+  for (const field of signedFieldNames) {
+    const read = readSignedField(field, fields.get(field))
+    if ('reason' in read) return { ok: false, reason: read.reason, field }
+    texts.push([field, read.text])
+  }
+  return { ok: true, signed: Object.fromEntries(texts) as SignedFields }
+}
+
+type SignedFieldResult = { readonly text: string } | { readonly reason: SignedFieldFault }
+
+/** A wallet has no card number, and a refusal no bank code. */
+const mayBeEmpty: ReadonlySet<SignedFieldName> = new Set(['authCode', 'cardPan'])
+
+function readSignedField(field: SignedFieldName, value: JsonValue | undefined): SignedFieldResult {
+  if (value === undefined) return { reason: 'signed_field_missing' }
+  const text = value === null && mayBeEmpty.has(field) ? '' : scalarOf(value)
+  if (text === undefined) return { reason: 'signed_field_not_scalar' }
+  if (text === '' && !mayBeEmpty.has(field)) return { reason: 'signed_field_empty' }
+  if (text.includes(separator)) return { reason: 'signed_field_has_separator' }
+  // UTF-8 has one replacement for every lone surrogate: different texts would sign alike.
+  return text.isWellFormed() ? { text } : { reason: 'signed_field_ill_formed' }
+}
+
+/** The text of a string, or of a number as written; undefined for everything else. */
+export function scalarOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : numberTextOf(value)
+}

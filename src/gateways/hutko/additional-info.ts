@@ -1,0 +1,51 @@
+import {
+  isJsonObject,
+  numberTextOf,
+  textOf,
+  type JsonObject,
+  type JsonValue,
+} from '../body/json.ts'
+import { parseJson } from '../body/parse-json.ts'
+import { scalarOf } from './payload.ts'
+
+const none: JsonObject = new Map()
+
+/** `additional_info` is a text that holds JSON, in protocol 2.0 perhaps the object itself. */
+export function readAdditionalInfo(value: JsonValue | undefined): JsonObject | undefined {
+  if (value === undefined || value === null || value === '') return none
+  if (isJsonObject(value)) return value
+  const parsed = typeof value === 'string' ? parseJson(value) : undefined
+  return parsed?.ok && isJsonObject(parsed.value) ? parsed.value : undefined
+}
+
+/** How far the capture of blocked money is; an order without blocking has no such status. */
+export interface Capture {
+  /** `held`: blocked on the card, and not ours yet. `unclear`: a word that we do not know. */
+  readonly state: 'done' | 'held' | 'unclear'
+  /** As the provider writes it; absent where it names none. */
+  readonly amount: string | undefined
+}
+
+const states: ReadonlyMap<unknown, Capture['state']> = new Map([
+  ['', 'done'],
+  ['captured', 'done'],
+  ['hold', 'held'],
+])
+
+/** Only the one word that says so counts as captured: any other may be money not yet taken. */
+export function captureOf(info: JsonObject): Capture {
+  const status = info.get('capture_status') ?? ''
+  const amount = info.get('capture_amount') ?? ''
+  const text = amount === '' ? undefined : (scalarOf(amount) ?? 'unreadable')
+  return { state: states.get(status) ?? 'unclear', amount: text }
+}
+
+const yes: ReadonlySet<unknown> = new Set([true, 'true', 'Y', '1'])
+const no: ReadonlySet<unknown> = new Set([false, 'false', 'N', '0'])
+
+/** Whether it was a test, where it is told. */
+export function isTest(info: JsonObject): boolean | undefined {
+  const value = info.get('is_test')
+  const said = textOf(value) ?? numberTextOf(value) ?? value
+  return yes.has(said) ? true : no.has(said) ? false : undefined
+}

@@ -1,0 +1,80 @@
+import { days } from '../../kernel/duration.ts'
+import {
+  plainAcknowledgment,
+  type AccountBinding,
+  type CredentialFields,
+  type Credentials,
+  type Gateway,
+} from '../gateway.ts'
+import { isHttpUrl } from '../is-http-url.ts'
+import { interpretHutko } from './interpret.ts'
+import { isLive, isMerchantId, sampleMerchantId, testKeys, testMerchants } from './merchant.ts'
+import { parseCallback } from './payload.ts'
+import { hutkoSigner } from './sign.ts'
+import { verifySignature } from './signature.ts'
+
+const credentials = {
+  merchant_id: {
+    env: ['HUTKO_MERCHANT_ID'],
+    secret: false,
+    required: true,
+    accepts: { expected: 'the digits of one merchant id', test: isMerchantId },
+    publicValues: testMerchants,
+    sample: sampleMerchantId,
+    description: 'Id of the merchant, from the technical settings of the portal.',
+  },
+  secret_key: {
+    env: ['HUTKO_SECRET_KEY'],
+    secret: true,
+    required: true,
+    publicValues: testKeys,
+    description: 'Payment key of the merchant, not the credit key; several while it is replaced.',
+  },
+  api_base: {
+    env: ['HUTKO_API_BASE'],
+    secret: false,
+    required: false,
+    default: 'https://pay.hutko.org',
+    accepts: { expected: 'an http(s) URL', test: isHttpUrl },
+    description: 'Host of the brand: https://pay.hutko.org, pay.fondy.eu or pay.flitt.com.',
+  },
+} as const satisfies CredentialFields
+
+function account({ settings }: Credentials): AccountBinding {
+  const { merchant_id: merchantId } = settings
+  return merchantId === undefined
+    ? { merchantAccount: null, live: null }
+    : { merchantAccount: merchantId, live: isLive(merchantId) ?? null }
+}
+
+/** hutko, Fondy and Flitt: one engine. Protocol and choices: README.md beside this file. */
+export const hutko: Gateway = {
+  name: 'hutko',
+  title: 'hutko (Fondy, Flitt)',
+  aliases: ['fondy', 'flitt', 'sha1-pipe'],
+  scheme: 'SHA-1 over the payment key and the sorted values, joined by |',
+  webhook_requires_dashboard_setup: false,
+  callbackUrlField: 'server_callback_url',
+  credentials,
+  verification: 'signature',
+  credentialHeaders: [],
+  // In test mode the signed text comes along, with all values in it.
+  secretFields: ['rectoken', 'response_signature_string'],
+  // Redelivered after 2 s, 1 min, 5 min, 10 min, 1 h and a day: 25 h 16 min in all.
+  retryWindow: days(2),
+  capabilities: {
+    checkout: false,
+    refund: false,
+    partialRefund: false,
+    poll: false,
+    registerWebhook: false,
+    savedCards: true,
+    subscriptions: false,
+  },
+  account,
+  verify: verifySignature,
+  parse: parseCallback,
+  acknowledge: () => plainAcknowledgment,
+  interpret: (payload) => Promise.resolve(interpretHutko(payload)),
+  signer: hutkoSigner,
+}

@@ -1,0 +1,129 @@
+import { isUuid } from '../../kernel/ids.ts'
+import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
+import type { Payload } from '../body/payload.ts'
+import { detail } from '../detail.ts'
+import { savedCard } from './card.ts'
+import { isLive } from './merchant.ts'
+import { readOrder, type Order } from './order.ts'
+
+/** What a callback states about one of our payments. Calls nobody; never throws. */
+export function interpretHutko(payload: Payload): readonly Outcome[] {
+  const read = readOrder(payload)
+  if (!read.ok) return [read.outcome]
+  const { order } = read
+  const operation = operations.get(order.operation)
+  if (operation === undefined) {
+    return [ignored('unhandled_event', detail(`tran_type ${order.operation}`))]
+  }
+  const subject = subjectOf(order)
+  return typeof subject === 'string'
+    ? [ignored('invalid_reference', detail(subject))]
+    : operation(order, subject)
+}
+
+/** Which payment an order is about; `renews` where the provider charged it by itself. */
+type Subject = Pick<PaymentOutcome, 'payment' | 'renews' | 'merchantAccount' | 'live'>
+
+/** A text is the reference that is none of ours. */
+function subjectOf({ id, parentId, paymentId, merchantId, test }: Order): Subject | string {
+  const live = isLive(merchantId, test)
+  const bound = { merchantAccount: merchantId, ...(live !== undefined && { live }) }
+  if (parentId === undefined || parentId === id) {
+    return isUuid(id) ? { payment: { id }, ...bound } : id
+  }
+  if (!isUuid(parentId)) return parentId
+  return { payment: { providerReference: paymentId }, renews: { id: parentId }, ...bound }
+}
+
+type Handler = (order: Order, subject: Subject) => readonly Outcome[]
+
+// Maps: operations and statuses are the sender's texts and must not reach a prototype.
+const operations: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ['purchase', onPurchase],
+  ['reverse', onReverse],
+  ['verification', onVerification],
+])
+
+const statuses: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ['created', noOutcome],
+  ['processing', noOutcome],
+  ['approved', approved],
+  ['declined', (order, subject) => [paymentOutcome(order, subject, 'failed')]],
+  ['expired', (order, subject) => [paymentOutcome(order, subject, 'canceled')]],
+  ['reversed', reversed],
+])
+
+function onPurchase(order: Order, subject: Subject): readonly Outcome[] {
+  const handler = statuses.get(order.status)
+  return handler ? handler(order, subject) : [ignored('unhandled_event', shown(order))]
+}
+
+/** What became of the attempt to reverse; only what was reversed in the end changes anything. */
+function onReverse(order: Order, subject: Subject): readonly Outcome[] {
+  if (order.status === 'reversed') return reversed(order, subject)
+  if (order.status === 'approved' && order.capture === 'done') {
+    return [paymentOutcome(order, subject, 'paid'), refundOutcome(order, subject)]
+  }
+  return noOutcome(order)
+}
+
+/** A card is checked with an amount that is released again: nobody has paid anything. */
+function onVerification(order: Order, subject: Subject): readonly Outcome[] {
+  const verified = order.status === 'approved' && order.verification === 'verified'
+  return [...noOutcome(order), ...(verified ? cardOutcome(order, subject) : [])]
+}
+
+function approved(order: Order, subject: Subject): readonly Outcome[] {
+  const card = cardOutcome(order, subject)
+  if (order.capture !== 'done') return [...noOutcome(order), ...card]
+  const refund = order.reversed > 0n ? [refundOutcome(order, subject)] : []
+  return [paymentOutcome(order, subject, 'paid'), ...refund, ...card]
+}
+
+/** Blocked money that was released whole was never paid; every other reversal is a refund. */
+function reversed(order: Order, subject: Subject): readonly Outcome[] {
+  if (order.capture !== 'held') return [refundOutcome(order, subject)]
+  return order.reversed === order.amount
+    ? [paymentOutcome(order, subject, 'canceled')]
+    : noOutcome(order)
+}
+
+function paymentOutcome(
+  { amount, currency, paymentId }: Order,
+  subject: Subject,
+  status: PaymentOutcome['status'],
+): Outcome {
+  return {
+    type: 'payment',
+    status,
+    providerReference: paymentId,
+    ...subject,
+    ...(amount !== undefined && { amount }),
+    ...(currency !== undefined && { currency }),
+  }
+}
+
+function refundOutcome(order: Order, subject: Subject): Outcome {
+  if (order.reversed === 0n) return ignored('malformed_payload', 'reversal_amount')
+  const { renews: _, ...bound } = subject
+  return {
+    type: 'refund',
+    status: 'paid',
+    refundedTotal: order.reversed,
+    ...bound,
+    ...(order.currency !== undefined && { currency: order.currency }),
+  }
+}
+
+function cardOutcome(order: Order, subject: Subject): readonly Outcome[] {
+  const { renews: _, ...bound } = subject
+  return savedCard(order, bound)
+}
+
+function noOutcome(order: Order): readonly Outcome[] {
+  return [ignored('no_outcome', shown(order))]
+}
+
+function shown({ operation, status, capture }: Order): string {
+  return detail(`${operation} ${status}${capture === 'done' ? '' : `, capture ${capture}`}`)
+}

@@ -1,0 +1,91 @@
+import { decodeText } from '../body/decode-text.ts'
+import { isJsonObject, numberTextOf, type JsonValue } from '../body/json.ts'
+import { parseFormBody } from '../body/parse-form-body.ts'
+import { parseJsonBody } from '../body/parse-json-body.ts'
+import { unreadable, type Payload } from '../body/payload.ts'
+import type { RawRequest } from '../gateway.ts'
+import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
+import { readXml } from './xml.ts'
+
+/** Parameters by name, as JSON, a form or XML gave them. */
+export type Fields = ReadonlyMap<string, JsonValue>
+
+/** A callback's outer shape, which says what of it is signed. */
+export type Envelope =
+  /** Flat parameters, each of them signed. */
+  | { readonly version: '1.0'; readonly fields: Fields }
+  /** The text of `data` is signed as it is. */
+  | { readonly version: '2.0'; readonly fields: Fields; readonly data: JsonValue }
+  | { readonly version: undefined; readonly reason: string }
+
+/** Never throws. The content type has no say: only the body itself tells what it is. */
+export function readEnvelope({ body }: RawRequest): Envelope {
+  return toEnvelope(readBody(body))
+}
+
+/**
+ * The payload that is stored: for protocol 2.0 the JSON within `data`, else the body itself. Never
+ * throws.
+ */
+export function parseCallback({ body }: RawRequest): Payload {
+  const payload = readBody(body)
+  const envelope = toEnvelope(payload)
+  if (envelope.version !== '2.0') return payload
+  const bytes = decodeData(envelope.data)
+  if (bytes === undefined) return unreadable('invalid_json')
+  const inner = parseJsonBody(bytes)
+  return inner.kind === 'json' ? { ...inner, exact: false } : inner
+}
+
+/** The bytes within `data`; undefined unless it is canonical base64. */
+export function decodeData(data: JsonValue): Uint8Array | undefined {
+  return typeof data === 'string' ? decodeCanonicalBase64(data) : undefined
+}
+
+/** The parameters of a payload, out of the wrapper that it may have. */
+export function fieldsOf(payload: Payload): Fields | undefined {
+  if (payload.kind === 'unreadable') return undefined
+  if (payload.kind === 'form') return payload.value
+  const { value } = payload
+  return isJsonObject(value) ? (wrapped(value, 'response') ?? value) : undefined
+}
+
+/** The order's parameters: those of `order` in a payload of protocol 2.0. */
+export function orderFieldsOf(payload: Payload): Fields | undefined {
+  const fields = fieldsOf(payload)
+  return fields && (wrapped(fields, 'order') ?? fields)
+}
+
+/** What is signed of a value, and read: undefined where it counts as absent, or is no scalar. */
+export function scalarOf(value: JsonValue | undefined): string | undefined {
+  const text = typeof value === 'string' ? value : numberTextOf(value)
+  return text === '' ? undefined : text
+}
+
+/** Whether a value is a text, a number, or absent. */
+export function isScalar(value: JsonValue | undefined): boolean {
+  return value === null || value === '' || value === undefined || scalarOf(value) !== undefined
+}
+
+function readBody(body: Uint8Array): Payload {
+  const decoded = decodeText(body)
+  if (!decoded.ok) return unreadable(decoded.reason)
+  const [first] = decoded.text.trimStart()
+  if (first === '<') return readXml(decoded.text)
+  return first === '{' || first === '[' ? parseJsonBody(body) : parseFormBody(body)
+}
+
+function toEnvelope(payload: Payload): Envelope {
+  if (payload.kind === 'unreadable') return { version: undefined, reason: payload.reason }
+  const fields = fieldsOf(payload)
+  if (fields === undefined) return { version: undefined, reason: 'body_not_an_object' }
+  const data = fields.get('data')
+  const isEnvelope = fields.get('version') === '2.0' && data !== undefined
+  return isEnvelope ? { version: '2.0', fields, data } : { version: '1.0', fields }
+}
+
+/** Only as the sole member: beside others it would be one of two readings. */
+function wrapped(fields: Fields, name: string): Fields | undefined {
+  const inner = fields.get(name)
+  return fields.size === 1 && isJsonObject(inner) ? inner : undefined
+}

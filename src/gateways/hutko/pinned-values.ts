@@ -1,0 +1,126 @@
+import { findCurrency } from '../../kernel/currency.ts'
+import { isUuid } from '../../kernel/ids.ts'
+import {
+  dateTime,
+  digits,
+  maskedCard,
+  operations,
+  statusWord,
+  verificationWords,
+} from './grammar.ts'
+
+/** What decides, found in the signed text alone; undefined where the text has no such thing. */
+export interface PinnedValues {
+  readonly merchant_id: string | undefined
+  readonly order_id: string | undefined
+  readonly order_status: string | undefined
+  readonly order_time: string | undefined
+  readonly amount: string | undefined
+  readonly currency: string | undefined
+  readonly parent_order_id: string | undefined
+  readonly payment_id: string | undefined
+  readonly response_status: string | undefined
+  readonly reversal_amount: string | undefined
+  readonly tran_type: string | undefined
+  readonly verification_status: string | undefined
+}
+
+/**
+ * Reads the values that decide out of the signed text, without the names: those are not signed, so
+ * the same text can be handed in again under others. Whatever a sender calls the pieces, this comes
+ * out the same. The pieces are in the order of their names, and so:
+ *
+ * - a status directly before a date and time is the order's, with the order's id before it. A text
+ *   with two such pairs is ambiguous: the provider writes one, and a payer might have written one;
+ * - the merchant is the last number before the order, the charge the first one after its time;
+ * - amount and currency come before anything that a payer can write, and before the masked card;
+ * - the result of the request has the reversed sum behind it, and behind that the operation.
+ *
+ * `undecided`: no order's status is there. https://docs.fondy.eu, "Callbacks" and "Signature"
+ */
+export function pinValues(pieces: readonly string[]): PinnedValues | 'undecided' | 'ambiguous' {
+  const statuses = indexesOf(pieces, (piece, at) => isStatus(piece, pieces[at + 1]))
+  const [status] = statuses
+  if (status === undefined) return 'undecided'
+  const money = pinMoney(pieces, status - 1)
+  const charge = pinCharge(pieces, status + 2)
+  const result = pinResult(pieces, status + 2)
+  if (statuses.length > 1 || !money || !charge || !result) return 'ambiguous'
+  return {
+    merchant_id: pieces.slice(0, Math.max(0, status - 1)).findLast(isNumber),
+    order_id: pieces[status - 1],
+    order_status: pieces[status],
+    order_time: pieces[status + 1],
+    ...money,
+    ...charge,
+    ...result,
+  }
+}
+
+function pinMoney(
+  pieces: readonly string[],
+  order: number,
+): Pick<PinnedValues, 'amount' | 'currency'> | undefined {
+  const card = pieces.findIndex((piece) => maskedCard.test(piece))
+  const end = card === -1 ? order : Math.min(card, order)
+  const currencies = indexesOf(pieces.slice(0, Math.max(0, end)), isCurrencyCode)
+  if (currencies.length > 2) return undefined
+  // The payer's currency is the first of two, with the payer's amount before it.
+  const own = currencies.at(-1)
+  const payers = currencies.length === 2 ? (currencies[0] ?? -1) : -1
+  return {
+    amount: own === undefined ? undefined : pieces.slice(payers + 1, own).find(isNumber),
+    currency: own === undefined ? undefined : pieces[own],
+  }
+}
+
+function pinCharge(
+  pieces: readonly string[],
+  start: number,
+): Pick<PinnedValues, 'payment_id' | 'parent_order_id'> | undefined {
+  const rest = pieces.slice(start)
+  const charge = rest.findIndex(isNumber)
+  const parents = rest.slice(0, charge === -1 ? rest.length : charge).filter(isUuid)
+  if (parents.length > 1) return undefined
+  return { payment_id: rest[charge], parent_order_id: parents[0] }
+}
+
+type Result = 'response_status' | 'reversal_amount' | 'tran_type' | 'verification_status'
+
+function pinResult(
+  pieces: readonly string[],
+  start: number,
+): Pick<PinnedValues, Result> | undefined {
+  const rest = pieces.slice(start)
+  const results = indexesOf(rest, (piece) => piece === 'success' || piece === 'failure')
+  const [result] = results
+  const end = rest.slice(result === undefined ? 0 : result + 1)
+  const operation = new Set(end.filter((piece) => operations.has(piece)))
+  const verification = new Set(end.filter((piece) => verificationWords.has(piece)))
+  if (results.length > 1 || operation.size > 1 || verification.size > 1) return undefined
+  return {
+    response_status: result === undefined ? undefined : rest[result],
+    reversal_amount: result === undefined ? undefined : end.find(isNumber),
+    tran_type: [...operation][0],
+    verification_status: [...verification][0],
+  }
+}
+
+function isStatus(piece: string, next: string | undefined): boolean {
+  return statusWord.test(piece) && next !== undefined && dateTime.test(next)
+}
+
+function isNumber(piece: string): boolean {
+  return digits.test(piece)
+}
+
+function isCurrencyCode(piece: string): boolean {
+  return findCurrency(piece) !== undefined
+}
+
+function indexesOf(
+  pieces: readonly string[],
+  test: (piece: string, at: number) => boolean,
+): readonly number[] {
+  return pieces.flatMap((piece, at) => (test(piece, at) ? [at] : []))
+}

@@ -1,0 +1,48 @@
+import { isUuid } from '../../kernel/ids.ts'
+import { isJsonObject } from '../body/json.ts'
+import { parseJson } from '../body/parse-json.ts'
+import { operations } from './grammar.ts'
+import { pinValues, type PinnedValues } from './pinned-values.ts'
+
+/** Joins the signed values, so a value that holds one could be two. */
+export const separator = '|'
+
+/**
+ * Why the names that a callback gives to its signed values cannot be trusted, or undefined. The
+ * signature is good by then; but it covers the values only, in the order of their names. So every
+ * value that decides must be where the signed text by itself says that it is.
+ * `fields`: the signed parameters (none of them empty), sorted by name.
+ */
+export function shiftFault(fields: ReadonlyMap<string, string>): string | undefined {
+  const info = fields.get('additional_info')
+  if (info !== undefined && !isJsonObjectText(info)) return 'additional_info_malformed'
+  for (const [name, value] of fields) {
+    if (name === 'additional_info') continue
+    if (value.includes(separator)) return 'separator_in_value'
+    // It says whether money is only blocked, and lies before the amount: no other name may hide it.
+    if (name < 'amount' && value.startsWith('{')) return 'fields_shifted'
+  }
+  const pinned = pinValues([...fields.values()].join(separator).split(separator))
+  if (pinned === 'ambiguous') return 'fields_ambiguous'
+  if (pinned === 'undecided') return fields.has('order_time') ? 'fields_shifted' : undefined
+  return agree(fields, pinned) ? undefined : 'fields_shifted'
+}
+
+function agree(fields: ReadonlyMap<string, string>, pinned: PinnedValues): boolean {
+  return Object.entries(pinned).every(([name, value]) => {
+    const named = fields.get(name)
+    return named === value || (value === undefined && isForeign(name, named))
+  })
+}
+
+/** An operation that we do not handle, or a parent that is no payment of ours: it is ignored. */
+function isForeign(name: string, named: string | undefined): boolean {
+  if (named === undefined) return false
+  if (name === 'tran_type') return !operations.has(named)
+  return name === 'parent_order_id' && !isUuid(named)
+}
+
+function isJsonObjectText(text: string): boolean {
+  const parsed = parseJson(text)
+  return parsed.ok && isJsonObject(parsed.value)
+}

@@ -1,0 +1,81 @@
+import type { Secret } from '../../kernel/secret.ts'
+import type { JsonValue } from '../body/json.ts'
+import { invalid, valid, type Credentials, type RawRequest, type Verdict } from '../gateway.ts'
+import { decodeCanonicalHex } from '../signing/canonical-hex.ts'
+import { constantTimeEqual } from '../signing/constant-time-equal.ts'
+import { sha1 } from '../signing/sha1.ts'
+import { decodeData, isScalar, readEnvelope, scalarOf, type Fields } from './payload.ts'
+import { separator, shiftFault } from './shifted-fields.ts'
+
+const digestBytes = 20
+
+/** SHA-1 of the payment key and the signed text, joined by `|`. */
+export function signatureOf(key: Secret, signedText: string): Uint8Array {
+  return sha1([key.reveal(), separator, signedText])
+}
+
+/**
+ * Protocol 1.0 signs the values of all parameters, 2.0 the text of `data`. No header is read, and
+ * `response_signature_string`, which anybody can copy from elsewhere, never counts.
+ * https://docs.fondy.eu, "Signature"
+ */
+export function verifySignature(request: RawRequest, credentials: Credentials): Verdict {
+  if (!credentials.configured) return invalid('not_configured')
+  const envelope = readEnvelope(request)
+  if (envelope.version === undefined) return invalid(envelope.reason)
+  const sent = readSignature(envelope.fields.get('signature'))
+  if (typeof sent === 'string') return invalid(sent)
+  const signed =
+    envelope.version === '2.0' ? signedData(envelope.data) : signedFields(envelope.fields)
+  if (!signed.ok) return invalid(signed.reason)
+  const keys = credentials.secrets.secret_key ?? []
+  if (!keys.some((key) => constantTimeEqual(signatureOf(key, signed.text), sent))) {
+    return invalid('signature_mismatch')
+  }
+  const fault = signed.fields && shiftFault(signed.fields)
+  return fault === undefined ? valid : invalid(fault)
+}
+
+/** The 20 bytes, or why there are none. */
+function readSignature(value: JsonValue | undefined): Uint8Array | string {
+  if (value === undefined || value === null || value === '') return 'signature_missing'
+  if (typeof value !== 'string') return 'signature_malformed'
+  return decodeCanonicalHex(value, digestBytes) ?? 'signature_malformed'
+}
+
+type Signed =
+  | {
+      readonly ok: true
+      readonly text: string
+      /** The signed parameters sorted by name; absent where the text names them itself. */
+      readonly fields?: ReadonlyMap<string, string>
+    }
+  | { readonly ok: false; readonly reason: string }
+
+function signedData(data: JsonValue): Signed {
+  const readable = typeof data === 'string' && decodeData(data) !== undefined
+  return readable ? { ok: true, text: data } : { ok: false, reason: 'data_malformed' }
+}
+
+const unsigned: ReadonlySet<string> = new Set(['signature', 'response_signature_string'])
+const parameterName = /^[\x21-\x7e]+$/
+const controlCharacter = /\p{Cc}/u
+
+/** Every parameter, unknown ones included; those that are empty or null are left out. */
+export function signedFields(parameters: Fields): Signed {
+  const fields = new Map<string, string>()
+  // All names are ASCII, so the order of code units is that of bytes.
+  for (const name of [...parameters.keys()].toSorted()) {
+    if (!parameterName.test(name)) return { ok: false, reason: 'name_not_ascii' }
+    const value = parameters.get(name)
+    if (!isScalar(value)) return { ok: false, reason: 'value_not_scalar' }
+    const text = scalarOf(value)
+    if (text === undefined) continue
+    // Half a character would be hashed as another one; the rest has no place in a parameter.
+    if (controlCharacter.test(text) || !text.isWellFormed()) {
+      return { ok: false, reason: 'value_not_text' }
+    }
+    if (!unsigned.has(name)) fields.set(name, text)
+  }
+  return { ok: true, text: [...fields.values()].join(separator), fields }
+}

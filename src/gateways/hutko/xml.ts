@@ -1,0 +1,51 @@
+import { XMLParser } from 'fast-xml-parser'
+import { parseFormBody } from '../body/parse-form-body.ts'
+import { unreadable, type Payload } from '../body/payload.ts'
+
+const declaration = /^<\?xml version="1\.0"(?: encoding="[Uu][Tt][Ff]-8")?\s*\?>/
+
+/** A tag is a plain name: no attributes, and so no namespaces and no references to anything. */
+const tag = /<\/?[A-Za-z_][A-Za-z0-9_]*\/?>/g
+const entity = /&(?:amp|lt|gt|quot|apos);/g
+
+const parser = new XMLParser({ parseTagValue: false, trimValues: false })
+
+/**
+ * Reads `<response>` with one level of elements that hold text, as form fields. Everything else that
+ * XML can be is refused before a parser sees it: document types, entities of one's own, CDATA,
+ * comments, processing instructions, attributes. Never throws.
+ */
+export function readXml(text: string): Payload {
+  const document = text.trim().replace(declaration, '')
+  const rest = document.replaceAll(tag, '').replaceAll(entity, '')
+  if (rest.includes('<') || rest.includes('&')) return unreadable('invalid_form')
+  const fields = fieldsOf(parse(document))
+  if (fields === undefined) return unreadable('invalid_form')
+  return parseFormBody(Buffer.from(new URLSearchParams(fields).toString()))
+}
+
+function parse(document: string): unknown {
+  try {
+    return parser.parse(document, true)
+  } catch {
+    return undefined
+  }
+}
+
+/** A name given twice comes as a list, a nested element as an object: neither is a text. */
+function fieldsOf(parsed: unknown): [string, string][] | undefined {
+  const roots = entriesOf(parsed)
+  const [root] = roots
+  if (root === undefined || roots.length > 1 || root[0] !== 'response') return undefined
+  const fields: [string, string][] = []
+  for (const [name, value] of entriesOf(root[1])) {
+    if (typeof value !== 'string') return undefined
+    if (name !== '#text') fields.push([name, value])
+    else if (value.trim() !== '') return undefined
+  }
+  return fields
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : []
+}

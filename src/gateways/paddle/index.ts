@@ -1,0 +1,92 @@
+import { days } from '../../kernel/duration.ts'
+import { parseJsonBody } from '../body/parse-json-body.ts'
+import {
+  plainAcknowledgment,
+  type AccountBinding,
+  type CredentialFields,
+  type Credentials,
+  type Gateway,
+} from '../gateway.ts'
+import { isHttpUrl } from '../is-http-url.ts'
+import { liveApiBase } from './api.ts'
+import { interpretPaddle } from './interpret.ts'
+import { paddleSigner } from './sign.ts'
+import {
+  defaultToleranceSeconds,
+  isTolerance,
+  largestToleranceSeconds,
+  signatureHeaders,
+  verifySignature,
+} from './signature.ts'
+
+const credentials = {
+  signing_secret: {
+    env: ['PADDLE_SIGNING_SECRET', 'BETA_SIGNING_SECRET'],
+    secret: true,
+    required: true,
+    description:
+      'Secret key of the notification destination (pdl_ntfset_...); several while it is rotated.',
+  },
+  api_key: {
+    env: ['PADDLE_API_KEY', 'BETA_API_KEY'],
+    secret: true,
+    required: false,
+    description: 'API key (pdl_live_apikey_... or pdl_sdbx_apikey_...).',
+  },
+  api_base: {
+    env: ['PADDLE_API_BASE', 'BETA_API_BASE'],
+    secret: false,
+    required: false,
+    default: liveApiBase,
+    accepts: { expected: 'an http(s) URL', test: isHttpUrl },
+    description: 'Where the API is reached; https://sandbox-api.paddle.com for a sandbox account.',
+  },
+  tolerance_seconds: {
+    env: ['PADDLE_TOLERANCE_SECONDS', 'BETA_TOLERANCE_SECONDS'],
+    secret: false,
+    required: false,
+    default: String(defaultToleranceSeconds),
+    accepts: {
+      expected: `whole seconds from 1 to ${largestToleranceSeconds}`,
+      test: isTolerance,
+    },
+    description: 'Age that a signature may have, and how far in the future it may lie.',
+  },
+} as const satisfies CredentialFields
+
+/** An API key tells its mode; keys that disagree, or none, tell nothing. */
+function account({ secrets }: Credentials): AccountBinding {
+  const keys = (secrets.api_key ?? []).map((key) => key.reveal())
+  const all = (prefix: string) => keys.length > 0 && keys.every((key) => key.startsWith(prefix))
+  return { merchantAccount: null, live: all('pdl_live_') ? true : all('pdl_sdbx_') ? false : null }
+}
+
+/** Paddle Billing, the spec's Beta. Protocol and choices: README.md beside this file. */
+export const paddle: Gateway = {
+  name: 'paddle',
+  title: 'Paddle',
+  aliases: ['beta'],
+  scheme: 'HMAC-SHA256 over the timestamp and the raw body, 5 minute window',
+  webhook_requires_dashboard_setup: true,
+  credentials,
+  verification: 'signature',
+  credentialHeaders: signatureHeaders,
+  secretFields: [],
+  // A live account's; a sandbox gives up after a quarter of an hour.
+  retryWindow: days(3),
+  capabilities: {
+    checkout: false,
+    refund: false,
+    partialRefund: false,
+    poll: false,
+    registerWebhook: false,
+    savedCards: true,
+    subscriptions: false,
+  },
+  account,
+  verify: verifySignature,
+  parse: (request) => parseJsonBody(request.body),
+  acknowledge: () => plainAcknowledgment,
+  interpret: async (payload, context) => [await interpretPaddle(payload, context)],
+  signer: paddleSigner,
+}

@@ -1,0 +1,83 @@
+import type { DisputeStatus } from '../../payments/dispute.ts'
+import { ignored, type Outcome } from '../../payments/outcome.ts'
+import type { PaymentStatus } from '../../payments/payment.ts'
+import { textOf, type JsonObject } from '../body/json.ts'
+import { detail } from '../detail.ts'
+import { isId, readEntity, shownField, totalOf, type PaddleEvent } from './payload.ts'
+
+/** What Paddle takes off a transaction. It has no custom data: the transaction says whose it is. */
+interface Adjustment {
+  readonly id: string
+  readonly transactionId: string
+  readonly entity: JsonObject
+}
+
+/** https://developer.paddle.com/api-reference/adjustments/overview */
+export function interpretAdjustment(event: PaddleEvent): Outcome {
+  const read = readEntity(event, 'adj_')
+  if (!read.ok) return read.outcome
+  const { entity, id } = read
+  const action = textOf(entity.get('action'))
+  if (action === undefined) return ignored('malformed_payload', 'data.action')
+  const transactionId = entity.get('transaction_id')
+  if (!isId(transactionId, 'txn_')) return ignored('malformed_payload', 'data.transaction_id')
+  const adjustment = { id, transactionId, entity }
+  if (action === 'refund') return refundOf(adjustment)
+  const disputeStatuses = disputeActions.get(action)
+  return disputeStatuses === undefined
+    ? ignored('unhandled_event', detail(`${event.type}, ${shownField(entity, 'action')}`))
+    : disputeOf(adjustment, disputeStatuses)
+}
+
+const refundStatuses: ReadonlyMap<string, PaymentStatus> = new Map<string, PaymentStatus>([
+  ['pending_approval', 'pending'],
+  ['approved', 'paid'],
+  ['rejected', 'failed'],
+  ['reversed', 'failed'],
+])
+
+function refundOf({ id, transactionId, entity }: Adjustment): Outcome {
+  const status = refundStatuses.get(textOf(entity.get('status')) ?? '')
+  if (status === undefined) return undecided(entity)
+  return {
+    type: 'refund',
+    payment: { checkoutReference: transactionId },
+    status,
+    refundReference: id,
+    ...totalOf(entity.get('totals')),
+  }
+}
+
+type DisputeStatuses = ReadonlyMap<string, DisputeStatus>
+
+const taken: DisputeStatuses = new Map<string, DisputeStatus>([
+  ['approved', 'open'],
+  ['reversed', 'won'],
+])
+const givenBack: DisputeStatuses = new Map<string, DisputeStatus>([['approved', 'won']])
+
+/** What gives the money back is another adjustment, and nothing in it names the first one. */
+const disputeActions: ReadonlyMap<string, DisputeStatuses> = new Map([
+  ['chargeback', taken],
+  ['chargeback_warning', taken],
+  ['chargeback_reverse', givenBack],
+  ['chargeback_warning_reverse', givenBack],
+])
+
+function disputeOf(adjustment: Adjustment, statuses: DisputeStatuses): Outcome {
+  const { id, transactionId, entity } = adjustment
+  const status = statuses.get(textOf(entity.get('status')) ?? '')
+  if (status === undefined) return undecided(entity)
+  return {
+    type: 'dispute',
+    payment: { checkoutReference: transactionId },
+    reference: id,
+    status,
+    ...totalOf(entity.get('totals')),
+  }
+}
+
+function undecided(entity: JsonObject): Outcome {
+  const action = textOf(entity.get('action')) ?? ''
+  return ignored('no_outcome', detail(`${action}, ${shownField(entity, 'status')}`))
+}

@@ -1,0 +1,86 @@
+import { findCurrency } from '../../kernel/currency.ts'
+import { isUuid } from '../../kernel/ids.ts'
+import { parseMinorUnits } from '../../kernel/money.ts'
+import { ignored, type IgnoredOutcome } from '../../payments/outcome.ts'
+import { isJsonObject, path, textOf, type JsonObject, type JsonValue } from '../body/json.ts'
+import type { Payload } from '../body/payload.ts'
+import { detail } from '../detail.ts'
+
+/** A notification. https://developer.paddle.com/webhooks/overview */
+export interface PaddleEvent {
+  /** `entity.action`, e.g. `transaction.paid`. */
+  readonly type: string
+  /** The entity as it was when the event happened; checked when a handler wants it. */
+  readonly data: JsonValue | undefined
+}
+
+type Refused = { readonly ok: false; readonly outcome: IgnoredOutcome }
+
+export type EventResult = { readonly ok: true; readonly event: PaddleEvent } | Refused
+
+export function readEvent(payload: Payload): EventResult {
+  if (payload.kind === 'unreadable') return refused(ignored('unreadable_payload', payload.reason))
+  if (payload.kind === 'form' || !isJsonObject(payload.value)) return malformed('body')
+  const type = textOf(payload.value.get('event_type'))
+  if (type === undefined) return malformed('event_type')
+  return { ok: true, event: { type, data: payload.value.get('data') } }
+}
+
+export type EntityResult =
+  | { readonly ok: true; readonly entity: JsonObject; readonly id: string }
+  | Refused
+
+/** The entity of an event, with the id that its kind has. */
+export function readEntity({ data }: PaddleEvent, idPrefix: string): EntityResult {
+  if (!isJsonObject(data)) return malformed('data')
+  const id = data.get('id')
+  return isId(id, idPrefix) ? { ok: true, entity: data, id } : malformed('data.id')
+}
+
+const idGrammar = /^[a-z]+_[a-z0-9]{1,60}$/
+
+/** Paddle's ids: they go into the paths of its API and into our unique indexes. */
+export function isId(value: JsonValue | undefined, prefix: string): value is string {
+  return typeof value === 'string' && value.startsWith(prefix) && idGrammar.test(value)
+}
+
+/** What could be read of an amount; what could not is left out. */
+export interface StatedMoney {
+  readonly amount?: bigint
+  readonly currency?: string
+}
+
+/**
+ * `total` and `currency_code` of a `totals` object: a text of digits, in the currency's lowest
+ * denomination, and a code in capitals. https://developer.paddle.com/concepts/data-types
+ */
+export function totalOf(totals: JsonValue | undefined): StatedMoney {
+  if (!isJsonObject(totals)) return {}
+  const amount = parseMinorUnits(textOf(totals.get('total')))
+  const currency = findCurrency(totals.get('currency_code'))?.code
+  return { ...(amount !== undefined && { amount }), ...(currency !== undefined && { currency }) }
+}
+
+export type ReferenceResult = { readonly ok: true; readonly paymentId: string } | Refused
+
+/** Our payment's id in `custom_data`; undefined where there is none. */
+export function readReference(entity: JsonObject): ReferenceResult | undefined {
+  const reference = path(entity, 'custom_data', 'payment_id') ?? undefined
+  if (reference === undefined) return undefined
+  if (isUuid(reference)) return { ok: true, paymentId: reference }
+  const shown = typeof reference === 'string' ? detail(reference) : 'not a text'
+  return refused(ignored('invalid_reference', shown))
+}
+
+/** `status ready`, for the log and the stored call. */
+export function shownField(entity: JsonObject, field: string): string {
+  return detail(`${field} ${textOf(entity.get(field)) ?? 'missing'}`)
+}
+
+export function refused(outcome: IgnoredOutcome): Refused {
+  return { ok: false, outcome }
+}
+
+function malformed(field: string): Refused {
+  return refused(ignored('malformed_payload', field))
+}

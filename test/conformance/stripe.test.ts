@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { readCredentials } from '../../src/gateways/credentials.ts'
-import { interpretStripe } from '../../src/gateways/stripe/interpret.ts'
 import { stripe } from '../../src/gateways/stripe/index.ts'
 import { stripeSigner } from '../../src/gateways/stripe/sign.ts'
+import { silentLog } from '../../src/kernel/log.ts'
+import type {
+  Outcome,
+  PaymentMethodOutcome,
+  PaymentOutcome,
+  PaymentReference,
+} from '../../src/payments/outcome.ts'
+import { startStandIn, type StandIn, type StandInReply } from '../support/stand-in.ts'
 import { testWithProviderData, type ProviderData } from '../support/provider-data.ts'
 
 interface Vector {
@@ -41,31 +48,109 @@ async function verdictOn(vector: Vector): Promise<string> {
   return verdict.valid ? 'valid' : 'invalid'
 }
 
+const ours = '7c9e6679-7425-40de-944b-e07fc1f90ae7'
+
+/** What a sample means with the API and, where that is less, without. */
+type Meaning = readonly [withApi: string, without?: string]
+
 /** Every sample that is not `unhandled_event`. */
-const handledSamples: Readonly<Record<string, string>> = {
-  'checkout.session.async_payment_failed.json': 'failed',
-  'checkout.session.async_payment_succeeded.json': 'paid 4999 USD',
-  'checkout.session.completed.json': 'paid 4999 USD',
-  'checkout.session.completed__no_payment_required.json': 'paid 0 USD',
-  'checkout.session.completed__unpaid.json': 'no_outcome',
-  'checkout.session.expired.json': 'canceled',
-  'payment_intent.canceled.json': 'canceled',
-  'payment_intent.payment_failed.json': 'failed',
-  'payment_intent.processing.json': 'no_outcome',
-  'payment_intent.requires_action.json': 'no_outcome',
-  'payment_intent.succeeded.json': 'paid 4999 USD',
+const handledSamples: Readonly<Record<string, Meaning>> = {
+  'checkout.session.async_payment_failed.json': ['failed 4999 USD'],
+  'checkout.session.async_payment_succeeded.json': ['paid 4999 USD'],
+  'checkout.session.completed.json': ['paid 4999 USD'],
+  'checkout.session.completed__no_payment_required.json': ['paid 0 USD'],
+  'checkout.session.completed__setup.json': ['card visa 4242 attached, ours', 'no_outcome'],
+  'checkout.session.completed__subscription.json': ['paid 1900 USD'],
+  'checkout.session.completed__unpaid.json': ['no_outcome'],
+  'checkout.session.expired.json': ['canceled 4999 USD'],
+  'payment_intent.canceled.json': ['canceled 4999 USD'],
+  'payment_intent.payment_failed.json': ['failed 4999 USD'],
+  'payment_intent.processing.json': ['no_outcome'],
+  'payment_intent.requires_action.json': ['no_outcome'],
+  'payment_intent.succeeded.json': ['paid 4999 USD'],
+  'charge.refunded__full.json': ['refund 1 paid 1500 USD', 'no_outcome'],
+  'charge.refunded__partial.json': ['refund 1 paid 1500 USD', 'no_outcome'],
+  'refund.created.json': ['refund 1 paid 1500 USD'],
+  'refund.created__pending.json': ['refund 2 pending 1500 USD'],
+  'refund.failed.json': ['refund 2 failed 1500 USD'],
+  'refund.updated.json': ['refund 2 paid 1500 USD'],
+  'charge.dispute.created.json': ['dispute open 4999 USD', 'dispute open 4999 USD, by intent'],
+  'charge.dispute.funds_withdrawn.json': [
+    'dispute open 4999 USD',
+    'dispute open 4999 USD, by intent',
+  ],
+  'charge.dispute.closed__lost.json': ['dispute lost 4999 USD', 'dispute lost 4999 USD, by intent'],
+  'charge.dispute.closed__won.json': ['dispute won 4999 USD', 'dispute won 4999 USD, by intent'],
+  'setup_intent.succeeded.json': ['card visa 4242 attached, ours', 'card attached, ours'],
+  'payment_method.attached.json': ['card visa 4242 attached'],
+  'payment_method.detached.json': ['card visa 4242 detached'],
+  'invoice.paid.json': ['renewal paid 1900 USD'],
+  'invoice.paid__subscription_create.json': ['paid 1900 USD'],
+  'invoice.paid__trial_zero.json': ['no_outcome'],
+  'invoice.payment_action_required.json': ['no_outcome'],
+  'invoice.payment_failed.json': ['renewal failed 1900 USD', 'no_outcome'],
+  'invoice.payment_failed__final.json': ['renewal failed 1900 USD', 'no_outcome'],
+  'invoice.voided.json': ['no_outcome'],
+  'invoice_payment.paid.json': ['no_outcome'],
 }
 
-testWithProviderData('every sample event of Stripe is interpreted as its sheet says', (data) => {
-  const files = eventFiles(data)
-  assert.ok(files.length >= 50, `only ${files.length} samples`)
-  for (const file of files) {
-    assert.equal(meaningOf(data, file), handledSamples[file] ?? 'unhandled_event', file)
+testWithProviderData(
+  'every sample event of Stripe is interpreted as its sheet says',
+  async (data) => {
+    const files = eventFiles(data)
+    assert.ok(files.length >= 50, `only ${files.length} samples`)
+    await using api = await startStripe(data)
+    for (const file of files) {
+      const [withApi, without = withApi] = handledSamples[file] ?? ['unhandled_event']
+      assert.equal(await meaningOf(data, file, api.settings), withApi, file)
+      assert.equal(await meaningOf(data, file), without, `${file} without an API key`)
+    }
+    assert.deepEqual(
+      Object.keys(handledSamples).filter((file) => !files.includes(file)),
+      [],
+    )
+  },
+)
+
+testWithProviderData('a checkout whose intent saves its card says both', async (data) => {
+  await using api = await startStripe(data, { setup_future_usage: 'off_session' })
+  const meaning = await meaningOf(data, 'checkout.session.completed.json', api.settings)
+  assert.equal(meaning, 'paid 4999 USD; card visa 4242 attached, ours')
+})
+
+testWithProviderData('a failed renewal that waits for its payer is none', async (data) => {
+  await using api = await startStripe(data, { status: 'requires_action' })
+  const meaning = await meaningOf(data, 'invoice.payment_failed.json', api.settings)
+  assert.equal(meaning, 'no_outcome')
+})
+
+testWithProviderData('a refund of the dashboard is found by what the API replies', async (data) => {
+  const file = 'samples/stripe/refund.created.json'
+  const sample = JSON.parse(data.readBytes(file).toString('utf8')) as EventBody
+  const object = { ...sample.data.object, metadata: {} }
+  const body = Buffer.from(JSON.stringify({ ...sample, data: { object } }))
+  await using found = await startStripe(data)
+  assert.equal(await meaningOfBody(body, found.settings), 'refund 1 paid 1500 USD')
+  assert.equal(await meaningOfBody(body), 'refund 1 paid 1500 USD, by intent')
+  await using ofInvoice = await startStripe(data, { metadata: {} })
+  const renewal = await meaningOfBody(body, ofInvoice.settings)
+  assert.equal(renewal, 'refund 1 paid 1500 USD, by invoice')
+})
+
+testWithProviderData('each error reply of the API is told by its kind', async (data) => {
+  const body = data.readBytes('samples/stripe/charge.dispute.created.json')
+  for (const [file, code] of [
+    ['ERROR_401_invalid_key.json', 'provider_refused'],
+    ['ERROR_429_rate_limit.json', 'provider_unreachable'],
+  ] as const) {
+    const reply = data.readJson(`samples/stripe/api/${file}`) as StandInReply
+    await using api = await startErrors(reply)
+    await assert.rejects(meaningOfBody(body, api.settings), { code }, file)
   }
-  assert.deepEqual(
-    Object.keys(handledSamples).filter((file) => !files.includes(file)),
-    [],
-  )
+  const missing = 'samples/stripe/api/ERROR_404_resource_missing.json'
+  await using api = await startErrors(data.readJson(missing) as StandInReply)
+  const meaning = await meaningOfBody(body, api.settings)
+  assert.equal(meaning, 'dispute open 4999 USD, by intent')
 })
 
 function eventFiles(data: ProviderData): readonly string[] {
@@ -74,15 +159,110 @@ function eventFiles(data: ProviderData): readonly string[] {
     .filter((file) => file.endsWith('.json') && file !== '_index.json')
 }
 
-function meaningOf(data: ProviderData, file: string): string {
-  const outcome = interpretStripe(
-    stripe.parse({ headers: {}, body: data.readBytes(`samples/stripe/${file}`) }),
+type Settings = Readonly<Record<string, string>>
+
+interface StripeStandIn extends AsyncDisposable {
+  readonly settings: Settings
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Answers with the sample replies; the intent has these fields besides. */
+async function startStripe(data: ProviderData, fields: Fields = {}): Promise<StripeStandIn> {
+  const sample = (file: string) => data.readJson(`samples/stripe/api/${file}.json`) as Fields
+  const intent = { ...sample('GET_v1_payment_intents_ID__expand_payment_method'), ...fields }
+  const setup = data.readJson('samples/stripe/setup_intent.succeeded.json') as EventBody
+  const payments = sample('GET_v1_invoice_payments__invoice')
+  const [payment] = payments['data'] as readonly Fields[]
+  const open = { ...payments, data: [{ ...payment, status: 'open' }] }
+  const isWaiting = fields['status'] === 'requires_action'
+  return configure(
+    await startStandIn(({ target }) => {
+      const path = decodeURIComponent(target)
+      if (path.startsWith('/v1/payment_intents/')) return { body: intent }
+      if (path.startsWith('/v1/setup_intents/')) {
+        return { body: { ...setup.data.object, payment_method: intent['payment_method'] } }
+      }
+      if (path.startsWith('/v1/invoice_payments')) return { body: isWaiting ? open : payments }
+      return path.startsWith('/v1/refunds?')
+        ? { body: { object: 'list', data: [sample('POST_v1_refunds')], has_more: false } }
+        : undefined
+    }),
   )
+}
+
+async function startErrors({ status = 500, body }: StandInReply): Promise<StripeStandIn> {
+  return configure(await startStandIn(() => ({ status, body })))
+}
+
+function configure(standIn: StandIn): StripeStandIn {
+  return {
+    settings: { secret_key: 'sk_test_conformance_0123', api_base: standIn.base },
+    [Symbol.asyncDispose]: () => standIn.close(),
+  }
+}
+
+function meaningOf(data: ProviderData, file: string, settings: Settings = {}): Promise<string> {
+  return meaningOfBody(data.readBytes(`samples/stripe/${file}`), settings)
+}
+
+async function meaningOfBody(body: Buffer, settings: Settings = {}): Promise<string> {
+  const outcomes = await stripe.interpret(stripe.parse({ headers: {}, body }), {
+    credentials: readCredentials(stripe, {}, { production: true, config: settings }),
+    log: silentLog,
+    signal: AbortSignal.timeout(60_000),
+  })
+  return outcomes.map(describeOutcome).join('; ')
+}
+
+function describeOutcome(outcome: Outcome): string {
   if (outcome.type === 'ignored') return outcome.reason
-  assert.deepEqual(outcome.payment, { id: '7c9e6679-7425-40de-944b-e07fc1f90ae7' }, file)
-  assert.equal(outcome.live, false, file)
-  if (outcome.status !== 'paid') return outcome.status
-  return `${outcome.status} ${outcome.amount} ${outcome.currency}`
+  assert.equal(outcome.live, false)
+  if (outcome.type === 'payment_method') return describeCard(outcome)
+  const what = `${outcome.status} ${moneyOf(outcome)}`
+  if (outcome.type === 'payment') return `${describePayment(outcome)}${what}`
+  if (outcome.type === 'dispute') {
+    assert.equal(outcome.reference, 'du_1SvcTest0000000000000001')
+    return `dispute ${what}${by(outcome.payment)}`
+  }
+  assert.ok('refundReference' in outcome)
+  return `refund ${outcome.refundReference.at(-1)} ${what}${by(outcome.payment)}`
+}
+
+function describePayment({ payment, providerReference, renews }: PaymentOutcome): string {
+  if (renews === undefined) {
+    assert.deepEqual(payment, { id: ours })
+    return ''
+  }
+  assert.deepEqual(renews, { id: ours })
+  assert.deepEqual(payment, { providerReference })
+  assert.match(providerReference ?? '', /^in_/)
+  return 'renewal '
+}
+
+function describeCard(outcome: PaymentMethodOutcome): string {
+  const { details = {}, payment, status } = outcome
+  assert.equal(outcome.reference, 'pm_1SvcTest0000000000000001')
+  assert.equal(outcome.customerReference, 'cus_SvcTest00000001')
+  const shown = ['card', details.brand, details.lastFour, status].filter((text) => text)
+  if (details.lastFour !== undefined) {
+    assert.deepEqual([details.expiryMonth, details.expiryYear], [8, 2030])
+  }
+  if (payment === undefined) return shown.join(' ')
+  assert.deepEqual(payment, { id: ours })
+  return `${shown.join(' ')}, ours`
+}
+
+function moneyOf(outcome: { readonly amount?: bigint; readonly currency?: string }): string {
+  return `${outcome.amount} ${outcome.currency}`
+}
+
+function by(payment: PaymentReference): string {
+  if ('providerReference' in payment) {
+    return payment.providerReference.startsWith('in_') ? ', by invoice' : ', by intent'
+  }
+  assert.deepEqual(payment, { id: ours })
+  return ''
 }
 
 interface EventBody {
@@ -95,11 +275,13 @@ testWithProviderData('signed test callbacks have every field of the sample event
   for (const body of bodies) {
     const sample = data.readJson(`samples/stripe/${body.type}.json`) as EventBody
     assert.deepEqual(Object.keys(body).toSorted(), Object.keys(sample).toSorted(), body.type)
-    assert.deepEqual(
-      Object.keys(body.data.object).toSorted(),
-      Object.keys(sample.data.object).toSorted(),
-      body.type,
-    )
+    for (const [own, theirs] of [
+      [body.data, sample.data],
+      [body.data.object, sample.data.object],
+    ]) {
+      const keys = Object.keys(own ?? {}).toSorted()
+      assert.deepEqual(keys, Object.keys(theirs ?? {}).toSorted(), body.type)
+    }
   }
 })
 

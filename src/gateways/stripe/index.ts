@@ -1,13 +1,9 @@
 import { days } from '../../kernel/duration.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
-import {
-  plainAcknowledgment,
-  type AccountBinding,
-  type CredentialFields,
-  type Credentials,
-  type Gateway,
-} from '../gateway.ts'
+import { plainAcknowledgment, type CredentialFields, type Gateway } from '../gateway.ts'
+import { isHttpUrl } from '../is-http-url.ts'
 import { interpretStripe } from './interpret.ts'
+import { modeOfKeys } from './keys.ts'
 import { stripeSigner } from './sign.ts'
 import {
   defaultToleranceSeconds,
@@ -28,7 +24,7 @@ const credentials = {
     env: ['STRIPE_SECRET_KEY', 'ALPHA_SECRET_KEY'],
     secret: true,
     required: false,
-    description: 'API key (sk_live_..., sk_test_... or a restricted rk_...).',
+    description: 'API key (sk_live_..., sk_test_... or a restricted rk_... that may read).',
   },
   api_base: {
     env: ['STRIPE_API_BASE', 'ALPHA_API_BASE'],
@@ -51,20 +47,6 @@ const credentials = {
   },
 } as const satisfies CredentialFields
 
-function isHttpUrl(text: string): boolean {
-  return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
-}
-
-const livePrefix = /^(?:sk|rk)_live_/
-const testPrefix = /^(?:sk|rk)_test_/
-
-/** An API key tells its mode; keys that disagree, or none, tell nothing. */
-function account({ secrets }: Credentials): AccountBinding {
-  const keys = (secrets.secret_key ?? []).map((key) => key.reveal())
-  const all = (prefix: RegExp) => keys.length > 0 && keys.every((key) => prefix.test(key))
-  return { merchantAccount: null, live: all(livePrefix) ? true : all(testPrefix) ? false : null }
-}
-
 /** Stripe, the spec's Alpha. Protocol and choices: README.md beside this file. */
 export const stripe: Gateway = {
   name: 'stripe',
@@ -84,13 +66,17 @@ export const stripe: Gateway = {
     partialRefund: false,
     poll: false,
     registerWebhook: false,
-    savedCards: false,
+    savedCards: true,
     subscriptions: false,
   },
-  account,
+  // An API key tells its mode.
+  account: ({ secrets }) => ({
+    merchantAccount: null,
+    live: modeOfKeys(secrets.secret_key ?? []),
+  }),
   verify: verifySignature,
   parse: (request) => parseJsonBody(request.body),
   acknowledge: () => plainAcknowledgment,
-  interpret: (payload) => Promise.resolve([interpretStripe(payload)]),
+  interpret: interpretStripe,
   signer: stripeSigner,
 }

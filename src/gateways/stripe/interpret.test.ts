@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { capturedLog } from '../../../test/support/captured-log.ts'
 import { interpretStripe } from './interpret.ts'
 import {
   paymentId,
@@ -14,9 +15,10 @@ import {
   fromSession,
   fromIntent,
   assertIgnored,
+  contextOf,
 } from './fixtures/events.ts'
 
-test('each handled event becomes its outcome, with everything that it states', () => {
+test('each handled event becomes its outcome, with everything that it states', async () => {
   const unpaid = { payment_status: 'unpaid' }
   const expired = { ...unpaid, status: 'expired', payment_intent: null }
   const { providerReference: _, ...withoutIntent } = fromSession
@@ -42,134 +44,201 @@ test('each handled event becomes its outcome, with everything that it states', (
     ],
   ] as const
   for (const [type, object, outcome] of cases) {
-    assert.deepEqual(interpret(event(type, object)), outcome, type)
+    assert.deepEqual(await interpret(event(type, object)), outcome, type)
   }
 })
 
-test('live mode and the connected account are stated as the event has them', () => {
+test('live mode and the connected account are stated as the event has them', async () => {
   const live = event('payment_intent.succeeded', intent(), { livemode: true, account: 'acct_1' })
   const outcome = { ...fromIntent, status: 'paid', live: true, merchantAccount: 'acct_1' }
-  assert.deepEqual(interpret(live), outcome)
+  assert.deepEqual(await interpret(live), outcome)
   const own = event('payment_intent.succeeded', intent(), { account: null })
-  assert.deepEqual(interpret(own), { ...fromIntent, status: 'paid' })
+  assert.deepEqual(await interpret(own), { ...fromIntent, status: 'paid' })
   const { livemode: _, ...unsaid } = event('payment_intent.succeeded', intent())
   const { live: __, ...outcomeUnsaid } = fromIntent
-  assert.deepEqual(interpret(unsaid), { ...outcomeUnsaid, status: 'paid' })
+  assert.deepEqual(await interpret(unsaid), { ...outcomeUnsaid, status: 'paid' })
 })
 
-test('a paid intent counts what was received, not what was asked for', () => {
-  assert.deepEqual(succeeded({ amount_received: 4000 }), {
+test('a paid intent counts what was received, not what was asked for', async () => {
+  assert.deepEqual(await succeeded({ amount_received: 4000 }), {
     ...fromIntent,
     status: 'paid',
     amount: 4000n,
   })
 })
 
-test('nothing to pay is paid with 0 and with no other amount', () => {
+test('nothing to pay is paid with 0 and with no other amount', async () => {
   const free = { payment_status: 'no_payment_required' }
   const { amount: _, ...withoutAmount } = fromSession
-  assert.deepEqual(completed({ ...free, amount_total: 0 }), {
+  assert.deepEqual(await completed({ ...free, amount_total: 0 }), {
     ...fromSession,
     status: 'paid',
     amount: 0n,
   })
   for (const amount of [4999, null, '0']) {
-    assert.deepEqual(completed({ ...free, amount_total: amount }), {
+    assert.deepEqual(await completed({ ...free, amount_total: amount }), {
       ...withoutAmount,
       status: 'paid',
     })
   }
 })
 
-test('what leaves the result open is no_outcome and never paid', () => {
-  assertIgnored(completed({ payment_status: 'unpaid' }), 'no_outcome', 'payment_status unpaid')
-  assertIgnored(completed({ payment_status: 'PAID' }), 'no_outcome', 'payment_status PAID')
-  assertIgnored(completed({ payment_status: null }), 'no_outcome', 'payment_status missing')
-  assertIgnored(completed({ payment_status: 'toString' }), 'no_outcome')
+test('what leaves the result open is no_outcome and never paid', async () => {
+  assertIgnored(
+    await completed({ payment_status: 'unpaid' }),
+    'no_outcome',
+    'payment_status unpaid',
+  )
+  assertIgnored(await completed({ payment_status: 'PAID' }), 'no_outcome', 'payment_status PAID')
+  assertIgnored(await completed({ payment_status: null }), 'no_outcome', 'payment_status missing')
+  assertIgnored(await completed({ payment_status: 'toString' }), 'no_outcome')
   for (const status of ['unpaid', 'no_payment_required', 'brand_new']) {
     const object = session({ payment_status: status })
     const late = event('checkout.session.async_payment_succeeded', object)
-    assertIgnored(interpret(late), 'no_outcome', `payment_status ${status}`)
+    assertIgnored(await interpret(late), 'no_outcome', `payment_status ${status}`)
   }
   const open = session({ status: 'open', payment_status: 'unpaid' })
-  assertIgnored(interpret(event('checkout.session.expired', open)), 'no_outcome', 'status open')
-  assertIgnored(succeeded({ status: 'processing' }), 'no_outcome', 'status processing')
-  assertIgnored(succeeded({ status: undefined }), 'no_outcome', 'status missing')
-  assertIgnored(interpret(event('payment_intent.canceled', intent())), 'no_outcome')
+  assertIgnored(
+    await interpret(event('checkout.session.expired', open)),
+    'no_outcome',
+    'status open',
+  )
+  assertIgnored(await succeeded({ status: 'processing' }), 'no_outcome', 'status processing')
+  assertIgnored(await succeeded({ status: undefined }), 'no_outcome', 'status missing')
+  assertIgnored(await interpret(event('payment_intent.canceled', intent())), 'no_outcome')
   for (const type of ['payment_intent.processing', 'payment_intent.requires_action']) {
-    assertIgnored(interpret(event(type, intent({ status: 'processing' }))), 'no_outcome', type)
+    assertIgnored(
+      await interpret(event(type, intent({ status: 'processing' }))),
+      'no_outcome',
+      type,
+    )
   }
 })
 
-test('the reference is metadata.payment_id, else client_reference_id', () => {
+test('the reference is metadata.payment_id, else client_reference_id', async () => {
   const paid = { ...fromSession, status: 'paid' }
-  assert.deepEqual(completed({ client_reference_id: null }), paid)
+  assert.deepEqual(await completed({ client_reference_id: null }), paid)
   for (const metadata of [{}, null, undefined, { payment_id: null }, { order: '7' }]) {
-    assert.deepEqual(completed({ metadata }), paid)
+    assert.deepEqual(await completed({ metadata }), paid)
   }
 })
 
-test('an object without a reference of ours is no_outcome, such as the intent of an invoice', () => {
+test('an object without a reference of ours is no_outcome, such as the intent of an invoice', async () => {
   for (const metadata of [{}, null, undefined, []]) {
-    assertIgnored(succeeded({ metadata }), 'no_outcome', 'no payment reference')
+    assertIgnored(await succeeded({ metadata }), 'no_outcome', 'no payment reference')
     const stranger = { metadata, client_reference_id: null }
-    assertIgnored(completed(stranger), 'no_outcome', 'no payment reference')
+    assertIgnored(await completed(stranger), 'no_outcome', 'no payment reference')
   }
 })
 
-test('a reference that is no canonical UUID is invalid_reference', () => {
+test('a reference that is no canonical UUID is invalid_reference', async () => {
   const upperCase = paymentId.toUpperCase()
   const texts = ['', 'order-7', upperCase, `{${paymentId}}`, `urn:uuid:${paymentId}`]
   for (const id of [...texts, ` ${paymentId}`, `${paymentId}\n`, paymentId.replaceAll('-', '')]) {
     const detail = id.replaceAll('\n', '\ufffd')
-    assertIgnored(succeeded({ metadata: { payment_id: id } }), 'invalid_reference', detail)
-    assertIgnored(completed({ metadata: {}, client_reference_id: id }), 'invalid_reference', detail)
+    assertIgnored(await succeeded({ metadata: { payment_id: id } }), 'invalid_reference', detail)
+    assertIgnored(
+      await completed({ metadata: {}, client_reference_id: id }),
+      'invalid_reference',
+      detail,
+    )
   }
   for (const id of [7, true, [paymentId], { id: paymentId }]) {
-    assertIgnored(succeeded({ metadata: { payment_id: id } }), 'invalid_reference', 'not a text')
+    assertIgnored(
+      await succeeded({ metadata: { payment_id: id } }),
+      'invalid_reference',
+      'not a text',
+    )
   }
 })
 
-test('two references that disagree are invalid_reference', () => {
+test('two references that disagree are invalid_reference', async () => {
   const disagreement = 'metadata.payment_id and client_reference_id disagree'
   for (const client of [otherId, 'customer-7', '']) {
-    assertIgnored(completed({ client_reference_id: client }), 'invalid_reference', disagreement)
+    assertIgnored(
+      await completed({ client_reference_id: client }),
+      'invalid_reference',
+      disagreement,
+    )
   }
 })
 
-test('sessions that set up a card or a subscription, and all other types, are unhandled_event', () => {
-  for (const mode of ['setup', 'subscription']) {
-    const detail = `checkout.session.completed, mode ${mode}`
-    assertIgnored(completed({ mode }), 'unhandled_event', detail)
+test('all other types, and sessions of an unknown mode, are unhandled_event', async () => {
+  for (const mode of ['brand_new', 'PAYMENT', null]) {
+    const detail = `checkout.session.completed, mode ${mode ?? 'missing'}`
+    assertIgnored(await completed({ mode }), 'unhandled_event', detail)
   }
-  const types = ['charge.refunded', 'refund.created', 'invoice.paid', 'toString', '__proto__', '']
+  const setup = event('checkout.session.expired', session({ mode: 'setup' }))
+  const detail = 'checkout.session.expired, mode setup'
+  assertIgnored(await interpret(setup), 'unhandled_event', detail)
+  const subscriptions = ['created', 'updated', 'deleted', 'paused', 'resumed', 'trial_will_end']
+  const types = ['charge.succeeded', 'invoice.finalized', 'invoice.upcoming', 'toString']
+  for (const type of [
+    ...subscriptions.map((change) => `customer.subscription.${change}`),
+    ...types,
+    '__proto__',
+    '',
+  ]) {
+    assertIgnored(await interpret(event(type, { id: 'x' })), 'unhandled_event', type)
+    assertIgnored(await interpret(event(type, null)), 'unhandled_event', type)
+  }
+  const long = event('x'.repeat(10_240), {})
+  assertIgnored(await interpret(long), 'unhandled_event', 'x'.repeat(100))
+})
+
+test('what Stripe says of things that change nothing here is no_outcome', async () => {
+  const types = [
+    'payment_intent.processing',
+    'payment_intent.requires_action',
+    'payment_intent.amount_capturable_updated',
+    'setup_intent.requires_action',
+    'setup_intent.setup_failed',
+    'payment_method.automatically_updated',
+    'invoice.payment_succeeded',
+    'invoice.payment_action_required',
+    'invoice.voided',
+    'invoice.marked_uncollectible',
+    'invoice_payment.paid',
+  ]
   for (const type of types) {
-    assertIgnored(interpret(event(type, { id: 'x' })), 'unhandled_event', type)
-    assertIgnored(interpret(event(type, null)), 'unhandled_event', type)
+    assertIgnored(await interpret(event(type, intent())), 'no_outcome', type)
   }
-  assertIgnored(interpret(event('x'.repeat(10_240), {})), 'unhandled_event', 'x'.repeat(100))
 })
 
-test('a thin event carries no object and is unhandled_event', () => {
+test('a thin event carries no object and is unhandled_event', async () => {
   const thin = { id: 'evt_1', object: 'v2.core.event', type: 'v1.invoice.paid', livemode: false }
-  assertIgnored(interpret(thin), 'unhandled_event', 'v1.invoice.paid')
+  assertIgnored(await interpret(thin), 'unhandled_event', 'v1.invoice.paid')
 })
 
-test('an event of a newer API version is read all the same', () => {
-  const newer = event('payment_intent.succeeded', intent({ brand_new: {} }), {
-    api_version: '2031-01-01.future',
-    brand_new: [],
-  })
-  assert.deepEqual(interpret(newer), { ...fromIntent, status: 'paid' })
+test('an event of another API version is read all the same, and once a call told', async () => {
+  for (const [version, warnings] of [
+    ['2031-01-01.future', 1],
+    ['2026-10-28.endive', 0],
+    [null, 0],
+  ] as const) {
+    const { log, lines } = capturedLog()
+    const newer = event('payment_intent.succeeded', intent({ brand_new: {} }), {
+      api_version: version,
+      brand_new: [],
+    })
+    const outcome = await interpret(newer, contextOf({}, { log }))
+    assert.deepEqual(outcome, { ...fromIntent, status: 'paid' })
+    assert.equal(lines.length, warnings)
+    assert.ok(lines.every((line) => line['level'] === 40 && line['apiVersion'] === version))
+  }
 })
 
-test('a handled event without a usable object is malformed_payload, and the field is named', () => {
+test('a handled event without a usable object is malformed_payload, and the field is named', async () => {
   const type = 'payment_intent.succeeded'
   for (const object of [undefined, null, [], [intent()], 'pi_1', 1]) {
-    assertIgnored(interpret(event(type, object)), 'malformed_payload', 'data.object')
+    assertIgnored(await interpret(event(type, object)), 'malformed_payload', 'data.object')
   }
   for (const data of [undefined, null, [], 'x']) {
-    assertIgnored(interpret({ ...event(type, intent()), data }), 'malformed_payload', 'data.object')
+    assertIgnored(
+      await interpret({ ...event(type, intent()), data }),
+      'malformed_payload',
+      'data.object',
+    )
   }
   const cases = [
     [event(type, session()), 'data.object.object'],
@@ -182,6 +251,7 @@ test('a handled event without a usable object is malformed_payload, and the fiel
     ],
     [event(type, intent(), { livemode: 'true' }), 'livemode'],
     [event(type, intent(), { account: 7 }), 'account'],
+    [event(type, intent(), { account: 'cus_1' }), 'account'],
     [event(type, intent(), { object: 'charge' }), 'object'],
     [event(type, intent(), { type: 7 }), 'type'],
     [null, 'body'],
@@ -191,10 +261,11 @@ test('a handled event without a usable object is malformed_payload, and the fiel
     [[], 'body'],
     [{}, 'type'],
   ] as const
-  for (const [value, field] of cases) assertIgnored(interpret(value), 'malformed_payload', field)
+  for (const [value, field] of cases)
+    assertIgnored(await interpret(value), 'malformed_payload', field)
 })
 
-test('a body that cannot be read is unreadable_payload with the reason', () => {
+test('a body that cannot be read is unreadable_payload with the reason', async () => {
   const cases = [
     ['', 'empty'],
     ['not json', 'invalid_json'],
@@ -202,7 +273,9 @@ test('a body that cannot be read is unreadable_payload with the reason', () => {
     ['['.repeat(1000), 'too_deep'],
   ] as const
   for (const [text, reason] of cases)
-    assertIgnored(interpretText(text), 'unreadable_payload', reason)
+    assertIgnored(await interpretText(text), 'unreadable_payload', reason)
   const form = { kind: 'form', text: '{}', value: new Map(), exact: false } as const
-  assertIgnored(interpretStripe(form), 'malformed_payload', 'body')
+  assert.deepEqual(await interpretStripe(form, contextOf()), [
+    { type: 'ignored', reason: 'malformed_payload', detail: 'body' },
+  ])
 })

@@ -1,16 +1,21 @@
 import { isJsonObject, path, textOf, type JsonObject, type JsonValue } from '../body/json.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
-import { ignored, type IgnoredOutcome } from '../../payments/outcome.ts'
+import { ignored, type AccountStatement, type IgnoredOutcome } from '../../payments/outcome.ts'
 
 /** The envelope of a snapshot event. https://docs.stripe.com/api/events/object */
 export interface StripeEvent {
+  readonly id: string | undefined
   readonly type: string
+  /** The version that the object is rendered in. */
+  readonly apiVersion: string | undefined
   readonly live: boolean | undefined
   /** The connected account (`acct_...`) that it is about; absent for the platform's own. */
   readonly account: string | undefined
   /** `data.object` as it was when the event happened; checked when a handler wants it. */
   readonly object: JsonValue | undefined
+  /** What the fields that changed held before. */
+  readonly previous: JsonObject | undefined
 }
 
 export type EventResult =
@@ -31,36 +36,51 @@ export function readEvent(payload: Payload): EventResult {
   if (live !== undefined && typeof live !== 'boolean') return malformed('livemode')
   const account = event.get('account') ?? undefined
   if (account !== undefined && !isId(account, 'acct_')) return malformed('account')
-  return { ok: true, event: { type, live, account, object: path(event, 'data', 'object') } }
+  const previous = path(event, 'data', 'previous_attributes')
+  return {
+    ok: true,
+    event: {
+      id: textOf(event.get('id')),
+      type,
+      apiVersion: textOf(event.get('api_version')),
+      live,
+      account,
+      object: path(event, 'data', 'object'),
+      previous: isJsonObject(previous) ? previous : undefined,
+    },
+  }
+}
+
+/** What ties all that an event states to an account and a mode. */
+export function accountStatement({ account, live }: StripeEvent): AccountStatement {
+  return {
+    ...(account !== undefined && { merchantAccount: account }),
+    ...(live !== undefined && { live }),
+  }
 }
 
 const idGrammar = /^[A-Za-z0-9_]{1,255}$/
 
 /** Stripe's ids are short and plain; anything else would not fit our unique indexes. */
-export function isId(value: JsonValue | undefined, prefix: string): value is string {
-  return typeof value === 'string' && value.startsWith(prefix) && idGrammar.test(value)
+export function isId(
+  value: JsonValue | undefined,
+  ...prefixes: readonly string[]
+): value is string {
+  if (typeof value !== 'string' || !idGrammar.test(value)) return false
+  return prefixes.length === 0 || prefixes.some((prefix) => value.startsWith(prefix))
 }
 
 /** `data.object` if it is an object of that kind with an id; else the name of the wrong field. */
 export function readObject(
   event: StripeEvent,
   kind: string,
-  idPrefix: string,
+  ...idPrefixes: readonly string[]
 ): { readonly object: JsonObject; readonly id: string } | { readonly malformed: string } {
   const { object } = event
   if (!isJsonObject(object)) return { malformed: 'data.object' }
   if (object.get('object') !== kind) return { malformed: 'data.object.object' }
   const id = object.get('id')
-  return isId(id, idPrefix) ? { object, id } : { malformed: 'data.object.id' }
-}
-
-/** Amounts come as whole minor units, currencies as three lower-case letters. */
-const currencyGrammar = /^[a-z]{3}$/
-
-/** The ISO 4217 code in capitals; undefined for any other spelling than Stripe's own. */
-export function currencyOf(object: JsonObject): string | undefined {
-  const text = textOf(object.get('currency'))
-  return text !== undefined && currencyGrammar.test(text) ? text.toUpperCase() : undefined
+  return isId(id, ...idPrefixes) ? { object, id } : { malformed: 'data.object.id' }
 }
 
 function malformed(field: string): EventResult {

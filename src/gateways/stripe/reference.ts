@@ -12,16 +12,43 @@ export type ReferenceResult =
  * An object without either was not made for one of our payments, e.g. an invoice's intent.
  */
 export function readReference(object: JsonObject): ReferenceResult {
+  return statedReference(object) ?? noReference
+}
+
+/** The same; undefined where the object carries neither. */
+export function statedReference(object: JsonObject): ReferenceResult | undefined {
   const metadata = given(path(object, 'metadata', 'payment_id'))
   const client = given(object.get('client_reference_id'))
   const reference = metadata ?? client
-  if (reference === undefined) return refused(ignored('no_outcome', 'no payment reference'))
-  if (!isUuid(reference)) return refused(ignored('invalid_reference', shown(reference)))
-  if (client !== undefined && client !== reference) {
+  if (reference === undefined) return undefined
+  if (client !== undefined && client !== reference && isUuid(reference)) {
     const disagreement = 'metadata.payment_id and client_reference_id disagree'
     return refused(ignored('invalid_reference', disagreement))
   }
-  return { ok: true, paymentId: reference }
+  return toReference(reference)
+}
+
+/** The subscription's metadata as the invoice keeps them, or the invoice's own. */
+const invoiceMetadata: readonly (readonly string[])[] = [
+  ['parent', 'subscription_details', 'metadata'],
+  ['subscription_details', 'metadata'],
+  ['metadata'],
+]
+
+/** The payment that the subscription of an invoice began with, in each layout that Stripe has had. */
+export function readInvoiceReference(invoice: JsonObject): ReferenceResult {
+  const reference = invoiceMetadata
+    .map((keys) => given(path(invoice, ...keys, 'payment_id')))
+    .find((found) => found !== undefined)
+  return reference === undefined ? noReference : toReference(reference)
+}
+
+const noReference = refused(ignored('no_outcome', 'no payment reference'))
+
+function toReference(reference: JsonValue): ReferenceResult {
+  return isUuid(reference)
+    ? { ok: true, paymentId: reference }
+    : refused(ignored('invalid_reference', shown(reference)))
 }
 
 function given(value: JsonValue | undefined): JsonValue | undefined {

@@ -1,12 +1,15 @@
 import type { SignInput } from '../gateway.ts'
+import { apiVersion } from './api.ts'
 
 /** What all sample objects are made of; times in Unix seconds. */
 export interface SampleInput {
   readonly paymentId: string
-  readonly amount: number
+  readonly amount: bigint
   readonly currency: string
-  readonly checkoutReference: string
-  readonly providerReference: string
+  /** The part of all ids that follow from the payment's own. */
+  readonly idPart: string
+  readonly sessionId: string
+  readonly intentId: string
   readonly live: boolean
   readonly createdAt: number
 }
@@ -18,28 +21,43 @@ export interface SampleInput {
 export function sampleInput({ payment, now }: SignInput): SampleInput {
   const idPart = payment.id.replaceAll('-', '')
   const live = payment.live ?? false
+  const { providerReference } = payment
   return {
     paymentId: payment.id,
-    // Exact: no payment is larger than what a double holds.
-    amount: Number(payment.amount),
+    amount: payment.amount,
     currency: payment.currency.toLowerCase(),
-    checkoutReference: payment.checkoutReference ?? `cs_${live ? 'live' : 'test'}_${idPart}`,
-    providerReference: payment.providerReference ?? `pi_${idPart}`,
+    idPart,
+    sessionId: payment.checkoutReference ?? `cs_${live ? 'live' : 'test'}_${idPart}`,
+    // A renewal is known by its invoice.
+    intentId: providerReference?.startsWith('pi_') ? providerReference : `pi_${idPart}`,
     live,
     createdAt: Math.floor(now.getTime() / 1000),
   }
 }
 
+/** Exact: no payment is larger than what a double holds. */
+export function sampleAmount(amount: bigint): number {
+  return Number(amount)
+}
+
+/** An object and what an event says besides it. */
+export interface SampleChange {
+  readonly type: string
+  readonly object: object
+  /** Of the fields that changed, what they held before. */
+  readonly previous?: object
+}
+
 /** The event around an object, pretty-printed as Stripe sends it. */
-export function sampleEvent(input: SignInput, type: string, object: object): string {
+export function sampleEvent(input: SignInput, { type, object, previous }: SampleChange): string {
   const { merchantAccount } = input.payment
   const event = {
     id: `evt_${input.newId().replaceAll('-', '')}`,
     object: 'event',
     ...(merchantAccount !== null && { account: merchantAccount }),
-    api_version: '2026-10-28.endive',
+    api_version: apiVersion,
     created: Math.floor(input.now.getTime() / 1000),
-    data: { object },
+    data: { object, ...(previous !== undefined && { previous_attributes: previous }) },
     livemode: input.payment.live ?? false,
     pending_webhooks: 1,
     request: { id: null, idempotency_key: null },

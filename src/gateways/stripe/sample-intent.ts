@@ -1,38 +1,36 @@
-import type { SampleInput } from './sample-event.ts'
+import { sampleAmount, type SampleInput } from './sample-event.ts'
+import { methodId, sampleMethod } from './sample-method.ts'
 
-export type IntentState = 'succeeded' | 'requires_payment_method' | 'canceled'
+export type IntentState = 'succeeded' | 'processing' | 'requires_payment_method' | 'canceled'
 
 /** A PaymentIntent as Stripe 2026-10-28 renders it, every field included. */
 export function sampleIntent(input: SampleInput, status: IntentState): object {
-  const { amount, createdAt, providerReference } = input
+  const { createdAt, intentId } = input
+  const amount = sampleAmount(input.amount)
   const succeeded = status === 'succeeded'
   const tried = status !== 'canceled'
   return {
     ...untouchedSettings,
-    id: providerReference,
+    id: intentId,
     object: 'payment_intent',
     amount,
     amount_received: succeeded ? amount : 0,
     canceled_at: status === 'canceled' ? createdAt : null,
     cancellation_reason: status === 'canceled' ? 'abandoned' : null,
-    client_secret: `${providerReference}_secret_sample`,
+    client_secret: `${intentId}_secret_sample`,
     created: createdAt - 60,
     currency: input.currency,
     last_payment_error: status === 'requires_payment_method' ? declineOf(input) : null,
     latest_charge: tried ? chargeId(input) : null,
     livemode: input.live,
     metadata: { payment_id: input.paymentId },
-    payment_method: succeeded ? methodId(input) : null,
+    payment_method: succeeded || status === 'processing' ? methodId(input) : null,
     status,
   }
 }
 
-function chargeId(input: SampleInput): string {
-  return input.providerReference.replace('pi_', 'ch_')
-}
-
-function methodId(input: SampleInput): string {
-  return input.providerReference.replace('pi_', 'pm_')
+export function chargeId({ idPart }: SampleInput): string {
+  return `ch_${idPart}`
 }
 
 function declineOf(input: SampleInput): object {
@@ -44,55 +42,9 @@ function declineOf(input: SampleInput): object {
     doc_url: 'https://stripe.com/docs/error-codes/card-declined',
     message: 'The card has too little money on it.',
     network_decline_code: '51',
-    payment_method: sampleMethod(input),
+    payment_method: sampleMethod(input, null),
     type: 'card_error',
   }
-}
-
-function sampleMethod(input: SampleInput): object {
-  return {
-    id: methodId(input),
-    object: 'payment_method',
-    allow_redisplay: 'unspecified',
-    billing_details: {
-      address: {
-        city: 'Lviv',
-        country: 'UA',
-        line1: null,
-        line2: null,
-        postal_code: '79000',
-        state: null,
-      },
-      email: 'olena@shop.example',
-      name: 'Olena Kovalenko',
-      phone: null,
-      tax_id: null,
-    },
-    card: sampleCard,
-    created: input.createdAt - 50,
-    customer: null,
-    customer_account: null,
-    livemode: input.live,
-    metadata: {},
-    type: 'card',
-  }
-}
-
-const sampleCard = {
-  brand: 'visa',
-  checks: { address_line1_check: null, address_postal_code_check: 'pass', cvc_check: 'pass' },
-  country: 'UA',
-  display_brand: 'visa',
-  exp_month: 11,
-  exp_year: 2031,
-  fingerprint: 'QuittanceSample1',
-  funding: 'debit',
-  generated_from: null,
-  last4: '9995',
-  networks: { available: ['visa'], preferred: null },
-  regulated_status: 'unregulated',
-  three_d_secure_usage: { supported: true },
-  wallet: null,
 }
 
 /** What a plain one-off payment leaves as it is. */

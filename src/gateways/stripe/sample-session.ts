@@ -1,4 +1,4 @@
-import type { SampleInput } from './sample-event.ts'
+import { sampleAmount, type SampleInput } from './sample-event.ts'
 
 const hour = 3600
 
@@ -10,11 +10,12 @@ export type SessionState = {
 
 /** A Checkout Session as Stripe 2026-10-28 renders it, every field included. */
 export function sampleSession(input: SampleInput, state: SessionState): object {
-  const { amount, currency, createdAt } = input
+  const { currency, createdAt } = input
+  const amount = sampleAmount(input.amount)
   const confirmed = state.status === 'complete'
   return {
     ...untouchedSettings,
-    id: input.checkoutReference,
+    id: input.sessionId,
     object: 'checkout.session',
     amount_subtotal: amount,
     amount_total: amount,
@@ -27,7 +28,7 @@ export function sampleSession(input: SampleInput, state: SessionState): object {
     livemode: input.live,
     metadata: { payment_id: input.paymentId },
     mode: 'payment',
-    payment_intent: confirmed ? input.providerReference : null,
+    payment_intent: confirmed ? input.intentId : null,
     payment_method_types: [state.method],
     payment_status: state.paymentStatus,
     status: state.status,

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Stripe } from 'stripe'
 import { readCredentials } from '../credentials.ts'
 import type { SignInput } from '../gateway.ts'
+import { contextOf } from './fixtures/events.ts'
 import { stripe } from './index.ts'
 import { stripeSigner } from './sign.ts'
 
@@ -50,12 +51,89 @@ test('the official package accepts every scenario under each of the secrets', ()
   }
 })
 
-test('all scenarios of one payment name the same session and intent', () => {
-  const ids = Object.keys(stripeSigner.scenarios).map((scenario) => {
+test('all scenarios of one payment name the same objects', () => {
+  const found = new Map<string, Set<unknown>>()
+  const note = (kind: string, id: unknown) =>
+    typeof id === 'string' && found.set(kind, (found.get(kind) ?? new Set()).add(id))
+  for (const scenario of Object.keys(stripeSigner.scenarios)) {
     const { object } = eventOf({ scenario }).data
-    return object.object === 'payment_intent' ? object.id : (object.payment_intent ?? 'none yet')
+    note(String(object.object), object.id)
+    for (const kind of ['payment_intent', 'charge', 'payment_method']) note(kind, object[kind])
+    note('charge', object.latest_charge)
+  }
+  const one = (prefix: string) => new Set([`${prefix}_0198f0aa4b1c7cc39d522f1f3d5a6e01`])
+  const refund = '0198f0aa4b1c7cc39d522f1f3d5a6e01'
+  assert.deepEqual(Object.fromEntries(found), {
+    'checkout.session': one('cs_test'),
+    payment_intent: one('pi'),
+    charge: one('ch'),
+    payment_method: one('pm'),
+    refund: new Set([`re_${refund}`, `re_${refund}half`, `re_${refund}rest`]),
+    dispute: one('du'),
+    setup_intent: one('seti'),
+    invoice: new Set(['in_0198f0aa4b1c7cc39d522f1f3d5a6e01renewal']),
   })
-  assert.deepEqual(new Set(ids), new Set(['none yet', 'pi_0198f0aa4b1c7cc39d522f1f3d5a6e01']))
+})
+
+const money = { amount: 4999n, currency: 'UAH' }
+const payment = { id: input.payment.id }
+const byIntent = { providerReference: 'pi_0198f0aa4b1c7cc39d522f1f3d5a6e01' }
+const renewal = 'in_0198f0aa4b1c7cc39d522f1f3d5a6e01renewal'
+
+test('each scenario means what it says', async () => {
+  const charge = { type: 'payment', payment, ...money }
+  const refund = { type: 'refund', payment, status: 'paid', currency: 'UAH' }
+  const method = { type: 'payment_method', reference: 'pm_0198f0aa4b1c7cc39d522f1f3d5a6e01' }
+  const customerReference = 'cus_0198f0aa4b1c7cc39d522f1f3d5a6e01'
+  const meanings = {
+    paid: { ...charge, status: 'paid', ...byIntent },
+    intent_paid: { ...charge, status: 'paid', ...byIntent },
+    async_paid: { ...charge, status: 'paid', ...byIntent },
+    async_failed: { ...charge, status: 'failed', ...byIntent },
+    expired: { ...charge, status: 'canceled' },
+    declined: { ...charge, status: 'failed', ...byIntent },
+    canceled: { ...charge, status: 'canceled', ...byIntent },
+    pending: { type: 'ignored', reason: 'no_outcome', detail: 'payment_intent.processing' },
+    refunded: { ...refund, amount: 4999n },
+    refunded_half: { ...refund, amount: 2499n },
+    refunded_rest: { ...refund, amount: 2500n },
+    disputed: { type: 'dispute', payment: byIntent, status: 'open', ...money },
+    card_saved: { ...method, status: 'attached', customerReference },
+    card_removed: { ...method, status: 'detached', customerReference },
+    setup: { ...method, status: 'attached', payment, customerReference },
+    renewed: {
+      ...charge,
+      payment: { providerReference: renewal },
+      status: 'paid',
+      providerReference: renewal,
+      renews: payment,
+    },
+  }
+  assert.deepEqual(Object.keys(stripeSigner.scenarios), Object.keys(meanings))
+  for (const [scenario, meaning] of Object.entries(meanings)) {
+    const { body } = stripeSigner.sign({ ...input, scenario })
+    const payload = stripe.parse({ headers: {}, body: Buffer.from(body) })
+    const outcomes = await stripe.interpret(payload, contextOf())
+    assert.equal(outcomes.length, 1, scenario)
+    assert.partialDeepStrictEqual(outcomes[0], meaning, scenario)
+  }
+})
+
+test('two halves of an odd amount make the whole, and the smallest amount can be split', () => {
+  for (const amount of [1n, 2n, 4999n, 9007199254740991n]) {
+    const parts = ['refunded_half', 'refunded_rest'].map((scenario) => {
+      const event = eventOf({ scenario, payment: { ...input.payment, amount } })
+      return BigInt(Number(event.data.object.amount))
+    })
+    assert.equal((parts[0] ?? 0n) + (parts[1] ?? 0n), amount)
+    assert.equal(parts[0], amount / 2n)
+  }
+})
+
+test('a renewal, known by its invoice, is refunded by its intent', () => {
+  const payment = { ...input.payment, providerReference: 'in_1' }
+  const { object } = eventOf({ scenario: 'refunded', payment }).data
+  assert.equal(object.payment_intent, byIntent.providerReference)
 })
 
 test('references, account and mode of the payment are used where it has them', () => {

@@ -85,10 +85,13 @@ test('the window is a setting, and nonsense in it or in the clock accepts nothin
   assert.deepEqual(verdictOf(headers, credentialsOf(signingSecret, '11')), valid)
   const narrow = credentialsOf(signingSecret, '10')
   assert.deepEqual(verdictOf(headers, narrow), refused('timestamp_too_old'))
-  for (const setting of ['', '0', 'NaN', 'Infinity', '-1', '1e9']) {
+  for (const setting of ['', '0', 'NaN', 'Infinity', '-1', '1e9', '3601', '10000', '1.5', '9e1']) {
     const using = { ...credentials, settings: { tolerance_seconds: setting } }
     assert.deepEqual(verdictOf(headers, using), refused('tolerance_invalid'), setting)
   }
+  const oldest = nowSeconds - 3600
+  const oldHeader = { 'stripe-signature': `t=${oldest},v1=${v1(oldest)}` }
+  assert.deepEqual(verdictOf(oldHeader, credentialsOf(signingSecret, '3600')), valid)
   const request = { headers, body: Buffer.from(body) }
   const brokenClock = stripe.verify(request, credentials, new Date(Number.NaN))
   assert.deepEqual(brokenClock, refused('timestamp_too_old'))
@@ -178,4 +181,7 @@ test('without a secret everything is refused, also what an empty or blank key ha
     const headers = { 'stripe-signature': `t=${nowSeconds},v1=${v1(nowSeconds, key)}` }
     assert.deepEqual(verdictOf(headers, credentialsOf(key)), refused('not_configured'))
   }
+  const bare = { secrets: {}, settings: {}, configured: false }
+  const headers = { 'stripe-signature': `t=${nowSeconds},v1=${good}` }
+  assert.deepEqual(verdictOf(headers, bare), refused('not_configured'))
 })

@@ -1,0 +1,96 @@
+import { QuittanceError } from '../../kernel/errors.ts'
+import type { Log } from '../../kernel/log.ts'
+import { createProviderApi } from '../api/provider-api.ts'
+import { isJsonObject, path, type JsonObject, type JsonValue } from '../body/json.ts'
+import type { InterpretContext } from '../gateway.ts'
+import { keyForMode } from './keys.ts'
+import { isId, type StripeEvent } from './payload.ts'
+
+/** The version that events are read in, and that look-ups are answered in. */
+export const apiVersion = '2026-10-28.endive'
+
+type Query = Readonly<Record<string, string>>
+
+/** What may be looked up. Errors: those of `ProviderApi`. */
+export interface StripeApi {
+  /** Undefined: Stripe has no such object. */
+  get(path: string, query?: Query): Promise<JsonObject | undefined>
+  /** All objects of a list, however many pages it has. */
+  list(path: string, query: Query): Promise<readonly JsonObject[]>
+}
+
+/** What an interpretation may use besides the event itself. */
+export interface LookUps {
+  /** Undefined without an API key for the event's mode: then the event must do. */
+  readonly api: StripeApi | undefined
+  readonly log: Log
+}
+
+/** Said of an event that cannot be understood without the API. */
+export const noKey = 'STRIPE_SECRET_KEY is not set'
+
+/** The account and the mode of the event decide who is asked, and with which key. */
+export function openLookUps(event: StripeEvent, context: InterpretContext): LookUps {
+  const { credentials, log, signal } = context
+  const key = keyForMode(credentials.secrets.secret_key ?? [], event.live)
+  const base = credentials.settings.api_base
+  if (key === undefined || base === undefined) return { api: undefined, log }
+  const api = createProviderApi({
+    title: 'Stripe',
+    base,
+    headers: {
+      authorization: `Bearer ${key.reveal()}`,
+      'stripe-version': apiVersion,
+      ...(event.account !== undefined && { 'stripe-account': event.account }),
+    },
+  })
+  const get = async (path: string, query: Query = {}) =>
+    objectOf(await api.get(path, { query, signal }), path)
+  return { api: { get, list: (path, query) => listAll(get, path, query) }, log }
+}
+
+/** https://docs.stripe.com/api/pagination */
+async function listAll(
+  get: StripeApi['get'],
+  path: string,
+  query: Query,
+): Promise<readonly JsonObject[]> {
+  const found: JsonObject[] = []
+  let after: Query | undefined = {}
+  while (after !== undefined) {
+    const page: Page = pageOf(await get(path, { ...query, limit: '100', ...after }), path)
+    found.push(...page.objects)
+    after = page.next === undefined ? undefined : { starting_after: page.next }
+  }
+  return found
+}
+
+interface Page {
+  readonly objects: readonly JsonObject[]
+  /** The id after which the next page begins. */
+  readonly next: string | undefined
+}
+
+function pageOf(reply: JsonObject | undefined, asked: string): Page {
+  if (reply === undefined) return { objects: [], next: undefined }
+  const data = reply.get('data')
+  if (!Array.isArray(data)) throw invalidReply(asked)
+  const objects = (data as readonly JsonValue[]).filter(isJsonObject)
+  const last = path(objects.at(-1) ?? null, 'id')
+  const more = reply.get('has_more') === true
+  // A list that goes on after nothing would never end.
+  if (objects.length !== data.length || (more && !isId(last))) throw invalidReply(asked)
+  return { objects, next: more && isId(last) ? last : undefined }
+}
+
+function objectOf(reply: JsonValue | undefined, path: string): JsonObject | undefined {
+  if (reply !== undefined && !isJsonObject(reply)) throw invalidReply(path)
+  return reply
+}
+
+function invalidReply(path: string): QuittanceError {
+  return new QuittanceError(
+    'provider_reply_invalid',
+    `Stripe answered GET /${path} with something else than was asked for`,
+  )
+}

@@ -1,0 +1,46 @@
+import type { DisputeStatus } from '../../payments/dispute.ts'
+import { ignored, type Outcome } from '../../payments/outcome.ts'
+import type { JsonValue } from '../body/json.ts'
+import { detail } from '../detail.ts'
+import type { LookUps } from './api.ts'
+import { moneyOf, shownField } from './fields.ts'
+import { findPayment } from './find-payment.ts'
+import { accountStatement, readObject, type StripeEvent } from './payload.ts'
+
+const statuses: ReadonlyMap<JsonValue | undefined, DisputeStatus> = new Map([
+  ['warning_needs_response', 'open'],
+  ['warning_under_review', 'open'],
+  ['needs_response', 'open'],
+  ['under_review', 'open'],
+  ['appeal_needs_response', 'open'],
+  ['appeal_under_review', 'open'],
+  ['won', 'won'],
+  // The bank asked, and no chargeback came of it.
+  ['warning_closed', 'won'],
+  ['lost', 'lost'],
+  // Settled before it became a chargeback, by giving the money back.
+  ['prevented', 'lost'],
+] as const)
+
+/** https://docs.stripe.com/api/disputes/object */
+export async function onDispute(event: StripeEvent, { api }: LookUps): Promise<readonly Outcome[]> {
+  const read = readObject(event, 'dispute', 'du_', 'dp_')
+  if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
+  const { object: dispute, id: reference } = read
+  const status = statuses.get(dispute.get('status'))
+  if (status === undefined) {
+    return [ignored('no_outcome', detail(`dispute ${shownField(dispute, 'status')}`))]
+  }
+  const found = await findPayment(dispute, api)
+  if (!found.ok) return [found.outcome]
+  return [
+    {
+      type: 'dispute',
+      payment: found.payment,
+      reference,
+      status,
+      ...moneyOf(dispute, 'amount'),
+      ...accountStatement(event),
+    },
+  ]
+}

@@ -1,0 +1,117 @@
+import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
+import { path, type JsonObject } from '../body/json.ts'
+import { detail } from '../detail.ts'
+import { noKey, type LookUps, type StripeApi } from './api.ts'
+import { amountOf, moneyOf, shownField } from './fields.ts'
+import { accountStatement, isId, readObject, type StripeEvent } from './payload.ts'
+import { readInvoiceReference } from './reference.ts'
+
+/** https://docs.stripe.com/api/invoices/object */
+export function invoicePaid(event: StripeEvent): Outcome {
+  const outcome = invoiceOutcome(event, 'paid', 'amount_paid')
+  if (outcome.type === 'ignored') return outcome.ignored
+  const { invoice, payment } = outcome
+  if (invoice.get('status') !== 'paid') return undecided(invoice)
+  // A trial begins with an invoice of nothing, and credit may pay for a whole period.
+  return amountOf(invoice, 'amount_paid') === 0n ? ignored('no_outcome', 'amount_paid 0') : payment
+}
+
+/**
+ * Stripe says so of a payment that waits for its payer to confirm it, too, which is no failure. A
+ * first payment counts as failed where that cannot be looked up: it can still become paid.
+ */
+export async function invoiceFailed(
+  event: StripeEvent,
+  { api }: LookUps,
+): Promise<readonly Outcome[]> {
+  const outcome = invoiceOutcome(event, 'failed', 'amount_due')
+  if (outcome.type === 'ignored') return [outcome.ignored]
+  const { invoice, id, payment } = outcome
+  if (invoice.get('status') !== 'open') return [undecided(invoice)]
+  if (api === undefined) {
+    return [payment.renews === undefined ? payment : ignored('no_outcome', `intent: ${noKey}`)]
+  }
+  const waiting = await waitingIntent(invoice, id, api)
+  return [waiting === undefined ? payment : ignored('no_outcome', detail(waiting))]
+}
+
+type InvoiceOutcome =
+  | { readonly type: 'ignored'; readonly ignored: Outcome }
+  | {
+      readonly type: 'payment'
+      readonly invoice: JsonObject
+      readonly id: string
+      readonly payment: PaymentOutcome
+    }
+
+/**
+ * The first invoice of a subscription pays our payment, each following one is a payment of its own.
+ * The charge is known by the invoice's id: several intents may pay one invoice.
+ */
+function invoiceOutcome(
+  event: StripeEvent,
+  status: PaymentOutcome['status'],
+  amountField: string,
+): InvoiceOutcome {
+  const read = readObject(event, 'invoice', 'in_')
+  if ('malformed' in read) return refused(ignored('malformed_payload', read.malformed))
+  const { object: invoice, id } = read
+  const reason = invoice.get('billing_reason')
+  if (reason !== 'subscription_create' && reason !== 'subscription_cycle') {
+    const what = `${event.type}, ${shownField(invoice, 'billing_reason')}`
+    return refused(ignored('unhandled_event', detail(what)))
+  }
+  const reference = readInvoiceReference(invoice)
+  if (!reference.ok) return refused(reference.outcome)
+  const first = { id: reference.paymentId }
+  const isFirst = reason === 'subscription_create'
+  const payment: PaymentOutcome = {
+    type: 'payment',
+    payment: isFirst ? first : { providerReference: id },
+    status,
+    ...moneyOf(invoice, amountField),
+    ...accountStatement(event),
+    providerReference: id,
+    ...(!isFirst && { renews: first }),
+  }
+  return { type: 'payment', invoice, id, payment }
+}
+
+const failedStatuses: ReadonlySet<unknown> = new Set(['requires_payment_method', 'canceled'])
+
+/** The status of an intent of the invoice that may still succeed without a new try. */
+async function waitingIntent(
+  invoice: JsonObject,
+  id: string,
+  api: StripeApi,
+): Promise<string | undefined> {
+  for (const intentId of await openIntents(invoice, id, api)) {
+    const intent = await api.get(`v1/payment_intents/${intentId}`)
+    if (intent === undefined || failedStatuses.has(intent.get('status'))) continue
+    return `payment_intent ${shownField(intent, 'status')}`
+  }
+  return undefined
+}
+
+/** Before 2025-03-31 the invoice itself named its only intent. */
+async function openIntents(
+  invoice: JsonObject,
+  id: string,
+  api: StripeApi,
+): Promise<readonly string[]> {
+  const named = invoice.get('payment_intent')
+  if (isId(named, 'pi_')) return [named]
+  const payments = await api.list('v1/invoice_payments', { invoice: id })
+  return payments
+    .filter((payment) => payment.get('status') === 'open')
+    .map((payment) => path(payment, 'payment', 'payment_intent'))
+    .filter((intent) => isId(intent, 'pi_'))
+}
+
+function undecided(invoice: JsonObject): Outcome {
+  return ignored('no_outcome', detail(`invoice ${shownField(invoice, 'status')}`))
+}
+
+function refused(outcome: Outcome): InvoiceOutcome {
+  return { type: 'ignored', ignored: outcome }
+}

@@ -1,0 +1,67 @@
+import { isUuid } from '../../kernel/ids.ts'
+import { ignored, type Outcome, type SingleRefundOutcome } from '../../payments/outcome.ts'
+import { path, type JsonObject, type JsonValue } from '../body/json.ts'
+import { detail } from '../detail.ts'
+import { noKey, type LookUps } from './api.ts'
+import { moneyOf, shownField } from './fields.ts'
+import { findPayment, statedPayment, type FoundPayment } from './find-payment.ts'
+import { accountStatement, isId, readObject, type StripeEvent } from './payload.ts'
+
+/** Refunds of bank debits have ids of their own kind. */
+const refundPrefixes = ['re_', 'pyr_'] as const
+
+/** https://docs.stripe.com/api/refunds/object */
+export async function onRefund(event: StripeEvent, { api }: LookUps): Promise<readonly Outcome[]> {
+  const read = readObject(event, 'refund', ...refundPrefixes)
+  if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
+  const { object: refund } = read
+  return [refundOutcome(event, refund, await findPayment(refund, api))]
+}
+
+/** It tells the sum of all refunds and none of them, so they are looked up. */
+export async function chargeRefunded(
+  event: StripeEvent,
+  { api }: LookUps,
+): Promise<readonly Outcome[]> {
+  const read = readObject(event, 'charge', 'ch_', 'py_')
+  if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
+  const { object: charge, id } = read
+  if (api === undefined) return [ignored('no_outcome', `told by refund events: ${noKey}`)]
+  const refunds = await api.list('v1/refunds', { charge: id })
+  if (refunds.length === 0) return [ignored('no_outcome', `no refunds of ${id}`)]
+  const stated = refunds.map(statedPayment)
+  const ofCharge = stated.includes(undefined) ? await findPayment(charge, api) : undefined
+  return refunds.map((refund, index) =>
+    refundOutcome(event, refund, stated[index] ?? ofCharge ?? nothingFound),
+  )
+}
+
+const nothingFound: FoundPayment = { ok: false, outcome: ignored('no_outcome') }
+
+const statuses: ReadonlyMap<JsonValue | undefined, SingleRefundOutcome['status']> = new Map([
+  ['pending', 'pending'],
+  ['requires_action', 'pending'],
+  ['succeeded', 'paid'],
+  ['failed', 'failed'],
+  ['canceled', 'canceled'],
+] as const)
+
+function refundOutcome(event: StripeEvent, refund: JsonObject, found: FoundPayment): Outcome {
+  const refundReference = refund.get('id')
+  if (!isId(refundReference, ...refundPrefixes)) return ignored('malformed_payload', 'refund.id')
+  if (!found.ok) return found.outcome
+  const status = statuses.get(refund.get('status'))
+  if (status === undefined) {
+    return ignored('no_outcome', detail(`refund ${shownField(refund, 'status')}`))
+  }
+  const refundId = path(refund, 'metadata', 'refund_id')
+  return {
+    type: 'refund',
+    payment: found.payment,
+    status,
+    refundReference,
+    ...moneyOf(refund, 'amount'),
+    ...accountStatement(event),
+    ...(isUuid(refundId) && { refundId }),
+  }
+}

@@ -1,0 +1,109 @@
+import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
+import type { JsonObject } from '../body/json.ts'
+import { detail } from '../detail.ts'
+import type { LookUps } from './api.ts'
+import { moneyOf, shownField, type StatedMoney } from './fields.ts'
+import { toOutcome, undecided, type Meaning } from './meaning.ts'
+import { isId, readObject, type StripeEvent } from './payload.ts'
+import { savedCard } from './saved-card.ts'
+import { setupSession } from './setup-intent.ts'
+
+export function sessionCompleted(
+  event: StripeEvent,
+  lookUps: LookUps,
+): Promise<readonly Outcome[]> {
+  const isSetup = isSession(event, 'setup')
+  return isSetup ? setupSession(event, lookUps) : onSession(event, completed, lookUps)
+}
+
+export function sessionPaid(event: StripeEvent, lookUps: LookUps): Promise<readonly Outcome[]> {
+  return onSession(event, asyncPaymentSucceeded, lookUps)
+}
+
+export function sessionFailed(event: StripeEvent): Outcome {
+  return sessionOutcome(event, () => 'failed')
+}
+
+export function sessionExpired(event: StripeEvent): Outcome {
+  return sessionOutcome(event, expired)
+}
+
+function isSession(event: StripeEvent, mode: string): boolean {
+  const read = readObject(event, 'checkout.session', 'cs_')
+  return 'object' in read && read.object.get('mode') === mode
+}
+
+/** A paid checkout may have saved the card, which only its intent tells. */
+async function onSession(
+  event: StripeEvent,
+  meaningOf: (session: JsonObject) => Meaning,
+  lookUps: LookUps,
+): Promise<readonly Outcome[]> {
+  const outcome = sessionOutcome(event, meaningOf)
+  const isPaid = outcome.type === 'payment' && outcome.status === 'paid'
+  return isPaid ? [outcome, ...(await savedCard(event, outcome, lookUps))] : [outcome]
+}
+
+const paymentStatuses: ReadonlySet<unknown> = new Set(['paid', 'unpaid', 'no_payment_required'])
+
+/** https://docs.stripe.com/api/checkout/sessions/object */
+function sessionOutcome(event: StripeEvent, meaningOf: (session: JsonObject) => Meaning): Outcome {
+  const read = readObject(event, 'checkout.session', 'cs_')
+  if ('malformed' in read) return ignored('malformed_payload', read.malformed)
+  const { object: session, id: checkoutReference } = read
+  const charge = chargeFields.get(session.get('mode'))
+  if (charge === undefined) {
+    return ignored('unhandled_event', detail(`${event.type}, ${shownField(session, 'mode')}`))
+  }
+  const reference = chargeOf(session, charge)
+  if ('malformed' in reference) return ignored('malformed_payload', reference.malformed)
+  const meaning = paymentStatuses.has(session.get('payment_status'))
+    ? meaningOf(session)
+    : undecided(session, 'payment_status')
+  return toOutcome(event, session, {
+    meaning,
+    money: sessionMoney(session),
+    references: { checkoutReference, ...reference },
+  })
+}
+
+interface ChargeField {
+  readonly field: string
+  readonly idPrefix: string
+}
+
+/** A subscription is paid by invoices, each by one intent or several. */
+const chargeFields: ReadonlyMap<unknown, ChargeField> = new Map<unknown, ChargeField>([
+  ['payment', { field: 'payment_intent', idPrefix: 'pi_' }],
+  ['subscription', { field: 'invoice', idPrefix: 'in_' }],
+])
+
+function chargeOf(
+  session: JsonObject,
+  { field, idPrefix }: ChargeField,
+): Pick<PaymentOutcome, 'providerReference'> | { readonly malformed: string } {
+  const id = session.get(field) ?? undefined
+  if (id === undefined) return {}
+  return isId(id, idPrefix) ? { providerReference: id } : { malformed: `data.object.${field}` }
+}
+
+/** Unpaid means a slow method: the money, or its failure, comes with an async_payment event. */
+function completed(session: JsonObject): Meaning {
+  return session.get('payment_status') === 'unpaid' ? undecided(session, 'payment_status') : 'paid'
+}
+
+function asyncPaymentSucceeded(session: JsonObject): Meaning {
+  return session.get('payment_status') === 'paid' ? 'paid' : undecided(session, 'payment_status')
+}
+
+function expired(session: JsonObject): Meaning {
+  return session.get('status') === 'expired' ? 'canceled' : undecided(session, 'status')
+}
+
+/** Where nothing had to be paid, nothing but 0 was: it settles only a payment of 0. */
+function sessionMoney(session: JsonObject): StatedMoney {
+  const { amount, ...currency } = moneyOf(session, 'amount_total')
+  const nothingPaid = session.get('payment_status') === 'no_payment_required'
+  if (amount === undefined || (nothingPaid && amount !== 0n)) return currency
+  return { amount, ...currency }
+}

@@ -1,0 +1,71 @@
+import { ignored, type Outcome } from '../../payments/outcome.ts'
+import type { JsonObject } from '../body/json.ts'
+import { detail } from '../detail.ts'
+import { noKey, type LookUps, type StripeApi } from './api.ts'
+import { shownField } from './fields.ts'
+import { isId, readObject, type StripeEvent } from './payload.ts'
+import { attached, expandedMethod, methodDetails, methodPrefixes } from './payment-method.ts'
+import { statedReference } from './reference.ts'
+
+/**
+ * It names the card by its id alone. Without the API, or while that does not answer, the card is
+ * known without its details, which `payment_method.attached` brings.
+ * https://docs.stripe.com/api/setup_intents/object
+ */
+export async function setupSucceeded(
+  event: StripeEvent,
+  { api, log }: LookUps,
+): Promise<readonly Outcome[]> {
+  const read = readObject(event, 'setup_intent', 'seti_')
+  if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
+  const { object: setup, id } = read
+  const named = savedBy(event, setup, setup)
+  if (api === undefined || named.type === 'ignored') return [named]
+  try {
+    const expanded = await setupWithMethod(api, id)
+    return [expanded === undefined ? named : savedBy(event, setup, expanded)]
+  } catch (error) {
+    log.warn({ err: error, event: event.id }, 'the card is saved, its details are not known')
+    return [named]
+  }
+}
+
+/** A checkout that saves a card and takes no money: only its intent names the card. */
+export async function setupSession(
+  event: StripeEvent,
+  { api }: LookUps,
+): Promise<readonly Outcome[]> {
+  const read = readObject(event, 'checkout.session', 'cs_')
+  if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
+  const id = read.object.get('setup_intent')
+  if (!isId(id, 'seti_')) return [ignored('malformed_payload', 'data.object.setup_intent')]
+  const reference = statedReference(read.object)
+  if (reference?.ok === false) return [reference.outcome]
+  if (api === undefined) return [ignored('no_outcome', `mode setup: ${noKey}`)]
+  const setup = await setupWithMethod(api, id)
+  if (setup === undefined) return [ignored('no_outcome', `${id} not found`)]
+  return [savedBy(event, read.object, setup)]
+}
+
+/** What the setup saved, as far as it names it; `stated` carries our reference. */
+function savedBy(event: StripeEvent, stated: JsonObject, setup: JsonObject): Outcome {
+  const reference = statedReference(stated)
+  if (reference?.ok === false) return reference.outcome
+  if (setup.get('status') !== 'succeeded') {
+    return ignored('no_outcome', detail(`setup ${shownField(setup, 'status')}`))
+  }
+  const value = setup.get('payment_method')
+  const expanded = expandedMethod(value)
+  const id = expanded?.id ?? value
+  if (!isId(id, ...methodPrefixes)) return ignored('malformed_payload', 'payment_method')
+  return attached(event, {
+    id,
+    details: expanded === undefined ? {} : methodDetails(expanded.method),
+    customer: expanded?.method.get('customer') ?? setup.get('customer'),
+    payment: reference && { id: reference.paymentId },
+  })
+}
+
+function setupWithMethod(api: StripeApi, id: string) {
+  return api.get(`v1/setup_intents/${id}`, { 'expand[]': 'payment_method' })
+}

@@ -43,6 +43,10 @@ const ranElsewhere: Readonly<Record<string, readonly [file: string, proof: strin
   'npm run bench': ['package.json', '"bench": "node bench/main.ts"'],
   'npm run bench -- --json': ['test/bench/bench.test.ts', "'--json'"],
   'npm run bench -- --quick': ['test/bench/bench.test.ts', "'--quick'"],
+  'openssl rand -base64 32': [
+    'src/kernel/encryption.test.ts',
+    "randomBytes(32).toString('base64')",
+  ],
 }
 const exportLine = 'export DATABASE_URL=postgres://user:password@localhost:5432/billing'
 /** The commands that follow it are run in a folder of their own here. */

@@ -10,6 +10,7 @@ import { startProgram } from './program.ts'
 import { postgres, type TestDatabase } from '../support/databases.ts'
 import { freePort } from '../support/free-port.ts'
 import { runCommand } from '../support/process.ts'
+import { startStandIn } from '../support/stand-in.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { root } from '../tidy/source-files.ts'
 import { codeBlocks, pages, type CodeBlock } from './markdown.ts'
@@ -135,5 +136,88 @@ for (const { path, folder: name, file, code } of servers) {
       return (await fetch(signedRequest('stripe', { payment: about, options }))).status
     }
     assert.deepEqual([await send(secret), await send(`${secret}x`)], [200, 403])
+  })
+}
+
+interface Checkout {
+  readonly starts: string
+  /** Sends the example's requests to this machine. */
+  readonly redirect: (code: string, base: URL) => string
+  readonly reply: object
+  /** Where the payment's id and what else must be there stand in the request. */
+  readonly says: (body: string) => object
+  readonly expected: (id: string) => object
+  readonly checkoutReference: string | null
+}
+
+const checkouts: readonly Checkout[] = [
+  {
+    starts: "startCheckout('42')",
+    redirect: (code, { hostname, port: own }) =>
+      code.replace(
+        "new Stripe('sk_test_...')",
+        `new Stripe('sk_test_...', { protocol: 'http', host: '${hostname}', port: '${own}' })`,
+      ),
+    reply: { id: 'cs_test_1', object: 'checkout.session', url: 'https://pay.example/1' },
+    says: (body) => {
+      const fields = new URLSearchParams(body)
+      const names = ['metadata[payment_id]', 'payment_intent_data[metadata][payment_id]']
+      return names.map((name) => fields.get(name))
+    },
+    expected: (id) => [id, id],
+    checkoutReference: null,
+  },
+  {
+    starts: "startInvoice('token', '42')",
+    redirect: (code, { origin }) => code.replace('https://api.monobank.ua', origin),
+    reply: { invoiceId: 'p2_of_the_pages', pageUrl: 'https://pay.example/1' },
+    says: (body) => JSON.parse(body) as object,
+    expected: (id) => ({
+      amount: 1999,
+      ccy: 980,
+      merchantPaymInfo: { reference: id },
+      webHookUrl: 'https://pay.example.com/billing/webhooks/monobank',
+    }),
+    checkoutReference: 'p2_of_the_pages',
+  },
+]
+
+for (const { starts, ...checkout } of checkouts) {
+  const [name = ''] = starts.split('(')
+  test(`${name} of the pages makes a payment and names it to the provider`, async () => {
+    const page = snippets.find(({ code }) => code.includes(`function ${name}(`))
+    assert.ok(page !== undefined)
+    await using ends = new AsyncDisposableStack()
+    const provider = await startStandIn(() => ({ body: checkout.reply }))
+    ends.defer(() => provider.close())
+    const cwd = join(folder.path, page.folder)
+    const own = checkout.redirect(page.code, new URL(provider.base))
+    assert.notEqual(own, page.code)
+    writeFileSync(join(cwd, `redirected-${name}.ts`), own)
+    const program = join(cwd, `run-${name}.ts`)
+    writeFileSync(
+      program,
+      `import { billing } from './billing.ts'
+      import { ${name} } from './redirected-${name}.ts'
+      const url = await ${starts}
+      const { data: [payment] } = await billing.payments.list({ limit: 1 })
+      const { id, payable, checkoutReference } = payment
+      console.log(JSON.stringify({ url, id, payable, checkoutReference }))
+      await billing.close()`,
+    )
+    const { PATH = '', HOME = '' } = process.env
+    const { url: databaseUrl = '' } = database
+    const { stdout } = await run(process.execPath, [program], {
+      cwd,
+      env: { PATH, HOME, DATABASE_URL: databaseUrl },
+    })
+    const { id, ...made } = JSON.parse(stdout.trim()) as { readonly id: string }
+    const { checkoutReference } = checkout
+    const payable = { type: 'order', id: '42' }
+    assert.deepEqual(made, { url: 'https://pay.example/1', payable, checkoutReference })
+    assert.deepEqual(
+      provider.requests.map(({ body }) => checkout.says(body)),
+      [checkout.expected(id)],
+    )
   })
 }

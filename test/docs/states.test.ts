@@ -3,8 +3,10 @@ import test from 'node:test'
 import { callStates } from '../../src/database/tables.ts'
 import { paymentEventType } from '../../src/events/dedup-key.ts'
 import { ignoredReasons, type PaymentOutcome } from '../../src/payments/outcome.ts'
+import { disputeStatuses } from '../../src/payments/dispute.ts'
 import { paymentStatuses, type PaymentStatus } from '../../src/payments/payment.ts'
-import { decide } from '../../src/payments/transition.ts'
+import { decideRefund } from '../../src/payments/refund-transition.ts'
+import { decide, type Decision } from '../../src/payments/transition.ts'
 import { pendingPayment } from '../support/pending-payment.ts'
 import { read } from '../tidy/source-files.ts'
 import { codeBlocks, codeIn, namesIn, section, tableRows } from './markdown.ts'
@@ -28,9 +30,12 @@ const statements: readonly PaymentOutcome[] = [
 function cellOf(status: PaymentStatus, outcome: PaymentOutcome): string {
   const decision = decide({ ...charge, status }, charge.gateway, outcome)
   const event = paymentEventType(outcome.status)
-  if (decision.kind === 'move') return `\`${outcome.status}\`: ${event}`
-  if (decision.kind === 'confirm') return `stays: ${event}`
-  return `\`${decision.reason}\`${decision.review ? ', a review' : ''}`
+  if (decision.kind === 'ignore') return reasonOf(decision)
+  return decision.kind === 'move' ? `\`${outcome.status}\`: ${event}` : `stays: ${event}`
+}
+
+function reasonOf({ reason, review }: Decision & { readonly kind: 'ignore' }): string {
+  return `\`${reason}\`${review ? ', a review' : ''}`
 }
 
 test('docs/states.md shows what the state table decides for every pair', () => {
@@ -56,6 +61,28 @@ test('the diagram has an arrow for every move, and no other', () => {
   assert.deepEqual(arrows, moves)
 })
 
+/** Only money that went back is an event. */
+function refundCellOf(from: PaymentStatus, to: PaymentStatus): string {
+  const decision = decideRefund(from, to)
+  if (decision.kind === 'ignore') return reasonOf(decision)
+  const event = to === 'paid' ? ': PaymentRefunded' : ''
+  return decision.kind === 'move' ? `\`${to}\`${event}` : `stays${event}`
+}
+
+test('docs/states.md shows what becomes of a refund for every pair', () => {
+  const [heading, ...rows] = tableRows(section(page.text, 'Refunds'))
+  assert.deepEqual(heading, ['The refund is', ...paymentStatuses])
+  const decided = paymentStatuses.map((from) => [
+    `\`${from}\``,
+    ...paymentStatuses.map((to) => refundCellOf(from, to)),
+  ])
+  assert.deepEqual(rows, decided)
+})
+
+test('docs/states.md explains every state of a dispute, and no other', () => {
+  assert.deepEqual(namesIn(section(page.text, 'Disputes')), [...disputeStatuses])
+})
+
 test('docs/states.md explains every reason, and no other', () => {
   assert.deepEqual(namesIn(section(page.text, 'Reasons')), [...ignoredReasons])
 })
@@ -66,6 +93,7 @@ const met: readonly (readonly [Partial<typeof charge>, Partial<PaymentOutcome>])
   [{ merchantAccount: 'acct_1' }, {}],
   [{ live: true }, { live: false }],
   [{ checkoutReference: 'cs_1' }, { checkoutReference: 'cs_2' }],
+  [{}, { checkoutReference: 'cs_1', boundBy: 'checkoutReference' }],
   [{ providerReference: 'pi_1' }, { providerReference: 'pi_2' }],
   [{ providerReference: 'pi_1', status: 'paid' }, { providerReference: 'pi_2' }],
 ]

@@ -207,6 +207,7 @@ describe('a stored payload as JSON to show', () => {
       kind: 'unreadable',
       payload: null,
       body: new Uint8Array([0xff, 0x00, 0x41]),
+      bodyEncrypted: false,
       state: 'ignored',
       attempts: 1,
       leasesLost: 0,

@@ -22,7 +22,7 @@ import {
   type Page,
   type Payment,
   type PaymentDetails,
-  type PaymentMethodSnapshot,
+  type PaymentMethod,
   type QueuedListenerContext,
   type SubscriptionSnapshot,
   type WebhookCall,
@@ -72,7 +72,7 @@ function subjectOf(event: BillingEvent): string {
       return event.payment.id
     case 'PaymentMethodAttached':
     case 'PaymentMethodDetached':
-      expectTypeOf(event.paymentMethod).toEqualTypeOf<PaymentMethodSnapshot>()
+      expectTypeOf(event.paymentMethod).toEqualTypeOf<PaymentMethod>()
       return event.paymentMethod.id
     case 'SubscriptionRenewed':
       expectTypeOf(event.previousStatus).toEqualTypeOf<string>()
@@ -230,6 +230,8 @@ test('the contract of a gateway speaks in unions', () => {
   expectTypeOf<Payload['kind']>().toEqualTypeOf<'json' | 'form' | 'unreadable'>()
   expectTypeOf<{ valid: true }>().toExtend<Verdict>()
   expectTypeOf<{ valid: false }>().not.toExtend<Verdict>()
-  expectTypeOf<Outcome['type']>().toEqualTypeOf<'payment' | 'ignored'>()
+  expectTypeOf<Outcome['type']>().toEqualTypeOf<
+    'payment' | 'refund' | 'payment_method' | 'dispute' | 'ignored'
+  >()
   expectTypeOf<NonNullable<BillingOptions['extraGateways']>[number]>().toEqualTypeOf<Gateway>()
 })

@@ -4,6 +4,7 @@ import { readCredentials } from '../../src/gateways/credentials.ts'
 import { stripe } from '../../src/gateways/stripe/index.ts'
 import { stripeSigner } from '../../src/gateways/stripe/sign.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
+import type { Payment } from '../../src/payments/payment.ts'
 import { allCalls, newPayment, openBilling, settled, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import {
@@ -31,6 +32,25 @@ const scenarios: Readonly<Record<string, readonly [string, string]>> = {
   canceled: ['canceled', 'PaymentCanceled'],
 }
 
+const chargeEvents: ReadonlySet<string> = new Set([
+  'PaymentSucceeded',
+  'PaymentFailed',
+  'PaymentCanceled',
+])
+
+/** What each callback that settles no charge of ours is about, as its call says. */
+const besides: Readonly<Record<string, string>> = {
+  pending: 'callback',
+  refunded: 'refund:paid',
+  refunded_half: 'refund:paid',
+  refunded_rest: 'refund:paid',
+  disputed: 'dispute',
+  card_saved: 'payment_method:attached',
+  card_removed: 'payment_method:detached',
+  setup: 'payment_method:attached',
+  renewed: 'payment:paid',
+}
+
 forEachDatabase((engine) => {
   let billing: TestBilling
   before(async () => {
@@ -54,6 +74,8 @@ forEachDatabase((engine) => {
     assert.ok(call)
     return call
   }
+  const signed = (scenario: string, payment: Payment) =>
+    stripeSigner.sign({ scenario, payment, credentials, now: new Date(), newId: newUuid })
   const seen = async (id: string) => {
     const payment = await billing.core.payments.get(id)
     return [payment?.status, payment?.events.map(({ type }) => type)]
@@ -63,23 +85,31 @@ forEachDatabase((engine) => {
     test('every scenario of the signer has its row here', () => {
       assert.deepEqual(
         Object.keys(stripeSigner.scenarios).toSorted(),
-        Object.keys(scenarios).toSorted(),
+        Object.keys({ ...scenarios, ...besides }).toSorted(),
       )
     })
 
     for (const [scenario, [status, event]] of Object.entries(scenarios)) {
       test(`pending + ${scenario} -> ${status}, ${event}`, async () => {
         const payment = await newPayment(billing.core, { gateway: 'stripe' })
-        const now = new Date()
-        const { body, headers } = stripeSigner.sign({
-          scenario,
-          payment,
-          credentials,
-          now,
-          newId: newUuid,
-        })
+        const { body, headers } = signed(scenario, payment)
         await send(body, headers)
         assert.deepEqual(await seen(payment.id), [status, [event]])
+      })
+    }
+
+    for (const [scenario, type] of Object.entries(besides)) {
+      test(`pending + ${scenario} -> pending`, async () => {
+        const payment = await newPayment(billing.core, { gateway: 'stripe' })
+        const { body, headers } = signed(scenario, payment)
+        const call = await send(body, headers)
+        assert.deepEqual(
+          call.outcome?.map((result) => result.type),
+          [type],
+        )
+        const [status, events] = await seen(payment.id)
+        assert.equal(status, 'pending')
+        assert.ok(Array.isArray(events) && !events.some((name) => chargeEvents.has(name)))
       })
     }
   })

@@ -104,8 +104,8 @@ test('the README names only variables that are read', () => {
 
 test('docs/3-gateways.md lists every gateway as what it is', () => {
   const table = read('docs/3-gateways.md').split('\n## ')[0] ?? ''
-  const works = tableRows(table).filter(([, , , , state]) => state === 'works')
-  const shown = works.map(([, name = '', aliases = '']) => ({
+  const [, ...rows] = tableRows(table)
+  const shown = rows.map(([, name = '', aliases = '']) => ({
     name: codeIn(name)[0],
     aliases: codeIn(aliases),
   }))
@@ -115,13 +115,29 @@ test('docs/3-gateways.md lists every gateway as what it is', () => {
   )
 })
 
-test('the README names the gateways that work, and those that come later', () => {
-  const [works = '', later = ''] = section(read('README.md'), 'Gateways').split('work.')
-  const table = tableRows(read('docs/3-gateways.md').split('\n## ')[0] ?? '').slice(1)
-  const named = (state: string) =>
-    table.filter((row) => row[4] === state).flatMap(([, name = '']) => codeIn(name))
-  assert.deepEqual(codeIn(works).toSorted(), named('works').toSorted())
-  assert.deepEqual(codeIn(later), named('later'))
+test('docs/3-gateways.md names what each gateway needs, and leads to its README', () => {
+  const page = read('docs/3-gateways.md')
+  const rows = new Map(
+    tableRows(section(page, 'The three steps')).map((row) => [codeIn(row[0] ?? '')[0], row]),
+  )
+  for (const { name, credentials, verification, callbackUrlField } of builtin) {
+    assert.ok(page.includes(`(../src/gateways/${name}/README.md)`), name)
+    if (verification === 'none') continue
+    const [, set = '', , url = ''] = rows.get(name) ?? []
+    const needed = Object.entries(credentials).filter(
+      ([key, field]) =>
+        field.required ||
+        Object.values(credentials).some(({ requiredUnless }) => requiredUnless === key),
+    )
+    const variables = needed.map(([, { env }]) => env[0] ?? '')
+    assert.deepEqual([...codeIn(set)].sort(), [...variables].sort(), name)
+    if (callbackUrlField !== undefined) assert.deepEqual(codeIn(url), [callbackUrlField])
+  }
+})
+
+test('the README names every gateway, and no other', () => {
+  const [named = ''] = section(read('README.md'), 'Gateways').split(':')
+  assert.deepEqual(codeIn(named).toSorted(), builtin.map(({ name }) => name).toSorted())
 })
 
 test('the README lists every command, and no other', () => {

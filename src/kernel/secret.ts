@@ -7,6 +7,7 @@ export interface Secret {
 
 const shown = '[secret]'
 
+/** Wraps a text so that nothing shows it by accident. */
 export function secret(text: string): Secret {
   return Object.freeze({
     reveal: () => text,

@@ -107,6 +107,14 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   print('headers')
   for (const [name, value] of Object.entries(call.headers)) print(visible(`  ${name}: ${value}`))
   print('payload')
-  print(visible(call.payload ?? `(unreadable; base64) ${view.body_base64 ?? ''}`))
+  print(visible(call.payload ?? unreadableBody(view)))
   if (call.exception !== null) print(visible(`exception\n${call.exception}`))
+}
+
+function unreadableBody(body: {
+  readonly body_base64: string | null
+  readonly body_encrypted: boolean
+}): string {
+  if (body.body_encrypted) return '(unreadable; kept encrypted)'
+  return `(unreadable; base64) ${body.body_base64 ?? ''}`
 }

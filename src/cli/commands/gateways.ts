@@ -5,7 +5,7 @@ import { print, printJson, styled } from '../output.ts'
 export function addGateways(program: Command): void {
   const gatewaysCommand = program
     .command('gateways')
-    .description('show every gateway: callback URL, and whether it is configured')
+    .description('show every gateway: callback URL, set-up, and whether it is configured')
     .action(gateways)
   addExamples(gatewaysCommand, [['gateways']])
 }
@@ -23,6 +23,8 @@ async function gateways(_options: unknown, command: Command): Promise<void> {
     print(`  callbacks   ${view.webhook_url}`)
     if (view.webhook_requires_dashboard_setup) {
       print('              register this URL in the gateway’s dashboard')
+    } else if (view.callback_url_field !== null) {
+      print(`              no set-up: goes along as ${view.callback_url_field} of each payment`)
     }
     print(`  signature   ${view.scheme}`)
   }

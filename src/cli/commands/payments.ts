@@ -46,7 +46,7 @@ export function addPayments(program: Command): void {
   ])
   const showCommand = payments
     .command('show')
-    .description('one payment with its transitions, events and refunds')
+    .description('one payment with its transitions, events, refunds, disputes and saved cards')
     .argument('<id>')
     .action(show)
   addExamples(showCommand, [['payments show 0190163d-8694-739b-aea5-966c26f8ad90']])
@@ -115,6 +115,13 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   }
   for (const refund of payment.refunds) {
     print(`refund      ${refund.id}  ${refund.status}  ${money(refund)}`)
+  }
+  for (const dispute of payment.disputes) {
+    print(`dispute     ${dispute.providerReference}  ${dispute.status}`)
+  }
+  for (const method of payment.paymentMethods) {
+    const { brand, lastFour } = method.details
+    print(`card        ${method.id}  ${method.status}  ${brand ?? ''} ${lastFour ?? ''}`.trimEnd())
   }
 }
 

@@ -76,6 +76,17 @@ export interface Capabilities {
   readonly subscriptions: boolean
 }
 
+/** Takes callbacks and nothing else: `{ ...noCapabilities, savedCards: true }` says what more. */
+export const noCapabilities: Capabilities = {
+  checkout: false,
+  refund: false,
+  partialRefund: false,
+  poll: false,
+  registerWebhook: false,
+  savedCards: false,
+  subscriptions: false,
+}
+
 /** What the interpretation of a stored callback may use. It has no database. */
 export interface InterpretContext {
   readonly credentials: Credentials

@@ -1,7 +1,7 @@
 /** What a gateway of your own is made of; pass it to `createBilling` as one of `extraGateways`. */
 export { builtin } from './builtin.ts'
 
-export { invalid, plainAcknowledgment, unavailable, valid } from './gateway.ts'
+export { invalid, noCapabilities, plainAcknowledgment, unavailable, valid } from './gateway.ts'
 export type {
   AccountBinding,
   Acknowledgment,

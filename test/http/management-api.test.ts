@@ -100,7 +100,14 @@ describe('POST /payments', () => {
     assert.equal(rest['status'], 'pending')
     assert.equal(rest['checkout_url'], `${origin}/billing/fake/checkout/${String(id)}`)
     const read = await api(`/payments/${String(id)}`)
-    assert.deepEqual(read.body, { ...body, transitions: [], events: [], refunds: [] })
+    assert.deepEqual(read.body, {
+      ...body,
+      transitions: [],
+      events: [],
+      refunds: [],
+      disputes: [],
+      payment_methods: [],
+    })
   })
 
   test('is repeatable by id, and refuses the same id with other content', async () => {

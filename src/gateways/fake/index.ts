@@ -8,6 +8,7 @@ import {
   type Gateway,
   type RawRequest,
   type Verdict,
+  noCapabilities,
 } from '../gateway.ts'
 import { readFakeCallback } from './callback.ts'
 import { interpretFake } from './interpret.ts'
@@ -44,15 +45,7 @@ export const fake: Gateway = {
   credentialHeaders: [],
   secretFields: [],
   retryWindow: 0,
-  capabilities: {
-    checkout: false,
-    refund: false,
-    partialRefund: false,
-    poll: false,
-    registerWebhook: false,
-    savedCards: false,
-    subscriptions: false,
-  },
+  capabilities: noCapabilities,
   account: () => ({ merchantAccount: null, live: false }),
   verify,
   parse: (request) => parseJsonBody(request.body),

@@ -5,6 +5,7 @@ import {
   type CredentialFields,
   type Credentials,
   type Gateway,
+  noCapabilities,
 } from '../gateway.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import { interpretHutko } from './interpret.ts'
@@ -62,15 +63,7 @@ export const hutko: Gateway = {
   secretFields: ['rectoken', 'response_signature_string'],
   // Redelivered after 2 s, 1 min, 5 min, 10 min, 1 h and a day: 25 h 16 min in all.
   retryWindow: days(2),
-  capabilities: {
-    checkout: false,
-    refund: false,
-    partialRefund: false,
-    poll: false,
-    registerWebhook: false,
-    savedCards: true,
-    subscriptions: false,
-  },
+  capabilities: { ...noCapabilities, savedCards: true },
   account,
   verify: verifySignature,
   parse: parseCallback,

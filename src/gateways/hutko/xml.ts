@@ -1,4 +1,4 @@
-import { XMLParser } from 'fast-xml-parser'
+import { createRequire } from 'node:module'
 import { parseFormBody } from '../body/parse-form-body.ts'
 import { unreadable, type Payload } from '../body/payload.ts'
 
@@ -7,8 +7,6 @@ const declaration = /^<\?xml version="1\.0"(?: encoding="[Uu][Tt][Ff]-8")?\s*\?>
 /** A tag is a plain name: no attributes, and so no namespaces and no references to anything. */
 const tag = /<\/?[A-Za-z_][A-Za-z0-9_]*\/?>/g
 const entity = /&(?:amp|lt|gt|quot|apos);/g
-
-const parser = new XMLParser({ parseTagValue: false, trimValues: false })
 
 /**
  * Reads `<response>` with one level of elements that hold text, as form fields. Everything else that
@@ -24,9 +22,13 @@ export function readXml(text: string): Payload {
   return parseFormBody(Buffer.from(new URLSearchParams(fields).toString()))
 }
 
+const require = createRequire(import.meta.url)
+
 function parse(document: string): unknown {
+  // Loaded when the first XML comes: few brands still send it, and a start should not wait for it.
+  const { XMLParser } = require('fast-xml-parser') as typeof import('fast-xml-parser')
   try {
-    return parser.parse(document, true)
+    return new XMLParser({ parseTagValue: false, trimValues: false }).parse(document, true)
   } catch {
     return undefined
   }

@@ -5,6 +5,7 @@ import {
   type CredentialFields,
   type Credentials,
   type Gateway,
+  noCapabilities,
 } from '../gateway.ts'
 import { interpretLiqpay } from './interpret.ts'
 import { isPublicKey, isSandboxKey, parseCallback } from './payload.ts'
@@ -51,15 +52,7 @@ export const liqpay: Gateway = {
   secretFields: ['card_token'],
   // LiqPay publishes no schedule: as long as the most patient of the published ones is usual.
   retryWindow: days(3),
-  capabilities: {
-    checkout: false,
-    refund: false,
-    partialRefund: false,
-    poll: false,
-    registerWebhook: false,
-    savedCards: true,
-    subscriptions: false,
-  },
+  capabilities: { ...noCapabilities, savedCards: true },
   account,
   verify: verifySignature,
   parse: parseCallback,

@@ -1,6 +1,11 @@
 import { days, type Duration } from '../../kernel/duration.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
-import { plainAcknowledgment, type CredentialFields, type Gateway } from '../gateway.ts'
+import {
+  plainAcknowledgment,
+  type CredentialFields,
+  type Gateway,
+  noCapabilities,
+} from '../gateway.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import { interpretMonobank } from './interpret.ts'
 import { readPublicKeys } from './public-key.ts'
@@ -66,15 +71,7 @@ export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptio
     secretFields: ['cardToken'],
     // Up to three attempts at intervals that are not published; a day is surely longer.
     retryWindow: days(1),
-    capabilities: {
-      checkout: false,
-      refund: false,
-      partialRefund: false,
-      poll: false,
-      registerWebhook: false,
-      savedCards: true,
-      subscriptions: false,
-    },
+    capabilities: { ...noCapabilities, savedCards: true },
     // Neither the token nor a callback tells which merchant it is, or whether money is real.
     account: () => ({ merchantAccount: null, live: null }),
     verify: createVerifier(keyTimeout),

@@ -6,6 +6,7 @@ import {
   type CredentialFields,
   type Credentials,
   type Gateway,
+  noCapabilities,
 } from '../gateway.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import { liveApiBase } from './api.ts'
@@ -74,15 +75,7 @@ export const paddle: Gateway = {
   secretFields: [],
   // A live account's; a sandbox gives up after a quarter of an hour.
   retryWindow: days(3),
-  capabilities: {
-    checkout: false,
-    refund: false,
-    partialRefund: false,
-    poll: false,
-    registerWebhook: false,
-    savedCards: true,
-    subscriptions: false,
-  },
+  capabilities: { ...noCapabilities, savedCards: true },
   account,
   verify: verifySignature,
   parse: (request) => parseJsonBody(request.body),

@@ -1,6 +1,11 @@
 import { days } from '../../kernel/duration.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
-import { plainAcknowledgment, type CredentialFields, type Gateway } from '../gateway.ts'
+import {
+  plainAcknowledgment,
+  type CredentialFields,
+  type Gateway,
+  noCapabilities,
+} from '../gateway.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import { interpretStripe } from './interpret.ts'
 import { modeOfKeys } from './keys.ts'
@@ -60,15 +65,7 @@ export const stripe: Gateway = {
   secretFields: [],
   // Automatic redelivery in live mode; what a person resends by hand can be up to 30 days old.
   retryWindow: days(3),
-  capabilities: {
-    checkout: false,
-    refund: false,
-    partialRefund: false,
-    poll: false,
-    registerWebhook: false,
-    savedCards: true,
-    subscriptions: false,
-  },
+  capabilities: { ...noCapabilities, savedCards: true },
   // An API key tells its mode.
   account: ({ secrets }) => ({
     merchantAccount: null,

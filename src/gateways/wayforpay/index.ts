@@ -1,5 +1,11 @@
 import { days } from '../../kernel/duration.ts'
-import type { AccountBinding, CredentialFields, Credentials, Gateway } from '../gateway.ts'
+import {
+  type AccountBinding,
+  type CredentialFields,
+  type Credentials,
+  type Gateway,
+  noCapabilities,
+} from '../gateway.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import { bindingOf, testMerchant } from './account.ts'
 import { acknowledge } from './acknowledge.ts'
@@ -54,15 +60,7 @@ export const wayforpay: Gateway = {
   credentialHeaders: [],
   secretFields: ['recToken'],
   retryWindow: days(4),
-  capabilities: {
-    checkout: false,
-    refund: false,
-    partialRefund: false,
-    poll: false,
-    registerWebhook: false,
-    savedCards: true,
-    subscriptions: false,
-  },
+  capabilities: { ...noCapabilities, savedCards: true },
   account,
   verify: verifySignature,
   parse: parseCallback,

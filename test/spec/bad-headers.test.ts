@@ -1,8 +1,11 @@
 import { createHash, createHmac } from 'node:crypto'
-import { after, before, describe } from 'node:test'
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
 import type { Payment } from '../../src/payments/payment.ts'
+import { testCredentials } from '../../src/testing/test-credentials.ts'
 import { embedded } from '../support/databases.ts'
-import { callbackAbout, keyOf, textAbout, wireOf } from './callbacks.ts'
+import { startStandIn } from '../support/stand-in.ts'
+import { callbackAbout, gatewayOf, keyOf, textAbout, wireOf, type Callback } from './callbacks.ts'
 import {
   declareTable,
   openService,
@@ -26,11 +29,14 @@ const takes = (name: string, table: Table) => declareTable(() => service, [name,
 const stripeKey = keyOf('stripe')
 const paddleKey = keyOf('paddle')
 const hmac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex')
-const secondsAgo = (age: number) => String(Math.floor(Date.now() / 1000) - age)
+// One moment for all parts of a header, whenever a second ends.
+const moment = { seconds: 0 }
+const secondsAgo = (age: number) => String(moment.seconds - age)
 
 type Header = (body: string) => string
 const withHeader = (header: string, value: Header) => (payment: Payment) => {
   const body = textAbout(payment)
+  moment.seconds = Math.floor(Date.now() / 1000)
   return { headers: { [header]: value(body) }, body }
 }
 const stripe = (value: Header) => withHeader('stripe-signature', value)
@@ -48,6 +54,7 @@ const stripeRefused: Table = {
   'two times, the signed one first': stripe(
     (body) => `t=${secondsAgo(400)},t=${at()},${v1(secondsAgo(400), body)}`,
   ),
+  'the same time twice': stripe((body) => `t=${at()},t=${at()},${v1(at(), body)}`),
   'eleven v1, the last one right': stripe((body) =>
     [`t=${at()}`, ...wrong('v1', 10), v1(at(), body)].join(','),
   ),
@@ -77,6 +84,7 @@ const paddleRefused: Table = {
   'two times, the signed one first': paddle(
     (body) => `ts=${secondsAgo(400)};ts=${at()};${h1(secondsAgo(400), body)}`,
   ),
+  'the same time twice': paddle((body) => `ts=${at()};ts=${at()};${h1(at(), body)}`),
   'eleven h1, the last one right': paddle((body) =>
     [`ts=${at()}`, ...wrong('h1', 10), h1(at(), body)].join(';'),
   ),
@@ -131,6 +139,69 @@ describe('bad inputs, I: monobank', () => {
         callbackAbout(payment),
         createHash('sha256').update(textAbout(payment)).digest('base64'),
       ),
+  })
+})
+
+const publicKeyOf = (owner: string) => testCredentials(gatewayOf('monobank'), owner)['public_key']
+const message = (text: string) => JSON.stringify({ message: text })
+
+/** The service with a bank that gives its key out, over HTTP; both change. */
+async function openAtBank() {
+  const bank = { key: publicKeyOf('old') ?? '', isDown: false }
+  const standIn = await startStandIn(() =>
+    bank.isDown ? { status: 503, body: {} } : { body: { key: bank.key } },
+  )
+  const monobank = { token: 'token_of_the_merchant', api_base: standIn.base }
+  const shop = await openService(embedded, { gateways: { monobank } })
+  const answerTo = async (callback: Callback) => {
+    const { answer } = await shop.receive('monobank', callback)
+    return [answer.status, answer.body]
+  }
+  const close = async () => {
+    await shop[Symbol.asyncDispose]()
+    await standIn.close()
+  }
+  return { ...shop, bank, standIn, answerTo, [Symbol.asyncDispose]: close }
+}
+
+describe("bad inputs, I: the bank's key", () => {
+  test('a bank that is down: 503 and nothing stored; up again: the same callback pays', async (t) => {
+    await using shop = await openAtBank()
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const payment = await shop.pay('monobank')
+    const callback = callbackAbout(payment, { owner: 'old' })
+    shop.bank.isDown = true
+    assert.deepEqual(await shop.answerTo(callback), [503, message('temporarily unavailable')])
+    assert.deepEqual((await shop.core.calls.list()).data, [])
+    shop.bank.isDown = false
+    t.mock.timers.setTime(Date.now() + 6_000)
+    assert.deepEqual(await shop.send(payment, callback), settles)
+  })
+
+  test('a key that is replaced in the midst of garbage: asked for once a minute, then known', async (t) => {
+    await using shop = await openAtBank()
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const first = await shop.pay('monobank')
+    assert.deepEqual(await shop.send(first, callbackAbout(first, { owner: 'old' })), settles)
+    assert.equal(shop.standIn.requests.length, 1)
+
+    const payment = await shop.pay('monobank')
+    const genuine = callbackAbout(payment, { owner: 'new' })
+    const garbage = () => shop.answerTo(callbackAbout(payment, { owner: 'nobody' }))
+    const flood = () => Promise.all(Array.from({ length: 50 }, garbage))
+    shop.bank.key = publicKeyOf('new') ?? ''
+    assert.deepEqual(await shop.send(payment, genuine), refused)
+    await flood()
+    assert.equal(shop.standIn.requests.length, 1)
+
+    t.mock.timers.setTime(Date.now() + 61_000)
+    const [answers, taken] = await Promise.all([flood(), shop.answerTo(genuine)])
+    assert.ok(answers.every(([status, body]) => status === 403 && body === message('forbidden')))
+    assert.deepEqual(taken, [200, message('ok')])
+    assert.equal(shop.standIn.requests.length, 2)
+    assert.equal((await shop.core.payments.get(payment.id))?.status, 'paid')
+    const late = await shop.pay('monobank')
+    assert.deepEqual(await shop.send(late, callbackAbout(late, { owner: 'old' })), refused)
   })
 })
 

@@ -213,6 +213,9 @@ export function callbackAbout(payment: Payment, statement: Statement = {}): Call
   return wireOf(gateway).sign(text, keyOf(gateway, statement.owner))
 }
 
+// All callbacks tell of one moment, so that two texts about a payment are the same.
+const startedAt = new Date()
+
 /** The JSON of a callback about the payment; the first scenario, paid, by default. */
 export function textAbout(payment: Payment, scenario?: string): string {
   const gateway = gatewayOf(payment.gateway)
@@ -225,7 +228,7 @@ export function textAbout(payment: Payment, scenario?: string): string {
       {},
       { production: false, config: settingsOf()[gateway.name] ?? {} },
     ),
-    now: new Date(),
+    now: startedAt,
     newId: newUuid,
     payment,
   }

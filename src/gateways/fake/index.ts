@@ -1,6 +1,7 @@
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import {
   invalid,
+  noCapabilities,
   plainAcknowledgment,
   valid,
   type CredentialFields,
@@ -8,7 +9,6 @@ import {
   type Gateway,
   type RawRequest,
   type Verdict,
-  noCapabilities,
 } from '../gateway.ts'
 import { readFakeCallback } from './callback.ts'
 import { interpretFake } from './interpret.ts'

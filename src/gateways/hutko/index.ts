@@ -1,11 +1,11 @@
 import { days } from '../../kernel/duration.ts'
 import {
+  noCapabilities,
   plainAcknowledgment,
   type AccountBinding,
   type CredentialFields,
   type Credentials,
   type Gateway,
-  noCapabilities,
 } from '../gateway.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import { interpretHutko } from './interpret.ts'

@@ -1,10 +1,10 @@
 import { days, type Duration } from '../../kernel/duration.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import {
+  noCapabilities,
   plainAcknowledgment,
   type CredentialFields,
   type Gateway,
-  noCapabilities,
 } from '../gateway.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import { interpretMonobank } from './interpret.ts'

@@ -1,24 +1,19 @@
 import { days } from '../../kernel/duration.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import {
+  noCapabilities,
   plainAcknowledgment,
   type AccountBinding,
   type CredentialFields,
   type Credentials,
   type Gateway,
-  noCapabilities,
 } from '../gateway.ts'
 import { isHttpUrl } from '../is-http-url.ts'
+import { toleranceField } from '../signing/timestamped-signature.ts'
 import { liveApiBase } from './api.ts'
 import { interpretPaddle } from './interpret.ts'
 import { paddleSigner } from './sign.ts'
-import {
-  defaultToleranceSeconds,
-  isTolerance,
-  largestToleranceSeconds,
-  signatureHeaders,
-  verifySignature,
-} from './signature.ts'
+import { signatureHeaders, verifySignature } from './signature.ts'
 
 const credentials = {
   signing_secret: {
@@ -42,17 +37,7 @@ const credentials = {
     accepts: { expected: 'an http(s) URL', test: isHttpUrl },
     description: 'Where the API is reached; https://sandbox-api.paddle.com for a sandbox account.',
   },
-  tolerance_seconds: {
-    env: ['PADDLE_TOLERANCE_SECONDS', 'BETA_TOLERANCE_SECONDS'],
-    secret: false,
-    required: false,
-    default: String(defaultToleranceSeconds),
-    accepts: {
-      expected: `whole seconds from 1 to ${largestToleranceSeconds}`,
-      test: isTolerance,
-    },
-    description: 'Age that a signature may have, and how far in the future it may lie.',
-  },
+  tolerance_seconds: toleranceField(['PADDLE_TOLERANCE_SECONDS', 'BETA_TOLERANCE_SECONDS']),
 } as const satisfies CredentialFields
 
 /** An API key tells its mode; keys that disagree, or none, tell nothing. */

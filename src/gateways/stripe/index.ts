@@ -1,22 +1,17 @@
 import { days } from '../../kernel/duration.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import {
+  noCapabilities,
   plainAcknowledgment,
   type CredentialFields,
   type Gateway,
-  noCapabilities,
 } from '../gateway.ts'
 import { isHttpUrl } from '../is-http-url.ts'
+import { toleranceField } from '../signing/timestamped-signature.ts'
 import { interpretStripe } from './interpret.ts'
 import { modeOfKeys } from './keys.ts'
 import { stripeSigner } from './sign.ts'
-import {
-  defaultToleranceSeconds,
-  isTolerance,
-  largestToleranceSeconds,
-  signatureHeaders,
-  verifySignature,
-} from './signature.ts'
+import { signatureHeaders, verifySignature } from './signature.ts'
 
 const credentials = {
   signing_secret: {
@@ -39,17 +34,7 @@ const credentials = {
     accepts: { expected: 'an http(s) URL', test: isHttpUrl },
     description: 'Where the API is reached.',
   },
-  tolerance_seconds: {
-    env: ['STRIPE_TOLERANCE_SECONDS', 'ALPHA_TOLERANCE_SECONDS'],
-    secret: false,
-    required: false,
-    default: String(defaultToleranceSeconds),
-    accepts: {
-      expected: `whole seconds from 1 to ${largestToleranceSeconds}`,
-      test: isTolerance,
-    },
-    description: 'Age that a signature may have, and how far in the future it may lie.',
-  },
+  tolerance_seconds: toleranceField(['STRIPE_TOLERANCE_SECONDS', 'ALPHA_TOLERANCE_SECONDS']),
 } as const satisfies CredentialFields
 
 /** Stripe, the spec's Alpha. Protocol and choices: README.md beside this file. */

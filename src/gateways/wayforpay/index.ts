@@ -1,10 +1,10 @@
 import { days } from '../../kernel/duration.ts'
 import {
+  noCapabilities,
   type AccountBinding,
   type CredentialFields,
   type Credentials,
   type Gateway,
-  noCapabilities,
 } from '../gateway.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import { bindingOf, testMerchant } from './account.ts'

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import type * as FastXmlParser from 'fast-xml-parser'
 import { parseFormBody } from '../body/parse-form-body.ts'
 import { unreadable, type Payload } from '../body/payload.ts'
 
@@ -26,7 +27,7 @@ const require = createRequire(import.meta.url)
 
 function parse(document: string): unknown {
   // Loaded when the first XML comes: few brands still send it, and a start should not wait for it.
-  const { XMLParser } = require('fast-xml-parser') as typeof import('fast-xml-parser')
+  const { XMLParser } = require('fast-xml-parser') as typeof FastXmlParser
   try {
     return new XMLParser({ parseTagValue: false, trimValues: false }).parse(document, true)
   } catch {

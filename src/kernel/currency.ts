@@ -10,8 +10,12 @@ export interface Currency {
   readonly digits: number
 }
 
-const byCode = new Map<unknown, Currency>(data.map((currency) => [currency.code, currency]))
-const byNumber = new Map<string, Currency>(data.map((currency) => [currency.number, currency]))
+const byCode = new Map<unknown, Currency>()
+const byNumber = new Map<string, Currency>()
+for (const currency of data) {
+  byCode.set(currency.code, currency)
+  byNumber.set(currency.number, currency)
+}
 
 /** The currency of exactly this code; undefined for any other spelling. */
 export function findCurrency(code: unknown): Currency | undefined {

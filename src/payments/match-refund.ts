@@ -34,12 +34,13 @@ export function matchRefund(
 const mismatch = { kind: 'mismatch', reason: 'amount_mismatch' } as const
 
 function matchSingle(outcome: SingleRefundOutcome, rows: readonly RefundRow[]): RefundMatch {
-  const { amount, refundReference, refundId } = outcome
+  const { status, amount, refundReference, refundId } = outcome
   const row =
     rows.find(({ refund }) => refund.providerReference === refundReference) ??
     rows.find(({ refund }) => refund.id === refundId && refund.providerReference === null) ??
     ownPending(rows, amount) ??
-    unnamed(rows, amount)
+    // What a total has counted did go back: a refusal is about another one.
+    (status === 'paid' || status === 'pending' ? unnamed(rows, amount) : undefined)
   if (row !== undefined) {
     const differs = amount !== undefined && amount !== row.refund.amount
     return differs ? mismatch : { kind: 'found', row }
@@ -52,7 +53,7 @@ function matchTotal(total: bigint, rows: readonly RefundRow[]): RefundMatch {
   const paid = rows.filter(({ refund }) => refund.status === 'paid')
   const amount = total - paid.reduce((sum, { refund }) => sum + refund.amount, 0n)
   if (amount > 0n) {
-    const row = ownPending(rows, amount)
+    const row = ownPending(rows, amount) ?? anyPending(rows, amount)
     return row === undefined ? { kind: 'new', amount, reference: null } : { kind: 'found', row }
   }
   // Known already; but an event that was never dispatched is due.
@@ -75,4 +76,9 @@ function ownPending(rows: readonly RefundRow[], amount: bigint | undefined): Ref
     ({ refund }) =>
       refund.status === 'pending' && refund.providerReference === null && refund.amount === amount,
   )
+}
+
+/** A refund that the provider has named before: a total says that it is done, and names none. */
+function anyPending(rows: readonly RefundRow[], amount: bigint): RefundRow | undefined {
+  return rows.find(({ refund }) => refund.status === 'pending' && refund.amount === amount)
 }

@@ -17,6 +17,7 @@ import {
   xmlOf,
 } from './fixtures/callbacks.ts'
 import { hutko } from './index.ts'
+import { readEnvelope } from './payload.ts'
 
 test('protocol 2.0 signs the text of data, whichever way it comes', () => {
   const callback = envelope(paidOrder)
@@ -91,8 +92,17 @@ test('the stored payload is the order itself, and the same from stored bytes', (
   const flat = hutko.parse(requestOf(JSON.stringify(signed(paidOrder))))
   assert.ok(flat.kind === 'json')
   assert.equal(flat.exact, true)
-  assert.deepEqual(hutko.parse(requestOf('{"version":"2.0","data":"e30"}')), {
-    kind: 'unreadable',
-    reason: 'invalid_json',
-  })
+  for (const data of ['"e30"', '"ew=="', '1', '["e30="]']) {
+    const unread = hutko.parse(requestOf(`{"version":"2.0","data":${data}}`))
+    assert.deepEqual(unread, { kind: 'unreadable', reason: 'invalid_json' }, data)
+  }
+})
+
+test('the version tells what is signed, and only 2.0 with data is 2.0', () => {
+  const versionOf = (body: string) => readEnvelope(requestOf(body)).version
+  assert.equal(versionOf('{"version":"2.0","data":"e30="}'), '2.0')
+  for (const body of ['{"version":"2.0"}', '{"version":"1.0","data":"e30="}', '{}', 'a=1']) {
+    assert.equal(versionOf(body), '1.0', body)
+  }
+  assert.equal(versionOf('['), undefined)
 })

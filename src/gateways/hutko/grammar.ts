@@ -11,7 +11,7 @@ export const statusWord = /^[a-z]+(?:_[a-z]+)*$/
 export const maskedCard = /^\d{6,8}[Xx*]{2,9}(\d{4})$/
 
 /** What the operations are called that mean something to us. */
-export const operations: ReadonlySet<string> = new Set(['purchase', 'reverse', 'verification'])
+export const operations: ReadonlySet<unknown> = new Set(['purchase', 'reverse', 'verification'])
 
 /** How far the check of a card has come. */
 export const verificationWords: ReadonlySet<string> = new Set([

@@ -73,14 +73,16 @@ export function readOrder(payload: Payload): OrderResult {
 /** All of them come with every callback; one without decides nothing. */
 function toOrder(texts: Texts, info: JsonObject): OrderResult {
   const { order_id: id, order_status: status, tran_type: operation } = texts
-  const { merchant_id: merchantId = '', payment_id: paymentId = '', order_time: time = '' } = texts
+  const merchantId = texts.merchant_id?.match(digits)?.[0]
+  const paymentId = texts.payment_id?.match(digits)?.[0]
+  const time = texts.order_time?.match(dateTime)?.[0]
   const reversed = parseMinorUnits(texts.reversal_amount)
   if (texts.response_status !== 'success') return malformed('response_status')
-  if (!digits.test(merchantId)) return malformed('merchant_id')
+  if (merchantId === undefined) return malformed('merchant_id')
   if (id === undefined) return malformed('order_id')
   if (status === undefined) return malformed('order_status')
-  if (!dateTime.test(time)) return malformed('order_time')
-  if (!digits.test(paymentId)) return malformed('payment_id')
+  if (time === undefined) return malformed('order_time')
+  if (paymentId === undefined) return malformed('payment_id')
   if (operation === undefined) return malformed('tran_type')
   if (reversed === undefined) return malformed('reversal_amount')
   const capture = captureOf(info)
@@ -108,7 +110,7 @@ function toOrder(texts: Texts, info: JsonObject): OrderResult {
 function moneyOf(texts: Texts, captured: string | undefined): Pick<Order, 'amount' | 'currency'> {
   const currency = findCurrency(texts.currency)?.code
   const amount = parseMinorUnits(texts.amount)
-  if (captured === undefined || amount === undefined) return { amount, currency }
+  if (captured === undefined) return { amount, currency }
   const readings = [parseMinorUnits(captured), parseMajorUnits(captured, currency)]
   return { amount: readings.includes(amount) ? amount : undefined, currency }
 }

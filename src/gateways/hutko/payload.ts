@@ -1,5 +1,5 @@
 import { decodeText } from '../body/decode-text.ts'
-import { isJsonObject, numberTextOf, type JsonValue } from '../body/json.ts'
+import { isJsonObject, numberTextOf, textOf, type JsonValue } from '../body/json.ts'
 import { parseFormBody } from '../body/parse-form-body.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import { unreadable, type Payload } from '../body/payload.ts'
@@ -31,22 +31,16 @@ export function parseCallback({ body }: RawRequest): Payload {
   const payload = readBody(body)
   const envelope = toEnvelope(payload)
   if (envelope.version !== '2.0') return payload
-  const bytes = decodeData(envelope.data)
+  const data = textOf(envelope.data)
+  const bytes = data === undefined ? undefined : decodeCanonicalBase64(data)
   if (bytes === undefined) return unreadable('invalid_json')
   const inner = parseJsonBody(bytes)
   return inner.kind === 'json' ? { ...inner, exact: false } : inner
 }
 
-/** The bytes within `data`; undefined unless it is canonical base64. */
-export function decodeData(data: JsonValue): Uint8Array | undefined {
-  return typeof data === 'string' ? decodeCanonicalBase64(data) : undefined
-}
-
 /** The parameters of a payload, out of the wrapper that it may have. */
 export function fieldsOf(payload: Payload): Fields | undefined {
-  if (payload.kind === 'unreadable') return undefined
-  if (payload.kind === 'form') return payload.value
-  const { value } = payload
+  const value = 'value' in payload ? payload.value : undefined
   return isJsonObject(value) ? (wrapped(value, 'response') ?? value) : undefined
 }
 

@@ -65,13 +65,12 @@ function pinMoney(
   const end = card === -1 ? order : Math.min(card, order)
   const currencies = indexesOf(pieces.slice(0, Math.max(0, end)), isCurrencyCode)
   if (currencies.length > 2) return undefined
-  // The payer's currency is the first of two, with the payer's amount before it.
   const own = currencies.at(-1)
-  const payers = currencies.length === 2 ? (currencies[0] ?? -1) : -1
-  return {
-    amount: own === undefined ? undefined : pieces.slice(payers + 1, own).find(isNumber),
-    currency: own === undefined ? undefined : pieces[own],
-  }
+  if (own === undefined) return { amount: undefined, currency: undefined }
+  // The payer's currency is the first of two, with the payer's amount before it.
+  const before = pieces.slice(0, own)
+  const amount = before.slice(before.findIndex(isCurrencyCode) + 1).find(isNumber)
+  return { amount, currency: pieces[own] }
 }
 
 function pinCharge(
@@ -93,21 +92,22 @@ function pinResult(
 ): Pick<PinnedValues, Result> | undefined {
   const rest = pieces.slice(start)
   const results = indexesOf(rest, (piece) => piece === 'success' || piece === 'failure')
-  const [result] = results
-  const end = rest.slice(result === undefined ? 0 : result + 1)
+  const [result = -1] = results
+  const end = rest.slice(result + 1)
   const operation = new Set(end.filter((piece) => operations.has(piece)))
   const verification = new Set(end.filter((piece) => verificationWords.has(piece)))
   if (results.length > 1 || operation.size > 1 || verification.size > 1) return undefined
   return {
-    response_status: result === undefined ? undefined : rest[result],
-    reversal_amount: result === undefined ? undefined : end.find(isNumber),
+    response_status: rest[result],
+    reversal_amount: results.length === 0 ? undefined : end.find(isNumber),
     tran_type: [...operation][0],
     verification_status: [...verification][0],
   }
 }
 
-function isStatus(piece: string, next: string | undefined): boolean {
-  return statusWord.test(piece) && next !== undefined && dateTime.test(next)
+/** The last piece has none behind it, and is no time itself where it is a status. */
+function isStatus(piece: string, next = piece): boolean {
+  return statusWord.test(piece) && dateTime.test(next)
 }
 
 function isNumber(piece: string): boolean {

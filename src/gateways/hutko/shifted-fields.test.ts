@@ -124,6 +124,7 @@ test('each value that decides is refused under another name, or beside its like'
       { parent_order_id: otherPaymentId, parent_x: paymentId },
       'fields_ambiguous',
     ],
+    ['an operation under another name', { tran_type: 'capture', sender_account: 'purchase' }],
     ['a parent under another name', { parent_order: otherPaymentId }],
     ['a third currency', { card_currency: 'EUR' }, 'fields_ambiguous'],
     ['information under another name', { additional_data: '{"capture_status":"hold"}' }],
@@ -136,6 +137,11 @@ test('each value that decides is refused under another name, or beside its like'
   for (const [about, change, reason = 'fields_shifted'] of cases) {
     assert.equal(verdictOn(signed({ ...paidOrder, ...change })), reason, about)
   }
+})
+
+test('where no order is told of, a brace in the amount hides nothing', () => {
+  assert.equal(verdictOn(signed({ amount: '{' })), 'valid')
+  assert.equal(verdictOn(signed({ ad: '{' })), 'fields_shifted')
 })
 
 test('two values merged, or one split, under the same signature are refused', () => {

@@ -37,7 +37,6 @@ function agree(fields: ReadonlyMap<string, string>, pinned: PinnedValues): boole
 
 /** An operation that we do not handle, or a parent that is no payment of ours: it is ignored. */
 function isForeign(name: string, named: string | undefined): boolean {
-  if (named === undefined) return false
   if (name === 'tran_type') return !operations.has(named)
   return name === 'parent_order_id' && !isUuid(named)
 }

@@ -130,6 +130,8 @@ test('every configured key counts, and none where the gateway is not configured'
   assert.equal(verdictOf(body, notConfigured), 'not_configured')
   assert.equal(verdictOf(body, credentialsOf('')), 'not_configured')
   assert.equal(verdictOf(body, credentialsOf(key, '')), 'not_configured')
+  const keyless = { ...credentialsOf(), secrets: {} }
+  assert.equal(verdictOf(body, keyless), 'signature_mismatch')
 })
 
 test('the signed string that comes along in test mode never counts', () => {

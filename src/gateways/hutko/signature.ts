@@ -1,10 +1,11 @@
 import type { Secret } from '../../kernel/secret.ts'
-import type { JsonValue } from '../body/json.ts'
+import { textOf, type JsonValue } from '../body/json.ts'
 import { invalid, valid, type Credentials, type RawRequest, type Verdict } from '../gateway.ts'
+import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
 import { decodeCanonicalHex } from '../signing/canonical-hex.ts'
 import { constantTimeEqual } from '../signing/constant-time-equal.ts'
 import { sha1 } from '../signing/sha1.ts'
-import { decodeData, isScalar, readEnvelope, scalarOf, type Fields } from './payload.ts'
+import { isScalar, readEnvelope, scalarOf, type Fields } from './payload.ts'
 import { separator, shiftFault } from './shifted-fields.ts'
 
 const digestBytes = 20
@@ -39,8 +40,9 @@ export function verifySignature(request: RawRequest, credentials: Credentials): 
 /** The 20 bytes, or why there are none. */
 function readSignature(value: JsonValue | undefined): Uint8Array | string {
   if (value === undefined || value === null || value === '') return 'signature_missing'
-  if (typeof value !== 'string') return 'signature_malformed'
-  return decodeCanonicalHex(value, digestBytes) ?? 'signature_malformed'
+  const text = textOf(value)
+  if (text === undefined) return 'signature_malformed'
+  return decodeCanonicalHex(text, digestBytes) ?? 'signature_malformed'
 }
 
 type Signed =
@@ -53,8 +55,9 @@ type Signed =
   | { readonly ok: false; readonly reason: string }
 
 function signedData(data: JsonValue): Signed {
-  const readable = typeof data === 'string' && decodeData(data) !== undefined
-  return readable ? { ok: true, text: data } : { ok: false, reason: 'data_malformed' }
+  const text = textOf(data)
+  const readable = text !== undefined && decodeCanonicalBase64(text) !== undefined
+  return readable ? { ok: true, text } : { ok: false, reason: 'data_malformed' }
 }
 
 const unsigned: ReadonlySet<string> = new Set(['signature', 'response_signature_string'])

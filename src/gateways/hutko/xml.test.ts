@@ -58,3 +58,11 @@ test('everything else that XML can be is refused', () => {
   ]
   for (const text of texts) assert.equal(readXml(text).kind, 'unreadable', text)
 })
+
+test('a document of up to 64 KiB is read, a longer one is not', () => {
+  const frame = '<response><a></a></response>'
+  const textOfLength = (length: number) =>
+    frame.replace('<a>', `<a>${'x'.repeat(length - frame.length)}`)
+  assert.equal(readXml(textOfLength(64 * 1024)).kind, 'form')
+  assert.equal(readXml(textOfLength(64 * 1024 + 1)).kind, 'unreadable')
+})

@@ -3,6 +3,9 @@ import type * as FastXmlParser from 'fast-xml-parser'
 import { parseFormBody } from '../body/parse-form-body.ts'
 import { unreadable, type Payload } from '../body/payload.ts'
 
+/** Many times a callback's length: anybody may send XML, and reading it costs far more than JSON. */
+const longestDocument = 64 * 1024
+
 const declaration = /^<\?xml version="1\.0"(?: encoding="[Uu][Tt][Ff]-8")?\s*\?>/
 
 /** A tag is a plain name: no attributes, and so no namespaces and no references to anything. */
@@ -15,6 +18,7 @@ const entity = /&(?:amp|lt|gt|quot|apos);/g
  * comments, processing instructions, attributes. Never throws.
  */
 export function readXml(text: string): Payload {
+  if (text.length > longestDocument) return unreadable('invalid_form')
   const document = text.trim().replace(declaration, '')
   const rest = document.replaceAll(tag, '').replaceAll(entity, '')
   if (rest.includes('<') || rest.includes('&')) return unreadable('invalid_form')

@@ -16,10 +16,8 @@ export type EnvelopeResult =
 export function readEnvelope(body: Uint8Array): EnvelopeResult {
   const payload = opensObject(body) ? parseJsonBody(body) : parseFormBody(body)
   if (payload.kind === 'unreadable') return { ok: false, reason: payload.reason }
-  if (payload.kind === 'form') return { ok: true, fields: payload.value }
-  return isJsonObject(payload.value)
-    ? { ok: true, fields: payload.value }
-    : { ok: false, reason: 'invalid_json' }
+  // JSON that opens with a brace is an object: the other case is for the type alone.
+  return { ok: true, fields: isJsonObject(payload.value) ? payload.value : new Map() }
 }
 
 const byteOrderMark = [0xef, 0xbb, 0xbf]

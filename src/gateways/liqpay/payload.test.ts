@@ -16,6 +16,7 @@ import {
 } from './fixtures/callbacks.ts'
 import { interpretLiqpay } from './interpret.ts'
 import { liqpay } from './index.ts'
+import { isPaymentId } from './payload.ts'
 
 const unreadable = (reason: string) => ({ kind: 'unreadable', reason })
 
@@ -35,6 +36,8 @@ test('what cannot be read is told by its reason', () => {
     ['signature=x', 'invalid_form'],
     ['{"data":1}', 'invalid_form'],
     ['{"data":', 'invalid_json'],
+    // Only a whole byte order mark is one: this character shares two of its bytes.
+    ['\uff3f{"data":"e30="}', 'invalid_form'],
     ['data=a&data=b', 'duplicate_key'],
     ['data=', 'empty'],
     ['data=!!not+base64', 'invalid_form'],
@@ -97,6 +100,8 @@ test('the operation’s id may be a number or its digits as a text', () => {
     const changed = text.replace('"payment_id":7310094425', `"payment_id":${lexeme}`)
     assert.deepEqual(interpretText(changed), [paid])
   }
+  assert.equal(isPaymentId('7310094425'), true)
+  assert.equal(isPaymentId(7310094425), false)
   // Larger than a float can tell apart.
   const [large] = interpretText(text.replace(':7310094425', ':9007199254740993123'))
   assert.deepEqual(large, { ...paid, providerReference: '9007199254740993123' })

@@ -31,7 +31,8 @@ export function verifySignature(request: RawRequest, credentials: Credentials): 
   if (fault !== undefined) return invalid(fault)
   const data = textOf(fields.get('data'))
   if (data === undefined) return invalid('data_malformed')
-  const signature = decodeCanonicalBase64(textOf(fields.get('signature')) ?? '')
+  const sent = textOf(fields.get('signature'))
+  const signature = sent === undefined ? undefined : decodeCanonicalBase64(sent)
   if (signature?.byteLength !== digestBytes) return invalid('signature_malformed')
   return keys.some((key) => constantTimeEqual(signature, signatureOf(key, data)))
     ? valid

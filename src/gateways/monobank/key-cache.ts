@@ -22,10 +22,15 @@ const pauseWithKey = minutes(1)
 const pauseWithoutKey = seconds(5)
 
 interface Entry {
-  key: KeyObject | undefined
-  askedAt: number | undefined
-  pending: Promise<KeyResult> | undefined
-  last: KeyResult
+  key?: KeyObject
+  asked?: Asked
+  pending?: boolean
+}
+
+/** The last time that the bank was asked, and what came or will come of it. */
+interface Asked {
+  readonly at: number
+  readonly result: Promise<KeyResult>
 }
 
 /**
@@ -37,7 +42,7 @@ export function createKeyCache(timeout: Duration): KeyCache {
   const entries = new Map<string, Entry>()
   const entryOf = ({ base, token }: KeySource): Entry => {
     const name = JSON.stringify([base, token.reveal()])
-    const entry = entries.get(name) ?? newEntry()
+    const entry = entries.get(name) ?? {}
     entries.set(name, entry)
     return entry
   }
@@ -45,31 +50,24 @@ export function createKeyCache(timeout: Duration): KeyCache {
     peek: (source) => entryOf(source).key,
     renew(source, at) {
       const entry = entryOf(source)
-      if (entry.pending === undefined && isDue(entry, at)) {
-        entry.askedAt = at.now.getTime()
-        entry.pending = ask(entry, source, timeout)
+      if (entry.asked === undefined || (!entry.pending && isDue(entry.asked, at))) {
+        entry.pending = true
+        entry.asked = { at: at.now.getTime(), result: ask(entry, source, timeout) }
       }
-      return entry.pending ?? Promise.resolve(entry.last)
+      return entry.asked.result
     },
   }
 }
 
-function newEntry(): Entry {
-  const last = { ok: false, reason: 'key_unavailable' } as const
-  return { key: undefined, askedAt: undefined, pending: undefined, last }
-}
-
 /** Both ways: a clock that was set back must not stop the asking. */
-function isDue({ askedAt }: Entry, { now, known }: RenewAt): boolean {
-  if (askedAt === undefined) return true
-  return Math.abs(now.getTime() - askedAt) >= (known ? pauseWithKey : pauseWithoutKey)
+function isDue({ at }: Asked, { now, known }: RenewAt): boolean {
+  return Math.abs(now.getTime() - at) >= (known ? pauseWithKey : pauseWithoutKey)
 }
 
 /** A failure leaves the key that was known: the bank's endpoint is no part of the intake. */
 async function ask(entry: Entry, source: KeySource, timeout: Duration): Promise<KeyResult> {
   const result = await fetchKey(source, timeout)
   if (result.ok) entry.key = result.key
-  entry.last = result
-  entry.pending = undefined
+  entry.pending = false
   return result
 }

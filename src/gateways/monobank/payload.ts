@@ -54,13 +54,10 @@ export function amountOf(object: JsonObject): bigint | undefined {
   return parseMinorUnits(numberTextOf(object.get('amount')))
 }
 
-const currencyNumber = /^\d{1,3}$/
-
 /** A number of ISO 4217, as JSON has it: without the zeros in front. */
 export function currencyOf(object: JsonObject): string | undefined {
   const text = numberTextOf(object.get('ccy'))
-  if (text === undefined || !currencyNumber.test(text)) return undefined
-  return findCurrencyByNumber(text.padStart(3, '0'))?.code
+  return text === undefined ? undefined : findCurrencyByNumber(text.padStart(3, '0'))?.code
 }
 
 function malformed(field: string): { readonly ok: false; readonly outcome: IgnoredOutcome } {

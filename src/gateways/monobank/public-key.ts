@@ -12,10 +12,11 @@ export function readPublicKey(text: string): KeyObject | undefined {
   if (!publicPem.test(pem)) return undefined
   try {
     const key = createPublicKey(pem)
-    return isP256(key) ? key : undefined
+    if (isP256(key)) return key
   } catch {
-    return undefined
+    // A frame with no key in it.
   }
+  return undefined
 }
 
 /** Every key of the setting, separated by commas; undefined if one of them is none. */
@@ -24,11 +25,12 @@ export function readPublicKeys(setting: string): readonly KeyObject[] | undefine
   return keys.every((key) => key !== undefined) ? keys : undefined
 }
 
-/** A PEM as it stands, with `\n` for its line ends too, as .env files have it; or in base64. */
+/** Out of base64, else as it stands, with `\n` for line ends too, as .env files have a PEM. */
 export function pemOf(text: string): string {
   const trimmed = text.trim()
-  if (trimmed.startsWith('-----')) return trimmed.replaceAll(String.raw`\n`, '\n')
-  return Buffer.from(decodeCanonicalBase64(trimmed) ?? []).toString('latin1')
+  const decoded = decodeCanonicalBase64(trimmed)
+  if (decoded === undefined) return trimmed.replaceAll(String.raw`\n`, '\n')
+  return Buffer.from(decoded).toString('latin1')
 }
 
 /** Keys of other curves are none, nor are keys of other kinds: those have no curve. */

@@ -83,7 +83,7 @@ function toOutcomes(
   cancellations: readonly Cancellation[],
   invoice: Invoice,
 ): readonly SingleRefundOutcome[] {
-  const taken = new Set<string>()
+  const taken = new Map<string, number>()
   return withoutRepeats(cancellations)
     .toSorted(inOrder)
     .map((cancellation) => toOutcome(cancellation, invoice, taken))
@@ -92,12 +92,12 @@ function toOutcomes(
 function toOutcome(
   cancellation: Cancellation,
   { id }: Invoice,
-  taken: Set<string>,
+  taken: Map<string, number>,
 ): SingleRefundOutcome {
   const { status, amount, currency, extRef } = cancellation
   const plain = `${id}/${nameOf(cancellation)}`
   const refundReference = firstFree(taken, plain, cancellation)
-  taken.add(refundReference)
+  taken.set(refundReference, 1)
   return {
     type: 'refund',
     payment: { checkoutReference: id },
@@ -117,11 +117,14 @@ function nameOf({ extRef, createdDate, amount }: Cancellation): string {
   return plainText.test(extRef) ? extRef : createHash('sha256').update(extRef).digest('hex')
 }
 
-function firstFree(taken: ReadonlySet<string>, plain: string, like: Cancellation): string {
+/** `taken`: how many are named so already; counting on from there keeps a long list quick. */
+function firstFree(taken: Map<string, number>, plain: string, like: Cancellation): string {
   if (!taken.has(plain)) return plain
   const exact = `${plain}/${like.createdDate}/${like.amount}`
   let reference = exact
-  for (let count = 2; taken.has(reference); count += 1) reference = `${exact}/${count}`
+  let count = taken.get(exact) ?? 1
+  for (; taken.has(reference); reference = `${exact}/${count}`) count += 1
+  taken.set(exact, count)
   return reference
 }
 

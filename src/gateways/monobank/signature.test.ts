@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readCredentials } from '../credentials.ts'
@@ -12,18 +13,18 @@ import {
   signature,
 } from './fixtures/keys.ts'
 import { monobank } from './index.ts'
+import { isP256 } from './public-key.ts'
 import { sampleKeys } from './signing-key.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 
 const credentialsOf = (key: string) =>
   readCredentials(monobank, { MONOBANK_PUBLIC_KEY: key }, { production: true })
-const credentials = credentialsOf(publicKey)
 
 const verdictOf = (header: string | undefined, bytes: string | Uint8Array = body) =>
   monobank.verify(
     { headers: header === undefined ? {} : { 'x-sign': header }, body: Buffer.from(bytes) },
-    credentials,
+    credentialsOf(publicKey),
     now,
   )
 const valid: Verdict = { valid: true }
@@ -183,6 +184,10 @@ test('only EC P-256 public keys can be configured', () => {
   }
 })
 
+test('a key of no curve at all is none of P-256', () => {
+  assert.equal(isP256(createSecretKey(Buffer.from('shared'))), false)
+})
+
 test('without a key and without a token nothing is valid', async () => {
   const request = { headers: { 'x-sign': signature }, body: Buffer.from(body) }
   const none = readCredentials(monobank, {}, { production: true })
@@ -192,7 +197,8 @@ test('without a key and without a token nothing is valid', async () => {
   assert.deepEqual(await monobank.verify(request, broken, now), refused('not_configured'))
 })
 
-test('a token or a public key is enough to be configured', () => {
+test('a token or a public key is enough to be configured, and the bank is at its own address', () => {
+  assert.equal(monobank.credentials.api_base?.default, 'https://api.monobank.ua')
   const configured = (values: Record<string, string>) =>
     readCredentials(monobank, values, { production: true }).configured
   assert.equal(configured({ MONOBANK_TOKEN: 'token' }), true)

@@ -34,17 +34,19 @@ const integerTag = 0x02
 /** A sequence of two positive integers, each as short as can be, and nothing behind it. */
 function isDerSignature(bytes: Uint8Array): boolean {
   if (bytes[0] !== sequenceTag || bytes[1] !== bytes.length - 2) return false
-  const end = endOfInteger(bytes, 2)
-  return end !== undefined && endOfInteger(bytes, end) === bytes.length
+  return endOfInteger(bytes, endOfInteger(bytes, 2)) === bytes.length
 }
 
-/** Where the integer that begins there ends; undefined unless it is one, positive and minimal. */
-function endOfInteger(bytes: Uint8Array, at: number): number | undefined {
+/** Behind the end of any bytes: nothing begins there, and nothing ends there. */
+const nowhere = Number.POSITIVE_INFINITY
+
+/** Where the integer that begins there ends; nowhere unless it is one, positive and minimal. */
+function endOfInteger(bytes: Uint8Array, at: number): number {
   const [tag, length = 0, first = 0, second = 0] = bytes.subarray(at, at + 4)
-  if (tag !== integerTag || length === 0 || first >= 0x80) return undefined
+  if (tag !== integerTag || length === 0 || first >= 0x80) return nowhere
   // A zero in front is there to keep the sign. A lone one, the number zero, fails here as well:
   // what follows it is the next tag, or nothing.
-  if (first === 0 && second < 0x80) return undefined
+  if (first === 0 && second < 0x80) return nowhere
   return at + 2 + length
 }
 

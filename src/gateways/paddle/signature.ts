@@ -13,7 +13,7 @@ const scheme: TimestampedScheme = {
   signature: 'h1',
   joint: ':',
   // Paddle's own vectors have a readable `h1` beside one that is none; each counts for itself.
-  unreadable: 'skipped',
+  everyOneReadable: false,
 }
 
 /**

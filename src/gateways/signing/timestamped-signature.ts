@@ -19,8 +19,8 @@ export interface TimestampedScheme {
   readonly signature: string
   /** Between the time and the body in what is signed. */
   readonly joint: string
-  /** A signature that is no 64 hex digits makes the header malformed, or is passed over. */
-  readonly unreadable: 'refused' | 'skipped'
+  /** Whether one signature that is no 64 hex digits makes the header malformed, or is passed over. */
+  readonly everyOneReadable: boolean
 }
 
 export const defaultToleranceSeconds = 300
@@ -103,7 +103,7 @@ function readElements(scheme: TimestampedScheme, elements: readonly string[]): H
   const signatures = texts
     .map((text) => decodeCanonicalHex(text, digestBytes))
     .filter((signature) => signature !== undefined)
-  const least = scheme.unreadable === 'refused' ? texts.length : 1
+  const least = scheme.everyOneReadable ? texts.length : 1
   return signatures.length >= least
     ? { ok: true, timestamp, signatures }
     : refused('signature_malformed')

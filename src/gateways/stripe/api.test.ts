@@ -65,6 +65,8 @@ test('a look-up that cannot be made fails the attempt, without the key in the er
     [403, {}, 'provider_refused', /GET \/v1\/payment_intents\/pi_1 with 403/],
     [503, {}, 'provider_unreachable', /with 503/],
     [200, 'null', 'provider_reply_invalid', /GET \/v1\/payment_intents\/pi_1/],
+    [200, intent({ id: 'pi_2' }), 'provider_reply_invalid', /GET \/v1\/payment_intents\/pi_1/],
+    [200, { error: { code: 'x' } }, 'provider_reply_invalid', /GET \/v1\/payment_intents\/pi_1/],
   ] as const
   for (const [status, body, code, message] of cases) {
     await using api = await startApi({ [path]: () => ({ status, body }) })

@@ -44,9 +44,10 @@ export function openLookUps(event: StripeEvent, context: InterpretContext): Look
       ...(event.account !== undefined && { 'stripe-account': event.account }),
     },
   })
-  const get = async (path: string, query: Query = {}) =>
+  const read = async (path: string, query: Query = {}) =>
     objectOf(await api.get(path, { query, signal }), path)
-  return { api: { get, list: (path, query) => listAll(get, path, query) }, log }
+  const get: StripeApi['get'] = async (path, query) => sameObject(await read(path, query), path)
+  return { api: { get, list: (path, query) => listAll(read, path, query) }, log }
 }
 
 /** https://docs.stripe.com/api/pagination */
@@ -86,6 +87,13 @@ function pageOf(reply: JsonObject | undefined, asked: string): Page {
 function objectOf(reply: JsonValue | undefined, path: string): JsonObject | undefined {
   if (reply !== undefined && !isJsonObject(reply)) throw invalidReply(path)
   return reply
+}
+
+/** What another object says would be recorded of the wrong payment. */
+function sameObject(reply: JsonObject | undefined, path: string): JsonObject | undefined {
+  const id = reply?.get('id')
+  if (reply === undefined || (isId(id) && path.endsWith(`/${id}`))) return reply
+  throw invalidReply(path)
 }
 
 function invalidReply(path: string): QuittanceError {

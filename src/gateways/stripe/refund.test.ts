@@ -219,7 +219,14 @@ test('a list of refunds that is empty, wrong or endless never becomes a refund',
     const [found] = await api.interpret(event('charge.refunded', charge()))
     assertIgnored(found, 'no_outcome', 'no refunds of ch_1')
   }
-  await using api = await startApi({ [list]: listOf([refund({ id: 7 })]) })
-  const [found] = await api.interpret(event('charge.refunded', charge()))
-  assertIgnored(found, 'malformed_payload', 'refund.id')
+  const cases = [
+    [{ id: 7 }, 'refund.id'],
+    [{ charge: 'ch_2' }, 'refund.charge'],
+    [{ charge: null }, 'refund.charge'],
+  ] as const
+  for (const [fields, field] of cases) {
+    await using api = await startApi({ [list]: listOf([refund(fields)]) })
+    const [found] = await api.interpret(event('charge.refunded', charge()))
+    assertIgnored(found, 'malformed_payload', field)
+  }
 })

@@ -32,7 +32,9 @@ export async function chargeRefunded(
   const stated = refunds.map(statedPayment)
   const ofCharge = stated.includes(undefined) ? await findPayment(charge, api) : undefined
   return refunds.map((refund, index) =>
-    refundOutcome(event, refund, stated[index] ?? ofCharge ?? nothingFound),
+    refund.get('charge') === id
+      ? refundOutcome(event, refund, stated[index] ?? ofCharge ?? nothingFound)
+      : ignored('malformed_payload', 'refund.charge'),
   )
 }
 

@@ -108,6 +108,7 @@ test('every malformed header is refused with its own reason', () => {
     [`,${t},v1=${good}`, 'signature_header_malformed'],
     [`${t},v1`, 'signature_header_malformed'],
     [`${t},=x,v1=${good}`, 'signature_header_malformed'],
+    [`${t},=x=y,v1=${good}`, 'signature_header_malformed'],
     [`${t}, v1=${good}`, 'signature_header_has_space'],
     [`${t},v1=${good} `, 'signature_header_has_space'],
     [`${t},v1=${good}, ${t},v1=${good}`, 'signature_header_has_space'],

@@ -12,7 +12,7 @@ const scheme: TimestampedScheme = {
   timestamp: 't',
   signature: 'v1',
   joint: '.',
-  unreadable: 'refused',
+  everyOneReadable: true,
 }
 
 /**

@@ -30,14 +30,14 @@ const refused = (reason: string) => ({ valid: false, reason })
 test('signs of a form inside JSON change nothing, and a relay may have taken it for a name', () => {
   const text = jsonOf({
     ...approved,
-    clientName: '"A & B = C + 100% %41 ;"',
+    clientName: '"A & B = C + 100% %41 ;}=1"',
     repayUrl: '"?a=1&b=2"',
   })
   for (const body of [text, `${text}=`]) {
     assert.deepEqual(verdictOf(body), valid)
     const payload = wayforpay.parse(requestOf(body))
     assert.ok(payload.kind === 'json' && payload.value instanceof Map)
-    assert.equal(payload.value.get('clientName'), 'A & B = C + 100% %41 ;')
+    assert.equal(payload.value.get('clientName'), 'A & B = C + 100% %41 ;}=1')
     assert.equal(payload.text, text)
     assert.equal(payload.exact, body === text)
   }
@@ -80,6 +80,8 @@ test('every irregular body is refused with its own reason', () => {
   for (const [body, reason] of cases) {
     assert.deepEqual(verdictOf(body), refused(reason), body.slice(0, 80))
   }
+  const broken = { kind: 'unreadable', reason: 'invalid_json' }
+  assert.deepEqual(wayforpay.parse(requestOf('{"a":}=')), broken)
   const utf16 = Buffer.from(`\ufeff${jsonOf(approved)}`, 'utf16le')
   const wide = wayforpay.verify({ headers: {}, body: utf16 }, credentials, now)
   assert.deepEqual(wide, refused('invalid_utf8'))

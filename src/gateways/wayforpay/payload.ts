@@ -16,7 +16,7 @@ const endsLikeFormName = /\}=$/
 export function parseCallback({ body }: Pick<RawRequest, 'body'>): Payload {
   const decoded = decodeText(body)
   if (!decoded.ok) return unreadable(decoded.reason)
-  if (!beginsLikeJson.test(decoded.text)) return parseFormBody(body)
+  if (decoded.text.search(beginsLikeJson) === -1) return parseFormBody(body)
   if (!endsLikeFormName.test(decoded.text)) return parseJsonBody(body)
   const payload = parseJsonBody(body.subarray(0, -1))
   return payload.kind === 'json' ? { ...payload, exact: false } : payload

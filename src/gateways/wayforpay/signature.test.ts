@@ -180,6 +180,8 @@ test('without a secret or a merchant account everything is refused', () => {
       assert.deepEqual(fieldsVerdict(fields, using), refused('not_configured'), name)
     }
   }
+  const bare = { secrets: {}, settings: credentials.settings, configured: false }
+  assert.deepEqual(fieldsVerdict(approved, bare), refused('not_configured'))
 })
 
 test('the published test credentials are refused in production, and count as test mode', () => {

@@ -1,5 +1,5 @@
 import type { Secret } from '../../kernel/secret.ts'
-import type { JsonObject } from '../body/json.ts'
+import { textOf, type JsonObject } from '../body/json.ts'
 import { invalid, valid, type Credentials, type RawRequest, type Verdict } from '../gateway.ts'
 import { decodeCanonicalHex } from '../signing/canonical-hex.ts'
 import { constantTimeEqual } from '../signing/constant-time-equal.ts'
@@ -47,9 +47,10 @@ export function authenticate(
   const read = readSignedFields(fields)
   if (!read.ok) return refused(read.reason)
   if (read.signed.merchantAccount !== merchantAccount) return refused('merchant_account_mismatch')
-  const sent = fields.get('merchantSignature') ?? ''
-  if (sent === '') return refused('signature_missing')
-  const signature = typeof sent === 'string' ? decodeCanonicalHex(sent, digestBytes) : undefined
+  const value = fields.get('merchantSignature') ?? ''
+  if (value === '') return refused('signature_missing')
+  const sent = textOf(value)
+  const signature = sent === undefined ? undefined : decodeCanonicalHex(sent, digestBytes)
   if (signature === undefined) return refused('signature_malformed')
   const text = joined(signedFieldNames.map((name) => read.signed[name]))
   const secret = keys.find((key) => constantTimeEqual(hmacMd5(key, text), signature))

@@ -60,17 +60,23 @@ async function withTakenReferences(
   const other = sql`
     select from billing.payments as other
     where other.gateway = wanted.gateway and other.type = 'charge' and other.id <> wanted.id
-      and coalesce(other.merchant_account, '') = wanted.account`
+      and (wanted.any_account or coalesce(other.merchant_account, '') = wanted.account)`
   const { rows } = await sql<{ id: string }>`
     select wanted.id from unnest(
       ${targets.map(({ payment }) => payment.id)}::uuid[],
       ${targets.map(({ payment }) => payment.gateway)}::text[],
       ${targets.map(({ payment }) => payment.merchantAccount ?? '')}::text[],
+      ${targets.map(waitsForCheckout)}::boolean[],
       ${targets.map(({ step }) => step.outcome.checkoutReference ?? null)}::text[],
       ${targets.map(({ step }) => step.outcome.providerReference ?? null)}::text[]
-    ) as wanted (id, gateway, account, checkout, provider)
+    ) as wanted (id, gateway, account, any_account, checkout, provider)
     where exists (${other} and other.checkout_reference = wanted.checkout)
       or exists (${other} and other.provider_reference = wanted.provider)`.execute(db)
   const taken = new Set(rows.map((row) => row.id))
   return targets.filter(({ payment }) => taken.has(payment.id))
+}
+
+/** Its signer names no account, so whichever payment has the checkout is meant. */
+function waitsForCheckout({ payment, step }: Target): boolean {
+  return step.outcome.boundBy === 'checkoutReference' && payment.checkoutReference === null
 }

@@ -77,6 +77,17 @@ forEachDatabase((engine) => {
     }
   })
 
+  test('a checkout that a payment of another account has is no reason to look again for ever', async () => {
+    const payment = await stated.create()
+    await stated.create({ merchantAccount: 'other', checkoutReference: 'inv_of_other' })
+    const call = await stated.say(bound(payment, 'inv_of_other'))
+    assert.deepEqual(
+      [stated.resultsOf(call), call.needsReview],
+      [['provider_reference_taken'], true],
+    )
+    assert.deepEqual(await requeueSettleableCalls(stated.database.db), [])
+  })
+
   test('an early callback with a card beside its payment waits for the payment all the same', async () => {
     const id = randomUUID()
     const checkoutReference = `cs_${id}`
@@ -97,7 +108,9 @@ forEachDatabase((engine) => {
       paymentMethods.map(({ providerReference }) => providerReference),
       [card.reference],
     )
-    // The card's own event came before there was a payment to file it under.
-    assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
+    assert.deepEqual((await stated.events(payment)).toSorted(), [
+      'PaymentMethodAttached',
+      'PaymentSucceeded',
+    ])
   })
 })

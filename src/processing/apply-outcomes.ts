@@ -34,14 +34,14 @@ export async function applyOutcomes(
   const steps = applications.map((application) =>
     application.outcomes.map((outcome) => ({ application, outcome })),
   )
-  const { payments, ids, applied } = await findPayments(db, steps.flat(), applying)
+  const { payments, ids, applied, unpaid } = await findPayments(db, steps.flat(), applying)
   const paymentOf = (step: Step) => payments.get(ids.get(step) ?? '')
   const targets = steps.flat().flatMap((step): readonly Target[] => {
     const payment = paymentOf(step)
     return isPaymentStep(step) && payment !== undefined ? [{ step, payment }] : []
   })
   for (const [step, result] of await applyPayments(db, targets, { payments, ...applying })) {
-    applied.set(step, result)
+    applied.set(step, unpaid.has(step) ? flagged(result) : result)
   }
   const others = steps.flat().filter((step) => !isPaymentStep(step))
   for (const step of others.toSorted(byReference)) {
@@ -50,12 +50,20 @@ export async function applyOutcomes(
   return steps.map((ofOne) => ofOne.map((step) => applied.get(step) ?? unknownPayment(step)))
 }
 
+/** Whoever may write the reference of a subscription could name a dearer payment than he pays. */
+function flagged(applied: Applied): Applied {
+  if (applied.kind !== 'claim') return applied
+  return { ...applied, review: true, detail: 'first_payment_unpaid' }
+}
+
 interface Found {
   /** Locked, by id. */
   readonly payments: Map<string, Payment>
   readonly ids: ReadonlyMap<Step, string>
   /** What could not be applied to any. */
   readonly applied: Map<Step, Applied>
+  /** Renewals whose first payment has not been paid. */
+  readonly unpaid: ReadonlySet<Step>
 }
 
 async function findPayments(
@@ -68,7 +76,8 @@ async function findPayments(
   const renewals = await makeRenewals(db, renewing, newId)
   for (const [step, id] of renewals.ids) ids.set(step, id)
   const payments = await lockPayments(db, [...new Set(ids.values())])
-  return { payments, ids, applied: new Map(renewals.applied) }
+  const { applied, unpaid } = renewals
+  return { payments, ids, applied: new Map(applied), unpaid }
 }
 
 /** Ids of the payments that the outcomes name, as far as they name one that may be there. */

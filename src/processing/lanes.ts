@@ -4,6 +4,14 @@ import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { extendLeases, releaseLeases, type Lease, type QueueTable } from '../queue/lease.ts'
 
+/** What a lane asks for: so many rows, leased under this token. */
+export interface LaneTake {
+  readonly limit: number
+  readonly token: string
+  /** Rows that cost a worker its life before. */
+  readonly alone: boolean
+}
+
 export interface LanesOptions<Row extends Lease> {
   readonly table: QueueTable
   readonly database: Database
@@ -17,9 +25,12 @@ export interface LanesOptions<Row extends Lease> {
   readonly pollEvery?: Duration
   /** Whether due rows wait that must be handled with nothing beside them. */
   anyAlone(): Promise<boolean>
-  take(options: { limit: number; token: string; alone: boolean }): Promise<readonly Row[]>
-  /** Never rejects: every end of a row is recorded on the row. */
-  handle(row: Row): Promise<void>
+  take(options: LaneTake): Promise<readonly Row[]>
+  /**
+   * Never rejects: every end of a row is recorded on the row. `setAside` gives the row's lane to
+   * another one: for a row that waits for somebody else and needs nothing here meanwhile.
+   */
+  handle(row: Row, setAside: () => void): Promise<void>
 }
 
 export interface Lanes {
@@ -42,6 +53,8 @@ interface State<Row extends Lease> extends LanesOptions<Row> {
   /** Leased, and waiting for a lane. */
   readonly buffer: Row[]
   readonly running: Map<Row, Promise<void>>
+  /** Those of them that hold no lane. */
+  readonly aside: Set<Row>
   stopping: boolean
   /** The last look found as many rows as it asked for, or somebody woke us. */
   more: boolean
@@ -62,6 +75,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     lanes: options.least,
     buffer: [],
     running: new Map(),
+    aside: new Set(),
     stopping: false,
     more: true,
     aloneDue: false,
@@ -91,7 +105,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
 }
 
 function advance<Row extends Lease>(state: State<Row>): void {
-  while (!state.stopping && state.running.size < state.lanes) {
+  while (!state.stopping && state.running.size - state.aside.size < state.lanes) {
     const row = state.buffer.shift()
     if (row === undefined) break
     void run(state, row).then(() => advance(state))
@@ -105,11 +119,17 @@ function advance<Row extends Lease>(state: State<Row>): void {
 
 async function run<Row extends Lease>(state: State<Row>, row: Row): Promise<void> {
   const begun = performance.now()
-  const handled = state.handle(row)
+  const setAside = () => {
+    if (!state.running.has(row)) return
+    state.aside.add(row)
+    advance(state)
+  }
+  const handled = state.handle(row, setAside)
   state.running.set(row, handled)
   await handled
   state.running.delete(row)
-  adapt(state, performance.now() - begun)
+  // How long others took says nothing about how much we can do.
+  if (!state.aside.delete(row)) adapt(state, performance.now() - begun)
 }
 
 /** Quick rows open lanes one by one, a slow one closes half of them. */

@@ -11,6 +11,8 @@ interface Renewals {
   readonly ids: ReadonlyMap<Step, string>
   /** Those that could not be made. */
   readonly applied: ReadonlyMap<Step, Applied>
+  /** Those whose first payment has not been paid: after a trial, or of somebody's making. */
+  readonly unpaid: ReadonlySet<Step>
 }
 
 /**
@@ -25,12 +27,17 @@ export async function makeRenewals(
 ): Promise<Renewals> {
   const ids = new Map<Step, string>()
   const applied = new Map<Step, Applied>()
+  const unpaid = new Set<Step>()
   for (const step of steps.filter(({ outcome }) => outcome.renews).toSorted(byReference)) {
     const made = await makeRenewal(db, step, newId)
-    if (typeof made === 'string') ids.set(step, made)
-    else applied.set(step, made)
+    if ('kind' in made) {
+      applied.set(step, made)
+      continue
+    }
+    ids.set(step, made.id)
+    if (!made.firstIsPaid) unpaid.add(step)
   }
-  return { ids, applied }
+  return { ids, applied, unpaid }
 }
 
 /** Always the same order, so that two transactions never wait for each other's new rows. */
@@ -42,7 +49,7 @@ async function makeRenewal(
   db: Kysely<Tables>,
   step: Step<PaymentOutcome>,
   newId: NewId,
-): Promise<string | Applied> {
+): Promise<{ readonly id: string; readonly firstIsPaid: boolean } | Applied> {
   const { application, outcome } = step
   const { gateway } = application
   const { renews, amount, currency, payment: reference } = outcome
@@ -68,7 +75,7 @@ async function makeRenewal(
   // Another report of the same charge may have been first.
   const made = await findNamed(db, step, reference)
   if (made === undefined) throw new Error(`renewal of ${first.id} was not written`)
-  return made.id
+  return { id: made.id, firstIsPaid: first.status === 'paid' }
 }
 
 async function findNamed(

@@ -45,15 +45,22 @@ export interface InterpretedCall {
 /** Applies what a callback says: in a transaction of its own, or with others. */
 export type Settle = (interpreted: InterpretedCall, processing: Processing) => Promise<CallResult>
 
+/** How a worker goes about its calls; by default each is settled alone, and nobody watches. */
+export interface Going {
+  readonly settle?: Settle
+  /** Runs the interpretation, and sees how long it takes. */
+  readonly watch?: <T>(gateway: string, interpret: () => Promise<T>) => Promise<T>
+}
+
 /** The job: load -> interpret -> apply -> done. */
 export async function processCall(
   call: LeasedCall,
   processing: Processing,
-  settle: Settle = settleAlone,
+  { settle = settleAlone, watch = (_gateway, interpret) => interpret() }: Going = {},
 ): Promise<CallResult> {
   let outcomes: readonly Outcome[]
   try {
-    outcomes = await interpretCall(call, processing)
+    outcomes = await watch(call.gateway, () => interpretCall(call, processing))
   } catch (error) {
     return recordFailure(call, processing, { error })
   }

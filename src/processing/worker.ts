@@ -1,12 +1,12 @@
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
 import type { QueueConnection } from '../queue/queue.ts'
-import { anyAlone, takeCalls, takeDeliveries, type LeasedCall } from '../queue/lease.ts'
-import { settleInBatches } from './batches.ts'
+import { anyAlone, takeDeliveries } from '../queue/lease.ts'
+import { startCallLanes } from './call-lanes.ts'
 import { deliver } from './deliver.ts'
 import { startLanes } from './lanes.ts'
 import { requireAllListeners } from './listeners.ts'
-import { processCall, type Processing, type Settle } from './process-call.ts'
+import type { Processing } from './process-call.ts'
 
 /** Processing under way in this process. */
 export interface Worker {
@@ -27,8 +27,6 @@ export interface WorkerOptions {
   readonly lanes: number
 }
 
-/** Calls under way at most, gathered into batches: as many as `lanes` when they are slow. */
-const mostUnderWay = 200
 const stopGrace: Duration = seconds(20)
 const listenerCheckEvery: Duration = seconds(1)
 
@@ -36,25 +34,17 @@ const listenerCheckEvery: Duration = seconds(1)
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { processing, queues, lanes } = options
   const { database, log, newId } = processing
-  const shared = { database, log, newId, least: lanes }
-  const settle = settleInBatches(processing, lanes)
-  const listeners = () => processing.listeners.keys()
-  // A newer version may know gateways that this one does not.
-  const gateways = processing.gateways.list().map(({ gateway }) => gateway.name)
-  const calls = startLanes({
-    ...shared,
-    most: mostUnderWay,
-    table: 'billing.webhook_calls',
-    anyAlone: () => anyAlone(database.db, 'billing.webhook_calls'),
-    take: (take) => takeCalls(database.db, { ...take, queues, gateways, listeners: listeners() }),
-    handle: (call) => handleCall(call, processing, settle),
-  })
+  const calls = startCallLanes(options)
   const deliveries = startLanes({
-    ...shared,
+    database,
+    log,
+    newId,
+    least: lanes,
     most: lanes,
     table: 'billing.deliveries',
     anyAlone: () => anyAlone(database.db, 'billing.deliveries'),
-    take: (take) => takeDeliveries(database.db, { ...take, queues, listeners: listeners() }),
+    take: (take) =>
+      takeDeliveries(database.db, { ...take, queues, listeners: processing.listeners.keys() }),
     handle: (delivery) => deliver(delivery, processing),
   })
   const wake = () => {
@@ -81,14 +71,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     return stopped
   }
   return { wake, stop: () => stop(), ended: ended.promise }
-}
-
-async function handleCall(call: LeasedCall, processing: Processing, settle: Settle): Promise<void> {
-  try {
-    await processCall(call, processing, settle)
-  } catch (error) {
-    processing.log.error({ err: error, call: call.id }, 'lease left to run out')
-  }
 }
 
 /** Only a missing listener ends a worker; a database that is away comes back. */

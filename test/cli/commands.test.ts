@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { builtin } from '../../src/gateways/builtin.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { runCommand, startService, type Ending, type RunningService } from '../support/process.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -147,7 +148,7 @@ test('no table is wider than 80 columns', async () => {
     ['payments', 'list'],
     ['calls', 'list'],
     ['gateways'],
-    ['send', 'stripe', '--list'],
+    ...builtin.map(({ name }) => ['send', name, '--list']),
   ]
   for (const args of tables) {
     const { stdout } = await quittance(...args)

@@ -74,8 +74,8 @@ const rows: readonly Row[] = [
   },
   {
     name: 'a prune window not longer than the longest retry window',
-    env: { BILLING_WEBHOOK_PRUNE_AFTER_DAYS: '3' },
-    line: /prune_after_days is 3.*redelivers for 3 days.* — .*BILLING_WEBHOOK_PRUNE_AFTER_DAYS/,
+    env: { BILLING_WEBHOOK_PRUNE_AFTER_DAYS: '4' },
+    line: /prune_after_days is 4.*redelivers for 4 days.* — .*BILLING_WEBHOOK_PRUNE_AFTER_DAYS/,
   },
   {
     name: 'an unknown queue connection',

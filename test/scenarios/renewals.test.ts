@@ -5,7 +5,7 @@ import type { Payment } from '../../src/payments/payment.ts'
 import { requeueSettleableCalls } from '../../src/processing/awaiting.ts'
 import { settled } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
-import { openStated, refund, type StatedBilling } from '../support/stated-billing.ts'
+import { openStated, paid, refund, type StatedBilling } from '../support/stated-billing.ts'
 import { statedCall, type Statement } from '../support/stating-gateway.ts'
 
 forEachDatabase((engine) => {
@@ -44,6 +44,7 @@ forEachDatabase((engine) => {
       live: true,
     })
     const account = { merchantAccount: 'acct', live: true }
+    await stated.say({ ...paid(first), ...account })
     const call = await stated.say(renewal(first, 'ch_2', account))
     assert.deepEqual(call.outcome, [{ result: 'applied', type: 'payment:paid' }])
     assert.deepEqual(stated.resultsOf(await stated.say(renewal(first, 'ch_2', account))), [
@@ -67,6 +68,23 @@ forEachDatabase((engine) => {
     assert.deepEqual(
       transitions.map(({ from, to }) => [from, to]),
       [['pending', 'paid']],
+    )
+  })
+
+  test('a renewal of what was never paid is paid, and a person should see its amount', async () => {
+    const first = await stated.create({ payable: { type: 'subscription', id: randomUUID() } })
+    const call = await stated.say(renewal(first, 'ch_unpaid'))
+    assert.deepEqual(
+      [call.needsReview, call.outcome],
+      [true, [{ result: 'applied', type: 'payment:paid', detail: 'first_payment_unpaid' }]],
+    )
+    assert.equal((await stated.details(first)).status, 'pending')
+    assert.deepEqual(
+      (await chargesOf(first)).map(({ status, amount }) => [status, amount]),
+      [
+        ['pending', 10_000n],
+        ['paid', 1_500n],
+      ],
     )
   })
 

@@ -43,7 +43,7 @@ export const liqpay: Gateway = {
   name: 'liqpay',
   title: 'LiqPay',
   aliases: ['sha1-base64'],
-  scheme: 'SHA-1 over the private key, the base64 data and the private key again',
+  scheme: 'SHA-1 over the private key, the base64 data and the key again',
   webhook_requires_dashboard_setup: false,
   callbackUrlField: 'server_url',
   credentials,

@@ -1,0 +1,73 @@
+import { anyAlone, takeCalls, type LeasedCall } from '../queue/lease.ts'
+import { settleInBatches } from './batches.ts'
+import { startLanes, type Lanes, type LaneTake } from './lanes.ts'
+import { processCall, type Going, type Processing } from './process-call.ts'
+import { createSlowGateways } from './slow-gateways.ts'
+
+export interface CallLanesOptions {
+  readonly processing: Processing
+  /** Names of the queues to take from; all of them if left out. */
+  readonly queues?: readonly string[] | undefined
+  /** Transactions of calls open at the same time. */
+  readonly lanes: number
+}
+
+/** Calls under way at most, gathered into batches: as many as `lanes` when they are slow. */
+const mostUnderWay = 200
+
+/**
+ * Takes calls and processes them. Those of gateways whose interpretation is slow for now have lanes
+ * of their own: a provider that answers slowly must not hold up the callbacks of all others.
+ */
+export function startCallLanes({ processing, queues, lanes }: CallLanesOptions): Lanes {
+  const { database, log, newId } = processing
+  const settle = settleInBatches(processing, lanes)
+  // A newer version may know gateways that this one does not.
+  const known = processing.gateways.list().map(({ gateway }) => gateway.name)
+  const slow = createSlowGateways(() => slowLanes.wake())
+  const shared = {
+    database,
+    log,
+    newId,
+    least: lanes,
+    table: 'billing.webhook_calls',
+    anyAlone: () => anyAlone(database.db, 'billing.webhook_calls'),
+    handle: async (call: LeasedCall, onSlow: () => void) => {
+      const watch: Going['watch'] = (gateway, interpret) =>
+        slow.watch({ gateway, interpret, onSlow })
+      try {
+        await processCall(call, processing, { settle, watch })
+      } catch (error) {
+        log.error({ err: error, call: call.id }, 'lease left to run out')
+      }
+    },
+  } as const
+  const takeOf = async (gateways: readonly string[], take: LaneTake) => {
+    if (gateways.length === 0) return []
+    const listeners = processing.listeners.keys()
+    return takeCalls(database.db, { ...take, queues, gateways, listeners })
+  }
+  const quickLanes = startLanes({
+    ...shared,
+    most: mostUnderWay,
+    take: (take) => takeOf(without(known, slow.names()), take),
+  })
+  const slowLanes = startLanes({
+    ...shared,
+    most: lanes,
+    take: (take) => takeOf(slow.names(), take),
+    // All of them are slow: each keeps its lane, so that the provider is not asked more at once.
+    handle: (call) => shared.handle(call, () => {}),
+  })
+  const both = [quickLanes, slowLanes]
+  return {
+    wake: () => both.forEach((one) => one.wake()),
+    stop: async (grace) => {
+      await Promise.all(both.map((one) => one.stop(grace)))
+    },
+  }
+}
+
+function without(names: readonly string[], others: readonly string[]): readonly string[] {
+  return others.length === 0 ? names : names.filter((name) => !others.includes(name))
+}

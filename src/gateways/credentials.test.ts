@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import { test } from 'node:test'
-import { credentialWarnings, neededVariables, readCredentials } from './credentials.ts'
+import { credentialWarnings, neededCredentials, readCredentials } from './credentials.ts'
 import { fake } from './fake/index.ts'
 import { stripe } from './stripe/index.ts'
 
@@ -136,7 +136,7 @@ const shop = {
 test('a required field may be left out where another one makes it needless', () => {
   const configured = (values: Record<string, string>) =>
     readCredentials(shop, { SHOP_ACCOUNT: 'mine', ...values }, production).configured
-  assert.deepEqual(neededVariables(shop), ['SHOP_TOKEN or SHOP_KEY', 'SHOP_ACCOUNT'])
+  assert.deepEqual(neededCredentials(shop), ['SHOP_TOKEN or SHOP_KEY', 'SHOP_ACCOUNT'])
   assert.equal(configured({}), false)
   assert.equal(configured({ SHOP_TOKEN: ' ' }), false)
   assert.equal(configured({ SHOP_TOKEN: 't' }), true)

@@ -59,14 +59,22 @@ function refusePublicValue({ publicValues = [] }: CredentialField, source?: Sour
   )
 }
 
-/** The usual variables of what a gateway cannot do without; `A or B` where one of two is enough. */
-export function neededVariables({ credentials }: Pick<Gateway, 'credentials'>): readonly string[] {
-  return Object.values(credentials)
-    .filter(({ required }) => required)
-    .map(({ env, requiredUnless }) => {
-      const other = requiredUnless === undefined ? undefined : credentials[requiredUnless]?.env[0]
-      return other === undefined ? (env[0] ?? '') : `${other} or ${env[0]}`
-    })
+/**
+ * What a gateway cannot do without, as texts; `A or B` where one of two is enough. `label` words
+ * each: by its usual variable if left out.
+ */
+export function neededCredentials(
+  { credentials }: Pick<Gateway, 'credentials'>,
+  label: (name: string, variable: string) => string = (_name, variable) => variable,
+): readonly string[] {
+  return Object.entries(credentials)
+    .filter(([, { required }]) => required)
+    .map(([name, { requiredUnless }]) =>
+      [requiredUnless ?? [], name]
+        .flat()
+        .map((one) => label(one, credentials[one]?.env[0] ?? one))
+        .join(' or '),
+    )
 }
 
 /** What is unwise about the credentials, as sentences for the log; never with a secret. */

@@ -128,6 +128,11 @@ export interface SignInput {
 export interface Signer {
   /** Scenario name -> what it shows, e.g. `paid`, `declined`, `expired`. */
   readonly scenarios: Readonly<Record<string, string>>
+  /**
+   * The checkout that its callbacks name for a payment without one; there where a payment must be
+   * created with it, or no callback settles it.
+   */
+  readonly checkoutReferenceOf?: (paymentId: string) => string
   sign(input: SignInput): SignedCallback
 }
 

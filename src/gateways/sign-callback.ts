@@ -1,5 +1,5 @@
 import { QuittanceError } from '../kernel/errors.ts'
-import { neededVariables } from './credentials.ts'
+import { neededCredentials } from './credentials.ts'
 import type { Gateway, SignedCallback, Signer, SignInput } from './gateway.ts'
 import type { RegisteredGateway } from './registry.ts'
 
@@ -32,9 +32,10 @@ export function scenarioOf(gateway: Gateway, name?: string): string {
 /** Error: `gateway_not_configured`. */
 export function requireConfigured({ gateway, credentials }: RegisteredGateway): void {
   if (credentials.configured) return
+  const needed = neededCredentials(gateway, (name, variable) => `${name} (${variable})`)
   throw new QuittanceError(
     'gateway_not_configured',
-    `${gateway.name} is not configured: it needs ${neededVariables(gateway).join(', ')}`,
+    `${gateway.name} is not configured: it needs ${needed.join(', ')}`,
   )
 }
 

@@ -4,6 +4,7 @@ import type { BillingOptions } from '../billing/options.ts'
 import { createRuntime, type Runtime } from '../billing/runtime.ts'
 import { billingOf, type Billing } from '../create-billing.ts'
 import type { Tables } from '../database/tables.ts'
+import { newUuid } from '../kernel/ids.ts'
 import { makeOnce } from '../kernel/make-once.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { CreatePaymentInput } from '../processing/create-payment.ts'
@@ -96,7 +97,7 @@ function testBillingOf({ runtime, billing, recording, db, earlier }: Opened): Te
   return {
     billing,
     events: { ...events, waitFor },
-    createPayment: (input = {}) => billing.payments.create({ ...samplePayment(runtime), ...input }),
+    createPayment: (input = {}) => billing.payments.create(completed(runtime, input)),
     signedRequest,
     deliver,
     deliverAtOnce: (requests) => Promise.all(requests.map((request) => deliver(request))),
@@ -113,14 +114,20 @@ function testBillingOf({ runtime, billing, recording, db, earlier }: Opened): Te
   }
 }
 
-function samplePayment({ settings }: Runtime): CreatePaymentInput {
+/** Whatever a test does not care about; what its callbacks must find is there. */
+function completed({ settings }: Runtime, input: Partial<CreatePaymentInput>): CreatePaymentInput {
   const gateways = settings.gateways.list().map(({ gateway }) => gateway)
   const unsigned = gateways.find(({ verification }) => verification === 'none') ?? gateways[0]
+  const { id = newUuid(), gateway = unsigned?.name ?? '' } = input
+  const { checkoutReferenceOf } = settings.gateways.find(gateway)?.gateway.signer ?? {}
   return {
-    gateway: unsigned?.name ?? '',
     amount: 4999n,
     currency: 'USD',
     payable: { type: 'order', id: '42' },
+    ...(checkoutReferenceOf && { checkoutReference: checkoutReferenceOf(id) }),
+    ...input,
+    id,
+    gateway,
   }
 }
 

@@ -130,13 +130,8 @@ function credentialsOf(gateway: Gateway, owner = 'merchant'): Credentials {
   return readCredentials(
     gateway,
     {},
-    { production: false, config: { ...testCredentials(gateway, owner), ...nowhere(gateway) } },
+    { production: false, config: testCredentials(gateway, owner) },
   )
-}
-
-/** What a callback means must not depend on a provider that can be reached. */
-function nowhere(gateway: Gateway): Readonly<Record<string, string>> {
-  return 'api_base' in gateway.credentials ? { api_base: 'http://127.0.0.1:9' } : {}
 }
 
 const paymentOf = (gateway: Gateway) =>

@@ -1,4 +1,5 @@
 import { days } from '../../kernel/duration.ts'
+import { apiBaseField } from '../api/api-base-field.ts'
 import {
   noCapabilities,
   plainAcknowledgment,
@@ -7,7 +8,6 @@ import {
   type Credentials,
   type Gateway,
 } from '../gateway.ts'
-import { isHttpUrl } from '../is-http-url.ts'
 import { interpretHutko } from './interpret.ts'
 import { isLive, isMerchantId, sampleMerchantId, testKeys, testMerchants } from './merchant.ts'
 import { parseCallback } from './payload.ts'
@@ -31,14 +31,11 @@ const credentials = {
     publicValues: testKeys,
     description: 'Payment key of the merchant, not the credit key; several while it is replaced.',
   },
-  api_base: {
-    env: ['HUTKO_API_BASE'],
-    secret: false,
-    required: false,
-    default: 'https://pay.hutko.org',
-    accepts: { expected: 'an http(s) URL', test: isHttpUrl },
-    description: 'Host of the brand: https://pay.hutko.org, pay.fondy.eu or pay.flitt.com.',
-  },
+  api_base: apiBaseField(
+    ['HUTKO_API_BASE'],
+    'https://pay.hutko.org',
+    'Host of the brand: https://pay.hutko.org, pay.fondy.eu or pay.flitt.com.',
+  ),
 } as const satisfies CredentialFields
 
 function account({ settings }: Credentials): AccountBinding {

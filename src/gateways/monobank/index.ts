@@ -1,4 +1,5 @@
 import { days, type Duration } from '../../kernel/duration.ts'
+import { apiBaseField } from '../api/api-base-field.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import {
   noCapabilities,
@@ -6,7 +7,6 @@ import {
   type CredentialFields,
   type Gateway,
 } from '../gateway.ts'
-import { isHttpUrl } from '../is-http-url.ts'
 import { interpretMonobank } from './interpret.ts'
 import { readPublicKeys } from './public-key.ts'
 import { monobankSigner } from './sign.ts'
@@ -33,14 +33,7 @@ const credentials = {
     sample: (owner) => sampleKeys(owner).publicKey,
     description: 'The key that the bank signs with, as GET /api/merchant/pubkey gives it.',
   },
-  api_base: {
-    env: ['MONOBANK_API_BASE'],
-    secret: false,
-    required: false,
-    default: defaultApiBase,
-    accepts: { expected: 'an http(s) URL', test: isHttpUrl },
-    description: 'Where the API is reached.',
-  },
+  api_base: apiBaseField(['MONOBANK_API_BASE'], defaultApiBase),
   signing_key: {
     env: ['MONOBANK_SIGNING_KEY'],
     secret: true,

@@ -21,7 +21,7 @@ export function sampleInvoice(input: SignInput, facts: SampleFacts): string {
   const ccy = currency === undefined ? 0 : Number(currency.number)
   const left = refunds.reduce((rest, [, refund]) => rest - refund, payment.amount)
   return JSON.stringify({
-    invoiceId: sampleInvoiceId(input),
+    invoiceId: payment.checkoutReference ?? sampleInvoiceId(payment.id),
     status: facts.status,
     // Exact: no payment is larger than what a double holds.
     amount: Number(payment.amount),
@@ -40,7 +40,7 @@ export function sampleInvoice(input: SignInput, facts: SampleFacts): string {
         modifiedDate,
         approvalCode: String(662_477 + index),
         rrn: String(60_189_181_769 + index),
-        extRef: `refund-${name}-${shortId(input)}`,
+        extRef: `refund-${name}-${shortId(input.payment.id)}`,
       })),
     }),
     ...facts.more,
@@ -48,8 +48,8 @@ export function sampleInvoice(input: SignInput, facts: SampleFacts): string {
 }
 
 /** An invoice that the payment does not have yet follows from its id: all callbacks name the same. */
-export function sampleInvoiceId(input: SignInput): string {
-  return input.payment.checkoutReference ?? `p2_${shortId(input)}`
+export function sampleInvoiceId(paymentId: string): string {
+  return `p2_${shortId(paymentId)}`
 }
 
 /** The card that paid. */
@@ -68,14 +68,14 @@ export const samplePaymentInfo = {
 /** The card as it is kept, with the token that charges it again. */
 export function sampleWallet(input: SignInput): object {
   return {
-    cardToken: `${shortId(input)}card`,
-    walletId: `wallet-${shortId(input)}`,
+    cardToken: `${shortId(input.payment.id)}card`,
+    walletId: `wallet-${shortId(input.payment.id)}`,
     status: 'created',
   }
 }
 
-function shortId({ payment }: SignInput): string {
-  return createHash('sha256').update(payment.id).digest('hex').slice(0, 12)
+function shortId(paymentId: string): string {
+  return createHash('sha256').update(paymentId).digest('hex').slice(0, 12)
 }
 
 function secondsOf(milliseconds: number): string {

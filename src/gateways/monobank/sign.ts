@@ -4,6 +4,7 @@ import type { Credentials, SignInput, Signer } from '../gateway.ts'
 import { readPublicKeys } from './public-key.ts'
 import {
   sampleInvoice,
+  sampleInvoiceId,
   samplePaymentInfo,
   sampleWallet,
   type SampleFacts,
@@ -100,6 +101,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
 /** Makes callbacks as the bank words them. Errors: `gateway_cannot_sign`, `usage`. */
 export const monobankSigner: Signer = {
   scenarios: Object.fromEntries(Array.from(scenarios, ([name, { shows }]) => [name, shows])),
+  checkoutReferenceOf: sampleInvoiceId,
   sign(input) {
     const scenario = scenarios.get(input.scenario)
     if (scenario === undefined) throw unknownScenario(input.scenario)

@@ -1,4 +1,5 @@
 import { days } from '../../kernel/duration.ts'
+import { apiBaseField } from '../api/api-base-field.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import {
   noCapabilities,
@@ -8,7 +9,6 @@ import {
   type Credentials,
   type Gateway,
 } from '../gateway.ts'
-import { isHttpUrl } from '../is-http-url.ts'
 import { toleranceField } from '../signing/timestamped-signature.ts'
 import { liveApiBase } from './api.ts'
 import { interpretPaddle } from './interpret.ts'
@@ -29,14 +29,11 @@ const credentials = {
     required: false,
     description: 'API key (pdl_live_apikey_... or pdl_sdbx_apikey_...).',
   },
-  api_base: {
-    env: ['PADDLE_API_BASE', 'BETA_API_BASE'],
-    secret: false,
-    required: false,
-    default: liveApiBase,
-    accepts: { expected: 'an http(s) URL', test: isHttpUrl },
-    description: 'Where the API is reached; https://sandbox-api.paddle.com for a sandbox account.',
-  },
+  api_base: apiBaseField(
+    ['PADDLE_API_BASE', 'BETA_API_BASE'],
+    liveApiBase,
+    'Where the API is reached; https://sandbox-api.paddle.com for a sandbox account.',
+  ),
   tolerance_seconds: toleranceField(['PADDLE_TOLERANCE_SECONDS', 'BETA_TOLERANCE_SECONDS']),
 } as const satisfies CredentialFields
 

@@ -1,4 +1,5 @@
 import { days } from '../../kernel/duration.ts'
+import { apiBaseField } from '../api/api-base-field.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import {
   noCapabilities,
@@ -6,7 +7,6 @@ import {
   type CredentialFields,
   type Gateway,
 } from '../gateway.ts'
-import { isHttpUrl } from '../is-http-url.ts'
 import { toleranceField } from '../signing/timestamped-signature.ts'
 import { interpretStripe } from './interpret.ts'
 import { modeOfKeys } from './keys.ts'
@@ -26,14 +26,7 @@ const credentials = {
     required: false,
     description: 'API key (sk_live_..., sk_test_... or a restricted rk_... that may read).',
   },
-  api_base: {
-    env: ['STRIPE_API_BASE', 'ALPHA_API_BASE'],
-    secret: false,
-    required: false,
-    default: 'https://api.stripe.com',
-    accepts: { expected: 'an http(s) URL', test: isHttpUrl },
-    description: 'Where the API is reached.',
-  },
+  api_base: apiBaseField(['STRIPE_API_BASE', 'ALPHA_API_BASE'], 'https://api.stripe.com'),
   tolerance_seconds: toleranceField(['STRIPE_TOLERANCE_SECONDS', 'ALPHA_TOLERANCE_SECONDS']),
 } as const satisfies CredentialFields
 

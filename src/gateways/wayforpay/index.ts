@@ -1,4 +1,5 @@
 import { days } from '../../kernel/duration.ts'
+import { apiBaseField } from '../api/api-base-field.ts'
 import {
   noCapabilities,
   type AccountBinding,
@@ -6,7 +7,6 @@ import {
   type Credentials,
   type Gateway,
 } from '../gateway.ts'
-import { isHttpUrl } from '../is-http-url.ts'
 import { bindingOf, testMerchant } from './account.ts'
 import { acknowledge } from './acknowledge.ts'
 import { defaultApiBase } from './api.ts'
@@ -30,14 +30,7 @@ const credentials = {
     publicValues: [testMerchant.secretKey],
     description: 'Merchant secret key of the store; several while it is replaced, new first.',
   },
-  api_base: {
-    env: ['WAYFORPAY_API_BASE'],
-    secret: false,
-    required: false,
-    default: defaultApiBase,
-    accepts: { expected: 'an http(s) URL', test: isHttpUrl },
-    description: 'Where the API is reached.',
-  },
+  api_base: apiBaseField(['WAYFORPAY_API_BASE'], defaultApiBase),
 } as const satisfies CredentialFields
 
 function account({ settings }: Credentials): AccountBinding {

@@ -1,4 +1,5 @@
 import { QuittanceError } from '../../kernel/errors.ts'
+import { findScenario } from '../find-scenario.ts'
 import type { SignedCallback, SignInput, Signer } from '../gateway.ts'
 import {
   numberOrText,
@@ -125,8 +126,7 @@ function reversal(amount: bigint, status: 'approved' | 'reversed'): SampleOrder 
 export const hutkoSigner: Signer = {
   scenarios: Object.fromEntries(Array.from(scenarios, ([name, { shows }]) => [name, shows])),
   sign(input) {
-    const scenario = scenarios.get(input.scenario)
-    if (scenario === undefined) throw unknownScenario(input.scenario)
+    const scenario = findScenario('hutko', scenarios, input.scenario)
     return sendAs(scenario.as, { ...sampleOrder(input), ...scenario.change(input) }, input)
   },
 }
@@ -164,9 +164,4 @@ function signText(text: string, { credentials }: SignInput): string {
     )
   }
   return Buffer.from(signatureOf(key, text)).toString('hex')
-}
-
-function unknownScenario(name: string): QuittanceError {
-  const known = [...scenarios.keys()].join(', ')
-  return new QuittanceError('usage', `gateway hutko has no scenario ${name}; it has ${known}`)
 }

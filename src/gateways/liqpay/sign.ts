@@ -1,5 +1,6 @@
 import { QuittanceError } from '../../kernel/errors.ts'
 import type { Secret } from '../../kernel/secret.ts'
+import { findScenario } from '../find-scenario.ts'
 import type { Signer, SignInput } from '../gateway.ts'
 import {
   majorUnits,
@@ -97,8 +98,7 @@ function cardToken(paymentId: string): string {
 export const liqpaySigner: Signer = {
   scenarios: Object.fromEntries(Array.from(scenarios, ([name, { shows }]) => [name, shows])),
   sign(input) {
-    const scenario = scenarios.get(input.scenario)
-    if (scenario === undefined) throw unknownScenario(input.scenario)
+    const scenario = findScenario('liqpay', scenarios, input.scenario)
     const [privateKey] = input.credentials.secrets.private_key ?? []
     if (!input.credentials.configured || privateKey === undefined) {
       throw new QuittanceError(
@@ -118,9 +118,4 @@ function signedForm(privateKey: Secret, fields: SampleFields): string {
   const data = Buffer.from(sampleText(fields)).toString('base64')
   const signature = Buffer.from(signatureOf(privateKey, data)).toString('base64')
   return `data=${encodeURIComponent(data)}&signature=${encodeURIComponent(signature)}`
-}
-
-function unknownScenario(name: string): QuittanceError {
-  const known = [...scenarios.keys()].join(', ')
-  return new QuittanceError('usage', `gateway liqpay has no scenario ${name}; it has ${known}`)
 }

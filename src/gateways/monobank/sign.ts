@@ -1,5 +1,6 @@
 import { createPublicKey, sign, type KeyObject } from 'node:crypto'
 import { QuittanceError } from '../../kernel/errors.ts'
+import { findScenario } from '../find-scenario.ts'
 import type { Credentials, SignInput, Signer } from '../gateway.ts'
 import { readPublicKeys } from './public-key.ts'
 import {
@@ -103,8 +104,7 @@ export const monobankSigner: Signer = {
   scenarios: Object.fromEntries(Array.from(scenarios, ([name, { shows }]) => [name, shows])),
   checkoutReferenceOf: sampleInvoiceId,
   sign(input) {
-    const scenario = scenarios.get(input.scenario)
-    if (scenario === undefined) throw unknownScenario(input.scenario)
+    const scenario = findScenario('monobank', scenarios, input.scenario)
     const key = signingKeyOf(input.credentials)
     const body = sampleInvoice(input, scenario.facts(input))
     return {
@@ -139,9 +139,4 @@ function cannotSign(why: string): QuittanceError {
         'into MONOBANK_SIGNING_KEY and the public key into MONOBANK_PUBLIC_KEY. Never in production.',
     },
   )
-}
-
-function unknownScenario(name: string): QuittanceError {
-  const known = [...scenarios.keys()].join(', ')
-  return new QuittanceError('usage', `gateway monobank has no scenario ${name}; it has ${known}`)
 }

@@ -1,4 +1,5 @@
 import { QuittanceError } from '../../kernel/errors.ts'
+import { findScenario } from '../find-scenario.ts'
 import type { SignInput, Signer } from '../gateway.ts'
 import { hmacSha256 } from '../signing/hmac-sha256.ts'
 import { sampleEvent, sampleInput } from './sample-event.ts'
@@ -21,8 +22,7 @@ function signatureHeader(
 export const paddleSigner: Signer = {
   scenarios: Object.fromEntries(Array.from(scenarios, ([name, { shows }]) => [name, shows])),
   sign(input) {
-    const scenario = scenarios.get(input.scenario)
-    if (scenario === undefined) throw unknownScenario(input.scenario)
+    const scenario = findScenario('paddle', scenarios, input.scenario)
     if (!input.credentials.configured) {
       throw new QuittanceError(
         'gateway_not_configured',
@@ -40,9 +40,4 @@ export const paddleSigner: Signer = {
       body,
     }
   },
-}
-
-function unknownScenario(name: string): QuittanceError {
-  const known = [...scenarios.keys()].join(', ')
-  return new QuittanceError('usage', `gateway paddle has no scenario ${name}; it has ${known}`)
 }

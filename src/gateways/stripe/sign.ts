@@ -1,4 +1,5 @@
 import { QuittanceError } from '../../kernel/errors.ts'
+import { findScenario } from '../find-scenario.ts'
 import type { SignInput, Signer } from '../gateway.ts'
 import { hmacSha256 } from '../signing/hmac-sha256.ts'
 import { sampleEvent, sampleInput } from './sample-event.ts'
@@ -17,12 +18,13 @@ export function signatureHeader(
   return [`t=${signedAt}`, ...signatures].join(',')
 }
 
+const byName = new Map(scenarios.map((scenario) => [scenario.name, scenario]))
+
 /** Makes callbacks as Stripe words and signs them. Errors: `gateway_not_configured`, `usage`. */
 export const stripeSigner: Signer = {
   scenarios: Object.fromEntries(scenarios.map(({ name, shows }) => [name, shows])),
   sign(input) {
-    const scenario = scenarios.find(({ name }) => name === input.scenario)
-    if (scenario === undefined) throw unknownScenario(input.scenario)
+    const scenario = findScenario('stripe', byName, input.scenario)
     if (!input.credentials.configured) {
       throw new QuittanceError(
         'gateway_not_configured',
@@ -40,9 +42,4 @@ export const stripeSigner: Signer = {
       body,
     }
   },
-}
-
-function unknownScenario(wanted: string): QuittanceError {
-  const known = scenarios.map(({ name }) => name).join(', ')
-  return new QuittanceError('usage', `gateway stripe has no scenario ${wanted}; it has ${known}`)
 }

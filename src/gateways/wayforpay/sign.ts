@@ -1,6 +1,7 @@
 import { QuittanceError } from '../../kernel/errors.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { scalarOf, signedFieldNames } from './payload.ts'
+import { findScenario } from '../find-scenario.ts'
 import type { SignInput, Signer } from '../gateway.ts'
 import { phpJson, sampleFields, type SampleFields, type SampleState } from './sample-callback.ts'
 import { signTexts } from './signature.ts'
@@ -84,8 +85,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
 export const wayforpaySigner: Signer = {
   scenarios: Object.fromEntries(Array.from(scenarios, ([name, { shows }]) => [name, shows])),
   sign(input) {
-    const scenario = scenarios.get(input.scenario)
-    if (scenario === undefined) throw unknownScenario(input.scenario)
+    const scenario = findScenario('wayforpay', scenarios, input.scenario)
     return {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: phpJson(signFields(sampleFields(input, scenario), secretOf(input))),
@@ -110,9 +110,4 @@ function secretOf({ credentials }: SignInput): Secret {
     'a callback of gateway wayforpay cannot be signed without WAYFORPAY_MERCHANT_ACCOUNT and ' +
       'WAYFORPAY_SECRET_KEY',
   )
-}
-
-function unknownScenario(name: string): QuittanceError {
-  const known = [...scenarios.keys()].join(', ')
-  return new QuittanceError('usage', `gateway wayforpay has no scenario ${name}; it has ${known}`)
 }

@@ -53,11 +53,11 @@ async function makeRenewal(
   const { application, outcome } = step
   const { gateway } = application
   const { renews, amount, currency, payment: reference } = outcome
-  const first = renews && (await findNamed(db, step, renews))
   const type = 'payment'
   if (renews === undefined || ('id' in renews && !isUuid(renews.id))) {
     return ignoredResult({ type, reason: 'invalid_reference' })
   }
+  const first = await findNamed(db, step, renews)
   if (first === undefined) {
     return ignoredResult({
       type,

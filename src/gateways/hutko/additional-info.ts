@@ -32,7 +32,7 @@ const states: ReadonlyMap<unknown, Capture['state']> = new Map([
   ['hold', 'held'],
 ])
 
-/** Only the one word that says so counts as captured: any other may be money not yet taken. */
+/** Only the one word that says so counts as captured; another may be money not yet taken. */
 export function captureOf(info: JsonObject): Capture {
   const status = info.get('capture_status') ?? ''
   const amount = info.get('capture_amount') ?? ''

@@ -105,7 +105,7 @@ function toOrder(texts: Texts, info: JsonObject): OrderResult {
 
 /**
  * The order's amount is what was paid, unless a part of it was captured. In which unit that part is
- * told is not documented: any other than the whole leaves the amount open, which settles nothing.
+ * told is not documented, so a part other than the whole leaves the amount open and settles nothing.
  */
 function moneyOf(texts: Texts, captured: string | undefined): Pick<Order, 'amount' | 'currency'> {
   const currency = findCurrency(texts.currency)?.code

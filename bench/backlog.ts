@@ -30,7 +30,8 @@ export async function fillBacklog(
 
 async function createPayment(core: BillingCore, id: string): Promise<void> {
   const payable = { type: 'order', id }
-  await core.payments.create({ id, gateway: 'stripe', amount, currency, payable })
+  const checkout = false
+  await core.payments.create({ id, gateway: 'stripe', amount, currency, payable, checkout })
 }
 
 async function receive(core: BillingCore, paymentId: string): Promise<void> {

@@ -46,7 +46,9 @@ export type {
 } from './payments/payment-method.ts'
 export type { Cause, Payable, Payment, PaymentStatus, PaymentType } from './payments/payment.ts'
 export type { IgnoredReason, OutcomeResult } from './payments/outcome.ts'
-export type { CreatePaymentInput } from './processing/create-payment.ts'
+export type { CreateRefundInput } from './money/refund-payment.ts'
+export type { PollResult } from './money/poll-payment.ts'
+export type { CreatePaymentInput } from './processing/payment-input.ts'
 export type {
   BoundBilling,
   Listener,
@@ -58,7 +60,7 @@ export type {
 } from './processing/listener.ts'
 export type { Worker } from './processing/worker.ts'
 export type { CallsQuery, WebhookCall } from './database/calls.ts'
-export type { Delivery, EventRecord, EventsQuery } from './database/events.ts'
+export type { Delivery, Dispatch, EventRecord, EventsQuery } from './database/events.ts'
 export type { Page, PageQuery } from './database/page.ts'
 export type { PaymentsQuery, PaymentTransition } from './database/payments.ts'
 export type { CallState, DeliveryState } from './database/tables.ts'

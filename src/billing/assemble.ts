@@ -64,7 +64,7 @@ function processingOf(open: OpenDatabase, queue: QueueConnection, assembly: Asse
   const { settings, options, listeners, wake } = assembly
   const { database } = open
   const embedded = database.kind === 'embedded'
-  return {
+  const processing: Processing = {
     database,
     listeners,
     gateways: settings.gateways,
@@ -78,10 +78,15 @@ function processingOf(open: OpenDatabase, queue: QueueConnection, assembly: Asse
     underWay: new Set(),
     scrub: settings.scrub,
     bind: (transaction, afterCommit) =>
-      bindBilling(transaction, { afterCommit, settings, queue, open }),
+      bindBilling(transaction, {
+        afterCommit,
+        settings,
+        parts: { queue, processing: () => processing },
+      }),
     onCalls: wake,
     onDeliveries: wake,
   }
+  return processing
 }
 
 function intakeOf(

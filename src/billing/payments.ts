@@ -1,51 +1,99 @@
 import type { Transaction } from '../database/connect.ts'
-import type { OpenDatabase } from '../database/open-database.ts'
 import { findPayment, listPayments } from '../database/payments.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid, newUuid } from '../kernel/ids.ts'
+import { chargeSavedCard } from '../money/charge-saved-card.ts'
+import { checkoutFailure, openCheckout } from '../money/open-checkout.ts'
+import type { Operating } from '../money/operating.ts'
 import type { Payment } from '../payments/payment.ts'
 import { requeueCallsAwaiting } from '../processing/awaiting.ts'
 import {
   createPayment,
-  type CreatePaymentInput,
+  type CreatedPayment,
   type PaymentCreation,
 } from '../processing/create-payment.ts'
-import type { AfterCommit } from '../processing/tell-listeners.ts'
 import type { BoundBilling } from '../processing/listener.ts'
-import type { QueueConnection } from '../queue/queue.ts'
+import type { CreatePaymentInput } from '../processing/payment-input.ts'
+import { planCheckout, type Addresses } from '../processing/plan-checkout.ts'
+import type { AfterCommit } from '../processing/tell-listeners.ts'
+import type { Parts } from './assemble.ts'
 import type { Settings } from './settings.ts'
+
+/** Where providers and payers are sent; a callback URL follows the configured path and origin. */
+export function addressesOf({ origin, webhookPaths }: Settings): Addresses {
+  return {
+    origin,
+    callbackUrl: (gateway) => origin + webhookPaths[0].replace('{gateway}', gateway),
+  }
+}
+
+/** What operations at providers are made with. */
+export function operatingOf(
+  parts: Pick<Parts, 'processing' | 'queue'>,
+  settings: Settings,
+): Operating {
+  return {
+    processing: parts.processing,
+    addresses: addressesOf(settings),
+    queue: settings.queue,
+    answerWithin: settings.answerWithin,
+    now: systemClock,
+    onReferences: (payment) => settleEarlyCalls(parts, settings, payment),
+  }
+}
 
 function creationOf(settings: Settings): PaymentCreation {
   return {
     gateways: settings.gateways,
     newId: newUuid,
-    checkoutUrl: (name, paymentId) => {
-      // Only a gateway without a provider behind it has its checkout here.
-      const own = settings.gateways.find(name)?.gateway.verification === 'none'
-      return own ? `${settings.origin}/billing/${name}/checkout/${paymentId}` : null
-    },
+    now: systemClock,
+    addresses: addressesOf(settings),
+    isAllowedReturn: settings.isAllowedReturn,
   }
 }
 
-/** Creates a payment; callbacks that came before it are looked at again. */
-export async function createAndSettle(
-  { open, queue }: { readonly open: OpenDatabase; readonly queue: QueueConnection },
-  { settings, input }: { readonly settings: Settings; readonly input: CreatePaymentInput },
+/** Creates a payment, looks at callbacks that came before it, and asks for its checkout. */
+export async function createAndOpen(
+  parts: Parts,
+  settings: Settings,
+  input: CreatePaymentInput,
 ): Promise<Payment> {
-  const { db } = open.database
-  const payment = await createPayment(db, creationOf(settings), input)
-  await settleEarlyCalls(open, queue, payment).catch((error: unknown) =>
-    settings.log.warn({ err: error }, 'could not look for early callbacks; the sweeper will'),
-  )
+  const { db } = parts.processing.database
+  const created = await createPayment(db, creationOf(settings), input)
+  await settleEarlyCalls(parts, settings, created.payment)
+  return handOver(created, operatingOf(parts, settings), input)
+}
+
+/** Only a new payment is handed to the provider: a repeated call never begins a second checkout. */
+async function handOver(
+  { payment, isNew, plan }: CreatedPayment,
+  operating: Operating,
+  input: CreatePaymentInput,
+): Promise<Payment> {
+  if (!isNew) {
+    const isOpen = payment.checkout !== 'unknown' && payment.checkout !== 'refused'
+    if (isOpen || payment.status !== 'pending') return payment
+    throw checkoutFailure(payment)
+  }
+  if (plan === 'api') return openCheckout(payment, operating)
+  if (plan === 'charge') {
+    return chargeSavedCard(payment, input.initiatedBy ?? 'customer', operating)
+  }
   return payment
 }
 
 async function settleEarlyCalls(
-  open: Pick<OpenDatabase, 'database'>,
-  queue: QueueConnection,
+  { processing, queue }: Pick<Parts, 'processing' | 'queue'>,
+  { log }: Settings,
   payment: Payment,
 ): Promise<void> {
-  const calls = await requeueCallsAwaiting(open.database.db, payment)
-  if (calls.length > 0) await queue.announce(calls)
+  try {
+    const calls = await requeueCallsAwaiting(processing.database.db, payment)
+    if (calls.length > 0) await queue.announce(calls)
+  } catch (error) {
+    log.warn({ err: error }, 'could not look for early callbacks; the sweeper will')
+  }
 }
 
 /** The operations that a listener may use inside its transaction. */
@@ -54,20 +102,32 @@ export function bindBilling(
   bound: {
     readonly afterCommit: AfterCommit
     readonly settings: Settings
-    readonly queue: QueueConnection
-    readonly open: OpenDatabase
+    readonly parts: Pick<Parts, 'queue'> & { readonly processing: () => Parts['processing'] }
   },
 ): BoundBilling {
-  const { settings, queue, open } = bound
+  const { settings, parts } = bound
   return {
     payments: {
       create: async (input) => {
-        const payment = await createPayment(db, creationOf(settings), input)
-        bound.afterCommit(() => settleEarlyCalls(open, queue, payment))
+        refuseGatewayCall(settings, input)
+        const { payment } = await createPayment(db, creationOf(settings), input)
+        const settleWith = { queue: parts.queue, processing: parts.processing() }
+        bound.afterCommit(() => settleEarlyCalls(settleWith, settings, payment))
         return payment
       },
       get: async (id) => (isUuid(id) ? findPayment(db, id) : undefined),
       list: (query = {}) => listPayments(db, query),
     },
   }
+}
+
+/** A provider cannot be asked while a transaction is open, nor before its payment is committed. */
+function refuseGatewayCall({ gateways }: Settings, input: CreatePaymentInput): void {
+  const found = gateways.find(input.gateway)
+  const plan = found && planCheckout(found, input)
+  if (plan !== 'api' && plan !== 'charge') return
+  throw new QuittanceError(
+    'gateway_call_in_transaction',
+    `a listener's transaction cannot wait for ${input.gateway} to open a checkout`,
+  )
 }

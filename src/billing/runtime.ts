@@ -5,20 +5,22 @@ import type { Intake } from '../intake/receive.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { makeOnce } from '../kernel/make-once.ts'
+import type { Operating } from '../money/operating.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { CreatePaymentInput } from '../processing/create-payment.ts'
+import type { CreatePaymentInput } from '../processing/payment-input.ts'
 import { refuseInsideListener } from '../processing/listener-scope.ts'
 import {
   createListenerRegistry,
+  registerListeners,
   requireName,
   type ListenerRegistry,
   type RegisteredListener,
 } from '../processing/listeners.ts'
 import type { Worker } from '../processing/worker.ts'
-import { assemble } from './assemble.ts'
+import { assemble, type Parts } from './assemble.ts'
 import { registerOptionListeners } from './listener-options.ts'
 import type { BillingOptions } from './options.ts'
-import { createAndSettle } from './payments.ts'
+import { createAndOpen, operatingOf } from './payments.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { startWork } from './start-work.ts'
 import { createWorkers } from './workers.ts'
@@ -36,6 +38,8 @@ export interface Runtime {
   intake(): Promise<Intake>
   announce(callIds: readonly string[]): Promise<void>
   createPayment(input: CreatePaymentInput): Promise<Payment>
+  /** For operations that apply outcomes: refuses where this process lacks a listener. */
+  operating(): Promise<Operating>
   work(options: WorkOptions): Promise<Worker>
   close(): Promise<void>
 }
@@ -64,6 +68,10 @@ export function createRuntime(options: BillingOptions): Runtime {
     if (lost !== undefined) throw lost
     return assembled.get()
   }
+  const registered = makeOnce(async () => {
+    const { processing } = await parts()
+    await registerListeners(processing.database.db, processing.listeners)
+  })
 
   return {
     settings,
@@ -71,28 +79,38 @@ export function createRuntime(options: BillingOptions): Runtime {
     addListener(listener) {
       requireName(listener)
       const inline = settings.queueConnection === 'sync' && assembled.begun
-      if (workers.begun || inline) throw tooLate(listener.name)
+      if (workers.begun || registered.begun || inline) throw tooLate(listener.name)
       listeners.add(listener)
     },
     connected: database.get,
     opened: async () => (await parts()).open,
     intake: async () => (await parts()).intake,
     announce: async (callIds) => (await parts()).queue.announce(callIds),
-    createPayment: async (input) => createAndSettle(await parts(), { settings, input }),
+    createPayment: async (input) => {
+      if (input.paymentMethodId !== undefined) await registered.get()
+      return createAndOpen(await parts(), settings, input)
+    },
+    operating: async () => {
+      await registered.get()
+      return operatingOf(await parts(), settings)
+    },
     work: async (workOptions) => {
       refuseInsideListener('billing.work')
       return workers.start(() => startWork(parts, { settings, options: workOptions }))
     },
     async close() {
       await workers.stop()
-      const made = await assembled.peek()
-      await made?.calls.close()
-      // Best effort, as promised: bounded, or a piece of work that never ends would keep us.
-      const works = Promise.all([made?.queue.told(), ...(made?.processing.underWay ?? [])])
-      await Promise.race([works, pause(workGrace, undefined, { ref: false })])
+      await finish(await assembled.peek())
       await (await database.peek())?.close()
     },
   }
+}
+
+/** Best effort, as promised: bounded, or a piece of work that never ends would keep us. */
+async function finish(parts: Parts | undefined): Promise<void> {
+  await parts?.calls.close()
+  const works = Promise.all([parts?.queue.told(), ...(parts?.processing.underWay ?? [])])
+  await Promise.race([works, pause(workGrace, undefined, { ref: false })])
 }
 
 function tooLate(name: string): QuittanceError {

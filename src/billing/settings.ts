@@ -2,12 +2,13 @@ import { builtin } from '../gateways/builtin.ts'
 import { credentialWarnings, readCredentials } from '../gateways/credentials.ts'
 import type { Credentials } from '../gateways/gateway.ts'
 import { createRegistry, type Registry } from '../gateways/registry.ts'
-import { days } from '../kernel/duration.ts'
+import { days, seconds, type Duration } from '../kernel/duration.ts'
 import { readCipher, type Cipher } from '../kernel/encryption.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { silentLog, withSafeErrors, type Log } from '../kernel/log.ts'
 import { parseSecrets, scrubber, type Secret } from '../kernel/secret.ts'
 import type { BillingOptions } from './options.ts'
+import { returnCheck } from './return-origins.ts'
 
 export const defaultPath = '/billing/webhooks/{gateway}'
 /** The specification's other spelling, which answers too while no path is configured. */
@@ -27,6 +28,10 @@ export interface Settings {
   /** Blanks out the gateways' secrets and the encryption keys in a text. */
   readonly scrub: (text: string) => string
   readonly production: boolean
+  /** Whether a payer may be sent on to this URL after the checkout. */
+  readonly isAllowedReturn: (url: string) => boolean
+  /** How long a provider may take to answer an operation. */
+  readonly answerWithin: Duration
   readonly log: Log
   readonly database: NonNullable<BillingOptions['database']>
 }
@@ -38,8 +43,9 @@ export function readSettings(options: BillingOptions): Settings {
   const { gateways, secrets } = readGateways(options, { production, log: given })
   const encryptionKey = options.billing?.encryption_key
   const scrub = scrubber([...secrets, ...parseSecrets(encryptionKey)])
+  const origin = readOrigin(options.url ?? 'http://localhost:3000')
   return {
-    origin: readOrigin(options.url ?? 'http://localhost:3000'),
+    origin,
     webhookPaths: readPaths(options.webhook?.path),
     retentionDays: readRetention(options.webhook?.prune_after_days ?? 30, gateways),
     queueConnection: readQueueConnection(options.billing?.queue?.connection ?? 'database'),
@@ -48,6 +54,8 @@ export function readSettings(options: BillingOptions): Settings {
     cipher: readCipher(encryptionKey),
     scrub,
     production,
+    isAllowedReturn: returnCheck(options.return_origins ?? [], { origin, production }),
+    answerWithin: options.providerTimeoutMs ?? seconds(20),
     log: withSafeErrors(given, scrub),
     database: readDatabase(options.database ?? {}, production),
   }

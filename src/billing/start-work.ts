@@ -2,7 +2,11 @@ import type { Database } from '../database/connect.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { registerListeners } from '../processing/listeners.ts'
 import { startWorker, type Worker } from '../processing/worker.ts'
+import { minutes } from '../kernel/duration.ts'
+import type { Schedule } from '../queue/schedule.ts'
 import { prune } from '../upkeep/prune.ts'
+import { reconcileDue } from '../upkeep/reconcile.ts'
+import { operatingOf } from './payments.ts'
 import { startUpkeep } from '../upkeep/start-upkeep.ts'
 import type { Parts } from './assemble.ts'
 import type { Settings } from './settings.ts'
@@ -25,6 +29,12 @@ export async function startWork(
   // Under `sync` this process is the only one that processes what the sweeper puts back.
   const idle = options.upkeepOnly === true && !queue.inline
   const worker = idle ? idleWorker() : await startProcessing()
+  const reconciling: Schedule = {
+    name: 'reconcile',
+    expression: '* * * * *',
+    retryAfter: minutes(1),
+    run: (signal) => reconcileDue(operatingOf({ processing, queue }, settings), signal),
+  }
   const upkeep = startUpkeep({
     database,
     log,
@@ -38,6 +48,8 @@ export async function startWork(
           await prune(database, { retentionDays, log, signal })
         },
       },
+      // Events are told here: only where every listener is.
+      ...(idle ? [] : [reconciling]),
     ],
   })
   return {

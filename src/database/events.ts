@@ -1,5 +1,5 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
-import type { Cause } from '../payments/payment.ts'
+import type { EventSource } from '../events/catalogue.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { DeliveryState, EventsTable, Tables } from './tables.ts'
 
@@ -12,7 +12,7 @@ export interface EventRecord {
   /** The saved card that it is about; `paymentId` is then the payment that it was saved with. */
   readonly paymentMethodId: string | null
   readonly webhookCallId: string | null
-  readonly source: Cause
+  readonly source: EventSource
   readonly data: Readonly<Record<string, unknown>>
   readonly createdAt: Date
   /** What became of it with each queued listener. */
@@ -25,6 +25,28 @@ export interface Delivery {
   readonly state: DeliveryState
   readonly attempts: number
   readonly exception: string | null
+}
+
+/** An event that has yet to be dispatched: its listeners failed, and nothing but this brings it up. */
+export interface Dispatch {
+  readonly type: string
+  readonly state: DeliveryState
+  readonly attempts: number
+  readonly exception: string | null
+}
+
+/** What waits, or has failed for good, of a payment's and its refunds' events. */
+export async function listDispatches(
+  db: Kysely<Tables>,
+  paymentId: string,
+): Promise<readonly Dispatch[]> {
+  const { rows } = await sql<Dispatch>`
+    select event_type as type, state, attempts, exception from billing.deliveries
+    where dedup_key is not null and state <> 'processed' and payment_id = any(array(
+      select ${paymentId}::uuid union all
+      select id from billing.payments where parent_id = ${paymentId}::uuid))
+    order by id`.execute(db)
+  return rows
 }
 
 /** Which events to list; all of them if left out. */

@@ -67,6 +67,19 @@ export async function findPaymentMethod(
   return row && toPaymentMethod(row)
 }
 
+/** Its token as it is stored: encrypted; null without one. */
+export async function findPaymentMethodToken(
+  db: Kysely<Tables>,
+  id: string,
+): Promise<Uint8Array | null> {
+  const row = await db
+    .selectFrom('billing.payment_methods')
+    .select('token')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.token ?? null
+}
+
 /** What was saved with a payment, oldest first. */
 export async function listPaymentMethods(
   db: Kysely<Tables>,

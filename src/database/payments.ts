@@ -142,9 +142,15 @@ export async function lockPayments(
   return new Map(rows.map((row) => [row.id, toPayment(row)]))
 }
 
+/** A row to be written; the database says when. */
+export type NewPayment = Omit<Payment, 'createdAt' | 'updatedAt'> & {
+  /** When the provider is asked after it. */
+  readonly nextPollAt: Date | null
+}
+
 export async function insertPayment(
   db: Kysely<Tables>,
-  payment: Omit<Payment, 'createdAt' | 'updatedAt'>,
+  payment: NewPayment,
 ): Promise<Payment | undefined> {
   const row = await db
     .insertInto('billing.payments')
@@ -166,7 +172,13 @@ export async function insertPayment(
       return_url: payment.returnUrl,
       checkout_reference: payment.checkoutReference,
       provider_reference: payment.providerReference,
+      checkout: payment.checkout,
       checkout_url: payment.checkoutUrl,
+      checkout_error: payment.checkoutError,
+      save_card: payment.saveCard,
+      payment_method_id: payment.paymentMethodId,
+      handed_at: payment.handedAt,
+      next_poll_at: payment.nextPollAt,
       expires_at: payment.expiresAt,
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
@@ -216,7 +228,12 @@ export function toPayment(row: Selectable<PaymentsTable>): Payment {
     returnUrl: row.return_url,
     checkoutReference: row.checkout_reference,
     providerReference: row.provider_reference,
+    checkout: row.checkout,
     checkoutUrl: row.checkout_url,
+    checkoutError: row.checkout_error,
+    saveCard: row.save_card,
+    paymentMethodId: row.payment_method_id,
+    handedAt: row.handed_at,
     expiresAt: row.expires_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

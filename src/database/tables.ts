@@ -1,7 +1,8 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { DisputeStatus } from '../payments/dispute.ts'
 import type { PaymentMethodStatus } from '../payments/payment-method.ts'
-import type { Cause, PaymentStatus, PaymentType } from '../payments/payment.ts'
+import type { EventSource } from '../events/catalogue.ts'
+import type { Cause, CheckoutState, PaymentStatus, PaymentType } from '../payments/payment.ts'
 
 /** What a `timestamptz` reads as; written by the database's own clock wherever queueing depends on it. */
 type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>
@@ -38,7 +39,17 @@ export interface PaymentsTable {
   return_url: string | null
   checkout_reference: string | null
   provider_reference: string | null
+  checkout: Generated<CheckoutState>
   checkout_url: string | null
+  /** What a provider answered that did not do what it was asked for. */
+  checkout_error: string | null
+  save_card: Generated<boolean>
+  payment_method_id: string | null
+  handed_at: NullableTimestamp
+  /** When the provider is asked after it; null: no more. */
+  next_poll_at: NullableTimestamp
+  /** Why the last question had no answer. */
+  poll_error: string | null
   expires_at: NullableTimestamp
   created_at: Timestamp
   updated_at: Timestamp
@@ -95,17 +106,23 @@ export interface EventsTable {
   payment_id: string | null
   payment_method_id: string | null
   webhook_call_id: string | null
-  source: Cause
+  source: EventSource
   data: JsonText
   created_at: Timestamp
 }
 
 export interface DeliveriesTable extends LeaseColumns {
   id: string
-  event_id: string
-  listener: string
+  /** Of what a queued listener is told; null for a dispatch, which has yet to claim its event. */
+  event_id: string | null
+  listener: string | null
   queue: string
   state: Generated<DeliveryState>
+  dedup_key: string | null
+  event_type: string | null
+  payment_id: string | null
+  payment_method_id: string | null
+  cause: Cause | null
   created_at: Timestamp
   processed_at: NullableTimestamp
 }

@@ -1,4 +1,4 @@
-import type { Payment } from '../payments/payment.ts'
+import type { Cause, Payment } from '../payments/payment.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 
 /** A provider-managed subscription, as far as its events show it. */
@@ -83,6 +83,9 @@ export interface EventPayloads {
 
 /** The name of an event. */
 export type EventType = keyof EventPayloads
+
+/** What brought an event up: what moved a payment, or the payer's browser. */
+export type EventSource = Cause | 'browser'
 
 interface EventIdentity<T extends EventType> {
   readonly id: string

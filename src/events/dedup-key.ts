@@ -43,6 +43,15 @@ export function paymentMethodEventType(status: PaymentMethodStatus): EventType {
   return status === 'attached' ? 'PaymentMethodAttached' : 'PaymentMethodDetached'
 }
 
+/** The claim of what a payer's browser did first. */
+export function browserDedupKey(
+  type: Extract<EventType, 'CheckoutReturned' | 'PaymentLinkOpened'>,
+  paymentId: string,
+): string {
+  const what = type === 'CheckoutReturned' ? 'checkout:returned' : 'payment_link:opened'
+  return `${what}:${paymentId}`
+}
+
 /** The event that an outcome may lead to; undefined for one that leads to none. */
 export function eventTypeOf(outcome: Outcome): EventType | undefined {
   switch (outcome.type) {

@@ -3,6 +3,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
 import type { Outcome } from '../payments/outcome.ts'
 import type { Payload } from './body/payload.ts'
+import type { Operations } from './operations.ts'
 
 /** A callback as it came in: exact bytes, header names in lower case. */
 export interface RawRequest {
@@ -140,7 +141,7 @@ export interface Signer {
  * A payment gateway: it interprets what the provider says and never touches the database.
  * Adding one is a folder beside this file and a line in builtin.ts.
  */
-export interface Gateway {
+export interface Gateway extends Operations {
   readonly name: string
   readonly title: string
   readonly aliases: readonly string[]

@@ -33,9 +33,34 @@ export { hmacSha256, matchesHmacSha256 } from './signing/hmac-sha256.ts'
 export type { SignedText } from './signing/hmac-sha256.ts'
 export type { Secret } from '../kernel/secret.ts'
 
-// Looking something up at the provider.
+// Looking something up at the provider, or having it do something.
+export type {
+  Backfill,
+  ChargeReply,
+  ChargeRequest,
+  CheckoutForm,
+  CheckoutOperation,
+  CheckoutRequest,
+  OpenedCheckout,
+  OperationContext,
+  Operations,
+  PastEvent,
+  PollReply,
+  PollRequest,
+  RefundReply,
+  RefundRequest,
+  RegisteredEndpoint,
+  Registration,
+  Standing,
+} from './operations.ts'
+
 export { createProviderApi } from './api/provider-api.ts'
-export type { PostBody, ProviderApi, ProviderApiOptions } from './api/provider-api.ts'
+export type {
+  RequestBody,
+  RequestOptions,
+  ProviderApi,
+  ProviderApiOptions,
+} from './api/provider-api.ts'
 export { isHttpUrl } from './is-http-url.ts'
 
 // Saying what a callback states.
@@ -61,7 +86,7 @@ export { isUuid } from '../kernel/ids.ts'
 export type { Log } from '../kernel/log.ts'
 export { findCurrency, findCurrencyByNumber } from '../kernel/currency.ts'
 export type { Currency } from '../kernel/currency.ts'
-export { isCurrency, parseMajorUnits, parseMinorUnits } from '../kernel/money.ts'
+export { formatMajorUnits, isCurrency, parseMajorUnits, parseMinorUnits } from '../kernel/money.ts'
 export { isMaskedToken, tokenReference } from './signing/token-reference.ts'
 export { secret } from '../kernel/secret.ts'
 export type { DisputeStatus } from '../payments/dispute.ts'

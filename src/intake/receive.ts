@@ -87,7 +87,8 @@ function postpone({ gateway }: RegisteredGateway, reason: string, intake: Intake
   return responses.unavailable
 }
 
-function newCall(
+/** The row of an accepted callback. */
+export function newCall(
   request: IncomingCall,
   { payload, found, intake }: { payload: Payload; found: RegisteredGateway; intake: Intake },
 ): NewCall {

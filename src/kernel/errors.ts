@@ -31,8 +31,28 @@ export const errorCatalogue = {
     'Nothing is lost: the call is tried again. Check the network and the API base.',
   provider_refused: "Check the API credentials and what they may do, in the provider's dashboard.",
   provider_reply_invalid: 'Check the API base of the gateway; it should be that of the provider.',
+  backfill_too_old: 'Give a later --since; what is older the provider does not list any more.',
+  public_url_unusable:
+    'Set APP_URL to the public https origin of this service, or APP_NGROK_URL to that of a tunnel.',
   service_unreachable: 'Start it: npm start, or quittance serve; or give --url.',
   payment_invalid: 'Correct the named field.',
+  return_url_not_allowed:
+    'Add its origin to return_origins (BILLING_RETURN_ORIGINS), or use one that is there.',
+  payment_method_unusable: 'Use a saved card of this gateway and account: quittance payments show ID',
+  operation_unsupported: 'Use another gateway, or the dashboard of the provider.',
+  gateway_call_in_transaction:
+    'Do it in a queued listener ({ queued: true }), or after the transaction.',
+  checkout_refused: 'See what the provider says; then create another payment.',
+  checkout_unknown:
+    'Nothing is lost: the provider is asked again. Look at the payment in a minute.',
+  payment_not_refundable: 'Only a paid charge can be refunded.',
+  payment_not_cancelable: 'Refund a paid payment instead; one that has ended needs no canceling.',
+  refund_invalid: 'Correct the named field.',
+  refund_exists: 'Use another id, or send the content that this refund was created with.',
+  refund_too_large: 'Refund what is left at most; refunds under way count as done.',
+  refund_refused: 'See what the provider says; the money has not been moved.',
+  refund_unknown:
+    'Do not refund again: the provider is asked what became of it. Look at the payment later.',
   payment_exists: 'Use another id, or send the content that this payment was created with.',
   payment_not_found: 'Check the id: quittance payments list',
   call_not_found: 'Check the id: quittance calls list',
@@ -59,6 +79,13 @@ export const errorCatalogue = {
 /** What can go wrong, by its stable code. */
 export type ErrorCode = keyof typeof errorCatalogue
 
+interface ErrorOptions {
+  readonly cause?: unknown
+  /** Where the one of the catalogue does not fit. */
+  readonly fix?: string
+  readonly providerCode?: string | undefined
+}
+
 /**
  * The one error class: a stable `code`, a message that says what and where, and the `fix`.
  * Messages may carry the offending value, never a secret.
@@ -67,11 +94,14 @@ export class QuittanceError extends Error {
   override readonly name = 'QuittanceError'
   readonly code: ErrorCode
   readonly fix: string
+  /** What the provider calls the failure, where it was one of his. */
+  readonly providerCode: string | undefined
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; fix?: string } = {}) {
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.fix = options.fix ?? errorCatalogue[code]
+    this.providerCode = options.providerCode
   }
 }
 

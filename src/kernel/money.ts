@@ -44,6 +44,19 @@ export function parseMajorUnits(
   return amount <= largestAmount ? amount : undefined
 }
 
+/**
+ * Money as a decimal number of major units (`150.75`, `180`): without zeros at the end, so that it
+ * is the same text as JSON makes of the number. Undefined for an unknown currency.
+ */
+export function formatMajorUnits({ amount, currency }: Money): string | undefined {
+  const digits = findCurrency(currency)?.digits
+  if (digits === undefined) return undefined
+  const text = amount.toString().padStart(digits + 1, '0')
+  const fraction = text.slice(text.length - digits).replace(/0+$/, '')
+  const whole = text.slice(0, text.length - digits)
+  return digits === 0 || fraction === '' ? whole : `${whole}.${fraction}`
+}
+
 /** Makes money out of a caller's input, or says which of its fields is wrong. */
 export function money(amount: bigint | number, currency: string): Money {
   const units = typeof amount === 'bigint' ? amount : toBigInt(amount)

@@ -26,15 +26,20 @@ export function matchRefund(
   rows: readonly RefundRow[],
 ): RefundMatch {
   if (outcome.currency !== charge.currency) return mismatch
-  return 'refundReference' in outcome
-    ? matchSingle(outcome, rows)
-    : matchTotal(outcome.refundedTotal, rows)
+  return 'refundedTotal' in outcome
+    ? matchTotal(outcome.refundedTotal, rows)
+    : matchSingle(outcome, rows)
 }
 
 const mismatch = { kind: 'mismatch', reason: 'amount_mismatch' } as const
 
 function matchSingle(outcome: SingleRefundOutcome, rows: readonly RefundRow[]): RefundMatch {
   const { status, amount, refundReference, refundId } = outcome
+  // What the answer to our own request means is that request's row, and no other.
+  if (refundReference === undefined) {
+    const own = rows.find(({ refund }) => refund.id === refundId)
+    return own === undefined ? mismatch : { kind: 'found', row: own }
+  }
   const row =
     rows.find(({ refund }) => refund.providerReference === refundReference) ??
     rows.find(({ refund }) => refund.id === refundId && refund.providerReference === null) ??

@@ -73,15 +73,15 @@ interface AnyRefundOutcome extends AccountStatement {
   readonly currency?: string
 }
 
-/** One refund that the provider names. */
+/** One refund: that the provider names, or that we have asked for. */
 export interface SingleRefundOutcome extends AnyRefundOutcome {
   /** `paid`: the money went back. `failed` may follow `paid`: a refund that was returned. */
   readonly status: PaymentStatus
   /** Minor units of this refund alone. */
   readonly amount?: bigint
   /** The provider's id of the refund: the same in every report of it, unlike that of any other. */
-  readonly refundReference: string
-  /** The id of our own refund row, where the provider echoes it. */
+  readonly refundReference?: string
+  /** The id of our own refund row, where the provider echoes it; one of the two is there. */
   readonly refundId?: string
 }
 
@@ -94,6 +94,11 @@ export interface RefundedTotalOutcome extends AnyRefundOutcome {
 
 /** What a gateway says of the refunds of a charge. */
 export type RefundOutcome = SingleRefundOutcome | RefundedTotalOutcome
+
+/** The provider's id of the refund, where the outcome is about one that it names. */
+export function refundReferenceOf(outcome: RefundOutcome): string | null {
+  return 'refundedTotal' in outcome ? null : (outcome.refundReference ?? null)
+}
 
 /** A card, or another means of payment, that was saved or removed. */
 export interface PaymentMethodOutcome extends AccountStatement {

@@ -12,6 +12,17 @@ export const causes = ['call', 'poll', 'refund', 'operator'] as const
 /** What moved a payment: a stored call, a status poll, our own refund, or a person. */
 export type Cause = (typeof causes)[number]
 
+export const checkoutStates = ['none', 'unknown', 'open', 'refused', 'closed'] as const
+/**
+ * Where the payer pays:
+ * - `none`: nobody asked us for a checkout, it began elsewhere;
+ * - `unknown`: the provider was asked for one, and has not answered;
+ * - `open`: there is one;
+ * - `refused`: the provider said no, and `checkoutError` what;
+ * - `closed`: it was canceled, or written off.
+ */
+export type CheckoutState = (typeof checkoutStates)[number]
+
 /** The merchant's own object that a payment pays for: an order, a subscription, and so on. */
 export interface Payable {
   readonly type: string
@@ -38,7 +49,16 @@ export interface Payment extends Money {
   readonly checkoutReference: string | null
   /** The provider's id of the charge (`pi_...`, transaction id), set once. */
   readonly providerReference: string | null
+  readonly checkout: CheckoutState
   readonly checkoutUrl: string | null
+  /** What the provider answered when it was asked for a checkout, a charge or a refund in vain. */
+  readonly checkoutError: string | null
+  /** The card is to be saved with it. */
+  readonly saveCard: boolean
+  /** The saved card that it charges, if any. */
+  readonly paymentMethodId: string | null
+  /** When it was handed to the provider. */
+  readonly handedAt: Date | null
   readonly expiresAt: Date | null
   readonly createdAt: Date
   readonly updatedAt: Date

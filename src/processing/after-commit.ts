@@ -5,6 +5,7 @@ import type { LeasedCall } from '../queue/lease.ts'
 import type { Applied, Subject } from './applied.ts'
 import { requeueSettleableCalls } from './awaiting.ts'
 import { within } from '../kernel/within.ts'
+import { hasQueuedListener, type Dispatching, type Told } from './tell-listeners.ts'
 
 interface Surroundings {
   readonly database: Database
@@ -27,21 +28,21 @@ export interface Committed {
   readonly afterCommit: readonly (() => unknown)[]
 }
 
+/** Where outcomes came from, for the log: a stored call, or whatever a gateway was asked. */
+interface Origin {
+  readonly id?: string
+  readonly gateway: string | undefined
+}
+
 /** What follows once a call is committed; nothing of it can undo the call, or hold up its lane. */
 export async function concludeCall(
   call: LeasedCall,
   surroundings: Surroundings,
-  { applied, won, deliveries, afterCommit }: Committed,
+  committed: Committed,
 ): Promise<void> {
-  const { log, database, underWay } = surroundings
-  logIgnored(call, applied, log)
-  logFlagged(call, applied, log)
-  logDispatched(call, { applied, won }, log)
-  if (deliveries) surroundings.onDeliveries()
-  if (afterCommit.length > 0) {
-    const work = runWork(call, afterCommit, log).finally(() => underWay.delete(work))
-    underWay.add(work)
-  }
+  const { log, database } = surroundings
+  const { applied } = committed
+  conclude(call, surroundings, committed)
   if (applied.some((one) => one.kind === 'ignored' && one.awaiting !== undefined)) {
     // The payment may have been created between our look and our commit.
     const look = requeueSettleableCalls(database.db, call.id)
@@ -53,8 +54,39 @@ export async function concludeCall(
   }
 }
 
+/** The same for what came without a call; what failed is put off, and its row waits for a worker. */
+export function concludeReport(
+  origin: Origin,
+  surroundings: Surroundings & Pick<Dispatching, 'listeners'>,
+  { applied, told }: { readonly applied: readonly Applied[]; readonly told: Told },
+): void {
+  const events = told.kind === 'told' ? told.events : []
+  conclude(origin, surroundings, {
+    applied,
+    won: new Set(events.map(({ id }) => id)),
+    deliveries:
+      told.kind === 'failed' ||
+      events.some(({ type }) => hasQueuedListener(surroundings.listeners, type)),
+    afterCommit: told.kind === 'told' ? told.afterCommit : [],
+  })
+}
+
+function conclude(
+  origin: Origin,
+  { log, underWay, onDeliveries }: Surroundings,
+  { applied, won, deliveries, afterCommit }: Committed,
+): void {
+  logIgnored(origin, applied, log)
+  logFlagged(origin, applied, log)
+  logDispatched(origin, { applied, won }, log)
+  if (deliveries) onDeliveries()
+  if (afterCommit.length === 0) return
+  const work = runWork(origin, afterCommit, log).finally(() => underWay.delete(work))
+  underWay.add(work)
+}
+
 /** In the order in which the listeners asked for it; never rejects. */
-async function runWork(call: LeasedCall, works: Committed['afterCommit'], log: Log): Promise<void> {
+async function runWork(call: Origin, works: Committed['afterCommit'], log: Log): Promise<void> {
   for (const work of works) {
     try {
       await within(workLimit, late, async () => work())
@@ -67,7 +99,7 @@ async function runWork(call: LeasedCall, works: Committed['afterCommit'], log: L
 const late = () => new Error(`work after the commit took over ${workLimit / 1000} s`)
 
 function logDispatched(
-  call: LeasedCall,
+  call: Origin,
   { applied, won }: Pick<Committed, 'applied' | 'won'>,
   log: Log,
 ): void {
@@ -84,7 +116,7 @@ function shown(subject: Subject) {
 }
 
 /** Money that goes another way than it should: nobody is told by an event. */
-function logFlagged(call: LeasedCall, applied: readonly Applied[], log: Log): void {
+function logFlagged(call: Origin, applied: readonly Applied[], log: Log): void {
   for (const one of applied) {
     if (one.kind === 'ignored' || !one.review) continue
     const entry = { call: call.id, gateway: call.gateway, payment: one.payment?.id }
@@ -95,7 +127,7 @@ function logFlagged(call: LeasedCall, applied: readonly Applied[], log: Log): vo
 }
 
 /** Reasons that mean somebody sent what he should not, or money that nobody booked. */
-function logIgnored(call: LeasedCall, applied: readonly Applied[], log: Log): void {
+function logIgnored(call: Origin, applied: readonly Applied[], log: Log): void {
   for (const one of applied) {
     if (one.kind !== 'ignored') continue
     const { reason, detail } = one.result

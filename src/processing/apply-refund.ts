@@ -4,13 +4,14 @@ import { insertPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import { refundDedupKey } from '../events/dedup-key.ts'
 import type { NewId } from '../kernel/ids.ts'
-import type { IgnoredReason, RefundOutcome } from '../payments/outcome.ts'
+import { refundReferenceOf, type IgnoredReason, type RefundOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { matchRefund, type RefundMatch, type RefundRow } from '../payments/match-refund.ts'
 import { decideRefund } from '../payments/refund-transition.ts'
 import { accountMismatch } from '../payments/transition.ts'
 import { ignoredResult, type Applied, type Step } from './applied.ts'
 import { moveRefund } from './move-refund.ts'
+import { refundRow } from './refund-row.ts'
 
 interface RefundStep {
   readonly step: Step<RefundOutcome>
@@ -48,17 +49,18 @@ export async function applyRefund(
 }
 
 function needsReference({ refund }: RefundRow, outcome: RefundOutcome): boolean {
-  return 'refundReference' in outcome && refund.providerReference === null
+  return refundReferenceOf(outcome) !== null && refund.providerReference === null
 }
 
 /** One refund of the provider's belongs to one charge of ours. */
 async function isTaken(db: Kysely<Tables>, { step, charge }: RefundStep): Promise<boolean> {
   const { outcome } = step
-  if (!('refundReference' in outcome)) return false
+  const reference = refundReferenceOf(outcome)
+  if (reference === null) return false
   const { rows } = await sql`
     select 1 from billing.payments
     where gateway = ${charge.gateway} and type = 'refund' and parent_id <> ${charge.id}
-      and provider_reference = ${outcome.refundReference}
+      and provider_reference = ${reference}
       and coalesce(merchant_account, '') = ${charge.merchantAccount ?? ''}`.execute(db)
   return rows.length > 0
 }
@@ -68,20 +70,8 @@ async function insertRefund(
   charge: Payment,
   { match, newId }: { readonly match: RefundMatch & { kind: 'new' }; readonly newId: NewId },
 ): Promise<RefundRow> {
-  const refund = await insertPayment(db, {
-    ...charge,
-    id: newId(),
-    type: 'refund',
-    parentId: charge.id,
-    status: 'pending',
-    amount: match.amount,
-    checkoutReference: null,
-    providerReference: match.reference,
-    checkoutUrl: null,
-    returnUrl: null,
-    expiresAt: null,
-    metadata: null,
-  })
+  const own = { id: newId(), amount: match.amount, providerReference: match.reference }
+  const refund = await insertPayment(db, refundRow(charge, own))
   if (refund === undefined) throw new Error(`a refund of ${charge.id} could not be written`)
   return { refund, claimed: false }
 }

@@ -1,14 +1,13 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import type { BillingEvent } from '../events/catalogue.ts'
+import type { BillingEvent, EventSource } from '../events/catalogue.ts'
 import type { NewId } from '../kernel/ids.ts'
-import type { Cause } from '../payments/payment.ts'
 import { subjectIds, type Claim } from './applied.ts'
 import type { ListenerRegistry } from './listeners.ts'
 
 /** Where an event comes from. */
 export interface DispatchSource {
-  readonly cause: Cause
+  readonly cause: EventSource
   readonly callId: string | null
   /** Queue of the deliveries to queued listeners. */
   readonly queue: string

@@ -1,85 +1,68 @@
-import { z } from 'zod'
-import { findPayment, insertPayment } from '../database/payments.ts'
 import type { Kysely } from 'kysely'
+import { findPayment, insertPayment, type NewPayment } from '../database/payments.ts'
+import { findPaymentMethod } from '../database/payment-methods.ts'
 import type { Tables } from '../database/tables.ts'
-import type { Registry } from '../gateways/registry.ts'
+import type { RegisteredGateway, Registry } from '../gateways/registry.ts'
+import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid, type NewId } from '../kernel/ids.ts'
 import { money } from '../kernel/money.ts'
-import type { Payment } from '../payments/payment.ts'
-
-/** What a caller gives to make a payment. Amounts are whole numbers of minor units. */
-export interface CreatePaymentInput {
-  /** A UUID of the caller's: makes the call repeatable. */
-  readonly id?: string | undefined
-  readonly gateway: string
-  readonly amount: bigint | number
-  readonly currency: string
-  readonly payable: { readonly type: string; readonly id: string }
-  readonly description?: string | undefined
-  readonly returnUrl?: string | undefined
-  readonly customer?: Readonly<Record<string, unknown>> | undefined
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  readonly merchantAccount?: string | undefined
-  readonly live?: boolean | undefined
-  readonly checkoutReference?: string | undefined
-  readonly providerReference?: string | undefined
-  readonly expiresAt?: Date | undefined
-}
+import type { CheckoutState, Payment } from '../payments/payment.ts'
+import { checkDetails, type CreatePaymentInput } from './payment-input.ts'
+import {
+  checkoutLifetime,
+  ownCheckoutUrl,
+  planCheckout,
+  type Addresses,
+  type CheckoutPlan,
+} from './plan-checkout.ts'
 
 export interface PaymentCreation {
   readonly gateways: Registry
   readonly newId: NewId
-  /** Where a gateway of ours has its own page for a payment. */
-  checkoutUrl(gateway: string, paymentId: string): string | null
+  now(): Date
+  readonly addresses: Addresses
+  /** Whether a payer may be sent on to this URL. */
+  isAllowedReturn(url: string): boolean
 }
 
-/** No control characters: these texts are shown, logged and sent to providers. */
-const text = (limit: number) =>
-  z
-    .string()
-    .min(1)
-    .max(limit)
-    // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
-    .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not contain control characters')
+/** A payment as it is now, and what has to follow for a new one. */
+export interface CreatedPayment {
+  readonly payment: Payment
+  readonly isNew: boolean
+  readonly plan: CheckoutPlan
+}
 
-const details = z.object({
-  payable: z.object({ type: text(200), id: text(200) }),
-  description: text(1000).nullable(),
-  returnUrl: z
-    .url({ protocol: /^https?$/ })
-    .max(2000)
-    .nullable(),
-  merchantAccount: text(200).nullable(),
-  checkoutReference: text(500).nullable(),
-  providerReference: text(500).nullable(),
-  live: z.boolean().nullable(),
-  customer: z.record(z.string(), z.unknown()).nullable(),
-  metadata: z.record(z.string(), z.unknown()).nullable(),
-})
+/** When a payment is first asked after: most callbacks are there by then. */
+const firstPollAfter = minutes(5)
 
 /**
  * Writes a pending payment. With an id of the caller's the same content gives the same payment
  * again; other content is an error (`payment_exists`). Other errors: `payment_invalid`,
- * `gateway_unknown`.
+ * `return_url_not_allowed`, `gateway_unknown`, `gateway_not_configured`, `operation_unsupported`,
+ * `payment_method_unusable`.
  */
 export async function createPayment(
   db: Kysely<Tables>,
   creation: PaymentCreation,
   input: CreatePaymentInput,
-): Promise<Payment> {
-  const draft = readInput(creation, input)
+): Promise<CreatedPayment> {
+  const { draft, plan, found } = readInput(creation, input)
+  const existing = input.id === undefined ? undefined : await findPayment(db, draft.id)
+  if (existing !== undefined) return repeated(existing, draft, { input, plan })
+  requireMoney(found, draft, plan)
+  if (plan === 'charge') await requirePaymentMethod(db, draft, found)
   const created = await insertPayment(db, draft).catch(explainConflict)
-  if (created !== undefined) return created
-  const existing = await findPayment(db, draft.id)
-  if (existing !== undefined && sameContent(existing, draft)) return existing
-  throw new QuittanceError(
-    'payment_exists',
-    `payment ${draft.id} exists already with other content`,
-  )
+  if (created !== undefined) return { payment: created, isNew: true, plan }
+  const rival = await findPayment(db, draft.id)
+  return repeated(rival, draft, { input, plan })
 }
 
-type Draft = Omit<Payment, 'createdAt' | 'updatedAt'>
+interface Draft {
+  readonly draft: NewPayment
+  readonly plan: CheckoutPlan
+  readonly found: RegisteredGateway
+}
 
 function readInput(creation: PaymentCreation, input: CreatePaymentInput): Draft {
   const found = creation.gateways.find(input.gateway)
@@ -93,13 +76,12 @@ function readInput(creation: PaymentCreation, input: CreatePaymentInput): Draft 
   if (!isUuid(id)) {
     throw new QuittanceError('payment_invalid', 'id must be a UUID in lower case, with dashes')
   }
-  const { name } = found.gateway
   const account = found.gateway.account(found.credentials)
-  return {
+  const plain = {
     id,
     type: 'charge',
     parentId: null,
-    gateway: name,
+    gateway: found.gateway.name,
     status: 'pending',
     ...money(input.amount, input.currency),
     ...checkDetails({
@@ -112,28 +94,118 @@ function readInput(creation: PaymentCreation, input: CreatePaymentInput): Draft 
       live: input.live ?? account.live,
       customer: input.customer ?? null,
       metadata: input.metadata ?? null,
+      saveCard: input.saveCard ?? false,
+      paymentMethodId: input.paymentMethodId ?? null,
     }),
-    checkoutUrl: creation.checkoutUrl(name, id),
-    expiresAt: input.expiresAt ?? null,
+    checkoutError: null,
+  } as const
+  requireAllowedReturn(plain.returnUrl, creation)
+  const plan = planCheckout(found, input)
+  return {
+    plan,
+    found,
+    draft: { ...plain, ...handedOver({ creation, input, plan, found }, plain) },
   }
 }
 
-function checkDetails(values: z.input<typeof details>): z.output<typeof details> {
-  const checked = details.safeParse(values)
-  if (checked.success) return checked.data
-  const issue = checked.error.issues[0]
+/** How a checkout begins in each case; what the provider has to be asked for is not known yet. */
+const firstState = {
+  none: 'none',
+  here: 'open',
+  api: 'unknown',
+  charge: 'unknown',
+} as const satisfies Record<CheckoutPlan, CheckoutState>
+
+type Handed = Pick<NewPayment, 'checkout' | 'checkoutUrl' | 'expiresAt' | 'handedAt' | 'nextPollAt'>
+
+/** What is asked after later is marked before anything is sent: a crash loses no payment. */
+function handedOver(
+  {
+    creation,
+    input,
+    plan,
+    found,
+  }: {
+    readonly creation: PaymentCreation
+    readonly input: CreatePaymentInput
+    readonly plan: CheckoutPlan
+    readonly found: RegisteredGateway
+  },
+  plain: Omit<NewPayment, keyof Handed>,
+): Handed {
+  const now = creation.now()
+  const later = new Date(now.getTime() + checkoutLifetime)
+  const expiresAt = input.expiresAt ?? (plan === 'none' ? null : later)
+  const began = plan !== 'none' || input.checkoutReference !== undefined
+  const isHanded = began || input.providerReference !== undefined
+  const asked = isHanded && found.gateway.poll !== undefined
+  const draft = { ...plain, createdAt: now, updatedAt: now, expiresAt, handedAt: now }
+  const state = { ...draft, checkout: firstState[plan], checkoutUrl: null }
+  return {
+    checkout: state.checkout,
+    checkoutUrl: plan === 'here' ? ownCheckoutUrl(found.gateway, state, creation.addresses) : null,
+    expiresAt,
+    handedAt: isHanded ? now : null,
+    nextPollAt: asked ? new Date(now.getTime() + firstPollAfter) : null,
+  }
+}
+
+function requireAllowedReturn(url: string | null, creation: PaymentCreation): void {
+  if (url === null || creation.isAllowedReturn(url)) return
   throw new QuittanceError(
-    'payment_invalid',
-    `${issue?.path.join('.') ?? 'payment'}: ${issue?.message ?? 'not allowed'}`,
+    'return_url_not_allowed',
+    `return_url: payers may not be sent on to ${new URL(url).origin}`,
   )
 }
 
-function sameContent(payment: Payment, draft: Draft): boolean {
-  return contentOf(payment) === contentOf(draft)
+/** Before anything is written: what the gateway cannot take is the caller's to change. */
+function requireMoney({ gateway }: RegisteredGateway, draft: NewPayment, plan: CheckoutPlan): void {
+  if (plan === 'none') return
+  const fault = gateway.moneyFault?.(draft)
+  if (fault !== undefined) throw new QuittanceError('payment_invalid', `${gateway.title}: ${fault}`)
 }
 
-/** What the caller chose; what came to it later (status, the provider's ids) does not count. */
-function contentOf(payment: Draft): string {
+async function requirePaymentMethod(
+  db: Kysely<Tables>,
+  draft: NewPayment,
+  { gateway }: RegisteredGateway,
+): Promise<void> {
+  const { paymentMethodId: id } = draft
+  const method = id === null ? undefined : await findPaymentMethod(db, id)
+  const unusable = (why: string) =>
+    new QuittanceError('payment_method_unusable', `payment_method_id: ${id} ${why}`)
+  if (method === undefined) throw unusable('is not known')
+  if (method.gateway !== gateway.name) throw unusable(`is of gateway ${method.gateway}`)
+  if (method.status !== 'attached') throw unusable('has been removed')
+  if (method.merchantAccount !== draft.merchantAccount) throw unusable('is of another account')
+  if (gateway.secretFields.length > 0 && !method.hasToken) {
+    throw unusable('has no stored token: no encryption key was set when it was saved')
+  }
+}
+
+function repeated(
+  existing: Payment | undefined,
+  draft: NewPayment,
+  { input, plan }: { readonly input: CreatePaymentInput; readonly plan: CheckoutPlan },
+): CreatedPayment {
+  if (existing !== undefined && sameContent(existing, draft, input)) {
+    return { payment: existing, isNew: false, plan }
+  }
+  throw new QuittanceError(
+    'payment_exists',
+    `payment ${draft.id} exists already with other content`,
+  )
+}
+
+function sameContent(payment: Payment, draft: NewPayment, input: CreatePaymentInput): boolean {
+  return contentOf(payment, input) === contentOf(draft, input)
+}
+
+/**
+ * What the caller chose; what came to it later (status, the provider's ids, its idea of the end)
+ * does not count.
+ */
+function contentOf(payment: Omit<NewPayment, 'nextPollAt'>, input: CreatePaymentInput): string {
   const { gateway, currency, payable, description, returnUrl, customer, metadata } = payment
   const amount = payment.amount.toString()
   return JSON.stringify([
@@ -147,8 +219,11 @@ function contentOf(payment: Draft): string {
     customer,
     metadata,
     payment.merchantAccount,
-    payment.live,
-    payment.expiresAt?.toISOString(),
+    input.live === undefined ? null : payment.live,
+    payment.checkout === 'none' ? payment.expiresAt?.toISOString() : null,
+    payment.checkout === 'none',
+    payment.saveCard,
+    payment.paymentMethodId,
   ])
 }
 

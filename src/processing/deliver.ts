@@ -11,6 +11,7 @@ import { exceptionText } from '../kernel/exception-text.ts'
 import { failLease, type LeasedDelivery } from '../queue/lease.ts'
 import { callAttempts, nextTry } from '../queue/retry.ts'
 import { idempotencyKey } from './tell-listeners.ts'
+import { dispatch, isDispatch } from './dispatch.ts'
 import { giveBack } from './give-back.ts'
 import type { QueuedListener } from './listener.ts'
 import type { Processing } from './process-call.ts'
@@ -19,8 +20,23 @@ import { within } from '../kernel/within.ts'
 /** What a queued listener may take; it may call anybody meanwhile. */
 const deliveryLimit: Duration = seconds(60)
 
-/** Tells a queued listener of its event, with no transaction open; retried like a call. */
-export async function deliver(delivery: LeasedDelivery, processing: Processing): Promise<void> {
+/**
+ * Tells a queued listener of its event, with no transaction open, or dispatches one that was put
+ * off; retried like a call.
+ */
+export async function deliver(leased: LeasedDelivery, processing: Processing): Promise<void> {
+  if (isDispatch(leased)) return dispatch(leased, processing)
+  if (isTelling(leased)) await tellOf(leased, processing)
+}
+
+/** What is due to a queued listener. */
+type Telling = LeasedDelivery & { readonly event_id: string; readonly listener: string }
+
+function isTelling(leased: LeasedDelivery): leased is Telling {
+  return leased.event_id !== null && leased.listener !== null
+}
+
+async function tellOf(delivery: Telling, processing: Processing): Promise<void> {
   const { db } = processing.database
   try {
     const event = await loadEvent(db, delivery)
@@ -34,7 +50,7 @@ export async function deliver(delivery: LeasedDelivery, processing: Processing):
 }
 
 async function tell(
-  delivery: LeasedDelivery,
+  delivery: Telling,
   event: BillingEvent,
   processing: Processing,
 ): Promise<{ readonly error: unknown } | undefined> {
@@ -65,7 +81,7 @@ function late(listener: string): QuittanceError {
   )
 }
 
-async function loadEvent(db: Kysely<Tables>, delivery: LeasedDelivery): Promise<BillingEvent> {
+async function loadEvent(db: Kysely<Tables>, delivery: Telling): Promise<BillingEvent> {
   const record = await findEvent(db, delivery.event_id)
   if (record === undefined) throw new Error(`event ${delivery.event_id} is gone`)
   const { id, type, dedupKey, createdAt, data } = record

@@ -22,12 +22,12 @@ export function runInScope<T>(scope: ListenerScope, work: () => T): T {
  * Refuses handles that are not bound to the listener's transaction: their writes would not roll
  * back with it, and on the embedded database they would wait for it for ever.
  */
-export function refuseInsideListener(what: string): void {
+export function refuseInsideListener(
+  what: string,
+  code: 'outer_handle_in_listener' | 'gateway_call_in_transaction' = 'outer_handle_in_listener',
+): void {
   if (scopes.getStore()?.open !== true) return
-  throw new QuittanceError(
-    'outer_handle_in_listener',
-    `${what} was used inside a listener's transaction`,
-  )
+  throw new QuittanceError(code, `${what} was used inside a listener's transaction`)
 }
 
 /** Begin, commit and rollback are ours; savepoints are free to use. */

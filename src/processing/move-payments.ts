@@ -23,7 +23,9 @@ export async function movePayments(
       update billing.payments as payment
       set status = stated.to_status, updated_at = clock_timestamp(),
         checkout_reference = coalesce(payment.checkout_reference, stated.checkout),
-        provider_reference = coalesce(payment.provider_reference, stated.provider)
+        provider_reference = coalesce(payment.provider_reference, stated.provider),
+        checkout = case when stated.to_status = 'canceled'
+          and payment.checkout in ('open', 'unknown') then 'closed' else payment.checkout end
       from stated
       where payment.id = stated.id and payment.type = 'charge'
         and payment.gateway = stated.gateway and payment.status = stated.from_status

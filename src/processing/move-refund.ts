@@ -2,7 +2,7 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 import { toPayment } from '../database/payments.ts'
 import type { PaymentsTable, Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'
-import type { RefundOutcome } from '../payments/outcome.ts'
+import { refundReferenceOf, type RefundOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Step } from './applied.ts'
 
@@ -21,7 +21,7 @@ export async function moveRefund(
   { step, refund, newId }: Moving,
 ): Promise<Payment> {
   const { outcome, application } = step
-  const reference = 'refundReference' in outcome ? outcome.refundReference : null
+  const reference = refundReferenceOf(outcome)
   const { rows } = await sql<Selectable<PaymentsTable>>`
     with moved as (
       update billing.payments

@@ -29,7 +29,17 @@ export type LeasedCall = Lease &
 export type LeasedDelivery = Lease &
   Pick<
     Selectable<DeliveriesTable>,
-    'event_id' | 'listener' | 'attempts' | 'leases_lost' | 'times_returned'
+    | 'event_id'
+    | 'listener'
+    | 'dedup_key'
+    | 'event_type'
+    | 'payment_id'
+    | 'payment_method_id'
+    | 'cause'
+    | 'queue'
+    | 'attempts'
+    | 'leases_lost'
+    | 'times_returned'
   >
 
 export interface TakeOptions {
@@ -52,7 +62,8 @@ export const leasesBeforeFailure = 10
 // The bytes matter only where there is no text, or one that hides something; they may be large.
 const callColumns = sql`row.gateway, row.queue, row.kind, row.payload, row.body_encrypted,
   case when row.kind = 'unreadable' or row.body_encrypted then row.body end as body`
-const deliveryColumns = sql`row.event_id, row.listener`
+const deliveryColumns = sql`row.event_id, row.listener, row.dedup_key, row.event_type,
+  row.payment_id, row.payment_method_id, row.cause, row.queue`
 
 export function takeCalls(
   db: Kysely<Tables>,

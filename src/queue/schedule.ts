@@ -2,7 +2,7 @@ import { Cron } from 'croner'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { interval } from '../database/interval.ts'
 import type { Tables } from '../database/tables.ts'
-import { hours, minutes } from '../kernel/duration.ts'
+import { hours, minutes, type Duration } from '../kernel/duration.ts'
 import { textOf } from '../kernel/exception-text.ts'
 import type { NewId } from '../kernel/ids.ts'
 
@@ -10,11 +10,13 @@ export interface Schedule {
   readonly name: string
   /** A cron expression, in UTC. */
   readonly expression: string
+  /** When it is tried again after a failure; in an hour by default. */
+  readonly retryAfter?: Duration
   run(signal: AbortSignal): Promise<void>
 }
 
 const runLimit = minutes(30)
-const retryAfter = hours(1)
+const usualRetryAfter = hours(1)
 
 /**
  * Runs the schedule if it is due and nobody else does: one leased row a schedule. The next run is
@@ -47,6 +49,7 @@ export async function runIfDue(
       await finish(sql`next_run_at`, 'stopped before its end')
       return 'stopped'
     }
+    const { retryAfter = usualRetryAfter } = schedule
     await finish(sql`clock_timestamp() + ${interval(retryAfter)}`, textOf(error).slice(0, 1000))
     throw error
   }

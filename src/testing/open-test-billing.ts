@@ -7,7 +7,7 @@ import type { Tables } from '../database/tables.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { makeOnce } from '../kernel/make-once.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { CreatePaymentInput } from '../processing/create-payment.ts'
+import type { CreatePaymentInput } from '../processing/payment-input.ts'
 import { recordEvents, type EventRecorder, type Recording } from './record-events.ts'
 import { countEvents, untilSettled, type SettledOptions } from './settled.ts'
 import { requestOf, type CallbackStatement } from './signed-request.ts'
@@ -119,11 +119,14 @@ function completed({ settings }: Runtime, input: Partial<CreatePaymentInput>): C
   const gateways = settings.gateways.list().map(({ gateway }) => gateway)
   const unsigned = gateways.find(({ verification }) => verification === 'none') ?? gateways[0]
   const { id = newUuid(), gateway = unsigned?.name ?? '' } = input
-  const { checkoutReferenceOf } = settings.gateways.find(gateway)?.gateway.signer ?? {}
+  const { checkout, signer } = settings.gateways.find(gateway)?.gateway ?? {}
+  const { checkoutReferenceOf } = signer ?? {}
   return {
     amount: 4999n,
     currency: 'USD',
     payable: { type: 'order', id: '42' },
+    // No provider is asked for anything.
+    ...(checkout?.kind === 'api' && { checkout: false }),
     ...(checkoutReferenceOf && { checkoutReference: checkoutReferenceOf(id) }),
     ...input,
     id,

@@ -75,9 +75,9 @@ function whichCalls({ gateway, since }: FailedQuery, before?: Date): RawBuilder<
 
 function whichDeliveries({ gateway, since }: FailedQuery, before?: Date): RawBuilder<unknown> {
   const ofGateway = sql`and exists (
-    select from billing.events as event join billing.payments as payment
-      on payment.id = event.payment_id
-    where event.id = delivery.event_id and payment.gateway = ${gateway ?? null})`
+    select from billing.payments as payment
+    where payment.gateway = ${gateway ?? null} and payment.id = coalesce(delivery.payment_id,
+      (select event.payment_id from billing.events as event where event.id = delivery.event_id)))`
   return sql`delivery.state = 'failed'
     ${before === undefined ? sql`` : sql`and delivery.processed_at <= ${before}`}
     ${gateway === undefined ? sql`` : ofGateway}

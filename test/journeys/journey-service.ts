@@ -92,6 +92,7 @@ export async function startJourneys() {
           amount: 15_075,
           currency: 'UAH',
           payable: { type: 'order', id: '42' },
+          checkout: false,
           ...fields,
         }),
       }),

@@ -156,7 +156,7 @@ describe('in an empty JavaScript project', () => {
     await using service = await startService()
     const fakeId = /payment is pending: (\S+)/.exec(service.said())?.[1]
     const create = ['payments', 'create', '--gateway', 'stripe', '--amount', '4999']
-    const about = ['--currency', 'USD', '--payable', 'order:43', '--json']
+    const about = ['--currency', 'USD', '--payable', 'order:43', '--no-checkout', '--json']
     const created = JSON.parse(await quittance([...create, ...about])) as { readonly id: string }
 
     const signed = JSON.stringify(

@@ -51,6 +51,8 @@ test('all options may be left out, and a misspelt one is refused', () => {
     | 'gateways'
     | 'extraGateways'
     | 'listeners'
+    | 'return_origins'
+    | 'providerTimeoutMs'
     | 'listenerBudgetMs'
     | 'environment'
     | 'production'

@@ -127,7 +127,7 @@ forEachDatabase((engine) => {
       const { rows } = await sql`
         select from billing.deliveries as delivery join billing.events as event
           on event.id = delivery.event_id
-        where payment_id = any(${payments.map(({ id }) => id)}::uuid[])`.execute(
+        where event.payment_id = any(${payments.map(({ id }) => id)}::uuid[])`.execute(
         billing.database.db,
       )
       assert.equal(rows.length, result === 'success' ? 0 : 4)

@@ -7,7 +7,7 @@ import type { WebhookCall } from '../../src/database/calls.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { Answer } from '../../src/intake/responses.ts'
-import type { CreatePaymentInput } from '../../src/processing/create-payment.ts'
+import type { CreatePaymentInput } from '../../src/processing/payment-input.ts'
 import { createRuntime, type Runtime } from '../../src/billing/runtime.ts'
 import { openTestBilling, type TestBilling as RecordedBilling } from '../../src/testing/index.ts'
 import { postgres, type TestEngine } from './databases.ts'
@@ -87,6 +87,8 @@ export function newPayment(
     amount: 4999,
     currency: 'USD',
     payable: { type: 'order', id: '42' },
+    // Most tests are about callbacks; only the fake gateway has its checkout here.
+    ...(input.gateway !== undefined && input.gateway !== 'fake' && { checkout: false }),
     ...input,
   })
 }

@@ -9,17 +9,27 @@ export interface ProviderApi {
    * Errors: `provider_unreachable`, `provider_refused`, `provider_reply_invalid`.
    */
   get(path: string, options?: RequestOptions): Promise<JsonValue | undefined>
-  /** Tried once: nobody knows what became of a request without a reply. Same errors. */
-  post(path: string, options: RequestOptions & PostBody): Promise<JsonValue | undefined>
+  /**
+   * Tried once, within a minute or until the signal ends it: nobody knows what became of a request
+   * without a reply. Same errors.
+   */
+  post(path: string, options: RequestOptions & RequestBody): Promise<JsonValue | undefined>
+  /** Like `post`. */
+  patch(path: string, options: RequestOptions & RequestBody): Promise<JsonValue | undefined>
+  /** Like `post`; an empty reply is null. */
+  delete(path: string, options?: RequestOptions): Promise<JsonValue | undefined>
 }
 
-interface RequestOptions {
+/** What a request carries besides its body. */
+export interface RequestOptions {
   readonly query?: Readonly<Record<string, string>>
+  /** Beside those of the API; an `Idempotency-Key`, for example. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 
-/** What is posted: as JSON, or as form fields. */
-export type PostBody =
+/** What is sent: as JSON, or as form fields. */
+export type RequestBody =
   | { readonly json: unknown }
   | { readonly form: Readonly<Record<string, string>> }
 
@@ -46,10 +56,15 @@ export function createProviderApi(options: ProviderApiOptions): ProviderApi {
       return replyTo({ ...exchange, options })
     })
   return {
-    get: (path, { query = {}, signal } = {}) => request({ method: 'get', path, query, signal }),
-    post: (path, { query = {}, signal, ...body }) =>
-      request({ method: 'post', path, query, signal, body }),
+    get: (path, more = {}) => request({ method: 'get', path, ...more }),
+    post: (path, more) => request({ method: 'post', path, ...more, body: bodyOf(more) }),
+    patch: (path, more) => request({ method: 'patch', path, ...more, body: bodyOf(more) }),
+    delete: (path, more = {}) => request({ method: 'delete', path, ...more }),
   }
+}
+
+function bodyOf(body: RequestBody): RequestBody {
+  return 'json' in body ? { json: body.json } : { form: body.form }
 }
 
 function limitOf(origin: string): ReturnType<typeof pLimit> {

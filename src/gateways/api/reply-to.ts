@@ -1,19 +1,17 @@
 import ky, { isHTTPError, isKyError, isTimeoutError, type Options } from 'ky'
-import { seconds } from '../../kernel/duration.ts'
+import { minutes, seconds } from '../../kernel/duration.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { path, textOf, type JsonValue } from '../body/json.ts'
+import { numberTextOf, path, textOf, type JsonValue } from '../body/json.ts'
 import { parseJson } from '../body/parse-json.ts'
 import { detail } from '../detail.ts'
-import type { PostBody, ProviderApiOptions } from './provider-api.ts'
+import type { ProviderApiOptions, RequestBody, RequestOptions } from './provider-api.ts'
 
 /** One request, and whose it is. */
-export interface Exchange {
+export interface Exchange extends RequestOptions {
   readonly options: ProviderApiOptions
-  readonly method: 'get' | 'post'
+  readonly method: 'get' | 'post' | 'patch' | 'delete'
   readonly path: string
-  readonly query: Readonly<Record<string, string>>
-  readonly signal: AbortSignal | undefined
-  readonly body?: PostBody
+  readonly body?: RequestBody
 }
 
 /** The reply as JSON; undefined for a 404. Errors: see `ProviderApi`. */
@@ -25,6 +23,7 @@ export async function replyTo(exchange: Exchange): Promise<JsonValue | undefined
     if (isHTTPError(error) && error.response.status === 404) return undefined
     throw explain(error, exchange)
   }
+  if (text.trim() === '' && exchange.method !== 'get') return null
   const parsed = parseJson(text)
   if (parsed.ok) return parsed.value
   throw new QuittanceError(
@@ -33,14 +32,19 @@ export async function replyTo(exchange: Exchange): Promise<JsonValue | undefined
   )
 }
 
-function toOptions({ options, method, query, signal, body }: Exchange): Options {
+const getLimit = seconds(10)
+/** Whoever asks for something to be done sets a shorter one by his signal. */
+const changeLimit = minutes(1)
+
+function toOptions({ options, method, query = {}, headers, signal, body }: Exchange): Options {
+  const limit = method === 'get' ? getLimit : changeLimit
   return {
     method,
     prefix: options.base,
-    headers: { accept: 'application/json', ...options.headers },
+    headers: { accept: 'application/json', ...options.headers, ...headers },
     searchParams: query,
-    totalTimeout: seconds(10),
-    timeout: seconds(10),
+    totalTimeout: limit,
+    timeout: limit,
     retry: { limit: 2, methods: ['get'], maxRetryAfter: seconds(2), backoffLimit: seconds(1) },
     // A credential goes to the host that was configured, and to no other.
     redirect: 'error',
@@ -58,11 +62,13 @@ function explain(error: unknown, exchange: Exchange): unknown {
   const { title } = exchange.options
   if (isHTTPError(error)) {
     const { status } = error.response
-    const what = `${title} answered ${label(exchange)} with ${status}${saidIn(error.data)}`
+    const providerCode = codeIn(error.data)
+    const said = providerCode === undefined ? '' : ` (${providerCode})`
+    const what = `${title} answered ${label(exchange)} with ${status}${said}`
     // The error itself carries the request and its credentials: it goes no further.
-    return status >= 500 || status === 429 || status === 408
-      ? new QuittanceError('provider_unreachable', what)
-      : new QuittanceError('provider_refused', what)
+    const open = status >= 500 || status === 429 || status === 408
+    const code = open ? 'provider_unreachable' : 'provider_refused'
+    return new QuittanceError(code, what, { providerCode })
   }
   if (!isKyError(error) && !(error instanceof TypeError)) return error
   return new QuittanceError(
@@ -73,18 +79,28 @@ function explain(error: unknown, exchange: Exchange): unknown {
 
 /** The system's code of the failure. Messages are left out: one may repeat a header's value. */
 function causeOf(error: Error): string {
-  if (isTimeoutError(error)) return 'no reply within 10 s'
+  if (isTimeoutError(error)) return 'no reply in time'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   const deeper = error.cause instanceof Error ? causeOf(error.cause) : undefined
   return deeper ?? code ?? 'the request failed'
 }
 
-/** The provider's own code of the error, where its reply has one of the usual places for it. */
-function saidIn(data: unknown): string {
+/** Where providers put their own code of an error. */
+const codePlaces = [
+  ['error', 'code'],
+  ['error', 'type'],
+  ['errCode'],
+  ['err_code'],
+  ['response', 'error_code'],
+] as const
+
+function codeIn(data: unknown): string | undefined {
   const parsed = parseJson(JSON.stringify(data ?? null))
-  if (!parsed.ok) return ''
-  const code = [['error', 'code'], ['error', 'type'], ['errCode'], ['err_code']]
-    .map((keys) => textOf(path(parsed.value, ...keys)))
-    .find((text) => text !== undefined)
-  return code === undefined ? '' : ` (${detail(code)})`
+  if (!parsed.ok) return undefined
+  const codes = codePlaces.map((keys) => {
+    const value = path(parsed.value, ...keys)
+    return textOf(value) ?? numberTextOf(value)
+  })
+  const code = codes.find((text) => text !== undefined)
+  return code === undefined ? undefined : detail(code)
 }

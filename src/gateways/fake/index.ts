@@ -12,6 +12,7 @@ import {
 } from '../gateway.ts'
 import { readFakeCallback } from './callback.ts'
 import { interpretFake } from './interpret.ts'
+import { fakeOperations } from './operations.ts'
 import { fakeSigner } from './sign.ts'
 
 const credentials = {
@@ -45,11 +46,18 @@ export const fake: Gateway = {
   credentialHeaders: [],
   secretFields: [],
   retryWindow: 0,
-  capabilities: noCapabilities,
+  capabilities: {
+    ...noCapabilities,
+    checkout: true,
+    refund: true,
+    partialRefund: true,
+    poll: true,
+  },
   account: () => ({ merchantAccount: null, live: false }),
   verify,
   parse: (request) => parseJsonBody(request.body),
   acknowledge: () => plainAcknowledgment,
   interpret: (payload) => Promise.resolve([interpretFake(payload)]),
   signer: fakeSigner,
+  ...fakeOperations,
 }

@@ -8,9 +8,15 @@ import {
   type Credentials,
   type Gateway,
 } from '../gateway.ts'
+import { defaultApiBase } from './api.ts'
+import { chargeSavedCard } from './charge-saved-card.ts'
+import { openCheckout } from './checkout.ts'
 import { interpretHutko } from './interpret.ts'
 import { isLive, isMerchantId, sampleMerchantId, testKeys, testMerchants } from './merchant.ts'
+import { moneyFault } from './money-fault.ts'
 import { parseCallback } from './payload.ts'
+import { pollOrder } from './poll.ts'
+import { refundOrder } from './refund.ts'
 import { hutkoSigner } from './sign.ts'
 import { verifySignature } from './signature.ts'
 
@@ -33,7 +39,7 @@ const credentials = {
   },
   api_base: apiBaseField(
     ['HUTKO_API_BASE'],
-    'https://pay.hutko.org',
+    defaultApiBase,
     'Host of the brand: https://pay.hutko.org, pay.fondy.eu or pay.flitt.com.',
   ),
 } as const satisfies CredentialFields
@@ -60,11 +66,23 @@ export const hutko: Gateway = {
   secretFields: ['rectoken', 'response_signature_string'],
   // Redelivered after 2 s, 1 min, 5 min, 10 min, 1 h and a day: 25 h 16 min in all.
   retryWindow: days(2),
-  capabilities: { ...noCapabilities, savedCards: true },
+  capabilities: {
+    ...noCapabilities,
+    checkout: true,
+    refund: true,
+    partialRefund: true,
+    poll: true,
+    savedCards: true,
+  },
   account,
   verify: verifySignature,
   parse: parseCallback,
   acknowledge: () => plainAcknowledgment,
   interpret: (payload) => Promise.resolve(interpretHutko(payload)),
+  checkout: { kind: 'api', open: openCheckout },
+  moneyFault,
+  poll: pollOrder,
+  refund: refundOrder,
+  chargeSavedCard,
   signer: hutkoSigner,
 }

@@ -9,8 +9,11 @@ import { readOrder, type Order } from './order.ts'
 /** What a callback states about one of our payments. Calls nobody; never throws. */
 export function interpretHutko(payload: Payload): readonly Outcome[] {
   const read = readOrder(payload)
-  if (!read.ok) return [read.outcome]
-  const { order } = read
+  return read.ok ? interpretOrder(read.order) : [read.outcome]
+}
+
+/** What an order states, wherever it was read. */
+export function interpretOrder(order: Order): readonly Outcome[] {
   const operation = operations.get(order.operation)
   if (operation === undefined) {
     return [ignored('unhandled_event', detail(`tran_type ${order.operation}`))]
@@ -19,6 +22,17 @@ export function interpretHutko(payload: Payload): readonly Outcome[] {
   return typeof subject === 'string'
     ? [ignored('invalid_reference', detail(subject))]
     : operation(order, subject)
+}
+
+/**
+ * What an order states on the whole, not as the latest of several callbacks: one that was reversed
+ * had been paid before, and the callback that said so may be lost.
+ */
+export function interpretWhole(order: Order): readonly Outcome[] {
+  const outcomes = interpretOrder(order)
+  if (outcomes[0]?.type !== 'refund') return outcomes
+  const paid: Order = { ...order, operation: 'purchase', status: 'approved', reversed: 0n }
+  return [...interpretOrder(paid), ...outcomes]
 }
 
 /** Which payment an order is about; `renews` where the provider charged it by itself. */

@@ -61,7 +61,11 @@ type Texts = Readonly<Partial<Record<(typeof scalars)[number], string>>>
 export function readOrder(payload: Payload): OrderResult {
   if (payload.kind === 'unreadable') return refused(ignored('unreadable_payload', payload.reason))
   const fields = orderFieldsOf(payload)
-  if (fields === undefined) return malformed('body')
+  return fields === undefined ? malformed('body') : readFields(fields)
+}
+
+/** The same of the fields that a callback, or a reply of the API, has around the order. */
+export function readFields(fields: Fields): OrderResult {
   const nested = scalars.find((name) => !isScalar(fields.get(name)))
   if (nested !== undefined) return malformed(nested)
   const texts: Texts = Object.fromEntries(scalars.map((name) => [name, scalarOf(fields.get(name))]))

@@ -5,7 +5,7 @@ import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
 import { decodeCanonicalHex } from '../signing/canonical-hex.ts'
 import { constantTimeEqual } from '../signing/constant-time-equal.ts'
 import { sha1 } from '../signing/sha1.ts'
-import { isScalar, readEnvelope, scalarOf, type Fields } from './payload.ts'
+import { isScalar, readEnvelope, scalarOf, type Envelope, type Fields } from './payload.ts'
 import { separator, shiftFault } from './shifted-fields.ts'
 
 const digestBytes = 20
@@ -21,20 +21,24 @@ export function signatureOf(key: Secret, signedText: string): Uint8Array {
  * https://docs.fondy.eu, "Signature"
  */
 export function verifySignature(request: RawRequest, credentials: Credentials): Verdict {
-  if (!credentials.configured) return invalid('not_configured')
-  const envelope = readEnvelope(request)
-  if (envelope.version === undefined) return invalid(envelope.reason)
+  const found = authenticate(readEnvelope(request), credentials)
+  if (!found.ok) return invalid(found.reason)
+  const fault = found.fields && shiftFault(found.fields)
+  return fault === undefined ? valid : invalid(fault)
+}
+
+/** Whether one of the payment keys signed it; what the names are worth is another question. */
+export function authenticate(envelope: Envelope, credentials: Credentials): Signed {
+  if (!credentials.configured) return refused('not_configured')
+  if (envelope.version === undefined) return refused(envelope.reason)
   const sent = readSignature(envelope.fields.get('signature'))
-  if (typeof sent === 'string') return invalid(sent)
+  if (typeof sent === 'string') return refused(sent)
   const signed =
     envelope.version === '2.0' ? signedData(envelope.data) : signedFields(envelope.fields)
-  if (!signed.ok) return invalid(signed.reason)
+  if (!signed.ok) return signed
   const keys = credentials.secrets.secret_key ?? []
-  if (!keys.some((key) => constantTimeEqual(signatureOf(key, signed.text), sent))) {
-    return invalid('signature_mismatch')
-  }
-  const fault = signed.fields && shiftFault(signed.fields)
-  return fault === undefined ? valid : invalid(fault)
+  const matches = keys.some((key) => constantTimeEqual(signatureOf(key, signed.text), sent))
+  return matches ? signed : refused('signature_mismatch')
 }
 
 /** The 20 bytes, or why there are none. */
@@ -45,7 +49,8 @@ function readSignature(value: JsonValue | undefined): Uint8Array | string {
   return decodeCanonicalHex(text, digestBytes) ?? 'signature_malformed'
 }
 
-type Signed =
+/** What a signature covers, or why there is nothing. */
+export type Signed =
   | {
       readonly ok: true
       readonly text: string
@@ -57,7 +62,11 @@ type Signed =
 function signedData(data: JsonValue): Signed {
   const text = textOf(data)
   const readable = text !== undefined && decodeCanonicalBase64(text) !== undefined
-  return readable ? { ok: true, text } : { ok: false, reason: 'data_malformed' }
+  return readable ? { ok: true, text } : refused('data_malformed')
+}
+
+function refused(reason: string): Signed {
+  return { ok: false, reason }
 }
 
 const unsigned: ReadonlySet<string> = new Set(['signature', 'response_signature_string'])
@@ -69,14 +78,14 @@ export function signedFields(parameters: Fields): Signed {
   const fields = new Map<string, string>()
   // All names are ASCII, so the order of code units is that of bytes.
   for (const name of [...parameters.keys()].toSorted()) {
-    if (!parameterName.test(name)) return { ok: false, reason: 'name_not_ascii' }
+    if (!parameterName.test(name)) return refused('name_not_ascii')
     const value = parameters.get(name)
-    if (!isScalar(value)) return { ok: false, reason: 'value_not_scalar' }
+    if (!isScalar(value)) return refused('value_not_scalar')
     const text = scalarOf(value)
     if (text === undefined) continue
     // Half a character would be hashed as another one; the rest has no place in a parameter.
     if (controlCharacter.test(text) || !text.isWellFormed()) {
-      return { ok: false, reason: 'value_not_text' }
+      return refused('value_not_text')
     }
     if (!unsigned.has(name)) fields.set(name, text)
   }

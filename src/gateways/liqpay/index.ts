@@ -1,4 +1,5 @@
 import { days } from '../../kernel/duration.ts'
+import { apiBaseField } from '../api/api-base-field.ts'
 import {
   noCapabilities,
   plainAcknowledgment,
@@ -7,8 +8,13 @@ import {
   type Credentials,
   type Gateway,
 } from '../gateway.ts'
+import { defaultApiBase } from './api.ts'
+import { chargeSavedCard } from './charge-saved-card.ts'
+import { liqpayCheckout, moneyFault } from './checkout.ts'
 import { interpretLiqpay } from './interpret.ts'
 import { isPublicKey, isSandboxKey, parseCallback } from './payload.ts'
+import { pollLiqpay } from './poll.ts'
+import { refundLiqpay } from './refund.ts'
 import { liqpaySigner } from './sign.ts'
 import { verifySignature } from './signature.ts'
 
@@ -29,6 +35,7 @@ const credentials = {
     publicValues: ['your_private_key', 'a4825234f4bae72a0be04eafe9e8e2bada209255'],
     description: 'Private key of the shop; several while it is replaced.',
   },
+  api_base: apiBaseField(['LIQPAY_API_BASE'], defaultApiBase),
 } as const satisfies CredentialFields
 
 function account({ settings }: Credentials): AccountBinding {
@@ -52,11 +59,23 @@ export const liqpay: Gateway = {
   secretFields: ['card_token'],
   // LiqPay publishes no schedule: as long as the most patient of the published ones is usual.
   retryWindow: days(3),
-  capabilities: { ...noCapabilities, savedCards: true },
+  capabilities: {
+    ...noCapabilities,
+    checkout: true,
+    refund: true,
+    partialRefund: true,
+    poll: true,
+    savedCards: true,
+  },
   account,
   verify: verifySignature,
   parse: parseCallback,
   acknowledge: () => plainAcknowledgment,
   interpret: (payload) => Promise.resolve(interpretLiqpay(payload)),
   signer: liqpaySigner,
+  checkout: liqpayCheckout,
+  moneyFault,
+  poll: pollLiqpay,
+  refund: refundLiqpay,
+  chargeSavedCard,
 }

@@ -18,50 +18,22 @@ import {
   type Callback,
 } from './payload.ts'
 import { savedCard } from './saved-card.ts'
+import { awaitsDecision, awaitsPayer } from './statuses.ts'
 
 /** What a callback of LiqPay states about our payments. Calls nobody; never throws. */
 export function interpretLiqpay(payload: Payload): readonly Outcome[] {
   const read = readCallback(payload)
-  if (!read.ok) return [read.outcome]
-  const { callback } = read
-  if (waiting.has(callback.status)) return [ignored('no_outcome', callback.status)]
-  const handler = handlers.get(callback.status)
-  return handler === undefined
-    ? [ignored('unhandled_event', detail(callback.status))]
-    : handler(callback)
+  return read.ok ? interpretCallback(read.callback) : [read.outcome]
 }
 
-/** Nothing is decided yet: the payer, the bank, LiqPay or the shop has a step to take. */
-const waiting: ReadonlySet<string> = new Set([
-  'hold_wait',
-  'wait_accept',
-  // Paid, says LiqPay, and not yet credited: `success` follows, and only that grants anything.
-  'wait_compensation',
-  'wait_lc',
-  'wait_secure',
-  'wait_reserve',
-  'wait_card',
-  'processing',
-  'prepared',
-  'cash_wait',
-  'invoice_wait',
-  'try_again',
-  '3ds_verify',
-  'otp_verify',
-  'cvv_verify',
-  'captcha_verify',
-  'ivr_verify',
-  'password_verify',
-  'phone_verify',
-  'pin_verify',
-  'receiver_verify',
-  'sender_verify',
-  'senderapp_verify',
-  'wait_qr',
-  'wait_sender',
-  'p24_verify',
-  'mp_verify',
-])
+/** The same of what a callback or a reply of the API says, once that is read. */
+export function interpretCallback(callback: Callback): readonly Outcome[] {
+  const { status } = callback
+  const waits = awaitsPayer.has(status) || awaitsDecision.has(status) || status === 'try_again'
+  if (waits) return [ignored('no_outcome', status)]
+  const handler = handlers.get(status)
+  return handler === undefined ? [ignored('unhandled_event', detail(status))] : handler(callback)
+}
 
 type Handler = (callback: Callback) => readonly Outcome[]
 

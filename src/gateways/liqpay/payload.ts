@@ -44,7 +44,11 @@ export type CallbackResult =
 export function readCallback(payload: Payload): CallbackResult {
   if (payload.kind === 'unreadable') return refused(ignored('unreadable_payload', payload.reason))
   if (payload.kind === 'form' || !isJsonObject(payload.value)) return malformed('data')
-  const fields = payload.value
+  return readFields(payload.value)
+}
+
+/** The same of fields that came otherwise: the API answers in the words of the callbacks. */
+export function readFields(fields: JsonObject): CallbackResult {
   if (numberTextOf(fields.get('version')) !== '3') return malformed('version')
   const publicKey = fields.get('public_key')
   if (!isPublicKey(publicKey)) return malformed('public_key')
@@ -93,7 +97,8 @@ export function amountOf(
   return parseMajorUnits(scalarText(callback.fields.get(field)), currencyOf(callback))
 }
 
-function scalarText(value: JsonValue | undefined): string | undefined {
+/** The text of a field that may come as a number or as a text. */
+export function scalarText(value: JsonValue | undefined): string | undefined {
   return numberTextOf(value) ?? textOf(value)
 }
 

@@ -1,14 +1,7 @@
 import { findCurrency } from '../../kernel/currency.ts'
 import type { SignInput } from '../gateway.ts'
 import { isPaymentId, isSandboxKey } from './payload.ts'
-
-/** A JSON number given by its digits: an amount never becomes a float, not even in a sample. */
-export interface Decimal {
-  readonly decimal: string
-}
-
-/** The fields of `data`. */
-export type SampleFields = Readonly<Record<string, string | number | boolean | bigint | Decimal>>
+import type { DataFields } from './signed-data.ts'
 
 /** What tells one scenario from another. */
 export interface SampleChange {
@@ -16,11 +9,11 @@ export interface SampleChange {
   /** Left out: the payment succeeded, in the words of its mode. */
   readonly status?: string
   readonly paymentId?: bigint
-  readonly more?: SampleFields
+  readonly more?: DataFields
 }
 
 /** A callback as LiqPay words it: its fields, in its order, for a payment by card. */
-export function sampleCallback(input: SignInput, change: SampleChange): SampleFields {
+export function sampleCallback(input: SignInput, change: SampleChange): DataFields {
   const { payment, now } = input
   const paymentId = change.paymentId ?? ownPaymentId(input)
   const amount = { decimal: majorUnits(payment.amount, payment.currency) }
@@ -57,17 +50,6 @@ export function sampleCallback(input: SignInput, change: SampleChange): SampleFi
     transaction_id: paymentId,
     ...change.more,
   }
-}
-
-/** The JSON text of the fields; by hand, because of the decimals. */
-export function sampleText(fields: SampleFields): string {
-  const members = Object.entries(fields).map(([name, value]) => `"${name}":${jsonOf(value)}`)
-  return `{${members.join(',')}}`
-}
-
-function jsonOf(value: SampleFields[string]): string {
-  if (typeof value === 'object') return value.decimal
-  return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
 }
 
 /** As LiqPay prints amounts: at least one decimal, and no zeros behind it (`180.0`, `150.75`). */

@@ -1,16 +1,8 @@
 import { QuittanceError } from '../../kernel/errors.ts'
-import type { Secret } from '../../kernel/secret.ts'
 import { findScenario } from '../find-scenario.ts'
 import type { Signer, SignInput } from '../gateway.ts'
-import {
-  majorUnits,
-  paymentIdFrom,
-  sampleCallback,
-  sampleText,
-  type SampleChange,
-  type SampleFields,
-} from './sample-callback.ts'
-import { signatureOf } from './signature.ts'
+import { majorUnits, paymentIdFrom, sampleCallback, type SampleChange } from './sample-callback.ts'
+import { signData } from './signed-data.ts'
 
 interface Scenario {
   readonly shows: string
@@ -109,13 +101,9 @@ export const liqpaySigner: Signer = {
     }
     return {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: signedForm(privateKey, sampleCallback(input, scenario.change(input))),
+      body: new URLSearchParams(
+        signData(privateKey, sampleCallback(input, scenario.change(input))),
+      ).toString(),
     }
   },
-}
-
-function signedForm(privateKey: Secret, fields: SampleFields): string {
-  const data = Buffer.from(sampleText(fields)).toString('base64')
-  const signature = Buffer.from(signatureOf(privateKey, data)).toString('base64')
-  return `data=${encodeURIComponent(data)}&signature=${encodeURIComponent(signature)}`
 }

@@ -8,6 +8,7 @@ import {
   type Gateway,
 } from '../gateway.ts'
 import { interpretMonobank } from './interpret.ts'
+import { monobankOperations } from './operations.ts'
 import { readPublicKeys } from './public-key.ts'
 import { monobankSigner } from './sign.ts'
 import { signatureHeader } from './signature.ts'
@@ -64,7 +65,14 @@ export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptio
     secretFields: ['cardToken'],
     // Up to three attempts at intervals that are not published; a day is surely longer.
     retryWindow: days(1),
-    capabilities: { ...noCapabilities, savedCards: true },
+    capabilities: {
+      ...noCapabilities,
+      checkout: true,
+      refund: true,
+      partialRefund: true,
+      poll: true,
+      savedCards: true,
+    },
     // Neither the token nor a callback tells which merchant it is, or whether money is real.
     account: () => ({ merchantAccount: null, live: null }),
     verify: createVerifier(keyTimeout),
@@ -72,6 +80,7 @@ export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptio
     acknowledge: () => plainAcknowledgment,
     interpret: (payload) => Promise.resolve(interpretMonobank(payload)),
     signer: monobankSigner,
+    ...monobankOperations,
   }
 }
 

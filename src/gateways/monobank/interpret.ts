@@ -6,29 +6,47 @@ import {
 } from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
-import { readInvoice, readReference, type Invoice } from './payload.ts'
+import { readInvoice, readReference, type Invoice, type ReferenceResult } from './payload.ts'
 import { refundOutcomes } from './refunds.ts'
 import { savedCardOutcomes } from './saved-card.ts'
 
 /** What a report of the bank on an invoice states. Calls nobody; never throws. */
 export function interpretMonobank(payload: Payload): readonly Outcome[] {
   const read = readInvoice(payload)
-  if (!read.ok) return [read.outcome]
-  const { invoice } = read
+  return read.ok ? interpretInvoice(read.invoice) : [read.outcome]
+}
+
+/** What we know of an invoice when it was us who asked about it. */
+export interface AskedInvoice {
+  /** The payment that it was made for. */
+  readonly paymentId: string
+  /** It takes money at once, so that nothing but taken money can be reversed. */
+  readonly takesAtOnce: boolean
+}
+
+/** What an invoice states, told by a callback or by a reply to us. Never throws. */
+export function interpretInvoice(invoice: Invoice, asked?: AskedInvoice): readonly Outcome[] {
   const meaning = meanings.get(invoice.status)
   if (meaning === undefined) return [ignored('unhandled_event', detail(invoice.status))]
-  const { settles, refunds = false } = meaning
+  const { refunds = false } = meaning
+  const settles = meaning.settles ?? (asked?.takesAtOnce ? meaning.settlesTaken : undefined)
   const more = [...(refunds ? refundOutcomes(invoice) : []), ...savedCardOutcomes(invoice)]
   if (settles === undefined && more.length === 0) return [ignored('no_outcome', invoice.status)]
-  const reference = readReference(invoice)
+  const reference = asked ? ofPayment(asked.paymentId) : readReference(invoice)
   if (!reference.ok) return [reference.outcome]
   if (settles === undefined) return more
   return [paymentOutcome(invoice, reference.payment, settles), ...more]
 }
 
+function ofPayment(id: string): ReferenceResult {
+  return { ok: true, payment: { id } }
+}
+
 /** What a status of an invoice says. */
 interface Meaning {
   readonly settles?: PaymentOutcome['status']
+  /** The same of an invoice that never was a hold. */
+  readonly settlesTaken?: PaymentOutcome['status']
   /** `cancelList` lists money that went back, not a hold that was let go. */
   readonly refunds?: true
 }
@@ -42,8 +60,8 @@ const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['success', { settles: 'paid', refunds: true }],
   ['failure', { settles: 'failed' }],
   ['expired', { settles: 'canceled' }],
-  // It settles nothing: a hold that was never taken may end here too.
-  ['reversed', { refunds: true }],
+  // By itself it settles nothing: a hold that was never taken may end here too.
+  ['reversed', { settlesTaken: 'paid', refunds: true }],
 ])
 
 /**

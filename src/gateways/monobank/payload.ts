@@ -2,7 +2,13 @@ import { findCurrencyByNumber } from '../../kernel/currency.ts'
 import { isUuid } from '../../kernel/ids.ts'
 import { parseMinorUnits } from '../../kernel/money.ts'
 import { ignored, type IgnoredOutcome, type PaymentReference } from '../../payments/outcome.ts'
-import { isJsonObject, numberTextOf, textOf, type JsonObject } from '../body/json.ts'
+import {
+  isJsonObject,
+  numberTextOf,
+  textOf,
+  type JsonObject,
+  type JsonValue,
+} from '../body/json.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 
@@ -23,10 +29,14 @@ export type InvoiceResult =
 
 export function readInvoice(payload: Payload): InvoiceResult {
   if (payload.kind === 'unreadable') return refused(ignored('unreadable_payload', payload.reason))
-  if (payload.kind === 'form' || !isJsonObject(payload.value)) return malformed('body')
-  const body = payload.value
-  const id = textOf(body.get('invoiceId'))
-  if (id === undefined || !idGrammar.test(id)) return malformed('invoiceId')
+  return payload.kind === 'form' ? malformed('body') : readInvoiceBody(payload.value)
+}
+
+/** Reads what a callback carries and the status query replies: the bank words both alike. */
+export function readInvoiceBody(body: JsonValue): InvoiceResult {
+  if (!isJsonObject(body)) return malformed('body')
+  const id = invoiceIdOf(body)
+  if (id === undefined) return malformed('invoiceId')
   const status = textOf(body.get('status'))
   if (status === undefined) return malformed('status')
   const invoice = { id, status, amount: amountOf(body), currency: currencyOf(body), body }
@@ -35,6 +45,12 @@ export function readInvoice(payload: Payload): InvoiceResult {
 
 /** Short and plain, and without the slash that our refund references are joined with. */
 const idGrammar = /^[A-Za-z0-9_.-]{1,100}$/
+
+/** The bank's id of the invoice that an object names; undefined where it is none. */
+export function invoiceIdOf(object: JsonObject): string | undefined {
+  const id = textOf(object.get('invoiceId'))
+  return id !== undefined && idGrammar.test(id) ? id : undefined
+}
 
 export type ReferenceResult =
   | { readonly ok: true; readonly payment: PaymentReference }

@@ -41,11 +41,18 @@ interface Cancellation {
   readonly rrn: string
 }
 
-const statuses: ReadonlyMap<string, Cancellation['status']> = new Map([
+type RefundStatus = 'paid' | 'pending' | 'failed'
+
+const statuses: ReadonlyMap<string, RefundStatus> = new Map([
   ['success', 'paid'],
   ['processing', 'pending'],
   ['failure', 'failed'],
-] as const)
+])
+
+/** What a status of a refund says, in the list of an invoice and in the reply to our request. */
+export function refundStatusOf(text: string): RefundStatus | undefined {
+  return statuses.get(text)
+}
 
 function readCancellation(
   item: JsonValue | undefined,
@@ -54,7 +61,7 @@ function readCancellation(
   if (!isJsonObject(item)) return malformed('cancelList')
   const text = textOf(item.get('status'))
   if (text === undefined) return malformed('cancelList.status')
-  const status = statuses.get(text)
+  const status = refundStatusOf(text)
   if (status === undefined) return ignored('unhandled_event', detail(`cancelList status ${text}`))
   const amount = amountOf(item)
   if (amount === undefined) return malformed('cancelList.amount')
@@ -95,7 +102,7 @@ function toOutcome(
   taken: Map<string, number>,
 ): SingleRefundOutcome {
   const { status, amount, currency, extRef } = cancellation
-  const plain = `${id}/${nameOf(cancellation)}`
+  const plain = refundReferenceOf(id, nameOf(cancellation))
   const refundReference = firstFree(taken, plain, cancellation)
   taken.set(refundReference, 1)
   return {
@@ -107,6 +114,11 @@ function toOutcome(
     refundReference,
     ...(isUuid(extRef) && refundReference === plain && { refundId: extRef }),
   }
+}
+
+/** How we name a refund: by its invoice, and by what tells it from the others of that invoice. */
+export function refundReferenceOf(invoiceId: string, name: string): string {
+  return `${invoiceId}/${name}`
 }
 
 const plainText = /^[!-~]{1,100}$/

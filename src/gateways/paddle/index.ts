@@ -9,9 +9,17 @@ import {
   type Credentials,
   type Gateway,
 } from '../gateway.ts'
+import { isHttpUrl } from '../is-http-url.ts'
 import { toleranceField } from '../signing/timestamped-signature.ts'
 import { liveApiBase } from './api.ts'
+import { paddleBackfill } from './backfill.ts'
+import { paddleCheckoutPage } from './checkout-page/checkout-page.ts'
+import { moneyFault, openCheckout } from './checkout.ts'
+import { closeCheckout } from './close-checkout.ts'
 import { interpretPaddle } from './interpret.ts'
+import { pollPayment } from './poll.ts'
+import { refundPayment } from './refund.ts'
+import { paddleRegistration } from './registration.ts'
 import { paddleSigner } from './sign.ts'
 import { signatureHeaders, verifySignature } from './signature.ts'
 
@@ -34,6 +42,24 @@ const credentials = {
     liveApiBase,
     'Where the API is reached; https://sandbox-api.paddle.com for a sandbox account.',
   ),
+  client_token: {
+    env: ['PADDLE_CLIENT_TOKEN', 'BETA_CLIENT_TOKEN'],
+    secret: false,
+    required: false,
+    // It stands in a page that anybody can read: an API key must not.
+    accepts: {
+      expected: 'a client-side token (live_... or test_...)',
+      test: (text) => /^(?:live|test)_[A-Za-z0-9]+$/.test(text),
+    },
+    description: 'Client-side token of our checkout page (live_... or test_...).',
+  },
+  checkout_url: {
+    env: ['PADDLE_CHECKOUT_URL', 'BETA_CHECKOUT_URL'],
+    secret: false,
+    required: false,
+    accepts: { expected: 'an http(s) URL', test: isHttpUrl },
+    description: "A page of yours that opens Paddle's checkout, instead of ours.",
+  },
   tolerance_seconds: toleranceField(['PADDLE_TOLERANCE_SECONDS', 'BETA_TOLERANCE_SECONDS']),
 } as const satisfies CredentialFields
 
@@ -57,11 +83,28 @@ export const paddle: Gateway = {
   secretFields: [],
   // A live account's; a sandbox gives up after a quarter of an hour.
   retryWindow: days(3),
-  capabilities: { ...noCapabilities, savedCards: true },
+  capabilities: {
+    ...noCapabilities,
+    checkout: true,
+    refund: true,
+    partialRefund: true,
+    poll: true,
+    registerWebhook: true,
+    savedCards: true,
+  },
   account,
   verify: verifySignature,
   parse: (request) => parseJsonBody(request.body),
   acknowledge: () => plainAcknowledgment,
   interpret: async (payload, context) => [await interpretPaddle(payload, context)],
   signer: paddleSigner,
+  apiCredential: 'api_key',
+  checkout: { kind: 'api', open: openCheckout },
+  moneyFault,
+  poll: pollPayment,
+  refund: refundPayment,
+  closeCheckout,
+  registration: paddleRegistration,
+  backfill: paddleBackfill,
+  browserPages: [paddleCheckoutPage],
 }

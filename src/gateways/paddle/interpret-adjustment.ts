@@ -4,6 +4,7 @@ import type { PaymentStatus } from '../../payments/payment.ts'
 import { textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import { isId, readEntity, shownField, totalOf, type PaddleEvent } from './payload.ts'
+import { refundIdIn } from './refund-reason.ts'
 
 /** What Paddle takes off a transaction. It has no custom data: the transaction says whose it is. */
 interface Adjustment {
@@ -39,11 +40,13 @@ const refundStatuses: ReadonlyMap<string, PaymentStatus> = new Map<string, Payme
 function refundOf({ id, transactionId, entity }: Adjustment): Outcome {
   const status = refundStatuses.get(textOf(entity.get('status')) ?? '')
   if (status === undefined) return undecided(entity)
+  const refundId = refundIdIn(entity)
   return {
     type: 'refund',
     payment: { checkoutReference: transactionId },
     status,
     refundReference: id,
+    ...(refundId !== undefined && { refundId }),
     ...totalOf(entity.get('totals')),
   }
 }

@@ -41,3 +41,8 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['payment_method.saved', cardSaved],
   ['payment_method.deleted', cardDeleted],
 ])
+
+/** The types of events that something is done with: the ones to subscribe to. */
+export const handledEvents: readonly string[] = Array.from(handlers, ([type, handler]) =>
+  handler === nothingHappened ? [] : [type],
+).flat()

@@ -4,7 +4,8 @@ import { createProviderApi } from '../api/provider-api.ts'
 import { isJsonObject, path, type JsonObject, type JsonValue } from '../body/json.ts'
 import type { InterpretContext } from '../gateway.ts'
 import { keyForMode } from './keys.ts'
-import { isId, type StripeEvent } from './payload.ts'
+import { isId, type Snapshot, type StripeEvent } from './payload.ts'
+import { notAskedFor, send, type Change, type StripeReply } from './send.ts'
 
 /** The version that events are read in, and that look-ups are answered in. */
 export const apiVersion = '2026-10-28.endive'
@@ -17,6 +18,14 @@ export interface StripeApi {
   get(path: string, query?: Query): Promise<JsonObject | undefined>
   /** All objects of a list, however many pages it has. */
   list(path: string, query: Query): Promise<readonly JsonObject[]>
+  /** A list page by page, newest first. */
+  pages(path: string, query: Query): AsyncIterable<readonly JsonObject[]>
+}
+
+/** What may be looked up and changed. */
+export interface StripeClient extends StripeApi {
+  /** Asked once, whatever becomes of it. */
+  send(change: Change): Promise<StripeReply>
 }
 
 /** What an interpretation may use besides the event itself. */
@@ -31,38 +40,61 @@ export const noKey = 'STRIPE_SECRET_KEY is not set'
 
 /** The account and the mode of the event decide who is asked, and with which key. */
 export function openLookUps(event: StripeEvent, context: InterpretContext): LookUps {
-  const { credentials, log, signal } = context
-  const key = keyForMode(credentials.secrets.secret_key ?? [], event.live)
+  return { api: connect(event, context), log: context.log }
+}
+
+/** Who is asked: with the first key of this mode, in this connected account or the key's own. */
+export type Whose = Pick<Snapshot, 'live' | 'account'>
+
+/** Errors: `gateway_not_configured` without a key for this mode. */
+export function openClient(whose: Whose, context: InterpretContext): StripeClient {
+  const client = connect(whose, context)
+  if (client !== undefined) return client
+  const mode = whose.live === undefined ? '' : whose.live ? ' for live mode' : ' for test mode'
+  throw new QuittanceError(
+    'gateway_not_configured',
+    `Stripe cannot be asked without a key${mode} in STRIPE_SECRET_KEY`,
+  )
+}
+
+function connect({ live, account }: Whose, context: InterpretContext): StripeClient | undefined {
+  const { credentials, signal } = context
+  const key = keyForMode(credentials.secrets.secret_key ?? [], live)
   const base = credentials.settings.api_base
-  if (key === undefined || base === undefined) return { api: undefined, log }
-  const api = createProviderApi({
-    title: 'Stripe',
-    base,
-    headers: {
-      authorization: `Bearer ${key.reveal()}`,
-      'stripe-version': apiVersion,
-      ...(event.account !== undefined && { 'stripe-account': event.account }),
-    },
-  })
+  if (key === undefined || base === undefined) return undefined
+  const headers = {
+    authorization: `Bearer ${key.reveal()}`,
+    'stripe-version': apiVersion,
+    ...(account !== undefined && { 'stripe-account': account }),
+  }
+  const api = createProviderApi({ title: 'Stripe', base, headers })
   const read = async (path: string, query: Query = {}) =>
     objectOf(await api.get(path, { query, signal }), path)
-  const get: StripeApi['get'] = async (path, query) => sameObject(await read(path, query), path)
-  return { api: { get, list: (path, query) => listAll(read, path, query) }, log }
+  return {
+    get: async (path, query) => sameObject(await read(path, query), path),
+    list: (path, query) => allOf(pagesOf(read, path, query)),
+    pages: (path, query) => pagesOf(read, path, query),
+    send: (change) => send(change, { base, headers, signal }),
+  }
 }
 
 /** https://docs.stripe.com/api/pagination */
-async function listAll(
-  get: StripeApi['get'],
+async function* pagesOf(
+  read: StripeApi['get'],
   path: string,
   query: Query,
-): Promise<readonly JsonObject[]> {
-  const found: JsonObject[] = []
+): AsyncGenerator<readonly JsonObject[]> {
   let after: Query | undefined = {}
   while (after !== undefined) {
-    const page: Page = pageOf(await get(path, { ...query, limit: '100', ...after }), path)
-    found.push(...page.objects)
+    const page: Page = pageOf(await read(path, { ...query, limit: '100', ...after }), path)
+    yield page.objects
     after = page.next === undefined ? undefined : { starting_after: page.next }
   }
+}
+
+async function allOf(pages: AsyncIterable<readonly JsonObject[]>): Promise<readonly JsonObject[]> {
+  const found: JsonObject[] = []
+  for await (const page of pages) found.push(...page)
   return found
 }
 
@@ -97,8 +129,5 @@ function sameObject(reply: JsonObject | undefined, path: string): JsonObject | u
 }
 
 function invalidReply(path: string): QuittanceError {
-  return new QuittanceError(
-    'provider_reply_invalid',
-    `Stripe answered GET /${path} with something else than was asked for`,
-  )
+  return notAskedFor(`GET /${path}`)
 }

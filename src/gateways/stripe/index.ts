@@ -1,15 +1,11 @@
 import { days } from '../../kernel/duration.ts'
 import { apiBaseField } from '../api/api-base-field.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
-import {
-  noCapabilities,
-  plainAcknowledgment,
-  type CredentialFields,
-  type Gateway,
-} from '../gateway.ts'
+import { plainAcknowledgment, type CredentialFields, type Gateway } from '../gateway.ts'
 import { toleranceField } from '../signing/timestamped-signature.ts'
 import { interpretStripe } from './interpret.ts'
 import { modeOfKeys } from './keys.ts'
+import { stripeOperations } from './operations.ts'
 import { stripeSigner } from './sign.ts'
 import { signatureHeaders, verifySignature } from './signature.ts'
 
@@ -24,7 +20,7 @@ const credentials = {
     env: ['STRIPE_SECRET_KEY', 'ALPHA_SECRET_KEY'],
     secret: true,
     required: false,
-    description: 'API key (sk_live_..., sk_test_... or a restricted rk_... that may read).',
+    description: 'API key (sk_live_..., sk_test_... or a restricted rk_...).',
   },
   api_base: apiBaseField(['STRIPE_API_BASE', 'ALPHA_API_BASE'], 'https://api.stripe.com'),
   tolerance_seconds: toleranceField(['STRIPE_TOLERANCE_SECONDS', 'ALPHA_TOLERANCE_SECONDS']),
@@ -32,6 +28,7 @@ const credentials = {
 
 /** Stripe, the spec's Alpha. Protocol and choices: README.md beside this file. */
 export const stripe: Gateway = {
+  ...stripeOperations,
   name: 'stripe',
   title: 'Stripe',
   aliases: ['alpha'],
@@ -43,7 +40,15 @@ export const stripe: Gateway = {
   secretFields: [],
   // Automatic redelivery in live mode; what a person resends by hand can be up to 30 days old.
   retryWindow: days(3),
-  capabilities: { ...noCapabilities, savedCards: true },
+  capabilities: {
+    checkout: true,
+    refund: true,
+    partialRefund: true,
+    poll: true,
+    registerWebhook: true,
+    savedCards: true,
+    subscriptions: false,
+  },
   // An API key tells its mode.
   account: ({ secrets }) => ({
     merchantAccount: null,

@@ -2,31 +2,31 @@ import { ignored, type Outcome } from '../../payments/outcome.ts'
 import type { JsonObject } from '../body/json.ts'
 import { moneyOf } from './fields.ts'
 import { toOutcome, undecided, type Meaning } from './meaning.ts'
-import { readObject, type StripeEvent } from './payload.ts'
+import { readObject, type Snapshot } from './payload.ts'
 
 /** https://docs.stripe.com/api/payment_intents/object */
-function onIntent(event: StripeEvent, meaningOf: (intent: JsonObject) => Meaning): Outcome {
-  const read = readObject(event, 'payment_intent', 'pi_')
+function onIntent(snapshot: Snapshot, meaningOf: (intent: JsonObject) => Meaning): Outcome {
+  const read = readObject(snapshot, 'payment_intent', 'pi_')
   if ('malformed' in read) return ignored('malformed_payload', read.malformed)
   const { object: intent, id: providerReference } = read
   const meaning = meaningOf(intent)
   const money = moneyOf(intent, meaning === 'paid' ? 'amount_received' : 'amount')
-  return toOutcome(event, intent, { meaning, money, references: { providerReference } })
+  return toOutcome(snapshot, intent, { meaning, money, references: { providerReference } })
 }
 
-export function intentSucceeded(event: StripeEvent): Outcome {
-  return onIntent(event, (intent) =>
+export function intentSucceeded(snapshot: Snapshot): Outcome {
+  return onIntent(snapshot, (intent) =>
     intent.get('status') === 'succeeded' ? 'paid' : undecided(intent, 'status'),
   )
 }
 
 /** The same intent can still be paid: with another card, or at another try. */
-export function intentFailed(event: StripeEvent): Outcome {
-  return onIntent(event, () => 'failed')
+export function intentFailed(snapshot: Snapshot): Outcome {
+  return onIntent(snapshot, () => 'failed')
 }
 
-export function intentCanceled(event: StripeEvent): Outcome {
-  return onIntent(event, (intent) =>
+export function intentCanceled(snapshot: Snapshot): Outcome {
+  return onIntent(snapshot, (intent) =>
     intent.get('status') === 'canceled' ? 'canceled' : undecided(intent, 'status'),
   )
 }

@@ -84,3 +84,8 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['invoice.marked_uncollectible', nothing],
   ['invoice_payment.paid', nothing],
 ])
+
+/** Types of the events that say something of use: what the endpoint at Stripe is to be sent. */
+export const handledEvents: readonly string[] = [...handlers]
+  .filter(([, handler]) => handler !== nothing)
+  .map(([type]) => type)

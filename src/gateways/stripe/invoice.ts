@@ -3,12 +3,12 @@ import { path, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import { noKey, type LookUps, type StripeApi } from './api.ts'
 import { amountOf, moneyOf, shownField } from './fields.ts'
-import { accountStatement, isId, readObject, type StripeEvent } from './payload.ts'
+import { accountStatement, isId, readObject, type Snapshot } from './payload.ts'
 import { readInvoiceReference } from './reference.ts'
 
 /** https://docs.stripe.com/api/invoices/object */
-export function invoicePaid(event: StripeEvent): Outcome {
-  const outcome = invoiceOutcome(event, 'paid', 'amount_paid')
+export function invoicePaid(snapshot: Snapshot): Outcome {
+  const outcome = invoiceOutcome(snapshot, 'paid', 'amount_paid')
   if (outcome.type === 'ignored') return outcome.ignored
   const { invoice, payment } = outcome
   if (invoice.get('status') !== 'paid') return undecided(invoice)
@@ -21,10 +21,10 @@ export function invoicePaid(event: StripeEvent): Outcome {
  * first payment counts as failed where that cannot be looked up: it can still become paid.
  */
 export async function invoiceFailed(
-  event: StripeEvent,
+  snapshot: Snapshot,
   { api }: LookUps,
 ): Promise<readonly Outcome[]> {
-  const outcome = invoiceOutcome(event, 'failed', 'amount_due')
+  const outcome = invoiceOutcome(snapshot, 'failed', 'amount_due')
   if (outcome.type === 'ignored') return [outcome.ignored]
   const { invoice, id, payment } = outcome
   if (invoice.get('status') !== 'open') return [undecided(invoice)]
@@ -49,16 +49,16 @@ type InvoiceOutcome =
  * The charge is known by the invoice's id: several intents may pay one invoice.
  */
 function invoiceOutcome(
-  event: StripeEvent,
+  snapshot: Snapshot,
   status: PaymentOutcome['status'],
   amountField: string,
 ): InvoiceOutcome {
-  const read = readObject(event, 'invoice', 'in_')
+  const read = readObject(snapshot, 'invoice', 'in_')
   if ('malformed' in read) return refused(ignored('malformed_payload', read.malformed))
   const { object: invoice, id } = read
   const reason = invoice.get('billing_reason')
   if (reason !== 'subscription_create' && reason !== 'subscription_cycle') {
-    const what = `${event.type}, ${shownField(invoice, 'billing_reason')}`
+    const what = `${snapshot.type}, ${shownField(invoice, 'billing_reason')}`
     return refused(ignored('unhandled_event', detail(what)))
   }
   const reference = readInvoiceReference(invoice)
@@ -70,7 +70,7 @@ function invoiceOutcome(
     payment: isFirst ? first : { providerReference: id },
     status,
     ...moneyOf(invoice, amountField),
-    ...accountStatement(event),
+    ...accountStatement(snapshot),
     providerReference: id,
     ...(!isFirst && { renews: first }),
   }
@@ -78,6 +78,16 @@ function invoiceOutcome(
 }
 
 const failedStatuses: ReadonlySet<unknown> = new Set(['requires_payment_method', 'canceled'])
+
+/** The intents that have paid an invoice; undefined where some of it was paid in another way. */
+export async function payingIntents(
+  id: string,
+  api: StripeApi,
+): Promise<readonly string[] | undefined> {
+  const payments = await api.list('v1/invoice_payments', { invoice: id, status: 'paid' })
+  const intents = payments.map((payment) => path(payment, 'payment', 'payment_intent'))
+  return intents.every((intent) => isId(intent, 'pi_')) ? intents : undefined
+}
 
 /** The status of an intent of the invoice that may still succeed without a new try. */
 async function waitingIntent(

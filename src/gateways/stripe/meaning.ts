@@ -2,7 +2,7 @@ import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outco
 import type { JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import { shownField, type StatedMoney } from './fields.ts'
-import { accountStatement, type StripeEvent } from './payload.ts'
+import { accountStatement, type Snapshot } from './payload.ts'
 import { readReference } from './reference.ts'
 
 /** The status that an object means; `undecided` says which field leaves it open. */
@@ -18,10 +18,11 @@ interface Finding {
   readonly references: Pick<PaymentOutcome, 'checkoutReference' | 'providerReference'>
 }
 
-/** The outcome of an object that carries our payment's id. */
-export function toOutcome(event: StripeEvent, object: JsonObject, finding: Finding): Outcome {
+/** The outcome of an object that carries our payment's id, or was fetched for our payment. */
+export function toOutcome(snapshot: Snapshot, object: JsonObject, finding: Finding): Outcome {
   const { meaning, money, references } = finding
-  const reference = readReference(object)
+  const { fetchedFor } = snapshot
+  const reference = readReference(object, fetchedFor)
   if (!reference.ok) return reference.outcome
   if (typeof meaning !== 'string') return ignored('no_outcome', detail(meaning.undecided))
   return {
@@ -29,7 +30,7 @@ export function toOutcome(event: StripeEvent, object: JsonObject, finding: Findi
     payment: { id: reference.paymentId },
     status: meaning,
     ...money,
-    ...accountStatement(event),
+    ...accountStatement(snapshot),
     ...references,
   }
 }

@@ -3,17 +3,25 @@ import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import { ignored, type AccountStatement, type IgnoredOutcome } from '../../payments/outcome.ts'
 
-/** The envelope of a snapshot event. https://docs.stripe.com/api/events/object */
-export interface StripeEvent {
+/** An object as it was at one moment: when an event happened, or when it was fetched. */
+export interface Snapshot {
+  /** The event's; undefined for what was fetched. */
   readonly id: string | undefined
+  /** The event's; `poll` for what was fetched. */
   readonly type: string
-  /** The version that the object is rendered in. */
-  readonly apiVersion: string | undefined
   readonly live: boolean | undefined
   /** The connected account (`acct_...`) that it is about; absent for the platform's own. */
   readonly account: string | undefined
-  /** `data.object` as it was when the event happened; checked when a handler wants it. */
+  /** Checked when a handler wants it. */
   readonly object: JsonValue | undefined
+  /** Our payment that it was fetched for: whose it is where it does not say so itself. */
+  readonly fetchedFor?: string
+}
+
+/** The envelope of a snapshot event. https://docs.stripe.com/api/events/object */
+export interface StripeEvent extends Snapshot {
+  /** The version that the object is rendered in. */
+  readonly apiVersion: string | undefined
   /** What the fields that changed held before. */
   readonly previous: JsonObject | undefined
 }
@@ -51,8 +59,8 @@ export function readEvent(payload: Payload): EventResult {
   }
 }
 
-/** What ties all that an event states to an account and a mode. */
-export function accountStatement({ account, live }: StripeEvent): AccountStatement {
+/** What ties all that an object states to an account and a mode. */
+export function accountStatement({ account, live }: Snapshot): AccountStatement {
   return {
     ...(account !== undefined && { merchantAccount: account }),
     ...(live !== undefined && { live }),
@@ -70,13 +78,12 @@ export function isId(
   return prefixes.length === 0 || prefixes.some((prefix) => value.startsWith(prefix))
 }
 
-/** `data.object` if it is an object of that kind with an id; else the name of the wrong field. */
+/** The object if it is an object of that kind with an id; else the name of the wrong field. */
 export function readObject(
-  event: StripeEvent,
+  { object }: Snapshot,
   kind: string,
   ...idPrefixes: readonly string[]
 ): { readonly object: JsonObject; readonly id: string } | { readonly malformed: string } {
-  const { object } = event
   if (!isJsonObject(object)) return { malformed: 'data.object' }
   if (object.get('object') !== kind) return { malformed: 'data.object.object' }
   const id = object.get('id')

@@ -7,7 +7,7 @@ import {
 import type { PaymentMethodDetails } from '../../payments/payment-method.ts'
 import { isJsonObject, numberTextOf, path, type JsonObject, type JsonValue } from '../body/json.ts'
 import { customerOf } from './fields.ts'
-import { accountStatement, isId, readObject, type StripeEvent } from './payload.ts'
+import { accountStatement, isId, readObject, type Snapshot, type StripeEvent } from './payload.ts'
 import { statedReference } from './reference.ts'
 
 /** Cards and sources of Stripe's older interfaces keep their ids as payment methods. */
@@ -51,14 +51,14 @@ interface Attachment {
 }
 
 /** What was saved, with the payment that it was saved with. */
-export function attached(event: StripeEvent, attachment: Attachment): PaymentMethodOutcome {
+export function attached(snapshot: Snapshot, attachment: Attachment): PaymentMethodOutcome {
   const { id, details, customer, payment } = attachment
   const customerReference = customerOf(customer)
   return {
     type: 'payment_method',
     status: 'attached',
     reference: id,
-    ...accountStatement(event),
+    ...accountStatement(snapshot),
     ...(payment !== undefined && { payment }),
     ...(customerReference !== undefined && { customerReference }),
     ...detailsIfAny(details),

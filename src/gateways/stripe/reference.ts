@@ -8,14 +8,16 @@ export type ReferenceResult =
   | { readonly ok: false; readonly outcome: IgnoredOutcome }
 
 /**
- * Our payment's id: `metadata.payment_id`, else `client_reference_id` (Checkout Sessions only).
- * An object without either was not made for one of our payments, e.g. an invoice's intent.
+ * Our payment's id: `metadata.payment_id`, else `client_reference_id` (Checkout Sessions only), else
+ * that of the payment it was fetched for. An event's object without either was not made for one of
+ * our payments, e.g. an invoice's intent.
  */
-export function readReference(object: JsonObject): ReferenceResult {
-  return statedReference(object) ?? noReference
+export function readReference(object: JsonObject, fetchedFor?: string): ReferenceResult {
+  const known = fetchedFor === undefined ? undefined : toReference(fetchedFor)
+  return statedReference(object) ?? known ?? noReference
 }
 
-/** The same; undefined where the object carries neither. */
+/** The reference that an object carries; undefined where the object carries neither. */
 export function statedReference(object: JsonObject): ReferenceResult | undefined {
   const metadata = given(path(object, 'metadata', 'payment_id'))
   const client = given(object.get('client_reference_id'))

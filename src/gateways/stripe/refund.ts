@@ -5,10 +5,10 @@ import { detail } from '../detail.ts'
 import { noKey, type LookUps } from './api.ts'
 import { moneyOf, shownField } from './fields.ts'
 import { findPayment, statedPayment, type FoundPayment } from './find-payment.ts'
-import { accountStatement, isId, readObject, type StripeEvent } from './payload.ts'
+import { accountStatement, isId, readObject, type Snapshot, type StripeEvent } from './payload.ts'
 
 /** Refunds of bank debits have ids of their own kind. */
-const refundPrefixes = ['re_', 'pyr_'] as const
+export const refundPrefixes = ['re_', 'pyr_'] as const
 
 /** https://docs.stripe.com/api/refunds/object */
 export async function onRefund(event: StripeEvent, { api }: LookUps): Promise<readonly Outcome[]> {
@@ -48,7 +48,12 @@ const statuses: ReadonlyMap<JsonValue | undefined, SingleRefundOutcome['status']
   ['canceled', 'canceled'],
 ] as const)
 
-function refundOutcome(event: StripeEvent, refund: JsonObject, found: FoundPayment): Outcome {
+/** What a refund says of the payment that it was found to be of. */
+export function refundOutcome(
+  snapshot: Snapshot,
+  refund: JsonObject,
+  found: FoundPayment,
+): Outcome {
   const refundReference = refund.get('id')
   if (!isId(refundReference, ...refundPrefixes)) return ignored('malformed_payload', 'refund.id')
   if (!found.ok) return found.outcome
@@ -63,7 +68,7 @@ function refundOutcome(event: StripeEvent, refund: JsonObject, found: FoundPayme
     status,
     refundReference,
     ...moneyOf(refund, 'amount'),
-    ...accountStatement(event),
+    ...accountStatement(snapshot),
     ...(isUuid(refundId) && { refundId }),
   }
 }

@@ -3,7 +3,7 @@ import { within } from '../../kernel/within.ts'
 import type { PaymentMethodOutcome, PaymentOutcome } from '../../payments/outcome.ts'
 import type { LookUps, StripeApi } from './api.ts'
 import { attached, expandedMethod, methodDetails } from './payment-method.ts'
-import { isId, type StripeEvent } from './payload.ts'
+import { isId, type Snapshot } from './payload.ts'
 
 /** Less than an interpretation may take: a paid outcome does not wait for a card for ever. */
 const cardLimit = seconds(8)
@@ -13,7 +13,7 @@ const cardLimit = seconds(8)
  * never the payment: `payment_method.attached` tells of the same card.
  */
 export async function savedCard(
-  event: StripeEvent,
+  snapshot: Snapshot,
   { payment, providerReference }: PaymentOutcome,
   { api, log }: LookUps,
 ): Promise<readonly PaymentMethodOutcome[]> {
@@ -25,9 +25,11 @@ export async function savedCard(
     if (intent === undefined || found === undefined) return []
     if (!futureUsages.has(intent.get('setup_future_usage'))) return []
     const customer = found.method.get('customer') ?? intent.get('customer')
-    return [attached(event, { ...found, details: methodDetails(found.method), customer, payment })]
+    return [
+      attached(snapshot, { ...found, details: methodDetails(found.method), customer, payment }),
+    ]
   } catch (error) {
-    log.warn({ err: error, event: event.id }, 'the payment counts, its saved card is not known')
+    log.warn({ err: error, event: snapshot.id }, 'the payment counts, its saved card is not known')
     return []
   }
 }

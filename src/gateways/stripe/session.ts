@@ -4,63 +4,66 @@ import { detail } from '../detail.ts'
 import type { LookUps } from './api.ts'
 import { moneyOf, shownField, type StatedMoney } from './fields.ts'
 import { toOutcome, undecided, type Meaning } from './meaning.ts'
-import { isId, readObject, type StripeEvent } from './payload.ts'
+import { isId, readObject, type Snapshot } from './payload.ts'
 import { savedCard } from './saved-card.ts'
 import { setupSession } from './setup-intent.ts'
 
 export function sessionCompleted(
-  event: StripeEvent,
+  snapshot: Snapshot,
   lookUps: LookUps,
 ): Promise<readonly Outcome[]> {
-  const isSetup = isSession(event, 'setup')
-  return isSetup ? setupSession(event, lookUps) : onSession(event, completed, lookUps)
+  const isSetup = isSession(snapshot, 'setup')
+  return isSetup ? setupSession(snapshot, lookUps) : onSession(snapshot, completed, lookUps)
 }
 
-export function sessionPaid(event: StripeEvent, lookUps: LookUps): Promise<readonly Outcome[]> {
-  return onSession(event, asyncPaymentSucceeded, lookUps)
+export function sessionPaid(snapshot: Snapshot, lookUps: LookUps): Promise<readonly Outcome[]> {
+  return onSession(snapshot, asyncPaymentSucceeded, lookUps)
 }
 
-export function sessionFailed(event: StripeEvent): Outcome {
-  return sessionOutcome(event, () => 'failed')
+export function sessionFailed(snapshot: Snapshot): Outcome {
+  return sessionOutcome(snapshot, () => 'failed')
 }
 
-export function sessionExpired(event: StripeEvent): Outcome {
-  return sessionOutcome(event, expired)
+export function sessionExpired(snapshot: Snapshot): Outcome {
+  return sessionOutcome(snapshot, expired)
 }
 
-function isSession(event: StripeEvent, mode: string): boolean {
-  const read = readObject(event, 'checkout.session', 'cs_')
+function isSession(snapshot: Snapshot, mode: string): boolean {
+  const read = readObject(snapshot, 'checkout.session', 'cs_')
   return 'object' in read && read.object.get('mode') === mode
 }
 
 /** A paid checkout may have saved the card, which only its intent tells. */
 async function onSession(
-  event: StripeEvent,
+  snapshot: Snapshot,
   meaningOf: (session: JsonObject) => Meaning,
   lookUps: LookUps,
 ): Promise<readonly Outcome[]> {
-  const outcome = sessionOutcome(event, meaningOf)
+  const outcome = sessionOutcome(snapshot, meaningOf)
   const isPaid = outcome.type === 'payment' && outcome.status === 'paid'
-  return isPaid ? [outcome, ...(await savedCard(event, outcome, lookUps))] : [outcome]
+  return isPaid ? [outcome, ...(await savedCard(snapshot, outcome, lookUps))] : [outcome]
 }
 
 const paymentStatuses: ReadonlySet<unknown> = new Set(['paid', 'unpaid', 'no_payment_required'])
 
-/** https://docs.stripe.com/api/checkout/sessions/object */
-function sessionOutcome(event: StripeEvent, meaningOf: (session: JsonObject) => Meaning): Outcome {
-  const read = readObject(event, 'checkout.session', 'cs_')
+/** What `meaningOf` reads in a session. https://docs.stripe.com/api/checkout/sessions/object */
+export function sessionOutcome(
+  snapshot: Snapshot,
+  meaningOf: (session: JsonObject) => Meaning,
+): Outcome {
+  const read = readObject(snapshot, 'checkout.session', 'cs_')
   if ('malformed' in read) return ignored('malformed_payload', read.malformed)
   const { object: session, id: checkoutReference } = read
   const charge = chargeFields.get(session.get('mode'))
   if (charge === undefined) {
-    return ignored('unhandled_event', detail(`${event.type}, ${shownField(session, 'mode')}`))
+    return ignored('unhandled_event', detail(`${snapshot.type}, ${shownField(session, 'mode')}`))
   }
   const reference = chargeOf(session, charge)
   if ('malformed' in reference) return ignored('malformed_payload', reference.malformed)
   const meaning = paymentStatuses.has(session.get('payment_status'))
     ? meaningOf(session)
     : undecided(session, 'payment_status')
-  return toOutcome(event, session, {
+  return toOutcome(snapshot, session, {
     meaning,
     money: sessionMoney(session),
     references: { checkoutReference, ...reference },

@@ -3,7 +3,7 @@ import type { JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import { noKey, type LookUps, type StripeApi } from './api.ts'
 import { shownField } from './fields.ts'
-import { isId, readObject, type StripeEvent } from './payload.ts'
+import { isId, readObject, type Snapshot, type StripeEvent } from './payload.ts'
 import { attached, expandedMethod, methodDetails, methodPrefixes } from './payment-method.ts'
 import { statedReference } from './reference.ts'
 
@@ -32,10 +32,10 @@ export async function setupSucceeded(
 
 /** A checkout that saves a card and takes no money: only its intent names the card. */
 export async function setupSession(
-  event: StripeEvent,
+  snapshot: Snapshot,
   { api }: LookUps,
 ): Promise<readonly Outcome[]> {
-  const read = readObject(event, 'checkout.session', 'cs_')
+  const read = readObject(snapshot, 'checkout.session', 'cs_')
   if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
   const id = read.object.get('setup_intent')
   if (!isId(id, 'seti_')) return [ignored('malformed_payload', 'data.object.setup_intent')]
@@ -44,11 +44,11 @@ export async function setupSession(
   if (api === undefined) return [ignored('no_outcome', `mode setup: ${noKey}`)]
   const setup = await setupWithMethod(api, id)
   if (setup === undefined) return [ignored('no_outcome', `${id} not found`)]
-  return [savedBy(event, read.object, setup)]
+  return [savedBy(snapshot, read.object, setup)]
 }
 
 /** What the setup saved, as far as it names it; `stated` carries our reference. */
-function savedBy(event: StripeEvent, stated: JsonObject, setup: JsonObject): Outcome {
+function savedBy(snapshot: Snapshot, stated: JsonObject, setup: JsonObject): Outcome {
   const reference = statedReference(stated)
   if (reference?.ok === false) return reference.outcome
   if (setup.get('status') !== 'succeeded') {
@@ -58,7 +58,7 @@ function savedBy(event: StripeEvent, stated: JsonObject, setup: JsonObject): Out
   const expanded = expandedMethod(value)
   const id = expanded?.id ?? value
   if (!isId(id, ...methodPrefixes)) return ignored('malformed_payload', 'payment_method')
-  return attached(event, {
+  return attached(snapshot, {
     id,
     details: expanded === undefined ? {} : methodDetails(expanded.method),
     customer: expanded?.method.get('customer') ?? setup.get('customer'),

@@ -4,88 +4,87 @@ import { createProviderApi } from '../api/provider-api.ts'
 import { isJsonObject, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import type { InterpretContext } from '../gateway.ts'
-import { scalarOf, type SignedFields } from './payload.ts'
-import { authenticate, signTexts } from './signature.ts'
+import { scalarOf } from './payload.ts'
+import { reasonCodeOf, reasonCodes, unusable } from './reason-code.ts'
+import { signTexts } from './signature.ts'
 
 export const defaultApiBase = 'https://api.wayforpay.com'
 
-/** What WayForPay's API says of an order now. */
-export interface OrderStatus {
-  readonly signed: SignedFields
-  /** All of the reply; what is not signed comes from the API itself, not from whoever called. */
-  readonly fields: JsonObject
-}
+/** What a request to the API may use. */
+export type Access = Pick<InterpretContext, 'credentials' | 'signal'>
 
-type Access = Pick<InterpretContext, 'credentials' | 'signal'>
+/** A request, all but the merchant account, the signature and the version. */
+export interface ApiRequest {
+  readonly transactionType: string
+  readonly orderReference: string
+  /** What it carries besides; numbers whose literal is signed as `rawNumber`. */
+  readonly fields: Readonly<Record<string, unknown>>
+  /** What is signed after the merchant account, as written, in WayForPay's order. */
+  readonly signedTexts: readonly string[]
+}
 
 /**
- * CHECK_STATUS of the order that a callback is about; changes nothing at WayForPay. Errors:
+ * Asks once, signed with the first secret: for whatever must not happen twice. Errors of both:
  * `gateway_not_configured`, `provider_unreachable`, `provider_refused`, `provider_reply_invalid`.
  */
-export async function checkStatus(callback: SignedFields, access: Access): Promise<OrderStatus> {
-  const { merchantAccount, orderReference } = callback
-  if (access.credentials.settings.merchant_account !== merchantAccount) {
-    throw notConfigured(`for the merchant account ${detail(merchantAccount)}`)
-  }
-  const reply = await firstReply(callback, access)
-  const found = authenticate(reply, access.credentials)
-  if (!found.ok) throw unusable(found.reason, reasonCodeOf(reply))
-  if (found.signed.orderReference !== orderReference) throw unusable('another_order')
-  return { signed: found.signed, fields: reply }
+export async function askOnce(request: ApiRequest, access: Access): Promise<JsonObject> {
+  return ask(request, secretsOf(access)[0], access)
 }
 
-const invalidSignature = '1113'
-
-/** While the secret is replaced, only WayForPay knows which of them counts by now. */
-async function firstReply(callback: SignedFields, access: Access): Promise<JsonObject> {
-  const [first, ...others] = access.credentials.secrets.secret_key ?? []
-  if (first === undefined) throw notConfigured('without WAYFORPAY_SECRET_KEY')
-  let reply = await ask(callback, first, access)
+/**
+ * Asks for what may be asked again. While the secret is replaced, only WayForPay knows which of
+ * them counts by now: what it does not take is asked with the next one.
+ */
+export async function askWithAnySecret(request: ApiRequest, access: Access): Promise<JsonObject> {
+  const [first, ...others] = secretsOf(access)
+  let reply = await ask(request, first, access)
   for (const secret of others) {
-    if (reasonCodeOf(reply) !== invalidSignature) break
-    reply = await ask(callback, secret, access)
+    if (reasonCodeOf(reply) !== reasonCodes.invalidSignature) break
+    reply = await ask(request, secret, access)
   }
   return reply
 }
 
-async function ask(
-  { merchantAccount, orderReference }: SignedFields,
-  secret: Secret,
-  { credentials: { settings }, signal }: Access,
-): Promise<JsonObject> {
+async function ask(request: ApiRequest, secret: Secret, access: Access): Promise<JsonObject> {
+  const { transactionType, orderReference, fields, signedTexts } = request
+  const { settings } = access.credentials
+  const merchantAccount = accountFor(null, access)
   const api = createProviderApi({ title: 'WayForPay', base: settings.api_base ?? defaultApiBase })
   const json = {
-    transactionType: 'CHECK_STATUS',
+    transactionType,
     merchantAccount,
     orderReference,
-    merchantSignature: signTexts(secret, [merchantAccount, orderReference]),
+    ...fields,
+    merchantSignature: signTexts(secret, [merchantAccount, ...signedTexts]),
     apiVersion: 1,
   }
-  const reply = await api.post('api', { json, signal })
-  if (reply === undefined) throw unusable('not_found')
-  if (!isJsonObject(reply)) throw unusable('not_an_object')
+  const reply = await api.post('api', { json, signal: access.signal })
+  if (reply === undefined) throw unusable(transactionType, 'not_found')
+  if (!isJsonObject(reply)) throw unusable(transactionType, 'not_an_object')
+  if (isAboutAnother(reply, orderReference)) throw unusable(transactionType, 'another_order')
   return reply
 }
 
-function reasonCodeOf(reply: JsonObject): string | undefined {
-  return scalarOf(reply.get('reasonCode'))
+/** Errors do not always name the order. */
+function isAboutAnother(reply: JsonObject, orderReference: string): boolean {
+  const named = scalarOf(reply.get('orderReference')) ?? orderReference
+  return named !== orderReference
 }
 
-const ok = '1100'
+/** Our merchant account, which must be the one that a payment was made with, if it has one. */
+export function accountFor(made: string | null, { credentials: { settings } }: Access): string {
+  const own = settings.merchant_account
+  if (own === undefined) throw notConfigured('without WAYFORPAY_MERCHANT_ACCOUNT')
+  if (made === null || made === own) return own
+  throw notConfigured(`for the merchant account ${detail(made)}`)
+}
 
-/** Errors come with HTTP 200, unsigned, and a reason code. */
-function unusable(reason: string, reasonCode: string = ok): QuittanceError {
-  return reasonCode === ok
-    ? new QuittanceError('provider_reply_invalid', `WayForPay answered CHECK_STATUS: ${reason}`)
-    : new QuittanceError(
-        'provider_refused',
-        `WayForPay answered CHECK_STATUS with reason code ${detail(reasonCode)} (${reason})`,
-      )
+function secretsOf({ credentials }: Access): readonly [Secret, ...Secret[]] {
+  const [first, ...others] = credentials.secrets.secret_key ?? []
+  if (first === undefined) throw notConfigured('without WAYFORPAY_SECRET_KEY')
+  return [first, ...others]
 }
 
 function notConfigured(lack: string): QuittanceError {
-  return new QuittanceError(
-    'gateway_not_configured',
-    `WayForPay cannot be asked about an order ${lack}`,
-  )
+  return new QuittanceError('gateway_not_configured', `WayForPay cannot be asked ${lack}`)
 }

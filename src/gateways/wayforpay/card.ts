@@ -8,7 +8,7 @@ import { textOf } from '../body/json.ts'
 import type { InterpretContext } from '../gateway.ts'
 import { tokenReference } from '../signing/token-reference.ts'
 import { bindingOf } from './account.ts'
-import { checkStatus, type OrderStatus } from './api.ts'
+import { checkStatus, type OrderStatus } from './check-status.ts'
 import type { ChargeReport } from './returned-money.ts'
 
 /** Well below what a whole interpretation may take: the payment must not wait for its card. */
@@ -41,7 +41,8 @@ function lookUp({ signed }: ChargeReport, context: InterpretContext): Promise<Or
   })
 }
 
-function savedCard(
+/** The saved card that the API names. */
+export function savedCard(
   { signed, charge }: ChargeReport,
   order: OrderStatus,
 ): readonly PaymentMethodOutcome[] {

@@ -10,8 +10,13 @@ import {
 import { bindingOf, testMerchant } from './account.ts'
 import { acknowledge } from './acknowledge.ts'
 import { defaultApiBase } from './api.ts'
+import { chargeSavedCard } from './charge-saved-card.ts'
+import { closeCheckout, openCheckout } from './checkout.ts'
 import { interpretWayforpay } from './interpret.ts'
 import { parseCallback } from './payload.ts'
+import { pollWayforpay } from './poll.ts'
+import { moneyFault } from './purchase.ts'
+import { refundWayforpay } from './refund.ts'
 import { wayforpaySigner } from './sign.ts'
 import { verifySignature } from './signature.ts'
 
@@ -53,11 +58,24 @@ export const wayforpay: Gateway = {
   credentialHeaders: [],
   secretFields: ['recToken'],
   retryWindow: days(4),
-  capabilities: { ...noCapabilities, savedCards: true },
+  capabilities: {
+    ...noCapabilities,
+    checkout: true,
+    refund: true,
+    partialRefund: true,
+    poll: true,
+    savedCards: true,
+  },
   account,
   verify: verifySignature,
   parse: parseCallback,
   acknowledge,
   interpret: interpretWayforpay,
   signer: wayforpaySigner,
+  checkout: { kind: 'api', open: openCheckout },
+  moneyFault,
+  poll: pollWayforpay,
+  refund: refundWayforpay,
+  chargeSavedCard,
+  closeCheckout,
 }

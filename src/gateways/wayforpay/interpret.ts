@@ -8,7 +8,8 @@ import { bindingOf } from './account.ts'
 import { readSavedCard } from './card.ts'
 import { chargeOf } from './charge.ts'
 import { fieldsOf, readSignedFields, type SignedFields } from './payload.ts'
-import { readReturnedMoney } from './returned-money.ts'
+import { reasonCodes } from './reason-code.ts'
+import { readReturnedMoney, type ChargeReport } from './returned-money.ts'
 
 /** What a callback states. Asks the API only where the signed fields do not say enough. */
 export async function interpretWayforpay(
@@ -23,18 +24,35 @@ export async function interpretWayforpay(
   const { signed } = read
   const charge = chargeOf(signed.orderReference)
   if (charge === undefined) return [ignored('invalid_reference', detail(signed.orderReference))]
-  const meaning = meaningOf(signed)
-  if (typeof meaning !== 'string') return [meaning]
-  if (meaning === 'money_returned') return readReturnedMoney({ signed, charge }, context)
-  const outcome: PaymentOutcome = {
+  const report = { signed, charge }
+  const stated = statedBy(report)
+  if (stated === 'money_returned') return readReturnedMoney(report, context)
+  const isPaid = stated.type === 'payment' && stated.status === 'paid'
+  if (!isPaid || !savesCard(fields.get('recToken'))) return [stated]
+  return [stated, ...(await readSavedCard(report, context))]
+}
+
+/** What the signed fields say of a charge, as far as they say enough. */
+export function statedBy(
+  report: ChargeReport,
+): PaymentOutcome | ReturnType<typeof ignored> | 'money_returned' {
+  const meaning = meaningOf(report.signed)
+  if (typeof meaning !== 'string' || meaning === 'money_returned') return meaning
+  return paymentOutcome(report, meaning)
+}
+
+/** The charge in this status, with what binds it to the payment. */
+export function paymentOutcome(
+  { signed, charge }: ChargeReport,
+  status: PaymentOutcome['status'],
+): PaymentOutcome {
+  return {
     type: 'payment',
-    status: meaning,
+    status,
     ...charge,
     ...moneyOf(signed),
     ...bindingOf(signed.merchantAccount),
   }
-  if (meaning !== 'paid' || !savesCard(fields.get('recToken'))) return [outcome]
-  return [outcome, ...(await readSavedCard({ signed, charge }, context))]
 }
 
 /** A masked token, and any that a payer has put there, is reason enough to ask for the real one. */
@@ -44,17 +62,13 @@ function savesCard(recToken: unknown): boolean {
 
 type Meaning = PaymentOutcome['status'] | 'money_returned' | ReturnType<typeof ignored>
 
-/** `1151`: the invoice still waits for its payer. */
-const awaitingPayment = '1151'
-const ok = '1100'
-
 /** Where status and reason code disagree, or nothing is final, the callback decides nothing. */
 function meaningOf({ transactionStatus: status, reasonCode }: SignedFields): Meaning {
   switch (status) {
     case 'Approved':
-      return reasonCode === ok ? 'paid' : undecided(status, reasonCode)
+      return reasonCode === reasonCodes.ok ? 'paid' : undecided(status, reasonCode)
     case 'Declined':
-      return reasonCode === awaitingPayment || reasonCode === ok
+      return reasonCode === reasonCodes.awaitingPayment || reasonCode === reasonCodes.ok
         ? undecided(status, reasonCode)
         : 'failed'
     case 'Expired':

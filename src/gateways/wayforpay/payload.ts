@@ -39,10 +39,13 @@ export const signedFieldNames = [
   'reasonCode',
 ] as const
 
-type SignedFieldName = (typeof signedFieldNames)[number]
+export type SignedFieldName = (typeof signedFieldNames)[number]
 
-/** The texts of the signed fields: strings as they are, numbers as written. */
-export type SignedFields = Readonly<Record<SignedFieldName, string>>
+/** Texts of signed fields: strings as they are, numbers as written. */
+export type SignedTexts<Name extends SignedFieldName> = Readonly<Record<Name, string>>
+
+/** The texts of all eight. */
+export type SignedFields = SignedTexts<SignedFieldName>
 
 export type SignedFieldFault =
   | 'signed_field_missing'
@@ -51,24 +54,32 @@ export type SignedFieldFault =
   | 'signed_field_has_separator'
   | 'signed_field_ill_formed'
 
-export type SignedFieldsResult =
-  | { readonly ok: true; readonly signed: SignedFields }
-  | { readonly ok: false; readonly reason: SignedFieldFault; readonly field: SignedFieldName }
+export type SignedTextsResult<Name extends SignedFieldName> =
+  | { readonly ok: true; readonly signed: SignedTexts<Name> }
+  | { readonly ok: false; readonly reason: SignedFieldFault; readonly field: Name }
 
 export const separator = ';'
 
+/** Reads the eight signed fields of a callback, or of a reply that is signed like one. */
+export function readSignedFields(fields: JsonObject): SignedTextsResult<SignedFieldName> {
+  return readSignedTexts(fields, signedFieldNames)
+}
+
 /**
- * Reads the signed fields. Their texts are signed joined by `;` without their names: because none
- * of them may contain one, and there must be eight, a signed text can be cut in one way only.
+ * Reads signed fields. Their texts are signed joined by `;` without their names: because none of
+ * them may contain one, and there must be so many, a signed text can be cut in one way only.
  */
-export function readSignedFields(fields: JsonObject): SignedFieldsResult {
-  const texts: [SignedFieldName, string][] = []
-  for (const field of signedFieldNames) {
+export function readSignedTexts<Name extends SignedFieldName>(
+  fields: JsonObject,
+  names: readonly Name[],
+): SignedTextsResult<Name> {
+  const texts: [Name, string][] = []
+  for (const field of names) {
     const read = readSignedField(field, fields.get(field))
     if ('reason' in read) return { ok: false, reason: read.reason, field }
     texts.push([field, read.text])
   }
-  return { ok: true, signed: Object.fromEntries(texts) as SignedFields }
+  return { ok: true, signed: Object.fromEntries(texts) as SignedTexts<Name> }
 }
 
 type SignedFieldResult = { readonly text: string } | { readonly reason: SignedFieldFault }

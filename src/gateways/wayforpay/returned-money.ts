@@ -1,10 +1,10 @@
 import { QuittanceError } from '../../kernel/errors.ts'
 import { parseMajorUnits } from '../../kernel/money.ts'
-import { ignored, type Outcome } from '../../payments/outcome.ts'
+import { ignored, type Outcome, type RefundOutcome } from '../../payments/outcome.ts'
 import { detail } from '../detail.ts'
 import type { InterpretContext } from '../gateway.ts'
 import { bindingOf } from './account.ts'
-import { checkStatus, type OrderStatus } from './api.ts'
+import { checkStatus, type OrderStatus } from './check-status.ts'
 import type { Charge } from './charge.ts'
 import { scalarOf, type SignedFields } from './payload.ts'
 
@@ -19,29 +19,48 @@ export interface ChargeReport {
  * the look-up is thrown: the call is tried again, and stays visible as failed at last.
  */
 export async function readReturnedMoney(
-  { signed, charge }: ChargeReport,
+  report: ChargeReport,
   context: InterpretContext,
 ): Promise<readonly Outcome[]> {
-  const order = await checkStatus(signed, context)
-  const { transactionStatus, currency } = order.signed
+  return returnedMoney(report, await checkStatus(report.signed, context))
+}
+
+/** What `Refunded` or `Voided` means by what the API says of the order. */
+export function returnedMoney(report: ChargeReport, order: OrderStatus): readonly Outcome[] {
+  const { transactionStatus } = order.signed
   // More is on its way back; when it is there, another callback tells, and then the sum is whole.
   if (transactionStatus === 'RefundInProcessing') return [ignored('no_outcome', transactionStatus)]
-  const refundedTotal = refundedTotalOf(order)
-  const binding = bindingOf(signed.merchantAccount)
-  const { payment } = charge
-  if (refundedTotal > 0n) {
-    return [{ type: 'refund', status: 'paid', payment, refundedTotal, currency, ...binding }]
-  }
+  const refunds = refundsSoFar(report, order)
+  if (refunds.length > 0) return refunds
+  const { signed, charge } = report
   if (signed.transactionStatus === 'Voided' && transactionStatus === 'Voided') {
-    return [{ type: 'payment', status: 'canceled', ...charge, ...binding }]
+    return [
+      { type: 'payment', status: 'canceled', ...charge, ...bindingOf(signed.merchantAccount) },
+    ]
   }
   throw unconfirmed(`${transactionStatus} and no refunded sum`)
 }
 
+/** How much of the charge has gone back by now; nothing where nothing has. */
+export function refundsSoFar(
+  { signed, charge: { payment } }: ChargeReport,
+  order: OrderStatus,
+): readonly RefundOutcome[] {
+  const refundedTotal = refundedTotalOf(order)
+  if (refundedTotal === 0n) return []
+  const { currency } = order.signed
+  const binding = bindingOf(signed.merchantAccount)
+  return [{ type: 'refund', status: 'paid', payment, refundedTotal, currency, ...binding }]
+}
+
+/** Whether the API says at all how much has gone back: `0` does, nothing and `null` do not. */
+export function tellsRefundedTotal({ fields }: OrderStatus): boolean {
+  return (fields.get('refundAmount') ?? '') !== ''
+}
+
 function refundedTotalOf({ signed, fields }: OrderStatus): bigint {
-  const stated = fields.get('refundAmount') ?? ''
-  if (stated === '') return 0n
-  const text = scalarOf(stated)
+  if (!tellsRefundedTotal({ signed, fields })) return 0n
+  const text = scalarOf(fields.get('refundAmount'))
   const total = text === undefined ? undefined : parseMajorUnits(text, signed.currency)
   if (total === undefined) throw unconfirmed('a refundAmount that is no sum')
   return total

@@ -7,10 +7,11 @@ import { hmacMd5 } from '../signing/hmac-md5.ts'
 import {
   fieldsOf,
   parseCallback,
-  readSignedFields,
+  readSignedTexts,
   separator,
   signedFieldNames,
-  type SignedFields,
+  type SignedFieldName,
+  type SignedTexts,
 } from './payload.ts'
 
 const digestBytes = 16
@@ -23,40 +24,53 @@ export function verifySignature(request: RawRequest, credentials: Credentials): 
   return found.ok ? valid : invalid(found.reason)
 }
 
-export type Authentication =
+export type Authentication<Name extends SignedFieldName = SignedFieldName> =
   | {
       readonly ok: true
-      readonly signed: SignedFields
+      readonly signed: SignedTexts<Name>
       /** The secret that it was signed with: the answer must be signed with the same. */
       readonly secret: Secret
     }
-  | { readonly ok: false; readonly reason: string }
+  | Unauthenticated
+
+interface Unauthenticated {
+  readonly ok: false
+  readonly reason: string
+}
 
 /**
- * Whether these fields, of a callback or of a reply of the API, are signed by WayForPay for our
- * merchant account.
+ * Whether these fields, of a callback or of a reply that is signed like one, are signed by
+ * WayForPay for our merchant account.
  */
 export function authenticate(
   fields: JsonObject | undefined,
-  { secrets, settings }: Credentials,
+  credentials: Credentials,
 ): Authentication {
+  return authenticateBy(signedFieldNames, fields, credentials)
+}
+
+/** Likewise, where WayForPay signs these fields in this order. */
+export function authenticateBy<Name extends SignedFieldName>(
+  names: readonly ('merchantAccount' | Name)[],
+  fields: JsonObject | undefined,
+  { secrets, settings }: Credentials,
+): Authentication<'merchantAccount' | Name> {
   const keys = secrets.secret_key ?? []
   const merchantAccount = settings.merchant_account ?? ''
   if (keys.length === 0 || merchantAccount === '') return refused('not_configured')
   if (fields === undefined) return refused('body_not_an_object')
-  const read = readSignedFields(fields)
+  const read = readSignedTexts(fields, names)
   if (!read.ok) return refused(read.reason)
-  if (read.signed.merchantAccount !== merchantAccount) return refused('merchant_account_mismatch')
+  const { signed } = read
+  if (signed.merchantAccount !== merchantAccount) return refused('merchant_account_mismatch')
   const value = fields.get('merchantSignature') ?? ''
   if (value === '') return refused('signature_missing')
   const sent = textOf(value)
   const signature = sent === undefined ? undefined : decodeCanonicalHex(sent, digestBytes)
   if (signature === undefined) return refused('signature_malformed')
-  const text = joined(signedFieldNames.map((name) => read.signed[name]))
+  const text = joined(names.map((name) => signed[name]))
   const secret = keys.find((key) => constantTimeEqual(hmacMd5(key, text), signature))
-  return secret === undefined
-    ? refused('signature_mismatch')
-    : { ok: true, signed: read.signed, secret }
+  return secret === undefined ? refused('signature_mismatch') : { ok: true, signed, secret }
 }
 
 /** The signature of these texts in this order, as WayForPay writes it. */
@@ -68,6 +82,6 @@ function joined(texts: readonly string[]): string {
   return texts.join(separator)
 }
 
-function refused(reason: string): Authentication {
+function refused(reason: string): Unauthenticated {
   return { ok: false, reason }
 }

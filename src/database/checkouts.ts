@@ -1,0 +1,67 @@
+import { sql, type Kysely } from 'kysely'
+import type { OpenedCheckout } from '../gateways/operations.ts'
+import type { Payment } from '../payments/payment.ts'
+import { toPayment } from './payments.ts'
+import type { Tables } from './tables.ts'
+
+/** What became of the request for a checkout, or for the charge of a saved card. */
+export interface CheckoutAnswer {
+  readonly state: 'open' | 'unknown' | 'refused' | 'closed'
+  readonly found?: Partial<OpenedCheckout>
+  readonly error: string | null
+}
+
+/**
+ * Writes what the provider answered; its ids only where there are none yet. An answer that comes
+ * after the checkout was closed, or after a poll has found it, changes neither.
+ */
+export async function recordCheckout(
+  db: Kysely<Tables>,
+  paymentId: string,
+  { state, found = {}, error }: CheckoutAnswer,
+): Promise<Payment> {
+  const { url, checkoutReference = null, providerReference = null, expiresAt } = found
+  const row = await db
+    .updateTable('billing.payments')
+    .set({
+      checkout: sql<Payment['checkout']>`case
+        when checkout = 'unknown' or ${state} = 'closed' then ${state} else checkout end`,
+      checkout_url: sql<string>`coalesce(checkout_url, ${url ?? null})`,
+      checkout_error: error,
+      checkout_reference: sql<string>`coalesce(checkout_reference, ${checkoutReference})`,
+      provider_reference: sql<string>`coalesce(provider_reference, ${providerReference})`,
+      ...(expiresAt instanceof Date && { expires_at: expiresAt }),
+      updated_at: sql<Date>`clock_timestamp()`,
+    })
+    .where('id', '=', paymentId)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return toPayment(row)
+}
+
+/** When the provider is asked after the payment next; null: no more. */
+export async function schedulePoll(
+  db: Kysely<Tables>,
+  paymentId: string,
+  { at, error }: { readonly at: Date | null; readonly error: string | null },
+): Promise<void> {
+  await db
+    .updateTable('billing.payments')
+    .set({ next_poll_at: at, poll_error: error })
+    .where('id', '=', paymentId)
+    .execute()
+}
+
+/** Keeps what a provider answered to a refund that it did not take on. */
+export async function recordRefundFailure(
+  db: Kysely<Tables>,
+  refundId: string,
+  error: string,
+): Promise<void> {
+  await db
+    .updateTable('billing.payments')
+    .set({ checkout_error: error })
+    .where('id', '=', refundId)
+    .where('type', '=', 'refund')
+    .execute()
+}

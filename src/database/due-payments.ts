@@ -1,0 +1,37 @@
+import { sql, type Kysely } from 'kysely'
+import type { Duration } from '../kernel/duration.ts'
+import { interval } from './interval.ts'
+import type { Tables } from './tables.ts'
+
+/** Whoever takes a payment has so long to ask after it: if it dies, the payment is due again. */
+const takenFor: Duration = 5 * 60_000
+
+const isDue = sql`next_poll_at <= clock_timestamp() and status <> 'paid'
+  and (type = 'charge' or status = 'pending')`
+
+/**
+ * Takes the payment of the gateway that has been due for the longest, for nobody else to take
+ * meanwhile: a charge, or that of a refund which has not been answered. Undefined: none is due.
+ */
+export async function takeDuePayment(
+  db: Kysely<Tables>,
+  gateway: string,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ charge: string }>`
+    update billing.payments set next_poll_at = clock_timestamp() + ${interval(takenFor)}
+    where id = (
+      select id from billing.payments where gateway = ${gateway} and ${isDue}
+      order by next_poll_at limit 1 for update skip locked
+    ) returning coalesce(parent_id, id) as charge`.execute(db)
+  return rows[0]?.charge
+}
+
+/** How many payments and refunds are due, by gateway. */
+export async function countDuePayments(
+  db: Kysely<Tables>,
+): Promise<readonly { readonly gateway: string; readonly due: number }[]> {
+  const { rows } = await sql<{ gateway: string; due: number }>`
+    select gateway, count(*)::int as due from billing.payments where ${isDue}
+    group by gateway order by gateway`.execute(db)
+  return rows
+}

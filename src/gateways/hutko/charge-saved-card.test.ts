@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { startStandIn } from '../../../test/support/stand-in.ts'
+import {
+  key,
+  merchant,
+  otherPaymentId,
+  outcomesOf,
+  paidOrder,
+  paymentId,
+  signed,
+} from './fixtures/callbacks.ts'
+import { endedOnceAsked, failureOf, startOperations, tokenPayment } from './fixtures/operations.ts'
+
+/** A card that was saved with a payment. */
+async function startSaved(t: TestContext) {
+  const operations = await startOperations(t)
+  const { checkout, provider } = operations
+  await checkout({ saveCard: true })
+  provider.pay(paymentId)
+  const paid = outcomesOf(provider.paymentCallback(paymentId).body)
+  const card = paid.find((outcome) => outcome.type === 'payment_method')
+  const token = card?.token?.reveal() ?? assert.fail('no card was saved')
+  const charged = () => provider.asked.filter(({ asking }) => asking === 'charge').length
+  return { ...operations, token, charged }
+}
+
+const charge = (status: string) => ({
+  type: 'payment',
+  status,
+  payment: { id: otherPaymentId },
+  providerReference: '805230053',
+  merchantAccount: merchant,
+  amount: 4999n,
+  currency: 'UAH',
+})
+
+test('a saved card is charged by its token with one request', async (t) => {
+  const { charge: chargeCard, provider, sent, token, charged } = await startSaved(t)
+  const { outcomes, ...more } = await chargeCard(token)
+  assert.deepEqual(outcomes[0], charge('paid'))
+  assert.deepEqual(
+    outcomes.map(({ type }) => type),
+    ['payment', 'payment_method'],
+  )
+  assert.deepEqual(more, {})
+  assert.equal(charged(), 1)
+  assert.equal(provider.asked.at(-1)?.request.target, '/api/recurring')
+  const { signature, ...parameters } = sent().at(-1) ?? {}
+  assert.match(signature ?? '', /^[0-9a-f]{40}$/)
+  assert.deepEqual(parameters, {
+    order_id: otherPaymentId,
+    order_desc: `Payment ${otherPaymentId}`,
+    amount: '4999',
+    currency: 'UAH',
+    rectoken: token,
+    server_callback_url: 'https://shop.example/billing/webhooks/hutko',
+    merchant_id: merchant,
+    version: '1.0.1',
+  })
+  assert.equal(provider.charges(otherPaymentId), 1)
+  assert.deepEqual(provider.faults, [])
+})
+
+test('a card that is declined fails the payment for good', async (t) => {
+  const { charge: chargeCard, poll, provider, token } = await startSaved(t)
+  provider.habits.declinesTokens = true
+  assert.deepEqual((await chargeCard(token)).outcomes[0], charge('failed'))
+  assert.equal((await poll(tokenPayment)).standing, 'over')
+  assert.equal(provider.charges(otherPaymentId), 0)
+})
+
+test('a card is charged once, whatever becomes of the request; the poll finds it', async (t) => {
+  const cases = [
+    ['never', 'AbortError', 1],
+    ['lost', 'AbortError', 0],
+    ['cut', 'provider_unreachable', 1],
+    ['garbled', 'provider_reply_invalid', 1],
+    ['wrong', 'provider_reply_invalid', 1],
+    ['down', 'provider_unreachable', 0],
+    ['refuse', 'provider_refused 1035', 0],
+  ] as const
+  for (const [misbehaviour, expected, charges] of cases) {
+    const { charge: chargeCard, poll, provider, token, charged } = await startSaved(t)
+    provider.misbehave('charge', misbehaviour)
+    const given = expected === 'AbortError' ? { signal: endedOnceAsked(provider) } : {}
+    assert.equal(await failureOf(chargeCard(token, given)), expected)
+    assert.equal(charged(), 1, misbehaviour)
+    assert.equal(provider.charges(otherPaymentId), charges, misbehaviour)
+    const { standing, outcomes } = await poll(tokenPayment)
+    assert.equal(standing, charges === 0 ? 'absent' : 'over', misbehaviour)
+    if (charges > 0) assert.deepEqual(outcomes[0], charge('paid'))
+    assert.deepEqual(provider.faults, [])
+  }
+})
+
+test('a second charge under the same id leaves open what became of it', async (t) => {
+  const { charge: chargeCard, provider, token } = await startSaved(t)
+  await chargeCard(token)
+  assert.equal(await failureOf(chargeCard(token)), 'provider_unreachable 1013')
+  assert.equal(provider.charges(otherPaymentId), 1)
+})
+
+test('while the key is replaced, only the first one moves money', async (t) => {
+  const { charge: chargeCard, token, charged } = await startSaved(t)
+  const failure = await failureOf(chargeCard(token, { keys: `another_payment_key_1,${key}` }))
+  assert.equal(failure, 'provider_refused 1014')
+  assert.equal(charged(), 1)
+})
+
+test('a card without its token cannot be charged, an unknown one is refused', async (t) => {
+  const { charge: chargeCard, charged } = await startSaved(t)
+  assert.equal(await failureOf(chargeCard(null)), 'gateway_not_configured')
+  assert.equal(charged(), 0)
+  assert.equal(await failureOf(chargeCard('x'.repeat(40))), 'provider_refused 1035')
+})
+
+test('an order in progress decides nothing, and neither does one that is not ours', async (t) => {
+  const orderOf = (change: object) => signed({ ...paidOrder, order_id: otherPaymentId, ...change })
+  const cases: readonly (readonly [object, string])[] = [
+    [orderOf({}), 'payment'],
+    [orderOf({ order_status: 'processing' }), 'no_outcome'],
+    [orderOf({ order_id: paymentId }), 'provider_reply_invalid'],
+    [orderOf({ payment_id: '' }), 'provider_reply_invalid'],
+    [orderOf({ sender_email: 'a|b' }), 'provider_reply_invalid'],
+    [orderOf({ order_status: 'created', payment_id: '' }), 'provider_reply_invalid'],
+    [{ ...paidOrder, order_id: otherPaymentId }, 'provider_reply_invalid'],
+    [{ response_status: 'failure', error_code: 1004 }, 'provider_unreachable 1004'],
+    [{ response_status: 'failure', error_code: 1082 }, 'provider_refused 1082'],
+  ]
+  let response: object = {}
+  const standIn = await startStandIn(() => ({ body: { response } }))
+  t.after(standIn.close)
+  const { charge: chargeCard, contextOf } = await startOperations(t)
+  const { credentials } = contextOf()
+  const settings = { ...credentials.settings, api_base: standIn.base }
+  for (const [reply, expected] of cases) {
+    response = reply
+    const made = chargeCard('x'.repeat(40), { credentials: { ...credentials, settings } })
+    const result = await made.then(
+      ({ outcomes: [first] }) => (first?.type === 'ignored' ? first.reason : first?.type),
+      () => failureOf(made),
+    )
+    assert.equal(result, expected, JSON.stringify(reply))
+  }
+})

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { startStandIn } from '../../../test/support/stand-in.ts'
+import type { Outcome } from '../../payments/outcome.ts'
+import type { Payment } from '../../payments/payment.ts'
+import {
+  key,
+  merchant,
+  otherPaymentId,
+  outcomesOf,
+  paidOrder,
+  paymentId,
+  signed,
+  type Parameters,
+} from './fixtures/callbacks.ts'
+import { endedOnceAsked, failureOf, paymentOf, startOperations } from './fixtures/operations.ts'
+
+const bound = { payment: { id: paymentId }, merchantAccount: merchant }
+const money = { amount: 4999n, currency: 'UAH' }
+const charge = (status: string, providerReference: string) => ({
+  type: 'payment',
+  status,
+  providerReference,
+  ...bound,
+  ...money,
+})
+const refund = (refundedTotal: bigint) => ({
+  type: 'refund',
+  status: 'paid',
+  refundedTotal,
+  currency: 'UAH',
+  ...bound,
+})
+const nothing = (detail: string) => ({ type: 'ignored', reason: 'no_outcome', detail })
+
+test('an order is asked about once, by the id of our payment', async (t) => {
+  const { poll, provider, sent } = await startOperations(t)
+  await poll()
+  assert.equal(provider.asked.length, 1)
+  assert.equal(provider.asked[0]?.request.target, '/api/status/order_id')
+  assert.deepEqual(sent(), [
+    {
+      order_id: paymentId,
+      merchant_id: merchant,
+      version: '1.0.1',
+      // Made with OpenSSL.
+      signature: '501019c183d85c1c6be19f3212242a38dca68656',
+    },
+  ])
+  assert.deepEqual(provider.faults, [])
+})
+
+test('each state of an order says what became of the payment, and what still may', async (t) => {
+  const { checkout, poll, provider } = await startOperations(t)
+  assert.deepEqual(await poll(), {
+    outcomes: [nothing('error_code 1018')],
+    standing: 'absent',
+    listsRefunds: false,
+  })
+  await checkout()
+  assert.deepEqual(await poll(), {
+    outcomes: [nothing('purchase created')],
+    standing: 'open',
+    listsRefunds: true,
+  })
+  provider.decline(paymentId)
+  assert.deepEqual(await poll(), {
+    outcomes: [charge('failed', '805230052')],
+    standing: 'open',
+    listsRefunds: true,
+  })
+  provider.pay(paymentId)
+  const paid = charge('paid', '805230053')
+  assert.deepEqual(await poll(), { outcomes: [paid], standing: 'over', listsRefunds: true })
+  provider.refundByHand(paymentId, 1000n)
+  assert.deepEqual((await poll()).outcomes, [paid, refund(1000n)])
+  provider.refundByHand(paymentId, 3999n)
+  assert.deepEqual(await poll(), {
+    outcomes: [paid, refund(4999n)],
+    standing: 'over',
+    listsRefunds: true,
+  })
+  assert.deepEqual(provider.faults, [])
+})
+
+test('a checkout whose time is over is canceled, and may be paid all the same', async (t) => {
+  const { checkout, poll, provider } = await startOperations(t)
+  await checkout()
+  provider.expire(paymentId)
+  assert.deepEqual(await poll(), {
+    outcomes: [charge('canceled', '805230052')],
+    standing: 'over',
+    listsRefunds: true,
+  })
+  provider.pay(paymentId)
+  assert.deepEqual((await poll()).outcomes, [charge('paid', '805230052')])
+})
+
+test('poll and callbacks say the same, except that a reversed order was paid before', async (t) => {
+  const { checkout, poll, provider } = await startOperations(t)
+  await checkout({ saveCard: true })
+  const steps: readonly (() => void)[] = [
+    () => undefined,
+    () => provider.decline(paymentId),
+    () => provider.pay(paymentId),
+    () => provider.refundByHand(paymentId, 1n),
+  ]
+  for (const step of steps) {
+    step()
+    const { outcomes } = await poll()
+    assert.deepEqual(told(outcomes), told(outcomesOf(provider.paymentCallback(paymentId).body)))
+  }
+  assert.ok((await poll()).outcomes.some(({ type }) => type === 'payment_method'))
+  provider.refundByHand(paymentId, 4998n)
+  const whole = outcomesOf(provider.paymentCallback(paymentId).body)
+  assert.deepEqual(whole, [refund(4999n)])
+  const { outcomes } = await poll()
+  assert.deepEqual(
+    outcomes.map(({ type }) => type),
+    ['payment', 'payment_method', 'refund'],
+  )
+  assert.deepEqual(outcomes.at(-1), refund(4999n))
+})
+
+/** A token shows itself to nobody, so that it cannot be compared. */
+function told(outcomes: readonly Outcome[]): readonly object[] {
+  return outcomes.map((outcome) => ({ ...outcome, token: undefined }))
+}
+
+/** What is said of an order that the API answers with, whatever the real one would. */
+async function startReplies(t: TestContext) {
+  let reply: unknown
+  const standIn = await startStandIn(() => ({ body: reply }))
+  t.after(standIn.close)
+  const { poll, contextOf } = await startOperations(t)
+  const { credentials } = contextOf()
+  const settings = { ...credentials.settings, api_base: standIn.base }
+  return async (body: unknown, payment: Partial<Payment> = {}) => {
+    reply = body
+    return poll(payment, { credentials: { ...credentials, settings } })
+  }
+}
+
+const orderOf = (change: Parameters) => ({ response: signed({ ...paidOrder, ...change }) })
+
+test('what may still become of it follows from status, operation and capture', async (t) => {
+  const pollReply = await startReplies(t)
+  const hold = { additional_info: '{"capture_status":"hold"}' }
+  const reverse = { tran_type: 'reverse' }
+  const cases: readonly (readonly [Parameters, standing: string, listsRefunds: boolean])[] = [
+    [{ order_status: 'processing' }, 'settling', true],
+    [{ order_status: 'something_new' }, 'settling', true],
+    [{ order_status: 'approved' }, 'over', true],
+    [hold, 'settling', true],
+    [{ ...hold, order_status: 'reversed', reversal_amount: '4999' }, 'over', false],
+    [{ ...reverse, order_status: 'approved', reversal_amount: '100' }, 'over', true],
+    // A reversal that is under way, or was declined: the order was paid before.
+    [{ ...reverse, order_status: 'processing' }, 'settling', false],
+    [{ ...reverse, order_status: 'declined', reversal_amount: '100' }, 'settling', false],
+  ]
+  for (const [change, standing, listsRefunds] of cases) {
+    const reply = await pollReply(orderOf(change))
+    assert.deepEqual([reply.standing, reply.listsRefunds], [standing, listsRefunds])
+  }
+})
+
+test('blocked money that was released is canceled, not paid and refunded', async (t) => {
+  const pollReply = await startReplies(t)
+  const hold = { additional_info: '{"capture_status":"hold"}' }
+  const released = orderOf({ ...hold, order_status: 'reversed', reversal_amount: '4999' })
+  assert.deepEqual((await pollReply(released)).outcomes, [charge('canceled', '917204418')])
+})
+
+test('a declined order can be paid until its checkout ends, a declined card never', async (t) => {
+  const pollReply = await startReplies(t)
+  const declined = orderOf({ order_status: 'declined' })
+  const cases: readonly (readonly [Partial<Payment>, string])[] = [
+    [{ expiresAt: null }, 'open'],
+    [{ expiresAt: new Date('2026-11-20T12:00:01Z') }, 'open'],
+    [{ expiresAt: new Date('2026-11-20T12:00:00Z') }, 'over'],
+    [{ expiresAt: null, paymentMethodId: otherPaymentId }, 'over'],
+  ]
+  for (const [payment, expected] of cases) {
+    assert.equal((await pollReply(declined, payment)).standing, expected)
+  }
+  const created = orderOf({ order_status: 'created' })
+  assert.equal((await pollReply(created, { paymentMethodId: otherPaymentId })).standing, 'settling')
+})
+
+test('of an order that nobody tried to pay, the status is enough', async (t) => {
+  const pollReply = await startReplies(t)
+  const blank = { payment_id: '', tran_type: '', masked_card: '', reversal_amount: '' }
+  const cases: readonly (readonly [string, standing: string])[] = [
+    ['created', 'open'],
+    ['expired', 'over'],
+  ]
+  for (const [order_status, standing] of cases) {
+    assert.deepEqual(await pollReply(orderOf({ ...blank, order_status })), {
+      outcomes: [nothing(`order_status ${order_status}`)],
+      standing,
+      listsRefunds: false,
+    })
+  }
+  for (const order_status of ['approved', 'declined', 'processing', 'reversed']) {
+    const failure = await failureOf(pollReply(orderOf({ ...blank, order_status })))
+    assert.equal(failure, 'provider_reply_invalid', order_status)
+  }
+})
+
+test('a reply that is not signed, or about another order, says nothing', async (t) => {
+  const pollReply = await startReplies(t)
+  const renamed = { ...paidOrder, sender_email: 'a|success|0' }
+  const replies: readonly unknown[] = [
+    { response: paidOrder },
+    { response: signed(paidOrder, 'another_payment_key_1') },
+    { response: { ...signed(paidOrder), order_status: 'declined' } },
+    { response: signed(renamed) },
+    { response: [signed(paidOrder)] },
+    orderOf({ order_id: otherPaymentId }),
+    orderOf({ merchant_id: 4815163 }),
+    orderOf({ parent_order_id: otherPaymentId }),
+    orderOf({ order_status: 'created', order_id: otherPaymentId }),
+    orderOf({ additional_info: 'none' }),
+    orderOf({ payment_id: 'abc' }),
+    signed(paidOrder),
+    { response: {} },
+    {},
+    null,
+  ]
+  for (const reply of replies) {
+    const failure = await failureOf(pollReply(reply))
+    assert.equal(failure, 'provider_reply_invalid', JSON.stringify(reply))
+  }
+  assert.equal((await pollReply(orderOf({}))).standing, 'over')
+  assert.equal((await pollReply(orderOf({ parent_order_id: paymentId }))).standing, 'over')
+})
+
+test('an order that the provider has named before is never called absent', async (t) => {
+  const { poll } = await startOperations(t)
+  const failure = await failureOf(poll({ providerReference: '805230052' }))
+  assert.equal(failure, 'provider_refused 1018')
+})
+
+test('an error is no state of the order', async (t) => {
+  const { checkout, poll, provider } = await startOperations(t)
+  await checkout()
+  provider.misbehave('poll', 'refuse', 'down', 'garbled', 'cut', 'wrong')
+  assert.equal(await failureOf(poll()), 'provider_refused 1016')
+  assert.equal(await failureOf(poll()), 'provider_unreachable')
+  assert.equal(await failureOf(poll()), 'provider_reply_invalid')
+  assert.equal(await failureOf(poll()), 'provider_unreachable')
+  assert.equal(await failureOf(poll()), 'provider_reply_invalid')
+  provider.misbehave('poll', 'never')
+  const given = { signal: endedOnceAsked(provider) }
+  assert.equal(await failureOf(poll({}, given)), 'AbortError')
+  assert.equal((await poll()).standing, 'open')
+})
+
+test('while the key is replaced, the one that the provider knows is found', async (t) => {
+  const { checkout, poll, provider } = await startOperations(t)
+  await checkout()
+  const first = await poll({}, { keys: `another_payment_key_1,a_third_payment_key_1,${key}` })
+  assert.equal(first.standing, 'open')
+  assert.equal(provider.asked.length, 4)
+  const keys = 'another_payment_key_1,a_third_payment_key_1'
+  assert.equal(await failureOf(poll({}, { keys })), 'provider_refused 1014')
+})
+
+test('nobody is asked about the order of another merchant', async (t) => {
+  const { poll, provider } = await startOperations(t)
+  const failure = await failureOf(poll({ merchantAccount: '1234567' }))
+  assert.equal(failure, 'gateway_not_configured')
+  assert.deepEqual(provider.asked, [])
+  assert.equal((await poll(paymentOf({ merchantAccount: null }))).standing, 'absent')
+})

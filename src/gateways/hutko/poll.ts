@@ -1,0 +1,67 @@
+import { ignored } from '../../payments/outcome.ts'
+import type { Payment } from '../../payments/payment.ts'
+import { detail } from '../detail.ts'
+import type { OperationContext, PollReply, PollRequest, Standing } from '../operations.ts'
+import { invalidReply, openApi } from './api.ts'
+import { interpretWhole } from './interpret.ts'
+import { readFields, type Order } from './order.ts'
+import { orderNotFound } from './refusals.ts'
+import { signedReply, type SignedReply } from './reply.ts'
+
+/** Asks for an order's state by our payment's id. https://docs.fondy.eu, "Order status" */
+export async function pollOrder(
+  { payment }: PollRequest,
+  context: OperationContext,
+): Promise<PollReply> {
+  const reply = await openApi(payment, context).read('status/order_id', { order_id: payment.id })
+  // A charge that the provider has named is there: a renewal, whose order has an id of its own.
+  if (!reply.ok && reply.code === orderNotFound && payment.providerReference === null) {
+    const outcome = ignored('no_outcome', `error_code ${orderNotFound}`)
+    return { outcomes: [outcome], standing: 'absent', listsRefunds: false }
+  }
+  const signed = signedReply(reply, payment, context.credentials)
+  const read = signed.fault === undefined ? readFields(signed.fields) : undefined
+  if (read?.ok) return toPollReply(read.order, payment, context.now)
+  const standing = unpaidStanding(signed, payment)
+  if (standing !== undefined) return standing
+  const what = signed.fault ?? (read && !read.ok ? read.outcome.detail : undefined)
+  throw invalidReply(reply.call, `an order that cannot be read: ${what ?? 'malformed'}`)
+}
+
+function toPollReply(order: Order, payment: Payment, now: Date): PollReply {
+  const outcomes = interpretWhole(order)
+  // A reversal that is under way is in no sum yet.
+  const noneMade = order.reversed === 0n && order.operation === 'purchase'
+  const told = outcomes.some(({ type }) => type === 'refund')
+  return { outcomes, standing: standingOf(order, payment, now), listsRefunds: noneMade || told }
+}
+
+function standingOf(order: Order, payment: Payment, now: Date): Standing {
+  const { status, operation, capture } = order
+  if (status === 'expired' || status === 'reversed') return 'over'
+  if (status === 'approved') return capture === 'done' ? 'over' : 'settling'
+  // What failed may be a reversal, and then the order has been paid.
+  if (operation !== 'purchase') return 'settling'
+  if (status === 'created') return openTo(payment)
+  if (status !== 'declined') return 'settling'
+  // Whether an order that was declined expires at its end is not documented.
+  const hasEnded = payment.expiresAt !== null && payment.expiresAt <= now
+  return hasEnded || payment.paymentMethodId !== null ? 'over' : 'open'
+}
+
+/** A saved card is charged without a checkout. */
+function openTo({ paymentMethodId }: Payment): Standing {
+  return paymentMethodId === null ? 'open' : 'settling'
+}
+
+/**
+ * Of an order that nobody has tried to pay the provider may have less to say than every callback
+ * must: then only its status counts, and decides nothing about money.
+ */
+function unpaidStanding({ fields }: SignedReply, payment: Payment): PollReply | undefined {
+  const status = fields.get('order_status')
+  if (status !== 'created' && status !== 'expired') return undefined
+  const standing = status === 'created' ? openTo(payment) : 'over'
+  const outcome = ignored('no_outcome', detail(`order_status ${status}`))
+  return { outcomes: [outcome], standing, listsRefunds: false }
+}

@@ -1,0 +1,91 @@
+import { QuittanceError } from '../../kernel/errors.ts'
+import type { Secret } from '../../kernel/secret.ts'
+import type { Payment } from '../../payments/payment.ts'
+import { createProviderApi } from '../api/provider-api.ts'
+import { isJsonObject, textOf, type JsonObject } from '../body/json.ts'
+import { detail } from '../detail.ts'
+import type { Credentials } from '../gateway.ts'
+import { scalarText } from './payload.ts'
+import { saysNothingDone } from './refusals.ts'
+import { signData, type DataFields } from './signed-data.ts'
+
+export const defaultApiBase = 'https://www.liqpay.ua'
+
+/** The shop that a payment was made with, as requests name and sign it. */
+export interface Shop {
+  readonly publicKey: string
+  readonly privateKey: Secret
+  /** While the key is replaced: the others that may count. */
+  readonly otherKeys: readonly Secret[]
+  readonly base: string
+}
+
+/** Error: `gateway_not_configured`, also where the payment was made with another shop. */
+export function shopOf({ secrets, settings }: Credentials, payment: Payment): Shop {
+  const { public_key: publicKey, api_base: base = defaultApiBase } = settings
+  const [privateKey, ...otherKeys] = secrets.private_key ?? []
+  if (publicKey === undefined || privateKey === undefined) {
+    throw notConfigured('without LIQPAY_PUBLIC_KEY and LIQPAY_PRIVATE_KEY')
+  }
+  const { merchantAccount } = payment
+  if (merchantAccount !== null && merchantAccount !== publicKey) {
+    throw notConfigured(`for the shop ${detail(merchantAccount)}, but for ${publicKey}`)
+  }
+  return { publicKey, privateKey, otherKeys, base }
+}
+
+/** What is asked: `action` and its fields, without those that all requests have. */
+export type ApiRequest = DataFields & { readonly action: string; readonly order_id: string }
+
+/**
+ * Asks once. The reply is not signed: that it comes from LiqPay, only TLS tells. Errors:
+ * `provider_unreachable`, `provider_refused`, `provider_reply_invalid`.
+ */
+export async function ask(
+  shop: Pick<Shop, 'publicKey' | 'privateKey' | 'base'>,
+  request: ApiRequest,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const api = createProviderApi({ title: 'LiqPay', base: shop.base })
+  const form = signData(shop.privateKey, { version: 3, public_key: shop.publicKey, ...request })
+  const reply = await api.post('api/request', { form, signal })
+  if (!isJsonObject(reply)) throw replyInvalid(request.action, 'no object')
+  return reply
+}
+
+/** Whether LiqPay says no; most errors come with HTTP 200. */
+export function isError(reply: JsonObject): boolean {
+  const status = textOf(reply.get('status'))
+  return reply.get('result') === 'error' || status === 'error' || status === 'failure'
+}
+
+/** Whether the reply says how a payment stands: an error about the request names no payment. */
+export function tellsPayment(reply: JsonObject): boolean {
+  return !isError(reply) || (reply.get('payment_id') ?? null) !== null
+}
+
+export function errorCodeOf(reply: JsonObject): string | undefined {
+  const code = scalarText(reply.get('err_code')) ?? scalarText(reply.get('code'))
+  return code === undefined || code === '' ? undefined : detail(code)
+}
+
+/** The error of a request to move money that was answered with an error. */
+export function refusalOf(action: string, reply: JsonObject): QuittanceError {
+  const code = errorCodeOf(reply)
+  return code !== undefined && saysNothingDone(code)
+    ? refused(action, code)
+    : replyInvalid(action, `an error that decides nothing (${code ?? 'without a code'})`)
+}
+
+export function refused(action: string, providerCode: string): QuittanceError {
+  const message = `LiqPay answered ${action} with the error ${providerCode}`
+  return new QuittanceError('provider_refused', message, { providerCode })
+}
+
+export function replyInvalid(action: string, found: string): QuittanceError {
+  return new QuittanceError('provider_reply_invalid', `LiqPay answered ${action}: ${found}`)
+}
+
+function notConfigured(lack: string): QuittanceError {
+  return new QuittanceError('gateway_not_configured', `LiqPay is not set up ${lack}`)
+}

@@ -1,0 +1,50 @@
+import type { Money } from '../../kernel/money.ts'
+import type { Payment } from '../../payments/payment.ts'
+import type { Credentials } from '../gateway.ts'
+import type { CheckoutForm, CheckoutOperation, CheckoutRequest } from '../operations.ts'
+import { shopOf } from './api.ts'
+import { decimalOf, signData } from './signed-data.ts'
+
+/** The payer's browser posts it: https://www.liqpay.ua/doc/api/internet_acquiring/checkout */
+export const liqpayCheckout: CheckoutOperation = { kind: 'form', form: checkoutForm }
+
+function checkoutForm(request: CheckoutRequest, credentials: Credentials): CheckoutForm {
+  const { payment, callbackUrl, returnUrl, expiresAt, saveCard } = request
+  const { publicKey, privateKey, base } = shopOf(credentials, payment)
+  const fields = signData(privateKey, {
+    version: 3,
+    public_key: publicKey,
+    action: 'pay',
+    amount: decimalOf(payment),
+    currency: payment.currency,
+    description: descriptionOf(payment),
+    order_id: payment.id,
+    server_url: callbackUrl,
+    result_url: returnUrl,
+    expired_date: utcText(expiresAt),
+    ...(saveCard && { recurringbytoken: '1' }),
+  })
+  return { action: `${base.replace(/\/+$/, '')}/api/3/checkout`, fields }
+}
+
+/** LiqPay takes no order without a description. */
+export function descriptionOf({ description, id }: Payment): string {
+  return description === null || description.trim() === '' ? `Payment ${id}` : description
+}
+
+/** `2026-11-20 12:00:00`; what is left of a second is cut off. */
+function utcText(date: Date): string {
+  return date.toISOString().slice(0, 19).replace('T', ' ')
+}
+
+const currencies: ReadonlySet<string> = new Set(['UAH', 'USD', 'EUR'])
+/** LiqPay prints numbers as Java does: from ten million on with an exponent, which is not read. */
+const endOfPlainNumbers = 10_000_000_00n
+
+/** Why LiqPay cannot take this money, as one phrase; undefined where it can. */
+export function moneyFault({ amount, currency }: Money): string | undefined {
+  if (!currencies.has(currency)) return 'LiqPay takes UAH, USD and EUR'
+  if (amount < 1n) return 'LiqPay takes no payment of nothing'
+  if (amount >= endOfPlainNumbers) return 'LiqPay takes less than ten million'
+  return undefined
+}

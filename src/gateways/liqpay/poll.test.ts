@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pollLiqpay } from './poll.ts'
+import {
+  callback,
+  ignoredAs,
+  interpretText,
+  paid,
+  parse,
+  paymentId,
+  publicKey,
+  refunded,
+  type Fields,
+} from './fixtures/callbacks.ts'
+import {
+  answering,
+  chargeOf,
+  contextOf,
+  expiresAt,
+  failureOf,
+  now,
+  paymentOf,
+  postForm,
+  rotated,
+  sentTexts,
+  startedLiqpay,
+} from './fixtures/operations.ts'
+import { interpretLiqpay } from './interpret.ts'
+import { awaitsDecision, awaitsPayer } from './statuses.ts'
+
+const poll = (standIn: Parameters<typeof contextOf>[0], fields = {}, payment = paymentOf()) =>
+  pollLiqpay({ payment, handedAt: now }, contextOf(standIn, fields))
+
+/** LiqPay answering this, whatever it is asked. */
+async function pollOf(reply: unknown, { at = now, payment = paymentOf() } = {}) {
+  await using standIn = await answering(reply)
+  return await pollLiqpay({ payment, handedAt: now }, contextOf(standIn, { now: at }))
+}
+
+const replyOf = (fields: Fields = {}) => ({ result: 'ok', ...callback(fields) })
+const errorOf = (code: unknown) => ({ result: 'error', status: 'error', err_code: code })
+const afterwards = new Date(expiresAt)
+
+test('an order that nobody has tried to pay is open until its form expires', async () => {
+  await using standIn = await startedLiqpay()
+  const unseen = { outcomes: [ignoredAs('no_outcome', 'payment_not_found')], listsRefunds: false }
+  assert.deepEqual(await poll(standIn), { ...unseen, standing: 'open' })
+  await postForm(standIn)
+  assert.deepEqual(await poll(standIn), { ...unseen, standing: 'open' })
+  const lastMoment = new Date(expiresAt.getTime() - 1)
+  assert.equal((await poll(standIn, { now: lastMoment })).standing, 'open')
+  assert.equal((await poll(standIn, { now: afterwards })).standing, 'over')
+  const forEver = paymentOf({ expiresAt: null })
+  assert.equal((await poll(standIn, { now: afterwards }, forEver)).standing, 'open')
+  assert.deepEqual(
+    [...new Set(sentTexts(standIn.asked.filter(({ asking }) => asking === 'poll')))],
+    [`{"version":3,"public_key":"${publicKey}","action":"status","order_id":"${paymentId}"}`],
+  )
+  assert.deepEqual(standIn.faults, [])
+})
+
+test('a charge of a saved card that LiqPay has never heard of is absent', async () => {
+  await using standIn = await startedLiqpay()
+  const { standing } = await poll(standIn, {}, chargeOf().payment)
+  assert.equal(standing, 'absent')
+})
+
+test('each state of an order is told as its callback tells it', async () => {
+  await using standIn = await startedLiqpay()
+  await postForm(standIn, { saveCard: true })
+  const told = async () => {
+    const reply = await poll(standIn)
+    const { body } = standIn.paymentCallback(paymentId)
+    assert.deepEqual(
+      reply.outcomes.map((outcome) => ({ ...outcome, token: '' })),
+      interpretLiqpay(parse(body)).map((outcome) => ({ ...outcome, token: '' })),
+    )
+    const { standing, listsRefunds } = reply
+    return [reply.outcomes.map(({ type }) => type).join(), standing, listsRefunds]
+  }
+  standIn.decline(paymentId)
+  assert.deepEqual(await told(), ['payment', 'open', false])
+  standIn.pay(paymentId)
+  assert.deepEqual(await told(), ['payment,payment_method', 'over', true])
+  standIn.refundByHand(paymentId, 235n)
+  assert.deepEqual(await told(), ['refund', 'settling', false])
+  standIn.refundByHand(paymentId, 84000n)
+  assert.deepEqual(await told(), ['refund', 'over', true])
+  assert.deepEqual(standIn.faults, [])
+})
+
+test('a reply has the outcomes of the callback with the same fields', async () => {
+  const cases: readonly Fields[] = [
+    {},
+    { status: 'failure', err_code: '9859' },
+    { status: 'error', err_code: 'limit' },
+    { status: 'reversed', refund_amount: 42.35 },
+    { refund_amount: 42.35 },
+    { status: 'wait_accept ' },
+    { status: 'something_new' },
+    { action: 'auth' },
+    { amount: 'x' },
+  ]
+  for (const fields of cases) {
+    const { outcomes } = await pollOf(replyOf(fields))
+    assert.deepEqual(outcomes, interpretText(JSON.stringify(callback(fields))))
+  }
+})
+
+test('a refused payment can be tried again while its form lives', async () => {
+  for (const status of ['failure', 'error', 'try_again']) {
+    const reply = replyOf({ status })
+    assert.equal((await pollOf(reply)).standing, 'open', status)
+    assert.equal((await pollOf(reply, { at: afterwards })).standing, 'over', status)
+    assert.equal((await pollOf(reply, { payment: chargeOf().payment })).standing, 'over', status)
+  }
+})
+
+test('a step of the payer leaves an order open, and any other one has it settling', async () => {
+  for (const status of awaitsPayer) {
+    const { standing } = await pollOf(replyOf({ status }), { at: afterwards })
+    assert.equal(standing, 'open', status)
+  }
+  for (const status of [...awaitsDecision, 'something_new', 'subscribed', 'unsubscribed']) {
+    const reply = await pollOf(replyOf({ status }), { at: afterwards })
+    assert.equal(reply.standing, 'settling', status)
+    assert.equal(reply.listsRefunds, false, status)
+  }
+})
+
+test('money that was taken in a way that we do not know is not over', async () => {
+  assert.equal((await pollOf(replyOf({ action: 'p2p' }))).standing, 'settling')
+  assert.equal((await pollOf(replyOf({ status: 'reversed', amount: 'x' }))).standing, 'settling')
+})
+
+test('refunds are all told where none or everything went back, and none is reserved', async () => {
+  const cases: readonly (readonly [Fields, boolean])[] = [
+    [{}, true],
+    [{ refund_amount: null }, true],
+    [{ refund_amount: 0 }, true],
+    [{ refund_amount: 842.35 }, true],
+    [{ status: 'sandbox' }, true],
+    [{ status: 'reversed' }, true],
+    [{ status: 'reversed', refund_amount: 842.35 }, true],
+    // The sum of all, or the last one: LiqPay does not say.
+    [{ refund_amount: 42.35 }, false],
+    [{ status: 'reversed', refund_amount: 42.35 }, false],
+    [{ refund_amount: 'x' }, false],
+    [{ refund_amount: 'x', amount: 'x' }, false],
+    [{ wait_reserve_status: true }, false],
+    [{ status: 'wait_reserve' }, false],
+  ]
+  for (const [fields, isTold] of cases) {
+    const { listsRefunds } = await pollOf(replyOf(fields))
+    assert.equal(listsRefunds, isTold, JSON.stringify(fields))
+  }
+})
+
+test('a reply about anything but this payment is refused', async () => {
+  const another = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e02'
+  const cases: readonly (readonly [unknown, string])[] = [
+    [replyOf({ order_id: another }), `another order (${another})`],
+    [replyOf({ order_id: undefined }), 'another order (none)'],
+    [replyOf({ public_key: 'i00000000777' }), 'another shop'],
+    [replyOf({ public_key: undefined }), 'no public_key that can be read'],
+    [replyOf({ version: 4 }), 'no version that can be read'],
+    [replyOf({ payment_id: undefined }), 'no payment_id'],
+    [replyOf({ action: 'regular' }), 'a renewal of the order'],
+    [[], 'no object'],
+    [{}, 'no version that can be read'],
+    [errorOf(undefined), 'an error without a code'],
+    [errorOf(''), 'an error without a code'],
+  ]
+  for (const [reply, found] of cases) {
+    assert.deepEqual(await failureOf(pollOf(reply)), {
+      code: 'provider_reply_invalid',
+      message: `LiqPay answered status: ${found}`,
+      providerCode: undefined,
+    })
+  }
+})
+
+test('an error is told with LiqPay’s code', async () => {
+  for (const code of ['err_access', 'shop_blocked', 'wait_info', 90]) {
+    assert.deepEqual(await failureOf(pollOf(errorOf(code))), {
+      code: 'provider_refused',
+      message: `LiqPay answered status with the error ${code}`,
+      providerCode: String(code),
+    })
+  }
+})
+
+test('while the key is replaced, each of them is tried, and other errors end it', async () => {
+  await using standIn = await startedLiqpay()
+  await postForm(standIn)
+  standIn.pay(paymentId)
+  assert.deepEqual((await poll(rotated(standIn, 'first'))).outcomes, [
+    { ...paid, providerReference: '7310094425' },
+  ])
+  assert.deepEqual(standIn.faults, ['status: the signature is wrong'])
+  await poll(rotated(standIn, 'last'))
+  standIn.misbehave('poll', 'refuse')
+  assert.equal((await failureOf(poll(rotated(standIn, 'last')))).providerCode, 'err_access')
+  assert.equal(standIn.asked.filter(({ asking }) => asking === 'poll').length, 4)
+  const lost = { config: { ...standIn.config, private_key: 'zz_old_private_key_1' } }
+  assert.equal((await failureOf(poll(lost))).providerCode, 'invalid_signature')
+})
+
+test('a poll ends, whatever LiqPay does', async () => {
+  await using standIn = await startedLiqpay()
+  await postForm(standIn)
+  standIn.pay(paymentId)
+  standIn.misbehave('poll', 'cut', 'garbled', 'wrong', 'down', 'refuse', 'never', 'late')
+  const codes = ['unreachable', 'reply_invalid', 'reply_invalid', 'unreachable', 'refused']
+  for (const code of codes) {
+    assert.equal((await failureOf(poll(standIn))).code, `provider_${code}`)
+  }
+  const late = await failureOf(poll(standIn, { signal: AbortSignal.timeout(100) }))
+  assert.equal(late.code, 'provider_unreachable')
+  assert.equal((await poll(standIn)).standing, 'over')
+  standIn.down = true
+  assert.equal((await failureOf(poll(standIn))).code, 'provider_unreachable')
+})
+
+test('without keys, or for a payment of another shop, LiqPay is not asked', async () => {
+  await using standIn = await startedLiqpay()
+  const { private_key: _key, ...keyless } = standIn.config
+  assert.equal((await failureOf(poll({ config: keyless }))).code, 'gateway_not_configured')
+  const foreign = paymentOf({ merchantAccount: 'i00000000777' })
+  assert.equal((await failureOf(poll(standIn, {}, foreign))).code, 'gateway_not_configured')
+  assert.deepEqual(standIn.asked, [])
+})
+
+test('a refund that was told is the same one again', async () => {
+  const { outcomes } = await pollOf(replyOf({ refund_amount: 842.35 }))
+  assert.deepEqual(outcomes, [paid, refunded])
+})

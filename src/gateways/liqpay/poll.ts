@@ -1,0 +1,114 @@
+import { ignored, type Outcome } from '../../payments/outcome.ts'
+import type { Payment } from '../../payments/payment.ts'
+import { textOf, type JsonObject } from '../body/json.ts'
+import { detail } from '../detail.ts'
+import type { OperationContext, PollReply, PollRequest, Standing } from '../operations.ts'
+import { ask, errorCodeOf, refused, replyInvalid, shopOf, tellsPayment, type Shop } from './api.ts'
+import { interpretCallback } from './interpret.ts'
+import { amountOf, paymentIdOf, readFields, type Callback } from './payload.ts'
+import { awaitsPayer, mayBeTriedAgain, wasTaken } from './statuses.ts'
+
+/**
+ * Asks for the status of the order that has our payment's id. Errors: `gateway_not_configured`,
+ * `provider_unreachable`, `provider_refused`, `provider_reply_invalid`.
+ * https://www.liqpay.ua/documentation/en/api/information/status/doc
+ */
+export async function pollLiqpay(
+  { payment }: PollRequest,
+  { credentials, signal, now }: OperationContext,
+): Promise<PollReply> {
+  const shop = shopOf(credentials, payment)
+  const reply = await askStatus(shop, payment, signal)
+  if (tellsPayment(reply)) {
+    const callback = readOwn('status', reply, { payment, shop })
+    const outcomes = interpretCallback(callback)
+    const isWhole = listsRefunds(callback)
+    const standing = wasTaken.has(callback.status)
+      ? takenStanding(outcomes, isWhole)
+      : untakenStanding(callback.status, payment, now)
+    return { outcomes, standing, listsRefunds: isWhole }
+  }
+  const code = errorCodeOf(reply)
+  if (code === undefined) throw replyInvalid('status', 'an error without a code')
+  if (code !== 'payment_not_found') throw refused('status', code)
+  return {
+    outcomes: [ignored('no_outcome', code)],
+    standing: unseenStanding(payment, now),
+    listsRefunds: false,
+  }
+}
+
+const badSignature: ReadonlySet<string | undefined> = new Set([
+  'invalid_signature',
+  'err_signature',
+])
+
+/** While the key is replaced, only LiqPay knows which of them counts by now. */
+async function askStatus(shop: Shop, { id }: Payment, signal: AbortSignal): Promise<JsonObject> {
+  const request = { action: 'status', order_id: id }
+  let reply = await ask(shop, request, signal)
+  for (const privateKey of shop.otherKeys) {
+    if (tellsPayment(reply) || !badSignature.has(errorCodeOf(reply))) break
+    reply = await ask({ ...shop, privateKey }, request, signal)
+  }
+  return reply
+}
+
+/**
+ * The reply in the shape of a callback, if it is about this payment and no other one: neither that
+ * of another order or shop, nor the renewal of a subscription that the order began.
+ */
+export function readOwn(
+  action: string,
+  reply: JsonObject,
+  { payment, shop }: { readonly payment: Payment; readonly shop: Shop },
+): Callback {
+  const read = readFields(reply)
+  if (!read.ok) throw replyInvalid(action, `no ${read.outcome.detail ?? 'fields'} that can be read`)
+  const { callback } = read
+  if (callback.publicKey !== shop.publicKey) throw replyInvalid(action, 'another shop')
+  if (reply.get('order_id') !== payment.id) {
+    throw replyInvalid(action, `another order (${detail(textOf(reply.get('order_id')) ?? 'none')})`)
+  }
+  if (paymentIdOf(callback) === undefined) throw replyInvalid(action, 'no payment_id')
+  if (callback.action === 'regular') throw replyInvalid(action, 'a renewal of the order')
+  return callback
+}
+
+/**
+ * Over, where all that happened is told. A part that went back (`reversed`) does not tell the payment
+ * itself, and must not look like an order that nobody paid.
+ */
+function takenStanding(outcomes: readonly Outcome[], isWhole: boolean): Standing {
+  const tells = (type: Outcome['type']) => outcomes.some((outcome) => outcome.type === type)
+  return tells('payment') || (tells('refund') && isWhole) ? 'over' : 'settling'
+}
+
+function untakenStanding(status: string, payment: Payment, now: Date): Standing {
+  if (awaitsPayer.has(status)) return 'open'
+  if (mayBeTriedAgain.has(status)) return isOpenForm(payment, now) ? 'open' : 'over'
+  return 'settling'
+}
+
+/** LiqPay learns of an order when its payer pays: nobody asks it for a checkout beforehand. */
+function unseenStanding(payment: Payment, now: Date): Standing {
+  if (payment.paymentMethodId !== null) return 'absent'
+  return isOpenForm(payment, now) ? 'open' : 'over'
+}
+
+/** Whether the signed form can still be posted: LiqPay refuses it after its `expired_date`. */
+function isOpenForm({ paymentMethodId, expiresAt }: Payment, now: Date): boolean {
+  return paymentMethodId === null && (expiresAt === null || now < expiresAt)
+}
+
+/**
+ * LiqPay does not say whether `refund_amount` is the sum of all refunds or the last one: only where
+ * nothing or everything went back, it is the same. And one that is reserved is not in it yet.
+ */
+function listsRefunds(callback: Callback): boolean {
+  const { status, fields } = callback
+  if (!wasTaken.has(status) || fields.get('wait_reserve_status') === true) return false
+  if ((fields.get('refund_amount') ?? null) === null) return true
+  const refunded = amountOf(callback, 'refund_amount')
+  return refunded === 0n || (refunded !== undefined && refunded === amountOf(callback, 'amount'))
+}

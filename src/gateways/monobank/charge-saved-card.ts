@@ -1,0 +1,49 @@
+import { QuittanceError } from '../../kernel/errors.ts'
+import { path as valueAt } from '../body/json.ts'
+import type { ChargeReply, ChargeRequest, OperationContext } from '../operations.ts'
+import { invalidReply, monobankApi, urlIn } from './api.ts'
+import { invoiceIn } from './ask-invoice.ts'
+import { interpretInvoice } from './interpret.ts'
+import { orderOf } from './order.ts'
+
+const path = 'api/merchant/wallet/payment'
+
+const initiationKinds = { customer: 'client', merchant: 'merchant' } as const
+
+/** Charges a card by its token; the bank makes an invoice for it. */
+export async function chargeSavedCard(
+  request: ChargeRequest,
+  context: OperationContext,
+): Promise<ChargeReply> {
+  const { payment, token, initiatedBy } = request
+  if (token === null) throw withoutToken(request)
+  const reply = await monobankApi(context).post(path, {
+    cardToken: token.reveal(),
+    initiationKind: initiationKinds[initiatedBy],
+    ...orderOf(request),
+  })
+  const invoice = invoiceIn(reply, { path, payment })
+  // It names no payment: what was charged is all that can be compared.
+  if (invoice.amount !== payment.amount || invoice.currency !== payment.currency) {
+    throw invalidReply(path, 'with another amount')
+  }
+  const redirectUrl = urlIn(reply, 'tdsUrl')
+  if (redirectUrl === undefined && (valueAt(reply, 'tdsUrl') ?? '') !== '') {
+    throw invalidReply(path, 'with a tdsUrl that is none')
+  }
+  return {
+    outcomes: interpretInvoice(invoice, { paymentId: payment.id, takesAtOnce: true }),
+    checkoutReference: invoice.id,
+    ...(redirectUrl !== undefined && { redirectUrl }),
+  }
+}
+
+function withoutToken({ method }: ChargeRequest): QuittanceError {
+  return new QuittanceError(
+    'payment_method_unusable',
+    `monobank charges a card by its token alone, and that of ${method.id} is not stored`,
+    {
+      fix: 'Set BILLING_ENCRYPTION_KEY, so that tokens are stored, and have the card saved again.',
+    },
+  )
+}

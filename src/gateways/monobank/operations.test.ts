@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  chargeRequest,
+  checkoutRequest,
+  contextOf,
+  failureOf,
+  now,
+  openBank,
+  opened,
+  operations,
+  paid,
+  pollRequest,
+  refundRequest,
+  savedToken,
+  sent,
+} from './fixtures/asking.ts'
+import { invoiceId, paymentId } from './fixtures/invoices.ts'
+import { packageClient } from './fixtures/package.ts'
+import { monobank } from './index.ts'
+
+const { open } = operations.checkout
+const { poll, refund, chargeSavedCard, closeCheckout } = operations
+
+test('what the gateway says it can do is what it does', () => {
+  const { capabilities, apiCredential, callbackUrlField } = monobank
+  assert.deepEqual(capabilities, {
+    checkout: true,
+    refund: true,
+    partialRefund: true,
+    poll: true,
+    registerWebhook: false,
+    savedCards: true,
+    subscriptions: false,
+  })
+  assert.ok(apiCredential !== undefined && apiCredential in monobank.credentials)
+  assert.equal(callbackUrlField, 'webHookUrl')
+  for (const name of ['poll', 'refund', 'chargeSavedCard', 'closeCheckout'] as const) {
+    assert.equal(typeof monobank[name], 'function', name)
+  }
+  assert.equal(monobank.registration, undefined)
+  assert.equal(monobank.backfill, undefined)
+})
+
+test('without a token nobody is asked for anything', async () => {
+  await using bank = await openBank()
+  const context = contextOf(bank, { token: '' })
+  const known = pollRequest({ checkoutReference: invoiceId })
+  const asked = [
+    () => open(checkoutRequest(), context),
+    () => poll(known, context),
+    () => refund(refundRequest({ checkoutReference: invoiceId }), context),
+    () => chargeSavedCard(chargeRequest('uTokenX'), context),
+    () => closeCheckout(known, context),
+  ]
+  for (const ask of asked) {
+    assert.equal((await failureOf(ask())).code, 'gateway_not_configured')
+  }
+  assert.equal(bank.asked.length, 0)
+})
+
+test('while the token is replaced a poll asks with each, and everything else with the first', async () => {
+  await using bank = await openBank()
+  const payment = await paid(bank, true)
+  const cardToken = savedToken(bank)
+  const token = `uTokenThatComesLater,${bank.config.token}`
+  const context = contextOf(bank, { token })
+  const request = { payment, handedAt: now }
+  assert.equal((await poll(request, context)).standing, 'over')
+  const forbidden = { code: 'provider_refused', providerCode: 'FORBIDDEN' }
+  const before = bank.asked.length
+  assert.deepEqual(await failureOf(open(checkoutRequest(), context)), forbidden)
+  assert.deepEqual(await failureOf(refund(refundRequest(payment), context)), forbidden)
+  const charge = chargeSavedCard(chargeRequest(cardToken), context)
+  assert.deepEqual(await failureOf(charge), forbidden)
+  assert.equal(bank.asked.length, before + 3)
+  const first = contextOf(bank, { token: `${bank.config.token},uTokenThatIsOver` })
+  assert.equal((await refund(refundRequest(payment), first)).status, 'pending')
+  assert.equal((await poll(request, first)).standing, 'over')
+})
+
+test('of an invoice that no token finds only refused tokens leave it open whether there is one', async () => {
+  await using bank = await openBank()
+  const known = pollRequest({ checkoutReference: invoiceId })
+  for (const token of [`uTokenX,${bank.config.token}`, `${bank.config.token},uTokenX`]) {
+    assert.equal((await poll(known, contextOf(bank, { token }))).standing, 'absent')
+  }
+  const failure = await failureOf(poll(known, contextOf(bank, { token: 'uTokenX,uTokenY' })))
+  assert.deepEqual(failure, { code: 'provider_refused', providerCode: 'FORBIDDEN' })
+})
+
+test('a checkout is asked for once, whatever becomes of the answer', async () => {
+  await using bank = await openBank()
+  const troubles = [
+    ['cut', 'provider_unreachable', undefined],
+    ['down', 'provider_unreachable', undefined],
+    ['garbled', 'provider_reply_invalid', undefined],
+    ['wrong', 'provider_reply_invalid', undefined],
+    ['refuse', 'provider_refused', 'INVALID_MERCHANT_PAYM_INFO'],
+  ] as const
+  for (const [index, [trouble, code, providerCode]] of troubles.entries()) {
+    bank.misbehave('checkout', trouble)
+    const failure = await failureOf(open(checkoutRequest(), contextOf(bank)))
+    assert.deepEqual(failure, { code, providerCode }, trouble)
+    assert.equal(sent(bank, 'checkout').length, index + 1)
+  }
+  bank.misbehave('checkout', 'late')
+  assert.match((await open(checkoutRequest(), contextOf(bank))).url, /^https:/)
+})
+
+test('every operation ends when its signal says so', async () => {
+  await using bank = await openBank()
+  const payment = await paid(bank, true)
+  const cardToken = savedToken(bank)
+  const request = { payment, handedAt: now }
+  const asked = {
+    checkout: (context) => open(checkoutRequest(), context),
+    refund: (context) => refund(refundRequest(payment), context),
+    charge: (context) => chargeSavedCard(chargeRequest(cardToken), context),
+    close: (context) => closeCheckout(request, context),
+    poll: (context) => poll(request, context),
+  } as const satisfies Record<string, (context: ReturnType<typeof contextOf>) => Promise<unknown>>
+  for (const [asking, ask] of Object.entries(asked)) {
+    bank.misbehave(asking as keyof typeof asked, 'lost')
+    const reason = new Error('its time is up')
+    const abort = new AbortController()
+    setTimeout(() => abort.abort(reason), 60)
+    await assert.rejects(
+      ask(contextOf(bank, { signal: abort.signal })),
+      (error) => error === reason,
+      asking,
+    )
+  }
+})
+
+test('the package nestjs-monobank asks the stand-in as we do, and understands its answers', async () => {
+  await using bank = await openBank()
+  const client = packageClient(bank.config.api_base ?? '', bank.config.token ?? '')
+  await opened(bank, true)
+  const [order] = sent(bank, 'checkout')
+  assert.ok(order)
+  const { invoiceId: id, pageUrl } = await client.invoice.create(order)
+  assert.match(pageUrl, new RegExp(`/${id}$`))
+  assert.deepEqual(sent(bank, 'checkout'), [order, order])
+  bank.pay(paymentId)
+  const status = await client.invoice.getStatus(id)
+  assert.deepEqual(
+    [status.status, status.amount, status.ccy, status.reference],
+    ['success', 15_075, 980, paymentId],
+  )
+  const cardToken = savedToken(bank)
+
+  const payment = { ...pollRequest().payment, checkoutReference: id }
+  await refund(refundRequest(payment), contextOf(bank))
+  const [refunded] = sent(bank, 'refund')
+  assert.ok(refunded)
+  const extRef = '0198f0aa-2222-7222-8222-222222222222'
+  const again = await client.refund.cancel({ ...refunded, extRef })
+  assert.equal(again.status, 'processing')
+
+  await chargeSavedCard(chargeRequest(cardToken), contextOf(bank))
+  const [charge] = sent(bank, 'charge')
+  assert.ok(charge)
+  assert.equal((await client.wallet.create(charge)).status, 'success')
+  assert.deepEqual(sent(bank, 'charge'), [charge, charge])
+  const theirs = bank.asked.filter(({ request }) => request.headers['user-agent'] !== 'node')
+  assert.equal(theirs.length, 4)
+})
+
+test('the callbacks of the stand-in are signed as those of the bank', async () => {
+  await using bank = await openBank()
+  await paid(bank)
+  const { credentials } = contextOf(bank)
+  const { headers, body } = bank.paymentCallback(paymentId)
+  const request = { headers, body: Buffer.from(body) }
+  assert.deepEqual(await monobank.verify(request, credentials, now), { valid: true })
+  const changed = { headers, body: Buffer.from(body.replace('15075', '15076')) }
+  assert.deepEqual(await monobank.verify(changed, credentials, now), {
+    valid: false,
+    reason: 'signature_mismatch',
+  })
+  const fetched = { ...credentials, settings: { api_base: bank.config.api_base ?? '' } }
+  assert.deepEqual(await bank.gateway.verify(request, fetched, now), { valid: true })
+})
+
+test('the stand-in finds fault with what the bank would not understand', async () => {
+  const bank = await openBank()
+  const headers = { 'x-token': bank.config.token ?? '', 'content-type': 'application/json' }
+  const ask = (path: string, body?: object, more: object = {}) =>
+    fetch(`${bank.config.api_base}/api/merchant/${path}`, {
+      headers: { ...headers, ...more },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    })
+  await opened(bank)
+  const [order] = sent(bank, 'checkout')
+  const wrong = [
+    ask('invoice/create', { ...order, amount: 150.75 }),
+    ask('invoice/create', { ...order, ccy: 'UAH' }),
+    ask('invoice/create', { ...order, webHookUrl: undefined }),
+    ask('invoice/create', { ...order, webhookUrl: 'https://shop.example/' }),
+    ask('invoice/create', { ...order, merchantPaymInfo: { destination: 'x' } }),
+    ask('invoice/cancel', { invoiceId: 'p2_1', amount: '5000', extRef: paymentId }),
+    ask('invoice/remove', {}),
+    ask('statement?from=1763640000000&to=1763640000000'),
+    ask('invoice/status?invoiceid=p2_1'),
+    ask('invoice/delete', {}),
+  ]
+  const statuses = (await Promise.all(wrong)).map(({ status }) => status)
+  assert.deepEqual(statuses, [...wrong.slice(1).map(() => 400), 404])
+  assert.equal(bank.faults.length, wrong.length)
+  await ask('invoice/remove', { invoiceId: 'p2_1' }, { 'content-type': 'text/plain' })
+  assert.match(bank.faults.at(-1) ?? '', /the content type is text\/plain$/)
+  await bank.close()
+})

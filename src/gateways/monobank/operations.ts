@@ -1,0 +1,18 @@
+import type { Operations } from '../operations.ts'
+import { chargeSavedCard } from './charge-saved-card.ts'
+import { closeInvoice } from './close-invoice.ts'
+import { openInvoice } from './open-invoice.ts'
+import { moneyFault } from './order.ts'
+import { pollInvoice } from './poll-invoice.ts'
+import { refundInvoice } from './refund-invoice.ts'
+
+/** What the bank does at our request. https://monobank.ua/api-docs/acquiring */
+export const monobankOperations = {
+  apiCredential: 'token',
+  checkout: { kind: 'api', open: openInvoice },
+  moneyFault,
+  poll: pollInvoice,
+  refund: refundInvoice,
+  chargeSavedCard,
+  closeCheckout: closeInvoice,
+} as const satisfies Operations

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { findCurrency } from '../../kernel/currency.ts'
+import type { Money } from '../../kernel/money.ts'
+import type { Payment } from '../../payments/payment.ts'
+import type { CheckoutRequest } from '../operations.ts'
+
+/** What an invoice and the charge of a saved card have in common, as the bank wants it. */
+export interface Order {
+  /** Minor units. */
+  readonly amount: number
+  /** The number of ISO 4217. */
+  readonly ccy: number
+  readonly merchantPaymInfo: {
+    /** Our payment's id. */
+    readonly reference: string
+    readonly destination: string
+    readonly customerEmails?: readonly string[]
+  }
+  readonly redirectUrl: string
+  readonly webHookUrl: string
+}
+
+export function orderOf({ payment, callbackUrl, returnUrl }: CheckoutRequest): Order {
+  return {
+    // Exact: no payment is larger than what a double holds.
+    amount: Number(payment.amount),
+    ccy: Number(findCurrency(payment.currency)?.number),
+    merchantPaymInfo: {
+      reference: payment.id,
+      destination: destinationOf(payment),
+      ...emailsOf(payment),
+    },
+    redirectUrl: returnUrl,
+    webHookUrl: callbackUrl,
+  }
+}
+
+const currencies: ReadonlySet<string> = new Set(['UAH', 'USD', 'EUR'])
+
+/** The bank names three currencies; an amount of zero is for checking a card. */
+export function moneyFault({ amount, currency }: Money): string | undefined {
+  if (!currencies.has(currency)) return `monobank takes UAH, USD and EUR, not ${currency}`
+  return amount > 0n ? undefined : 'monobank takes no payment of nothing'
+}
+
+const longestDestination = 280
+
+function destinationOf({ id, description }: Payment): string {
+  const text = (description ?? '').trim() || `Payment ${id}`
+  // A cut in the middle of a character would leave half of it.
+  return text
+    .toWellFormed()
+    .slice(0, longestDestination)
+    .replace(/[\ud800-\udbff]$/, '')
+}
+
+const emailGrammar = /^[^\s@]{1,64}@[^\s@]{1,255}$/
+
+/** The bank sends the fiscal receipt there. */
+function emailsOf({ customer }: Payment): { readonly customerEmails?: readonly string[] } {
+  const email = customer?.email
+  const isEmail = typeof email === 'string' && emailGrammar.test(email)
+  return isEmail ? { customerEmails: [email] } : {}
+}
+
+/**
+ * The wallet that the bank keeps a customer's cards in: of the customer where the payment names
+ * one, else of what is paid for. A digest, in the form of the bank's own example: what characters a
+ * wallet's id may have is not documented, and nobody's name leaves the house.
+ */
+export function walletIdOf({ customer, payable }: Payment): string {
+  const id = customer?.id
+  const owner = typeof id === 'string' && id !== '' ? ['customer', id] : [payable.type, payable.id]
+  return createHash('sha256').update(JSON.stringify(owner)).digest('hex').slice(0, 32)
+}

@@ -1,0 +1,71 @@
+import { days } from '../../kernel/duration.ts'
+import {
+  isJsonObject,
+  numberTextOf,
+  path,
+  textOf,
+  type JsonObject,
+  type JsonValue,
+} from '../body/json.ts'
+import { parseJson } from '../body/parse-json.ts'
+import type { Backfill, OperationContext, PastEvent } from '../operations.ts'
+import { replyInvalid, requirePaddleApi } from './api.ts'
+import { handledEvents } from './interpret.ts'
+import { isId } from './payload.ts'
+
+const mostPerPage = '200'
+
+/** https://developer.paddle.com/api-reference/events/list-events */
+export const paddleBackfill: Backfill = {
+  keptFor: days(90),
+  eventIdOf(body) {
+    const parsed = parseJson(body)
+    const id = parsed.ok ? path(parsed.value, 'event_id') : undefined
+    return isId(id, 'evt_') ? id : undefined
+  },
+  list: pastEvents,
+}
+
+/** The list cannot begin at a time: it is read from the oldest event on, and what is older left out. */
+async function* pastEvents(
+  since: Date,
+  context: OperationContext,
+): AsyncGenerator<readonly PastEvent[]> {
+  const pages = requirePaddleApi(context).list('events', {
+    event_type: handledEvents.join(','),
+    order_by: 'id[ASC]',
+    per_page: mostPerPage,
+  })
+  for await (const page of pages) {
+    const events = page
+      .filter((event) => handledEvents.includes(textOf(event.get('event_type')) ?? ''))
+      .map(pastEvent)
+      .filter(({ at }) => at >= since)
+    if (events.length > 0) yield events
+  }
+}
+
+function pastEvent(event: JsonObject): PastEvent {
+  const id = event.get('event_id')
+  const at = new Date(textOf(event.get('occurred_at')) ?? '')
+  if (!isId(id, 'evt_') || Number.isNaN(at.getTime())) throw replyInvalid('GET /events')
+  const fields = callbackFields.map((key) => [key, event.get(key) ?? null] as const)
+  return { id, at, body: jsonText(new Map(fields)) }
+}
+
+/** In a callback's order; a listed event has no `notification_id`, since it was sent to nobody. */
+const callbackFields = ['data', 'event_id', 'event_type', 'occurred_at'] as const
+
+/** As JSON again, numbers as they were written. */
+function jsonText(value: JsonValue): string {
+  if (isJsonObject(value)) {
+    const members = Array.from(value, ([key, one]) => `${JSON.stringify(key)}:${jsonText(one)}`)
+    return `{${members.join(',')}}`
+  }
+  if (isList(value)) return `[${value.map(jsonText).join(',')}]`
+  return numberTextOf(value) ?? JSON.stringify(value)
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value)
+}

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isQuittanceError } from '../../kernel/errors.ts'
+import { moneyFault, openCheckout } from './checkout.ts'
+import { paymentId, transaction, transactionId } from './fixtures/events.ts'
+import {
+  answering,
+  bodyOf,
+  checkoutRequest,
+  failureOf,
+  operationContext,
+  payment,
+  requestsTo,
+  startProviderFor,
+} from './fixtures/operations.ts'
+import { paddle } from './index.ts'
+
+const name = `Payment ${paymentId}`
+
+test('a checkout is one transaction of one item with its tax included, and never ends', async (t) => {
+  const { provider, context } = await startProviderFor(t)
+  const opened = await openCheckout(checkoutRequest(), context)
+  const [held] = provider.account.transactions
+  assert.deepEqual(opened, {
+    url: `https://shop.example/pay?_ptxn=${held?.id}`,
+    checkoutReference: held?.id,
+    expiresAt: null,
+  })
+  assert.deepEqual(requestsTo(provider), ['POST /transactions'])
+  assert.deepEqual(bodyOf(provider.asked[0]?.request), {
+    items: [
+      {
+        quantity: 1,
+        price: {
+          description: name,
+          unit_price: { amount: '4999', currency_code: 'USD' },
+          tax_mode: 'internal',
+          quantity: { minimum: 1, maximum: 1 },
+          product: { name, tax_category: 'standard' },
+        },
+      },
+    ],
+    currency_code: 'USD',
+    collection_mode: 'automatic',
+    custom_data: { payment_id: paymentId },
+  })
+  assert.equal(provider.asked[0]?.request.headers.authorization, `Bearer ${provider.apiKey}`)
+})
+
+test('the official package makes the same request, and reads the reply the same way', async (t) => {
+  const { provider, context, official } = await startProviderFor(t)
+  const description = 'Coffee, 1 kg'
+  const request = checkoutRequest({
+    payment: payment({ description }),
+    origin: 'https://pay.example',
+  })
+  await openCheckout(request, context)
+  const created = await official.transactions.create({
+    items: [
+      {
+        quantity: 1,
+        price: {
+          description: name,
+          unitPrice: { amount: '4999', currencyCode: 'USD' },
+          taxMode: 'internal',
+          quantity: { minimum: 1, maximum: 1 },
+          product: { name: description, taxCategory: 'standard' },
+        },
+      },
+    ],
+    currencyCode: 'USD',
+    collectionMode: 'automatic',
+    customData: { payment_id: paymentId },
+    checkout: { url: 'https://pay.example/billing/paddle/checkout' },
+  })
+  const [ours, theirs] = provider.asked.map((asked) => bodyOf(asked.request))
+  assert.deepEqual(ours, theirs)
+  assert.equal(created.details?.totals?.total, '4999')
+  assert.match(created.checkout?.url ?? '', /^https:\/\/pay\.example\/billing.*\?_ptxn=txn_/)
+})
+
+test('the page is ours where it has https, or the one that is set', async (t) => {
+  const { provider } = await startProviderFor(t)
+  const page = async (origin: string, checkout_url?: string) => {
+    const config = { ...provider.config, ...(checkout_url !== undefined && { checkout_url }) }
+    const { url } = await openCheckout(checkoutRequest({ origin }), operationContext(config))
+    return url.replace(/\?_ptxn=.*/, '')
+  }
+  const ours = 'https://pay.example/billing/paddle/checkout'
+  assert.equal(await page('https://pay.example'), ours)
+  assert.equal(await page('http://pay.example'), 'https://shop.example/pay')
+  assert.equal(await page('http://pay.example', 'http://localhost/p'), 'http://localhost/p')
+  assert.equal(
+    await page('https://pay.example', 'https://else.example/p'),
+    'https://else.example/p',
+  )
+})
+
+test('what the payer reads is the description, no longer than Paddle takes it', async (t) => {
+  const { provider, context } = await startProviderFor(t)
+  const cases = [
+    ['\u{1f600}'.repeat(150), '\u{1f600}'.repeat(100)],
+    [`x${'\u{1f600}'.repeat(150)}`, `x${'\u{1f600}'.repeat(99)}\ufffd`],
+    ['  Кава  ', 'Кава'],
+    ['   ', name],
+  ] as const
+  for (const [description] of cases) {
+    await openCheckout(checkoutRequest({ payment: payment({ description }) }), context)
+  }
+  const names = provider.asked.map(({ request }) => {
+    const body = bodyOf(request) as { items: { price: { product: { name: string } } }[] }
+    return body.items[0]?.price.product.name
+  })
+  assert.deepEqual(
+    names,
+    cases.map(([, shown]) => shown),
+  )
+})
+
+test("a refusal carries Paddle's code and what to do, and has opened nothing", async (t) => {
+  const { provider, context } = await startProviderFor(t)
+  provider.misbehave('checkout', 'refuse')
+  const unset = await failureOf(openCheckout(checkoutRequest(), context))
+  assert.equal(unset.code, 'provider_refused')
+  assert.equal(unset.providerCode, 'transaction_default_checkout_url_not_set')
+  assert.match(unset.fix, /default payment link/)
+  const strange = checkoutRequest({ origin: 'https://unapproved.example' })
+  const unapproved = await failureOf(openCheckout(strange, context))
+  assert.equal(unapproved.providerCode, 'transaction_checkout_url_domain_is_not_approved')
+  assert.match(unapproved.fix, /domain/)
+  assert.equal(provider.checkouts(paymentId), 0)
+})
+
+for (const [misbehaviour, code, checkouts] of [
+  ['down', 'provider_unreachable', 0],
+  ['cut', 'provider_unreachable', 1],
+  ['garbled', 'provider_reply_invalid', 1],
+  ['wrong', 'provider_reply_invalid', 1],
+] as const) {
+  test(`nobody knows what came of a checkout whose answer is ${misbehaviour}`, async (t) => {
+    const { provider, context } = await startProviderFor(t)
+    provider.misbehave('checkout', misbehaviour)
+    const failure = await failureOf(openCheckout(checkoutRequest(), context))
+    assert.equal(failure.code, code)
+    assert.equal(provider.asked.length, 1)
+    assert.equal(provider.checkouts(paymentId), checkouts)
+  })
+}
+
+test('a late answer counts, and one that never comes is given up', async (t) => {
+  const { provider, context, within } = await startProviderFor(t)
+  provider.misbehave('checkout', 'late', 'never', 'lost')
+  assert.ok((await openCheckout(checkoutRequest(), context)).checkoutReference)
+  for (const _ of ['never', 'lost']) {
+    const failure = await failureOf(openCheckout(checkoutRequest(), within(100)))
+    assert.equal(failure.code, 'provider_unreachable')
+  }
+  assert.equal(provider.asked.length, 3)
+  assert.equal(provider.checkouts(paymentId), 2)
+})
+
+test('a reply without a page or an id to keep is told as such', async (t) => {
+  const checkout = { url: `https://shop.example/?_ptxn=${transactionId}` }
+  const good = transaction({ status: 'draft', checkout })
+  const bad = [
+    { ...good, checkout: { url: null } },
+    { ...good, checkout: null },
+    { ...good, checkout: { url: 'javascript:alert(1)' } },
+    { ...good, id: 'txn_../../x' },
+    { ...good, id: 'sub_01m2z7q4w9e6r8t5y3u1i0o7pa' },
+    { ...good, custom_data: null },
+  ]
+  const replies: object[] = [good, ...bad]
+  const { context } = await answering(t, () => ({ status: 201, body: { data: replies.shift() } }))
+  const { url } = await openCheckout(checkoutRequest(), context)
+  assert.equal(url, checkout.url)
+  for (const reply of bad) {
+    const failure = await failureOf(openCheckout(checkoutRequest(), context))
+    assert.equal(failure.code, 'provider_reply_invalid', JSON.stringify(reply))
+  }
+})
+
+test('an API that has no transactions has opened none', async (t) => {
+  const { context } = await answering(t, () => undefined)
+  const failure = await failureOf(openCheckout(checkoutRequest(), context))
+  assert.deepEqual([failure.code, failure.providerCode], ['provider_refused', 'not_found'])
+})
+
+test('of several API keys the first one is used, and without one nothing is asked', async (t) => {
+  const { provider } = await startProviderFor(t)
+  const { api_key: key, ...rest } = provider.config
+  const both = operationContext({ ...rest, api_key: `${key},pdl_sdbx_apikey_the_old_one` })
+  await openCheckout(checkoutRequest(), both)
+  assert.equal(provider.asked[0]?.request.headers.authorization, `Bearer ${key}`)
+  const failure = await failureOf(openCheckout(checkoutRequest(), operationContext(rest)))
+  assert.equal(failure.code, 'gateway_not_configured')
+  assert.equal(provider.asked.length, 1)
+})
+
+test('Paddle takes its own currencies, in units that are sure', () => {
+  const faultOf = (currency: string) => moneyFault({ amount: 1n, currency })
+  for (const currency of ['USD', 'EUR', 'UAH', 'JPY', 'KRW', 'ZAR']) {
+    assert.equal(faultOf(currency), undefined)
+  }
+  for (const currency of ['KWD', 'GEL', 'usd', '']) {
+    assert.equal(faultOf(currency), `Paddle does not take ${currency}`)
+  }
+  for (const currency of ['CLP', 'COP', 'HUF', 'TWD', 'VND']) {
+    assert.match(faultOf(currency) ?? '', /the unit .* is not known/)
+  }
+})
+
+test("the checkout page's settings are checked: an API key is no client-side token", () => {
+  const token = (client_token: string) => operationContext({ client_token }).credentials.settings
+  assert.equal(token('live_0123abc').client_token, 'live_0123abc')
+  for (const [field, value] of [
+    ['client_token', 'pdl_live_apikey_01abc'],
+    ['client_token', 'test_"><script>'],
+    ['checkout_url', 'javascript:alert(1)'],
+  ] as const) {
+    assert.throws(
+      () => operationContext({ [field]: value }),
+      (error) => isQuittanceError(error) && error.code === 'setting_invalid',
+    )
+  }
+  assert.deepEqual(paddle.credentials.client_token?.env, [
+    'PADDLE_CLIENT_TOKEN',
+    'BETA_CLIENT_TOKEN',
+  ])
+  assert.deepEqual(paddle.credentials.checkout_url?.env, [
+    'PADDLE_CHECKOUT_URL',
+    'BETA_CHECKOUT_URL',
+  ])
+})

@@ -1,0 +1,129 @@
+import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
+import type { Money } from '../../kernel/money.ts'
+import type { Payment } from '../../payments/payment.ts'
+import { path, textOf, type JsonObject } from '../body/json.ts'
+import type { Credentials } from '../gateway.ts'
+import { isHttpUrl } from '../is-http-url.ts'
+import type { CheckoutRequest, OpenedCheckout, OperationContext } from '../operations.ts'
+import { replyInvalid, requirePaddleApi } from './api.ts'
+import { isId } from './payload.ts'
+
+/**
+ * Makes a transaction that the payer's browser opens on a page with Paddle.js: exactly one request.
+ * https://developer.paddle.com/api-reference/transactions/create-transaction
+ */
+export async function openCheckout(
+  request: CheckoutRequest,
+  context: OperationContext,
+): Promise<OpenedCheckout> {
+  const api = requirePaddleApi(context)
+  const page = checkoutPage(request.origin, context.credentials)
+  const transaction = await api
+    .post('transactions', {
+      ...transactionFor(request.payment),
+      ...(page !== undefined && { checkout: { url: page } }),
+    })
+    .catch((error: unknown) => {
+      throw withFix(error)
+    })
+  const opened = checkoutIn(transaction)
+  const isOurs = path(transaction, 'custom_data', 'payment_id') === request.payment.id
+  if (opened.checkoutReference === undefined || opened.url === undefined || !isOurs) {
+    throw replyInvalid('POST /transactions')
+  }
+  return { ...opened, url: opened.url }
+}
+
+/** The checkout of a transaction; Paddle never ends one. What cannot be read is left out. */
+export function checkoutIn(transaction: JsonObject): Partial<OpenedCheckout> {
+  const id = transaction.get('id')
+  const url = textOf(path(transaction, 'checkout', 'url'))
+  return {
+    ...(url !== undefined && isHttpUrl(url) && { url }),
+    ...(isId(id, 'txn_') && { checkoutReference: id }),
+    expiresAt: null,
+  }
+}
+
+/**
+ * One item with a price of its own. `tax_mode` is `internal`: the tax is within the price, so that
+ * the payer pays exactly this amount wherever he lives. `standard` is the one category that every
+ * account may sell in without asking Paddle first.
+ */
+function transactionFor({ id, amount, currency, description }: Payment): object {
+  const name = `Payment ${id}`
+  const price = {
+    description: name,
+    unit_price: { amount: amount.toString(), currency_code: currency },
+    tax_mode: 'internal',
+    quantity: { minimum: 1, maximum: 1 },
+    product: { name: productName(description) ?? name, tax_category: 'standard' },
+  }
+  return {
+    items: [{ quantity: 1, price }],
+    currency_code: currency,
+    collection_mode: 'automatic',
+    custom_data: { payment_id: id },
+  }
+}
+
+const longestName = 200
+
+function productName(description: string | null): string | undefined {
+  const name = (description ?? '').trim().slice(0, longestName).toWellFormed()
+  return name === '' ? undefined : name
+}
+
+/**
+ * The page that loads Paddle.js. Without a setting it is ours, where it can be reached by https;
+ * else undefined, and Paddle takes the account's default payment link.
+ */
+function checkoutPage(origin: string, { settings }: Credentials): string | undefined {
+  if (settings.checkout_url !== undefined) return settings.checkout_url
+  const isPublic = URL.parse(origin)?.protocol === 'https:'
+  return isPublic ? `${origin}/billing/paddle/checkout` : undefined
+}
+
+const fixes: ReadonlyMap<string | undefined, string> = new Map([
+  [
+    'transaction_default_checkout_url_not_set',
+    'Set a default payment link in Paddle (Checkout, Checkout settings): Paddle wants one.',
+  ],
+  [
+    'transaction_checkout_url_domain_is_not_approved',
+    'Have Paddle approve the domain of the checkout page (Checkout, Website approval), or set PADDLE_CHECKOUT_URL to a page on an approved one.',
+  ],
+  [
+    'transaction_balance_less_than_charge_limit',
+    'Raise the amount: it is less than Paddle charges.',
+  ],
+])
+
+function withFix(error: unknown): unknown {
+  if (!isQuittanceError(error)) return error
+  const fix = fixes.get(error.providerCode)
+  const { code, message, providerCode } = error
+  return fix === undefined ? error : new QuittanceError(code, message, { fix, providerCode })
+}
+
+/** https://developer.paddle.com/concepts/sell/supported-currencies */
+const currencies = readCodes(
+  'ARS AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD ILS INR JPY KRW MXN NOK NZD PEN PLN RUB SEK SGD ' +
+    'THB TRY UAH USD ZAR',
+)
+
+/**
+ * Providers count these in other units than ISO 4217 says, or not, and Paddle tells its own only
+ * by its API. Wrong by a hundred times, an amount would come back as it was sent.
+ */
+const unitsUnknown = readCodes('CLP COP HUF TWD VND')
+
+/** Paddle has a lowest charge as well, about 0.70 USD: it says so itself. */
+export function moneyFault({ currency }: Money): string | undefined {
+  if (unitsUnknown.has(currency)) return `the unit in which Paddle counts ${currency} is not known`
+  return currencies.has(currency) ? undefined : `Paddle does not take ${currency}`
+}
+
+function readCodes(codes: string): ReadonlySet<string> {
+  return new Set(codes.split(' '))
+}

@@ -1,0 +1,96 @@
+import { hours, minutes } from '../../kernel/duration.ts'
+import type { Payment } from '../../payments/payment.ts'
+import { numberTextOf, textOf, type JsonObject } from '../body/json.ts'
+import { isHttpUrl } from '../is-http-url.ts'
+import type { CheckoutRequest, OpenedCheckout, OperationContext } from '../operations.ts'
+import { clientFor, isOf } from './fetched.ts'
+import { isId } from './payload.ts'
+import { done, notAskedFor, type Form } from './send.ts'
+
+/** https://docs.stripe.com/api/checkout/sessions/create */
+export async function openCheckout(
+  request: CheckoutRequest,
+  context: OperationContext,
+): Promise<OpenedCheckout> {
+  const { payment } = request
+  const path = 'v1/checkout/sessions'
+  const session = await done(
+    clientFor(payment, context).send({
+      method: 'POST',
+      path,
+      form: sessionForm(request, context.now),
+      idempotencyKey: `checkout:${payment.id}:1`,
+    }),
+  )
+  const opened = checkoutOf(session)
+  const { url } = opened
+  if (url === undefined || !isOf(payment, session)) throw notAskedFor(`POST /${path}`)
+  return { ...opened, url }
+}
+
+/** What a session tells of the checkout that it is; its URL only while it is open. */
+export function checkoutOf(session: JsonObject): Partial<OpenedCheckout> {
+  const checkoutReference = session.get('id')
+  const url = textOf(session.get('url'))
+  const expiry = Number(numberTextOf(session.get('expires_at')))
+  if (!isId(checkoutReference, 'cs_')) throw notAskedFor('for a checkout')
+  return {
+    checkoutReference,
+    ...(url !== undefined && isHttpUrl(url) && { url }),
+    ...(Number.isSafeInteger(expiry) && { expiresAt: new Date(expiry * 1000) }),
+  }
+}
+
+function sessionForm(request: CheckoutRequest, now: Date): Form {
+  const { payment, returnUrl, saveCard } = request
+  const email = emailOf(payment)
+  return {
+    mode: 'payment',
+    client_reference_id: payment.id,
+    'metadata[payment_id]': payment.id,
+    'payment_intent_data[metadata][payment_id]': payment.id,
+    'line_items[0][quantity]': '1',
+    'line_items[0][price_data][currency]': payment.currency.toLowerCase(),
+    'line_items[0][price_data][unit_amount]': payment.amount.toString(),
+    'line_items[0][price_data][product_data][name]': describe(payment),
+    // The same page for both: what became of the payment, only the callback tells.
+    success_url: returnUrl,
+    cancel_url: returnUrl,
+    expires_at: expiresAt(request.expiresAt, now).toString(),
+    ...(email !== undefined && { customer_email: email }),
+    ...(saveCard && {
+      'payment_intent_data[setup_future_usage]': 'off_session',
+      // Without a customer there is nobody to keep the card for.
+      customer_creation: 'always',
+    }),
+  }
+}
+
+/** Only a help for the payer: what is none would have Stripe refuse the checkout. */
+const emailGrammar = /^[^\s@]+@[^\s@]+$/
+
+function emailOf({ customer }: Payment): string | undefined {
+  const email = customer?.['email']
+  return typeof email === 'string' ? email.trim().match(emailGrammar)?.[0] : undefined
+}
+
+const longestName = 250
+
+/** What the payer reads. */
+export function describe({ id, description }: Pick<Payment, 'id' | 'description'>): string {
+  const text = Array.from((description ?? '').trim())
+    .slice(0, longestName)
+    .join('')
+  return text === '' ? `Payment ${id}` : text
+}
+
+/** A checkout lives for 30 minutes to 24 hours by Stripe's clock, which is not exactly ours. */
+const shortestLife = minutes(31)
+const longestLife = hours(24) - minutes(1)
+
+/** In Unix seconds. */
+function expiresAt(wanted: Date, now: Date): number {
+  const life = wanted.getTime() - now.getTime()
+  const clamped = Math.min(Math.max(life, shortestLife), longestLife)
+  return Math.floor((now.getTime() + clamped) / 1000)
+}

@@ -1,0 +1,44 @@
+import type { Payment } from '../../payments/payment.ts'
+import type { InterpretContext } from '../gateway.ts'
+import { QuittanceError } from '../../kernel/errors.ts'
+import type { JsonObject } from '../body/json.ts'
+import { openClient, type StripeClient } from './api.ts'
+import { isId, type Snapshot } from './payload.ts'
+import { statedReference } from './reference.ts'
+import { notAskedFor } from './send.ts'
+
+type Bound = Pick<Payment, 'id' | 'live' | 'merchantAccount'>
+
+/** With a key of the payment's mode, in its account. Errors: as `openClient`, `payment_invalid`. */
+export function clientFor(payment: Bound, context: InterpretContext): StripeClient {
+  const account = payment.merchantAccount ?? undefined
+  if (account !== undefined && !isId(account, 'acct_')) {
+    const text = 'merchant_account must be a connected account of Stripe (acct_...)'
+    throw new QuittanceError('payment_invalid', text)
+  }
+  return openClient({ live: payment.live ?? undefined, account }, context)
+}
+
+/** An object that was asked for on behalf of a payment. */
+export function fetchedFor(payment: Bound, object: JsonObject): Snapshot {
+  const live = object.get('livemode')
+  return {
+    id: undefined,
+    type: 'poll',
+    live: typeof live === 'boolean' ? live : undefined,
+    account: payment.merchantAccount ?? undefined,
+    object,
+    fetchedFor: payment.id,
+  }
+}
+
+/** Whether an object names this payment as its own. */
+export function isOf({ id }: Pick<Payment, 'id'>, object: JsonObject): boolean {
+  const stated = statedReference(object)
+  return stated?.ok === true && stated.paymentId === id
+}
+
+/** Error: `provider_reply_invalid` for an object of another payment. */
+export function refuseOther(payment: Bound, object: JsonObject, what: string): void {
+  if (statedReference(object) !== undefined && !isOf(payment, object)) throw notAskedFor(what)
+}

@@ -1,0 +1,121 @@
+import { ignored, type Outcome } from '../../payments/outcome.ts'
+import type { Payment } from '../../payments/payment.ts'
+import type { JsonObject } from '../body/json.ts'
+import { QuittanceError } from '../../kernel/errors.ts'
+import type { OperationContext, PollReply, PollRequest } from '../operations.ts'
+import type { LookUps, StripeApi } from './api.ts'
+import { clientFor, fetchedFor, refuseOther } from './fetched.ts'
+import { findHanded } from './find-handed.ts'
+import { isId } from './payload.ts'
+import { pollIntent } from './poll-intent.ts'
+import { pollInvoice } from './poll-invoice.ts'
+import { pollSession } from './poll-session.ts'
+import type { Polled } from './polled.ts'
+import { statedReference } from './reference.ts'
+import { refundOutcome } from './refund.ts'
+import { notAskedFor } from './send.ts'
+
+/** Asks for the checkout, the intent or the invoice that a payment is known by, and its refunds. */
+export async function pollStripe(
+  request: PollRequest,
+  context: OperationContext,
+): Promise<PollReply> {
+  const { payment } = request
+  const api = clientFor(payment, context)
+  const known = knownPath(payment)
+  const path = known ?? (await findPath(request, api))
+  if (path === undefined) return absent
+  const polled = await pollPath(path, { payment, api, log: context.log })
+  const refunds = polled.intents && (await refundsOf(polled.intents, payment, api))
+  return {
+    outcomes: [...polled.outcomes, ...(refunds ?? [])],
+    standing: polled.standing,
+    listsRefunds: refunds !== undefined,
+    ...(known === undefined && { checkout: polled.checkout }),
+  }
+}
+
+const absent: PollReply = {
+  outcomes: [ignored('no_outcome', 'Stripe has no checkout of this payment')],
+  standing: 'absent',
+  listsRefunds: false,
+}
+
+/** The checkout tells more than its intent: it ends. */
+function knownPath({ checkoutReference, providerReference }: Payment): string | undefined {
+  const known = [
+    { id: checkoutReference, prefix: 'cs_', path: 'v1/checkout/sessions' },
+    { id: providerReference, prefix: 'pi_', path: 'v1/payment_intents' },
+    { id: providerReference, prefix: 'in_', path: 'v1/invoices' },
+  ].find(({ id, prefix }) => isId(id, prefix))
+  return known && `${known.path}/${known.id}`
+}
+
+/** What Stripe was asked for without our learning the answer: an intent for a saved card. */
+async function findPath(request: PollRequest, api: StripeApi): Promise<string | undefined> {
+  const isCharge = request.payment.paymentMethodId !== null
+  const listPath = isCharge ? 'v1/payment_intents' : 'v1/checkout/sessions'
+  const id = (await findHanded(request, api, listPath))?.get('id')
+  if (id === undefined) return undefined
+  if (isId(id)) return `${listPath}/${id}`
+  throw notAskedFor(`GET /${listPath}`)
+}
+
+interface Polling {
+  readonly payment: Payment
+  readonly api: StripeApi
+  readonly log: LookUps['log']
+}
+
+async function pollPath(path: string, { payment, api, log }: Polling): Promise<Polled> {
+  const isSession = path.startsWith('v1/checkout/sessions/')
+  const object = await api.get(path, isSession ? { 'expand[]': 'payment_intent' } : {})
+  if (object === undefined) throw missing(path)
+  const snapshot = fetchedFor(payment, object)
+  const lookUps = { api, log }
+  // An invoice carries the reference of the payment that its subscription began with.
+  if (path.startsWith('v1/invoices/')) {
+    return pollInvoice(snapshot, { invoice: object, api }, lookUps)
+  }
+  refuseOther(payment, object, `GET /${path}`)
+  if (isSession) return pollSession(snapshot, object, lookUps)
+  const polled = pollIntent(snapshot, object)
+  // No page offers the charge of a saved card again.
+  const isOver = payment.paymentMethodId !== null && polled.outcomes[0]?.type === 'payment'
+  return isOver ? { ...polled, standing: 'over' } : polled
+}
+
+/** Stripe forgets nothing: then it is the account or the mode of the key that is wrong. */
+function missing(path: string): QuittanceError {
+  return new QuittanceError('provider_refused', `Stripe has no /${path}`, {
+    fix: 'Check that STRIPE_SECRET_KEY belongs to the account that the payment was made in.',
+    providerCode: 'resource_missing',
+  })
+}
+
+/** Every refund of the intents that paid a payment; made by us, by hand or by somebody else. */
+async function refundsOf(
+  intents: readonly string[],
+  payment: Payment,
+  api: StripeApi,
+): Promise<readonly Outcome[]> {
+  const lists = intents.map(async (intent) => {
+    const refunds = await api.list('v1/refunds', { payment_intent: intent })
+    if (refunds.every((refund) => refund.get('payment_intent') === intent)) return refunds
+    throw notAskedFor('GET /v1/refunds')
+  })
+  const refunds = (await Promise.all(lists)).flat()
+  return refunds.filter((refund) => isOurs(payment, refund)).map((refund) => told(payment, refund))
+}
+
+/** One that names another payment is told of that one by its event. */
+function isOurs({ id }: Payment, refund: JsonObject): boolean {
+  const stated = statedReference(refund)
+  return stated === undefined || (stated.ok && stated.paymentId === id)
+}
+
+/** Refunds do not say which mode they are in: that of their payment. */
+function told(payment: Payment, refund: JsonObject): Outcome {
+  const found = { ok: true, payment: { id: payment.id } } as const
+  return refundOutcome(fetchedFor(payment, refund), refund, found)
+}

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { secret } from '../../kernel/secret.ts'
+import {
+  binding,
+  chargeRequest,
+  checkErrorCodes,
+  id,
+  operations,
+  pollRequest,
+  shop,
+  signatureOf,
+  signedReply,
+  startAnswering,
+  startShop,
+  token,
+} from './fixtures/operations.ts'
+import { signedFieldNames } from './payload.ts'
+
+const { chargeSavedCard, poll } = operations
+
+const stated = (status: string) => ({
+  type: 'payment',
+  status,
+  payment: { id },
+  amount: 15_075n,
+  currency: 'UAH',
+  ...binding,
+})
+
+test('a saved card is charged by one signed CHARGE without 3-D Secure', async () => {
+  await using here = await startShop()
+  const customer = { name: 'Ada Byron', email: 'ada@example.com', ip: '203.0.113.7' }
+  const reply = await chargeSavedCard(chargeRequest({ customer }), here.context())
+  assert.deepEqual(reply, { outcomes: [stated('paid')] })
+  assert.deepEqual(here.faults, [])
+  assert.equal(here.asked.length, 1)
+  const product = `Payment ${id}`
+  assert.deepEqual(JSON.parse(here.asked[0]?.request.body ?? ''), {
+    transactionType: 'CHARGE',
+    merchantAccount: shop.account,
+    merchantAuthType: 'SimpleSignature',
+    merchantDomainName: 'shop.example.com',
+    merchantTransactionType: 'SALE',
+    merchantTransactionSecureType: 'NON3DS',
+    merchantSignature: signatureOf(
+      `${shop.account};shop.example.com;${id};1795176000;150.75;UAH;${product};1;150.75`.split(';'),
+    ),
+    apiVersion: 1,
+    orderReference: id,
+    orderDate: 1_795_176_000,
+    amount: 150.75,
+    currency: 'UAH',
+    productName: [product],
+    productCount: [1],
+    productPrice: [150.75],
+    serviceUrl: 'https://shop.example.com/billing/webhooks/wayforpay',
+    recToken: token,
+    clientIpAddress: '203.0.113.7',
+    clientFirstName: 'Ada',
+    clientLastName: 'Byron',
+    clientEmail: 'ada@example.com',
+  })
+  assert.equal(here.charges(id), 1)
+})
+
+test('without the payer’s address the charge comes from this machine', async () => {
+  for (const ip of [undefined, '', 'nowhere', 7]) {
+    await using here = await startShop()
+    await chargeSavedCard(chargeRequest({ customer: { ip } }), here.context())
+    assert.match(here.asked[0]?.request.body ?? '', /"clientIpAddress":"127\.0\.0\.1"/)
+  }
+  await using here = await startShop()
+  await chargeSavedCard(chargeRequest({ customer: { ip: '2001:db8::1' } }), here.context())
+  assert.match(here.asked[0]?.request.body ?? '', /"clientIpAddress":"2001:db8::1"/)
+})
+
+test('callback and poll say the same as the reply', async () => {
+  await using here = await startShop({ savesNoCards: true })
+  const { outcomes } = await chargeSavedCard(chargeRequest(), here.context())
+  assert.deepEqual(await here.outcomesOf(here.paymentCallback(id)), outcomes)
+  assert.deepEqual((await poll(pollRequest(), here.context())).outcomes, outcomes)
+})
+
+const order = {
+  merchantAccount: shop.account,
+  orderReference: id,
+  amount: 150.75,
+  currency: 'UAH',
+  authCode: '',
+  cardPan: '',
+  transactionStatus: 'Declined',
+  reasonCode: 1104,
+}
+
+test('each signed reply means what a callback with its fields means', async () => {
+  const undecided = (detail: string) => ({ type: 'ignored', reason: 'no_outcome', detail })
+  const cases: readonly (readonly [status: string, reasonCode: number, outcome: object])[] = [
+    ['Declined', 1104, stated('failed')],
+    ['Expired', 1124, stated('canceled')],
+    ['Pending', 1134, undecided('Pending 1134')],
+    ['InProcessing', 1131, undecided('InProcessing 1131')],
+    ['Approved', 1101, undecided('Approved 1101')],
+  ]
+  for (const [transactionStatus, reasonCode, outcome] of cases) {
+    const fields = { ...order, transactionStatus, reasonCode }
+    await using api = await startAnswering(signedReply(signedFieldNames, fields))
+    assert.deepEqual(await chargeSavedCard(chargeRequest(), api.context()), { outcomes: [outcome] })
+  }
+})
+
+test('a bank that wants 3-D Secure leaves the charge undecided, and the log says so', async () => {
+  await using here = await startShop({ wants3ds: true })
+  const logged: string[] = []
+  const { outcomes, ...more } = await chargeSavedCard(chargeRequest(), here.context({ logged }))
+  assert.deepEqual(outcomes, [
+    { type: 'ignored', reason: 'no_outcome', detail: 'InProcessing 5100' },
+  ])
+  assert.deepEqual(more, {})
+  assert.equal(logged.length, 1)
+  assert.match(logged[0] ?? '', /"level":40,.*needs 3-D Secure/)
+  assert.ok(!logged[0]?.includes(token))
+  assert.equal((await poll(pollRequest(), here.context())).standing, 'settling')
+})
+
+test('a reply that is not signed as it should be leaves the charge open', async () => {
+  const { body } = signedReply(signedFieldNames, order)
+  const refunded = { ...order, transactionStatus: 'Refunded' }
+  const bodies: readonly unknown[] = [
+    { ...(body as object), amount: 1 },
+    { ...(body as object), merchantSignature: '0'.repeat(32) },
+    { ...order, reasonCode: 1100 },
+    signedReply(signedFieldNames, { ...order, orderReference: 'DH783023' }).body,
+    signedReply(signedFieldNames, refunded).body,
+    [],
+    {},
+  ]
+  for (const reply of bodies) {
+    await using api = await startAnswering({ body: reply })
+    const pending = chargeSavedCard(chargeRequest(), api.context())
+    await assert.rejects(pending, { code: 'provider_reply_invalid' }, JSON.stringify(reply))
+    assert.equal(api.requests.length, 1)
+  }
+})
+
+test('an error is a refusal only where nothing was certainly done', async () => {
+  await checkErrorCodes((context) => chargeSavedCard(chargeRequest(), context))
+})
+
+test('a card is charged once, whatever becomes of the request', async () => {
+  for (const [misbehaviour, code, made] of [
+    ['cut', 'provider_unreachable', 1],
+    ['garbled', 'provider_reply_invalid', 1],
+    ['wrong', 'provider_reply_invalid', 1],
+    ['down', 'provider_unreachable', 0],
+    ['refuse', 'provider_refused', 0],
+  ] as const) {
+    await using here = await startShop()
+    here.misbehave('charge', misbehaviour)
+    const pending = chargeSavedCard(chargeRequest(), here.context())
+    await assert.rejects(pending, (error: Error) => {
+      assert.equal('code' in error && error.code, code, misbehaviour)
+      assert.ok(!`${error.message} ${JSON.stringify(error)} ${error.stack}`.includes(token))
+      return true
+    })
+    assert.equal(here.asked.length, 1, misbehaviour)
+    assert.equal(here.charges(id), made, misbehaviour)
+  }
+  await using here = await startShop()
+  here.misbehave('charge', 'never')
+  const context = here.context({ signal: AbortSignal.timeout(50) })
+  await assert.rejects(chargeSavedCard(chargeRequest(), context), { code: 'provider_unreachable' })
+  assert.equal(here.charges(id), 1)
+})
+
+test('a charge whose order is there already is not known to have failed', async () => {
+  await using here = await startShop()
+  await chargeSavedCard(chargeRequest(), here.context())
+  const again = chargeSavedCard(chargeRequest(), here.context())
+  await assert.rejects(again, { code: 'provider_reply_invalid', providerCode: '1112' })
+})
+
+test('a card that WayForPay does not know is refused', async () => {
+  await using here = await startShop()
+  const pending = chargeSavedCard(chargeRequest({}, secret('unknown')), here.context())
+  await assert.rejects(pending, { code: 'provider_refused', providerCode: '1116' })
+})
+
+test('while the secret is replaced, a card is charged with the first one only', async () => {
+  await using here = await startShop()
+  const secret_key = `a_secret_of_tomorrow,${shop.secretKey}`
+  const pending = chargeSavedCard(chargeRequest(), here.context({ config: { secret_key } }))
+  await assert.rejects(pending, { code: 'provider_refused', providerCode: '1113' })
+  assert.equal(here.asked.length, 1)
+})
+
+test('nobody is asked without the token, or for another merchant account', async () => {
+  await using here = await startShop()
+  const untold = chargeSavedCard(chargeRequest({}, null), here.context())
+  await assert.rejects(untold, { code: 'payment_invalid', message: /token .* is not stored/ })
+  const foreign = chargeRequest({ merchantAccount: 'shop_two' })
+  await assert.rejects(chargeSavedCard(foreign, here.context()), { code: 'gateway_not_configured' })
+  assert.deepEqual(here.asked, [])
+})

@@ -1,0 +1,82 @@
+import { ignored, type Outcome } from '../../payments/outcome.ts'
+import { detail } from '../detail.ts'
+import type { OperationContext, PollReply, PollRequest, Standing } from '../operations.ts'
+import { savedCard } from './card.ts'
+import { chargeOf } from './charge.ts'
+import { findOrder, type OrderStatus } from './check-status.ts'
+import { paymentOutcome, statedBy } from './interpret.ts'
+import { orderReferenceOf } from './order-reference.ts'
+import type { SignedFields } from './payload.ts'
+import { reasonCodes } from './reason-code.ts'
+import {
+  refundsSoFar,
+  returnedMoney,
+  tellsRefundedTotal,
+  type ChargeReport,
+} from './returned-money.ts'
+
+/** Asks CHECK_STATUS (the wiki's page 852117), whose signed reply reads like a callback. */
+export async function pollWayforpay(
+  { payment }: PollRequest,
+  context: OperationContext,
+): Promise<PollReply> {
+  const orderReference = orderReferenceOf(payment)
+  const { merchantAccount } = payment
+  const order = await findOrder({ merchantAccount, orderReference }, context)
+  if (order === undefined) {
+    const outcomes = [ignored('no_outcome', reasonCodes.orderNotFound)]
+    return { outcomes, standing: 'absent', listsRefunds: false }
+  }
+  const outcomes = outcomesOf(order)
+  return {
+    outcomes,
+    standing: standingOf(order.signed),
+    listsRefunds: listsRefunds(order, outcomes),
+  }
+}
+
+/**
+ * All that the order has come to: a callback tells one step, and those before it may be lost. So
+ * what went back, or is about to, has been paid.
+ */
+function outcomesOf(order: OrderStatus): readonly Outcome[] {
+  const { signed } = order
+  const charge = chargeOf(signed.orderReference)
+  if (charge === undefined) return [ignored('invalid_reference', detail(signed.orderReference))]
+  const report: ChargeReport = { signed, charge }
+  const isRefunded = /^Refund(?:ed|InProcessing)$/.test(signed.transactionStatus)
+  const paid = isRefunded ? [paymentOutcome(report, 'paid')] : []
+  const stated = statedBy(report)
+  if (stated === 'money_returned') return [...paid, ...returnedMoney(report, order)]
+  if (stated.type !== 'payment') return paid.length > 0 ? paid : [stated]
+  if (stated.status !== 'paid') return [stated]
+  return [stated, ...savedCard(report, order), ...refundsSoFar(report, order)]
+}
+
+const standings: ReadonlyMap<string, Standing> = new Map<string, Standing>([
+  ['Approved', 'over'],
+  ['Expired', 'over'],
+  ['Refunded', 'over'],
+  ['RefundInProcessing', 'over'],
+  ['Voided', 'over'],
+  // Waits for its payer (1151), or for his next card.
+  ['Declined', 'open'],
+  ['Created', 'open'],
+])
+
+function standingOf({ transactionStatus, reasonCode }: SignedFields): Standing {
+  const isUndecided = transactionStatus === 'Approved' && reasonCode !== reasonCodes.ok
+  return isUndecided ? 'settling' : (standings.get(transactionStatus) ?? 'settling')
+}
+
+/**
+ * Whether the sum is of all refunds, so that one beyond it has not been made: not while one is on
+ * its way, nor where no sum is told. A `Voided` order without one may be a released hold, or a
+ * payment that was taken back before it was settled.
+ */
+function listsRefunds(order: OrderStatus, outcomes: readonly Outcome[]): boolean {
+  if (outcomes.some(({ type }) => type === 'refund')) return true
+  const { transactionStatus, reasonCode } = order.signed
+  const isPaid = transactionStatus === 'Approved' && reasonCode === reasonCodes.ok
+  return isPaid && tellsRefundedTotal(order)
+}

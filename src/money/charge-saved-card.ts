@@ -1,0 +1,73 @@
+import { findPaymentMethod, findPaymentMethodToken } from '../database/payment-methods.ts'
+import { findPayment } from '../database/payments.ts'
+import type { ChargeReply } from '../gateways/operations.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import { secret, type Secret } from '../kernel/secret.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { PaymentMethod } from '../payments/payment-method.ts'
+import { tokenContext } from '../processing/apply-payment-method.ts'
+import { applyReport } from '../processing/apply-report.ts'
+import { checkoutRequest } from '../processing/plan-checkout.ts'
+import { recordCheckoutFailure, recordOpened } from './open-checkout.ts'
+import { askProvider, gatewayOf, type Operating } from './operating.ts'
+
+/**
+ * Charges the saved card of a payment whose row is committed as `unknown`: one request, whatever
+ * happens to it. A card that is declined fails the payment. Errors: `checkout_refused`,
+ * `checkout_unknown`; a poll finds out what became of the latter.
+ */
+export async function chargeSavedCard(
+  payment: Payment,
+  initiatedBy: 'customer' | 'merchant',
+  operating: Operating,
+): Promise<Payment> {
+  let reply: ChargeReply
+  try {
+    reply = await request(payment, initiatedBy, operating)
+  } catch (error) {
+    throw await recordCheckoutFailure(payment, operating, error)
+  }
+  const { checkoutReference, providerReference, redirectUrl } = reply
+  const bound = await recordOpened(payment, operating, {
+    state: 'open',
+    found: {
+      ...(checkoutReference !== undefined && { checkoutReference }),
+      ...(providerReference !== undefined && { providerReference }),
+      ...(redirectUrl !== undefined && { url: redirectUrl }),
+    },
+  })
+  await operating.onReferences(bound)
+  await applyReport(
+    { gateway: bound.gateway, outcomes: reply.outcomes, cause: 'poll', queue: operating.queue },
+    operating.processing,
+  )
+  return (await findPayment(operating.processing.database.db, payment.id)) ?? bound
+}
+
+async function request(
+  payment: Payment,
+  initiatedBy: 'customer' | 'merchant',
+  operating: Operating,
+): Promise<ChargeReply> {
+  const found = gatewayOf(payment, operating)
+  const { chargeSavedCard: charge } = found.gateway
+  const { db } = operating.processing.database
+  const id = payment.paymentMethodId
+  const method = id === null ? undefined : await findPaymentMethod(db, id)
+  if (charge === undefined || method === undefined) throw new Error('there is no card to charge')
+  const token = await tokenOf(method, operating)
+  if (token === null && found.gateway.secretFields.length > 0) {
+    const text = `the token of saved card ${method.id} cannot be read: its encryption key is gone`
+    throw new QuittanceError('payment_method_unusable', text)
+  }
+  const asked = { ...checkoutRequest(payment, operating.addresses), method, token, initiatedBy }
+  return askProvider(found, operating, (context) => charge(asked, context))
+}
+
+/** Null where none is stored, or no key of ours decrypts it. */
+async function tokenOf(method: PaymentMethod, { processing }: Operating): Promise<Secret | null> {
+  const encrypted = await findPaymentMethodToken(processing.database.db, method.id)
+  const context = tokenContext(method.gateway, method.providerReference)
+  const bytes = encrypted && processing.cipher?.decrypt(encrypted, context)
+  return bytes ? secret(Buffer.from(bytes).toString()) : null
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pendingPayment } from '../../test/support/pending-payment.ts'
+import { days, hours, minutes } from '../kernel/duration.ts'
+import { nextPoll, nextPollAfterFailure } from './poll-schedule.ts'
+
+const handedAt = new Date('2026-11-20T12:00:00Z')
+const after = (age: number) => new Date(handedAt.getTime() + age)
+const payment = pendingPayment({ gateway: 'x', handedAt, expiresAt: after(days(1)) })
+const waitAt = (age: number, fields: Partial<typeof payment> = {}) => {
+  const now = after(age)
+  const next = nextPoll({ payment: { ...payment, ...fields }, now, retryWindow: days(3) })
+  return next === null ? null : (next.getTime() - now.getTime()) / minutes(1)
+}
+
+test('the older a payment is, the rarer its provider is asked', () => {
+  const waits = [5, 59, 60, 359, 360, 1439, 1440].map((age) => waitAt(minutes(age)))
+  assert.deepEqual(waits, [6, 6, 30, 30, 120, 120, 360])
+})
+
+test('a callback lost within the first hour is found within ten minutes, the schedule included', () => {
+  const tick = 2
+  for (let paidAt = 0; paidAt < 60; paidAt += 1) {
+    let at = 5 + tick
+    while (at < paidAt) at += (waitAt(minutes(at)) ?? 0) + tick
+    assert.ok(at - paidAt <= 10, `paid after ${paidAt} min, found after ${at}`)
+  }
+})
+
+test('the last question comes after the last repetition of a callback could have come', () => {
+  assert.equal(waitAt(days(4)), 360)
+  assert.equal(waitAt(days(4) + 1), null)
+})
+
+test('declined and canceled payments are asked after as well, paid ones and unsent ones are not', () => {
+  assert.equal(waitAt(hours(2), { status: 'failed' }), 30)
+  assert.equal(waitAt(hours(2), { status: 'canceled' }), 30)
+  assert.equal(waitAt(hours(2), { status: 'paid' }), null)
+  assert.equal(waitAt(hours(2), { handedAt: null }), null)
+})
+
+test('a checkout without an end is asked after for a month', () => {
+  assert.equal(waitAt(days(33), { expiresAt: null }), 360)
+  assert.equal(waitAt(days(33) + 1, { expiresAt: null }), null)
+})
+
+test('after a failure it is asked again within half an hour, and never given up', () => {
+  const waits = [minutes(5), hours(2), days(3), days(90)].map((age) => {
+    const now = after(age)
+    return (nextPollAfterFailure(payment, now).getTime() - now.getTime()) / minutes(1)
+  })
+  assert.deepEqual(waits, [6, 30, 30, 30])
+})

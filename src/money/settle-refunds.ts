@@ -1,0 +1,72 @@
+import { refundsOf } from '../database/refunds.ts'
+import { schedulePoll } from '../database/checkouts.ts'
+import type { PollReply } from '../gateways/operations.ts'
+import { hours } from '../kernel/duration.ts'
+import type { Payment } from '../payments/payment.ts'
+import { applyReport } from '../processing/apply-report.ts'
+import type { Operating } from './operating.ts'
+import { pollInterval } from './poll-schedule.ts'
+
+/** A provider that does not list a refund by then has never got the request. */
+const usualLag = hours(1)
+
+/**
+ * What a poll means for refunds whose request was never answered, once its outcomes are applied: one
+ * that the provider does not have has not been made. The others are asked after again.
+ */
+export async function settleRefunds(
+  charge: Payment,
+  reply: PollReply,
+  operating: Operating,
+): Promise<void> {
+  const { db } = operating.processing.database
+  const now = operating.now().getTime()
+  for (const { refund } of await refundsOf(db, charge.id)) {
+    if (refund.status !== 'pending' || refund.handedAt === null) continue
+    const age = now - refund.handedAt.getTime()
+    const { listsRefunds, refundsLag = usualLag } = reply
+    if (listsRefunds && refund.providerReference === null && age > refundsLag) {
+      await recordRefund(refund, { status: 'failed' }, { operating, cause: 'poll' })
+      continue
+    }
+    const at = new Date(now + pollInterval(age))
+    await schedulePoll(db, refund.id, { at, error: refund.checkoutError })
+  }
+}
+
+/** What a provider said of a refund that we asked for. */
+export interface RefundAnswer {
+  readonly status: 'paid' | 'pending' | 'failed'
+  readonly reference?: string
+}
+
+/** Applies what became of a refund of ours, to its row and to no other. */
+export async function recordRefund(
+  refund: Payment,
+  { status, reference }: RefundAnswer,
+  { operating, cause }: { readonly operating: Operating; readonly cause: 'poll' | 'refund' },
+): Promise<void> {
+  const { id, parentId, gateway, merchantAccount, live, amount, currency } = refund
+  if (parentId === null) throw new Error(`refund ${id} has no charge`)
+  await applyReport(
+    {
+      gateway,
+      cause,
+      queue: operating.queue,
+      outcomes: [
+        {
+          type: 'refund',
+          payment: { id: parentId },
+          status,
+          amount,
+          currency,
+          refundId: id,
+          ...(reference !== undefined && { refundReference: reference }),
+          ...(merchantAccount !== null && { merchantAccount }),
+          ...(live !== null && { live }),
+        },
+      ],
+    },
+    operating.processing,
+  )
+}

@@ -1,0 +1,198 @@
+import { sql, type Kysely } from 'kysely'
+import type { Transaction } from '../database/connect.ts'
+import { isPassing } from '../database/failure.ts'
+import { interval } from '../database/interval.ts'
+import { findPaymentMethod } from '../database/payment-methods.ts'
+import { findPayment, lockPayments } from '../database/payments.ts'
+import type { Tables } from '../database/tables.ts'
+import type { EventType } from '../events/catalogue.ts'
+import { refundDedupKey, paymentDedupKey, paymentMethodDedupKey } from '../events/dedup-key.ts'
+import type { Duration } from '../kernel/duration.ts'
+import { exceptionText } from '../kernel/exception-text.ts'
+import type { Cause } from '../payments/payment.ts'
+import { failLease, type LeasedDelivery } from '../queue/lease.ts'
+import { callAttempts, mayReturn, nextTry } from '../queue/retry.ts'
+import { subjectIds, type Claim, type Subject } from './applied.ts'
+import { concludeReport } from './after-commit.ts'
+import { leaseLost } from './finish-call.ts'
+import { giveBack } from './give-back.ts'
+import type { Processing } from './process-call.ts'
+import { isLostByListener, tellListeners, type Told } from './tell-listeners.ts'
+
+/** Why claims are put off, and until when. */
+export interface Deferral {
+  readonly cause: Cause
+  readonly queue: string
+  /** Attempts that have failed so far: 0 or 1. */
+  readonly attempts: number
+  readonly after: Duration
+  readonly exception: string | null
+}
+
+/**
+ * Puts off the dispatch of events that no stored call brings up again: a row of `deliveries` holds
+ * what a worker needs to claim each of them later. One that is put off already stays as it is.
+ */
+export async function deferDispatch(
+  db: Kysely<Tables>,
+  claims: readonly Claim[],
+  deferral: Deferral,
+): Promise<void> {
+  if (claims.length === 0) return
+  const rows = claims.map(({ eventId, dedupKey, type, subject }) => {
+    const ids = subjectIds(subject)
+    return {
+      id: eventId,
+      dedup_key: dedupKey,
+      event_type: type,
+      payment_id: ids.paymentId,
+      payment_method_id: ids.paymentMethodId,
+      cause: deferral.cause,
+      queue: deferral.queue,
+      attempts: deferral.attempts,
+      exception: deferral.exception,
+      next_attempt_at: sql<Date>`clock_timestamp() + ${interval(deferral.after)}`,
+    }
+  })
+  const insert = db.insertInto('billing.deliveries').values(rows)
+  await insert.onConflict((conflict) => conflict.column('dedup_key').doNothing()).execute()
+}
+
+/** A put-off dispatch as it was leased. */
+export type LeasedDispatch = LeasedDelivery & {
+  readonly dedup_key: string
+  readonly event_type: string
+  readonly cause: Cause
+}
+
+export function isDispatch(delivery: LeasedDelivery): delivery is LeasedDispatch {
+  return delivery.dedup_key !== null
+}
+
+type Ended = { readonly claim: Claim; readonly told: Told } | undefined
+
+/** Claims the event and tells its listeners; retried like a call. Never rejects. */
+export async function dispatch(leased: LeasedDispatch, processing: Processing): Promise<void> {
+  let ended: Ended
+  try {
+    ended = await processing.database.transaction((transaction) =>
+      dispatchIn(transaction, leased, processing),
+    )
+  } catch (error) {
+    await recordLost(leased, processing, error)
+    return
+  }
+  if (ended === undefined || ended.told.kind !== 'told') return
+  concludeReport({ gateway: undefined }, processing, {
+    applied: [{ kind: 'claim', type: '', payment: undefined, review: false, claim: ended.claim }],
+    told: ended.told,
+  })
+}
+
+async function dispatchIn(
+  transaction: Transaction,
+  leased: LeasedDispatch,
+  processing: Processing,
+): Promise<Ended> {
+  const { db } = transaction
+  const subject = await currentSubject(db, leased)
+  // Overtaken: a payment that was declined has been paid since.
+  if (subject === undefined) {
+    await finish(db, leased)
+    return undefined
+  }
+  const { event_type: type, dedup_key: dedupKey, cause, queue } = leased
+  const claim = { eventId: leased.id, dedupKey, type: type as EventType, subject }
+  const source = { cause, callId: null, queue } as const
+  const [told] = await tellListeners(transaction, [[{ claim, source }]], {
+    ...processing,
+    onBegin: () => {},
+  })
+  if (told === undefined) throw new Error('nobody was told')
+  if (told.kind === 'told') await finish(db, leased)
+  else if (told.kind === 'failed') await recordFailure(db, leased, { processing, ...told })
+  return { claim, told }
+}
+
+/** The row under its lock, if it still is what the event says; undefined where it has moved on. */
+async function currentSubject(
+  db: Kysely<Tables>,
+  { dedup_key: key, payment_id: paymentId, payment_method_id: methodId }: LeasedDispatch,
+): Promise<Subject | undefined> {
+  if (methodId !== null) {
+    const paymentMethod = await findPaymentMethod(db, methodId)
+    const holds =
+      paymentMethod !== undefined &&
+      paymentMethodDedupKey(paymentMethod.status, paymentMethod) === key
+    return holds ? { paymentMethod } : undefined
+  }
+  const known = paymentId === null ? undefined : await findPayment(db, paymentId)
+  if (known === undefined) return undefined
+  // A refund goes under the lock of its charge, like everything that is reported of it.
+  await lockPayments(db, [known.parentId ?? known.id])
+  const payment = await findPayment(db, known.id)
+  if (payment === undefined || payment.status === 'pending') return undefined
+  const current =
+    payment.type === 'refund' && payment.status === 'paid'
+      ? refundDedupKey(payment.id)
+      : paymentDedupKey(payment.status, payment.id)
+  return current === key ? { payment } : undefined
+}
+
+async function finish(db: Kysely<Tables>, leased: LeasedDispatch): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('billing.deliveries')
+    .set({
+      state: 'processed',
+      exception: null,
+      lease_token: null,
+      lease_until: null,
+      processed_at: sql<Date>`clock_timestamp()`,
+    })
+    .where('id', '=', leased.id)
+    .where('lease_token', '=', leased.token)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows !== 1n) throw leaseLost(leased)
+}
+
+async function recordFailure(
+  db: Kysely<Tables>,
+  leased: LeasedDispatch,
+  failure: {
+    readonly processing: Processing
+    readonly error: unknown
+    readonly listener?: string
+  },
+): Promise<void> {
+  const { processing, error, listener } = failure
+  const next = nextTry(leased.attempts + 1, callAttempts)
+  const entry = { err: error, delivery: leased.id, event: leased.dedup_key, listener }
+  if (next.kind === 'give_up') processing.log.error(entry, 'dispatch failed: no attempts left')
+  else processing.log.warn(entry, 'dispatch failed, will be retried')
+  const where = listener === undefined ? '' : `in listener ${listener}: `
+  await failLease(db, 'billing.deliveries', {
+    lease: leased,
+    after: next.kind === 'retry' ? next.after : undefined,
+    exception: where + exceptionText(error, processing.scrub),
+  })
+}
+
+/** A listener that committed may have committed the claim with it: it is taken back. */
+async function recordLost(
+  leased: LeasedDispatch,
+  processing: Processing,
+  error: unknown,
+): Promise<void> {
+  const { db } = processing.database
+  try {
+    if (isLostByListener(error)) {
+      await db.deleteFrom('billing.events').where('id', '=', leased.id).execute()
+    } else if (isPassing(error) && mayReturn(leased)) {
+      await giveBack(leased, 'billing.deliveries', { ...processing, error })
+      return
+    }
+    await recordFailure(db, leased, { processing, error })
+  } catch (second) {
+    processing.log.error({ err: second, delivery: leased.id }, 'lease left to run out')
+  }
+}

@@ -1,0 +1,143 @@
+import { sql } from 'kysely'
+import type { OperationContext, PastEvent } from '../gateways/operations.ts'
+import type { RegisteredGateway } from '../gateways/registry.ts'
+import { hours } from '../kernel/duration.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import { newCall, type Intake } from '../intake/receive.ts'
+import type { Operating } from '../money/operating.ts'
+import { lackingCredential } from '../processing/plan-checkout.ts'
+
+export interface BackfillOptions {
+  /** Name or alias. */
+  readonly gateway: string
+  /** Events that happened then or later. */
+  readonly since: Date
+  /** Told which part of the time since then has been read, from 0 to 1. */
+  readonly onProgress?: ((part: number) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What the provider listed, and what of it was new to us. */
+export interface BackfillResult {
+  readonly listed: number
+  /** Stored as calls, which a worker processes like any other. */
+  readonly stored: number
+}
+
+/**
+ * Lists the provider's events and stores those that never reached us as calls: after an outage of
+ * ours. They go through the same processing, and what is known already changes nothing. A run that
+ * is killed is simply started again. Errors: `gateway_unknown`, `operation_unsupported`,
+ * `gateway_not_configured`, `backfill_too_old`, those of the provider.
+ */
+export async function backfill(
+  { gateway, since, onProgress, signal }: BackfillOptions,
+  operating: Operating,
+  intake: Intake,
+): Promise<BackfillResult> {
+  const found = requireBackfill(gateway, operating)
+  const { backfill: source } = found.gateway
+  if (source === undefined) throw new Error('checked above')
+  const now = operating.now()
+  const oldest = new Date(now.getTime() - source.keptFor)
+  if (since < oldest) {
+    const text = `${found.gateway.title} keeps events since ${oldest.toISOString()} only`
+    throw new QuittanceError('backfill_too_old', text)
+  }
+  const known = await knownEvents(found, since, operating)
+  const context: OperationContext = {
+    credentials: found.credentials,
+    log: operating.processing.log,
+    signal: signal ?? new AbortController().signal,
+    now,
+  }
+  const covered = coverage(since, now)
+  let listed = 0
+  let stored = 0
+  for await (const page of source.list(since, context)) {
+    signal?.throwIfAborted()
+    listed += page.length
+    for (const event of page) {
+      if (known.has(event.id)) continue
+      known.add(event.id)
+      await store(event, found, intake)
+      stored += 1
+    }
+    onProgress?.(covered(page))
+  }
+  if (stored > 0) operating.processing.onCalls()
+  return { listed, stored }
+}
+
+function requireBackfill(name: string, { processing }: Operating): RegisteredGateway {
+  const found = processing.gateways.find(name)
+  if (found === undefined) {
+    const text = `there is no gateway ${JSON.stringify(name)}`
+    throw new QuittanceError('gateway_unknown', text)
+  }
+  if (found.gateway.backfill === undefined) {
+    const text = `${found.gateway.title} does not list the events of the past`
+    throw new QuittanceError('operation_unsupported', text)
+  }
+  const lacking = lackingCredential(found)
+  if (found.credentials.configured && lacking === undefined) return found
+  const text = `gateway ${found.gateway.name} cannot be asked${lacking ? ` without ${lacking}` : ''}`
+  throw new QuittanceError('gateway_not_configured', text)
+}
+
+const mostRows = 500
+/** Clocks differ. */
+const earlier = hours(1)
+
+/** Ids of the events that we have, by the calls of that time. */
+async function knownEvents(
+  { gateway }: RegisteredGateway,
+  since: Date,
+  { processing }: Operating,
+): Promise<Set<string>> {
+  const known = new Set<string>()
+  let after = {
+    at: new Date(since.getTime() - earlier),
+    id: '00000000-0000-0000-0000-000000000000',
+  }
+  for (;;) {
+    const { rows } = await sql<{ id: string; received_at: Date; payload: string }>`
+      select id, received_at, payload from billing.webhook_calls
+      where gateway = ${gateway.name} and payload is not null
+        and (received_at, id) > (${after.at}, ${after.id}::uuid)
+      order by received_at, id limit ${mostRows}`.execute(processing.database.db)
+    for (const { payload } of rows) {
+      const id = gateway.backfill?.eventIdOf(payload)
+      if (id !== undefined) known.add(id)
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < mostRows) return known
+    after = { at: last.received_at, id: last.id }
+  }
+}
+
+/** Where the event came from stands in a header: its signature was never seen. */
+async function store(event: PastEvent, found: RegisteredGateway, intake: Intake): Promise<void> {
+  const { name } = found.gateway
+  const body = Buffer.from(event.body)
+  const headers = { 'x-quittance-backfill': event.id }
+  const request = { gateway: name, target: `/backfill/${name}`, headers, body }
+  const payload = found.gateway.parse(request)
+  const call = { ...newCall(request, { payload, found, intake }), leaseToken: null }
+  if ((await intake.calls.store(call)) === 'stored') return
+  throw new QuittanceError('database_unreachable', `event ${event.id} could not be stored`)
+}
+
+/** Lists may begin at either end of the time; the furthest that was reached counts. */
+function coverage(since: Date, now: Date): (page: readonly PastEvent[]) => number {
+  const whole = Math.max(1, now.getTime() - since.getTime())
+  let first: number | undefined
+  let furthest = 0
+  return (page) => {
+    for (const { at } of page) {
+      first ??= at.getTime()
+      furthest = Math.max(furthest, Math.abs(at.getTime() - first) / whole)
+    }
+    return Math.min(1, furthest)
+  }
+}

@@ -1,0 +1,136 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { countDuePayments, takeDuePayment } from '../database/due-payments.ts'
+import type { RegisteredGateway } from '../gateways/registry.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import { lackingCredential } from '../processing/plan-checkout.ts'
+import type { Operating } from '../money/operating.ts'
+import { isProviderDown, pollPayment } from '../money/poll-payment.ts'
+import { repairEvents } from './repair-events.ts'
+
+export interface ReconcileOptions {
+  /** Only payments of this gateway. */
+  readonly gateway?: string | undefined
+  readonly onProgress?: ((done: number, total: number) => void) | undefined
+  /** Ends the run between two payments. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What a run came to. */
+export interface ReconcileResult {
+  /** Payments that their provider was asked about. */
+  readonly polled: number
+  /** Of these, those whose status changed. */
+  readonly changed: number
+  /** Those that could not be asked about; they are due again. */
+  readonly failed: number
+  /** Events of paid payments that had never been dispatched. */
+  readonly repaired: number
+  /** Gateways whose provider was out of reach, so that the rest of their payments waits. */
+  readonly unreachable: readonly string[]
+}
+
+/** Questions under way to one provider at a time, and how far apart they begin at least. */
+const lanes = 4
+const spacingMs = 100
+/** After so many in a row that nobody answered, the provider is left alone until the next run. */
+const mostUnanswered = 3
+/** A run is over then, and the rest goes on in the next one. */
+const budget = 2_000
+
+/**
+ * Asks the providers after every payment that is due, each in transactions of its own, and brings
+ * up the events that were never dispatched. A run that is killed has lost nothing: what it had taken
+ * is due again after a few minutes.
+ */
+export async function reconcile(
+  operating: Operating,
+  options: ReconcileOptions = {},
+): Promise<ReconcileResult> {
+  const { processing } = operating
+  const { db } = processing.database
+  const tally = { polled: 0, changed: 0, failed: 0, unreachable: new Set<string>() }
+  const due = options.onProgress ? await countDuePayments(db) : []
+  const total = due.reduce((sum, one) => (isWanted(one.gateway, options) ? sum + one.due : sum), 0)
+  const run: Run = {
+    operating,
+    options,
+    tally,
+    onDone: () => {
+      const done = tally.polled + tally.failed
+      options.onProgress?.(done, Math.max(total, done))
+    },
+  }
+  const askable = processing.gateways.list().filter((found) => isAskable(found, options))
+  await Promise.all(askable.map((found) => reconcileGateway(found, run)))
+  const repaired = await repairEvents(operating)
+  return { ...tally, repaired, unreachable: [...tally.unreachable].toSorted() }
+}
+
+/** A scheduled run. Rejects where a provider was out of reach: such a run is not a done one. */
+export async function reconcileDue(operating: Operating, signal: AbortSignal): Promise<void> {
+  const { unreachable } = await reconcile(operating, { signal })
+  signal.throwIfAborted()
+  if (unreachable.length === 0) return
+  const text = `out of reach: ${unreachable.join(', ')}; their payments are due again`
+  throw new QuittanceError('provider_unreachable', text)
+}
+
+interface Run {
+  readonly operating: Operating
+  readonly options: ReconcileOptions
+  readonly tally: {
+    polled: number
+    changed: number
+    failed: number
+    readonly unreachable: Set<string>
+  }
+  onDone(): void
+}
+
+function isWanted(gateway: string, options: ReconcileOptions): boolean {
+  return options.gateway === undefined || options.gateway === gateway
+}
+
+function isAskable(found: RegisteredGateway, options: ReconcileOptions): boolean {
+  const { gateway, credentials } = found
+  if (!isWanted(gateway.name, options) || gateway.poll === undefined) return false
+  return credentials.configured && lackingCredential(found) === undefined
+}
+
+async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promise<void> {
+  const state = { left: budget, unanswered: 0, next: 0 }
+  const isOver = () =>
+    state.left <= 0 || state.unanswered >= mostUnanswered || run.options.signal?.aborted === true
+  const lane = async () => {
+    while (!isOver()) {
+      state.left -= 1
+      const id = await takeDuePayment(run.operating.processing.database.db, gateway.name)
+      if (id === undefined) return
+      const wait = state.next - performance.now()
+      state.next = Math.max(state.next, performance.now()) + spacingMs
+      if (wait > 0) await pause(wait)
+      const answered = await reconcilePayment(id, run)
+      state.unanswered = answered ? 0 : state.unanswered + 1
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+  if (state.unanswered >= mostUnanswered) run.tally.unreachable.add(gateway.name)
+}
+
+/** False where the provider is out of reach. Rejects only where the database is. */
+async function reconcilePayment(id: string, run: Run): Promise<boolean> {
+  const { operating, tally } = run
+  try {
+    const { results } = await pollPayment(id, operating)
+    tally.polled += 1
+    if (results.some(({ result }) => result === 'applied')) tally.changed += 1
+    run.onDone()
+    return true
+  } catch (error) {
+    if (!(error instanceof QuittanceError)) throw error
+    tally.failed += 1
+    run.onDone()
+    operating.processing.log.warn({ err: error, payment: id }, 'a payment was not reconciled')
+    return !isProviderDown(error)
+  }
+}

@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { createCore } from '../../src/billing/create-core.ts'
+import type { BillingEvent } from '../../src/events/catalogue.ts'
+import { isQuittanceError } from '../../src/kernel/errors.ts'
+import type { Payment } from '../../src/payments/payment.ts'
+import type { ListenerContext } from '../../src/processing/listener.ts'
+import { startHutko } from '../providers/hutko.ts'
+import { forEachDatabase, postgres } from '../support/databases.ts'
+import { until } from '../support/billing.ts'
+import { openMoney, type MoneyBilling } from './money-billing.ts'
+
+const codeOf = (error: unknown) => (isQuittanceError(error) ? error.code : String(error))
+const rejectsWith = (work: Promise<unknown>, code: string) =>
+  assert.rejects(work, (error) => codeOf(error) === code || assert.fail(codeOf(error)))
+
+type Listen = (event: BillingEvent, context: ListenerContext) => unknown
+
+forEachDatabase((engine) => {
+  let billing: MoneyBilling
+  let listen: Listen = () => {}
+  const listener = (event: BillingEvent, context: ListenerContext) => listen(event, context)
+  before(async () => {
+    const entry = { name: 'told', listener }
+    billing = await openMoney(engine, await startHutko(), {
+      listeners: { PaymentSucceeded: entry, PaymentRefunded: entry },
+      listenerBudgetMs: 1_000,
+    })
+  })
+  afterEach(() => {
+    listen = () => {}
+  })
+  after(async () => {
+    await billing.close()
+    await billing.provider.close()
+  })
+
+  const payAndLose = async () => {
+    const payment = await billing.create()
+    billing.provider.pay(payment.id)
+    return payment
+  }
+  const retryDispatches = async (payment: Payment, attempts: number) => {
+    await sql`update billing.deliveries set next_attempt_at = clock_timestamp()
+      where payment_id = ${payment.id}`.execute(billing.database.db)
+    await billing.runtime.announce([])
+    await until(
+      async () => {
+        const { dispatches } = await billing.details(payment)
+        return dispatches.every((one) => one.attempts >= attempts || one.state === 'processed')
+      },
+      { what: `attempt ${attempts}` },
+    )
+  }
+
+  describe('a listener that fails when a poll finds a payment paid', () => {
+    test('leaves it paid; its event is put off, shown, and told later, once', async () => {
+      const told: string[] = []
+      let broken = true
+      listen = (event) => {
+        if (broken) throw new Error('the mail server is away')
+        told.push(event.type)
+      }
+      const payment = await payAndLose()
+      const result = await billing.core.payments.poll(payment.id)
+      assert.equal(result.payment.status, 'paid')
+      assert.deepEqual(await billing.events(payment), [])
+      const [put, ...others] = (await billing.details(payment)).dispatches
+      assert.deepEqual(others, [])
+      assert.deepEqual([put?.type, put?.state, put?.attempts], ['PaymentSucceeded', 'pending', 1])
+      assert.match(put?.exception ?? '', /in listener told: .*the mail server is away/)
+      broken = false
+      await retryDispatches(payment, 2)
+      assert.deepEqual(told, ['PaymentSucceeded'])
+      assert.deepEqual(await billing.events(payment), ['PaymentSucceeded'])
+      assert.deepEqual((await billing.details(payment)).dispatches, [])
+      await billing.deliver(billing.provider.paymentCallback(payment.id))
+      assert.deepEqual(told, ['PaymentSucceeded'], 'the late callback finds it claimed')
+    })
+
+    test('three times: it has failed, and a replay of what failed tells it', async () => {
+      let broken = true
+      listen = () => {
+        if (broken) throw new Error('still away')
+      }
+      const payment = await payAndLose()
+      await billing.core.payments.poll(payment.id)
+      await retryDispatches(payment, 2)
+      await retryDispatches(payment, 3)
+      const [failed] = (await billing.details(payment)).dispatches
+      assert.deepEqual([failed?.state, failed?.attempts], ['failed', 3])
+      broken = false
+      const { replayedDeliveries } = await billing.core.calls.replayFailed({ gateway: 'hutko' })
+      assert.equal(replayedDeliveries, 1)
+      await until(async () => (await billing.events(payment)).length === 1, { what: 'it is told' })
+    })
+
+    test('by committing on its own: the claim is taken back and told again', async () => {
+      let breaks = true
+      listen = async (_event, { tx }) => {
+        if (!breaks) return
+        breaks = false
+        await tx.client.query('select 1; commit').catch(() => {})
+      }
+      const payment = await payAndLose()
+      await billing.core.payments.poll(payment.id)
+      assert.equal((await billing.details(payment)).status, 'paid')
+      await retryDispatches(payment, 2)
+      await until(async () => (await billing.events(payment)).length === 1, { what: 'it is told' })
+    })
+
+    test('by hanging: the payment is paid all the same', async () => {
+      listen = () => new Promise(() => {})
+      const payment = await payAndLose()
+      await billing.core.payments.poll(payment.id)
+      assert.equal((await billing.details(payment)).status, 'paid')
+      const [put] = (await billing.details(payment)).dispatches
+      assert.match(put?.exception ?? '', /did not end within/)
+    })
+  })
+
+  test('a paid payment whose event is missing is found, and told', async () => {
+    const payment = await billing.createPaid()
+    const { db } = billing.database
+    await sql`delete from billing.events where payment_id = ${payment.id}`.execute(db)
+    await sql`update billing.payments set updated_at = updated_at - interval '1 hour'
+      where id = ${payment.id}`.execute(db)
+    assert.equal((await billing.core.reconcile()).repaired, 1)
+    await until(async () => (await billing.events(payment)).length === 1, { what: 'it is told' })
+    assert.equal((await billing.core.reconcile()).repaired, 0)
+  })
+
+  test('inside a listener no provider is asked, and each operation says so', async () => {
+    const codes: string[] = []
+    listen = async (event, context) => {
+      if (event.type !== 'PaymentSucceeded') return
+      const { id } = event.payment
+      const { core } = billing
+      const input = {
+        gateway: 'hutko',
+        amount: 1,
+        currency: 'UAH',
+        payable: { type: 'order', id: '43' },
+      }
+      for (const work of [
+        () => context.billing.payments.create(input),
+        () => core.payments.poll(id),
+        () => core.payments.cancel(id),
+        () => core.refunds.create(id),
+        () => core.reconcile(),
+      ]) {
+        await work().catch((error: unknown) => codes.push(codeOf(error)))
+      }
+    }
+    await billing.createPaid()
+    assert.deepEqual([...new Set(codes)], ['gateway_call_in_transaction'])
+    assert.equal(codes.length, 5)
+  })
+
+  test('ten refunds at once of a third each: three are made, whoever comes first', async () => {
+    const payment = await billing.createPaid()
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, () => billing.core.refunds.create(payment.id, { amount: 5_025 })),
+    )
+    const made = results.filter(({ status }) => status === 'fulfilled')
+    assert.equal(made.length, 3)
+    for (const result of results) {
+      if (result.status === 'rejected') assert.equal(codeOf(result.reason), 'refund_too_large')
+    }
+    assert.equal(billing.provider.refunds(payment.id).length, 3)
+  })
+
+  test('a refund with an id is the same refund when it is asked for again', async () => {
+    const payment = await billing.createPaid()
+    const id = randomUUID()
+    const first = await billing.core.refunds.create(payment.id, { id, amount: 100 })
+    const again = await billing.core.refunds.create(payment.id, { id, amount: 100 })
+    assert.deepEqual([again.id, again.amount], [first.id, first.amount])
+    assert.equal(billing.provider.refunds(payment.id).length, 1)
+    await rejectsWith(billing.core.refunds.create(payment.id, { id, amount: 99 }), 'refund_exists')
+    const other = await billing.createPaid()
+    await rejectsWith(billing.core.refunds.create(other.id, { id, amount: 100 }), 'refund_exists')
+  })
+
+  for (const [what, input] of [
+    ['nothing', { amount: 0 }],
+    ['less than nothing', { amount: -1 }],
+    ['a part of a unit', { amount: 1.5 }],
+    ['an id that is none', { id: 'x' }],
+    ['a reason with a line break', { reason: 'a\nb' }],
+  ] as const) {
+    test(`a refund of ${what} is refused before anything is written`, async () => {
+      const payment = await billing.createPaid()
+      await rejectsWith(billing.core.refunds.create(payment.id, input), 'refund_invalid')
+      assert.deepEqual((await billing.details(payment)).refunds, [])
+    })
+  }
+
+  test('what is not paid, or not there, is not refunded', async () => {
+    const payment = await billing.create()
+    await rejectsWith(billing.core.refunds.create(payment.id), 'payment_not_refundable')
+    await rejectsWith(billing.core.refunds.create(randomUUID()), 'payment_not_found')
+    await rejectsWith(billing.core.refunds.create('x'), 'payment_not_found')
+  })
+
+  test('a poll compares money like a callback: another amount settles nothing', async () => {
+    const payment = await payAndLose()
+    await sql`update billing.payments set amount = 15076 where id = ${payment.id}`.execute(
+      billing.database.db,
+    )
+    const { results, payment: after } = await billing.core.payments.poll(payment.id)
+    assert.equal(after.status, 'pending')
+    assert.deepEqual(
+      results.map((one) => (one.result === 'ignored' ? one.reason : one.result)),
+      ['amount_mismatch'],
+    )
+  })
+
+  test('a payment that was never handed over is asked after by hand only', async () => {
+    const payment = await billing.create({ checkout: false })
+    assert.deepEqual([payment.checkout, payment.handedAt], ['none', null])
+    await billing.pass(payment, 2)
+    const asked = () =>
+      billing.provider.asked.filter(({ request }) => request.body.includes(payment.id))
+    await billing.core.reconcile()
+    assert.equal(asked().length, 0)
+    await billing.core.payments.poll(payment.id)
+    assert.equal(asked().length, 1)
+    const { rows } = await sql<{ due: Date | null }>`
+      select next_poll_at as due from billing.payments where id = ${payment.id}`.execute(
+      billing.database.db,
+    )
+    assert.deepEqual(rows, [{ due: null }])
+  })
+
+  test('what cannot be done is said before anything is written', async () => {
+    const { core } = billing
+    await rejectsWith(billing.create({ amount: 0 }), 'payment_invalid')
+    await rejectsWith(billing.create({ currency: 'JPY' }), 'payment_invalid')
+    await rejectsWith(billing.create({ gateway: 'stripe' }), 'gateway_not_configured')
+    await rejectsWith(billing.create({ gateway: 'nowhere' }), 'gateway_unknown')
+    await rejectsWith(billing.create({ paymentMethodId: randomUUID() }), 'payment_method_unusable')
+    await rejectsWith(
+      billing.create({ returnUrl: 'https://elsewhere.example' }),
+      'return_url_not_allowed',
+    )
+    await rejectsWith(core.payments.poll(randomUUID()), 'payment_not_found')
+    await rejectsWith(core.payments.cancel(randomUUID()), 'payment_not_found')
+    assert.ok(await billing.create({ returnUrl: 'https://pay.example.test/thanks' }))
+  })
+
+  test('a paid payment is not canceled', async () => {
+    const payment = await billing.createPaid()
+    await rejectsWith(billing.core.payments.cancel(payment.id), 'payment_not_cancelable')
+  })
+
+  test('browser events are told once, whatever the browser does', async () => {
+    const payment = await billing.create()
+    await Promise.all(
+      Array.from({ length: 20 }, () => billing.core.payments.signal('CheckoutReturned', payment)),
+    )
+    const { events, status } = await billing.details(payment)
+    assert.deepEqual(
+      events.map(({ type, source }) => `${type} ${source}`),
+      ['CheckoutReturned browser'],
+    )
+    assert.equal(status, 'pending')
+  })
+
+  test('nothing was sent otherwise than the provider documents it', () => {
+    assert.deepEqual(billing.provider.faults, [])
+  })
+})
+
+test('a process that lacks a listener applies no poll: nobody would be told', async () => {
+  const provider = await startHutko()
+  const billing = await openMoney(postgres, provider, {
+    listeners: { PaymentSucceeded: { name: 'grant', listener: () => {} } },
+  })
+  const payment = await billing.create()
+  provider.pay(payment.id)
+  assert.ok(billing.url !== undefined)
+  const lacking = createCore({
+    database: { url: billing.url },
+    gateways: { hutko: provider.config },
+  })
+  await rejectsWith(lacking.payments.poll(payment.id), 'listener_missing')
+  await lacking.close()
+  assert.equal((await billing.details(payment)).status, 'pending')
+  await billing.close()
+  await provider.close()
+})

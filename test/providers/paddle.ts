@@ -1,0 +1,152 @@
+import { createHmac } from 'node:crypto'
+import type { SignedCallback } from '../../src/gateways/gateway.ts'
+import { paddle } from '../../src/gateways/paddle/index.ts'
+import type { AskedRequest } from '../support/stand-in.ts'
+import {
+  approve,
+  createAccount,
+  happen,
+  makeRefund,
+  move,
+  refundsOf,
+  type Account,
+  type PlatformEvent,
+} from './paddle/account.ts'
+import { renderTransaction, type HeldTransaction } from './paddle/entities.ts'
+import { problem } from './paddle/replies.ts'
+import { understand } from './paddle/requests.ts'
+import { startProvider, type ProviderStandIn, type Understood } from './provider-stand-in.ts'
+
+/** Paddle's API: its own package can talk to it, too. */
+export interface PaddleStandIn extends ProviderStandIn {
+  readonly base: string
+  readonly apiKey: string
+  readonly account: Account
+}
+
+const apiKey = 'pdl_sdbx_apikey_01j8000000000000000000stand_in000000000000000000_AbC'
+const signingSecret = 'pdl_ntfset_01j8000000000000000000stand_in0000000000000000000000'
+
+/** A sandbox account with a default payment link, and neither transactions nor destinations. */
+export async function startPaddle(): Promise<PaddleStandIn> {
+  const account = createAccount()
+  const provider = await startProvider((asked) => checked(account, asked))
+  const config = {
+    signing_secret: signingSecret,
+    api_key: apiKey,
+    api_base: provider.base,
+    client_token: 'test_7d279f61a3499fed520f7cd8c08',
+  }
+  const given = { gateway: paddle, config, account, apiKey, faults: account.faults }
+  // A copy would lose what can be set.
+  return Object.assign(provider, { ...given, ...happenings(account), ...tellings(account) })
+}
+
+function checked(account: Account, asked: AskedRequest): Understood | undefined {
+  const understood = understand(account, asked)
+  const fault = headerFault(asked)
+  if (fault === undefined || understood === undefined) return understood
+  account.faults.push(`${asked.method} ${asked.target}: ${fault}`)
+  return { ...understood, perform: () => problem(403, 'invalid_token') }
+}
+
+function headerFault({ headers, body }: AskedRequest): string | undefined {
+  const [scheme, key] = (headers.authorization ?? '').split(' ')
+  if (scheme?.toLowerCase() !== 'bearer' || key !== apiKey) return 'not the API key'
+  if ((headers['paddle-version'] ?? '1') !== '1') return 'not version 1'
+  const isJson = headers['content-type']?.startsWith('application/json') ?? false
+  return body !== '' && !isJson ? 'the body is not said to be JSON' : undefined
+}
+
+function transactionOf({ transactions }: Account, paymentId: string): HeldTransaction {
+  const found = transactions.findLast((one) => one.paymentId === paymentId)
+  if (found === undefined) throw new Error(`payment ${paymentId} was never opened at Paddle`)
+  return found
+}
+
+type Happenings = Pick<
+  ProviderStandIn,
+  'pay' | 'decline' | 'expire' | 'refundByHand' | 'completeRefunds'
+>
+
+function happenings(account: Account): Happenings {
+  return {
+    pay(paymentId) {
+      const transaction = transactionOf(account, paymentId)
+      const paid: HeldTransaction = {
+        ...transaction,
+        status: 'completed',
+        attempts: ['captured', ...transaction.attempts],
+      }
+      happen(account, 'transaction.paid', { ...renderTransaction(paid), status: 'paid' })
+      move(account, transaction, { action: 'completed', ...paid })
+    },
+    decline(paymentId) {
+      const transaction = transactionOf(account, paymentId)
+      const attempts = ['error', ...transaction.attempts] as const
+      move(account, transaction, { action: 'payment_failed', status: 'ready', attempts })
+    },
+    // Paddle ends no checkout by itself: somebody cancels it in the dashboard.
+    expire: (paymentId) =>
+      move(account, transactionOf(account, paymentId), { action: 'canceled', status: 'canceled' }),
+    refundByHand(paymentId, amount) {
+      const transaction = transactionOf(account, paymentId)
+      const isWhole = amount === transaction.amount
+      const reason = 'requested_by_customer'
+      approve(account, makeRefund(account, { transaction, amount, isWhole, reason }))
+    },
+    completeRefunds(paymentId) {
+      for (const one of refundsOf(account, transactionOf(account, paymentId))) {
+        if (one.status === 'pending_approval') approve(account, one)
+      }
+    },
+  }
+}
+
+type Tellings = Pick<
+  ProviderStandIn,
+  'refunds' | 'charges' | 'checkouts' | 'paymentCallback' | 'refundCallback'
+>
+
+function tellings(account: Account): Tellings {
+  const callback = (kind: string, paymentId: string) => {
+    const { id } = transactionOf(account, paymentId)
+    const event = account.events.findLast(
+      (one) => one.event_type.startsWith(kind) && JSON.stringify(one.data).includes(id),
+    )
+    if (event === undefined) throw new Error(`no ${kind} event tells of payment ${paymentId}`)
+    return signed(event)
+  }
+  return {
+    refunds: (paymentId) =>
+      refundsOf(account, transactionOf(account, paymentId)).map(({ amount, status }) => ({
+        amount,
+        status: status === 'approved' ? 'paid' : 'pending',
+      })),
+    // No saved card can be charged.
+    charges: () => 0,
+    checkouts: (paymentId) =>
+      account.transactions.filter((one) => one.paymentId === paymentId).length,
+    paymentCallback: (paymentId) => callback('transaction.', paymentId),
+    refundCallback: (paymentId) => callback('adjustment.', paymentId),
+  }
+}
+
+/** Compact, keys in the order in which Paddle sends them, what is not ASCII escaped. */
+function signed(event: PlatformEvent): SignedCallback {
+  const { data, event_id, event_type, occurred_at } = event
+  const notification_id = event_id.replace('evt_', 'ntf_')
+  const content = JSON.stringify({ data, event_id, event_type, occurred_at, notification_id })
+  const body = content.replaceAll(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  const ts = Math.floor(Date.now() / 1000)
+  const h1 = createHmac('sha256', signingSecret).update(`${ts}:${body}`).digest('hex')
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Paddle',
+    'paddle-signature': `ts=${ts};h1=${h1}`,
+  }
+  return { headers, body }
+}

@@ -1,0 +1,179 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { Gateway, SignedCallback } from '../../src/gateways/gateway.ts'
+import type { AskedRequest, StandInReply } from '../support/stand-in.ts'
+
+/** What a provider can be asked. `look_up` is everything that a callback's interpretation reads. */
+export type Asking =
+  | 'checkout'
+  | 'poll'
+  | 'refund'
+  | 'charge'
+  | 'close'
+  | 'look_up'
+  | 'endpoints'
+  | 'events'
+
+/**
+ * How the provider treats one request instead of doing it and answering:
+ * - `late`: does it, and answers after half a second;
+ * - `never`: does it, and never answers;
+ * - `lost`: does nothing, and never answers;
+ * - `cut`: does it, and cuts the connection;
+ * - `garbled`: does it, and answers something that is no JSON;
+ * - `wrong`: does it, and answers as if another payment had been asked about;
+ * - `refuse`: does nothing, and says no in the provider's own way;
+ * - `down`: does nothing, and answers 503.
+ */
+export type Misbehaviour =
+  | 'late'
+  | 'never'
+  | 'lost'
+  | 'cut'
+  | 'garbled'
+  | 'wrong'
+  | 'refuse'
+  | 'down'
+
+/** A refund as the provider has it. */
+export interface MadeRefund {
+  readonly amount: bigint
+  readonly status: 'paid' | 'pending' | 'failed'
+}
+
+/** A request as the provider understood it. */
+export interface Asked {
+  readonly asking: Asking
+  readonly request: AskedRequest
+}
+
+/**
+ * A provider's API on this machine, over real HTTP: it has a state of its own, checks what it is
+ * sent as strictly as the provider's documentation allows, and can misbehave.
+ */
+export interface ProviderStandIn {
+  readonly gateway: Gateway
+  /** Settings with which the gateway talks to it: credentials, `api_base`. */
+  readonly config: Readonly<Record<string, string>>
+  readonly asked: readonly Asked[]
+  /** What was sent otherwise than the documentation says; a test ends with none. */
+  readonly faults: readonly string[]
+  /** The next requests of this kind are treated so, one each. */
+  misbehave(asking: Asking, ...misbehaviours: readonly Misbehaviour[]): void
+  /** While true, every request is answered 503. */
+  down: boolean
+
+  /** The payer pays the checkout that was opened under this payment's id. */
+  pay(paymentId: string): void
+  /** The payer's card is refused; he may try again. */
+  decline(paymentId: string): void
+  /** The checkout's time is over. */
+  expire(paymentId: string): void
+  /** Money goes back without our asking: in the provider's dashboard. */
+  refundByHand(paymentId: string, amount: bigint): void
+  /** A refund that is pending is done. */
+  completeRefunds(paymentId: string): void
+  /** What went back, and what is on its way. */
+  refunds(paymentId: string): readonly MadeRefund[]
+  /** Saved cards that were charged under this payment's id; 0 or 1, if all is well. */
+  charges(paymentId: string): number
+  /** Checkouts that were opened under this payment's id; 0 or 1, if all is well. */
+  checkouts(paymentId: string): number
+  /** What the provider's callback about the payment says now, signed. */
+  paymentCallback(paymentId: string): SignedCallback
+  /** What its callback about the payment's refunds says now, signed. */
+  refundCallback(paymentId: string): SignedCallback
+  close(): Promise<void>
+}
+
+/** A request that was understood, and what may come of it. */
+export interface Understood {
+  readonly asking: Asking
+  /** Does it; the answer. */
+  perform(): StandInReply
+  /** The answer of a provider that mixes up two payments. */
+  wrong?(): StandInReply
+  /** How this provider says no. */
+  readonly refusal: StandInReply
+}
+
+export interface ProviderServer {
+  readonly base: string
+  readonly asked: readonly Asked[]
+  down: boolean
+  misbehave(asking: Asking, ...misbehaviours: readonly Misbehaviour[]): void
+  close(): Promise<void>
+}
+
+const lateMs = 500
+
+/** The HTTP of a stand-in: `understand` reads a request, undefined is answered 404. */
+export async function startProvider(
+  understand: (request: AskedRequest) => Understood | undefined,
+): Promise<ProviderServer> {
+  const asked: Asked[] = []
+  const planned = new Map<Asking, Misbehaviour[]>()
+  const state = { down: false }
+  const server = createServer((incoming, response) => {
+    void answer(incoming, response)
+  })
+  const answer = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const { method = '', url: target = '', headers } = incoming
+    const request = { method, target, headers, body: await text(incoming) }
+    if (state.down) return reply(response, unavailable)
+    const understood = understand(request)
+    if (understood === undefined) return reply(response, { status: 404, body: {} })
+    asked.push({ asking: understood.asking, request })
+    const misbehaviour = planned.get(understood.asking)?.shift()
+    return treat(understood, { response, misbehaviour })
+  }
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    base: `http://127.0.0.1:${port}`,
+    asked,
+    get down() {
+      return state.down
+    },
+    set down(down) {
+      state.down = down
+    },
+    misbehave(asking, ...misbehaviours) {
+      planned.set(asking, [...(planned.get(asking) ?? []), ...misbehaviours])
+    },
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+const unavailable: StandInReply = { status: 503, body: {} }
+
+async function treat(
+  understood: Understood,
+  {
+    response,
+    misbehaviour,
+  }: { readonly response: ServerResponse; readonly misbehaviour: Misbehaviour | undefined },
+): Promise<void> {
+  if (misbehaviour === 'lost') return
+  if (misbehaviour === 'down') return reply(response, unavailable)
+  if (misbehaviour === 'refuse') return reply(response, understood.refusal)
+  const done = understood.perform()
+  if (misbehaviour === 'never') return
+  if (misbehaviour === 'cut') {
+    response.destroy()
+    return
+  }
+  if (misbehaviour === 'garbled') return reply(response, { body: '<html>busy</html>' })
+  if (misbehaviour === 'wrong') return reply(response, understood.wrong?.() ?? { body: {} })
+  if (misbehaviour === 'late') await new Promise((resolve) => setTimeout(resolve, lateMs))
+  return reply(response, done)
+}
+
+function reply(response: ServerResponse, { status = 200, headers, body }: StandInReply): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  response.end(typeof body === 'string' ? body : JSON.stringify(body))
+}

@@ -1,0 +1,104 @@
+import { customerId } from '../../../src/gateways/stripe/sample-method.ts'
+import type { SampleInput } from '../../../src/gateways/stripe/sample-event.ts'
+import { chargeId, sampleIntent } from '../../../src/gateways/stripe/sample-intent.ts'
+import { sampleMethod } from '../../../src/gateways/stripe/sample-method.ts'
+import { sampleRefund } from '../../../src/gateways/stripe/sample-refund.ts'
+import { sampleSession } from '../../../src/gateways/stripe/sample-session.ts'
+
+/** What was opened or charged under a payment's id, as Stripe keeps it. */
+export interface Order {
+  readonly kind: 'session' | 'intent'
+  readonly input: SampleInput
+  readonly returnUrl: string
+  readonly expiresAt: number
+  readonly saveCard: boolean
+  readonly method: string
+  readonly customer: string | null
+  state: 'open' | 'settling' | 'paid' | 'unpaid' | 'expired' | 'canceled'
+  /** The payer has tried to pay by now. */
+  tried: boolean
+  /** The last try was declined. */
+  declined: boolean
+  /** The payer has to confirm it. */
+  waiting: boolean
+  readonly refunds: OrderRefund[]
+}
+
+export interface OrderRefund {
+  readonly id: string
+  readonly amount: bigint
+  readonly metadata: Readonly<Record<string, string>>
+  readonly reason: string | null
+  readonly created: number
+  status: 'succeeded' | 'pending' | 'failed'
+}
+
+export function sessionOf(order: Order): Readonly<Record<string, unknown>> {
+  const { input, state } = order
+  const isOpen = state === 'open'
+  const complete = state === 'paid' || state === 'settling' || state === 'unpaid'
+  return {
+    ...sampleSession(input, {
+      status: complete ? 'complete' : 'expired',
+      paymentStatus: state === 'paid' ? 'paid' : 'unpaid',
+      method: 'card',
+    }),
+    ...(isOpen && { status: 'open', url: `https://checkout.stripe.com/c/pay/${input.sessionId}` }),
+    created: input.createdAt,
+    expires_at: order.expiresAt,
+    payment_intent: order.tried ? input.intentId : null,
+    success_url: order.returnUrl,
+    cancel_url: order.returnUrl,
+    customer: order.saveCard && complete ? customerId(input) : null,
+  }
+}
+
+export function intentOf(order: Order): Readonly<Record<string, unknown>> {
+  const { input, state, declined, waiting } = order
+  const status = waiting ? 'requires_action' : intentStatuses[state]
+  const base = status === 'requires_action' || (status === 'requires_payment_method' && !declined)
+  return {
+    ...sampleIntent(input, base ? 'canceled' : status),
+    status,
+    created: input.createdAt,
+    canceled_at: status === 'canceled' ? input.createdAt : null,
+    cancellation_reason: null,
+    next_action: waiting
+      ? {
+          type: 'redirect_to_url',
+          redirect_to_url: {
+            return_url: order.returnUrl,
+            url: `https://hooks.stripe.com/3d_secure_2/${input.intentId}`,
+          },
+        }
+      : null,
+    payment_method: state === 'paid' || waiting ? order.method : null,
+    customer: order.customer,
+    setup_future_usage: order.saveCard ? 'off_session' : null,
+  }
+}
+
+const intentStatuses = {
+  open: 'requires_payment_method',
+  unpaid: 'requires_payment_method',
+  settling: 'processing',
+  paid: 'succeeded',
+  expired: 'canceled',
+  canceled: 'canceled',
+} as const
+
+export function refundOf({ input }: Order, refund: OrderRefund): Readonly<Record<string, unknown>> {
+  return {
+    ...sampleRefund({ ...input, createdAt: refund.created }, { suffix: '', amount: refund.amount }),
+    id: refund.id,
+    charge: chargeId(input),
+    metadata: refund.metadata,
+    reason: refund.reason,
+    status: refund.status,
+    ...(refund.status === 'failed' && { failure_reason: 'expired_or_canceled_card' }),
+  }
+}
+
+export function methodOf({ input }: Order): Readonly<Record<string, unknown>> {
+  return { ...sampleMethod(input, customerId(input)) }
+}

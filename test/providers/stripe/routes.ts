@@ -1,0 +1,284 @@
+import type { StandInReply } from '../../support/stand-in.ts'
+import type { Asking } from '../provider-stand-in.ts'
+import { intentOf, methodOf, refundOf, sessionOf, type Order } from './order.ts'
+import {
+  chargeRules,
+  endpointRules,
+  fieldFaults,
+  listReply,
+  listRules,
+  refundRules,
+  sessionRules,
+  stripeError,
+  type Rules,
+  type StripeRequest,
+} from './request.ts'
+import type { StripeState } from './state.ts'
+
+/** What a request asks for, what is wrong with it, and what may come of it. */
+export interface Route {
+  readonly asking: Asking
+  readonly faults: readonly string[]
+  readonly refusal: StandInReply
+  /** Replies of another payment can be told from those of this one. */
+  readonly namesPayment: boolean
+  perform(): StandInReply
+}
+
+type Handler = (state: StripeState, request: StripeRequest, id: string) => Route
+
+const idle: Rules = {}
+const only = (value: string) => new RegExp(`^${value}$`)
+const missing = (what: string) =>
+  stripeError(404, { code: 'resource_missing', message: `No such ${what}` })
+const body = (object: object): StandInReply => ({ body: object })
+
+function reading(asking: Asking, faults: readonly string[], perform: Route['perform']): Route {
+  const refusal = stripeError(403, { code: 'more_permissions_required' })
+  return { asking, faults, refusal, namesPayment: true, perform }
+}
+
+const readSession: Handler = (state, request, id) =>
+  reading('poll', fieldFaults(request.query, { 'expand[]?': only('payment_intent') }), () => {
+    const order = state.find((one) => one.kind === 'session' && one.input.sessionId === id)
+    if (order === undefined) return missing('checkout.session')
+    const isExpanded = request.query.has('expand[]') && order.tried
+    return body({ ...sessionOf(order), ...(isExpanded && { payment_intent: intentOf(order) }) })
+  })
+
+const listSessions: Handler = (state, request) => ({
+  ...reading('poll', fieldFaults(request.query, listRules), () => {
+    const sessions = state.orders
+      .filter(({ kind }) => kind === 'session')
+      .map((order) => ({
+        id: order.input.sessionId,
+        created: order.input.createdAt,
+        body: sessionOf(order),
+      }))
+    return listReply(sessions.toReversed(), request.query, state.mostPerPage)
+  }),
+  namesPayment: false,
+})
+
+const readIntent: Handler = (state, request, id) => {
+  const order = state.find((one) => one.input.intentId === id)
+  // What a callback's interpretation reads is an intent of a checkout.
+  const asking = order?.kind === 'intent' ? 'poll' : 'look_up'
+  return reading(
+    asking,
+    fieldFaults(request.query, { 'expand[]?': only('payment_method') }),
+    () => {
+      if (order === undefined || !order.tried) return missing('payment_intent')
+      const isExpanded = request.query.has('expand[]') && order.state === 'paid'
+      return body({ ...intentOf(order), ...(isExpanded && { payment_method: methodOf(order) }) })
+    },
+  )
+}
+
+const listIntents: Handler = (state, request) => ({
+  ...reading('poll', fieldFaults(request.query, listRules), () => {
+    const intents = state.orders
+      .filter(({ tried }) => tried)
+      .map((order) => ({
+        id: order.input.intentId,
+        created: order.input.createdAt,
+        body: intentOf(order),
+      }))
+    return listReply(intents.toReversed(), request.query, state.mostPerPage)
+  }),
+  namesPayment: false,
+})
+
+const listRefunds: Handler = (state, request) => {
+  const rules = { ...listRules, 'payment_intent?': /^pi_\w+$/, 'charge?': /^(?:ch|py)_\w+$/ }
+  const asking = request.query.has('charge') ? 'look_up' : 'poll'
+  return reading(asking, fieldFaults(request.query, rules), () => {
+    const [intent] = request.query.get('payment_intent') ?? []
+    const [charge] = request.query.get('charge') ?? []
+    const order = state.find(
+      ({ input }) => input.intentId === intent || `ch_${input.idPart}` === charge,
+    )
+    const refunds = (order?.refunds ?? []).map((refund) => ({
+      id: refund.id,
+      created: refund.created,
+      body: order === undefined ? {} : refundOf(order, refund),
+    }))
+    return listReply(refunds.toReversed(), request.query, state.mostPerPage)
+  })
+}
+
+const openSession: Handler = (state, request) => {
+  const { form } = request
+  const [id = ''] = form.get('client_reference_id') ?? []
+  const ends = Number(form.get('expires_at')?.[0])
+  const life = ends - state.seconds()
+  const saves = form.has('payment_intent_data[setup_future_usage]')
+  const faults = [
+    ...fieldFaults(form, sessionRules),
+    ...(form.get('metadata[payment_id]')?.[0] === id ? [] : ['the references differ']),
+    ...(form.get('payment_intent_data[metadata][payment_id]')?.[0] === id
+      ? []
+      : ['the intent gets another reference']),
+    ...(life >= 1800 && life <= 86_400 ? [] : [`expires_at is ${life} s ahead`]),
+    ...(saves === form.has('customer_creation') ? [] : ['a card is saved for no customer']),
+    ...keyFaults(request, `checkout:${id}:1`),
+  ]
+  return {
+    asking: 'checkout',
+    faults,
+    refusal: stripeError(400, { code: 'amount_too_small', param: 'line_items[0]' }),
+    namesPayment: true,
+    perform: () => body(sessionOf(state.open(id, form))),
+  }
+}
+
+const expireSession: Handler = (state, request, id) => ({
+  asking: 'close',
+  faults: fieldFaults(request.form, idle),
+  refusal: stripeError(400, { message: 'This Checkout Session cannot be expired.' }),
+  namesPayment: true,
+  perform: () => {
+    const order = state.find((one) => one.kind === 'session' && one.input.sessionId === id)
+    if (order === undefined) return missing('checkout.session')
+    if (order.state !== 'open') {
+      const message = 'Only Checkout Sessions with a status in ["open"] can be expired.'
+      return stripeError(400, { message })
+    }
+    state.end(order, 'expired')
+    return body(sessionOf(order))
+  },
+})
+
+const cancelIntent: Handler = (state, request, id) => ({
+  asking: 'close',
+  faults: fieldFaults(request.form, idle),
+  refusal: stripeError(400, { code: 'payment_intent_unexpected_state' }),
+  namesPayment: true,
+  perform: () => {
+    const order = state.find(({ input, tried }) => tried && input.intentId === id)
+    if (order === undefined) return missing('payment_intent')
+    if (order.state !== 'open') return stripeError(400, { code: 'payment_intent_unexpected_state' })
+    state.end(order, 'canceled')
+    return body(intentOf(order))
+  },
+})
+
+const makeRefund: Handler = (state, request) => {
+  const { form } = request
+  const [id] = form.get('metadata[refund_id]') ?? []
+  const [intent] = form.get('payment_intent') ?? []
+  const order = state.find(({ input }) => input.intentId === intent)
+  const isSame = order?.input.paymentId === form.get('metadata[payment_id]')?.[0]
+  return {
+    asking: 'refund',
+    faults: [
+      ...fieldFaults(form, refundRules),
+      ...keyFaults(request, `refund:${id}`),
+      ...(order === undefined || isSame ? [] : ['the refund names another payment']),
+    ],
+    refusal: stripeError(400, { code: 'insufficient_funds' }),
+    namesPayment: true,
+    perform: () => {
+      if (order === undefined) return missing('payment_intent')
+      const left = state.left(order)
+      const amount = BigInt(form.get('amount')?.[0] ?? 0)
+      if (order.state !== 'paid') return stripeError(400, { param: 'payment_intent' })
+      if (left === 0n) return stripeError(400, { code: 'charge_already_refunded' })
+      if (amount > left) return stripeError(400, { param: 'amount' })
+      return body(refundOf(order, state.refund(order, amount, form)))
+    },
+  }
+}
+
+const chargeCard: Handler = (state, request) => {
+  const { form } = request
+  const [id = ''] = form.get('metadata[payment_id]') ?? []
+  const [method = ''] = form.get('payment_method') ?? []
+  const [customer] = form.get('customer') ?? []
+  const owner = state.find(({ input, saveCard }) => saveCard && `pm_${input.idPart}` === method)
+  return {
+    asking: 'charge',
+    faults: [...fieldFaults(form, chargeRules), ...keyFaults(request, `charge:${id}`)],
+    refusal: stripeError(400, { code: 'resource_missing', param: 'payment_method' }),
+    namesPayment: true,
+    perform: () => {
+      if (owner !== undefined && customer !== `cus_${owner.input.idPart}`) {
+        return stripeError(400, { param: 'payment_method', message: 'It is of another customer.' })
+      }
+      const order = state.charge(id, form)
+      return order.declined ? declinedReply(order, form.has('off_session')) : body(intentOf(order))
+    },
+  }
+}
+
+/** Stripe's own test cards are named after what becomes of them. */
+function declinedReply(order: Order, offSession: boolean): StandInReply {
+  const asksPayer = offSession && order.method.includes('authenticationRequired')
+  const code = asksPayer ? 'authentication_required' : 'card_declined'
+  const payment_intent = intentOf(order)
+  return stripeError(402, { type: 'card_error', code, payment_intent })
+}
+
+/** Calls that make something must say under which key. */
+function keyFaults({ headers }: StripeRequest, key: string): readonly string[] {
+  const given = headers['idempotency-key']
+  return given === key ? [] : [`the idempotency key is ${String(given)}`]
+}
+
+const endpoints: Handler = (state, request, id) => {
+  const making = request.method === 'POST' && id === ''
+  const more: Rules = making
+    ? { api_version: only('2026-10-28\\.endive'), 'description?': /^.+$/ }
+    : { 'disabled?': only('(?:true|false)') }
+  const types = request.form.get('enabled_events[]') ?? []
+  return {
+    asking: 'endpoints',
+    faults: [
+      ...(request.method === 'POST'
+        ? fieldFaults(request.form, { ...endpointRules, ...more })
+        : fieldFaults(request.query, request.method === 'GET' ? listRules : idle)),
+      ...(new Set(types).size === types.length ? [] : ['an event is enabled twice']),
+    ],
+    refusal: stripeError(400, { code: 'url_invalid', param: 'url' }),
+    namesPayment: false,
+    perform: () => state.endpointReply(request, id),
+  }
+}
+
+const listEvents: Handler = (state, request) => {
+  const types = request.query.get('types[]') ?? []
+  const rules = { ...listRules, 'types[]': /^[a-z_.]+$/ }
+  return {
+    ...reading('events', fieldFaults(request.query, rules), () => {
+      const listed = state.events
+        .filter(({ type }) => types.includes(type))
+        .map((event) => ({ id: event.id, created: event.created, body: event }))
+      return listReply(listed.toReversed(), request.query, state.mostPerPage)
+    }),
+    ...(types.length > 20 && { faults: ['more than 20 types'] }),
+    namesPayment: false,
+  }
+}
+
+const noInvoicePayments: Handler = (_state, request) =>
+  reading('look_up', [], () => listReply([], request.query))
+
+/** https://docs.stripe.com/api */
+export const routes: readonly (readonly [method: string, path: RegExp, handler: Handler])[] = [
+  ['POST', /^\/v1\/checkout\/sessions$/, openSession],
+  ['GET', /^\/v1\/checkout\/sessions$/, listSessions],
+  ['GET', /^\/v1\/checkout\/sessions\/(cs_\w+)$/, readSession],
+  ['POST', /^\/v1\/checkout\/sessions\/(cs_\w+)\/expire$/, expireSession],
+  ['POST', /^\/v1\/payment_intents$/, chargeCard],
+  ['GET', /^\/v1\/payment_intents$/, listIntents],
+  ['GET', /^\/v1\/payment_intents\/(pi_\w+)$/, readIntent],
+  ['POST', /^\/v1\/payment_intents\/(pi_\w+)\/cancel$/, cancelIntent],
+  ['POST', /^\/v1\/refunds$/, makeRefund],
+  ['GET', /^\/v1\/refunds$/, listRefunds],
+  ['GET', /^\/v1\/events$/, listEvents],
+  ['POST', /^\/v1\/webhook_endpoints$/, endpoints],
+  ['GET', /^\/v1\/webhook_endpoints$/, endpoints],
+  ['POST', /^\/v1\/webhook_endpoints\/(we_\w+)$/, endpoints],
+  ['DELETE', /^\/v1\/webhook_endpoints\/(we_\w+)$/, endpoints],
+  ['GET', /^\/v1\/invoice_payments$/, noInvoicePayments],
+]

@@ -1,5 +1,7 @@
-import { sql, type Kysely } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
+import pg from 'pg'
+import { hours } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Database } from './connect.ts'
 import { migrations } from './migrations/index.ts'
@@ -15,9 +17,23 @@ const historyTables = {
 export async function migrate(database: Database): Promise<readonly string[]> {
   // The migrator takes those of a newer version for corruption; beside one, there is nothing to do.
   if ((await pendingMigrations(database)).length === 0) return []
-  const { error, results } = await migrator(database.db).migrateToLatest()
-  if (error !== undefined) throw error
-  return (results ?? []).map((result) => result.migrationName)
+  const patient = openPatiently(database)
+  try {
+    const { error, results } = await migrator(patient).migrateToLatest()
+    if (error !== undefined) throw error
+    return (results ?? []).map((result) => result.migrationName)
+  } finally {
+    await patient.destroy()
+  }
+}
+
+/** An index over millions of rows takes longer than any other statement may. */
+const statementLimitMs = hours(1)
+
+function openPatiently({ connection }: Database): Kysely<Tables> {
+  const limits = { query_timeout: statementLimitMs, statement_timeout: statementLimitMs }
+  const pool = new pg.Pool({ ...connection, ...limits, max: 2 })
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 
 /** Names of the migrations that this version needs and the database lacks. A newer one is fine. */

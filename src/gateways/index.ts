@@ -56,10 +56,12 @@ export type {
 
 export { createProviderApi } from './api/provider-api.ts'
 export type {
-  RequestBody,
-  RequestOptions,
+  ChangeMethod,
+  ProviderAnswer,
   ProviderApi,
   ProviderApiOptions,
+  RequestBody,
+  RequestOptions,
 } from './api/provider-api.ts'
 export { isHttpUrl } from './is-http-url.ts'
 

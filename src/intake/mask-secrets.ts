@@ -1,9 +1,5 @@
-import {
-  isJsonObject,
-  numberTextOf,
-  type JsonObject,
-  type JsonValue,
-} from '../gateways/body/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../gateways/body/json.ts'
+import { jsonTextOf } from '../gateways/body/json-text.ts'
 import type { Payload } from '../gateways/body/payload.ts'
 import { maskToken } from '../gateways/signing/token-reference.ts'
 
@@ -19,13 +15,13 @@ export function maskSecrets(payload: Payload, fields: readonly string[]): Payloa
   if (payload.kind === 'json') {
     const value = maskIn(payload.value, names)
     if (value === payload.value) return payload
-    return { kind: 'json', text: jsonText(value), value, exact: false }
+    return { kind: 'json', text: jsonTextOf(value), value, exact: false }
   }
   if (fields.every((name) => (payload.value.get(name) ?? '') === '')) return payload
   const value = new Map(
     Array.from(payload.value, ([name, text]) => [name, names.has(name) ? maskText(text) : text]),
   )
-  return { kind: 'form', text: jsonText(value), value, exact: false }
+  return { kind: 'form', text: jsonTextOf(value), value, exact: false }
 }
 
 /** Copies only what changes: mostly nothing does. */
@@ -60,23 +56,11 @@ function maskMembers(members: JsonObject, names: ReadonlySet<string>): JsonObjec
 /** A named field's own value: nothing of it is shown, unless it says nothing. */
 function maskWhole(value: JsonValue): JsonValue {
   if (value === null || value === false) return value
-  return typeof value === 'string' ? maskText(value) : maskToken(jsonText(value))
+  return typeof value === 'string' ? maskText(value) : maskToken(jsonTextOf(value))
 }
 
 function maskText(text: string): string {
   return text === '' ? text : maskToken(text)
-}
-
-function jsonText(value: JsonValue): string {
-  if (isJsonObject(value)) {
-    const members = Array.from(
-      value,
-      ([name, member]) => `${JSON.stringify(name)}:${jsonText(member)}`,
-    )
-    return `{${members.join(',')}}`
-  }
-  if (isList(value)) return `[${value.map(jsonText).join(',')}]`
-  return numberTextOf(value) ?? JSON.stringify(value)
 }
 
 function isList(value: JsonValue): value is readonly JsonValue[] {

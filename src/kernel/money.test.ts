@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { findCurrency, findCurrencyByNumber } from './currency.ts'
-import { isCurrency, largestAmount, money, parseMajorUnits, parseMinorUnits } from './money.ts'
+import {
+  formatMajorUnits,
+  isCurrency,
+  largestAmount,
+  money,
+  parseMajorUnits,
+  parseMinorUnits,
+} from './money.ts'
 
 test('currencies have their code, number and decimals of ISO 4217', () => {
   const table = [
@@ -131,4 +138,34 @@ test('money of a caller is checked field by field', () => {
   for (const [amount, currency, message] of wrong) {
     assert.throws(() => money(amount, currency), { code: 'payment_invalid', message })
   }
+})
+
+for (const [amount, currency, text] of [
+  [15_075n, 'UAH', '150.75'],
+  [15_070n, 'UAH', '150.7'],
+  [15_000n, 'UAH', '150'],
+  [5n, 'UAH', '0.05'],
+  [0n, 'UAH', '0'],
+  [180n, 'JPY', '180'],
+  [12_340n, 'KWD', '12.34'],
+  [largestAmount, 'USD', '90071992547409.91'],
+] as const) {
+  test(`${amount} of ${currency} in minor units is written ${text}`, () => {
+    assert.equal(formatMajorUnits({ amount, currency }), text)
+  })
+}
+
+test('money of a currency that does not exist is not written', () => {
+  assert.equal(formatMajorUnits({ amount: 1n, currency: 'XYZ' }), undefined)
+})
+
+test('what is written is read back, and is what JSON makes of the number', () => {
+  const whole = fc.bigInt({ min: 0n, max: 10n ** 13n })
+  fc.assert(
+    fc.property(whole, fc.constantFrom('UAH', 'JPY', 'KWD'), (amount, currency) => {
+      const text = formatMajorUnits({ amount, currency })
+      assert.equal(parseMajorUnits(text, currency), amount)
+      assert.equal(JSON.stringify(Number(text)), text)
+    }),
+  )
 })

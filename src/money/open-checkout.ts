@@ -3,6 +3,7 @@ import { sqlStateOf } from '../database/failure.ts'
 import type { OpenedCheckout } from '../gateways/operations.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
+import { insist } from '../processing/insist.ts'
 import { checkoutRequest } from '../processing/plan-checkout.ts'
 import { askProvider, failureText, gatewayOf, isRefusal, type Operating } from './operating.ts'
 
@@ -36,7 +37,8 @@ export async function recordOpened(
 ): Promise<Payment> {
   const { db } = operating.processing.database
   try {
-    return await recordCheckout(db, payment.id, { ...answer, error: null })
+    const record = () => recordCheckout(db, payment.id, { ...answer, error: null })
+    return await insist(record, operating.processing.random)
   } catch (error) {
     // unique_violation
     if (sqlStateOf(error) !== '23505') throw error

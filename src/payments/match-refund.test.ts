@@ -1,35 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
-import { pendingPayment } from '../../test/support/pending-payment.ts'
+import { charge, pending, rowOf, single, total } from '../../test/support/refund-rows.ts'
 import { assertNever } from '../kernel/errors.ts'
 import { matchRefund, type RefundRow } from './match-refund.ts'
-import type { RefundOutcome, SingleRefundOutcome } from './outcome.ts'
-import type { Payment } from './payment.ts'
-
-const charge = pendingPayment({ gateway: 'stripe', status: 'paid' })
-
-function rowOf(id: string, fields: Partial<Payment> = {}, claimed = true): RefundRow {
-  const refund = { ...charge, id, type: 'refund', parentId: charge.id, ...fields } as const
-  return { refund, claimed }
-}
-
-const single = (fields: Partial<SingleRefundOutcome> = {}): SingleRefundOutcome => ({
-  type: 'refund',
-  payment: { id: charge.id },
-  status: 'paid',
-  amount: 1_000n,
-  currency: 'USD',
-  refundReference: 're_1',
-  ...fields,
-})
-const total = (refundedTotal: bigint): RefundOutcome => ({
-  type: 'refund',
-  payment: { id: charge.id },
-  status: 'paid',
-  currency: 'USD',
-  refundedTotal,
-})
+import type { RefundOutcome } from './outcome.ts'
 
 /** What the match is, in short: the row's id, `new 1000 re_1`, a reason, or `none`. */
 function matchOf(outcome: RefundOutcome, rows: readonly RefundRow[]): string {
@@ -48,7 +22,15 @@ function matchOf(outcome: RefundOutcome, rows: readonly RefundRow[]): string {
   }
 }
 
-const pending = (id: string, amount = 1_000n) => rowOf(id, { status: 'pending', amount })
+/** What the provider answered to a refund of ours, without an id of its own. */
+const ownAnswer = (refundId: string): RefundOutcome => ({
+  type: 'refund',
+  payment: { id: charge.id },
+  status: 'paid',
+  amount: 1_000n,
+  currency: 'USD',
+  refundId,
+})
 const counted = (id: string, amount = 1_000n) => rowOf(id, { status: 'paid', amount })
 
 const cases: readonly [string, RefundOutcome, readonly RefundRow[], string][] = [
@@ -122,6 +104,24 @@ const cases: readonly [string, RefundOutcome, readonly RefundRow[], string][] = 
     'an unknown reference without an amount',
     { ...single(), amount: undefined } as unknown as RefundOutcome,
     [],
+    'amount_mismatch',
+  ],
+  [
+    'the answer to our own request, named by our id alone',
+    ownAnswer('b'),
+    [pending('a'), pending('b')],
+    'b',
+  ],
+  [
+    'the answer to our own request, which a callback has named meanwhile',
+    ownAnswer('a'),
+    [rowOf('a', { status: 'paid', amount: 1_000n, providerReference: 're_1' })],
+    'a',
+  ],
+  [
+    'an answer to a request of ours that no row remembers',
+    ownAnswer('x'),
+    [pending('a')],
     'amount_mismatch',
   ],
   ['a refund of nothing', single({ amount: 0n }), [], 'amount_mismatch'],
@@ -219,76 +219,4 @@ test('another currency, or none, fits no refund of the charge, known or not', ()
       for (const rows of [known, []]) assert.equal(matchOf(stated, rows), 'amount_mismatch')
     }
   }
-})
-
-/** Applies a paid report as the core does: a match becomes paid, a new one gets its row. */
-function apply(rows: readonly RefundRow[], outcome: RefundOutcome): readonly RefundRow[] {
-  const match = matchRefund(outcome, charge, rows)
-  const reference = 'refundReference' in outcome ? outcome.refundReference : null
-  if (match.kind === 'new') {
-    const { amount } = match
-    const fields = { status: 'paid', amount, providerReference: match.reference } as const
-    return [...rows, rowOf(`row ${rows.length}`, fields)]
-  }
-  if (match.kind !== 'found') return rows
-  return rows.map((row) => {
-    if (row !== match.row) return row
-    const providerReference = row.refund.providerReference ?? reference
-    return { ...row, refund: { ...row.refund, status: 'paid', providerReference } }
-  })
-}
-
-const sumOf = (rows: readonly RefundRow[]) =>
-  rows
-    .filter(({ refund }) => refund.status === 'paid')
-    .reduce((sum, { refund }) => sum + refund.amount, 0n)
-
-const amounts = fc.bigInt({ min: 0n, max: 9_000n })
-
-test('running totals in any order, with repetitions: the rows add up to the largest', () => {
-  fc.assert(
-    fc.property(fc.array(amounts), fc.array(amounts, { maxLength: 3 }), (totals, own) => {
-      const ours = own.map((amount, index) => pending(`own ${index}`, amount))
-      const rows = totals.map(total).reduce(apply, ours)
-      const largest = totals.reduce((most, one) => (one > most ? one : most), 0n)
-      assert.equal(sumOf(rows), largest)
-      assert.ok(rows.every(({ refund }) => refund.amount >= 0n))
-    }),
-  )
-})
-
-test('named refunds in any order, with repetitions: each has one row with its amount', () => {
-  const refunds = fc.uniqueArray(
-    fc.record({
-      refundReference: fc.string({ minLength: 1 }),
-      amount: fc.constantFrom(1n, 2n, 3n),
-    }),
-    { selector: ({ refundReference }) => refundReference, minLength: 1 },
-  )
-  const reports = refunds.chain((all) =>
-    fc.tuple(
-      fc.constant(all),
-      fc
-        .array(fc.constantFrom(...all))
-        .chain((more) =>
-          fc.shuffledSubarray([...all, ...more], { minLength: all.length + more.length }),
-        ),
-      fc.array(fc.constantFrom(1n, 2n, 3n), { maxLength: 3 }),
-    ),
-  )
-  fc.assert(
-    fc.property(reports, ([all, sent, own]) => {
-      const ours = own.map((amount, index) => pending(`own ${index}`, amount))
-      const rows = sent.map((fields) => single(fields)).reduce(apply, ours)
-      for (const { refundReference, amount } of all) {
-        const found = rows.filter(({ refund }) => refund.providerReference === refundReference)
-        assert.deepEqual(
-          found.map(({ refund }) => [refund.status, refund.amount]),
-          [['paid', amount]],
-        )
-      }
-      const expected = all.reduce((sum, { amount }) => sum + amount, 0n)
-      assert.equal(sumOf(rows), expected)
-    }),
-  )
 })

@@ -1,13 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { isPassing } from '../database/failure.ts'
 import { exceptionText } from '../kernel/exception-text.ts'
 import type { Outcome } from '../payments/outcome.ts'
 import type { Cause } from '../payments/payment.ts'
-import { nextTry, callAttempts, returnDelay } from '../queue/retry.ts'
+import { callAttempts, nextTry } from '../queue/retry.ts'
 import type { Applied, Application, Claim } from './applied.ts'
 import { concludeReport } from './after-commit.ts'
 import { applyOutcomes } from './apply-outcomes.ts'
 import { deferDispatch } from './dispatch.ts'
+import { insist } from './insist.ts'
 import type { Processing } from './process-call.ts'
 import { claimsIn } from './settle-in.ts'
 import { isLostByListener, tellListeners, type Told } from './tell-listeners.ts'
@@ -21,27 +20,15 @@ export interface Report {
   readonly queue: string
 }
 
-const tries = 5
-
 /**
  * Applies a report in one transaction, by the same rules, claims and listeners as a callback. A
  * listener that fails undoes its own writes and the claims, not the payment's new status: a put-off
  * dispatch carries the retry. Returns what each outcome came to. Rejects where the database stays
  * away, having changed nothing: to report once more is safe.
  */
-export async function applyReport(
-  report: Report,
-  processing: Processing,
-): Promise<readonly Applied[]> {
+export function applyReport(report: Report, processing: Processing): Promise<readonly Applied[]> {
   const application = { ...report, callId: null }
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await applyOnce(report, application, processing)
-    } catch (error) {
-      if (!isPassing(error) || attempt + 1 >= tries) throw error
-      await pause(returnDelay(attempt, processing.random))
-    }
-  }
+  return insist(() => applyOnce(report, application, processing), processing.random)
 }
 
 async function applyOnce(

@@ -58,6 +58,7 @@ const details = z.object({
   customer: z.record(z.string(), z.unknown()).nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
   saveCard: z.boolean(),
+  expiresAt: z.date().nullable(),
   paymentMethodId: z.uuid().nullable(),
 })
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createServer, type RequestListener } from 'node:http'
 import { test } from 'node:test'
 import { startStandIn, type StandInReply } from '../../../test/support/stand-in.ts'
 import { isQuittanceError } from '../../kernel/errors.ts'
@@ -149,11 +150,24 @@ test('a request ends when its signal says so', async () => {
   await assert.rejects(request, (error) => error === reason)
 })
 
+async function serving(listener: RequestListener) {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return {
+    base: `http://127.0.0.1:${address.port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
 test('one host is asked 16 things at a time, and the rest waits', async () => {
   let open = 0
   let most = 0
-  const { createServer } = await import('node:http')
-  const server = createServer((_request, response) => {
+  await using provider = await serving((_request, response) => {
     open += 1
     most = Math.max(most, open)
     setTimeout(() => {
@@ -161,14 +175,91 @@ test('one host is asked 16 things at a time, and the rest waits', async () => {
       response.end('{}')
     }, 30)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  const base = `http://127.0.0.1:${address.port}`
   await Promise.all(
-    Array.from({ length: 60 }, (_none, index) => apiOf(base).get(`v1/things/${index}`)),
+    Array.from({ length: 60 }, (_none, index) => {
+      const api = apiOf(provider.base)
+      return index % 2 === 0 ? api.get(`v1/things/${index}`) : api.answer('post', 'v1/things')
+    }),
   )
-  server.closeAllConnections()
-  server.close()
   assert.equal(most, 16)
+})
+
+for (const status of [200, 201, 400, 402, 404, 408, 429, 500, 503]) {
+  test(`the whole answer of ${status} is kept, and nothing is asked again`, async () => {
+    for (const method of ['post', 'patch', 'delete'] as const) {
+      await using provider = await answering({ status, body: '{"error":{"amount":1.10}}' })
+      const answer = await provider.api.answer(method, 'v1/things')
+      const error = new Map([['amount', { number: '1.10' }]])
+      assert.deepEqual(answer, { status, body: new Map([['error', error]]) })
+      assert.equal(provider.requests.length, 1)
+      assert.equal(provider.requests[0]?.method, method.toUpperCase())
+    }
+  })
+}
+
+test('a change whose whole answer is wanted is sent like any other', async () => {
+  await using provider = await answering({ body: {} })
+  const headers = { 'idempotency-key': 'one' }
+  const more = { query: { expand: 'a' }, headers }
+  await provider.api.post('v1/things', { ...more, form: { 'a[b]': 'c d' } })
+  await provider.api.answer('post', 'v1/things', { ...more, body: { form: { 'a[b]': 'c d' } } })
+  await provider.api.answer('patch', 'v1/things', { body: { json: { a: 1 } } })
+  await provider.api.answer('delete', 'v1/things')
+  const [posted, answered, patched, deleted] = provider.requests
+  assert.deepEqual(answered, posted)
+  assert.equal(answered?.headers.authorization, `Bearer ${key}`)
+  assert.equal(answered?.headers.accept, 'application/json')
+  assert.deepEqual([patched?.body, deleted?.body], ['{"a":1}', ''])
+})
+
+test('an answer that is no JSON has a status all the same', async () => {
+  for (const body of ['<html>', '', '{"a":1,"a":2}']) {
+    await using provider = await answering({ status: 502, body })
+    const answer = await provider.api.answer('post', 'v1/things')
+    assert.deepEqual(answer, { status: 502, body: undefined })
+  }
+})
+
+test('where there is no answer, the whole of it is none either', async () => {
+  await using other = await answering({ body: {} })
+  const location = `${other.base}/v1/things`
+  await using moved = await answering({ status: 307, headers: { location }, body: {} })
+  await using cut = await serving((_request, response) => {
+    response.writeHead(402, { 'content-length': 100 })
+    response.write('{"error":', () => response.destroy())
+  })
+  const nobody = await answering({ body: {} })
+  await nobody.close()
+  for (const [base, cause] of [
+    [moved.base, '.*'],
+    [cut.base, '.*'],
+    [nobody.base, 'ECONNREFUSED'],
+  ] as const) {
+    const failure = await failureOf(apiOf(base).answer('post', 'v1/things', { query: { t: 'x' } }))
+    assert.equal(failure.code, 'provider_unreachable')
+    assert.match(failure.message, new RegExp(`^Stripe did not answer POST /v1/things: ${cause}$`))
+  }
+  assert.deepEqual(other.requests, [])
+  assert.equal(moved.requests.length, 1)
+})
+
+test('a key that no header can carry is not shown where the whole answer is wanted', async () => {
+  const headers = { authorization: `Bearer ${key}\nx` }
+  const api = createProviderApi({ title: 'Stripe', base: 'http://127.0.0.1:9', headers })
+  const { code } = await failureOf(api.answer('post', 'v1/things'))
+  assert.equal(code, 'provider_unreachable')
+})
+
+test('waiting for an answer, or for the rest of it, ends when the signal says so', async () => {
+  await using silent = await serving(() => undefined)
+  await using slow = await serving((_request, response) => {
+    response.write('{"error":')
+  })
+  for (const { base } of [silent, slow]) {
+    const abort = new AbortController()
+    const reason = new Error('over')
+    setTimeout(() => abort.abort(reason), 100)
+    const answer = apiOf(base).answer('post', 'v1/things', { signal: abort.signal })
+    await assert.rejects(answer, (error) => error === reason)
+  }
 })

@@ -18,6 +18,26 @@ export interface ProviderApi {
   patch(path: string, options: RequestOptions & RequestBody): Promise<JsonValue | undefined>
   /** Like `post`; an empty reply is null. */
   delete(path: string, options?: RequestOptions): Promise<JsonValue | undefined>
+  /**
+   * Like `post`, but whatever was answered is a result: where a refusal says more than a code.
+   * Errors: `provider_unreachable` alone, where there was no answer.
+   */
+  answer(
+    method: ChangeMethod,
+    path: string,
+    options?: RequestOptions & { readonly body?: RequestBody },
+  ): Promise<ProviderAnswer>
+}
+
+/** How something is changed at a provider. */
+export type ChangeMethod = 'post' | 'patch' | 'delete'
+
+/** What a provider answered. */
+export interface ProviderAnswer {
+  /** Of HTTP. */
+  readonly status: number
+  /** Undefined where it is no JSON. */
+  readonly body: JsonValue | undefined
 }
 
 /** What a request carries besides its body. */
@@ -49,17 +69,17 @@ const limits = new Map<string, ReturnType<typeof pLimit>>()
 /** A client of a provider's API: bounded in time and number, with errors that show no credential. */
 export function createProviderApi(options: ProviderApiOptions): ProviderApi {
   const limit = limitOf(new URL(options.base).origin)
+  // When it is needed: most processes never ask a provider anything.
+  const load = () => import('./reply-to.ts')
   const request = (exchange: Omit<Exchange, 'options'>) =>
-    limit(async () => {
-      // Most processes never ask a provider anything.
-      const { replyTo } = await import('./reply-to.ts')
-      return replyTo({ ...exchange, options })
-    })
+    limit(async () => (await load()).replyTo({ ...exchange, options }))
   return {
     get: (path, more = {}) => request({ method: 'get', path, ...more }),
     post: (path, more) => request({ method: 'post', path, ...more, body: bodyOf(more) }),
     patch: (path, more) => request({ method: 'patch', path, ...more, body: bodyOf(more) }),
     delete: (path, more = {}) => request({ method: 'delete', path, ...more }),
+    answer: (method, path, more = {}) =>
+      limit(async () => (await load()).answerTo({ method, path, ...more, options })),
   }
 }
 

@@ -4,12 +4,18 @@ import { QuittanceError } from '../../kernel/errors.ts'
 import { numberTextOf, path, textOf, type JsonValue } from '../body/json.ts'
 import { parseJson } from '../body/parse-json.ts'
 import { detail } from '../detail.ts'
-import type { ProviderApiOptions, RequestBody, RequestOptions } from './provider-api.ts'
+import type {
+  ChangeMethod,
+  ProviderAnswer,
+  ProviderApiOptions,
+  RequestBody,
+  RequestOptions,
+} from './provider-api.ts'
 
 /** One request, and whose it is. */
 export interface Exchange extends RequestOptions {
   readonly options: ProviderApiOptions
-  readonly method: 'get' | 'post' | 'patch' | 'delete'
+  readonly method: 'get' | ChangeMethod
   readonly path: string
   readonly body?: RequestBody
 }
@@ -30,6 +36,19 @@ export async function replyTo(exchange: Exchange): Promise<JsonValue | undefined
     'provider_reply_invalid',
     `${exchange.options.title} answered ${label(exchange)} with something that is no JSON`,
   )
+}
+
+/** The answer, whatever its status. Errors: see `ProviderApi`. */
+export async function answerTo(exchange: Exchange): Promise<ProviderAnswer> {
+  try {
+    const asked = ky(exchange.path, { ...toOptions(exchange), throwHttpErrors: false })
+    // Read by ky too, so that its limits hold for the body.
+    const [{ status }, text] = await Promise.all([asked, asked.text()])
+    const parsed = parseJson(text)
+    return { status, body: parsed.ok ? parsed.value : undefined }
+  } catch (error) {
+    throw explain(error, exchange)
+  }
 }
 
 const getLimit = seconds(10)

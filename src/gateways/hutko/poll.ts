@@ -1,3 +1,4 @@
+import { days } from '../../kernel/duration.ts'
 import { ignored } from '../../payments/outcome.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { detail } from '../detail.ts'
@@ -28,12 +29,16 @@ export async function pollOrder(
   throw invalidReply(reply.call, `an order that cannot be read: ${what ?? 'malformed'}`)
 }
 
+/** A reversal that was taken on is in no sum until it is decided: assumed to be within a day. */
+const refundsLag = days(1)
+
 function toPollReply(order: Order, payment: Payment, now: Date): PollReply {
   const outcomes = interpretWhole(order)
   // A reversal that is under way is in no sum yet.
   const noneMade = order.reversed === 0n && order.operation === 'purchase'
   const told = outcomes.some(({ type }) => type === 'refund')
-  return { outcomes, standing: standingOf(order, payment, now), listsRefunds: noneMade || told }
+  const standing = standingOf(order, payment, now)
+  return { outcomes, standing, listsRefunds: noneMade || told, refundsLag }
 }
 
 function standingOf(order: Order, payment: Payment, now: Date): Standing {

@@ -1,12 +1,6 @@
 import { days } from '../../kernel/duration.ts'
-import {
-  isJsonObject,
-  numberTextOf,
-  path,
-  textOf,
-  type JsonObject,
-  type JsonValue,
-} from '../body/json.ts'
+import { path, textOf, type JsonObject } from '../body/json.ts'
+import { jsonTextOf } from '../body/json-text.ts'
 import { parseJson } from '../body/parse-json.ts'
 import type { Backfill, OperationContext, PastEvent } from '../operations.ts'
 import { replyInvalid, requirePaddleApi } from './api.ts'
@@ -50,22 +44,8 @@ function pastEvent(event: JsonObject): PastEvent {
   const at = new Date(textOf(event.get('occurred_at')) ?? '')
   if (!isId(id, 'evt_') || Number.isNaN(at.getTime())) throw replyInvalid('GET /events')
   const fields = callbackFields.map((key) => [key, event.get(key) ?? null] as const)
-  return { id, at, body: jsonText(new Map(fields)) }
+  return { id, at, body: jsonTextOf(new Map(fields)) }
 }
 
 /** In a callback's order; a listed event has no `notification_id`, since it was sent to nobody. */
 const callbackFields = ['data', 'event_id', 'event_type', 'occurred_at'] as const
-
-/** As JSON again, numbers as they were written. */
-function jsonText(value: JsonValue): string {
-  if (isJsonObject(value)) {
-    const members = Array.from(value, ([key, one]) => `${JSON.stringify(key)}:${jsonText(one)}`)
-    return `{${members.join(',')}}`
-  }
-  if (isList(value)) return `[${value.map(jsonText).join(',')}]`
-  return numberTextOf(value) ?? JSON.stringify(value)
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value)
-}

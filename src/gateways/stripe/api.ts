@@ -74,7 +74,7 @@ function connect({ live, account }: Whose, context: InterpretContext): StripeCli
     get: async (path, query) => sameObject(await read(path, query), path),
     list: (path, query) => allOf(pagesOf(read, path, query)),
     pages: (path, query) => pagesOf(read, path, query),
-    send: (change) => send(change, { base, headers, signal }),
+    send: (change) => send(change, { api, signal }),
   }
 }
 

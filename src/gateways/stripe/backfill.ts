@@ -1,10 +1,10 @@
 import { days } from '../../kernel/duration.ts'
 import { numberTextOf, path, type JsonObject } from '../body/json.ts'
+import { jsonTextOf } from '../body/json-text.ts'
 import { parseJson } from '../body/parse-json.ts'
 import type { Backfill, OperationContext, PastEvent } from '../operations.ts'
 import { openClient } from './api.ts'
 import { handledEvents } from './interpret.ts'
-import { jsonTextOf } from './json-text.ts'
 import { isId } from './payload.ts'
 import { notAskedFor } from './send.ts'
 

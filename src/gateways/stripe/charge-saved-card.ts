@@ -19,7 +19,7 @@ export async function chargeSavedCard(
 ): Promise<ChargeReply> {
   const { payment } = request
   const reply = await clientFor(payment, context).send({
-    method: 'POST',
+    method: 'post',
     path,
     form: chargeForm(request),
     idempotencyKey: `charge:${payment.id}`,

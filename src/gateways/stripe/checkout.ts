@@ -16,7 +16,7 @@ export async function openCheckout(
   const path = 'v1/checkout/sessions'
   const session = await done(
     clientFor(payment, context).send({
-      method: 'POST',
+      method: 'post',
       path,
       form: sessionForm(request, context.now),
       idempotencyKey: `checkout:${payment.id}:1`,

@@ -26,7 +26,7 @@ export async function closeCheckout(
   if (closable === undefined) return 'not_open'
   const { path, verb, closed } = closable
   try {
-    const object = await done(client.send({ method: 'POST', path: `${path}/${verb}` }))
+    const object = await done(client.send({ method: 'post', path: `${path}/${verb}` }))
     const id = object.get('id')
     const isSame = isId(id) && path.endsWith(`/${id}`) && object.get('status') === closed
     if (!isSame) throw notAskedFor(`POST /${path}/${verb}`)

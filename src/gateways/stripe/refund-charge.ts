@@ -21,7 +21,7 @@ export async function refundCharge(
   const intent = await intentOf(payment, client)
   const object = await done(
     client.send({
-      method: 'POST',
+      method: 'post',
       path: 'v1/refunds',
       form: refundForm(request, intent),
       idempotencyKey: `refund:${refund.id}`,

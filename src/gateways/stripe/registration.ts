@@ -24,18 +24,18 @@ export const registration: Registration = {
   },
   async create(url, context) {
     const form = { ...endpointForm(url), api_version: apiVersion, description: 'Quittance' }
-    const object = await done(clientOf(context).send({ method: 'POST', path, form }))
+    const object = await done(clientOf(context).send({ method: 'post', path, form }))
     const told = textOf(object.get('secret'))
     if (told === undefined || told === '') throw notAskedFor(`POST /${path}`)
     return { ...toEndpoint(object), secret: secret(told) }
   },
   async update(id, url, context) {
     const form = { ...endpointForm(url), disabled: 'false' }
-    const object = await done(clientOf(context).send({ method: 'POST', path: pathOf(id), form }))
+    const object = await done(clientOf(context).send({ method: 'post', path: pathOf(id), form }))
     return sameEndpoint(toEndpoint(object), id)
   },
   async remove(id, context) {
-    const object = await done(clientOf(context).send({ method: 'DELETE', path: pathOf(id) }))
+    const object = await done(clientOf(context).send({ method: 'delete', path: pathOf(id) }))
     if (object.get('id') !== id || object.get('deleted') !== true) {
       throw notAskedFor(`DELETE /${path}`)
     }

@@ -1,7 +1,6 @@
-import { minutes } from '../../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
-import { isJsonObject, path, textOf, type JsonObject, type JsonValue } from '../body/json.ts'
-import { parseJson } from '../body/parse-json.ts'
+import type { ProviderAnswer, ProviderApi } from '../api/provider-api.ts'
+import { isJsonObject, path, textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 
 /** Fields as Stripe nests them: `metadata[payment_id]`. */
@@ -9,7 +8,7 @@ export type Form = Readonly<Record<string, string>>
 
 /** A request that changes something. */
 export interface Change {
-  readonly method: 'POST' | 'DELETE'
+  readonly method: 'post' | 'delete'
   readonly path: string
   readonly form?: Form
   /** Under one key Stripe does a thing once. https://docs.stripe.com/api/idempotent_requests */
@@ -22,32 +21,34 @@ export type StripeReply =
   | { readonly kind: 'declined'; readonly error: JsonObject }
 
 interface Target {
-  readonly base: string
-  readonly headers: Readonly<Record<string, string>>
+  readonly api: ProviderApi
   readonly signal: AbortSignal
 }
 
-/** Whoever asks sets a shorter one by his signal. */
-const sendLimit = minutes(1)
-
 /**
- * Sent once. Not by way of `ProviderApi`, whose errors keep nothing of a declined card's intent.
+ * Sent once. A refusal is read here, since that of a declined card names its intent.
  * Errors: `provider_refused` where nothing was done, `provider_unreachable` and
  * `provider_reply_invalid` where nobody knows.
  */
 export async function send(change: Change, target: Target): Promise<StripeReply> {
-  const what = `${change.method} /${change.path}`
-  const reply = await exchange(change, target, what)
-  const error = path(reply.body ?? null, 'error')
+  const what = `${change.method.toUpperCase()} /${change.path}`
+  const { status, body } = await answerTo(change, target)
+  const error = path(body ?? null, 'error')
   if (isJsonObject(error) && textOf(error.get('type')) !== undefined) {
-    return failed(what, reply.status, error)
+    return failed(what, status, error)
   }
-  const parsed = reply.body
-  if (reply.status >= 200 && reply.status < 300 && isJsonObject(parsed)) {
-    return { kind: 'done', object: parsed }
-  }
-  if (reply.status < 500) throw notAskedFor(what)
-  throw new QuittanceError('provider_unreachable', `Stripe answered ${what} with ${reply.status}`)
+  if (status >= 200 && status < 300 && isJsonObject(body)) return { kind: 'done', object: body }
+  if (status < 500) throw notAskedFor(what)
+  throw new QuittanceError('provider_unreachable', `Stripe answered ${what} with ${status}`)
+}
+
+function answerTo(change: Change, { api, signal }: Target): Promise<ProviderAnswer> {
+  const { method, path: asked, form, idempotencyKey } = change
+  return api.answer(method, asked, {
+    signal,
+    ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
+    ...(form !== undefined && { body: { form } }),
+  })
 }
 
 /** The object that came of it. A declined card is a refusal where nobody asked for a charge. */
@@ -95,43 +96,4 @@ function failed(what: string, status: number, error: JsonObject): StripeReply {
 
 function codeOf(error: JsonObject): string {
   return detail(textOf(error.get('code')) ?? textOf(error.get('type')) ?? 'no code')
-}
-
-interface Reply {
-  readonly status: number
-  /** Undefined: no JSON. */
-  readonly body: JsonValue | undefined
-}
-
-async function exchange(change: Change, target: Target, what: string): Promise<Reply> {
-  const { base, headers, signal } = target
-  const { form, idempotencyKey } = change
-  const late = AbortSignal.timeout(sendLimit)
-  try {
-    const response = await fetch(`${base.replace(/\/+$/, '')}/${change.path}`, {
-      method: change.method,
-      headers: {
-        accept: 'application/json',
-        ...headers,
-        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-      },
-      ...(form !== undefined && { body: new URLSearchParams(form) }),
-      // A credential goes to the host that was configured, and to no other.
-      redirect: 'error',
-      signal: AbortSignal.any([signal, late]),
-    })
-    const parsed = parseJson(await response.text())
-    return { status: response.status, body: parsed.ok ? parsed.value : undefined }
-  } catch (error) {
-    if (signal.aborted) throw signal.reason
-    const cause = late.aborted ? 'no reply in time' : causeOf(error)
-    throw new QuittanceError('provider_unreachable', `Stripe did not answer ${what}: ${cause}`)
-  }
-}
-
-/** The system's code of the failure. Messages are left out: one may repeat a header's value. */
-function causeOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined
-  const isCoded = cause instanceof Error && 'code' in cause && typeof cause.code === 'string'
-  return isCoded ? String(cause.code) : 'the request failed'
 }

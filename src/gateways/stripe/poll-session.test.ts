@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { listOf } from './fixtures/api.ts'
+import { intent, paymentId, session } from './fixtures/events.ts'
+import { startOperations } from './fixtures/operations.ts'
+import { charged, known, payments, pollOf, stated, undecided } from './fixtures/polling.ts'
+import { stripe } from './index.ts'
+
+test('each state of a checkout is told as its callbacks tell it', async () => {
+  await using started = await startOperations()
+  const { standIn } = started
+  await started.open()
+  assert.deepEqual(await started.poll(known), {
+    outcomes: [undecided('session status open')],
+    standing: 'open',
+    listsRefunds: false,
+  })
+  standIn.decline(paymentId)
+  assert.deepEqual(await started.poll(known), {
+    outcomes: [{ ...charged, status: 'failed' }],
+    standing: 'open',
+    listsRefunds: false,
+  })
+  standIn.paySlowly(paymentId)
+  assert.deepEqual(await started.poll(known), {
+    outcomes: [undecided('payment_status unpaid')],
+    standing: 'settling',
+    listsRefunds: false,
+  })
+  standIn.pay(paymentId)
+  assert.deepEqual(await started.poll(known), {
+    outcomes: [{ ...charged, status: 'paid' }],
+    standing: 'over',
+    listsRefunds: true,
+  })
+  assert.deepEqual(standIn.faults, [])
+})
+
+test('a bank debit that bounces has failed, and nobody can pay any more', async () => {
+  await using started = await startOperations()
+  await started.open()
+  started.standIn.paySlowly(paymentId)
+  started.standIn.decline(paymentId)
+  assert.deepEqual(await started.poll(known), {
+    outcomes: [{ ...charged, status: 'failed' }],
+    standing: 'over',
+    listsRefunds: false,
+  })
+})
+
+test('an expired checkout is canceled', async () => {
+  await using started = await startOperations()
+  await started.open()
+  started.standIn.expire(paymentId)
+  assert.deepEqual(await started.poll(known), {
+    outcomes: [{ ...stated, status: 'canceled' }],
+    standing: 'over',
+    listsRefunds: false,
+  })
+})
+
+test('poll and callback of a paid checkout that saved its card say the same', async () => {
+  await using started = await startOperations()
+  await started.open({ saveCard: true })
+  started.standIn.pay(paymentId)
+  const { outcomes } = await started.poll(known)
+  assert.deepEqual(
+    outcomes.map(({ type }) => type),
+    ['payment', 'payment_method'],
+  )
+  const callback = started.standIn.paymentCallback(paymentId)
+  const { credentials, log, signal } = started.context()
+  const request = { headers: callback.headers, body: Buffer.from(callback.body) }
+  assert.deepEqual(await stripe.verify(request, credentials, new Date()), { valid: true })
+  const payload = stripe.parse(request)
+  assert.deepEqual(await stripe.interpret(payload, { credentials, log, signal }), outcomes)
+  assert.deepEqual(started.standIn.faults, [])
+})
+
+test('a checkout and its intent together tell how it stands', async () => {
+  const open = { status: 'open', payment_status: 'unpaid' }
+  const unpaid = { status: 'complete', payment_status: 'unpaid' }
+  const error = { last_payment_error: { code: 'card_declined' } }
+  const cases = [
+    [open, null, undefined, 'open'],
+    [open, { status: 'processing' }, undefined, 'settling'],
+    [open, { status: 'requires_capture' }, undefined, 'settling'],
+    [open, { status: 'succeeded' }, undefined, 'settling'],
+    [open, { status: 'requires_action', ...error }, undefined, 'open'],
+    [open, { status: 'requires_payment_method', ...error }, 'failed', 'open'],
+    [unpaid, null, undefined, 'settling'],
+    [unpaid, { status: 'requires_action' }, undefined, 'settling'],
+    [unpaid, { status: 'requires_payment_method', ...error }, 'failed', 'over'],
+    [unpaid, { status: 'canceled' }, 'canceled', 'over'],
+  ] as const
+  for (const [fields, paying, status, standing] of cases) {
+    const payment_intent = paying && intent(paying)
+    const object = session({ ...fields, payment_intent })
+    const replies = { '/v1/checkout/sessions/cs_test_a1?expand[]=payment_intent': object }
+    const reply = await pollOf(replies, { checkoutReference: 'cs_test_a1' })
+    const expected = status === undefined ? { reason: 'no_outcome' } : { status }
+    const label = `${fields.status} ${paying?.status}`
+    assert.partialDeepStrictEqual(reply.outcomes, [expected], label)
+    assert.equal(reply.standing, standing, label)
+    assert.equal(reply.listsRefunds, false, label)
+  }
+})
+
+test('checkouts of other kinds are told as their callbacks tell them', async () => {
+  const of = '/v1/checkout/sessions/cs_test_a1?expand[]=payment_intent'
+  const known = { checkoutReference: 'cs_test_a1' }
+  const nothing = session({
+    payment_status: 'no_payment_required',
+    amount_total: 0,
+    payment_intent: null,
+  })
+  assert.partialDeepStrictEqual(await pollOf({ [of]: nothing }, known), {
+    outcomes: [{ status: 'paid', amount: 0n }],
+    standing: 'over',
+    listsRefunds: true,
+  })
+  const subscription = session({ mode: 'subscription', payment_intent: null, invoice: 'in_1' })
+  const refund = { id: 're_1', object: 'refund', amount: 99, currency: 'uah', status: 'succeeded' }
+  const replies = {
+    [of]: subscription,
+    '/v1/invoice_payments?invoice=in_1&status=paid&limit=100': payments('pi_1'),
+    '/v1/refunds?payment_intent=pi_1&limit=100': listOf([{ ...refund, payment_intent: 'pi_1' }]),
+  }
+  assert.partialDeepStrictEqual(await pollOf(replies, known), {
+    outcomes: [
+      { status: 'paid', providerReference: 'in_1' },
+      { type: 'refund', amount: 99n },
+    ],
+    standing: 'over',
+    listsRefunds: true,
+  })
+  const setup = session({ mode: 'setup', payment_intent: null, setup_intent: 'seti_1' })
+  const saved = {
+    id: 'seti_1',
+    object: 'setup_intent',
+    status: 'succeeded',
+    payment_method: 'pm_1',
+  }
+  const ofSetup = { [of]: setup, '/v1/setup_intents/seti_1?expand[]=payment_method': saved }
+  assert.partialDeepStrictEqual(await pollOf(ofSetup, known), {
+    outcomes: [{ type: 'payment_method', reference: 'pm_1' }],
+    standing: 'over',
+  })
+})

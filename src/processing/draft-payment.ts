@@ -1,0 +1,127 @@
+import type { NewPayment } from '../database/payments.ts'
+import type { RegisteredGateway, Registry } from '../gateways/registry.ts'
+import { minutes } from '../kernel/duration.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import { isUuid, type NewId } from '../kernel/ids.ts'
+import { money } from '../kernel/money.ts'
+import type { CheckoutState } from '../payments/payment.ts'
+import { checkDetails, type CreatePaymentInput } from './payment-input.ts'
+import {
+  checkoutLifetime,
+  ownCheckoutUrl,
+  planCheckout,
+  type Addresses,
+  type CheckoutPlan,
+} from './plan-checkout.ts'
+
+export interface PaymentCreation {
+  readonly gateways: Registry
+  readonly newId: NewId
+  now(): Date
+  readonly addresses: Addresses
+  /** Whether a payer may be sent on to this URL. */
+  isAllowedReturn(url: string): boolean
+}
+
+/** A payment as it is to be written, and what has to follow. */
+export interface DraftedPayment {
+  readonly draft: NewPayment
+  readonly plan: CheckoutPlan
+  readonly found: RegisteredGateway
+}
+
+/** When a payment is first asked after: most callbacks are there by then. */
+const firstPollAfter = minutes(5)
+
+/** How a checkout begins in each case; what the provider has to be asked for is not known yet. */
+const firstState = {
+  none: 'none',
+  here: 'open',
+  api: 'unknown',
+  charge: 'unknown',
+} as const satisfies Record<CheckoutPlan, CheckoutState>
+
+/**
+ * Checks the input and makes the row of it. What is handed to a provider is marked so before
+ * anything is sent: a crash loses no payment. Errors: those of `createPayment` that need no database.
+ */
+export function draftPayment(creation: PaymentCreation, input: CreatePaymentInput): DraftedPayment {
+  const found = findGateway(creation, input)
+  const { gateway } = found
+  const now = creation.now()
+  const plain = readPlain(creation, input, found)
+  requireAllowedReturn(plain.returnUrl, creation)
+  requireLater(plain.expiresAt, now)
+  const plan = planCheckout(found, input)
+  const isHanded =
+    plan !== 'none' || plain.checkoutReference !== null || plain.providerReference !== null
+  const lifetimeEnd = plan === 'none' ? null : new Date(now.getTime() + checkoutLifetime)
+  const draft: NewPayment = {
+    ...plain,
+    checkout: firstState[plan],
+    checkoutUrl: null,
+    expiresAt: plain.expiresAt ?? lifetimeEnd,
+    handedAt: isHanded ? now : null,
+    nextPollAt:
+      isHanded && gateway.poll !== undefined ? new Date(now.getTime() + firstPollAfter) : null,
+  }
+  const asRow = { ...draft, createdAt: now, updatedAt: now }
+  const checkoutUrl = plan === 'here' ? ownCheckoutUrl(gateway, asRow, creation.addresses) : null
+  return { draft: { ...draft, checkoutUrl }, plan, found }
+}
+
+function findGateway(creation: PaymentCreation, { gateway }: CreatePaymentInput) {
+  const found = creation.gateways.find(gateway)
+  if (found !== undefined) return found
+  const text = `gateway ${JSON.stringify(gateway)} is not registered`
+  throw new QuittanceError('gateway_unknown', text)
+}
+
+function readPlain(
+  creation: PaymentCreation,
+  input: CreatePaymentInput,
+  { gateway, credentials }: RegisteredGateway,
+) {
+  const id = input.id ?? creation.newId()
+  if (!isUuid(id)) {
+    throw new QuittanceError('payment_invalid', 'id must be a UUID in lower case, with dashes')
+  }
+  const account = gateway.account(credentials)
+  return {
+    id,
+    type: 'charge',
+    parentId: null,
+    gateway: gateway.name,
+    status: 'pending',
+    ...money(input.amount, input.currency),
+    ...checkDetails({
+      payable: input.payable,
+      description: input.description ?? null,
+      returnUrl: input.returnUrl ?? null,
+      merchantAccount: input.merchantAccount ?? account.merchantAccount,
+      checkoutReference: input.checkoutReference ?? null,
+      providerReference: input.providerReference ?? null,
+      live: input.live ?? account.live,
+      customer: input.customer ?? null,
+      metadata: input.metadata ?? null,
+      saveCard: input.saveCard ?? false,
+      expiresAt: input.expiresAt ?? null,
+      paymentMethodId: input.paymentMethodId ?? null,
+    }),
+    checkoutError: null,
+  } as const
+}
+
+function requireAllowedReturn(url: string | null, creation: PaymentCreation): void {
+  if (url === null || creation.isAllowedReturn(url)) return
+  throw new QuittanceError(
+    'return_url_not_allowed',
+    `return_url: payers may not be sent on to ${new URL(url).origin}`,
+  )
+}
+
+function requireLater(expiresAt: Date | null, now: Date): void {
+  if (expiresAt === null || expiresAt > now) return
+  const text = `expires_at must be in the future, got ${expiresAt.toISOString()}`
+  throw new QuittanceError('payment_invalid', text)
+}

@@ -25,7 +25,8 @@ app.register(async (scope) => {
   // The signature is about the exact bytes: in this scope nobody reads them before Quittance.
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  scope.all('/billing/webhooks/:gateway', (request, reply) => {
+  // Callbacks, and the pages that payers see.
+  scope.all('/billing/*', (request, reply) => {
     reply.hijack()
     handle(request.raw, reply.raw)
   })

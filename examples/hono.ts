@@ -1,4 +1,4 @@
-// Quittance in a Hono app on Node: one route, handed on as it came.
+// Quittance in a Hono app on Node: its requests are handed on as they came.
 //
 // Run it here, after `npm ci`:    node examples/hono.ts
 // In a project of your own:       npm install quittance hono @hono/node-server
@@ -20,8 +20,9 @@ await billing.migrate()
 await billing.work()
 
 const app = new Hono()
-// `c.env` brings the sender's address along. No middleware above may read the body.
-app.all('/billing/webhooks/:gateway', (c) => billing.fetch(c.req.raw, c.env))
+// Callbacks, and the pages that payers see. `c.env` brings the sender's address along. No middleware
+// above may read the body.
+app.all('/billing/*', (c) => billing.fetch(c.req.raw, c.env))
 app.get('/', (c) => c.text('The rest of the app.'))
 
 const server = serve({ fetch: app.fetch, port: Number(PORT) }, ({ port }) => {

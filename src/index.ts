@@ -9,14 +9,23 @@ export type {
   ListenerEntry,
   ListenersOption,
 } from './billing/options.ts'
+export type { GatewayPage } from './billing/gateway-pages.ts'
 export type {
+  BackfillOptions,
+  BackfillResult,
   BillingCore,
+  BrowserEventType,
+  CheckoutForm,
   FailedQuery,
   GatewayDescription,
   KnownListener,
   PaymentDetails,
   PruneResult,
   Readiness,
+  ReconcileOptions,
+  ReconcileResult,
+  RegistrationResult,
+  RegistrationState,
   ReplayFailedResult,
   WorkOptions,
 } from './billing/types.ts'
@@ -25,6 +34,7 @@ export type {
   BillingEvent,
   EventOf,
   EventPayloads,
+  EventSource,
   EventType,
   InvoiceSnapshot,
   SubscriptionSnapshot,
@@ -44,7 +54,14 @@ export type {
   PaymentMethodDetails,
   PaymentMethodStatus,
 } from './payments/payment-method.ts'
-export type { Cause, Payable, Payment, PaymentStatus, PaymentType } from './payments/payment.ts'
+export type {
+  Cause,
+  CheckoutState,
+  Payable,
+  Payment,
+  PaymentStatus,
+  PaymentType,
+} from './payments/payment.ts'
 export type { IgnoredReason, OutcomeResult } from './payments/outcome.ts'
 export type { CreateRefundInput } from './money/refund-payment.ts'
 export type { PollResult } from './money/poll-payment.ts'

@@ -1,22 +1,23 @@
-import type { BillingCore, GatewayDescription, PaymentDetails, Readiness } from './types.ts'
+import type { BillingCore, Readiness } from './types.ts'
 import { findCall, listCalls } from '../database/calls.ts'
-import { listDisputes } from '../database/disputes.ts'
 import { listEvents } from '../database/events.ts'
 import { migrate } from '../database/migrate.ts'
-import { listPaymentMethods } from '../database/payment-methods.ts'
-import { findPayment, listPayments, listRefunds, listTransitions } from '../database/payments.ts'
 import { receive, type IncomingCall, type Intake } from '../intake/receive.ts'
 import { unavailable, type Answer } from '../intake/responses.ts'
-import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
-import type { BillingOptions } from './options.ts'
 import { refuseInsideListener } from '../processing/listener-scope.ts'
 import { forgetListener, listKnownListeners } from '../processing/known-listeners.ts'
 import { replayCall } from '../processing/replay-call.ts'
-import { createRuntime, type Runtime } from './runtime.ts'
 import { readReadiness } from '../upkeep/readiness.ts'
 import { prune } from '../upkeep/prune.ts'
 import { replayFailed } from '../upkeep/replay-failed.ts'
+import { describeGateways, webhookUrl } from './describe-gateways.ts'
+import { gatewayPages } from './gateway-pages.ts'
+import { handle } from './handles.ts'
+import type { BillingOptions } from './options.ts'
+import { paymentOperations } from './payment-operations.ts'
+import { providerOperations } from './provider-operations.ts'
+import { createRuntime, type Runtime } from './runtime.ts'
 
 /**
  * Wires the service: nothing is opened before `start()` or the first use. Errors of the settings
@@ -40,6 +41,7 @@ export function coreOf(runtime: Runtime): BillingCore {
     url: (_route, { gateway }) => webhookUrl(runtime, gateway),
     webhookPaths: settings.webhookPaths,
     origin: settings.origin,
+    pages: gatewayPages(settings.gateways),
     on: (type, listener, listenerOptions = {}) =>
       runtime.addListener({
         type,
@@ -68,6 +70,7 @@ export function coreOf(runtime: Runtime): BillingCore {
       const { retentionDays, log } = settings
       return prune(database, { retentionDays, log, ...(onProgress && { onProgress }) })
     },
+    ...providerOperations(runtime),
     readiness: () => readiness(runtime),
     close,
     [Symbol.asyncDispose]: close,
@@ -85,42 +88,6 @@ async function receiveWhenOpen(runtime: Runtime, call: IncomingCall): Promise<An
     return unavailable
   }
   return receive(call, intake)
-}
-
-/** The database for a single statement; refused inside a listener's transaction. */
-async function handle(runtime: Runtime, what: string) {
-  refuseInsideListener(what)
-  return (await runtime.opened()).database.db
-}
-
-function paymentOperations(runtime: Runtime): BillingCore['payments'] {
-  return {
-    create: async (input) => {
-      refuseInsideListener('billing.payments.create')
-      return runtime.createPayment(input)
-    },
-    get: async (id) => {
-      const db = await handle(runtime, 'billing.payments.get')
-      const payment = isUuid(id) ? await findPayment(db, id) : undefined
-      if (payment === undefined) return undefined
-      const [transitions, events, refunds, disputes, paymentMethods] = await Promise.all([
-        listTransitions(db, id),
-        listEvents(db, { paymentId: id, limit: 100 }),
-        listRefunds(db, id),
-        listDisputes(db, id),
-        listPaymentMethods(db, id),
-      ])
-      return {
-        ...payment,
-        transitions,
-        events: events.data.toReversed(),
-        refunds,
-        disputes,
-        paymentMethods,
-      } satisfies PaymentDetails
-    },
-    list: async (query = {}) => listPayments(await handle(runtime, 'billing.payments.list'), query),
-  }
 }
 
 function callOperations(runtime: Runtime): BillingCore['calls'] {
@@ -141,41 +108,6 @@ function callOperations(runtime: Runtime): BillingCore['calls'] {
         ...(onProgress && { onProgress }),
       }),
   }
-}
-
-/** Enumerates canonical names; aliases answer too. */
-function describeGateways(runtime: Runtime): Readonly<Record<string, GatewayDescription>> {
-  const descriptions: Record<string, GatewayDescription> = {}
-  for (const { gateway, credentials } of runtime.settings.gateways.list()) {
-    const description: GatewayDescription = {
-      name: gateway.name,
-      title: gateway.title,
-      aliases: gateway.aliases,
-      scheme: gateway.scheme,
-      webhook_url: webhookUrl(runtime, gateway.name),
-      webhook_requires_dashboard_setup: gateway.webhook_requires_dashboard_setup,
-      callbackUrlField: gateway.callbackUrlField ?? null,
-      configured: credentials.configured,
-      capabilities: gateway.capabilities,
-    }
-    descriptions[gateway.name] = description
-    for (const alias of gateway.aliases) {
-      Object.defineProperty(descriptions, alias, { value: description, enumerable: false })
-    }
-  }
-  return descriptions
-}
-
-/** Follows the configured path and origin; aliases lead to the canonical name. */
-function webhookUrl({ settings }: Runtime, gateway: string): string {
-  const name = settings.gateways.find(gateway)?.gateway.name
-  if (name === undefined) {
-    throw new QuittanceError(
-      'gateway_unknown',
-      `gateway ${JSON.stringify(gateway)} is not registered`,
-    )
-  }
-  return settings.origin + settings.webhookPaths[0].replace('{gateway}', name)
 }
 
 async function readiness(runtime: Runtime): Promise<Readiness> {

@@ -65,6 +65,13 @@ export interface BillingOptions {
   /** Gateways besides the built-in ones. */
   readonly extraGateways?: readonly Gateway[]
   readonly listeners?: ListenersOption
+  /**
+   * Origins that a payer may be sent on to after the checkout (`return_url`), besides that of
+   * `url`, e.g. `https://shop.example.com`. In development every origin of this machine is.
+   */
+  readonly return_origins?: readonly string[]
+  /** How long a provider may take to answer an operation; default 20 s. */
+  readonly providerTimeoutMs?: number
   /** What the in-transaction listeners of one call may take; default 20 s, embedded 1 s. */
   readonly listenerBudgetMs?: number
   /** Environment-like texts that credentials are read from; the service passes its own. */

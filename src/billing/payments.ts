@@ -5,14 +5,11 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid, newUuid } from '../kernel/ids.ts'
 import { chargeSavedCard } from '../money/charge-saved-card.ts'
 import { checkoutFailure, openCheckout } from '../money/open-checkout.ts'
-import type { Operating } from '../money/operating.ts'
+import { gatewayOf, type Operating } from '../money/operating.ts'
 import type { Payment } from '../payments/payment.ts'
 import { requeueCallsAwaiting } from '../processing/awaiting.ts'
-import {
-  createPayment,
-  type CreatedPayment,
-  type PaymentCreation,
-} from '../processing/create-payment.ts'
+import { createPayment, type CreatedPayment } from '../processing/create-payment.ts'
+import type { PaymentCreation } from '../processing/draft-payment.ts'
 import type { BoundBilling } from '../processing/listener.ts'
 import type { CreatePaymentInput } from '../processing/payment-input.ts'
 import { planCheckout, type Addresses } from '../processing/plan-checkout.ts'
@@ -76,7 +73,10 @@ async function handOver(
     if (isOpen || payment.status !== 'pending') return payment
     throw checkoutFailure(payment)
   }
-  if (plan === 'api') return openCheckout(payment, operating)
+  const { checkout } = gatewayOf(payment, operating).gateway
+  if (plan === 'api' && checkout?.kind === 'api') {
+    return openCheckout(payment, checkout, operating)
+  }
   if (plan === 'charge') {
     return chargeSavedCard(payment, input.initiatedBy ?? 'customer', operating)
   }

@@ -33,7 +33,8 @@ export async function startWork(
     name: 'reconcile',
     expression: '* * * * *',
     retryAfter: minutes(1),
-    run: (signal) => reconcileDue(operatingOf({ processing, queue }, settings), signal),
+    run: (signal) =>
+      reconcileDue(operatingOf({ processing, queue }, settings), { schedule: 'reconcile', signal }),
   }
   const upkeep = startUpkeep({
     database,

@@ -1,5 +1,5 @@
 import type { CallsQuery, WebhookCall } from '../database/calls.ts'
-import type { EventRecord, EventsQuery } from '../database/events.ts'
+import type { Dispatch, EventRecord, EventsQuery } from '../database/events.ts'
 import type { Page } from '../database/page.ts'
 import type { PaymentsQuery, PaymentTransition } from '../database/payments.ts'
 import type { EventType } from '../events/catalogue.ts'
@@ -7,12 +7,20 @@ import type { Capabilities } from '../gateways/gateway.ts'
 import type { Answer } from '../intake/responses.ts'
 import type { IncomingCall } from '../intake/receive.ts'
 import type { Dispute } from '../payments/dispute.ts'
-import type { Payment } from '../payments/payment.ts'
+import type { Payment, PaymentStatus } from '../payments/payment.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
-import type { CreatePaymentInput } from '../processing/create-payment.ts'
+import type { CreatePaymentInput } from '../processing/payment-input.ts'
 import type { Listener, ListenerOptions, QueuedListener } from '../processing/listener.ts'
 import type { KnownListener } from '../processing/known-listeners.ts'
 import type { Worker } from '../processing/worker.ts'
+import type { CreateRefundInput } from '../money/refund-payment.ts'
+import type { PollResult } from '../money/poll-payment.ts'
+import type { BrowserEventType } from '../processing/browser-event.ts'
+import type { CheckoutForm } from '../gateways/operations.ts'
+import type { BackfillOptions, BackfillResult } from '../upkeep/backfill.ts'
+import type { RegistrationResult, RegistrationState } from '../upkeep/register-webhook.ts'
+import type { ReconcileOptions, ReconcileResult } from '../upkeep/reconcile.ts'
+import type { GatewayPage } from './gateway-pages.ts'
 import type { PruneResult } from '../upkeep/prune.ts'
 import type { Readiness } from '../upkeep/readiness.ts'
 import type { FailedQuery, ReplayFailedResult } from '../upkeep/replay-failed.ts'
@@ -37,6 +45,8 @@ export interface GatewayDescription {
 export interface PaymentDetails extends Payment {
   readonly transitions: readonly PaymentTransition[]
   readonly events: readonly EventRecord[]
+  /** Events that wait for another try of their listeners, or have failed for good. */
+  readonly dispatches: readonly Dispatch[]
   readonly refunds: readonly Payment[]
   readonly disputes: readonly Dispute[]
   /** What was saved with this payment. */
@@ -67,6 +77,8 @@ export interface BillingCore {
   readonly webhookPaths: readonly string[]
   /** Origin of generated URLs, without a slash at the end. */
   readonly origin: string
+  /** The pages that gateways bring along for payers' browsers, at each of their paths. */
+  readonly pages: readonly GatewayPage[]
 
   /**
    * Registers a listener; with `queued` it runs after the commit. Errors: listener_unnamed,
@@ -84,12 +96,45 @@ export interface BillingCore {
   ): void
 
   readonly payments: {
-    /** Makes a pending payment. Errors: payment_invalid, payment_exists, gateway_unknown. */
+    /**
+     * Makes a pending payment and asks the provider for its checkout, or charges a saved card. With
+     * an id of the caller's a repeated call gives the same payment and asks nobody. Errors:
+     * payment_invalid, return_url_not_allowed, payment_exists, gateway_unknown,
+     * gateway_not_configured, operation_unsupported, payment_method_unusable; checkout_refused and
+     * checkout_unknown, whose payment is there.
+     */
     create(input: CreatePaymentInput): Promise<Payment>
     /** Undefined for an id that no payment has. */
     get(id: string): Promise<PaymentDetails | undefined>
     /** Charges, newest first. Error: cursor_invalid. */
     list(query?: PaymentsQuery): Promise<Page<Payment>>
+    /** How payments stand now, in one look; what no payment has as its id is left out. */
+    statuses(ids: readonly string[]): Promise<ReadonlyMap<string, PaymentStatus>>
+    /**
+     * Asks the provider what became of the payment, and applies it. Errors: payment_not_found,
+     * operation_unsupported, gateway_not_configured, those of the provider.
+     */
+    poll(id: string): Promise<PollResult>
+    /**
+     * Voids the checkout where the provider can, and makes a pending payment `canceled`. Errors:
+     * payment_not_found, payment_not_cancelable, those of the provider.
+     */
+    cancel(id: string): Promise<Payment>
+    /** What the payer's browser posts to get to the checkout, at a gateway that wants it so. */
+    checkoutForm(payment: Payment): CheckoutForm | undefined
+    /** Whether a payer may be sent on to this URL after the checkout. */
+    allowsReturn(url: string): boolean
+    /** Dispatches what a payer's browser did, once per payment; it changes no payment. */
+    signal(type: BrowserEventType, payment: Payment): Promise<void>
+  }
+  readonly refunds: {
+    /**
+     * Gives a paid payment back, all that is left of it or an amount. Returns the refund's row.
+     * Errors: payment_not_found, payment_not_refundable, refund_invalid, refund_exists,
+     * refund_too_large, operation_unsupported, gateway_not_configured; refund_refused; and
+     * refund_unknown, whose row is there: it is never asked for twice.
+     */
+    create(paymentId: string, input?: CreateRefundInput): Promise<Payment>
   }
   readonly calls: {
     /** Undefined for an id that no stored call has. */
@@ -122,6 +167,18 @@ export interface BillingCore {
   migrate(): Promise<readonly string[]>
   /** Starts processing in this process: calls, deliveries, sweeper, schedules. */
   work(options?: WorkOptions): Promise<Worker>
+  /** Stores the provider's events that never reached us, to be processed like callbacks. */
+  backfill(options: BackfillOptions): Promise<BackfillResult>
+  readonly registration: {
+    /** What the provider has registered as callback URLs, compared with what is configured. */
+    read(gateway: string): Promise<RegistrationState>
+    /** Makes the provider send exactly the events that we handle to our callback URL. */
+    register(gateway: string): Promise<RegistrationResult>
+    /** Removes endpoints at the provider, by its ids of them. */
+    remove(gateway: string, ids: readonly string[]): Promise<void>
+  }
+  /** Asks the providers after every payment that is due, and brings up events that are missing. */
+  reconcile(options?: ReconcileOptions): Promise<ReconcileResult>
   /** Deletes finished calls older than the retention window. */
   prune(onProgress?: (deletedCalls: number, totalCalls: number) => void): Promise<PruneResult>
   /** Whether this process can take callbacks now, and why not. Never throws. */
@@ -131,4 +188,7 @@ export interface BillingCore {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+export type { BrowserEventType, CheckoutForm, CreateRefundInput, PollResult }
+export type { BackfillOptions, BackfillResult, RegistrationResult, RegistrationState }
+export type { ReconcileOptions, ReconcileResult }
 export type { FailedQuery, KnownListener, PruneResult, Readiness, ReplayFailedResult }

@@ -47,6 +47,8 @@ const schema = z.strictObject({
   extraGateways: z.array(anything).optional(),
   listeners: z.record(z.string(), listeners).optional(),
   production: z.boolean().optional(),
+  return_origins: z.array(z.string()).optional(),
+  providerTimeoutMs: z.int().positive().optional(),
   listenerBudgetMs: z.int().positive().optional(),
 })
 

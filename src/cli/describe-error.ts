@@ -2,11 +2,18 @@ import { isQuittanceError } from '../kernel/errors.ts'
 
 /** One line: what, where, and how to mend it. */
 export function describeError(error: unknown): string {
-  if (isQuittanceError(error)) return oneLine(`${error.message} — ${error.fix}`)
+  if (isQuittanceError(error)) return oneLine(`${error.message} — ${atTheShell(error.fix)}`)
   if (error instanceof AggregateError && error.message === '') {
     return oneLine(error.errors.map(describeError).join('; '))
   }
   return oneLine(error instanceof Error ? error.message || error.name : String(error))
+}
+
+/** What a fix tells callers of the library to pass, as an option of the command. */
+const spellings = [['say checkout: false', 'give --no-checkout']] as const
+
+function atTheShell(fix: string): string {
+  return spellings.reduce((text, [there, here]) => text.replaceAll(there, here), fix)
 }
 
 export function oneLine(text: string): string {

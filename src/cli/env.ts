@@ -35,6 +35,10 @@ const origin: Variable<string> = {
   schema: text.refine(isOrigin).transform((url) => new URL(url).origin),
   allowed: 'an origin such as https://pay.example.com, without a path',
 }
+const origins: Variable<readonly string[]> = {
+  schema: text.transform(separated).refine((all) => all.every(isOrigin)),
+  allowed: 'origins such as https://shop.example.com, separated by commas',
+}
 
 function variable<T>(schema: z.ZodType<T>, allowed: string, secret = false): Variable<T> {
   return { schema, allowed, secret }
@@ -56,6 +60,7 @@ const variables = {
     wholeNumber(1, 36_500),
     'a whole number of days from 1 to 36500',
   ),
+  BILLING_RETURN_ORIGINS: origins,
   BILLING_ENCRYPTION_KEY: variable(text, 'keys of 32 bytes in base64', true),
   BILLING_API_TOKEN: variable(text.regex(/^[\x21-\x7e]+$/), 'a text without spaces', true),
 } as const satisfies Record<string, Variable<unknown>>
@@ -163,6 +168,7 @@ function merged(values: Values, config: BillingOptions): BillingOptions {
         ...given('queue', values.BILLING_QUEUE),
       },
     },
+    ...given('return_origins', values.BILLING_RETURN_ORIGINS),
   }
 }
 
@@ -197,6 +203,10 @@ function withoutBlanks(
       return trimmed === '' ? [] : [[name, trimmed]]
     }),
   )
+}
+
+function separated(list: string): readonly string[] {
+  return list.split(',').map((one) => one.trim())
 }
 
 function isOrigin(value: string): boolean {

@@ -4,6 +4,11 @@ export type OnProgress = (done: number, total: number) => void
 /** Room for the bar and its numbers in one line. */
 const narrowest = 60
 
+const counted = (done: number, total: number) => `${done} of ${total}`
+
+/** For what is known as a part of the whole: gets numbers up to a hundred. */
+export const percent = (done: number) => `${done} %`
+
 /**
  * A bar on standard error while `work` runs; nothing where that is no terminal. The work gets
  * `undefined` then, and need not count.
@@ -11,6 +16,7 @@ const narrowest = 60
 export async function withProgress<T>(
   message: string,
   work: (onProgress: OnProgress | undefined) => Promise<T>,
+  worded: (done: number, total: number) => string = counted,
 ): Promise<T> {
   const { isTTY, columns } = process.stderr
   // Some terminals, e.g. of containers, do not know their width.
@@ -35,7 +41,7 @@ export async function withProgress<T>(
   try {
     return await work((done, total) => {
       const reached = total === 0 ? 0 : Math.floor((done / total) * max)
-      bar.advance(reached - shown, `${message} ${done} of ${total}`)
+      bar.advance(reached - shown, `${message} ${worded(done, total)}`)
       shown = reached
     })
   } finally {

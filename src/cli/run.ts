@@ -1,12 +1,17 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Help } from 'commander'
 import { isQuittanceError } from '../kernel/errors.ts'
+import { addBackfill } from './commands/backfill.ts'
 import { addCalls } from './commands/calls.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addGateways } from './commands/gateways.ts'
 import { addListeners } from './commands/listeners.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addPayments } from './commands/payments.ts'
+import { addPoll } from './commands/poll.ts'
 import { addPrune } from './commands/prune.ts'
+import { addReconcile } from './commands/reconcile.ts'
+import { addRefund } from './commands/refund.ts'
+import { addRegisterWebhooks } from './commands/register-webhook.ts'
 import { addSend } from './commands/send.ts'
 import { addServe } from './commands/serve.ts'
 import { addWork } from './commands/work.ts'
@@ -47,7 +52,7 @@ export function createProgram(): Command {
       outputError: () => {},
       getOutHelpWidth: () => Math.min(process.stdout.columns ?? terminalWidth, terminalWidth),
     })
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: withoutSecondName })
     .showSuggestionAfterError(true)
     .addHelpText(
       'after',
@@ -64,7 +69,12 @@ export function createProgram(): Command {
     addWork,
     addMigrate,
     addPrune,
+    addReconcile,
+    addBackfill,
+    addRegisterWebhooks,
     addPayments,
+    addRefund,
+    addPoll,
     addCalls,
     addListeners,
     addGateways,
@@ -73,6 +83,11 @@ export function createProgram(): Command {
   ]
   for (const addCommand of add) addCommand(program)
   return program
+}
+
+/** A second name would widen the column for all of them. */
+function withoutSecondName(command: Command): string {
+  return new Help().subcommandTerm(command).replace(/\|\S+/, '')
 }
 
 function withoutPrefix(args: readonly string[]): readonly string[] {

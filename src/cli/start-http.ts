@@ -28,10 +28,11 @@ export interface HttpService {
 export async function startHttp({ core, settings, commandLog }: OpenService): Promise<HttpService> {
   const { options, host, port } = settings
   const { log } = commandLog
-  let stopping = false
+  const closing = new AbortController()
   // In development the management API works at once, under a token of this run.
   const apiToken = settings.apiToken ?? (options.production ? undefined : newToken())
-  const readiness = () => (stopping ? Promise.resolve(stoppingReadiness) : core.readiness())
+  const readiness = () =>
+    closing.signal.aborted ? Promise.resolve(stoppingReadiness) : core.readiness()
   const app = createApp(
     { ...core, readiness },
     {
@@ -39,6 +40,7 @@ export async function startHttp({ core, settings, commandLog }: OpenService): Pr
       maxBodyBytes: options.webhook?.max_body_bytes ?? defaultBodyBytes,
       webhookMiddleware: options.webhook?.middleware ?? [],
       log,
+      closing: closing.signal,
     },
   )
   const server = await listen(app, { host, port, log })
@@ -46,7 +48,7 @@ export async function startHttp({ core, settings, commandLog }: OpenService): Pr
     url: server.url,
     apiToken,
     stop: () => {
-      stopping = true
+      closing.abort()
       return server.close(requestGraceMs)
     },
   }

@@ -13,7 +13,7 @@ export interface CheckoutAnswer {
 
 /**
  * Writes what the provider answered; its ids only where there are none yet. An answer that comes
- * after the checkout was closed, or after a poll has found it, changes neither.
+ * after the checkout was closed leaves it closed, and brings no URL.
  */
 export async function recordCheckout(
   db: Kysely<Tables>,
@@ -26,11 +26,14 @@ export async function recordCheckout(
     .set({
       checkout: sql<Payment['checkout']>`case
         when checkout = 'unknown' or ${state} = 'closed' then ${state} else checkout end`,
-      checkout_url: sql<string>`coalesce(checkout_url, ${url ?? null})`,
-      checkout_error: error,
+      checkout_url: sql<string>`case
+        when checkout in ('unknown', 'open') then coalesce(checkout_url, ${url ?? null})
+        else checkout_url end`,
+      operation_error: error,
       checkout_reference: sql<string>`coalesce(checkout_reference, ${checkoutReference})`,
       provider_reference: sql<string>`coalesce(provider_reference, ${providerReference})`,
       ...(expiresAt instanceof Date && { expires_at: expiresAt }),
+      answered_at: sql<Date>`clock_timestamp()`,
       updated_at: sql<Date>`clock_timestamp()`,
     })
     .where('id', '=', paymentId)
@@ -52,15 +55,15 @@ export async function schedulePoll(
     .execute()
 }
 
-/** Keeps what a provider answered to a refund that it did not take on. */
-export async function recordRefundFailure(
+/** That the provider has answered the request for a refund, and why not with a yes. */
+export async function recordRefundAnswer(
   db: Kysely<Tables>,
   refundId: string,
-  error: string,
+  error: string | null,
 ): Promise<void> {
   await db
     .updateTable('billing.payments')
-    .set({ checkout_error: error })
+    .set({ answered_at: sql<Date>`clock_timestamp()`, operation_error: error })
     .where('id', '=', refundId)
     .where('type', '=', 'refund')
     .execute()

@@ -6,8 +6,9 @@ import type { Tables } from './tables.ts'
 /** Whoever takes a payment has so long to ask after it: if it dies, the payment is due again. */
 const takenFor: Duration = 5 * 60_000
 
-const isDue = sql`next_poll_at <= clock_timestamp() and status <> 'paid'
-  and (type = 'charge' or status = 'pending')`
+/** The same words as those of the index. */
+const isDue = sql`next_poll_at <= clock_timestamp()
+  and ((type = 'charge' and status <> 'paid') or (type = 'refund' and status = 'pending'))`
 
 /**
  * Takes the payment of the gateway that has been due for the longest, for nobody else to take
@@ -34,4 +35,10 @@ export async function countDuePayments(
     select gateway, count(*)::int as due from billing.payments where ${isDue}
     group by gateway order by gateway`.execute(db)
   return rows
+}
+
+/** Puts a row that nobody asked after among those that are due soon. */
+export async function askSoonAfter(db: Kysely<Tables>, paymentId: string): Promise<void> {
+  await sql`update billing.payments set next_poll_at = clock_timestamp() + ${interval(takenFor)}
+    where id = ${paymentId}`.execute(db)
 }

@@ -33,6 +33,8 @@ const statementLimitMs = hours(1)
 function openPatiently({ connection }: Database): Kysely<Tables> {
   const limits = { query_timeout: statementLimitMs, statement_timeout: statementLimitMs }
   const pool = new pg.Pool({ ...connection, ...limits, max: 2 })
+  // Whoever waits for its answer gets the same error.
+  pool.on('error', () => {})
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 

@@ -29,6 +29,20 @@ export async function findPayment(db: Kysely<Tables>, id: string): Promise<Payme
   return row && toPayment(row)
 }
 
+/** The status of each; ids that no payment has are left out. */
+export async function readStatuses(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, PaymentStatus>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('billing.payments')
+    .select(['id', 'status'])
+    .where('id', '=', sql<string>`any(${[...ids]}::uuid[])`)
+    .execute()
+  return new Map(rows.map(({ id, status }) => [id, status]))
+}
+
 export async function listPayments(
   db: Kysely<Tables>,
   query: PaymentsQuery,
@@ -143,7 +157,7 @@ export async function lockPayments(
 }
 
 /** A row to be written; the database says when. */
-export type NewPayment = Omit<Payment, 'createdAt' | 'updatedAt'> & {
+export type NewPayment = Omit<Payment, 'pollError' | 'createdAt' | 'updatedAt'> & {
   /** When the provider is asked after it. */
   readonly nextPollAt: Date | null
 }
@@ -174,7 +188,7 @@ export async function insertPayment(
       provider_reference: payment.providerReference,
       checkout: payment.checkout,
       checkout_url: payment.checkoutUrl,
-      checkout_error: payment.checkoutError,
+      operation_error: payment.operationError,
       save_card: payment.saveCard,
       payment_method_id: payment.paymentMethodId,
       handed_at: payment.handedAt,
@@ -230,7 +244,8 @@ export function toPayment(row: Selectable<PaymentsTable>): Payment {
     providerReference: row.provider_reference,
     checkout: row.checkout,
     checkoutUrl: row.checkout_url,
-    checkoutError: row.checkout_error,
+    operationError: row.operation_error,
+    pollError: row.poll_error,
     saveCard: row.save_card,
     paymentMethodId: row.payment_method_id,
     handedAt: row.handed_at,

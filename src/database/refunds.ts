@@ -1,19 +1,32 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
+import { minutes } from '../kernel/duration.ts'
 import type { RefundRow } from '../payments/match-refund.ts'
+import { interval } from './interval.ts'
 import { toPayment } from './payments.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
+
+/** A provider has answered by then, or will not. */
+const underWayFor = minutes(1)
 
 /** The refunds of a charge, oldest first. */
 export async function refundsOf(
   db: Kysely<Tables>,
   chargeId: string,
 ): Promise<readonly RefundRow[]> {
-  const { rows } = await sql<Selectable<PaymentsTable> & { readonly claimed: boolean }>`
+  const { rows } = await sql<
+    Selectable<PaymentsTable> & { readonly claimed: boolean; readonly under_way: boolean }
+  >`
     select refund.*, exists (
-      select from billing.events as event
-      where event.payment_id = refund.id and event.type = 'PaymentRefunded') as claimed
+        select from billing.events as event
+        where event.payment_id = refund.id and event.type = 'PaymentRefunded') as claimed,
+      status = 'pending' and answered_at is null and coalesce(
+        handed_at > clock_timestamp() - ${interval(underWayFor)}, false) as under_way
     from billing.payments as refund
     where refund.parent_id = ${chargeId}
     order by refund.created_at, refund.id`.execute(db)
-  return rows.map(({ claimed, ...row }) => ({ refund: toPayment(row), claimed }))
+  return rows.map(({ claimed, under_way: underWay, ...row }) => ({
+    refund: toPayment(row),
+    claimed,
+    underWay,
+  }))
 }

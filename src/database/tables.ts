@@ -42,10 +42,12 @@ export interface PaymentsTable {
   checkout: Generated<CheckoutState>
   checkout_url: string | null
   /** What a provider answered that did not do what it was asked for. */
-  checkout_error: string | null
+  operation_error: string | null
   save_card: Generated<boolean>
   payment_method_id: string | null
   handed_at: NullableTimestamp
+  /** When it answered, or failed to, the request that it was handed with. */
+  answered_at: NullableTimestamp
   /** When the provider is asked after it; null: no more. */
   next_poll_at: NullableTimestamp
   /** Why the last question had no answer. */

@@ -33,6 +33,9 @@ export { hmacSha256, matchesHmacSha256 } from './signing/hmac-sha256.ts'
 export type { SignedText } from './signing/hmac-sha256.ts'
 export type { Secret } from '../kernel/secret.ts'
 
+// A page of the gateway's own for payers' browsers.
+export type { BrowserPage, BrowserPageContent } from './browser-page.ts'
+
 // Looking something up at the provider, or having it do something.
 export type {
   Backfill,

@@ -5,7 +5,7 @@ import { isQuittanceError, type ErrorCode } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { internalError, json, respond } from './respond.ts'
 
-/** What the management API answers for a failure that its caller can mend; all others are 500. */
+/** What the management API answers for a failure that it has a word for; all others are 500. */
 const statusOf: Partial<Record<ErrorCode, number>> = {
   cursor_invalid: 400,
   payment_not_found: 404,
@@ -13,15 +13,34 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   payment_exists: 409,
   call_in_progress: 409,
   payment_invalid: 422,
+  payment_not_refundable: 409,
+  payment_not_cancelable: 409,
+  refund_exists: 409,
+  refund_too_large: 409,
   gateway_unknown: 422,
   gateway_not_configured: 422,
+  refund_invalid: 422,
+  return_url_not_allowed: 422,
+  payment_method_unusable: 422,
+  operation_unsupported: 422,
+  // This process cannot do it, and only its operator can change that.
+  listener_missing: 500,
+  // The provider said no, or nothing that can be read.
+  checkout_refused: 502,
+  refund_refused: 502,
+  provider_refused: 502,
+  provider_reply_invalid: 502,
+  // Nobody knows what came of it yet.
+  checkout_unknown: 504,
+  refund_unknown: 504,
+  provider_unreachable: 504,
 }
 
 /** Failures of the database that pass by themselves. */
 const passing: ReadonlySet<ErrorCode> = new Set(['database_unreachable', 'embedded_lost'])
 
-/** Ends a request with 400 and a sentence that says what is wrong with it. */
-export function refuse(text: string, status: 400 | 413 = 400): HTTPException {
+/** Ends a request with a sentence that says what is wrong with it. */
+export function refuse(text: string, status: 400 | 413 | 422 = 400): HTTPException {
   return new HTTPException(status, { message: text })
 }
 
@@ -29,7 +48,11 @@ export function apiError(error: Error, log: Log): Response {
   if (error instanceof HTTPException) return respond(message(error.status, error.message))
   if (isQuittanceError(error)) {
     const status = statusOf[error.code]
-    if (status !== undefined) return json(status, { message: error.message, code: error.code })
+    if (status !== undefined) {
+      const { message: said, code, providerCode } = error
+      if (status >= 500) log.warn({ err: error }, 'the management API could not do what was asked')
+      return json(status, { message: said, code, provider_code: providerCode })
+    }
   }
   if (isPassing(error) || (isQuittanceError(error) && passing.has(error.code))) {
     log.warn({ err: error }, 'the database did not answer the management API')

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { eventTypes } from '../events/catalogue.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { paymentStatuses } from '../payments/payment.ts'
+import type { CreatePaymentInput } from '../processing/payment-input.ts'
 
 type Schema<T> = z.ZodType<T>
 
@@ -53,9 +54,17 @@ const amountRule = must('must be a whole number of minor units, not negative')
 const amount = z
   .number(amountRule)
   .refine((value) => Number.isSafeInteger(value) && value >= 0, amountRule)
+const refundAmountRule = must('must be a whole number of minor units above 0')
+const refundAmount = z
+  .number(refundAmountRule)
+  .refine((value) => Number.isSafeInteger(value) && value > 0, refundAmountRule)
 
 const currencyRule = must('must be an ISO 4217 code in capitals, such as UAH')
 const urlRule = must('must be an http or https URL')
+const flag = z.boolean(must('must be true or false'))
+const timeRule = must('must be a time in ISO 8601, such as 2026-11-20T09:30:00Z')
+const time = z.iso.datetime({ offset: true, ...timeRule }).transform((value) => new Date(value))
+const objectRule = must('must be a JSON object')
 
 export const createPaymentBody = z.strictObject(
   {
@@ -69,12 +78,49 @@ export const createPaymentBody = z.strictObject(
     customer: plainObject().optional(),
     metadata: plainObject().optional(),
     merchant_account: text(255).optional(),
-    live: z.boolean(must('must be true or false')).optional(),
+    live: flag.optional(),
+    checkout: flag.optional(),
     checkout_reference: text(255).optional(),
     provider_reference: text(255).optional(),
+    expires_at: time.optional(),
+    save_card: flag.optional(),
+    payment_method_id: uuid.optional(),
+    initiated_by: oneOf(['customer', 'merchant']).optional(),
   },
-  must('must be a JSON object'),
+  objectRule,
 )
+
+/** The body in the names of the library. */
+export function paymentInput({
+  return_url: returnUrl,
+  merchant_account: merchantAccount,
+  checkout_reference: checkoutReference,
+  provider_reference: providerReference,
+  expires_at: expiresAt,
+  save_card: saveCard,
+  payment_method_id: paymentMethodId,
+  initiated_by: initiatedBy,
+  ...same
+}: z.output<typeof createPaymentBody>): CreatePaymentInput {
+  return {
+    ...same,
+    returnUrl,
+    merchantAccount,
+    checkoutReference,
+    providerReference,
+    expiresAt,
+    saveCard,
+    paymentMethodId,
+    initiatedBy,
+  }
+}
+
+export const refundBody = z.strictObject(
+  { id: uuid.optional(), amount: refundAmount.optional(), reason: text(500).optional() },
+  objectRule,
+)
+
+export const emptyBody = z.strictObject({}, objectRule)
 
 const limitRule = must('must be a whole number from 1 to 100')
 const limit = z

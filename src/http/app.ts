@@ -2,11 +2,14 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { BillingCore } from '../billing/types.ts'
 import { message } from '../intake/responses.ts'
+import { systemClock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
-import { fakeCheckoutPage } from './fake-checkout-page.ts'
 import { health, healthPaths } from './health.ts'
 import { managementApi } from './management-api.ts'
+import { browserPages, defaultLimits } from './pages/browser-pages.ts'
+import { fakeCheckoutPage } from './pages/fake-checkout-page.ts'
+import type { StreamLimits } from './pages/page-context.ts'
 import { internalError, notFound, respond } from './respond.ts'
 import { webhookRoute } from './webhook-route.ts'
 
@@ -20,11 +23,15 @@ export interface AppOptions {
   readonly maxBodyBytes: number
   readonly webhookMiddleware: readonly MiddlewareHandler[]
   readonly log: Log
+  /** The service stops: streams to browsers end. */
+  readonly closing?: AbortSignal
+  /** How payers' browsers may follow the status of a payment. */
+  readonly streams?: Partial<StreamLimits>
 }
 
 /** Everything that Quittance answers over HTTP, as one web-standard `fetch`. */
 export function createApp(core: BillingCore, options: AppOptions): Hono {
-  const { apiToken, log } = options
+  const { apiToken, log, closing } = options
   const app = new Hono()
   // First, and alone on its path: a callback passes no other handler.
   app.use(webhookRoute(core, { ...options, ownPaths: healthPaths }))
@@ -34,6 +41,8 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
     checkoutPath,
     fakeCheckoutPage(core, (request) => app.fetch(request)),
   )
+  const limits = { ...defaultLimits, ...options.streams }
+  app.route('/', browserPages({ core, log, now: systemClock, limits, closing }))
   app.notFound(() => respond(notFound))
   app.onError((error) => {
     // What a middleware of the user's throws on purpose, such as 429.

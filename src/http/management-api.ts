@@ -1,20 +1,27 @@
-import { Hono, type Context } from 'hono'
-import type { ZodType } from 'zod'
+import { Hono } from 'hono'
 import type { BillingCore } from '../billing/types.ts'
-import { assertNever, QuittanceError } from '../kernel/errors.ts'
+import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
-import { apiError, refuse } from './api-errors.ts'
+import { apiError } from './api-errors.ts'
 import {
   callsQuery,
   check,
   createPaymentBody,
   eventsQuery,
+  paymentInput,
   paymentsQuery,
-  readQuery,
+  refundBody,
 } from './api-input.ts'
-import { readBody } from './read-body.ts'
+import {
+  canonical,
+  defined,
+  queryOf,
+  readJson,
+  readOptionalJson,
+  requireNoFields,
+} from './api-request.ts'
 import { requireToken } from './require-token.ts'
 import { json, onlyAllow } from './respond.ts'
 import {
@@ -25,14 +32,13 @@ import {
   pageView,
   paymentDetailsView,
   paymentView,
+  pollView,
 } from './wire.ts'
 
 export interface ManagementApiOptions {
   readonly apiToken: Secret
   readonly log: Log
 }
-
-const largestBodyBytes = 64 * 1024
 
 /** `/billing/api`: what a merchant's server and an operator's script work with. */
 export function managementApi(core: BillingCore, options: ManagementApiOptions): Hono {
@@ -58,15 +64,7 @@ function paymentRoutes(api: Hono, core: BillingCore): void {
   api.post('/payments', async (c) => {
     const checked = check(createPaymentBody, await readJson(c))
     if (!checked.ok) throw new QuittanceError('payment_invalid', checked.message)
-    const {
-      return_url: returnUrl,
-      merchant_account: merchantAccount,
-      checkout_reference: checkoutReference,
-      provider_reference: providerReference,
-      ...same
-    } = checked.value
-    const named = { returnUrl, merchantAccount, checkoutReference, providerReference }
-    return json(201, paymentView(await core.payments.create(defined({ ...same, ...named }))))
+    return json(201, paymentView(await core.payments.create(paymentInput(checked.value))))
   })
   api.get('/payments', async (c) => {
     const query = canonical(core, queryOf(c, paymentsQuery))
@@ -82,6 +80,28 @@ function paymentRoutes(api: Hono, core: BillingCore): void {
   })
   api.all('/payments', onlyAllow('GET, HEAD, POST'))
   api.all('/payments/:id', onlyAllow('GET, HEAD'))
+  moneyRoutes(api, core)
+}
+
+/** What asks the provider. */
+function moneyRoutes(api: Hono, core: BillingCore): void {
+  api.post('/payments/:id/refunds', async (c) => {
+    const checked = check(refundBody, await readOptionalJson(c))
+    if (!checked.ok) throw new QuittanceError('refund_invalid', checked.message)
+    const refund = await core.refunds.create(c.req.param('id'), checked.value)
+    return json(201, paymentView(refund))
+  })
+  api.post('/payments/:id/poll', async (c) => {
+    await requireNoFields(c)
+    return json(200, pollView(await core.payments.poll(c.req.param('id'))))
+  })
+  api.post('/payments/:id/cancel', async (c) => {
+    await requireNoFields(c)
+    return json(200, paymentView(await core.payments.cancel(c.req.param('id'))))
+  })
+  for (const operation of ['refunds', 'poll', 'cancel']) {
+    api.all(`/payments/:id/${operation}`, onlyAllow('POST'))
+  }
 }
 
 function callRoutes(api: Hono, core: BillingCore): void {
@@ -109,60 +129,4 @@ function callRoutes(api: Hono, core: BillingCore): void {
 
 function noSuchCall(): QuittanceError {
   return new QuittanceError('call_not_found', 'there is no webhook call with this id')
-}
-
-function queryOf<T>(c: Context, schema: ZodType<T>): T {
-  const query = readQuery(new URL(c.req.url).searchParams)
-  if (query === undefined) throw refuse('a query parameter is given twice')
-  const checked = check(schema, query)
-  if (!checked.ok) throw refuse(checked.message)
-  return checked.value
-}
-
-/** Rows carry the canonical name; a caller may ask by an alias. */
-function canonical<T extends { readonly gateway?: string | undefined }>(
-  core: BillingCore,
-  query: T,
-) {
-  const { gateway, ...rest } = query
-  if (gateway === undefined) return defined(rest)
-  const name = core.gatewayName(gateway)
-  if (name === undefined) {
-    throw new QuittanceError('gateway_unknown', `there is no gateway ${JSON.stringify(gateway)}`)
-  }
-  return defined({ ...rest, gateway: name })
-}
-
-type Defined<T> = {
-  [K in keyof T as undefined extends T[K] ? never : K]: T[K]
-} & { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> }
-
-/** The same without the fields that are undefined. */
-function defined<T extends object>(value: T): Defined<T> {
-  const kept = Object.entries(value).filter(([, field]) => field !== undefined)
-  return Object.fromEntries(kept) as Defined<T>
-}
-
-async function readJson(c: Context): Promise<unknown> {
-  const read = await readBody(c, largestBodyBytes)
-  switch (read.kind) {
-    case 'read':
-      return parseJson(read.bytes)
-    case 'too_large':
-      throw refuse('body too large', 413)
-    case 'cut_short':
-      throw refuse('bad request')
-    case 'consumed':
-      throw new Error('the body was read before it got here: move the body parser after the mount')
-    default:
-      return assertNever(read)
-  }
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    throw refuse('the body is not JSON')
-  }
 }

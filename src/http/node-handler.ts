@@ -1,12 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { checkoutPath } from './app.ts'
+import { isPagePath } from './pages/browser-pages.ts'
 import { badRequest, internalError, respond } from './respond.ts'
 import { gatewayInPath } from './webhook-path.ts'
 
 /** What of a `Billing` is mounted. */
 export interface Mountable {
   readonly webhookPaths: readonly string[]
+  /** The pages of gateways. */
+  readonly pages?: readonly { readonly path: string }[]
   fetch(request: Request, env?: unknown): Promise<Response>
 }
 
@@ -20,7 +23,7 @@ export type NodeHandler = (
 /**
  * Mounts a billing in an app on Node: `createServer(nodeHandler(billing))`, or
  * `app.use(nodeHandler(billing))` above every body parser. Given a `next`, it takes the webhook
- * route (and in development the checkout page) and hands on all else, unread; without one it
+ * route and the pages that payers see, and hands on all else, unread; without one it
  * answers everything that `billing.fetch` does. Below a prefix the path counts as it was sent, and
  * else what is left of it.
  */
@@ -28,7 +31,8 @@ export function nodeHandler(billing: Mountable): NodeHandler {
   const gatewayOf = gatewayInPath(billing.webhookPaths)
   const isOurs = (url: string) => {
     const path = pathOf(url)
-    return gatewayOf(path) !== undefined || path.startsWith(`${checkoutPath}/`)
+    if (gatewayOf(path) !== undefined || path.startsWith(`${checkoutPath}/`)) return true
+    return isPagePath(path, billing.pages ?? [])
   }
   const listener = getRequestListener((request, env) => billing.fetch(request, env), {
     // Request and Response of the host app stay what they are.

@@ -1,4 +1,4 @@
-import type { GatewayDescription, PaymentDetails } from '../billing/types.ts'
+import type { GatewayDescription, PaymentDetails, PollResult } from '../billing/types.ts'
 import type { WebhookCall } from '../database/calls.ts'
 import type { EventRecord } from '../database/events.ts'
 import type { Page } from '../database/page.ts'
@@ -30,7 +30,14 @@ export function paymentView(payment: Payment) {
     return_url: payment.returnUrl,
     checkout_reference: payment.checkoutReference,
     provider_reference: payment.providerReference,
+    checkout: payment.checkout,
     checkout_url: payment.checkoutUrl,
+    /** Of a refund: what the provider answered to it. */
+    operation_error: payment.operationError,
+    poll_error: payment.pollError,
+    save_card: payment.saveCard,
+    payment_method_id: payment.paymentMethodId,
+    handed_at: payment.handedAt?.toISOString() ?? null,
     expires_at: payment.expiresAt?.toISOString() ?? null,
     created_at: payment.createdAt.toISOString(),
     updated_at: payment.updatedAt.toISOString(),
@@ -46,6 +53,11 @@ export function paymentDetailsView(payment: PaymentDetails) {
     disputes: payment.disputes.map(disputeView),
     payment_methods: payment.paymentMethods.map(paymentMethodView),
   }
+}
+
+/** What asking the provider came to. */
+export function pollView({ payment, standing, results }: PollResult) {
+  return { payment: paymentView(payment), standing, results }
 }
 
 function disputeView(dispute: Dispute) {

@@ -51,6 +51,7 @@ export const errorCatalogue = {
   refund_exists: 'Use another id, or send the content that this refund was created with.',
   refund_too_large: 'Refund what is left at most; refunds under way count as done.',
   refund_refused: 'See what the provider says; the money has not been moved.',
+  refund_under_way: 'Nothing is lost: it is looked at again once the provider has answered.',
   refund_unknown:
     'Do not refund again: the provider is asked what became of it. Look at the payment later.',
   payment_exists: 'Use another id, or send the content that this payment was created with.',

@@ -8,7 +8,7 @@ import type { PaymentMethod } from '../payments/payment-method.ts'
 import { tokenContext } from '../processing/apply-payment-method.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import { checkoutRequest } from '../processing/plan-checkout.ts'
-import { recordCheckoutFailure, recordOpened } from './open-checkout.ts'
+import { recordFailure, takeAnswer } from './open-checkout.ts'
 import { askProvider, gatewayOf, type Operating } from './operating.ts'
 
 /**
@@ -25,20 +25,13 @@ export async function chargeSavedCard(
   try {
     reply = await request(payment, initiatedBy, operating)
   } catch (error) {
-    throw await recordCheckoutFailure(payment, operating, error)
+    throw await recordFailure(payment, operating, error)
   }
-  const { checkoutReference, providerReference, redirectUrl } = reply
-  const bound = await recordOpened(payment, operating, {
-    state: 'open',
-    found: {
-      ...(checkoutReference !== undefined && { checkoutReference }),
-      ...(providerReference !== undefined && { providerReference }),
-      ...(redirectUrl !== undefined && { url: redirectUrl }),
-    },
-  })
-  await operating.onReferences(bound)
+  const { redirectUrl, outcomes, ...references } = reply
+  const answer = { ...references, ...(redirectUrl !== undefined && { url: redirectUrl }) }
+  const bound = await takeAnswer(payment, answer, operating)
   await applyReport(
-    { gateway: bound.gateway, outcomes: reply.outcomes, cause: 'poll', queue: operating.queue },
+    { gateway: bound.gateway, outcomes, cause: 'poll', queue: operating.queue },
     operating.processing,
   )
   return (await findPayment(operating.processing.database.db, payment.id)) ?? bound
@@ -54,7 +47,9 @@ async function request(
   const { db } = operating.processing.database
   const id = payment.paymentMethodId
   const method = id === null ? undefined : await findPaymentMethod(db, id)
-  if (charge === undefined || method === undefined) throw new Error('there is no card to charge')
+  if (charge === undefined || method?.status !== 'attached') {
+    throw new QuittanceError('payment_method_unusable', 'the saved card has been removed')
+  }
   const token = await tokenOf(method, operating)
   if (token === null && found.gateway.secretFields.length > 0) {
     const text = `the token of saved card ${method.id} cannot be read: its encryption key is gone`

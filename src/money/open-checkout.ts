@@ -1,6 +1,6 @@
 import { recordCheckout } from '../database/checkouts.ts'
 import { sqlStateOf } from '../database/failure.ts'
-import type { OpenedCheckout } from '../gateways/operations.ts'
+import type { CheckoutOperation, OpenedCheckout } from '../gateways/operations.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { insist } from '../processing/insist.ts'
@@ -12,59 +12,75 @@ import { askProvider, failureText, gatewayOf, isRefusal, type Operating } from '
  * `checkout_refused`, and `checkout_unknown` where nobody knows whether there is one by now: the
  * row keeps what was said, and a poll finds out.
  */
-export async function openCheckout(payment: Payment, operating: Operating): Promise<Payment> {
-  const found = gatewayOf(payment, operating)
-  const { checkout } = found.gateway
-  if (checkout?.kind !== 'api') return payment
+export async function openCheckout(
+  payment: Payment,
+  checkout: CheckoutOperation & { readonly kind: 'api' },
+  operating: Operating,
+): Promise<Payment> {
   let opened: OpenedCheckout
   try {
-    opened = await askProvider(found, operating, (context) =>
+    opened = await askProvider(gatewayOf(payment, operating), operating, (context) =>
       checkout.open(checkoutRequest(payment, operating.addresses), context),
     )
   } catch (error) {
-    throw await recordCheckoutFailure(payment, operating, error)
+    throw await recordFailure(payment, operating, error)
   }
-  const open = await recordOpened(payment, operating, { state: 'open', found: opened })
-  await operating.onReferences(open)
-  return open
+  return takeAnswer(payment, opened, operating)
 }
 
-/** Writes what the provider told; an id that another payment has already is none of this one's. */
-export async function recordOpened(
+/** Writes what the provider answered; the payment as it stands then. Error: `checkout_unknown`. */
+export async function takeAnswer(
   payment: Payment,
+  answer: Partial<OpenedCheckout>,
   operating: Operating,
-  answer: { readonly state: 'open' | 'unknown'; readonly found: Partial<OpenedCheckout> },
 ): Promise<Payment> {
-  const { db } = operating.processing.database
+  const bound = await bindCheckout(payment, { state: 'open', found: answer }, operating)
+  if (bound !== undefined) return bound
+  const text = `${payment.gateway} answered with an id that belongs to another payment`
+  throw await recordFailure(payment, operating, new Error(text))
+}
+
+/** Gives the payment the provider's ids and URL; undefined where they are another payment's. */
+export async function bindCheckout(
+  payment: Payment,
+  answer: { readonly state: 'open' | 'unknown'; readonly found: Partial<OpenedCheckout> },
+  operating: Operating,
+): Promise<Payment | undefined> {
+  const { database, random } = operating.processing
+  const record = () => recordCheckout(database.db, payment.id, { ...answer, error: null })
   try {
-    const record = () => recordCheckout(db, payment.id, { ...answer, error: null })
-    return await insist(record, operating.processing.random)
+    const bound = await insist(record, random)
+    const isNew =
+      bound.checkoutReference !== payment.checkoutReference ||
+      bound.providerReference !== payment.providerReference
+    if (isNew) await operating.onReferences(bound)
+    return bound
   } catch (error) {
     // unique_violation
-    if (sqlStateOf(error) !== '23505') throw error
-    const text = `${payment.gateway} answered with an id that belongs to another payment`
-    throw await recordCheckoutFailure(payment, operating, new Error(text))
+    if (sqlStateOf(error) === '23505') return undefined
+    throw error
   }
 }
 
 /** Writes why there is no checkout, or none known; the error for whoever asked for it. */
-export async function recordCheckoutFailure(
+export async function recordFailure(
   payment: Payment,
   operating: Operating,
   error: unknown,
 ): Promise<QuittanceError> {
-  const { db } = operating.processing.database
+  const { database, log, random } = operating.processing
   const state = isRefusal(error) ? 'refused' : 'unknown'
   const text = failureText(error, operating)
-  operating.processing.log.warn({ err: error, payment: payment.id }, `checkout ${state}`)
-  const row = await recordCheckout(db, payment.id, { state, error: text })
+  log.warn({ err: error, payment: payment.id }, `checkout ${state}`)
+  const record = () => recordCheckout(database.db, payment.id, { state, error: text })
+  const row = await insist(record, random)
   return checkoutFailure(row, isRefusal(error) ? error.providerCode : undefined)
 }
 
 /** The same failure for whoever asks again: the provider is not asked a second time. */
 export function checkoutFailure(payment: Payment, providerCode?: string): QuittanceError {
-  const { id, checkout, checkoutError } = payment
-  const said = checkoutError ?? 'the provider has not answered yet'
+  const { id, checkout, operationError } = payment
+  const said = operationError ?? 'the provider has not answered yet'
   return checkout === 'refused'
     ? new QuittanceError('checkout_refused', `payment ${id}: ${said}`, { providerCode })
     : new QuittanceError('checkout_unknown', `payment ${id}: ${said}`)

@@ -1,6 +1,7 @@
 import { schedulePoll } from '../database/checkouts.ts'
 import { findPayment } from '../database/payments.ts'
-import type { PollReply, PollRequest, Standing } from '../gateways/operations.ts'
+import { refundsOf } from '../database/refunds.ts'
+import type { PollReply, Standing } from '../gateways/operations.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
@@ -8,7 +9,8 @@ import type { Payment } from '../payments/payment.ts'
 import type { Applied } from '../processing/applied.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import { requireOperation } from '../processing/plan-checkout.ts'
-import { recordOpened } from './open-checkout.ts'
+import { requestAbout } from './close-checkout.ts'
+import { bindCheckout } from './open-checkout.ts'
 import { askProvider, failureText, gatewayOf, type Operating } from './operating.ts'
 import { nextPoll, nextPollAfterFailure } from './poll-schedule.ts'
 import { settleRefunds } from './settle-refunds.ts'
@@ -18,30 +20,27 @@ import { writeOff } from './write-off.ts'
 export interface PollResult {
   /** As it stands now. */
   readonly payment: Payment
+  /** Its status is another one than before. */
+  readonly changed: boolean
   /** What may still become of it at the provider. */
   readonly standing: Standing
-  /** What each statement of the provider came to. */
+  /** What each statement of the provider came to; `applied` also where it was known before. */
   readonly results: readonly OutcomeResult[]
 }
 
 /**
  * Asks the provider what became of a payment and applies the answer by the rules of a callback.
- * Errors: `payment_not_found`, `operation_unsupported`, `gateway_not_configured`, those of the
- * provider.
+ * Errors: `payment_not_found`, `operation_unsupported`, `gateway_not_configured`,
+ * `refund_under_way`, those of the provider.
  */
 export async function pollPayment(id: string, operating: Operating): Promise<PollResult> {
   const payment = await requireCharge(id, operating)
-  const found = gatewayOf(payment, operating)
-  requireOperation(found, 'poll')
+  requireOperation(gatewayOf(payment, operating), 'poll')
   try {
     return await pollCharge(payment, operating)
   } catch (error) {
-    const { db } = operating.processing.database
-    const at = nextPollAfterFailure(payment, operating.now())
-    // A payment that nobody asks after by itself is not taken on for a question by hand.
-    const scheduled = payment.handedAt === null || payment.status === 'paid' ? null : at
-    await schedulePoll(db, id, { at: scheduled, error: failureText(error, operating) }).catch(
-      (second: unknown) => operating.processing.log.warn({ err: second }, 'poll not recorded'),
+    await putOff(payment, operating, error).catch((second: unknown) =>
+      operating.processing.log.warn({ err: second }, 'a failed poll was not recorded'),
     )
     throw error
   }
@@ -58,29 +57,35 @@ export async function requireCharge(id: string, operating: Operating): Promise<P
 async function pollCharge(payment: Payment, operating: Operating): Promise<PollResult> {
   const { gateway } = gatewayOf(payment, operating)
   const reply = await askAfter(payment, operating)
-  const current = await takeFound(payment, reply, operating)
+  await takeFound(payment, reply, operating)
+  const { outcomes, standing } = reply
   const applied = await applyReport(
-    { gateway: gateway.name, outcomes: reply.outcomes, cause: 'poll', queue: operating.queue },
+    { gateway: gateway.name, outcomes, cause: 'poll', queue: operating.queue },
     operating.processing,
   )
-  await settleRefunds(current, reply, operating)
-  await writeOff(payment.id, reply.standing, operating)
+  const review = reviewOf(applied)
+  // Money that fits nothing is for a person: until then nothing is concluded from what is missing.
+  if (review === undefined) {
+    await settleRefunds(payment, reply, operating)
+    await writeOff(await requireCharge(payment.id, operating), standing, operating)
+  }
   const after = await requireCharge(payment.id, operating)
   const at = nextPoll({ payment: after, now: operating.now(), retryWindow: gateway.retryWindow })
-  await schedulePoll(operating.processing.database.db, payment.id, { at, error: null })
-  return { payment: after, standing: reply.standing, results: applied.map(resultOf) }
-}
-
-/** What the provider is asked about, however the answer is used. */
-export function pollRequest(payment: Payment): PollRequest {
-  return { payment, handedAt: payment.handedAt ?? payment.createdAt }
+  const pollError = review ?? null
+  await schedulePoll(operating.processing.database.db, payment.id, { at, error: pollError })
+  return {
+    payment: { ...after, pollError },
+    changed: after.status !== payment.status,
+    standing,
+    results: applied.map(resultOf),
+  }
 }
 
 async function askAfter(payment: Payment, operating: Operating): Promise<PollReply> {
   const found = gatewayOf(payment, operating)
   const { poll } = found.gateway
   if (poll === undefined) throw new Error(`gateway ${payment.gateway} cannot be asked`)
-  return askProvider(found, operating, (context) => poll(pollRequest(payment), context))
+  return askProvider(found, operating, (context) => poll(requestAbout(payment), context))
 }
 
 /** A checkout that was found again is bound before anything is applied: callbacks wait for it. */
@@ -88,19 +93,39 @@ async function takeFound(
   payment: Payment,
   { checkout }: PollReply,
   operating: Operating,
-): Promise<Payment> {
-  if (checkout === undefined || payment.checkout === 'none') return payment
+): Promise<void> {
+  if (checkout === undefined || payment.checkout === 'none') return
   const state = checkout.url === undefined ? 'unknown' : 'open'
-  const bound = await recordOpened(payment, operating, { state, found: checkout })
-  const isNew =
-    bound.checkoutReference !== payment.checkoutReference ||
-    bound.providerReference !== payment.providerReference
-  if (isNew) await operating.onReferences(bound)
-  return bound
+  const bound = await bindCheckout(payment, { state, found: checkout }, operating)
+  if (bound === undefined) {
+    operating.processing.log.error(
+      { payment: payment.id },
+      'the checkout that its provider names belongs to another payment',
+    )
+  }
+}
+
+/** Why a person should look, if one should. */
+function reviewOf(applied: readonly Applied[]): string | undefined {
+  const odd = applied.find((one) => one.kind === 'ignored' && one.review)
+  return odd?.kind === 'ignored' ? `needs a review: ${odd.result.reason}` : undefined
 }
 
 function resultOf(applied: Applied): OutcomeResult {
   return applied.kind === 'claim' ? { result: 'applied', type: applied.type } : applied.result
+}
+
+/** The charge and its pending refunds are asked after again, after a while. */
+async function putOff(payment: Payment, operating: Operating, cause: unknown): Promise<void> {
+  const { db } = operating.processing.database
+  const error = failureText(cause, operating)
+  const at = nextPollAfterFailure(payment, operating.now())
+  // A payment that nobody asks after by itself is not taken on for a question by hand.
+  const isAsked = payment.handedAt !== null && payment.status !== 'paid'
+  await schedulePoll(db, payment.id, { at: isAsked ? at : null, error })
+  for (const { refund } of await refundsOf(db, payment.id)) {
+    if (refund.status === 'pending') await schedulePoll(db, refund.id, { at, error })
+  }
 }
 
 /** Whether the failure says something of the provider as a whole, not of this payment. */

@@ -28,8 +28,15 @@ test('a callback lost within the first hour is found within ten minutes, the sch
 })
 
 test('the last question comes after the last repetition of a callback could have come', () => {
+  assert.equal(waitAt(days(4), { status: 'failed' }), 360)
+  assert.equal(waitAt(days(4) + 1, { status: 'failed' }), null)
+  assert.equal(waitAt(days(4) + 1, { status: 'canceled' }), null)
+})
+
+test('what is pending even then has not been decided, and is asked after every day', () => {
   assert.equal(waitAt(days(4)), 360)
-  assert.equal(waitAt(days(4) + 1), null)
+  assert.equal(waitAt(days(4) + 1), 1440)
+  assert.equal(waitAt(days(90)), 1440)
 })
 
 test('declined and canceled payments are asked after as well, paid ones and unsent ones are not', () => {

@@ -17,6 +17,9 @@ const longestAfterFailure = minutes(30)
 /** A checkout without an end may be paid for so long. */
 const longestOpen = days(30)
 
+/** What is still undecided after everything else is over: a bank that takes its time. */
+const lateInterval = days(1)
+
 interface Asked {
   readonly payment: Payment
   readonly now: Date
@@ -25,15 +28,18 @@ interface Asked {
 }
 
 /**
- * When to ask next: null once the checkout has ended so long ago that its last callback has been
- * repeated for the last time. The age counts from when the payment was handed to the provider.
+ * When to ask next, by the time since the payment was handed to the provider. Null once the checkout
+ * has ended so long ago that its last callback has been repeated for the last time; but one that is
+ * pending even then has not been decided, and is asked after until it is.
  */
 export function nextPoll({ payment, now, retryWindow }: Asked): Date | null {
-  if (payment.status === 'paid' || payment.handedAt === null) return null
-  const handedAt = payment.handedAt.getTime()
-  const end = payment.expiresAt?.getTime() ?? handedAt + longestOpen
-  if (now.getTime() > end + retryWindow) return null
-  return new Date(now.getTime() + pollInterval(now.getTime() - handedAt))
+  const { status, handedAt, expiresAt } = payment
+  if (status === 'paid' || handedAt === null) return null
+  const end = expiresAt?.getTime() ?? handedAt.getTime() + longestOpen
+  const isOver = now.getTime() > end + retryWindow
+  if (isOver && (status !== 'pending' || expiresAt === null)) return null
+  const wait = isOver ? lateInterval : pollInterval(now.getTime() - handedAt.getTime())
+  return new Date(now.getTime() + wait)
 }
 
 /** The same after a failure, which never ends the asking. */

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { insertPayment, findPayment, lockPayments } from '../database/payments.ts'
 import { refundsOf } from '../database/refunds.ts'
-import { recordRefundFailure } from '../database/checkouts.ts'
+import { recordRefundAnswer } from '../database/checkouts.ts'
 import type { RefundReply } from '../gateways/operations.ts'
 import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { largestAmount } from '../kernel/money.ts'
 import type { Payment } from '../payments/payment.ts'
+import { insist } from '../processing/insist.ts'
 import { requireOperation } from '../processing/plan-checkout.ts'
 import { refundRow } from '../processing/refund-row.ts'
 import { askProvider, failureText, gatewayOf, isRefusal, type Operating } from './operating.ts'
@@ -50,7 +51,7 @@ export async function refundPayment(
   const found = gatewayOf(charge, operating)
   requireOperation(found, 'refund')
   const wanted = readInput(input, operating)
-  const begun = await begin(charge, wanted, operating)
+  const begun = await insist(() => begin(charge, wanted, operating), operating.processing.random)
   if (!begun.isNew) return begun.refund
   let reply: RefundReply
   try {
@@ -58,6 +59,7 @@ export async function refundPayment(
   } catch (error) {
     throw await recordFailure(begun.refund, operating, error)
   }
+  await recordAnswer(begun.refund, null, operating)
   await recordRefund(begun.refund, reply, { operating, cause: 'refund' })
   if (reply.status === 'failed') {
     const said = `the provider refused it${reply.code === undefined ? '' : ` (${reply.code})`}`
@@ -92,6 +94,16 @@ interface Begun {
   readonly refund: Payment
   readonly isWhole: boolean
   readonly isNew: boolean
+}
+
+/** From now on reports of sums need not wait for it. */
+function recordAnswer(
+  { id }: Payment,
+  error: string | null,
+  { processing }: Operating,
+): Promise<void> {
+  const { database, random } = processing
+  return insist(() => recordRefundAnswer(database.db, id, error), random)
 }
 
 /** Under the lock of the charge: what is left is counted, and taken, before anybody is asked. */
@@ -179,7 +191,7 @@ async function recordFailure(
   const { processing } = operating
   const text = failureText(error, operating)
   processing.log.warn({ err: error, refund: refund.id }, 'a refund was not answered with a yes')
-  await recordRefundFailure(processing.database.db, refund.id, text)
+  await recordAnswer(refund, text, operating)
   if (!isRefusal(error)) {
     return new QuittanceError('refund_unknown', `refund ${refund.id}: ${text}`)
   }

@@ -6,6 +6,7 @@ import type { Payment } from '../payments/payment.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import type { Operating } from './operating.ts'
 import { pollInterval } from './poll-schedule.ts'
+import { statementOf } from './statement.ts'
 
 /** A provider that does not list a refund by then has never got the request. */
 const usualLag = hours(1)
@@ -22,15 +23,16 @@ export async function settleRefunds(
   const { db } = operating.processing.database
   const now = operating.now().getTime()
   for (const { refund } of await refundsOf(db, charge.id)) {
-    if (refund.status !== 'pending' || refund.handedAt === null) continue
-    const age = now - refund.handedAt.getTime()
+    if (refund.status !== 'pending') continue
+    const age = now - (refund.handedAt ?? refund.createdAt).getTime()
     const { listsRefunds, refundsLag = usualLag } = reply
-    if (listsRefunds && refund.providerReference === null && age > refundsLag) {
+    const isOurs = refund.handedAt !== null && refund.providerReference === null
+    if (isOurs && listsRefunds && age > refundsLag) {
       await recordRefund(refund, { status: 'failed' }, { operating, cause: 'poll' })
       continue
     }
     const at = new Date(now + pollInterval(age))
-    await schedulePoll(db, refund.id, { at, error: refund.checkoutError })
+    await schedulePoll(db, refund.id, { at, error: null })
   }
 }
 
@@ -46,7 +48,7 @@ export async function recordRefund(
   { status, reference }: RefundAnswer,
   { operating, cause }: { readonly operating: Operating; readonly cause: 'poll' | 'refund' },
 ): Promise<void> {
-  const { id, parentId, gateway, merchantAccount, live, amount, currency } = refund
+  const { id, parentId, gateway, amount, currency } = refund
   if (parentId === null) throw new Error(`refund ${id} has no charge`)
   await applyReport(
     {
@@ -62,8 +64,7 @@ export async function recordRefund(
           currency,
           refundId: id,
           ...(reference !== undefined && { refundReference: reference }),
-          ...(merchantAccount !== null && { merchantAccount }),
-          ...(live !== null && { live }),
+          ...statementOf(refund),
         },
       ],
     },

@@ -2,78 +2,51 @@ import type { Standing } from '../gateways/operations.ts'
 import { minutes } from '../kernel/duration.ts'
 import type { Payment } from '../payments/payment.ts'
 import { applyReport } from '../processing/apply-report.ts'
-import { askProvider, gatewayOf, isRefusal, type Operating } from './operating.ts'
-import { pollRequest, requireCharge } from './poll-payment.ts'
+import { closeCheckout } from './close-checkout.ts'
+import type { Operating } from './operating.ts'
+import { statementOf } from './statement.ts'
 
 /** Clocks differ, and a payer who has just paid is not told otherwise. */
 const grace = minutes(15)
 
 /**
  * Cancels a pending payment that nobody can pay any more: its checkout has ended, or has never come
- * to be. A payer who pays all the same makes it `paid` later.
+ * to be. What the provider still offers is taken away first; if that cannot be done now, the next
+ * poll tells why. A payer who pays all the same makes it `paid` later.
  */
 export async function writeOff(
-  paymentId: string,
+  payment: Payment,
   standing: Standing,
   operating: Operating,
 ): Promise<void> {
-  const payment = await requireCharge(paymentId, operating)
+  if (payment.status === 'canceled' && standing === 'open') {
+    // Its checkout has come to light after it was canceled.
+    await closeCheckout(payment, operating)
+    return
+  }
   if (payment.status !== 'pending' || !isWrittenOff(payment, standing, operating.now())) return
-  // What the provider still offers is taken away first; if it says that it cannot be, the next
-  // poll tells why.
-  if (standing === 'open' && !(await closeAtProvider(payment, operating))) return
-  await cancelLocally(payment, operating, 'poll')
+  if (standing === 'open' && (await closeCheckout(payment, operating)) === 'not_closed') return
+  await cancel(payment, operating, 'poll')
 }
 
 /** Whether money can no longer be expected. */
-export function isWrittenOff(payment: Payment, standing: Standing, now: Date): boolean {
+function isWrittenOff(payment: Payment, standing: Standing, now: Date): boolean {
   const { handedAt, expiresAt } = payment
   if (handedAt === null || standing === 'settling') return false
-  const isOver = expiresAt !== null && now.getTime() > expiresAt.getTime() + grace
-  if (isOver) return true
+  if (expiresAt !== null && now.getTime() > expiresAt.getTime() + grace) return true
   const isUnopened = payment.checkout === 'unknown' && standing === 'absent'
   const isGone = isUnopened || (standing === 'over' && payment.checkout !== 'none')
   return isGone && now.getTime() > handedAt.getTime() + grace
 }
 
-/** Whether the checkout is closed, or is none that can be. */
-async function closeAtProvider(payment: Payment, operating: Operating): Promise<boolean> {
-  const found = gatewayOf(payment, operating)
-  const { closeCheckout } = found.gateway
-  if (closeCheckout === undefined) return true
-  try {
-    const closed = await askProvider(found, operating, (context) =>
-      closeCheckout(pollRequest(payment), context),
-    )
-    return closed === 'closed'
-  } catch (error) {
-    if (isRefusal(error)) return true
-    throw error
-  }
-}
-
 /** Makes a pending payment `canceled`, with its event, once. */
-export async function cancelLocally(
+export async function cancel(
   payment: Payment,
   operating: Operating,
   cause: 'poll' | 'operator',
 ): Promise<void> {
-  const { id, gateway, merchantAccount, live } = payment
-  await applyReport(
-    {
-      gateway,
-      cause,
-      queue: operating.queue,
-      outcomes: [
-        {
-          type: 'payment',
-          payment: { id },
-          status: 'canceled',
-          ...(merchantAccount !== null && { merchantAccount }),
-          ...(live !== null && { live }),
-        },
-      ],
-    },
-    operating.processing,
-  )
+  const { id, gateway } = payment
+  const canceled = { type: 'payment', payment: { id }, status: 'canceled' } as const
+  const outcomes = [{ ...canceled, ...statementOf(payment) }]
+  await applyReport({ gateway, cause, queue: operating.queue, outcomes }, operating.processing)
 }

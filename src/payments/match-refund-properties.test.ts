@@ -5,8 +5,15 @@ import { charge, pending, rowOf, single, total } from '../../test/support/refund
 import { matchRefund, type RefundRow } from './match-refund.ts'
 import { refundReferenceOf, type RefundOutcome } from './outcome.ts'
 
-/** Applies a paid report as the core does: a match becomes paid, a new one gets its row. */
+/** Applies a paid report as the core does: a total again and again, while it brings news. */
 function apply(rows: readonly RefundRow[], outcome: RefundOutcome): readonly RefundRow[] {
+  const next = applyOnce(rows, outcome)
+  const isNews = sumOf(next) !== sumOf(rows) && 'refundedTotal' in outcome
+  return isNews ? apply(next, outcome) : next
+}
+
+/** A match becomes paid, a new one gets its row. */
+function applyOnce(rows: readonly RefundRow[], outcome: RefundOutcome): readonly RefundRow[] {
   const match = matchRefund(outcome, charge, rows)
   const reference = refundReferenceOf(outcome)
   if (match.kind === 'new') {

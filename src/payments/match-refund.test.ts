@@ -16,6 +16,7 @@ function matchOf(outcome: RefundOutcome, rows: readonly RefundRow[]): string {
     case 'mismatch':
       return match.reason
     case 'none':
+    case 'wait':
       return match.kind
     default:
       return assertNever(match)
@@ -31,6 +32,7 @@ const ownAnswer = (refundId: string): RefundOutcome => ({
   currency: 'USD',
   refundId,
 })
+const underWay = (id: string) => ({ ...pending(id), underWay: true })
 const counted = (id: string, amount = 1_000n) => rowOf(id, { status: 'paid', amount })
 
 const cases: readonly [string, RefundOutcome, readonly RefundRow[], string][] = [
@@ -149,6 +151,52 @@ const cases: readonly [string, RefundOutcome, readonly RefundRow[], string][] = 
     single(),
     [rowOf('a', { status: 'failed', amount: 1_000n })],
     'new 1000 re_1',
+  ],
+  [
+    'a refusal of our own, whose row a report has paid meanwhile',
+    { ...ownAnswer('a'), status: 'failed' },
+    [rowOf('a', { status: 'paid', amount: 1_000n, providerReference: 're_hand' })],
+    'already_settled',
+  ],
+  [
+    'a refusal of our own, whose row a report has named meanwhile',
+    { ...ownAnswer('a'), status: 'failed' },
+    [rowOf('a', { status: 'pending', amount: 1_000n, providerReference: 're_hand' })],
+    'already_settled',
+  ],
+  ['a refusal of our own', { ...ownAnswer('a'), status: 'failed' }, [pending('a')], 'a'],
+  [
+    'a refusal of somebody else’s of equal amount',
+    single({ status: 'failed' }),
+    [pending('a')],
+    'new 1000 re_1',
+  ],
+  ['one of equal amount while ours is under way', single(), [underWay('a')], 'new 1000 re_1'],
+  ['a total while ours is under way', total(1_000n), [underWay('a'), pending('b')], 'wait'],
+  ['a known total while ours is under way', total(500n), [counted('b', 500n), underWay('a')], 'b'],
+  [
+    'a total of two that we asked for, the first of them first',
+    total(500n),
+    [pending('a', 300n), pending('b', 200n)],
+    'a',
+  ],
+  [
+    'a total of the first and third of ours',
+    total(400n),
+    [pending('a', 300n), pending('b', 200n), pending('c', 100n)],
+    'a',
+  ],
+  [
+    'a total of less than ours, which is somebody else’s',
+    total(250n),
+    [pending('a', 300n), pending('b', 200n)],
+    'new 250 null',
+  ],
+  [
+    'a total of more than ours, which counts them',
+    total(600n),
+    [pending('a', 300n), pending('b', 200n)],
+    'a',
   ],
   ['nothing refunded', total(0n), [], 'none'],
   ['nothing refunded, with a refund known', total(0n), [rowOf('a', { status: 'paid' })], 'none'],

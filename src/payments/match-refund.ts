@@ -1,24 +1,32 @@
 import type { IgnoredReason, RefundOutcome, SingleRefundOutcome } from './outcome.ts'
 import type { Payment } from './payment.ts'
 
-/** A refund's row, and whether its event has been claimed. */
+/** A refund's row, and what is known of it besides. */
 export interface RefundRow {
   readonly refund: Payment
+  /** Its event has been claimed. */
   readonly claimed: boolean
+  /** The provider is being asked for it at this moment: its own answer says what became of it. */
+  readonly underWay: boolean
 }
 
-/** Which row a report of a refund is about; `none`: nothing has been refunded. */
+/**
+ * Which row a report of a refund is about; `none`: nothing has been refunded; `wait`: nobody can
+ * tell before the refunds that are under way have been answered.
+ */
 export type RefundMatch =
   | { readonly kind: 'found'; readonly row: RefundRow }
   | { readonly kind: 'new'; readonly amount: bigint; readonly reference: string | null }
   | { readonly kind: 'mismatch'; readonly reason: IgnoredReason }
   | { readonly kind: 'none' }
+  | { readonly kind: 'wait' }
 
 /**
  * Finds the row that a report means among those of the charge, oldest first: by the provider's id
  * of the refund, else by ours, else one of equal amount that the provider has not named yet: our own
  * pending one, or one known from a running total. Else it is a new one.
- * Where only a running total is reported, what it exceeds the known refunds by is the refund.
+ * Where only a running total is reported, what it exceeds the known refunds by is the refund: those
+ * of our pending ones that add up to it, one after the other, or else a new one.
  */
 export function matchRefund(
   outcome: RefundOutcome,
@@ -32,20 +40,25 @@ export function matchRefund(
 }
 
 const mismatch = { kind: 'mismatch', reason: 'amount_mismatch' } as const
+const settledOtherwise = { kind: 'mismatch', reason: 'already_settled' } as const
 
 function matchSingle(outcome: SingleRefundOutcome, rows: readonly RefundRow[]): RefundMatch {
   const { status, amount, refundReference, refundId } = outcome
   // What the answer to our own request means is that request's row, and no other.
   if (refundReference === undefined) {
     const own = rows.find(({ refund }) => refund.id === refundId)
-    return own === undefined ? mismatch : { kind: 'found', row: own }
+    if (own === undefined) return mismatch
+    // That nothing was done says nothing of what has been reported of the row since.
+    const isOvertaken = own.refund.status !== 'pending' || own.refund.providerReference !== null
+    return status === 'failed' && isOvertaken ? settledOtherwise : { kind: 'found', row: own }
   }
   const row =
     rows.find(({ refund }) => refund.providerReference === refundReference) ??
     rows.find(({ refund }) => refund.id === refundId && refund.providerReference === null) ??
-    ownPending(rows, amount) ??
-    // What a total has counted did go back: a refusal is about another one.
-    (status === 'paid' || status === 'pending' ? unnamed(rows, amount) : undefined)
+    // What a total has counted did go back, and ours may yet: a refusal is about another one.
+    (status === 'paid' || status === 'pending'
+      ? (ownPending(rows, amount) ?? unnamed(rows, amount))
+      : undefined)
   if (row !== undefined) {
     const differs = amount !== undefined && amount !== row.refund.amount
     return differs ? mismatch : { kind: 'found', row }
@@ -56,9 +69,10 @@ function matchSingle(outcome: SingleRefundOutcome, rows: readonly RefundRow[]): 
 
 function matchTotal(total: bigint, rows: readonly RefundRow[]): RefundMatch {
   const paid = rows.filter(({ refund }) => refund.status === 'paid')
-  const amount = total - paid.reduce((sum, { refund }) => sum + refund.amount, 0n)
+  const amount = total - sumOf(paid)
   if (amount > 0n) {
-    const row = ownPending(rows, amount) ?? anyPending(rows, amount)
+    if (rows.some(({ underWay }) => underWay)) return { kind: 'wait' }
+    const row = firstCounted(rows, amount)
     return row === undefined ? { kind: 'new', amount, reference: null } : { kind: 'found', row }
   }
   // Known already; but an event that was never dispatched is due.
@@ -77,13 +91,38 @@ function unnamed(rows: readonly RefundRow[], amount: bigint | undefined): Refund
 
 /** A refund that we asked for, of which the provider has told us no id yet. */
 function ownPending(rows: readonly RefundRow[], amount: bigint | undefined): RefundRow | undefined {
-  return rows.find(
-    ({ refund }) =>
-      refund.status === 'pending' && refund.providerReference === null && refund.amount === amount,
-  )
+  return rows.find((row) => isOwnPending(row) && !row.underWay && row.refund.amount === amount)
 }
 
-/** A refund that the provider has named before: a total says that it is done, and names none. */
-function anyPending(rows: readonly RefundRow[], amount: bigint): RefundRow | undefined {
-  return rows.find(({ refund }) => refund.status === 'pending' && refund.amount === amount)
+function isOwnPending({ refund }: RefundRow): boolean {
+  return refund.status === 'pending' && refund.providerReference === null
+}
+
+/** So many can be tried in every combination; nobody refunds one payment in more parts at once. */
+const mostCombined = 12
+
+/**
+ * The first of the pending refunds that a difference is made of: ours before those that the provider
+ * has named. Ours are counted too where it is more than all of them together.
+ */
+function firstCounted(rows: readonly RefundRow[], amount: bigint): RefundRow | undefined {
+  const pending = rows.filter(({ refund }) => refund.status === 'pending')
+  const ours = pending.filter(isOwnPending)
+  const exact = addingUpTo(ours.slice(0, mostCombined), amount)
+  const any = exact ?? addingUpTo(pending.slice(0, mostCombined), amount)
+  if (any !== undefined) return any[0]
+  return sumOf(ours) < amount ? ours[0] : undefined
+}
+
+/** Rows, the oldest first, whose amounts add up to exactly this. */
+function addingUpTo(rows: readonly RefundRow[], amount: bigint): readonly RefundRow[] | undefined {
+  if (amount === 0n) return []
+  const [first, ...others] = rows
+  if (first === undefined || amount < 0n) return undefined
+  const rest = addingUpTo(others, amount - first.refund.amount)
+  return rest === undefined ? addingUpTo(others, amount) : [first, ...rest]
+}
+
+function sumOf(rows: readonly RefundRow[]): bigint {
+  return rows.reduce((sum, { refund }) => sum + refund.amount, 0n)
 }

@@ -18,7 +18,7 @@ export const checkoutStates = ['none', 'unknown', 'open', 'refused', 'closed'] a
  * - `none`: nobody asked us for a checkout, it began elsewhere;
  * - `unknown`: the provider was asked for one, and has not answered;
  * - `open`: there is one;
- * - `refused`: the provider said no, and `checkoutError` what;
+ * - `refused`: the provider said no, and `operationError` what;
  * - `closed`: it was canceled, or written off.
  */
 export type CheckoutState = (typeof checkoutStates)[number]
@@ -52,7 +52,9 @@ export interface Payment extends Money {
   readonly checkout: CheckoutState
   readonly checkoutUrl: string | null
   /** What the provider answered when it was asked for a checkout, a charge or a refund in vain. */
-  readonly checkoutError: string | null
+  readonly operationError: string | null
+  /** Why the provider could not be asked after it, or what of its answer is for a person. */
+  readonly pollError: string | null
   /** The card is to be saved with it. */
   readonly saveCard: boolean
   /** The saved card that it charges, if any. */

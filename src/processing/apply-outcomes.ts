@@ -44,10 +44,13 @@ export async function applyOutcomes(
     applied.set(step, unpaid.has(step) ? flagged(result) : result)
   }
   const others = steps.flat().filter((step) => !isPaymentStep(step))
+  const several = new Map<Step, readonly Applied[]>()
   for (const step of others.toSorted(byReference)) {
-    applied.set(step, await applyOther(db, step, { payment: paymentOf(step), ...applying }))
+    several.set(step, await applyOther(db, step, { payment: paymentOf(step), ...applying }))
   }
-  return steps.map((ofOne) => ofOne.map((step) => applied.get(step) ?? unknownPayment(step)))
+  return steps.map((ofOne) =>
+    ofOne.flatMap((step) => several.get(step) ?? [applied.get(step) ?? unknownPayment(step)]),
+  )
 }
 
 /** Whoever may write the reference of a subscription could name a dearer payment than he pays. */
@@ -122,29 +125,29 @@ function orderOf({ application: { gateway }, outcome }: Step): string {
   return outcome.type === 'payment_method' ? `${gateway}/${outcome.reference}` : ''
 }
 
-/** Under the lock of its charge, where it has one. */
+/** Under the lock of its charge, where it has one; a sum of refunds may come to several changes. */
 async function applyOther(
   db: Kysely<Tables>,
   step: Step,
   applying: Applying & { readonly payment: Payment | undefined },
-): Promise<Applied> {
+): Promise<readonly Applied[]> {
   const { application, outcome } = step
-  const { payment } = applying
+  const { payment, newId } = applying
   switch (outcome.type) {
     case 'payment_method':
       // Signed by the provider, but with a payment that may be anybody's: it waits for ours.
-      if (outcome.payment !== undefined && payment === undefined) return unknownPayment(step)
-      return applyPaymentMethod(db, { application, outcome }, applying)
+      if (outcome.payment !== undefined && payment === undefined) return [unknownPayment(step)]
+      return [await applyPaymentMethod(db, { application, outcome }, applying)]
     case 'refund':
-      if (payment === undefined) return unknownPayment(step)
-      return applyRefund(db, { step: { application, outcome }, charge: payment }, applying.newId)
+      if (payment === undefined) return [unknownPayment(step)]
+      return applyRefund(db, { step: { application, outcome }, charge: payment }, newId)
     case 'dispute':
-      if (payment === undefined) return unknownPayment(step)
-      return applyDispute(db, { step: { application, outcome }, charge: payment }, applying.newId)
+      if (payment === undefined) return [unknownPayment(step)]
+      return [await applyDispute(db, { step: { application, outcome }, charge: payment }, newId)]
     case 'ignored':
-      return ignoredResult({ ...outcome, type: 'callback' })
+      return [ignoredResult({ ...outcome, type: 'callback' })]
     case 'payment':
-      return unknownPayment(step)
+      return [unknownPayment(step)]
     default:
       return assertNever(outcome)
   }

@@ -1,8 +1,10 @@
 import { sql, type Kysely } from 'kysely'
+import { askSoonAfter } from '../database/due-payments.ts'
 import { refundsOf } from '../database/refunds.ts'
 import { insertPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import { refundDedupKey } from '../events/dedup-key.ts'
+import { QuittanceError } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { refundReferenceOf, type IgnoredReason, type RefundOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
@@ -19,23 +21,50 @@ interface RefundStep {
   readonly charge: Payment
 }
 
-/** Records what a callback says of a charge's refunds; the charge itself stays as it is. */
+/**
+ * Records what is reported of a charge's refunds; the charge itself stays as it is. A running total
+ * may stand for several of them, each of which is moved. Error: `refund_under_way`.
+ */
 export async function applyRefund(
+  db: Kysely<Tables>,
+  refundStep: RefundStep,
+  newId: NewId,
+): Promise<readonly Applied[]> {
+  const { outcome } = refundStep.step
+  const applied: Applied[] = []
+  for (;;) {
+    const one = await applyNext(db, refundStep, newId)
+    const isNews = one.isNew && 'refundedTotal' in outcome
+    // What follows the last news only repeats it.
+    if (isNews || applied.length === 0) applied.push(one.applied)
+    if (!isNews) return applied
+  }
+}
+
+interface AppliedRefund {
+  readonly applied: Applied
+  /** It changed something. */
+  readonly isNew: boolean
+}
+
+async function applyNext(
   db: Kysely<Tables>,
   { step, charge }: RefundStep,
   newId: NewId,
-): Promise<Applied> {
+): Promise<AppliedRefund> {
   const { outcome, application } = step
   const mismatch = accountMismatch(charge, application.gateway, outcome)
   if (mismatch !== undefined) return ignore({ step, charge }, mismatch)
   const rows = await refundsOf(db, charge.id)
   const match = matchRefund(outcome, charge, rows)
+  if (match.kind === 'wait') throw underWay(charge)
   if (match.kind === 'mismatch') return ignore({ step, charge }, match.reason)
   if (match.kind === 'none') return ignore({ step, charge }, 'no_outcome', false)
   if (await isTaken(db, { step, charge })) {
     return ignore({ step, charge }, 'provider_reference_taken')
   }
-  const row = match.kind === 'found' ? match.row : await insertRefund(db, charge, { match, newId })
+  const row =
+    match.kind === 'found' ? match.row : await insertRefund(db, charge, { match, newId, outcome })
   const decision = decideRefund(row.refund.status, outcome.status)
   if (decision.kind === 'ignore') {
     return ignore({ step, charge }, decision.reason, decision.review)
@@ -45,7 +74,14 @@ export async function applyRefund(
       ? await moveRefund(db, { step, refund: row.refund, newId })
       : row.refund
   const isNew = decision.kind === 'move' || match.kind === 'new'
-  return toApplied(refund, { charge, isNew, over: isOver(charge, rows, refund), newId })
+  const over = isOver(charge, rows, refund)
+  return { applied: toApplied(refund, { charge, isNew, over, newId }), isNew }
+}
+
+/** Before its answer nobody can tell whether a sum counts it: the report is looked at again. */
+function underWay(charge: Payment): QuittanceError {
+  const text = `a refund of payment ${charge.id} is being asked for at this moment`
+  return new QuittanceError('refund_under_way', text)
 }
 
 function needsReference({ refund }: RefundRow, outcome: RefundOutcome): boolean {
@@ -68,12 +104,22 @@ async function isTaken(db: Kysely<Tables>, { step, charge }: RefundStep): Promis
 async function insertRefund(
   db: Kysely<Tables>,
   charge: Payment,
-  { match, newId }: { readonly match: RefundMatch & { kind: 'new' }; readonly newId: NewId },
+  {
+    match,
+    newId,
+    outcome,
+  }: {
+    readonly match: RefundMatch & { kind: 'new' }
+    readonly newId: NewId
+    readonly outcome: RefundOutcome
+  },
 ): Promise<RefundRow> {
   const own = { id: newId(), amount: match.amount, providerReference: match.reference }
   const refund = await insertPayment(db, refundRow(charge, own))
   if (refund === undefined) throw new Error(`a refund of ${charge.id} could not be written`)
-  return { refund, claimed: false }
+  // The callback that tells its end may be lost.
+  if (outcome.status === 'pending') await askSoonAfter(db, refund.id)
+  return { refund, claimed: false, underWay: false }
 }
 
 /** More is going back than was charged: recorded as reported, and shown to a person. */
@@ -113,6 +159,7 @@ function ignore(
   { step, charge }: RefundStep,
   reason: IgnoredReason,
   review = step.outcome.status === 'paid',
-): Applied {
-  return ignoredResult({ type: 'refund', reason, review, payment: charge })
+): AppliedRefund {
+  const applied = ignoredResult({ type: 'refund', reason, review, payment: charge })
+  return { applied, isNew: false }
 }

@@ -30,12 +30,19 @@ export async function createPayment(
   const { draft, plan, found } = draftPayment(creation, input)
   const existing = input.id === undefined ? undefined : await findPayment(db, draft.id)
   if (existing !== undefined) return repeated(existing, draft, { input, plan })
+  requireLater(draft.expiresAt, creation.now())
   requireMoney(found, draft, plan)
   if (plan === 'charge') await requirePaymentMethod(db, draft, found)
   const created = await insertPayment(db, draft).catch(explainConflict)
   if (created !== undefined) return { payment: created, isNew: true, plan }
   const rival = await findPayment(db, draft.id)
   return repeated(rival, draft, { input, plan })
+}
+
+function requireLater(expiresAt: Date | null, now: Date): void {
+  if (expiresAt === null || expiresAt > now) return
+  const text = `expires_at must be in the future, got ${expiresAt.toISOString()}`
+  throw new QuittanceError('payment_invalid', text)
 }
 
 /** Before anything is written: what the gateway cannot take is the caller's to change. */
@@ -96,8 +103,10 @@ function contentOf(payment: Omit<NewPayment, 'nextPollAt'>, input: CreatePayment
     payable.id,
     description,
     returnUrl,
-    customer,
-    metadata,
+    sorted(customer),
+    sorted(metadata),
+    input.checkoutReference === undefined ? null : payment.checkoutReference,
+    input.providerReference === undefined ? null : payment.providerReference,
     payment.merchantAccount,
     input.live === undefined ? null : payment.live,
     payment.checkout === 'none' ? payment.expiresAt?.toISOString() : null,
@@ -105,6 +114,13 @@ function contentOf(payment: Omit<NewPayment, 'nextPollAt'>, input: CreatePayment
     payment.saveCard,
     payment.paymentMethodId,
   ])
+}
+
+/** The same object in another order of its keys is the same. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return members.map(([key, member]) => [key, sorted(member)])
 }
 
 function explainConflict(error: unknown): never {

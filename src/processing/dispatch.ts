@@ -55,7 +55,20 @@ export async function deferDispatch(
     }
   })
   const insert = db.insertInto('billing.deliveries').values(rows)
-  await insert.onConflict((conflict) => conflict.column('dedup_key').doNothing()).execute()
+  await insert
+    .onConflict((conflict) =>
+      conflict
+        .column('dedup_key')
+        .doUpdateSet((excluded) => ({
+          state: 'pending',
+          attempts: excluded.ref('excluded.attempts'),
+          exception: excluded.ref('excluded.exception'),
+          next_attempt_at: excluded.ref('excluded.next_attempt_at'),
+          processed_at: null,
+        }))
+        .where(sql<boolean>`deliveries.state = 'processed'`),
+    )
+    .execute()
 }
 
 /** A put-off dispatch as it was leased. */

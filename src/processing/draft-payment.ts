@@ -51,7 +51,6 @@ export function draftPayment(creation: PaymentCreation, input: CreatePaymentInpu
   const now = creation.now()
   const plain = readPlain(creation, input, found)
   requireAllowedReturn(plain.returnUrl, creation)
-  requireLater(plain.expiresAt, now)
   const plan = planCheckout(found, input)
   const isHanded =
     plan !== 'none' || plain.checkoutReference !== null || plain.providerReference !== null
@@ -65,7 +64,7 @@ export function draftPayment(creation: PaymentCreation, input: CreatePaymentInpu
     nextPollAt:
       isHanded && gateway.poll !== undefined ? new Date(now.getTime() + firstPollAfter) : null,
   }
-  const asRow = { ...draft, createdAt: now, updatedAt: now }
+  const asRow = { ...draft, pollError: null, createdAt: now, updatedAt: now }
   const checkoutUrl = plan === 'here' ? ownCheckoutUrl(gateway, asRow, creation.addresses) : null
   return { draft: { ...draft, checkoutUrl }, plan, found }
 }
@@ -108,7 +107,7 @@ function readPlain(
       expiresAt: input.expiresAt ?? null,
       paymentMethodId: input.paymentMethodId ?? null,
     }),
-    checkoutError: null,
+    operationError: null,
   } as const
 }
 
@@ -118,10 +117,4 @@ function requireAllowedReturn(url: string | null, creation: PaymentCreation): vo
     'return_url_not_allowed',
     `return_url: payers may not be sent on to ${new URL(url).origin}`,
   )
-}
-
-function requireLater(expiresAt: Date | null, now: Date): void {
-  if (expiresAt === null || expiresAt > now) return
-  const text = `expires_at must be in the future, got ${expiresAt.toISOString()}`
-  throw new QuittanceError('payment_invalid', text)
 }

@@ -44,6 +44,20 @@ const text = (limit: number) =>
     // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
     .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not contain control characters')
 
+const jsonObject = z
+  .record(z.string(), z.unknown())
+  .nullable()
+  .refine(isJson, 'must hold what JSON can hold')
+
+function isJson(value: unknown): boolean {
+  try {
+    JSON.stringify(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const details = z.object({
   payable: z.object({ type: text(200), id: text(200) }),
   description: text(1000).nullable(),
@@ -55,8 +69,8 @@ const details = z.object({
   checkoutReference: text(500).nullable(),
   providerReference: text(500).nullable(),
   live: z.boolean().nullable(),
-  customer: z.record(z.string(), z.unknown()).nullable(),
-  metadata: z.record(z.string(), z.unknown()).nullable(),
+  customer: jsonObject,
+  metadata: jsonObject,
   saveCard: z.boolean(),
   expiresAt: z.date().nullable(),
   paymentMethodId: z.uuid().nullable(),

@@ -14,7 +14,7 @@ export function refundRow(
     checkout: 'none',
     checkoutReference: null,
     checkoutUrl: null,
-    checkoutError: null,
+    operationError: null,
     saveCard: false,
     paymentMethodId: null,
     returnUrl: null,

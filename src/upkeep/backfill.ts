@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { OperationContext, PastEvent } from '../gateways/operations.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
-import { hours } from '../kernel/duration.ts'
+import { hours, minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { newCall, type Intake } from '../intake/receive.ts'
 import type { Operating } from '../money/operating.ts'
@@ -39,11 +39,7 @@ export async function backfill(
   const { backfill: source } = found.gateway
   if (source === undefined) throw new Error('checked above')
   const now = operating.now()
-  const oldest = new Date(now.getTime() - source.keptFor)
-  if (since < oldest) {
-    const text = `${found.gateway.title} keeps events since ${oldest.toISOString()} only`
-    throw new QuittanceError('backfill_too_old', text)
-  }
+  requireKept(since, now, found)
   const known = await knownEvents(found, since, operating)
   const context: OperationContext = {
     credentials: found.credentials,
@@ -54,19 +50,32 @@ export async function backfill(
   const covered = coverage(since, now)
   let listed = 0
   let stored = 0
-  for await (const page of source.list(since, context)) {
-    signal?.throwIfAborted()
-    listed += page.length
-    for (const event of page) {
-      if (known.has(event.id)) continue
-      known.add(event.id)
-      await store(event, found, intake)
-      stored += 1
+  try {
+    for await (const page of source.list(since, context)) {
+      signal?.throwIfAborted()
+      const fresh = page.filter(({ id }) => !known.has(id))
+      for (const { id } of fresh) known.add(id)
+      // Together: they share a commit.
+      await Promise.all(fresh.map((event) => store(event, found, intake)))
+      listed += page.length
+      stored += fresh.length
+      onProgress?.(covered(page))
     }
-    onProgress?.(covered(page))
+  } finally {
+    // Also what was stored before a failure.
+    if (stored > 0) operating.processing.onCalls()
   }
-  if (stored > 0) operating.processing.onCalls()
   return { listed, stored }
+}
+
+/** A time that is as old as can be when it is written down is a little older when it gets here. */
+const allowance = minutes(10)
+
+function requireKept(since: Date, now: Date, { gateway }: RegisteredGateway): void {
+  const oldest = new Date(now.getTime() - (gateway.backfill?.keptFor ?? 0))
+  if (since.getTime() >= oldest.getTime() - allowance) return
+  const text = `${gateway.title} lists events since ${oldest.toISOString()} only`
+  throw new QuittanceError('backfill_too_old', text)
 }
 
 function requireBackfill(name: string, { processing }: Operating): RegisteredGateway {
@@ -81,8 +90,14 @@ function requireBackfill(name: string, { processing }: Operating): RegisteredGat
   }
   const lacking = lackingCredential(found)
   if (found.credentials.configured && lacking === undefined) return found
-  const text = `gateway ${found.gateway.name} cannot be asked${lacking ? ` without ${lacking}` : ''}`
-  throw new QuittanceError('gateway_not_configured', text)
+  const { name: canonical } = found.gateway
+  // Without the rest, what is stored could not be processed.
+  const text =
+    lacking === undefined
+      ? `gateway ${canonical} is not configured`
+      : `gateway ${canonical} cannot be asked for its events without ${lacking}`
+  const fix = lacking === undefined ? {} : { fix: `Set ${lacking}.` }
+  throw new QuittanceError('gateway_not_configured', text, fix)
 }
 
 const mostRows = 500

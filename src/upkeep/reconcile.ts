@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { countDuePayments, takeDuePayment } from '../database/due-payments.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
+import { isPassing } from '../database/failure.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { lackingCredential } from '../processing/plan-checkout.ts'
 import type { Operating } from '../money/operating.ts'
@@ -11,6 +12,8 @@ export interface ReconcileOptions {
   /** Only payments of this gateway. */
   readonly gateway?: string | undefined
   readonly onProgress?: ((done: number, total: number) => void) | undefined
+  /** Whose last run looked at what moved before it. */
+  readonly schedule?: string | undefined
   /** Ends the run between two payments. */
   readonly signal?: AbortSignal | undefined
 }
@@ -61,14 +64,17 @@ export async function reconcile(
     },
   }
   const askable = processing.gateways.list().filter((found) => isAskable(found, options))
-  await Promise.all(askable.map((found) => reconcileGateway(found, run)))
-  const repaired = await repairEvents(operating)
+  await allOf(askable.map((found) => reconcileGateway(found, run)))
+  const repaired = await repairEvents(operating, options.schedule)
   return { ...tally, repaired, unreachable: [...tally.unreachable].toSorted() }
 }
 
 /** A scheduled run. Rejects where a provider was out of reach: such a run is not a done one. */
-export async function reconcileDue(operating: Operating, signal: AbortSignal): Promise<void> {
-  const { unreachable } = await reconcile(operating, { signal })
+export async function reconcileDue(
+  operating: Operating,
+  { schedule, signal }: { readonly schedule: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const { unreachable } = await reconcile(operating, { schedule, signal })
   signal.throwIfAborted()
   if (unreachable.length === 0) return
   const text = `out of reach: ${unreachable.join(', ')}; their payments are due again`
@@ -113,21 +119,28 @@ async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promi
       state.unanswered = answered ? 0 : state.unanswered + 1
     }
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  await allOf(Array.from({ length: lanes }, lane))
   if (state.unanswered >= mostUnanswered) run.tally.unreachable.add(gateway.name)
+}
+
+/** All of them to their end, and then the first failure: nothing goes on unattended. */
+async function allOf(works: readonly Promise<void>[]): Promise<void> {
+  const ended = await Promise.allSettled(works)
+  const failed = ended.find((one) => one.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
 }
 
 /** False where the provider is out of reach. Rejects only where the database is. */
 async function reconcilePayment(id: string, run: Run): Promise<boolean> {
   const { operating, tally } = run
   try {
-    const { results } = await pollPayment(id, operating)
+    const { changed } = await pollPayment(id, operating)
     tally.polled += 1
-    if (results.some(({ result }) => result === 'applied')) tally.changed += 1
+    if (changed) tally.changed += 1
     run.onDone()
     return true
   } catch (error) {
-    if (!(error instanceof QuittanceError)) throw error
+    if (isPassing(error)) throw error
     tally.failed += 1
     run.onDone()
     operating.processing.log.warn({ err: error, payment: id }, 'a payment was not reconciled')

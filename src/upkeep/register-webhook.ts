@@ -1,9 +1,16 @@
-import type { RegisteredEndpoint, Registration } from '../gateways/operations.ts'
+import type { OperationContext, RegisteredEndpoint, Registration } from '../gateways/operations.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Secret } from '../kernel/secret.ts'
-import { askProvider, type Operating } from '../money/operating.ts'
+import { within } from '../kernel/within.ts'
+import type { Operating } from '../money/operating.ts'
 import { lackingCredential } from '../processing/plan-checkout.ts'
+import type { Processing } from '../processing/process-call.ts'
+
+/** What registering is done with: of all that operations have, no database. */
+export interface Registering extends Pick<Operating, 'addresses' | 'answerWithin' | 'now'> {
+  readonly processing: Pick<Processing, 'gateways' | 'log'>
+}
 
 /** How an endpoint differs from what is configured here; none where it does not. */
 export type EndpointFault =
@@ -15,15 +22,21 @@ export type EndpointFault =
     }
   | { readonly kind: 'version'; readonly found: string; readonly wanted: string }
 
+/** An endpoint with our callback URL. */
+export interface OwnEndpoint {
+  readonly endpoint: RegisteredEndpoint
+  /** What is wrong with it, and is mended by registering. */
+  readonly faults: readonly EndpointFault[]
+  /** Whether its secret is configured here; undefined where the provider does not tell it. */
+  readonly secretIsConfigured: boolean | undefined
+}
+
 /** What the provider has registered, compared with what is configured here. */
 export interface RegistrationState {
   /** Our callback URL. */
   readonly url: string
-  /** Endpoints with that URL, and what is wrong with each. */
-  readonly own: readonly {
-    readonly endpoint: RegisteredEndpoint
-    readonly faults: readonly EndpointFault[]
-  }[]
+  /** Endpoints with that URL; the first is the one to keep. */
+  readonly own: readonly OwnEndpoint[]
   /** Endpoints that were probably ours under another path or domain. */
   readonly orphans: readonly RegisteredEndpoint[]
 }
@@ -34,6 +47,8 @@ export interface RegistrationResult extends RegistrationState {
   readonly action: 'created' | 'updated' | 'replaced' | 'unchanged'
   /** The one that callbacks come from now. */
   readonly endpoint: RegisteredEndpoint
+  /** As of `OwnEndpoint`. */
+  readonly secretIsConfigured: boolean | undefined
   /** Shown once, where the provider tells it. */
   readonly secret: Secret | undefined
 }
@@ -44,14 +59,19 @@ export interface RegistrationResult extends RegistrationState {
  */
 export async function readRegistration(
   name: string,
-  operating: Operating,
+  registering: Registering,
 ): Promise<RegistrationState> {
-  const { found, registration } = requireRegistration(name, operating)
-  const url = operating.addresses.callbackUrl(found.gateway.name)
-  const endpoints = await askProvider(found, operating, (context) => registration.list(context))
+  const { found, registration } = requireRegistration(name, registering)
+  const url = registering.addresses.callbackUrl(found.gateway.name)
+  const endpoints = await ask(found, registering, (context) => registration.list(context))
   const own = endpoints
     .filter((endpoint) => sameUrl(endpoint.url, url))
-    .map((endpoint) => ({ endpoint, faults: faultsOf(endpoint, registration) }))
+    .map((endpoint) => ({
+      endpoint,
+      faults: faultsOf(endpoint, registration),
+      secretIsConfigured: isConfigured(endpoint, found),
+    }))
+    .toSorted((a, b) => rank(a) - rank(b))
   const orphans = endpoints.filter((endpoint) => isOrphan(endpoint, url, found))
   return { url, own, orphans }
 }
@@ -62,32 +82,28 @@ export async function readRegistration(
  */
 export async function registerWebhook(
   name: string,
-  operating: Operating,
+  registering: Registering,
 ): Promise<RegistrationResult> {
-  const { found, registration } = requireRegistration(name, operating)
-  const state = await readRegistration(name, operating)
-  requirePublic(state.url)
+  const { found, registration } = requireRegistration(name, registering)
+  requirePublic(registering.addresses.callbackUrl(found.gateway.name))
+  const state = await readRegistration(name, registering)
   const change = changeOf(state)
-  const endpoint = await askProvider(found, operating, async (context) => {
-    switch (change.action) {
-      case 'unchanged':
-        return change.endpoint
-      case 'updated':
-        return registration.update(change.endpoint.id, state.url, context)
-      case 'replaced':
-      case 'created':
-        return registration.create(state.url, context)
+  const endpoint = await ask(found, registering, (context) => {
+    if (change.action === 'unchanged') return Promise.resolve(change.endpoint)
+    if (change.action === 'updated') {
+      return registration.update(change.endpoint.id, state.url, context)
     }
+    return registration.create(state.url, context)
   })
   const isNew = change.action === 'created' || change.action === 'replaced'
   // Whatever else has our URL would send every event twice.
   const others = state.own.filter((one) => one.endpoint.id !== endpoint.id)
-  const orphans = [...others.map((one) => one.endpoint), ...state.orphans]
   return {
     ...state,
-    orphans,
+    orphans: [...others.map((one) => one.endpoint), ...state.orphans],
     action: change.action,
     endpoint,
+    secretIsConfigured: isConfigured(endpoint, found),
     secret: isNew ? endpoint.secret : undefined,
   }
 }
@@ -96,11 +112,23 @@ export async function registerWebhook(
 export async function removeEndpoints(
   name: string,
   ids: readonly string[],
-  operating: Operating,
+  registering: Registering,
 ): Promise<void> {
-  const { found, registration } = requireRegistration(name, operating)
-  for (const id of ids)
-    await askProvider(found, operating, (context) => registration.remove(id, context))
+  const { found, registration } = requireRegistration(name, registering)
+  for (const id of ids) await ask(found, registering, (context) => registration.remove(id, context))
+}
+
+/** Within the time that a provider has. Error: `provider_unreachable`. */
+function ask<T>(
+  { gateway, credentials }: RegisteredGateway,
+  { answerWithin, now, processing }: Registering,
+  asking: (context: OperationContext) => Promise<T>,
+): Promise<T> {
+  const text = `${gateway.title} did not answer within ${answerWithin / 1000} s`
+  const late = () => new QuittanceError('provider_unreachable', text)
+  return within(answerWithin, late, (signal) =>
+    asking({ credentials, log: processing.log, signal, now: now() }),
+  )
 }
 
 type Change =
@@ -110,18 +138,31 @@ type Change =
       readonly endpoint: RegisteredEndpoint
     }
 
-/** The endpoint that needs the least change stays. */
 function changeOf({ own }: RegistrationState): Change {
-  const usable = own.filter(({ faults }) => faults.every(({ kind }) => kind !== 'version'))
-  const best = usable.toSorted((a, b) => a.faults.length - b.faults.length)[0]
-  if (best !== undefined) {
-    const action = best.faults.length === 0 ? 'unchanged' : 'updated'
-    return { action, endpoint: best.endpoint }
-  }
-  const [outdated] = own
-  return outdated === undefined
-    ? { action: 'created' }
-    : { action: 'replaced', endpoint: outdated.endpoint }
+  const [best] = own
+  if (best === undefined) return { action: 'created' }
+  const { endpoint, faults } = best
+  const action = isOutdated(best) ? 'replaced' : faults.length === 0 ? 'unchanged' : 'updated'
+  return { action, endpoint }
+}
+
+/** The version of an endpoint stays what it was made with. */
+function isOutdated({ faults }: OwnEndpoint): boolean {
+  return faults.some(({ kind }) => kind === 'version')
+}
+
+/** The lower, the better: what cannot be changed counts most, then whose callbacks are taken. */
+function rank(own: OwnEndpoint): number {
+  return (isOutdated(own) ? 100 : 0) + (own.secretIsConfigured ? 0 : 10) + own.faults.length
+}
+
+function isConfigured(
+  { secret }: RegisteredEndpoint,
+  { gateway, credentials }: RegisteredGateway,
+): boolean | undefined {
+  if (secret === undefined) return undefined
+  const configured = credentials.secrets[gateway.registration?.secretField ?? ''] ?? []
+  return configured.some((one) => one.reveal() === secret.reveal())
 }
 
 function faultsOf(
@@ -140,13 +181,19 @@ function faultsOf(
   ]
 }
 
-/** The same host under another path, or the same path under another host. */
+/**
+ * Probably ours from before: it names the gateway in its path, and has our host, or our path or the
+ * usual one at another host. The same goes for another installation of the merchant's, so that only
+ * a person can tell which of them is in use.
+ */
 function isOrphan({ url }: RegisteredEndpoint, ours: string, found: RegisteredGateway): boolean {
   const [other, own] = [URL.parse(url), new URL(ours)]
   if (other === null || sameUrl(url, ours)) return false
-  const names = [found.gateway.name, ...found.gateway.aliases]
-  const isPath = names.some((name) => other.pathname.endsWith(`/${name}`))
-  return isPath && (other.host === own.host || /webhook/.test(other.pathname))
+  const { name, aliases } = found.gateway
+  const segments = other.pathname.split('/').map((one) => (aliases.includes(one) ? name : one))
+  if (!segments.includes(name)) return false
+  const known = [own.pathname, `/billing/webhooks/${name}`, `/webhook/billing/${name}`]
+  return other.host === own.host || known.includes(segments.join('/'))
 }
 
 function sameUrl(a: string, b: string): boolean {
@@ -155,14 +202,21 @@ function sameUrl(a: string, b: string): boolean {
 
 function requirePublic(url: string): void {
   const { protocol, hostname } = new URL(url)
-  const isLocal = /^(?:localhost|127\.|\[::1\]|0\.0\.0\.0)/.test(hostname)
-  if (protocol === 'https:' && !isLocal) return
+  if (protocol === 'https:' && !isLocalHost(hostname)) return
   throw new QuittanceError('public_url_unusable', `the provider cannot reach ${url}`)
+}
+
+const localHosts =
+  /^(?:localhost|.+\.local|.+\.localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|172\.(?:1[6-9]|2\d|3[01])\.\d+\.\d+|\[::1?\]|\[f[cd].*\])$/
+
+/** Whether a host name means this machine or a private network. */
+export function isLocalHost(hostname: string): boolean {
+  return localHosts.test(hostname)
 }
 
 function requireRegistration(
   name: string,
-  { processing }: Operating,
+  { processing }: Registering,
 ): { readonly found: RegisteredGateway; readonly registration: Registration } {
   const found = processing.gateways.find(name)
   if (found === undefined) {

@@ -104,6 +104,7 @@ describe('every command with --json prints JSON and nothing else:', () => {
     ['gateways'],
     ['migrate'],
     ['prune'],
+    ['reconcile'],
     ['send', 'fake', '--list'],
   ]
   for (const row of rows) test(row.join(' '), () => json(...row))
@@ -165,6 +166,19 @@ describe('wrong usage ends with exit code 2 and one line:', () => {
     [['payments', 'create'], /--gateway/],
     [['payments', 'create', '--gateway', 'fake', ...payable, '--amount', '19.99'], /minor units/],
     [['payments', 'create', '--gateway', 'fake', ...payable, '--payable', 'order'], /type:id/],
+    [
+      ['payments', 'create', '--gateway', 'fake', ...payable, '--expires-at', 'tomorrow'],
+      /a time such as/,
+    ],
+    [
+      ['payments', 'create', '--gateway', 'fake', ...payable, '--initiated-by', 'nobody'],
+      /customer, merchant/,
+    ],
+    [['payments', 'cancel'], /missing required argument 'id'/],
+    [['refund'], /missing required argument 'payment'/],
+    [['refund', 'x', '--amount', '1.5'], /minor units/],
+    [['poll'], /missing required argument 'payment'/],
+    [['reconcile', '--since', '1d'], /unknown option '--since'/],
     [['payments', 'list', '--limit', '0'], /1 to 100/],
     [['payments', 'list', '--status', 'done'], /pending, paid, failed, canceled/],
     [['work', '--queue', 'a,,b'], /separated by commas/],
@@ -195,6 +209,10 @@ describe('what is not there ends with exit code 1 and one line:', () => {
   const rows: readonly (readonly [args: readonly string[], pattern: RegExp])[] = [
     [['payments', 'show', unknown], /no payment/],
     [['payments', 'show', 'x'], /no payment "x"/],
+    [['payments', 'cancel', unknown], /no payment/],
+    [['refund', unknown], /no payment/],
+    [['refund', 'x'], /no payment "x"/],
+    [['poll', unknown], /no payment/],
     [['calls', 'show', unknown], /no .*call/],
     [['calls', 'replay', unknown], /call/],
     [['listeners', 'forget', 'nobody'], /nobody/],

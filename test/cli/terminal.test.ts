@@ -63,6 +63,19 @@ onPostgres((engine) => {
     })
   }
 
+  test('reconcile shows on a wide terminal how far it is', async () => {
+    await database.pool.query(
+      `insert into billing.payments
+        (id, gateway, amount, currency, payable_type, payable_id, handed_at, next_poll_at)
+       select gen_random_uuid(), 'fake', 100, 'UAH', 'order', '1', now(), now()
+       from generate_series(1, 15)`,
+    )
+    const { code, stdout, stderr } = await run('reconcile', 80)
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /asked about \d+ of 15/)
+    assert.match(stdout, /^Asked about 15 payments:/)
+  })
+
   test('colours are shown on a terminal, and not under NO_COLOR', async () => {
     assert.ok((await run('doctor', 80)).stdout.includes(escape))
     assert.ok(!(await run('doctor', 80, { NO_COLOR: '1' })).stdout.includes(escape))

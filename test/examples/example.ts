@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
+import pg from 'pg'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
+import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
 import { newPayment, settled } from '../support/billing.ts'
 import { postgres, type TestEngine } from '../support/databases.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
@@ -21,14 +23,18 @@ export interface RunningExample extends AsyncDisposable {
   readonly dataDir: string
 }
 
-export async function startExample(file: string, engine: TestEngine): Promise<RunningExample> {
+export async function startExample(
+  file: string,
+  engine: TestEngine,
+  args: readonly string[] = [],
+): Promise<RunningExample> {
   const created = engine === postgres ? await postgres.create() : undefined
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
   if (created === undefined) fillDataFolder(dataDir)
-  const running = startProcess([], {
+  const running = startProcess(args, {
     cwd: folder.path,
-    file: join(root, 'examples', file),
+    file: join(root, file),
     env: {
       PORT: String(await freePort()),
       BILLING_DATA_DIR: dataDir,
@@ -51,6 +57,24 @@ export async function startExample(file: string, engine: TestEngine): Promise<Ru
       await created?.drop()
       folder.remove()
     },
+  }
+}
+
+/** What a query finds in the database of an example. */
+export async function rowsOf<Row extends pg.QueryResultRow>(
+  { databaseUrl, dataDir }: RunningExample,
+  query: string,
+): Promise<readonly Row[]> {
+  const client = new pg.Client(
+    databaseUrl === undefined
+      ? { ...(await findEmbedded(dataDir)), user: 'quittance', database: 'quittance' }
+      : { connectionString: databaseUrl },
+  )
+  await client.connect()
+  try {
+    return (await client.query<Row>(query)).rows
+  } finally {
+    await client.end()
   }
 }
 

@@ -5,7 +5,7 @@ import { settlesOnce, startExample } from './example.ts'
 
 for (const file of ['hono.ts', 'express.ts', 'fastify.ts', 'node-http.ts']) {
   test(`examples/${file} takes a signed callback, settles it once, and ends in order`, async () => {
-    await using example = await startExample(file, embedded)
+    await using example = await startExample(`examples/${file}`, embedded)
     const { running, url, core } = example
     await settlesOnce(core, url, fetch)
 

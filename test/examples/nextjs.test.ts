@@ -26,7 +26,7 @@ interface Library {
 test('the Next.js example opens one billing over reloads, which settles a callback once', async (t) => {
   const printed = t.mock.method(console, 'log', () => {})
   const refused = t.mock.method(process.stderr, 'write', () => true)
-  const route = await import('../../examples/nextjs/app/billing/webhooks/[gateway]/route.ts')
+  const route = await import('../../examples/nextjs/app/billing/[...path]/route.ts')
   const instrumentation = await import('../../examples/nextjs/instrumentation.ts')
   const library = '../../examples/nextjs/lib/billing.ts'
   const loaded = (await import(library)) as Library

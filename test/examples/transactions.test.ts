@@ -2,28 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { pgTable, uuid } from 'drizzle-orm/pg-core'
-import pg from 'pg'
-import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
 import type { ListenerTransaction } from '../../src/processing/listener.ts'
 import { newPayment, openBilling, sendFake, until } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
-import { settlesOnce, startExample, type RunningExample } from './example.ts'
+import { rowsOf, settlesOnce, startExample } from './example.ts'
 
-async function accessIn({ databaseUrl, dataDir }: RunningExample) {
-  const client = new pg.Client(
-    databaseUrl === undefined
-      ? { ...(await findEmbedded(dataDir)), user: 'quittance', database: 'quittance' }
-      : { connectionString: databaseUrl },
-  )
-  await client.connect()
-  // By the ids of the transactions that wrote: the listener's row goes with the event or not at all.
-  const { rows } = await client.query<{ order_id: string; payment_id: string; together: boolean }>(
-    `select order_id, access.payment_id, access.xmin = events.xmin as together
-     from access join billing.events on events.payment_id = access.payment_id`,
-  )
-  await client.end()
-  return rows
-}
+// By the ids of the transactions that wrote: the listener's row goes with the event or not at all.
+const access = `
+  select order_id, access.payment_id, access.xmin = events.xmin as together
+  from access join billing.events on events.payment_id = access.payment_id`
 
 const granted = pgTable('granted', { paymentId: uuid('payment_id').primaryKey() })
 
@@ -37,10 +24,10 @@ const writers: Readonly<Record<string, (tx: ListenerTransaction, id: string) => 
 forEachDatabase((engine) => {
   for (const file of ['drizzle.ts', 'plain-pg.ts']) {
     test(`examples/${file} writes one row for one payment, and ends in order`, async () => {
-      await using example = await startExample(file, engine)
+      await using example = await startExample(`examples/${file}`, engine)
       const { running, url, core } = example
       const id = await settlesOnce(core, url, fetch)
-      assert.deepEqual(await accessIn(example), [
+      assert.deepEqual(await rowsOf(example, access), [
         { order_id: '42', payment_id: id, together: true },
       ])
       await core.close()

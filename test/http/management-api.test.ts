@@ -17,7 +17,7 @@ import type { Service } from './service.ts'
 
 let service: Service
 before(async () => {
-  service = await startService()
+  service = await startService({ billing: { return_origins: ['https://shop.example'] } })
 })
 after(() => service[Symbol.asyncDispose]())
 
@@ -90,6 +90,8 @@ describe('POST /payments', () => {
       metadata: { seat: [1, 2] },
       merchant_account: 'acct_1',
       live: false,
+      save_card: true,
+      expires_at: '2030-01-02T03:04:05.000Z',
     }
     const { status, body } = await create(sent)
     assert.equal(status, 201)
@@ -98,6 +100,9 @@ describe('POST /payments', () => {
     assert.equal(new Date(String(createdAt)).toISOString(), createdAt)
     for (const [field, value] of Object.entries(sent)) assert.deepEqual(rest[field], value, field)
     assert.equal(rest['status'], 'pending')
+    assert.deepEqual([rest['checkout'], rest['operation_error']], ['open', null])
+    assert.equal(rest['payment_method_id'], null)
+    assert.equal(new Date(String(rest['handed_at'])).toISOString(), rest['handed_at'])
     assert.equal(rest['checkout_url'], `${origin}/billing/fake/checkout/${String(id)}`)
     const read = await api(`/payments/${String(id)}`)
     assert.deepEqual(read.body, {
@@ -152,6 +157,17 @@ describe('POST /payments', () => {
       { ...wireOrder, return_url: 'javascript:alert(1)' },
     ],
     ['live must be true or false', { ...wireOrder, live: 'yes' }],
+    ['checkout must be true or false', { ...wireOrder, checkout: 'no' }],
+    ['save_card must be true or false', { ...wireOrder, save_card: 1 }],
+    ['payment_method_id must be a UUID in lower case', { ...wireOrder, payment_method_id: 'pm_1' }],
+    ['initiated_by must be one of customer, merchant', { ...wireOrder, initiated_by: 'provider' }],
+    ...['tomorrow', '2030-01-02', '2030-02-31T00:00:00Z', 1_900_000_000].map(
+      (time) =>
+        [
+          'expires_at must be a time in ISO 8601, such as 2026-11-20T09:30:00Z',
+          { ...wireOrder, expires_at: time },
+        ] as const,
+    ),
     [
       'description must be text of 1 to 1000 characters without control characters',
       { ...wireOrder, description: 'a\u0000b' },
@@ -179,7 +195,7 @@ describe('POST /payments', () => {
   })
 
   test('an alias is kept as the canonical name', async () => {
-    const { body } = await create({ ...wireOrder, gateway: 'alpha' })
+    const { body } = await create({ ...wireOrder, gateway: 'alpha', checkout: false })
     assert.equal(body['gateway'], 'stripe')
     const list = await api('/payments?gateway=alpha')
     assert.deepEqual(
@@ -234,9 +250,8 @@ describe('reading', () => {
   test('pages go from the newest to the oldest, each row once', async () => {
     const created: unknown[] = []
     for (let count = 0; count < 5; count += 1) {
-      created.unshift(
-        (await create({ ...wireOrder, gateway: 'stripe', currency: 'EUR' })).body['id'],
-      )
+      const sent = { ...wireOrder, gateway: 'stripe', currency: 'EUR', checkout: false }
+      created.unshift((await create(sent)).body['id'])
     }
     const seen: unknown[] = []
     let cursor = ''
@@ -307,6 +322,10 @@ describe('reading', () => {
       assert.equal((await api(`/webhook-calls/${id}`)).body['code'], 'call_not_found')
       const replay = await api(`/webhook-calls/${id}/replay`, { method: 'POST' })
       assert.deepEqual([replay.status, replay.body['code']], [404, 'call_not_found'])
+      for (const operation of ['refunds', 'poll', 'cancel']) {
+        const { status, body } = await api(`/payments/${id}/${operation}`, { method: 'POST' })
+        assert.deepEqual([status, body['code']], [404, 'payment_not_found'], `${operation} ${id}`)
+      }
     }
   })
 
@@ -314,6 +333,9 @@ describe('reading', () => {
     ['DELETE', '/payments', 'GET, HEAD, POST'],
     ['PUT', '/payments/x', 'GET, HEAD'],
     ['POST', '/webhook-calls', 'GET, HEAD'],
+    ['GET', '/payments/x/refunds', 'POST'],
+    ['PUT', '/payments/x/poll', 'POST'],
+    ['DELETE', '/payments/x/cancel', 'POST'],
     ['GET', '/webhook-calls/x/replay', 'POST'],
     ['POST', '/events', 'GET, HEAD'],
     ['PATCH', '/gateways', 'GET, HEAD'],

@@ -12,7 +12,7 @@ import type { Service } from './service.ts'
 
 let service: Service
 before(async () => {
-  service = await startService()
+  service = await startService({ billing: { return_origins: ['https://shop.example'] } })
 })
 after(() => service[Symbol.asyncDispose]())
 
@@ -57,13 +57,13 @@ describe('the checkout page of the fake gateway', () => {
       const answer = await press(payment.id, `result=${result}`)
       assert.equal(answer.status, 303)
       const location = answer.headers.get('location') ?? ''
-      assert.equal(location, `/billing/fake/checkout/${payment.id}?waiting=pending&look=1`)
+      assert.equal(location, `/billing/return/${payment.id}`)
       const stored = await eventually(async () => {
         const found = await service.core.payments.get(payment.id)
         return found?.status === status ? found : undefined
       })
       assert.equal(stored.events.length, 1)
-      const { text } = await pageOf(payment.id, location.slice(location.indexOf('?')))
+      const { text } = await pageOf(payment.id)
       assert.match(text, new RegExp(`class="status ${status}">\\s*${word}`))
       assert.equal(text.includes('http-equiv="refresh"'), false)
       assert.equal(text.includes('value="success"'), status !== 'paid')
@@ -71,21 +71,25 @@ describe('the checkout page of the fake gateway', () => {
     })
   }
 
-  test('looks again while the result is not there, and in the end says so', async () => {
-    const { id } = await service.core.payments.create(order)
-    const waiting = await pageOf(id, '?waiting=pending&look=1')
-    assert.match(waiting.text, /http-equiv="refresh"[^>]*look=2/)
-    const tired = await pageOf(id, '?waiting=pending&look=10')
-    assert.equal(tired.text.includes('http-equiv="refresh"'), false)
-    assert.match(tired.text, /Is a worker running/)
+  test('a press that the webhook route does not take is said on this page', async () => {
+    await using refusing = await startService({
+      work: false,
+      app: { webhookMiddleware: [(c) => Promise.resolve(c.text('no', 429))] },
+    })
+    const { id } = await refusing.core.payments.create(order)
+    const at = `${refusing.listening.url}/billing/fake/checkout/${id}`
+    const body = new URLSearchParams({ result: 'success' })
+    const answer = await fetch(at, { method: 'POST', redirect: 'manual', body })
+    assert.equal(answer.headers.get('location'), `/billing/fake/checkout/${id}?answer=429`)
+    assert.match(await (await fetch(`${at}?answer=429`)).text(), /route answered 429/)
   })
 
   test('ignores queries that it never wrote', async () => {
     const { id } = await service.core.payments.create(order)
-    for (const query of ['?waiting=x', '?answer=<b>', '?waiting=pending&look=-1', '?look=1']) {
+    for (const query of ['?answer=200', '?answer=<b>', '?answer=4030', '?look=1']) {
       const { status, text } = await pageOf(id, query)
       assert.equal(status, 200)
-      assert.equal(text.includes('<b>') || text.includes('http-equiv="refresh"'), false, query)
+      assert.equal(text.includes('<b>') || text.includes('route answered'), false, query)
     }
   })
 
@@ -98,7 +102,11 @@ describe('the checkout page of the fake gateway', () => {
   })
 
   test('an unknown payment, and one of another gateway, answer 404', async () => {
-    const stripe = await service.core.payments.create({ ...order, gateway: 'stripe' })
+    const stripe = await service.core.payments.create({
+      ...order,
+      gateway: 'stripe',
+      checkout: false,
+    })
     for (const id of [stripe.id, '0199a000-0000-7000-8000-0000000000ff', 'x', '__proto__']) {
       const { status, text } = await pageOf(id)
       assert.equal(status, 404)

@@ -83,7 +83,11 @@ async function serve(...middleware: readonly MiddlewareHandler[]) {
 const forged: Sent = { headers: { 'stripe-signature': 't=1,v1=00' } }
 
 async function signed(): Promise<Sent & { readonly body: string }> {
-  const payment = await service.core.payments.create({ ...order, gateway: 'stripe' })
+  const payment = await service.core.payments.create({
+    ...order,
+    gateway: 'stripe',
+    checkout: false,
+  })
   const body = JSON.stringify(sessionEvent({ payment }))
   return { body, headers: signedHeaders(body, signingSecret) }
 }

@@ -100,7 +100,8 @@ onPostgres((engine) => {
             'the same money is not refunded twice meanwhile',
           )
           billing.provider.completeRefunds(payment.id)
-          await billing.pass(payment, 2)
+          // No provider takes longer than a day to list what it has taken on.
+          await billing.pass(payment, 25)
           await billing.core.reconcile()
           assert.equal(asked() - before, 1, 'one request reached the provider')
           const made = billing.provider.refunds(payment.id).length

@@ -8,7 +8,7 @@ export const charge = pendingPayment({ gateway: 'stripe', status: 'paid' })
 
 export function rowOf(id: string, fields: Partial<Payment> = {}, claimed = true): RefundRow {
   const refund = { ...charge, id, type: 'refund', parentId: charge.id, ...fields } as const
-  return { refund, claimed }
+  return { refund, claimed, underWay: false }
 }
 
 export const single = (fields: Partial<SingleRefundOutcome> = {}): SingleRefundOutcome => ({

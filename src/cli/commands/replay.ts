@@ -1,9 +1,8 @@
-import { InvalidArgumentError, type Command } from 'commander'
-import { systemClock } from '../../kernel/clock.ts'
-import { days, hours, minutes } from '../../kernel/duration.ts'
+import type { Command } from 'commander'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson } from '../output.ts'
+import { readSince } from '../read-time.ts'
 
 interface ReplayOptions {
   readonly failed?: boolean
@@ -25,22 +24,6 @@ export function addReplay(calls: Command): void {
     ['calls replay 0190163d-8694-739b-aea5-966c26f8ad90'],
     ['calls replay --failed --since 24h'],
   ])
-}
-
-const units = { m: minutes, h: hours, d: days } as const
-const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
-
-function readSince(text: string): Date {
-  const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
-  if (count !== undefined) {
-    const length = units[unit as keyof typeof units](Number(count))
-    return new Date(systemClock().getTime() - length)
-  }
-  const time = new Date(isoTime.test(text) ? text : '')
-  if (!Number.isNaN(time.getTime())) return time
-  throw new InvalidArgumentError(
-    'It must be a length such as 90m, 24h or 7d, or a time such as 2026-11-20T09:30Z.',
-  )
 }
 
 async function replay(id: string | undefined, _options: unknown, command: Command): Promise<void> {

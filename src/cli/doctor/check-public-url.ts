@@ -1,6 +1,7 @@
 import { methodNotAllowed } from '../../intake/responses.ts'
 import { notFound } from '../../http/respond.ts'
 import { seconds } from '../../kernel/duration.ts'
+import { isLocalHost } from '../../upkeep/register-webhook.ts'
 import { codeOf, describeError, rootOf } from '../describe-error.ts'
 import { configuredNames, type Subject } from './subject.ts'
 import { error, ok, skipped, warning, type Fault, type Finding } from './finding.ts'
@@ -22,16 +23,13 @@ export async function checkPublicUrl({
   return [checkOrigin(new URL(origin), { production, real }), await checkRoute(url)]
 }
 
-const localHosts =
-  /^(?:localhost|.+\.local|.+\.localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|172\.(?:1[6-9]|2\d|3[01])\.\d+\.\d+|\[::1?\]|\[f[cd].*\])$/
-
 /** A gateway comes from the internet, and most only over https. */
 export function checkOrigin(
   { origin, hostname, protocol }: URL,
   { production, real }: { readonly production: boolean; readonly real: boolean },
 ): Finding {
   const worse = production ? error : warning
-  if (localHosts.test(hostname)) {
+  if (isLocalHost(hostname)) {
     if (!production && !real) return ok('public_url', `${origin}, for this machine only`)
     return worse('public_url', {
       found: `${origin} cannot be reached from the internet`,

@@ -4,6 +4,7 @@ import { listKnownListeners } from '../../processing/known-listeners.ts'
 import type { ListenerRegistry } from '../../processing/listeners.ts'
 import { tooOldSeconds } from '../../upkeep/readiness.ts'
 import { countListening, readBacklog, readSchedules } from '../../upkeep/diagnosis.ts'
+import { reconcileSchedule } from './check-reconcile.ts'
 import { atRest } from './open-for-diagnosis.ts'
 import type { Subject } from './subject.ts'
 import { error, ok, skipped, thrown, warning, type Fault, type Finding } from './finding.ts'
@@ -92,7 +93,9 @@ const hourSeconds = 3600
 
 async function checkSchedules(database: Database): Promise<Finding> {
   const schedules = await readSchedules(database)
-  const failed = schedules.find(({ lastError }) => lastError !== null)
+  // What a failed run of that one means has a check of its own.
+  const others = schedules.filter(({ name }) => name !== reconcileSchedule)
+  const failed = others.find(({ lastError }) => lastError !== null)
   const late = schedules.find(({ overdueSeconds }) => overdueSeconds > hourSeconds)
   if (late !== undefined) {
     return warning('schedules', {

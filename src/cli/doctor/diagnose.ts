@@ -5,6 +5,8 @@ import { inspectSettings } from '../env.ts'
 import { checkDataFolder } from './check-data-folder.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkPublicUrl } from './check-public-url.ts'
+import { checkReconcile } from './check-reconcile.ts'
+import { checkRegistration } from './check-registration.ts'
 import { checkSecrets } from './check-secrets.ts'
 import { checkSettings } from './check-settings.ts'
 import { checkWork } from './check-work.ts'
@@ -21,7 +23,9 @@ const checks: Readonly<Record<string, Check>> = {
   data_folder: checkDataFolder,
   database: checkDatabase,
   work: checkWork,
+  reconcile: checkReconcile,
   public_url: checkPublicUrl,
+  registration: checkRegistration,
 }
 
 const limit = seconds(10)

@@ -7,14 +7,21 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     sql`alter table billing.payments
       add column checkout text not null default 'none'
         check (checkout in ('none', 'unknown', 'open', 'refused', 'closed')),
-      add column checkout_error text,
+      add column operation_error text,
       add column save_card boolean not null default false,
       add column payment_method_id uuid references billing.payment_methods (id),
       add column handed_at timestamptz(3),
+      add column answered_at timestamptz(3),
       add column next_poll_at timestamptz(3),
       add column poll_error text`,
     sql`create index payments_due on billing.payments (gateway, next_poll_at)
-      where next_poll_at is not null and status <> 'paid'`,
+      where next_poll_at is not null and ((type = 'charge' and status <> 'paid')
+        or (type = 'refund' and status = 'pending'))`,
+    // What began elsewhere is asked after like what begins here.
+    sql`update billing.payments set handed_at = created_at, next_poll_at = clock_timestamp()
+      where type = 'charge' and status = 'pending'
+        and (checkout_reference is not null or provider_reference is not null)
+        and created_at > clock_timestamp() - interval '30 days'`,
     sql`create index payments_paid on billing.payments (updated_at) where status = 'paid'`,
     // Events that no call can dispatch again: a poll, a refund or an operator had brought them up.
     sql`alter table billing.deliveries

@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import { createBilling } from 'quittance'
+import type { Order } from './orders.ts'
+import { product } from './product.ts'
+
+const { BILLING_DATA_DIR, DATABASE_URL, PORT = '3000' } = process.env
+
+/** Of the embedded database, where no PostgreSQL is named. */
+export const dataDir = BILLING_DATA_DIR ?? join(import.meta.dirname, '.quittance')
+
+export const billing = createBilling({
+  // Of the pages that payers are sent to, and of the callback URLs.
+  url: `http://localhost:${PORT}`,
+  environment: process.env,
+  database: DATABASE_URL ? { url: DATABASE_URL } : { dataDir },
+})
+
+// In the transaction in which the payment becomes paid: the order is granted exactly if it is.
+billing.on('PaymentSucceeded', async function grantOrder({ payment }, { tx }) {
+  await tx.query("update orders set state = 'granted' where id = $1", [payment.payable.id])
+})
+billing.on('PaymentRefunded', async function takeBackOrder({ payment: refund }, { tx }) {
+  await tx.query("update orders set state = 'refunded' where id = $1", [refund.payable.id])
+})
+
+/** Opens the checkout of an order; where the payer goes. */
+export async function payFor({ id }: Order): Promise<string> {
+  const payment = await billing.payments.create({
+    // Asked for twice, an order has one payment and one checkout.
+    id,
+    gateway: 'fake',
+    amount: product.amount,
+    currency: product.currency,
+    description: product.name,
+    payable: { type: 'order', id },
+    returnUrl: `${billing.origin}/orders/${id}`,
+  })
+  return payment.checkoutUrl ?? payLink(id)
+}
+
+/** It leads to the checkout, or says why it does not. */
+export function payLink(id: string): string {
+  return `/billing/pay/${id}`
+}

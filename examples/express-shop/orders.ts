@@ -1,0 +1,40 @@
+// The shop's own table, in the database of the payments: so a listener can write to it.
+import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
+import pg from 'pg'
+import { dataDir } from './billing.ts'
+
+export interface Order {
+  readonly id: string
+  readonly state: 'new' | 'granted' | 'refunded'
+}
+
+const { DATABASE_URL } = process.env
+
+/** The embedded database listens on a socket in its folder. */
+const embedded = { host: resolve(dataDir), user: 'postgres', database: 'postgres' }
+
+export const pool = new pg.Pool(DATABASE_URL ? { connectionString: DATABASE_URL } : embedded)
+// A connection that breaks while nobody uses it is replaced.
+pool.on('error', (error) => console.error(error.message))
+
+/** So that the example needs no set-up; in your app a migration does it. */
+export async function createTable(): Promise<void> {
+  await pool.query(
+    "create table if not exists orders (id text primary key, state text not null default 'new')",
+  )
+}
+
+export async function addOrder(): Promise<Order> {
+  const { rows } = await pool.query<Order>('insert into orders (id) values ($1) returning *', [
+    randomUUID(),
+  ])
+  const [order] = rows
+  if (order === undefined) throw new Error('the order was not stored')
+  return order
+}
+
+export async function findOrder(id: string): Promise<Order | undefined> {
+  const { rows } = await pool.query<Order>('select * from orders where id = $1', [id])
+  return rows[0]
+}

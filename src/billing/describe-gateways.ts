@@ -1,0 +1,39 @@
+import { QuittanceError } from '../kernel/errors.ts'
+import { addressesOf } from './payments.ts'
+import type { Runtime } from './runtime.ts'
+import type { GatewayDescription } from './types.ts'
+
+/** Enumerates canonical names; aliases answer too. */
+export function describeGateways(runtime: Runtime): Readonly<Record<string, GatewayDescription>> {
+  const descriptions: Record<string, GatewayDescription> = {}
+  for (const { gateway, credentials } of runtime.settings.gateways.list()) {
+    const description: GatewayDescription = {
+      name: gateway.name,
+      title: gateway.title,
+      aliases: gateway.aliases,
+      scheme: gateway.scheme,
+      webhook_url: webhookUrl(runtime, gateway.name),
+      webhook_requires_dashboard_setup: gateway.webhook_requires_dashboard_setup,
+      callbackUrlField: gateway.callbackUrlField ?? null,
+      configured: credentials.configured,
+      capabilities: gateway.capabilities,
+    }
+    descriptions[gateway.name] = description
+    for (const alias of gateway.aliases) {
+      Object.defineProperty(descriptions, alias, { value: description, enumerable: false })
+    }
+  }
+  return descriptions
+}
+
+/** Follows the configured path and origin; aliases lead to the canonical name. */
+export function webhookUrl({ settings }: Runtime, gateway: string): string {
+  const name = settings.gateways.find(gateway)?.gateway.name
+  if (name === undefined) {
+    throw new QuittanceError(
+      'gateway_unknown',
+      `gateway ${JSON.stringify(gateway)} is not registered`,
+    )
+  }
+  return addressesOf(settings).callbackUrl(name)
+}

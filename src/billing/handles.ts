@@ -1,0 +1,15 @@
+import type { Operating } from '../money/operating.ts'
+import { refuseInsideListener } from '../processing/listener-scope.ts'
+import type { Runtime } from './runtime.ts'
+
+/** The database for a single statement; refused inside a listener's transaction. */
+export async function handle(runtime: Runtime, what: string) {
+  refuseInsideListener(what)
+  return (await runtime.opened()).database.db
+}
+
+/** Refused inside a listener: no transaction may wait for a provider. */
+export async function operating(runtime: Runtime, what: string): Promise<Operating> {
+  refuseInsideListener(what, 'gateway_call_in_transaction')
+  return runtime.operating()
+}

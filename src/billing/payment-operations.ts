@@ -1,0 +1,73 @@
+import { listDisputes } from '../database/disputes.ts'
+import { listDispatches, listEvents } from '../database/events.ts'
+import { listPaymentMethods } from '../database/payment-methods.ts'
+import {
+  findPayment,
+  listPayments,
+  listRefunds,
+  listTransitions,
+  readStatuses,
+} from '../database/payments.ts'
+import type { CheckoutForm } from '../gateways/operations.ts'
+import { isUuid } from '../kernel/ids.ts'
+import { cancelPayment } from '../money/cancel-payment.ts'
+import { pollPayment } from '../money/poll-payment.ts'
+import type { Payment } from '../payments/payment.ts'
+import { dispatchBrowserEvent } from '../processing/browser-event.ts'
+import { refuseInsideListener } from '../processing/listener-scope.ts'
+import { checkoutRequest } from '../processing/plan-checkout.ts'
+import { handle, operating } from './handles.ts'
+import { addressesOf } from './payments.ts'
+import type { Runtime } from './runtime.ts'
+import type { BillingCore, PaymentDetails } from './types.ts'
+
+/** `billing.payments` */
+export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
+  return {
+    create: async (input) => {
+      refuseInsideListener('billing.payments.create')
+      return runtime.createPayment(input)
+    },
+    get: async (id) => {
+      const db = await handle(runtime, 'billing.payments.get')
+      const payment = isUuid(id) ? await findPayment(db, id) : undefined
+      if (payment === undefined) return undefined
+      const [transitions, events, dispatches, refunds, disputes, paymentMethods] =
+        await Promise.all([
+          listTransitions(db, id),
+          listEvents(db, { paymentId: id, limit: 100 }),
+          listDispatches(db, id),
+          listRefunds(db, id),
+          listDisputes(db, id),
+          listPaymentMethods(db, id),
+        ])
+      return {
+        ...payment,
+        transitions,
+        events: events.data.toReversed(),
+        dispatches,
+        refunds,
+        disputes,
+        paymentMethods,
+      } satisfies PaymentDetails
+    },
+    list: async (query = {}) => listPayments(await handle(runtime, 'billing.payments.list'), query),
+    statuses: async (ids) =>
+      readStatuses(await handle(runtime, 'billing.payments.statuses'), ids.filter(isUuid)),
+    poll: async (id) => pollPayment(id, await operating(runtime, 'billing.payments.poll')),
+    cancel: async (id) => cancelPayment(id, await operating(runtime, 'billing.payments.cancel')),
+    checkoutForm: (payment) => checkoutForm(runtime, payment),
+    allowsReturn: runtime.settings.isAllowedReturn,
+    signal: async (type, payment) => {
+      const { processing, queue } = await operating(runtime, 'billing.payments.signal')
+      await dispatchBrowserEvent(type, payment, { ...processing, queue })
+    },
+  }
+}
+
+function checkoutForm({ settings }: Runtime, payment: Payment): CheckoutForm | undefined {
+  const found = settings.gateways.find(payment.gateway)
+  if (found?.gateway.checkout?.kind !== 'form' || payment.checkout !== 'open') return undefined
+  const request = checkoutRequest(payment, addressesOf(settings))
+  return found.gateway.checkout.form(request, found.credentials)
+}

@@ -1,0 +1,99 @@
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import type { CreatePaymentInput } from '../../processing/payment-input.ts'
+import { addExamples, exampleGateway } from '../examples.ts'
+import { printJson } from '../output.ts'
+import { printPayment } from '../print-payment.ts'
+import { readAmount } from '../read-amount.ts'
+import { readTime } from '../read-time.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+type SameName = Omit<CreatePaymentInput, 'live' | 'amount' | 'checkout' | 'paymentMethodId'>
+
+interface CreateOptions extends SameName {
+  readonly amount: number
+  readonly live?: boolean
+  readonly test?: boolean
+  /** False with `--no-checkout`, or else true: nobody has said so then. */
+  readonly checkout: boolean
+  readonly paymentMethod?: string
+  readonly json?: boolean
+  readonly verbose?: boolean
+}
+
+const order = '--amount 1999 --currency UAH --payable order:42'
+
+export function addCreatePayment(payments: Command): void {
+  const createCommand = payments
+    .command('create')
+    .description('create a pending payment and open its checkout')
+    .requiredOption('--gateway <name>', 'gateway that takes the payment')
+    .requiredOption('--amount <units>', 'minor units, e.g. 1999 for 19.99', readAmount)
+    .requiredOption('--currency <code>', 'ISO 4217 code, e.g. UAH')
+    .requiredOption('--payable <type:id>', 'what is paid for, e.g. order:42', readPayable)
+    .option('--id <uuid>', 'id of your own choice: makes the command repeatable')
+    .option('--description <text>', 'what the payer and the operator read')
+    .option('--return-url <url>', 'where the browser goes afterwards')
+    .option('--customer <json>', 'a JSON object', readObject)
+    .option('--metadata <json>', 'a JSON object', readObject)
+    .option('--merchant-account <id>', 'the provider’s id of the account that gets the money')
+    .addOption(new Option('--live', 'live money').conflicts('test'))
+    .option('--test', 'the provider’s test mode')
+    .option('--no-checkout', 'ask the provider for nothing: it begins elsewhere')
+    .option('--checkout-reference <id>', 'the provider’s id of a checkout that began elsewhere')
+    .option('--provider-reference <id>', 'the provider’s id of the charge')
+    .option('--expires-at <time>', 'end of the checkout (default: in 24 hours)', readTime)
+    .option('--save-card', 'save the card, so that it can be charged again')
+    .option('--payment-method <id>', 'a saved card to charge at once, without a checkout')
+    .addOption(
+      new Option('--initiated-by <who>', 'who charges the saved card (default: customer)').choices([
+        'customer',
+        'merchant',
+      ]),
+    )
+    .action(create)
+  addExamples(createCommand, [
+    [`payments create --gateway ${exampleGateway} ${order}`],
+    [`payments create --gateway ${exampleGateway} ${order} --no-checkout`],
+  ])
+}
+
+function readPayable(text: string): CreatePaymentInput['payable'] {
+  const [, type, id] = /^([^:]+):(.+)$/.exec(text) ?? []
+  if (type === undefined || id === undefined) {
+    throw new InvalidArgumentError('It must be type:id, e.g. order:42.')
+  }
+  return { type, id }
+}
+
+function readObject(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return value as JsonObject
+    }
+  } catch {
+    // Said below.
+  }
+  throw new InvalidArgumentError('It must be a JSON object.')
+}
+
+async function create(_options: unknown, command: Command): Promise<void> {
+  const { json, ...options } = command.optsWithGlobals<CreateOptions>()
+  const { paymentView } = await import('../../http/wire.ts')
+  const { withCore } = await import('../open-core.ts')
+  const payment = await withCore((core) => core.payments.create(inputOf(options)))
+  if (json === true) printJson(paymentView(payment))
+  else printPayment(payment)
+}
+
+function inputOf(options: Omit<CreateOptions, 'json'>): CreatePaymentInput {
+  const { live, test, checkout, paymentMethod, verbose: _, ...same } = options
+  const mode = live === true ? { live: true } : test === true ? { live: false } : {}
+  return {
+    ...same,
+    ...mode,
+    ...(!checkout && { checkout }),
+    ...(paymentMethod !== undefined && { paymentMethodId: paymentMethod }),
+  }
+}

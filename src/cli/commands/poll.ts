@@ -1,0 +1,33 @@
+import type { Command } from 'commander'
+import type { OutcomeResult } from '../../payments/outcome.ts'
+import { addExamples } from '../examples.ts'
+import { print, printJson, visible } from '../output.ts'
+import { printPayment } from '../print-payment.ts'
+
+export function addPoll(program: Command): void {
+  const pollCommand = program
+    .command('poll')
+    .description('ask the provider what became of a payment, and apply it')
+    .argument('<payment>', 'its id')
+    .action(poll)
+  addExamples(pollCommand, [['poll 0190163d-8694-739b-aea5-966c26f8ad90']])
+}
+
+async function poll(payment: string, _options: unknown, command: Command): Promise<void> {
+  const { pollView } = await import('../../http/wire.ts')
+  const { withCore } = await import('../open-core.ts')
+  const polled = await withCore((core) => core.payments.poll(payment))
+  if (command.optsWithGlobals<{ json?: boolean }>().json === true) {
+    printJson(pollView(polled))
+    return
+  }
+  printPayment(polled.payment)
+  print(`standing    ${polled.standing}`)
+  for (const result of polled.results) print(visible(`result      ${resultText(result)}`))
+}
+
+function resultText(result: OutcomeResult): string {
+  const why = 'reason' in result ? [result.reason] : []
+  const detail = result.detail === undefined ? [] : [`(${result.detail})`]
+  return [result.type, result.result, ...why, ...detail].join(' ')
+}

@@ -1,0 +1,68 @@
+import type { Command } from 'commander'
+import type { BillingCore, ReconcileResult } from '../../billing/types.ts'
+import { QuittanceError } from '../../kernel/errors.ts'
+import { addExamples, exampleGateway } from '../examples.ts'
+import { print, printJson } from '../output.ts'
+
+interface ReconcileOptions {
+  readonly gateway?: string
+  readonly json?: boolean
+}
+
+export function addReconcile(program: Command): void {
+  const reconcileCommand = program
+    .command('reconcile')
+    .description('ask the providers after every payment that is due, and repair events')
+    .option('--gateway <name>', 'only payments of this gateway')
+    .action(reconcile)
+  addExamples(reconcileCommand, [
+    ['reconcile', 'the service does it every minute, too'],
+    [`reconcile --gateway ${exampleGateway}`],
+  ])
+}
+
+async function reconcile(_options: unknown, command: Command): Promise<void> {
+  const { gateway, json } = command.optsWithGlobals<ReconcileOptions>()
+  const { withCore } = await import('../open-core.ts')
+  const { withProgress } = await import('../progress.ts')
+  const result = await withCore(async (core) => {
+    const only = gateway === undefined ? {} : { gateway: await askable(core, gateway) }
+    return withProgress('asked about', (onProgress) => core.reconcile({ ...only, onProgress }))
+  })
+  if (json === true) printJson(result)
+  else print(summary(result))
+  const trouble = troubleIn(result)
+  if (trouble === undefined) return
+  process.exitCode = 1
+  process.stderr.write(`quittance: ${trouble}\n`)
+}
+
+/** A gateway that nobody can ask would look as if all were well. */
+async function askable(core: BillingCore, nameOrAlias: string): Promise<string> {
+  const { knownGateway } = await import('../gateway-query.ts')
+  const name = knownGateway(core, nameOrAlias)
+  const described = core.gateways()[name]
+  if (described?.capabilities.poll !== true) {
+    const text = `gateway ${name} cannot tell the status of a payment`
+    throw new QuittanceError('operation_unsupported', text)
+  }
+  if (!described.configured) {
+    throw new QuittanceError('gateway_not_configured', `gateway ${name} is not configured`)
+  }
+  return name
+}
+
+function summary({ polled, changed, failed, repaired }: ReconcileResult): string {
+  const counts = [`${changed} changed`, `${failed} failed`, `${repaired} events repaired`]
+  return `Asked about ${polled} ${polled === 1 ? 'payment' : 'payments'}: ${counts.join(', ')}.`
+}
+
+function troubleIn({ failed, unreachable }: ReconcileResult): string | undefined {
+  if (unreachable.length > 0) {
+    const names = unreachable.join(', ')
+    return `out of reach: ${names} — Check the network and the API base; then run it again.`
+  }
+  if (failed === 0) return undefined
+  const payments = failed === 1 ? '1 payment was' : `${failed} payments were`
+  return `${payments} not asked about — See the reasons above; quittance poll ID tries one again.`
+}

@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import { QuittanceError } from '../../kernel/errors.ts'
+import { addExamples } from '../examples.ts'
+import { printJson } from '../output.ts'
+import { printRefund } from '../print-payment.ts'
+import { readAmount } from '../read-amount.ts'
+
+interface RefundOptions {
+  readonly id?: string
+  readonly amount?: number
+  readonly reason?: string
+  readonly json?: boolean
+}
+
+const example = 'refund 0190163d-8694-739b-aea5-966c26f8ad90'
+
+export function addRefund(program: Command): void {
+  const refundCommand = program
+    .command('refund')
+    .description('give a paid payment back, in whole or in part')
+    .argument('<payment>', 'its id')
+    .option('--amount <units>', 'minor units (default: all that is left)', readAmount)
+    .option('--reason <text>', 'for the provider and the operator')
+    .option('--id <uuid>', 'id of your own choice: makes the command repeatable')
+    .action(refund)
+  addExamples(refundCommand, [[example], [`${example} --amount 500 --reason damaged`]])
+}
+
+async function refund(payment: string, _options: unknown, command: Command): Promise<void> {
+  const { id, amount, reason, json } = command.optsWithGlobals<RefundOptions>()
+  const { paymentView } = await import('../../http/wire.ts')
+  const { withCore } = await import('../open-core.ts')
+  const made = await withCore((core) => core.refunds.create(payment, { id, amount, reason }))
+  if (json === true) printJson(paymentView(made))
+  else printRefund(made)
+  // A repeated command tells what came of the first one.
+  if (made.status !== 'failed') return
+  const said = made.operationError ?? 'it has failed'
+  throw new QuittanceError('refund_refused', `refund ${made.id}: ${said}`)
+}

@@ -1,0 +1,127 @@
+import type { Command } from 'commander'
+import type { BillingCore, RegistrationResult } from '../../billing/types.ts'
+import { builtin } from '../../gateways/builtin.ts'
+import type { Gateway } from '../../gateways/gateway.ts'
+import type { RegisteredEndpoint, Registration } from '../../gateways/operations.ts'
+import { isQuittanceError } from '../../kernel/errors.ts'
+import { addExamples } from '../examples.ts'
+import { printJson, visible } from '../output.ts'
+import { registerCommand } from '../registered-endpoint.ts'
+
+interface RegisterOptions {
+  readonly removeOrphans?: boolean
+  readonly json?: boolean
+}
+
+type Registrable = Gateway & { readonly registration: Registration }
+
+/** One command for each gateway whose provider has to be told where callbacks go. */
+export function addRegisterWebhooks(program: Command): void {
+  for (const gateway of builtin) if (isRegistrable(gateway)) addRegisterWebhook(program, gateway)
+}
+
+function isRegistrable(gateway: Gateway): gateway is Registrable {
+  return gateway.registration !== undefined
+}
+
+function addRegisterWebhook(program: Command, gateway: Registrable): void {
+  const { name, aliases, title } = gateway
+  const command = registerCommand(name)
+  const others = aliases.map(registerCommand)
+  const also = others.length === 0 ? '' : ` (also ${others.join(', ')})`
+  const registerWebhook = program
+    .command(command)
+    .aliases(others)
+    .description(`tell ${title} where callbacks go${also}`)
+    .option('--remove-orphans', 'remove endpoints that are left over from another URL')
+    .action((_options: unknown, self: Command) => register(gateway, self))
+  addExamples(registerWebhook, [
+    [command, 'as often as you like'],
+    [`${command} --remove-orphans`, 'after a change of URL'],
+  ])
+}
+
+async function register(gateway: Registrable, command: Command): Promise<void> {
+  const { json = false, removeOrphans = false } = command.optsWithGlobals<RegisterOptions>()
+  const { withCore } = await import('../open-core.ts')
+  const print = await import('../print-registration.ts')
+  await withCore(async (core, { options }) => {
+    const result = await registered(core, gateway)
+    const variable = secretVariable(gateway, options.environment ?? {})
+    const configured = core.gateways()[gateway.name]?.configured === true
+    const removed: string[] = []
+    // Before anything that may fail: a secret is told only once.
+    if (!json) print.printRegistration(result, { gateway, variable, configured })
+    try {
+      for (const { id, url } of result.orphans) {
+        const isWanted = removeOrphans || (!json && (await isConfirmed(`Remove ${id}, ${url}?`)))
+        if (!isWanted) continue
+        await core.registration.remove(gateway.name, [id])
+        removed.push(id)
+      }
+    } finally {
+      if (json) printJson(registrationView(result, { gateway, variable, removed }))
+    }
+    if (!json) print.printRemoved(result, { removed, command: command.name() })
+  })
+}
+
+async function registered(core: BillingCore, gateway: Registrable): Promise<RegistrationResult> {
+  try {
+    return await core.registration.register(gateway.name)
+  } catch (error) {
+    // What the provider cannot do may be the reason.
+    if (isQuittanceError(error) && error.code === 'provider_refused') {
+      for (const note of gateway.registration.notes) process.stderr.write(`${note}\n`)
+    }
+    throw error
+  }
+}
+
+/** Where the secret stands, or is to stand: of two names the one that is in use. */
+function secretVariable(
+  { credentials, registration }: Registrable,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  const names = credentials[registration.secretField]?.env ?? []
+  return names.find((name) => environment[name] !== undefined) ?? names[0] ?? ''
+}
+
+/** Asked only where somebody is there to answer. */
+async function isConfirmed(message: string): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return false
+  const { confirm } = await import('@clack/prompts')
+  const answer = await confirm({
+    message: visible(message),
+    initialValue: false,
+    output: process.stderr,
+    withGuide: false,
+  })
+  return answer === true
+}
+
+interface Viewed {
+  readonly gateway: Registrable
+  readonly variable: string
+  readonly removed: readonly string[]
+}
+
+function registrationView(result: RegistrationResult, { gateway, variable, removed }: Viewed) {
+  const { action, url, endpoint, secret, secretIsConfigured } = result
+  return {
+    gateway: gateway.name,
+    action,
+    url,
+    endpoint: endpointView(endpoint),
+    signing_secret: secret?.reveal() ?? null,
+    secret_variable: variable,
+    secret_is_configured: secretIsConfigured ?? null,
+    orphans: result.orphans.map(endpointView),
+    removed,
+    notes: gateway.registration.notes,
+  }
+}
+
+function endpointView({ id, url, events, enabled, apiVersion }: RegisteredEndpoint) {
+  return { id, url, events, enabled, api_version: apiVersion }
+}

@@ -1,0 +1,106 @@
+import { addressesOf } from '../../billing/payments.ts'
+import type { RegistrationState } from '../../billing/types.ts'
+import type { Gateway } from '../../gateways/gateway.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { seconds } from '../../kernel/duration.ts'
+import { isQuittanceError } from '../../kernel/errors.ts'
+import { silentLog } from '../../kernel/log.ts'
+import { lackingCredential } from '../../processing/plan-checkout.ts'
+import { isLocalHost, readRegistration, type Registering } from '../../upkeep/register-webhook.ts'
+import { describeError } from '../describe-error.ts'
+import { faultText, registerFix } from '../registered-endpoint.ts'
+import { error, ok, skipped, warning, type Finding } from './finding.ts'
+import type { Subject } from './subject.ts'
+
+const check = 'registration'
+/** All providers are asked at the same time. */
+const answerWithin = seconds(6)
+
+/** Whether the providers send what is handled here to where it is taken. */
+export async function checkRegistration({ checked }: Subject): Promise<readonly Finding[]> {
+  if ('fault' in checked) return [skipped(check, 'the settings are wrong')]
+  const { gateways, origin } = checked.value
+  const asked = gateways.list().filter((found) => {
+    const { gateway, credentials } = found
+    if (gateway.registration === undefined || !credentials.configured) return false
+    return lackingCredential(found) === undefined
+  })
+  if (asked.length === 0) return [ok(check, 'no provider can be asked where it sends callbacks')]
+  if (isLocalHost(new URL(origin).hostname)) {
+    return [skipped(check, 'the public URL is one of this machine or network')]
+  }
+  const registering: Registering = {
+    addresses: addressesOf(checked.value),
+    answerWithin,
+    now: systemClock,
+    processing: { gateways, log: silentLog },
+  }
+  const findings = asked.map(({ gateway }) => checkGateway(gateway, registering))
+  return (await Promise.all(findings)).flat()
+}
+
+async function checkGateway(
+  gateway: Gateway,
+  registering: Registering,
+): Promise<readonly Finding[]> {
+  const { name } = gateway
+  try {
+    const state = await readRegistration(name, registering)
+    return [...ownFindings(state, gateway), ...orphanFindings(state, gateway)]
+  } catch (cause) {
+    const found = `${name} could not be asked where it sends callbacks: ${reasonOf(cause)}`
+    const fix = isQuittanceError(cause) ? cause.fix : 'Check the network; then run it again.'
+    return [warning(check, { found, fix })]
+  }
+}
+
+/** Its fix is said apart. */
+function reasonOf(cause: unknown): string {
+  return isQuittanceError(cause) ? cause.message : describeError(cause)
+}
+
+function ownFindings({ url, own }: RegistrationState, gateway: Gateway): readonly Finding[] {
+  const { name, title, credentials, registration } = gateway
+  const fix = registerFix(gateway)
+  const [kept] = own
+  if (kept === undefined) {
+    return [warning(check, { found: `${name} has no endpoint for ${url}`, fix })]
+  }
+  const { endpoint, faults, secretIsConfigured } = kept
+  const variable = credentials[registration?.secretField ?? '']?.env[0] ?? ''
+  const findings = [
+    ...(secretIsConfigured === false
+      ? [
+          error(check, {
+            found: `${variable} is not the secret of endpoint ${endpoint.id}: its callbacks are refused`,
+            fix: `Copy it from the dashboard of ${title}; then restart the service.`,
+          }),
+        ]
+      : []),
+    ...(faults.length === 0
+      ? []
+      : [
+          warning(check, {
+            found: `${name}, endpoint ${endpoint.id}: ${faults.map(faultText).join('; ')}`,
+            fix,
+          }),
+        ]),
+    ...(own.length === 1
+      ? []
+      : [
+          warning(check, {
+            found: `${name} has ${own.length} endpoints for ${url}: every event comes ${own.length} times`,
+            fix: `${fix}${fix.startsWith('Run') ? ' --remove-orphans' : ''}`,
+          }),
+        ]),
+  ]
+  return findings.length > 0 ? findings : [ok(check, `${name} sends what is handled to ${url}`)]
+}
+
+function orphanFindings({ orphans }: RegistrationState, gateway: Gateway): readonly Finding[] {
+  if (orphans.length === 0) return []
+  const urls = orphans.map(({ url }) => url).join(', ')
+  const found = `${gateway.name} also sends to ${urls}: left over from another URL?`
+  const fix = `If no other installation of yours uses it, remove it. ${registerFix(gateway)}`
+  return [warning(check, { found, fix })]
+}

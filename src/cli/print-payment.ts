@@ -1,0 +1,59 @@
+import type { PaymentDetails } from '../billing/types.ts'
+import type { Payment } from '../payments/payment.ts'
+import { print, visible } from './output.ts'
+
+/** A payment, a line for each thing. */
+export function printPayment(payment: Payment): void {
+  print(`payment     ${payment.id}`)
+  print(`status      ${payment.status}`)
+  print(`amount      ${moneyText(payment)} (minor units)`)
+  print(`gateway     ${payment.gateway}`)
+  print(visible(`payable     ${payment.payable.type}:${payment.payable.id}`))
+  print(`created     ${payment.createdAt.toISOString()}`)
+  if (payment.handedAt !== null) print(`handed over ${payment.handedAt.toISOString()}`)
+  print(`checkout    ${payment.checkout}`)
+  const { checkout, checkoutUrl, status } = payment
+  if (checkoutUrl !== null && checkout === 'open' && status !== 'paid') {
+    print(visible(`pay at      ${checkoutUrl}`))
+  }
+  printError(payment)
+}
+
+/** What happened to it. */
+export function printHistory(payment: PaymentDetails): void {
+  for (const { from, to, cause, at } of payment.transitions) {
+    print(`transition  ${at.toISOString()}  ${from} -> ${to}, by ${cause}`)
+  }
+  for (const event of payment.events) {
+    print(`event       ${event.createdAt.toISOString()}  ${event.type}`)
+  }
+  for (const refund of payment.refunds) {
+    print(`refund      ${refund.id}  ${refund.status}  ${moneyText(refund)}`)
+    printError(refund)
+  }
+  for (const dispute of payment.disputes) {
+    print(visible(`dispute     ${dispute.providerReference}  ${dispute.status}`))
+  }
+  for (const method of payment.paymentMethods) {
+    const { brand = '', lastFour = '' } = method.details
+    print(visible(`card        ${method.id}  ${method.status}  ${brand} ${lastFour}`.trimEnd()))
+  }
+}
+
+/** A refund likewise. */
+export function printRefund(refund: Payment): void {
+  print(`refund      ${refund.id}`)
+  print(`status      ${refund.status}`)
+  print(`amount      ${moneyText(refund)} (minor units)`)
+  print(`payment     ${refund.parentId ?? ''}`)
+  printError(refund)
+}
+
+export function moneyText({ amount, currency }: Payment): string {
+  return `${amount} ${currency}`
+}
+
+/** What the provider said, in its own words; of no interest any more once all went well. */
+function printError({ operationError, status }: Payment): void {
+  if (operationError !== null && status !== 'paid') print(visible(`error       ${operationError}`))
+}

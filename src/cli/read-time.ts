@@ -1,0 +1,34 @@
+import { InvalidArgumentError } from 'commander'
+import { systemClock } from '../kernel/clock.ts'
+import { days, hours, minutes } from '../kernel/duration.ts'
+
+const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
+
+/** A time in ISO 8601, a day as its beginning in UTC; undefined where it is none. */
+function isoTimeOf(text: string): Date | undefined {
+  const time = new Date(isoTime.test(text) ? text : '')
+  return Number.isNaN(time.getTime()) ? undefined : time
+}
+
+/** A time as the value of an option. */
+export function readTime(text: string): Date {
+  const time = isoTimeOf(text)
+  if (time !== undefined) return time
+  throw new InvalidArgumentError('It must be a time such as 2026-11-20T09:30Z.')
+}
+
+const units = { m: minutes, h: hours, d: days } as const
+
+/** The same, or how long ago it was. */
+export function readSince(text: string): Date {
+  const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
+  if (count !== undefined) {
+    const length = units[unit as keyof typeof units](Number(count))
+    return new Date(systemClock().getTime() - length)
+  }
+  const time = isoTimeOf(text)
+  if (time !== undefined) return time
+  throw new InvalidArgumentError(
+    'It must be a length such as 90m, 24h or 7d, or a time such as 2026-11-20T09:30Z.',
+  )
+}

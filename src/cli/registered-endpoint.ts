@@ -1,0 +1,46 @@
+import { builtin } from '../gateways/builtin.ts'
+import type { Gateway } from '../gateways/gateway.ts'
+import { assertNever } from '../kernel/errors.ts'
+import type { EndpointFault } from '../upkeep/register-webhook.ts'
+
+const ending = '-register-webhook'
+
+/** The command that registers the callback URL of a gateway, under one of its names. */
+export function registerCommand(name: string): string {
+  return name + ending
+}
+
+/** How a person registers it. */
+export function registerFix({ name, title }: Gateway): string {
+  return builtin.some((gateway) => gateway.name === name)
+    ? `Run: quittance ${registerCommand(name)}`
+    : `Register it by billing.registration, or in the dashboard of ${title}.`
+}
+
+/** What is wrong with an endpoint, as a phrase. */
+export function faultText(fault: EndpointFault): string {
+  switch (fault.kind) {
+    case 'disabled':
+      return 'it is switched off'
+    case 'version':
+      return `its version is ${fault.found} instead of ${fault.wanted}`
+    case 'events':
+      return eventsText(fault.missing, fault.extra)
+    default:
+      return assertNever(fault)
+  }
+}
+
+function eventsText(missing: readonly string[], extra: readonly string[]): string {
+  return [
+    ...(missing.length === 0 ? [] : [`it lacks ${listed(missing)}`]),
+    ...(extra.length === 0 ? [] : [`it sends ${listed(extra)}, which nobody handles`]),
+  ].join('; ')
+}
+
+const mostNames = 3
+
+function listed(names: readonly string[]): string {
+  const [shown, rest] = [names.slice(0, mostNames), names.length - mostNames]
+  return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ')
+}

@@ -1,0 +1,83 @@
+import type { Context } from 'hono'
+import type { ZodType } from 'zod'
+import type { BillingCore } from '../billing/types.ts'
+import { assertNever, QuittanceError } from '../kernel/errors.ts'
+import { refuse } from './api-errors.ts'
+import { check, emptyBody, readQuery } from './api-input.ts'
+import { readBody } from './read-body.ts'
+
+const largestBodyBytes = 64 * 1024
+
+/** The query parameters; 400 where they are not what the schema says. */
+export function queryOf<T>(c: Context, schema: ZodType<T>): T {
+  const query = readQuery(new URL(c.req.url).searchParams)
+  if (query === undefined) throw refuse('a query parameter is given twice')
+  const checked = check(schema, query)
+  if (!checked.ok) throw refuse(checked.message)
+  return checked.value
+}
+
+/** Rows carry the canonical name; a caller may ask by an alias. Error: `gateway_unknown`. */
+export function canonical<T extends { readonly gateway?: string | undefined }>(
+  core: BillingCore,
+  query: T,
+) {
+  const { gateway, ...rest } = query
+  if (gateway === undefined) return defined(rest)
+  const name = core.gatewayName(gateway)
+  if (name === undefined) {
+    throw new QuittanceError('gateway_unknown', `there is no gateway ${JSON.stringify(gateway)}`)
+  }
+  return defined({ ...rest, gateway: name })
+}
+
+type Defined<T> = {
+  [K in keyof T as undefined extends T[K] ? never : K]: T[K]
+} & { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> }
+
+/** The same without the fields that are undefined. */
+export function defined<T extends object>(value: T): Defined<T> {
+  const kept = Object.entries(value).filter(([, field]) => field !== undefined)
+  return Object.fromEntries(kept) as Defined<T>
+}
+
+/** The body as JSON; 400 where it is none. */
+export async function readJson(c: Context): Promise<unknown> {
+  return parseJson(await readBytes(c))
+}
+
+/** The same where all fields may be left out: then no body is needed either. */
+export async function readOptionalJson(c: Context): Promise<unknown> {
+  const bytes = await readBytes(c)
+  return bytes.byteLength === 0 ? {} : parseJson(bytes)
+}
+
+/** For what takes no fields: 422 where some are given. */
+export async function requireNoFields(c: Context): Promise<void> {
+  const checked = check(emptyBody, await readOptionalJson(c))
+  if (!checked.ok) throw refuse(checked.message, 422)
+}
+
+async function readBytes(c: Context): Promise<Uint8Array> {
+  const read = await readBody(c, largestBodyBytes)
+  switch (read.kind) {
+    case 'read':
+      return read.bytes
+    case 'too_large':
+      throw refuse('body too large', 413)
+    case 'cut_short':
+      throw refuse('bad request')
+    case 'consumed':
+      throw new Error('the body was read before it got here: move the body parser after the mount')
+    default:
+      return assertNever(read)
+  }
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw refuse('the body is not JSON')
+  }
+}

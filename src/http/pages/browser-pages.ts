@@ -1,0 +1,44 @@
+import { Hono } from 'hono'
+import { assetRoutes, assetsPath } from './assets.ts'
+import { browserSignals } from './browser-signals.ts'
+import { gatewayPageRoutes, scriptOf } from './gateway-page.ts'
+import type { PageContext, StreamLimits } from './page-context.ts'
+import { paymentLink } from './payment-link.ts'
+import { troublePage } from './payment-view.ts'
+import { returnPage } from './return-page.ts'
+import { followStatus, submitForm } from './scripts.ts'
+import { minutes, seconds } from '../../kernel/duration.ts'
+
+const payPages = '/billing/pay'
+const returnPages = '/billing/return'
+
+export const defaultLimits: StreamLimits = {
+  streams: 200,
+  streamLasts: minutes(1),
+  lookEvery: seconds(1),
+}
+
+/** Everything that payers see of us. */
+export function browserPages(context: PageContext): Hono {
+  const { core, log } = context
+  const signal = browserSignals(core, log)
+  const app = new Hono()
+  app.route(payPages, paymentLink(context, signal))
+  app.route(returnPages, returnPage(context, signal))
+  app.route('/', gatewayPageRoutes(core.pages))
+  app.route(assetsPath, assetRoutes([submitForm, followStatus, ...core.pages.map(scriptOf)]))
+  app.onError((error) => {
+    log.error({ err: error }, 'a page could not be shown')
+    return troublePage()
+  })
+  return app
+}
+
+/** Whether a path is one of these pages, or of what they load. */
+export function isPagePath(path: string, pages: readonly { readonly path: string }[]): boolean {
+  const folders = [payPages, returnPages, assetsPath]
+  return (
+    folders.some((folder) => path.startsWith(`${folder}/`)) ||
+    pages.some((page) => page.path === path)
+  )
+}

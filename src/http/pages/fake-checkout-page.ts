@@ -1,0 +1,69 @@
+import { Hono, type Context } from 'hono'
+import type { BillingCore } from '../../billing/types.ts'
+import { isUuid } from '../../kernel/ids.ts'
+import type { Payment } from '../../payments/payment.ts'
+import { readBody } from '../read-body.ts'
+import { badRequest, onlyAllow, respond } from '../respond.ts'
+import { checkoutPage, noCheckoutPage } from './fake-checkout-view.ts'
+import { seeOther } from './layout.ts'
+import { returnPath } from './page-context.ts'
+
+/** Sends a request through the whole app: the buttons use the real webhook route. */
+export type Dispatch = (request: Request) => Response | Promise<Response>
+
+const gateway = 'fake'
+const largestFormBytes = 1024
+
+/**
+ * `/billing/fake/checkout/{payment}`: a gateway's checkout to try things with. It exists only
+ * while the fake gateway takes callbacks, which in production needs an explicit switch. A press
+ * leads on to where every checkout does.
+ */
+export function fakeCheckoutPage(core: BillingCore, dispatch: Dispatch): Hono {
+  const app = new Hono()
+  app.get('/:payment', async (c) => {
+    const payment = await payable(core, c.req.param('payment'))
+    if (payment === undefined) return noCheckoutPage()
+    return checkoutPage(payment, {
+      notice: refusalIn(c.req.query('answer')),
+      allows: (url) => core.payments.allowsReturn(url),
+    })
+  })
+  app.post('/:payment', async (c) => {
+    const payment = await payable(core, c.req.param('payment'))
+    if (payment === undefined) return noCheckoutPage()
+    const result = await chosenResult(c)
+    if (result === undefined) return respond(badRequest)
+    const answer = await dispatch(callback(core, payment, result))
+    return seeOther(answer.ok ? returnPath(payment.id) : `${c.req.path}?answer=${answer.status}`)
+  })
+  app.all('/:payment', onlyAllow('GET, HEAD, POST'))
+  return app
+}
+
+async function payable(core: BillingCore, id: string): Promise<Payment | undefined> {
+  if (core.gateways()[gateway]?.configured !== true || !isUuid(id)) return undefined
+  const payment = await core.payments.get(id)
+  return payment?.gateway === gateway && payment.type === 'charge' ? payment : undefined
+}
+
+async function chosenResult(c: Context): Promise<'success' | 'failure' | undefined> {
+  const read = await readBody(c, largestFormBytes)
+  if (read.kind !== 'read') return undefined
+  const result = new URLSearchParams(Buffer.from(read.bytes).toString()).get('result')
+  return result === 'success' || result === 'failure' ? result : undefined
+}
+
+function callback(core: BillingCore, payment: Payment, result: string): Request {
+  return new Request(core.url('billing.webhook', { gateway }), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ payment_id: payment.id, result }),
+  })
+}
+
+/** What to say after a press that the webhook route did not take. */
+function refusalIn(answer: string | undefined): string | undefined {
+  if (answer === undefined || !/^[45]\d\d$/.test(answer)) return undefined
+  return `The webhook route answered ${answer}. The log says why.`
+}

@@ -1,0 +1,46 @@
+import { Hono } from 'hono'
+import type { CheckoutForm } from '../../billing/types.ts'
+import { isHttpUrl } from '../../gateways/is-http-url.ts'
+import type { Payment } from '../../payments/payment.ts'
+import { onlyAllow } from '../respond.ts'
+import type { SendSignal } from './browser-signals.ts'
+import { seeOther } from './layout.ts'
+import { findCharge, isOver, isPayable, payPath, type PageContext } from './page-context.ts'
+import { formPage, notPayablePage, type NotPayable } from './payment-link-view.ts'
+import { unknownPaymentPage } from './payment-view.ts'
+
+/** `/billing/pay/{payment}`: the payment link. It leads to the checkout, or says why it does not. */
+export function paymentLink(context: PageContext, signal: SendSignal): Hono {
+  const { core } = context
+  const app = new Hono()
+  app.get('/:payment', async (c) => {
+    const payment = await findCharge(core, c.req.param('payment'))
+    if (payment === undefined) return unknownPaymentPage()
+    // A HEAD is no person.
+    if (c.req.method === 'GET') signal('PaymentLinkOpened', payment)
+    const way = wayToCheckout(payment, context)
+    if (typeof way === 'string') {
+      return notPayablePage(payment, way, (url) => core.payments.allowsReturn(url))
+    }
+    if ('url' in way) return seeOther(way.url)
+    return formPage(payment, way, core.gateways()[payment.gateway]?.title ?? payment.gateway)
+  })
+  app.all('/:payment', onlyAllow('GET, HEAD'))
+  return app
+}
+
+function wayToCheckout(
+  payment: Payment,
+  { core, now }: PageContext,
+): NotPayable | CheckoutForm | { readonly url: string } {
+  const { status, checkout, checkoutUrl } = payment
+  if (status === 'paid' || status === 'canceled') return status
+  if (isOver(payment, now())) return 'expired'
+  if (checkout === 'unknown') return 'not_answered'
+  if (!isPayable(payment, now())) return 'no_checkout'
+  const form = core.payments.checkoutForm(payment)
+  if (form !== undefined) return isHttpUrl(form.action) ? form : 'no_checkout'
+  if (checkoutUrl === null || !isHttpUrl(checkoutUrl)) return 'no_checkout'
+  // This page itself, where the gateway's form cannot be made any more: it would lead in circles.
+  return new URL(checkoutUrl).pathname === payPath(payment) ? 'no_checkout' : { url: checkoutUrl }
+}

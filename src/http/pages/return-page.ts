@@ -1,0 +1,42 @@
+import { Hono } from 'hono'
+import { isUuid } from '../../kernel/ids.ts'
+import { readBody } from '../read-body.ts'
+import { onlyAllow } from '../respond.ts'
+import type { SendSignal } from './browser-signals.ts'
+import { seeOther } from './layout.ts'
+import { findCharge, isPayable, returnPath, type PageContext } from './page-context.ts'
+import { unknownPaymentPage } from './payment-view.ts'
+import { returnView } from './return-view.ts'
+import { statusStreams } from './status-stream.ts'
+
+/** Larger bodies than any provider posts are not even discarded. */
+const mostDiscardedBytes = 64 * 1024
+
+/**
+ * `/billing/return/{payment}`: where a browser comes back to. It shows how the payment stands and
+ * changes nothing: what the browser brings along, whoever has signed it, is not looked at.
+ */
+export function returnPage(context: PageContext, signal: SendSignal): Hono {
+  const { core, now } = context
+  const app = new Hono()
+  app.get('/:payment', async (c) => {
+    const payment = await findCharge(core, c.req.param('payment'))
+    if (payment === undefined) return unknownPaymentPage()
+    if (c.req.method === 'GET') signal('CheckoutReturned', payment)
+    return returnView(payment, {
+      canPay: isPayable(payment, now()),
+      gatewayTitle: core.gateways()[payment.gateway]?.title ?? payment.gateway,
+      allows: (url) => core.payments.allowsReturn(url),
+    })
+  })
+  // Some providers post their fields here; a page that was got can be loaded again.
+  app.post('/:payment', async (c) => {
+    const id = c.req.param('payment')
+    await readBody(c, mostDiscardedBytes)
+    return isUuid(id) ? seeOther(returnPath(id)) : unknownPaymentPage()
+  })
+  app.all('/:payment', onlyAllow('GET, HEAD, POST'))
+  app.get('/:payment/status', statusStreams(context))
+  app.all('/:payment/status', onlyAllow('GET, HEAD'))
+  return app
+}

@@ -1,0 +1,88 @@
+import type { Context } from 'hono'
+import { streamSSE, type SSEStreamingApi } from 'hono/streaming'
+import { message } from '../../intake/responses.ts'
+import { seconds } from '../../kernel/duration.ts'
+import type { Payment, PaymentStatus } from '../../payments/payment.ts'
+import { notFound, respond, safeHeaders } from '../respond.ts'
+import { findCharge, type PageContext } from './page-context.ts'
+import { statusWatcher, type LookUp, type StatusWatcher } from './status-watcher.ts'
+
+const busy = message(503, 'too many streams', { 'retry-after': '10' })
+
+/** A silent connection would be cut, by proxies and by our own server. */
+const beatEvery = seconds(15)
+const reconnectMs = 3_000
+
+/**
+ * `/billing/return/{payment}/status`: server-sent events named `status`, the present one first. It
+ * ends when the payment is paid, or after a while; beyond the limit it is answered 503.
+ */
+export function statusStreams(context: PageContext): (c: Context) => Promise<Response> {
+  const { core, log, limits, closing } = context
+  const lookUp: LookUp = (ids) => core.payments.statuses([...ids])
+  const watcher = statusWatcher(lookUp, { every: limits.lookEvery, log })
+  let open = 0
+  const leave = () => {
+    open -= 1
+  }
+  return async (c) => {
+    if (open >= limits.streams) return respond(busy)
+    open += 1
+    let payment: Payment | undefined
+    try {
+      payment = await findCharge(core, c.req.param('payment') ?? '')
+    } finally {
+      if (payment === undefined || c.req.method !== 'GET') leave()
+    }
+    if (payment === undefined) return respond(notFound)
+    if (c.req.method !== 'GET') return new Response(null, { headers: eventHeaders })
+    const { id, status } = payment
+    const response = streamSSE(c, async (stream) => {
+      await tellUntilOver(stream, { id, status, watcher, lasts: limits.streamLasts, closing })
+      leave()
+    })
+    // How it is transferred is the business of whoever serves it: HTTP/2 knows neither.
+    for (const name of ['transfer-encoding', 'connection']) response.headers.delete(name)
+    for (const [name, value] of Object.entries(eventHeaders)) response.headers.set(name, value)
+    return response
+  }
+}
+
+const eventHeaders = {
+  'content-type': 'text/event-stream',
+  // A proxy that gathers what it passes on would keep the news to itself.
+  'x-accel-buffering': 'no',
+  ...safeHeaders,
+}
+
+interface Told {
+  readonly id: string
+  readonly status: PaymentStatus
+  readonly watcher: StatusWatcher
+  readonly lasts: number
+  readonly closing: AbortSignal | undefined
+}
+
+/** Writes are not waited for: a browser that does not read must not keep its place. */
+async function tellUntilOver(stream: SSEStreamingApi, told: Told): Promise<void> {
+  const over = Promise.withResolvers<void>()
+  const tell = (status: PaymentStatus | 'lost') => {
+    if (status === 'lost') return over.resolve()
+    const written = stream.writeSSE({ event: 'status', data: status })
+    if (status === 'paid') void written.finally(over.resolve)
+  }
+  stream.onAbort(() => over.resolve())
+  const close = () => over.resolve()
+  told.closing?.addEventListener('abort', close)
+  if (told.closing?.aborted === true) close()
+  void stream.write(`retry: ${reconnectMs}\n`)
+  tell(told.status)
+  const unwatch = told.watcher.watch(told.id, told.status, tell)
+  const beat = setInterval(() => void stream.write(':\n\n'), beatEvery)
+  const end = setTimeout(() => over.resolve(), told.lasts)
+  await over.promise
+  told.closing?.removeEventListener('abort', close)
+  clearInterval(beat)
+  clearTimeout(end)
+  unwatch()
+}

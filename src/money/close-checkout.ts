@@ -1,0 +1,33 @@
+import type { PollRequest } from '../gateways/operations.ts'
+import type { Payment } from '../payments/payment.ts'
+import { lackingCredential } from '../processing/plan-checkout.ts'
+import { askProvider, gatewayOf, isRefusal, type Operating } from './operating.ts'
+
+/** What the provider is asked about, whatever it is asked. */
+export function requestAbout(payment: Payment): PollRequest {
+  return { payment, handedAt: payment.handedAt ?? payment.createdAt }
+}
+
+/**
+ * Ends the checkout at the provider:
+ * - `closed`: nobody can pay it any more;
+ * - `not_offered`: the provider has no means to end it, so that it is only not offered any longer;
+ * - `not_closed`: it has ended, or is being paid: the provider knows more than we do.
+ */
+export async function closeCheckout(
+  payment: Payment,
+  operating: Operating,
+): Promise<'closed' | 'not_offered' | 'not_closed'> {
+  const found = gatewayOf(payment, operating)
+  const { closeCheckout: close } = found.gateway
+  if (close === undefined || lackingCredential(found) !== undefined) return 'not_offered'
+  try {
+    const answer = await askProvider(found, operating, (context) =>
+      close(requestAbout(payment), context),
+    )
+    return answer === 'closed' ? 'closed' : 'not_closed'
+  } catch (error) {
+    if (isRefusal(error)) return 'not_closed'
+    throw error
+  }
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import { onPostgres } from '../support/databases.ts'
+import { assertFinding, doctor } from './doctor.ts'
+import { deployMoney, type MoneyDeployment } from './money-deployment.ts'
+
+onPostgres((engine) => {
+  let money: MoneyDeployment
+  before(async () => {
+    money = await deployMoney(engine)
+  })
+  after(() => money[Symbol.asyncDispose]())
+  const look = (env = money.env) => doctor({ cwd: money.deployment.cwd, env })
+
+  test('doctor tells whether the providers are asked after payments that wait', async () => {
+    assertFinding((await look()).of('reconcile'), 'ok', /no payment is overdue/)
+    const id = await money.create({})
+    await money.makeDue([id], 14)
+    assertFinding((await look()).of('reconcile'), 'ok', /no payment is overdue/)
+    await money.makeDue([id], 16)
+    const overdue = /scripted should have been asked about 1 payment .* — .*quittance reconcile$/
+    assertFinding((await look()).of('reconcile'), 'warning', overdue)
+    const { SCRIPTED_API_KEY: _, ...without } = money.env
+    const lacking = /scripted cannot be asked about 1 payment — Set SCRIPTED_API_KEY\.$/
+    assertFinding((await look(without)).of('reconcile'), 'warning', lacking)
+  })
+
+  test('doctor tells why the last run failed, once', async () => {
+    await sql`
+      insert into billing.schedules (name, next_run_at, last_error)
+      values ('reconcile', now() + interval '1 minute', 'out of reach: scripted')
+    `.execute(money.database.db)
+    await sql`update billing.payments set next_poll_at = null`.execute(money.database.db)
+    const { of, text } = await look()
+    const failed = /the last run failed: out of reach: scripted — .* every minute/
+    assertFinding(of('reconcile'), 'warning', failed)
+    assertFinding(of('schedules'), 'ok', /none is overdue/)
+    assert.equal(text.split('out of reach').length, 2)
+  })
+})

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { onPostgres } from '../support/databases.ts'
+import { runCommand, type Ending } from '../support/process.ts'
+import { deployMoney, payable, writeConfig, type MoneyDeployment } from './money-deployment.ts'
+
+type Json = Record<string, unknown>
+
+function parsed({ code, stdout, stderr }: Ending): Json {
+  assert.equal(code, 0, stderr.join('\n'))
+  return JSON.parse(stdout.join('\n')) as Json
+}
+
+/** What was printed, by the words at the beginning of its lines. */
+function linesOf({ code, stdout, stderr }: Ending): Readonly<Record<string, string>> {
+  assert.equal(code, 0, stderr.join('\n'))
+  return Object.fromEntries(stdout.map((line) => [line.slice(0, 12).trim(), line.slice(12)]))
+}
+
+/** The line of a failure: the last one, for the log may have said something before. */
+function failure({ code, stderr }: Ending): string {
+  assert.equal(code, 1, stderr.join('\n'))
+  const line = stderr.at(-1) ?? ''
+  assert.match(line, /^quittance: .* — /)
+  return line
+}
+
+onPostgres((engine) => {
+  let money: MoneyDeployment
+  before(async () => {
+    money = await deployMoney(engine)
+  })
+  after(() => money[Symbol.asyncDispose]())
+  const begin = ['payments', 'create', '--gateway', 'scripted', ...payable]
+  const paid = async (script = {}) => {
+    const id = await money.create({ poll: 'paid', ...script })
+    await money.run('poll', id)
+    return id
+  }
+
+  describe('payments create', () => {
+    test('opens the checkout and prints where to pay', async () => {
+      const lines = linesOf(await money.run(...begin))
+      assert.equal(lines['checkout'], 'open')
+      assert.equal(lines['pay at'], `https://checkout.example/${lines['payment']}`)
+    })
+
+    test('--json has all fields of a payment, by their names on the wire', async () => {
+      const end = ['--save-card', '--expires-at', '2030-01-02T05:04+02:00', '--json']
+      const view = parsed(await money.run(...begin, ...end))
+      assert.deepEqual(Object.keys(view).toSorted(), [
+        'amount',
+        'checkout',
+        'operation_error',
+        'checkout_reference',
+        'checkout_url',
+        'created_at',
+        'currency',
+        'customer',
+        'description',
+        'expires_at',
+        'gateway',
+        'handed_at',
+        'id',
+        'live',
+        'merchant_account',
+        'metadata',
+        'parent_id',
+        'payable',
+        'payment_method_id',
+        'provider_reference',
+        'return_url',
+        'save_card',
+        'status',
+        'type',
+        'updated_at',
+      ])
+      assert.deepEqual([view['save_card'], view['expires_at']], [true, '2030-01-02T03:04:00.000Z'])
+    })
+
+    test('--no-checkout asks nobody', async () => {
+      const view = parsed(await money.run(...begin, '--no-checkout', '--json'))
+      assert.deepEqual([view['checkout'], view['handed_at']], ['none', null])
+    })
+
+    test('a checkout that failed: exit code 1, and the line names the payment', async () => {
+      const rows = [
+        ['refuse', 'refused', /card_declined — See what the provider says/],
+        ['lose', 'unknown', /does not answer — Nothing is lost/],
+      ] as const
+      for (const [checkout, state, pattern] of rows) {
+        const ended = await money.run(...begin, '--metadata', JSON.stringify({ checkout }))
+        const line = failure(ended)
+        assert.match(line, pattern)
+        const [id = ''] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(line) ?? []
+        const shown = linesOf(await money.run('payments', 'show', id))
+        assert.equal(shown['checkout'], state)
+        assert.match(shown['error'] ?? '', /^Scripted gateway /)
+        assert.match(shown['handed over'] ?? '', /^\d{4}-/)
+      }
+    })
+
+    test('--payment-method must be a saved card of ours', async () => {
+      const card = ['--payment-method', crypto.randomUUID(), '--initiated-by', 'merchant']
+      assert.match(failure(await money.run(...begin, ...card)), /payment_method_id: .* not known/)
+    })
+
+    test('--payment-method charges it at once, and --initiated-by says who asked', async () => {
+      const card = crypto.randomUUID()
+      await sql`
+        insert into billing.payment_methods (id, gateway, status, provider_reference)
+        values (${card}, 'scripted', 'attached', 'pm_1')`.execute(money.database.db)
+      const options = ['--payment-method', card, '--initiated-by', 'merchant', '--json']
+      const view = parsed(await money.run(...begin, ...options))
+      assert.deepEqual([view['status'], view['payment_method_id']], ['paid', card])
+      assert.match(String(view['provider_reference']), /^ch_merchant_/)
+      assert.deepEqual(await money.told(String(view['id'])), ['PaymentSucceeded'])
+    })
+
+    test('--return-url must lead to one of BILLING_RETURN_ORIGINS', async () => {
+      const args = [...begin, '--return-url', 'https://shop.example/thanks', '--json']
+      const withOrigins = (origins: string) =>
+        runCommand(args, {
+          cwd: money.deployment.cwd,
+          env: { ...money.env, BILLING_RETURN_ORIGINS: origins },
+        })
+      assert.match(failure(await money.run(...args)), /BILLING_RETURN_ORIGINS/)
+      const view = parsed(await withOrigins('https://other.example, https://shop.example'))
+      assert.equal(view['return_url'], 'https://shop.example/thanks')
+      const wrong = failure(await withOrigins('https://shop.example/thanks'))
+      assert.match(wrong, /BILLING_RETURN_ORIGINS must be origins .*, got "https/)
+    })
+  })
+
+  describe('poll', () => {
+    test('applies what the provider says and tells the configured listener', async () => {
+      const id = await money.create({ poll: 'paid' })
+      const lines = linesOf(await money.run('poll', id))
+      assert.equal(lines['status'], 'paid')
+      assert.equal(lines['standing'], 'over')
+      assert.equal(lines['result'], 'payment:paid applied')
+      assert.equal(lines['pay at'], undefined, 'nobody has to pay any more')
+      assert.deepEqual(await money.told(id), ['PaymentSucceeded'])
+    })
+
+    test('--json has the payment, its standing and the results', async () => {
+      const view = parsed(await money.run('billing:poll', await money.create({}), '--json'))
+      assert.deepEqual(Object.keys(view), ['payment', 'standing', 'results'])
+      assert.equal((view['payment'] as Json)['status'], 'pending')
+      assert.equal(view['standing'], 'open')
+    })
+
+    test('what the provider refuses ends with exit code 1', async () => {
+      const id = await money.create({ poll: 'refuse' })
+      assert.match(failure(await money.run('poll', id)), /card_declined — Check the API credential/)
+    })
+  })
+
+  describe('refund', () => {
+    test('gives a part back, then all that is left; payments show has both', async () => {
+      const id = await paid()
+      const options = ['--amount', '500', '--reason', 'a dent']
+      const part = parsed(await money.run('refund', id, ...options, '--json'))
+      assert.deepEqual(
+        ['type', 'status', 'amount', 'description', 'parent_id'].map((name) => part[name]),
+        ['refund', 'paid', 500, 'a dent', id],
+      )
+      const rest = linesOf(await money.run('billing:refund', id))
+      assert.equal(rest['amount'], '1499 UAH (minor units)')
+      assert.equal(rest['payment'], id)
+      const { stdout } = await money.run('payments', 'show', id)
+      assert.ok(stdout.includes(`refund      ${String(part['id'])}  paid  500 UAH`))
+      assert.ok(stdout.includes(`refund      ${rest['refund']}  paid  1499 UAH`))
+      assert.deepEqual(await money.told(String(part['id'])), ['PaymentRefunded'])
+      const shown = linesOf(await money.run('payments', 'show', String(part['id'])))
+      assert.deepEqual([shown['refund'], shown['payment']], [part['id'], id])
+    })
+
+    test('one that nobody answered names its row, which stays pending', async () => {
+      const id = await paid({ refund: 'lose' })
+      const line = failure(await money.run('refund', id))
+      const [, refund = ''] = /refund ([0-9a-f-]{36}): .* — Do not refund again/.exec(line) ?? []
+      const { stdout } = await money.run('payments', 'show', id)
+      assert.ok(stdout.includes(`refund      ${refund}  pending  1999 UAH`))
+      assert.ok(stdout.includes('error       Scripted gateway does not answer'))
+    })
+
+    test('--id makes it repeatable, a failure too', async () => {
+      const id = await paid({ refund: 'fail' })
+      const args = ['refund', id, '--id', crypto.randomUUID()]
+      assert.match(failure(await money.run(...args)), /refused it \(no_funds\)/)
+      const again = await money.run(...args)
+      assert.match(failure(again), /refund [0-9a-f-]{36}: .* — See what the provider says/)
+      assert.ok(again.stdout.includes('status      failed'))
+    })
+  })
+
+  test('payments cancel cancels a pending payment, and refuses a paid one', async () => {
+    const id = await money.create({})
+    const view = parsed(await money.run('payments', 'cancel', id, '--json'))
+    assert.deepEqual([view['status'], view['checkout']], ['canceled', 'closed'])
+    const again = linesOf(await money.run('payments', 'cancel', id))
+    assert.equal(again['status'], 'canceled')
+    assert.deepEqual(await money.told(id), ['PaymentCanceled'])
+    assert.match(failure(await money.run('payments', 'cancel', await paid())), /is paid — Refund/)
+  })
+
+  describe('reconcile', () => {
+    test('asks about what is due, and says what failed', async () => {
+      const late = await money.create({ poll: 'paid' })
+      await money.makeDue([late, await money.create({ poll: 'refuse' })], 1)
+      const ended = await money.run('reconcile', '--json')
+      assert.deepEqual(JSON.parse(ended.stdout.join('\n')), {
+        polled: 1,
+        changed: 1,
+        failed: 1,
+        repaired: 0,
+        unreachable: [],
+      })
+      assert.match(failure(ended), /1 payment was not asked about — See the reasons above/)
+      assert.deepEqual(await money.told(late), ['PaymentSucceeded'])
+      const { code, stdout, stderr } = await money.run('billing:reconcile')
+      assert.deepEqual([code, stderr], [0, []], 'nothing is due any more')
+      assert.deepEqual(stdout, ['Asked about 0 payments: 0 changed, 0 failed, 0 events repaired.'])
+    })
+
+    test('names a provider that is out of reach: exit code 1', async () => {
+      const ids = [await money.create({ poll: 'lose' }), await money.create({ poll: 'lose' })]
+      ids.push(await money.create({ poll: 'lose' }))
+      await money.makeDue(ids, 1)
+      const ended = await money.run('reconcile', '--gateway', 'scripted')
+      assert.match(failure(ended), /out of reach: scripted — Check the network/)
+      assert.match(ended.stdout[0] ?? '', /^Asked about 0 payments: .* 3 failed/)
+    })
+
+    test('--gateway leaves the others alone, and must be one that can be asked', async () => {
+      const id = await money.create({ poll: 'paid' })
+      await money.makeDue([id], 1)
+      const other = parsed(await money.run('reconcile', '--gateway', 'fake', '--json'))
+      assert.equal(other['polled'], 0)
+      const own = parsed(await money.run('reconcile', '--gateway', 'scripted', '--json'))
+      assert.equal(own['changed'], 1)
+      const rows = [
+        ['stating', /stating cannot tell the status/],
+        ['stripe', /stripe is not configured/],
+        ['nowhere', /no gateway "nowhere"/],
+      ] as const
+      for (const [gateway, pattern] of rows) {
+        assert.match(failure(await money.run('reconcile', '--gateway', gateway)), pattern)
+      }
+    })
+  })
+
+  test('a process without a listener that the database knows refuses to apply anything', async () => {
+    const id = await paid()
+    const open = await money.create({ poll: 'paid' })
+    writeConfig(money.deployment.cwd, { withListener: false })
+    try {
+      const rows = [['poll', open], ['refund', id], ['payments', 'cancel', open], ['reconcile']]
+      for (const args of rows) {
+        const line = failure(await money.run(...args))
+        assert.match(line, /lacks the listener\(s\) teller \(PaymentCanceled\).* — Register/)
+      }
+      const shown = linesOf(await money.run('payments', 'show', open))
+      assert.equal(shown['status'], 'pending')
+    } finally {
+      writeConfig(money.deployment.cwd, { withListener: true })
+    }
+  })
+})

@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import type { Database } from '../../src/database/connect.ts'
+import type { TestEngine } from '../support/databases.ts'
+import { deploy, makeTable, type Deployment } from '../support/deployment.ts'
+import { runCommand, type Ending } from '../support/process.ts'
+import type { Script } from './scripted-gateway.ts'
+
+/** A configuration with the scripted gateway, and a listener that writes down what it is told. */
+export interface MoneyDeployment extends AsyncDisposable {
+  readonly deployment: Deployment
+  readonly env: Readonly<Record<string, string>>
+  readonly database: Database
+  /** Runs a command as a process of its own. */
+  run(...args: readonly string[]): Promise<Ending>
+  /** Creates a payment that the provider treats by the script; its id. */
+  create(script: Script, ...args: readonly string[]): Promise<string>
+  /** Of which events the listener was told, by payment (a refund is one too). */
+  told(id: string): Promise<readonly string[]>
+  /** From now on the provider is to be asked about them, and has been for so long. */
+  makeDue(ids: readonly string[], minutesAgo: number): Promise<void>
+}
+
+const listener = `
+async function teller(event, { tx }) {
+  await tx.query('insert into told (type, payment_id) values ($1, $2)', [event.type, event.payment.id])
+}`
+
+/** The configuration file; without the listener it is one that has forgotten it. */
+export function writeConfig(folder: string, { withListener }: { withListener: boolean }): void {
+  const fileOf = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
+  const listeners = '{ PaymentSucceeded: teller, PaymentRefunded: teller, PaymentCanceled: teller }'
+  const text = `
+import { scripted } from ${fileOf('./scripted-gateway.ts')}
+import { stating } from ${fileOf('../support/stating-gateway.ts')}
+${withListener ? listener : ''}
+export default {
+  extraGateways: [scripted, stating],
+  listeners: ${withListener ? listeners : '{}'},
+}`
+  writeFileSync(join(folder, 'quittance.config.js'), text)
+}
+
+export const payable = ['--amount', '1999', '--currency', 'UAH', '--payable', 'order:42']
+
+export async function deployMoney(engine: TestEngine): Promise<MoneyDeployment> {
+  const deployment = await deploy(engine)
+  writeConfig(deployment.cwd, { withListener: true })
+  const database = await deployment.connect()
+  await makeTable(database)
+  const env = { ...deployment.env, SCRIPTED_API_KEY: 'key-of-the-scripted-gateway' }
+  const run = (...args: readonly string[]) => runCommand(args, { cwd: deployment.cwd, env })
+  return {
+    deployment,
+    env,
+    database,
+    run,
+    create: async (script, ...args) => {
+      const id = crypto.randomUUID()
+      const metadata = ['--metadata', JSON.stringify(script)]
+      const begin = ['payments', 'create', '--gateway', 'scripted', ...payable]
+      await run(...begin, '--id', id, ...metadata, ...args)
+      return id
+    },
+    told: async (id) => {
+      const { rows } = await sql<{ type: string }>`
+        select type from told where payment_id = ${id} order by type`.execute(database.db)
+      return rows.map(({ type }) => type)
+    },
+    makeDue: async (ids, minutesAgo) => {
+      await sql`
+        update billing.payments
+        set next_poll_at = clock_timestamp() - make_interval(mins => ${minutesAgo})
+        where id = any(${[...ids]}::uuid[])`.execute(database.db)
+    },
+    [Symbol.asyncDispose]: async () => {
+      await database.close()
+      await deployment.remove()
+    },
+  }
+}

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { StreamLimits } from '../../src/http/pages/page-context.ts'
+import { statusWatcher } from '../../src/http/pages/status-watcher.ts'
+import { silentLog } from '../../src/kernel/log.ts'
+import type { PaymentStatus } from '../../src/payments/payment.ts'
+import { createPayment, settle, startPayerService } from '../pages/payer-service.ts'
+import { eventually, type Service } from './service.ts'
+
+const start = (streams: Partial<StreamLimits>) =>
+  startPayerService({}, { app: { streams: { lookEvery: 20, ...streams } } })
+
+const open = (service: Service, id: string, init: RequestInit = {}) =>
+  fetch(`${service.listening.url}/billing/return/${id}/status`, init)
+
+describe('the stream of a payment’s status', () => {
+  let service: Service
+  before(async () => {
+    service = await start({})
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  test('tells the status at once, then every change, and ends when it is paid', async () => {
+    const { id } = await createPayment(service)
+    const answer = await open(service, id)
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers.get('content-type'), 'text/event-stream')
+    assert.equal(answer.headers.get('cache-control'), 'no-store')
+    assert.equal(answer.headers.get('x-accel-buffering'), 'no')
+    const text = answer.text()
+    await settle(service, id, 'failure')
+    await pause(100)
+    await settle(service, id, 'success')
+    assert.equal(
+      await text,
+      'retry: 3000\nevent: status\ndata: pending\n\n' +
+        'event: status\ndata: failed\n\nevent: status\ndata: paid\n\n',
+    )
+  })
+
+  test('of a paid payment tells that and ends', async () => {
+    const { id } = await createPayment(service)
+    await settle(service, id, 'success')
+    const text = await (await open(service, id)).text()
+    assert.equal(text, 'retry: 3000\nevent: status\ndata: paid\n\n')
+  })
+
+  test('is there for payments alone', async () => {
+    for (const id of ['x', '0199a000-0000-7000-8000-0000000000ff']) {
+      assert.equal((await open(service, id)).status, 404)
+    }
+  })
+
+  test('a HEAD gets the headers and opens none', async () => {
+    const { id } = await createPayment(service)
+    const answer = await open(service, id, { method: 'HEAD' })
+    assert.equal(answer.headers.get('content-type'), 'text/event-stream')
+  })
+})
+
+test('a stream ends after its time, whoever still waits', async () => {
+  await using service = await start({ streamLasts: 50, streams: 1 })
+  const { id } = await createPayment(service)
+  for (const turn of ['first', 'second']) {
+    const answer = await open(service, id)
+    assert.equal(answer.status, 200, turn)
+    assert.match(await answer.text(), /^retry: 3000\nevent: status\ndata: pending\n\n$/)
+  }
+})
+
+test('beyond the limit the next one is told to come later, until one has left', async () => {
+  await using service = await start({ streams: 2 })
+  const { id } = await createPayment(service)
+  for (const left of [id, 'x', id, 'x']) {
+    const answer = await open(service, left, { method: left === id ? 'HEAD' : 'GET' })
+    assert.equal(answer.status, left === id ? 200 : 404, 'none of these keeps a place')
+  }
+  const leaving = new AbortController()
+  const first = await open(service, id, { signal: leaving.signal })
+  const second = await open(service, id)
+  const third = await open(service, id)
+  assert.equal(third.status, 503)
+  assert.equal(third.headers.get('retry-after'), '10')
+  assert.equal((await open(service, 'x')).status, 503, 'before the database is asked')
+  leaving.abort()
+  await assert.rejects(first.text())
+  const admitted = await eventually(async () => {
+    const answer = await open(service, id)
+    if (answer.status === 200) return answer
+    await answer.text()
+    return undefined
+  })
+  await settle(service, id, 'success')
+  for (const answer of [second, admitted]) assert.match(await answer.text(), /data: paid\n\n$/)
+})
+
+test('the database going away ends the streams, so that browsers look themselves', async () => {
+  await using service = await start({})
+  const { id } = await createPayment(service)
+  const answer = await open(service, id)
+  await service.core.close()
+  assert.match(await answer.text(), /^retry: 3000\nevent: status\ndata: pending\n\n$/)
+})
+
+describe('the watcher of statuses', () => {
+  const every = 10
+  const watched = (lookUp: Parameters<typeof statusWatcher>[0]) =>
+    statusWatcher(lookUp, { every, log: silentLog })
+
+  test('one look serves all watches of a round, and rounds do not overlap', async () => {
+    const rounds: string[][] = []
+    let underWay = 0
+    let mostUnderWay = 0
+    const watcher = watched(async (ids) => {
+      underWay += 1
+      mostUnderWay = Math.max(mostUnderWay, underWay)
+      rounds.push([...ids])
+      await pause(3 * every)
+      underWay -= 1
+      return new Map()
+    })
+    const unwatch = ['a', 'b', 'a', 'a'].map((id) => watcher.watch(id, 'pending', () => {}))
+    await eventually(async () => (rounds.length === 3 ? true : undefined))
+    for (const end of unwatch) end()
+    assert.deepEqual(rounds, [
+      ['a', 'b'],
+      ['a', 'b'],
+      ['a', 'b'],
+    ])
+    assert.equal(mostUnderWay, 1)
+    await pause(5 * every)
+    assert.equal(rounds.length, 3, 'nobody waits, nobody looks')
+  })
+
+  test('tells changes alone, to those that have not seen them', async () => {
+    const statuses = new Map<string, PaymentStatus>([['a', 'pending']])
+    const watcher = watched(() => Promise.resolve(statuses))
+    const told: string[] = []
+    const ends = [
+      watcher.watch('a', 'pending', (status) => told.push(`first ${status}`)),
+      watcher.watch('a', 'failed', (status) => told.push(`second ${status}`)),
+      watcher.watch('gone', 'pending', (status) => told.push(`gone ${status}`)),
+    ]
+    await eventually(async () => (told.length === 1 ? true : undefined))
+    statuses.set('a', 'paid')
+    await eventually(async () => (told.length === 3 ? true : undefined))
+    await pause(3 * every)
+    for (const end of ends) end()
+    assert.deepEqual(told, ['second pending', 'first paid', 'second paid'])
+  })
+
+  test('tells everybody once when it cannot look, and looks for the next who comes', async () => {
+    let isAway = true
+    const watcher = watched(() =>
+      isAway
+        ? Promise.reject(new Error('away'))
+        : Promise.resolve(new Map([['a', 'paid'] as const])),
+    )
+    const told: string[] = []
+    watcher.watch('a', 'pending', (status) => told.push(status))
+    watcher.watch('b', 'pending', (status) => told.push(status))
+    await eventually(async () => (told.length === 2 ? true : undefined))
+    isAway = false
+    const end = watcher.watch('a', 'pending', (status) => told.push(status))
+    await eventually(async () => (told.length === 3 ? true : undefined))
+    end()
+    assert.deepEqual(told, ['lost', 'lost', 'paid'])
+  })
+})

@@ -1,0 +1,53 @@
+import type { Gateway } from '../../src/gateways/gateway.ts'
+import type { Operations, PollReply } from '../../src/gateways/operations.ts'
+import { QuittanceError } from '../../src/kernel/errors.ts'
+import type { Outcome } from '../../src/payments/outcome.ts'
+import type { BillingOptions } from '../../src/billing/options.ts'
+import { openStated, type StatedBilling } from '../support/stated-billing.ts'
+import type { TestEngine } from '../support/databases.ts'
+import { stating } from '../support/stating-gateway.ts'
+
+/** What the provider answers; a test changes it as it goes. */
+export type Script = {
+  -readonly [K in 'poll' | 'refund' | 'chargeSavedCard' | 'closeCheckout']?: Operations[K]
+} & { open?: (Operations['checkout'] & { kind: 'api' })['open'] }
+
+/** A gateway whose callbacks state any outcome, and whose provider answers as the script says. */
+export async function openScripted(
+  engine: TestEngine,
+  options: BillingOptions = {},
+): Promise<{ readonly billing: StatedBilling; readonly script: Script }> {
+  const script: Script = {}
+  const silent = () => {
+    throw new QuittanceError('provider_unreachable', 'nothing is scripted')
+  }
+  const gateway: Gateway = {
+    ...stating,
+    name: 'scripted',
+    secretFields: [],
+    capabilities: { ...stating.capabilities, checkout: true, poll: true },
+    checkout: { kind: 'api', open: async (...asked) => (script.open ?? silent)(...asked) },
+    poll: async (...asked) => (script.poll ?? silent)(...asked),
+    refund: async (...asked) => (script.refund ?? silent)(...asked),
+    closeCheckout: async (...asked) => (script.closeCheckout ?? silent)(...asked),
+  }
+  const billing = await openStated(engine, {
+    ...options,
+    extraGateways: [stating, gateway],
+    providerTimeoutMs: 1_000,
+  })
+  return { billing, script }
+}
+
+export const opensAt = (url: string) => async () => ({ url })
+
+/** A poll's answer that says nothing, with these fields. */
+export function pollReply(
+  outcomes: readonly Outcome[] = [],
+  fields: Partial<PollReply> = {},
+): PollReply {
+  return { outcomes, standing: 'open', listsRefunds: false, ...fields }
+}
+
+export const refusal = () =>
+  new QuittanceError('provider_refused', 'the provider says no', { providerCode: 'no' })

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+
+const program = '/usr/bin/chromium'
+const reports = fileURLToPath(new URL('../../reports/pages/', import.meta.url))
+const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+
+/** Why there is no browser to test with; a reason skips the tests, loudly. */
+export const missing: string | false = existsSync(program)
+  ? false
+  : `NO BROWSER: ${program} is missing; install Debian's package chromium`
+
+if (missing !== false) process.stderr.write(`\n${missing}\n\n`)
+
+/** Every test is one origin for the browser, whatever port the service has. */
+export const host = 'pay.example.test'
+export const pagesOrigin = `http://${host}`
+
+/** A browser that finds `host` at this port of this machine. */
+export function openBrowser(port: number): Promise<Browser> {
+  return chromium.launch({
+    executablePath: program,
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      `--host-resolver-rules=MAP ${host}:80 127.0.0.1:${port}`,
+    ],
+  })
+}
+
+/** A page of a context of its own, and what went wrong in it so far. */
+export interface Visit extends AsyncDisposable {
+  readonly page: Page
+  readonly faults: readonly string[]
+}
+
+export async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await browser.newContext(options)
+  context.setDefaultTimeout(20_000)
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('console', (line) => {
+    if (line.type() === 'error' || line.type() === 'warning') faults.push(line.text())
+  })
+  page.on('pageerror', (error) => faults.push(String(error)))
+  await page.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
+    console.error('refused: ' + event.violatedDirective + ' ' + event.blockedURI))`)
+  return { page, faults, [Symbol.asyncDispose]: () => context.close() }
+}
+
+export interface Looked {
+  /** Of its pictures. */
+  readonly name: string
+  readonly url: string
+  /** The page itself is answered with this status. */
+  readonly status?: number
+  /** Answers for a provider's script, by the pattern of its address. */
+  readonly scripts?: Readonly<Record<string, string>>
+}
+
+/** Looks at pages as payers with other eyes, hands and screens do. */
+export interface Looker extends AsyncDisposable {
+  /** Fails where one of them is shut out; keeps the pictures. */
+  look(looked: Looked): Promise<void>
+}
+
+export async function openLooker(browser: Browser): Promise<Looker> {
+  const plain = await visit(browser)
+  const examined = await visit(browser, { bypassCSP: true })
+  return {
+    async look(looked) {
+      const before = plain.faults.length
+      await open(plain.page, looked)
+      await lookPlainly(plain.page, looked)
+      // Of a page that is not there the browser itself complains.
+      const faults = plain.faults.slice(before).filter((text) => !/a status of [45]/.test(text))
+      assert.deepEqual(faults, [], looked.name)
+      await open(examined.page, looked)
+      await assertAccessible(examined.page, looked.name)
+    },
+    [Symbol.asyncDispose]: async () => {
+      await plain[Symbol.asyncDispose]()
+      await examined[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function open(page: Page, { url, status = 200, scripts = {} }: Looked): Promise<void> {
+  await page.unrouteAll()
+  for (const [pattern, body] of Object.entries(scripts)) {
+    await page.route(pattern, (route) => route.fulfill({ body, contentType: 'text/javascript' }))
+  }
+  await onPhone(page)
+  const answer = await page.goto(url)
+  assert.equal(answer?.status(), status)
+}
+
+async function onPhone(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 320, height: 640 })
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+async function onDesktop(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 1000, height: 720 })
+  await page.emulateMedia({ colorScheme: 'dark' })
+}
+
+async function lookPlainly(page: Page, { name }: Looked): Promise<void> {
+  mkdirSync(reports, { recursive: true })
+  await assertFits(page)
+  await page.screenshot({ path: `${reports}${name}-phone-light.png` })
+  await onDesktop(page)
+  await assertFits(page)
+  await page.screenshot({ path: `${reports}${name}-desktop-dark.png` })
+  await assertReachable(page)
+}
+
+async function assertFits(page: Page): Promise<void> {
+  const wider = await page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )
+  assert.equal(wider, 0, 'nothing is beside the screen')
+  const cut = await page.evaluate<readonly string[]>(`
+    [...document.querySelectorAll('main, main *:not(.bar)')]
+      .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
+      .map(({ outerHTML }) => outerHTML.slice(0, 200))`)
+  assert.deepEqual(cut, [], 'nothing is cut off')
+}
+
+/** Every link and button gets the focus by the tabulator key, and shows it. */
+async function assertReachable(page: Page): Promise<void> {
+  const all = 'a[href], button:not([hidden])'
+  const count = await page.evaluate<number>(`document.querySelectorAll('${all}').length`)
+  const reached: string[] = []
+  for (let pressed = 0; pressed < count; pressed += 1) {
+    await page.keyboard.press('Tab')
+    reached.push(
+      await page.evaluate<string>(`(() => {
+        const at = [...document.querySelectorAll('${all}')].indexOf(document.activeElement)
+        return at + ' ' + getComputedStyle(document.activeElement).outlineStyle
+      })()`),
+    )
+  }
+  assert.deepEqual(
+    reached,
+    Array.from({ length: count }, (_, at) => `${at} solid`),
+  )
+}
+
+interface Violation {
+  readonly id: string
+  readonly impact: string
+  readonly help: string
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+/** Nothing that axe finds, in light and in dark. */
+async function assertAccessible(page: Page, name: string): Promise<void> {
+  await page.addScriptTag({ content: axeSource })
+  for (const turn of [onPhone, onDesktop]) {
+    await turn(page)
+    const { violations } = await page.evaluate<{ violations: readonly Violation[] }>('axe.run()')
+    assert.deepEqual(
+      violations.map(({ id, impact, help, nodes }) => [id, impact, help, nodes[0]?.html]),
+      [],
+      name,
+    )
+  }
+}

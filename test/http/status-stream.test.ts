@@ -14,6 +14,17 @@ const start = (streams: Partial<StreamLimits>) =>
 const open = (service: Service, id: string, init: RequestInit = {}) =>
   fetch(`${service.listening.url}/billing/return/${id}/status`, init)
 
+test('streams end when the service stops: nobody’s browser holds it up', async () => {
+  const closing = new AbortController()
+  await using service = await startPayerService({}, { app: { closing: closing.signal } })
+  const { id } = await createPayment(service)
+  const text = (await open(service, id)).text()
+  closing.abort()
+  assert.match(await text, /data: pending/)
+  const late = await (await open(service, id)).text()
+  assert.match(late, /data: pending/)
+})
+
 describe('the stream of a payment’s status', () => {
   let service: Service
   before(async () => {

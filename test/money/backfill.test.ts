@@ -15,19 +15,30 @@ interface Listing {
   readonly provider: ProviderStandIn
   /** Types of all events that the provider has made, oldest first. */
   types(): readonly string[]
+  /** Makes one about the payment that is of no use here. */
+  tellOther(paymentId: string): void
 }
 
 const perPage = 20
 
 async function listStripe(): Promise<Listing> {
   const provider = await startStripe({ mostPerPage: perPage })
-  return { provider, types: () => provider.events.map(({ type }) => type) }
+  return {
+    provider,
+    types: () => provider.events.map(({ type }) => type),
+    tellOther: (paymentId) => provider.paySlowly(paymentId),
+  }
 }
 
 async function listPaddle(): Promise<Listing> {
   const provider = await startPaddle()
   provider.account.pageLimit = perPage
-  return { provider, types: () => provider.account.events.map((one) => one.event_type) }
+  return {
+    provider,
+    types: () => provider.account.events.map((one) => one.event_type),
+    // It has told of each transaction when it was made.
+    tellOther: () => {},
+  }
 }
 
 const listings = [
@@ -80,9 +91,10 @@ onPostgres((engine) => {
         }
       }
       const storedTypes = async () => {
-        const { rows } = await sql<{ type: string; body: string | null }>`
-          select payload->>${typeField} as type, headers->>'x-quittance-backfill' as body
-          from billing.webhook_calls`.execute(billing.database.db)
+        const { rows } = await sql<{ type: string }>`
+          select payload->>${typeField} as type from billing.webhook_calls`.execute(
+          billing.database.db,
+        )
         return rows.map(({ type }) => type)
       }
 
@@ -110,11 +122,8 @@ onPostgres((engine) => {
       })
 
       test('events of other kinds are left out', async () => {
-        if (name === 'stripe') {
-          const { id } = await billing.createOpened()
-          assert.ok('paySlowly' in billing.provider)
-          ;(billing.provider as Awaited<ReturnType<typeof startStripe>>).paySlowly(id)
-        }
+        const { id } = await billing.createOpened()
+        listing.tellOther(id)
         assert.ok(listing.types().includes(otherKind))
         await backfill()
         await settled(billing.core)
@@ -136,7 +145,7 @@ onPostgres((engine) => {
       test('a provider that fails in the middle: what was stored stays, a second run finishes', async () => {
         const payments = await createPaid(30)
         const before = (await storedTypes()).length
-        const expected = (await handled()).length
+        const expected = handled().length
         let pages = 0
         const fail = () => {
           pages += 1
@@ -181,19 +190,20 @@ onPostgres((engine) => {
     })
   }
 
-  test('a gateway that lists nothing, has no key, or is not configured says so', async () => {
+  test('a gateway that lists nothing, has no key, or is not configured says so', async (t) => {
     const provider = await startStripe()
+    t.after(() => provider.close())
     const { signing_secret = '', secret_key = '', api_base = '' } = provider.config
     const code = async (gateway: string, config: Readonly<Record<string, string>>) => {
       await using billing = await openBilling(engine, { gateways: { stripe: config } })
-      return codeOf(billing.core.backfill({ gateway, since: new Date() }))
+      // Not without `await`: it would be closed before.
+      return await codeOf(billing.core.backfill({ gateway, since: new Date() }))
     }
     assert.equal(await code('fake', {}), 'operation_unsupported')
     assert.equal(await code('nowhere', {}), 'gateway_unknown')
     assert.equal(await code('alpha', { signing_secret, api_base }), 'gateway_not_configured')
     assert.equal(await code('alpha', { secret_key, api_base }), 'gateway_not_configured')
     assert.deepEqual(provider.asked, [])
-    await provider.close()
   })
 })
 

@@ -227,10 +227,11 @@ onPostgres(() => {
   }
 
   describe('what only one of them has', () => {
-    test('Stripe: an endpoint of another version is replaced, and the old one is offered', async () => {
+    test('Stripe: an endpoint of another version is replaced, and the old one is offered', async (t) => {
       const [[name, start] = []] = registrars
       assert.ok(name && start)
       const registrar = await start()
+      t.after(() => registrar.provider.close())
       const { config } = registrar.provider
       await using first = await openBilling(postgres, { url: origin, gateways: { [name]: config } })
       const made = await first.core.registration.register(name)
@@ -242,6 +243,7 @@ onPostgres(() => {
             : object,
         ),
       )
+      t.after(() => older.close())
       const gateways = { [name]: { ...config, api_base: older.base } }
       await using billing = await openBilling(postgres, { url: origin, gateways })
       const { own } = await billing.core.registration.read(name)
@@ -257,14 +259,13 @@ onPostgres(() => {
       const again = await billing.core.registration.register(name)
       assert.deepEqual([again.action, again.endpoint.id], ['unchanged', replaced.endpoint.id])
       assert.equal(again.secretIsConfigured, undefined, 'Stripe does not tell it')
-      await older.close()
-      await registrar.provider.close()
     })
 
-    test('Paddle: of several endpoints the one whose secret is configured is kept', async () => {
+    test('Paddle: of several endpoints the one whose secret is configured is kept', async (t) => {
       const [name, start] = registrars[1] ?? []
       assert.ok(name && start)
       const registrar = await start()
+      t.after(() => registrar.provider.close())
       const { config, gateway } = registrar.provider
       const url = `${origin}/billing/webhooks/${name}`
       const events = gateway.registration?.events ?? []
@@ -289,7 +290,6 @@ onPostgres(() => {
         ['updated', second, true],
       )
       assert.equal(result.orphans.length, 2)
-      await registrar.provider.close()
     })
 
     test('a gateway without endpoints says so, and an unknown one is unknown', async () => {

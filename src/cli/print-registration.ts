@@ -38,9 +38,9 @@ function actionText({ action, endpoint, own }: RegistrationResult, { gateway }: 
     case 'created':
       return `${gateway.title} has a new endpoint, ${id}.`
     case 'updated':
-      return `Endpoint ${id} of ${gateway.title} was updated: ${faults}.`
+      return `Endpoint ${id} of ${gateway.title} was updated. Before: ${faults}.`
     case 'replaced':
-      return `${gateway.title} has a new endpoint, ${id}, since of the old one ${faults}.`
+      return `${gateway.title} has a new endpoint, ${id}. The old one: ${faults}.`
     case 'unchanged':
       return `Endpoint ${id} of ${gateway.title} is as it should be.`
     default:

@@ -21,9 +21,9 @@ export function registerFix({ name, title }: Gateway): string {
 export function faultText(fault: EndpointFault): string {
   switch (fault.kind) {
     case 'disabled':
-      return 'it is switched off'
+      return 'switched off'
     case 'version':
-      return `its version is ${fault.found} instead of ${fault.wanted}`
+      return `version ${fault.found} instead of ${fault.wanted}`
     case 'events':
       return eventsText(fault.missing, fault.extra)
     default:
@@ -33,8 +33,8 @@ export function faultText(fault: EndpointFault): string {
 
 function eventsText(missing: readonly string[], extra: readonly string[]): string {
   return [
-    ...(missing.length === 0 ? [] : [`it lacks ${listed(missing)}`]),
-    ...(extra.length === 0 ? [] : [`it sends ${listed(extra)}, which nobody handles`]),
+    ...(missing.length === 0 ? [] : [`lacks ${listed(missing)}`]),
+    ...(extra.length === 0 ? [] : [`sends ${listed(extra)}, which nobody handles`]),
   ].join('; ')
 }
 

@@ -13,6 +13,7 @@ export interface BrowserPage {
   content(query: URLSearchParams, credentials: Credentials): BrowserPageContent
 }
 
+/** What such a page holds for one query. */
 export interface BrowserPageContent {
   /** 400: the address is wrong; 503: a setting is missing. */
   readonly status: 200 | 400 | 503

@@ -16,6 +16,7 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   payment_not_refundable: 409,
   payment_not_cancelable: 409,
   refund_exists: 409,
+  refund_under_way: 409,
   refund_too_large: 409,
   gateway_unknown: 422,
   gateway_not_configured: 422,

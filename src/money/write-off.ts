@@ -34,7 +34,7 @@ function isWrittenOff(payment: Payment, standing: Standing, now: Date): boolean 
   const { handedAt, expiresAt } = payment
   if (handedAt === null || standing === 'settling') return false
   if (expiresAt !== null && now.getTime() > expiresAt.getTime() + grace) return true
-  const isUnopened = payment.checkout === 'unknown' && standing === 'absent'
+  const isUnopened = /^(?:unknown|refused)$/.test(payment.checkout) && standing === 'absent'
   const isGone = isUnopened || (standing === 'over' && payment.checkout !== 'none')
   return isGone && now.getTime() > handedAt.getTime() + grace
 }

@@ -19,7 +19,7 @@ export const checkoutStates = ['none', 'unknown', 'open', 'refused', 'closed'] a
  * - `unknown`: the provider was asked for one, and has not answered;
  * - `open`: there is one;
  * - `refused`: the provider said no, and `operationError` what;
- * - `closed`: it was canceled, or written off.
+ * - `closed`: it was paid, canceled or written off.
  */
 export type CheckoutState = (typeof checkoutStates)[number]
 

@@ -24,7 +24,7 @@ export async function movePayments(
       set status = stated.to_status, updated_at = clock_timestamp(),
         checkout_reference = coalesce(payment.checkout_reference, stated.checkout),
         provider_reference = coalesce(payment.provider_reference, stated.provider),
-        checkout = case when stated.to_status = 'canceled'
+        checkout = case when stated.to_status in ('paid', 'canceled')
           and payment.checkout in ('open', 'unknown') then 'closed' else payment.checkout end
       from stated
       where payment.id = stated.id and payment.type = 'charge'

@@ -7,6 +7,7 @@ import { newCall, type Intake } from '../intake/receive.ts'
 import type { Operating } from '../money/operating.ts'
 import { lackingCredential } from '../processing/plan-checkout.ts'
 
+/** Whose events are listed, and since when. */
 export interface BackfillOptions {
   /** Name or alias. */
   readonly gateway: string

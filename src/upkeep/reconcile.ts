@@ -8,6 +8,7 @@ import type { Operating } from '../money/operating.ts'
 import { isProviderDown, pollPayment } from '../money/poll-payment.ts'
 import { repairEvents } from './repair-events.ts'
 
+/** Which payments are asked after, and who watches. */
 export interface ReconcileOptions {
   /** Only payments of this gateway. */
   readonly gateway?: string | undefined

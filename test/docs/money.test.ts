@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { builtin } from '../../src/gateways/builtin.ts'
 import { checkoutStates } from '../../src/payments/payment.ts'
-import { pollInterval } from '../../src/money/poll-schedule.ts'
+import { nextPoll } from '../../src/money/poll-schedule.ts'
 import { days, hours, minutes } from '../../src/kernel/duration.ts'
+import { pendingPayment } from '../support/pending-payment.ts'
 import { read } from '../tidy/source-files.ts'
 import { codeIn, namesIn, section, tableRows } from './markdown.ts'
 
@@ -31,16 +32,18 @@ test('docs/7-money.md explains every state of a checkout, and no other', () => {
 })
 
 test('docs/7-money.md says how often a payment is asked after', () => {
-  const ages = [minutes(5), hours(1) - 1, hours(6) - 1, days(1) - 1, days(1)]
   const [, , ...rows] = tableRows(section(page, 'Lost callbacks'))
-  const wait = (age: number) => {
-    const inMinutes = pollInterval(age) / minutes(1)
-    return inMinutes < 60 ? `every ${inMinutes} minutes` : `every ${inMinutes / 60} hours`
-  }
-  assert.deepEqual(
-    rows.map(([, often = '']) => often.replace(/,.*/, '')),
-    ages.slice(1).map(wait),
-  )
+  const listed = rows.map(([, often = '']) => often.replace(/,.*/, ''))
+  const handedAt = new Date(0)
+  const payment = pendingPayment({ gateway: 'fake', handedAt, expiresAt: new Date(days(2)) })
+  const ages = [minutes(5), hours(1), hours(6), days(1), days(6)]
+  const waits = ages.map((age) => {
+    const next = nextPoll({ payment, now: new Date(age), retryWindow: days(3) })
+    const inHours = ((next?.getTime() ?? 0) - age) / hours(1)
+    if (inHours < 1) return `every ${inHours * 60} minutes`
+    return inHours < 24 ? `every ${inHours} hours` : 'every day'
+  })
+  assert.deepEqual(listed, waits)
 })
 
 test('docs/8-registration.md names the command of each gateway that is registered', () => {

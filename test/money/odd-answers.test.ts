@@ -161,6 +161,19 @@ onPostgres((engine) => {
       assert.match(after.pollError ?? '', /review: amount_mismatch/)
     })
 
+    test('of what was refused, and is not there, cancels it', async () => {
+      const id = randomUUID()
+      script.open = async () => {
+        throw refusal()
+      }
+      const input = { id, gateway: 'scripted', currency: 'USD', checkout: true }
+      await rejectsWith(billing.create(input), 'checkout_refused')
+      script.poll = async () => pollReply([], { standing: 'absent' })
+      assert.equal((await billing.core.payments.poll(id)).payment.status, 'pending')
+      await age({ id } as Payment, 1)
+      assert.equal((await billing.core.payments.poll(id)).payment.status, 'canceled')
+    })
+
     test('of what is settling is asked again, however long it takes', async () => {
       const payment = await create()
       await age(payment, 24 * 40)

@@ -20,8 +20,9 @@ export interface Registrar {
   make(endpoint: MadeEndpoint): Promise<string>
   /** Changes one, as a person does in the dashboard. */
   change(id: string, endpoint: MadeEndpoint): Promise<void>
-  /** What there is, with secrets where the provider shows them. */
   list(): Promise<readonly Listed[]>
+  /** Removes all of them. */
+  clear(): Promise<void>
   /** The secret of an endpoint. */
   secretOf(id: string): string
 }
@@ -57,6 +58,15 @@ async function startStripeRegistrar(): Promise<Registrar> {
     body.set('disabled', String(endpoint.enabled === false))
     await answered(fetch(`${path}/${id}`, { method: 'POST', headers, body }))
   }
+  const list: Registrar['list'] = async () => {
+    const { data } = await answered(fetch(`${path}?limit=100`, { headers }))
+    return (data as readonly Json[]).map((one) => ({
+      id: String(one['id']),
+      url: String(one['url']),
+      events: one['enabled_events'] as readonly string[],
+      enabled: one['status'] === 'enabled',
+    }))
+  }
   return {
     provider,
     make: async (endpoint) => {
@@ -67,14 +77,11 @@ async function startStripeRegistrar(): Promise<Registrar> {
       return String(id)
     },
     change,
-    list: async () => {
-      const { data } = await answered(fetch(`${path}?limit=100`, { headers }))
-      return (data as readonly Json[]).map((one) => ({
-        id: String(one['id']),
-        url: String(one['url']),
-        events: one['enabled_events'] as readonly string[],
-        enabled: one['status'] === 'enabled',
-      }))
+    list,
+    clear: async () => {
+      for (const { id } of await list()) {
+        await answered(fetch(`${path}/${id}`, { method: 'DELETE', headers }))
+      }
     },
     secretOf: (id) => `whsec_of_${id}`,
   }
@@ -93,15 +100,15 @@ async function startPaddleRegistrar(): Promise<Registrar> {
     provider,
     make: async (endpoint) => {
       const id = newId('ntfset')
-      endpoints.set(id, {
-        // What Paddle renders and its type here leaves out.
-        ...{ type: 'url', api_version: 1 },
+      const made = {
         id,
         active: true,
         destination: endpoint.url,
         subscribed_events: endpoint.events ?? ['customer.created'],
         endpoint_secret_key: `pdl_${id}_s+c/t`,
-      })
+      }
+      // As it is kept where it was made by a request.
+      endpoints.set(id, Object.assign(made, { type: 'url', api_version: 1 }))
       await change(id, endpoint)
       return id
     },
@@ -113,6 +120,7 @@ async function startPaddleRegistrar(): Promise<Registrar> {
         events: subscribed_events,
         enabled: active,
       })),
+    clear: async () => endpoints.clear(),
     secretOf: (id) => endpoints.get(id)?.endpoint_secret_key ?? '',
   }
 }

@@ -21,7 +21,7 @@ export function addBackfill(program: Command): void {
     .action(backfill)
   addExamples(backfillCommand, [
     [`backfill --gateway ${gateway} --since 2h`, 'after an outage'],
-    [`backfill --gateway ${gateway} --since 2026-11-20T09:30Z`],
+    [`backfill --gateway ${gateway} --since 2026-11-20`],
   ])
 }
 

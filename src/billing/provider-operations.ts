@@ -1,8 +1,16 @@
+import { systemClock } from '../kernel/clock.ts'
 import { refundPayment } from '../money/refund-payment.ts'
 import { backfill } from '../upkeep/backfill.ts'
 import { reconcile } from '../upkeep/reconcile.ts'
-import { readRegistration, registerWebhook, removeEndpoints } from '../upkeep/register-webhook.ts'
+import { refuseInsideListener } from '../processing/listener-scope.ts'
+import {
+  readRegistration,
+  registerWebhook,
+  removeEndpoints,
+  type Registering,
+} from '../upkeep/register-webhook.ts'
 import { operating } from './handles.ts'
+import { addressesOf } from './payments.ts'
 import type { Runtime } from './runtime.ts'
 import type { BillingCore } from './types.ts'
 
@@ -22,14 +30,23 @@ export function providerOperations(runtime: Runtime): ProviderOperations {
         await runtime.intake(),
       ),
     registration: {
-      read: async (gateway) =>
-        readRegistration(gateway, await operating(runtime, 'billing.registration')),
-      register: async (gateway) =>
-        registerWebhook(gateway, await operating(runtime, 'billing.registration')),
-      remove: async (gateway, ids) =>
-        removeEndpoints(gateway, ids, await operating(runtime, 'billing.registration')),
+      read: async (gateway) => readRegistration(gateway, registering(runtime)),
+      register: async (gateway) => registerWebhook(gateway, registering(runtime)),
+      remove: async (gateway, ids) => removeEndpoints(gateway, ids, registering(runtime)),
     },
     reconcile: async (reconcileOptions = {}) =>
       reconcile(await operating(runtime, 'billing.reconcile'), reconcileOptions),
+  }
+}
+
+/** Of all that operations need, what there is before the database is open. */
+function registering({ settings }: Runtime): Registering {
+  refuseInsideListener('billing.registration', 'gateway_call_in_transaction')
+  const { gateways, log, answerWithin } = settings
+  return {
+    addresses: addressesOf(settings),
+    processing: { gateways, log },
+    answerWithin,
+    now: systemClock,
   }
 }

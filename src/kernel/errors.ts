@@ -38,7 +38,8 @@ export const errorCatalogue = {
   payment_invalid: 'Correct the named field.',
   return_url_not_allowed:
     'Add its origin to return_origins (BILLING_RETURN_ORIGINS), or use one that is there.',
-  payment_method_unusable: 'Use a saved card of this gateway and account: quittance payments show ID',
+  payment_method_unusable:
+    'Use a saved card of this gateway and account: quittance payments show ID',
   operation_unsupported: 'Use another gateway, or the dashboard of the provider.',
   gateway_call_in_transaction:
     'Do it in a queued listener ({ queued: true }), or after the transaction.',

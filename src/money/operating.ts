@@ -7,15 +7,20 @@ import type { Payment } from '../payments/payment.ts'
 import type { Addresses } from '../processing/plan-checkout.ts'
 import type { Processing } from '../processing/process-call.ts'
 
-/** What operations at providers are made with. */
-export interface Operating {
+/** What a provider is asked with, whatever it is asked. */
+export interface Asking {
+  readonly processing: Pick<Processing, 'gateways' | 'log'>
+  /** How long a provider may take to answer. */
+  readonly answerWithin: Duration
+  now(): Date
+}
+
+/** What operations on payments are made with. */
+export interface Operating extends Asking {
   readonly processing: Processing
   readonly addresses: Addresses
   /** Of what queued listeners are told by. */
   readonly queue: string
-  /** How long a provider may take to answer. */
-  readonly answerWithin: Duration
-  now(): Date
   /** References came into the payment: callbacks that waited for one are looked at again. */
   onReferences(payment: Payment): Promise<void>
 }
@@ -30,17 +35,17 @@ export function gatewayOf({ gateway }: Payment, { processing }: Operating): Regi
 /** Asks a provider, for a limited time; no transaction is open. Error: `provider_unreachable`. */
 export function askProvider<T>(
   { gateway, credentials }: RegisteredGateway,
-  operating: Operating,
+  asking: Asking,
   ask: (context: OperationContext) => Promise<T>,
 ): Promise<T> {
-  const { answerWithin, processing } = operating
+  const { answerWithin, processing } = asking
   const late = () =>
     new QuittanceError(
       'provider_unreachable',
       `${gateway.title} did not answer within ${answerWithin / 1000} s`,
     )
   return within(answerWithin, late, (signal) =>
-    ask({ credentials, log: processing.log, signal, now: operating.now() }),
+    ask({ credentials, log: processing.log, signal, now: asking.now() }),
   )
 }
 

@@ -1,15 +1,14 @@
-import type { OperationContext, RegisteredEndpoint, Registration } from '../gateways/operations.ts'
+import type { RegisteredEndpoint, Registration } from '../gateways/operations.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Secret } from '../kernel/secret.ts'
-import { within } from '../kernel/within.ts'
-import type { Operating } from '../money/operating.ts'
-import { lackingCredential } from '../processing/plan-checkout.ts'
-import type { Processing } from '../processing/process-call.ts'
+import { isLocalHost } from '../kernel/local-host.ts'
+import { askProvider, type Asking } from '../money/operating.ts'
+import { lackingCredential, type Addresses } from '../processing/plan-checkout.ts'
 
-/** What registering is done with: of all that operations have, no database. */
-export interface Registering extends Pick<Operating, 'addresses' | 'answerWithin' | 'now'> {
-  readonly processing: Pick<Processing, 'gateways' | 'log'>
+/** What registering is done with: no database. */
+export interface Registering extends Asking {
+  readonly addresses: Addresses
 }
 
 /** How an endpoint differs from what is configured here; none where it does not. */
@@ -63,7 +62,7 @@ export async function readRegistration(
 ): Promise<RegistrationState> {
   const { found, registration } = requireRegistration(name, registering)
   const url = registering.addresses.callbackUrl(found.gateway.name)
-  const endpoints = await ask(found, registering, (context) => registration.list(context))
+  const endpoints = await askProvider(found, registering, (context) => registration.list(context))
   const own = endpoints
     .filter((endpoint) => sameUrl(endpoint.url, url))
     .map((endpoint) => ({
@@ -88,7 +87,7 @@ export async function registerWebhook(
   requirePublic(registering.addresses.callbackUrl(found.gateway.name))
   const state = await readRegistration(name, registering)
   const change = changeOf(state)
-  const endpoint = await ask(found, registering, (context) => {
+  const endpoint = await askProvider(found, registering, (context) => {
     if (change.action === 'unchanged') return Promise.resolve(change.endpoint)
     if (change.action === 'updated') {
       return registration.update(change.endpoint.id, state.url, context)
@@ -115,20 +114,8 @@ export async function removeEndpoints(
   registering: Registering,
 ): Promise<void> {
   const { found, registration } = requireRegistration(name, registering)
-  for (const id of ids) await ask(found, registering, (context) => registration.remove(id, context))
-}
-
-/** Within the time that a provider has. Error: `provider_unreachable`. */
-function ask<T>(
-  { gateway, credentials }: RegisteredGateway,
-  { answerWithin, now, processing }: Registering,
-  asking: (context: OperationContext) => Promise<T>,
-): Promise<T> {
-  const text = `${gateway.title} did not answer within ${answerWithin / 1000} s`
-  const late = () => new QuittanceError('provider_unreachable', text)
-  return within(answerWithin, late, (signal) =>
-    asking({ credentials, log: processing.log, signal, now: now() }),
-  )
+  for (const id of ids)
+    await askProvider(found, registering, (context) => registration.remove(id, context))
 }
 
 type Change =
@@ -204,14 +191,6 @@ function requirePublic(url: string): void {
   const { protocol, hostname } = new URL(url)
   if (protocol === 'https:' && !isLocalHost(hostname)) return
   throw new QuittanceError('public_url_unusable', `the provider cannot reach ${url}`)
-}
-
-const localHosts =
-  /^(?:localhost|.+\.local|.+\.localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|172\.(?:1[6-9]|2\d|3[01])\.\d+\.\d+|\[::1?\]|\[f[cd].*\])$/
-
-/** Whether a host name means this machine or a private network. */
-export function isLocalHost(hostname: string): boolean {
-  return localHosts.test(hostname)
 }
 
 function requireRegistration(

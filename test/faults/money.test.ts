@@ -6,19 +6,11 @@ import { sql } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
 import { startHutko } from '../providers/hutko.ts'
 import type { ProviderStandIn } from '../providers/provider-stand-in.ts'
+import { providerEnvironment } from '../money/provider-environment.ts'
 import { onPostgres } from '../support/databases.ts'
 import { apiToken, deploy, makeTable, type Deployment } from '../support/deployment.ts'
 import { until } from '../support/billing.ts'
 import { startProcess, startService, type RunningService } from '../support/process.ts'
-
-/** The settings of a gateway as environment variables. */
-function environmentOf({ gateway, config }: ProviderStandIn): Record<string, string> {
-  const pairs = Object.entries(config).flatMap(([field, value]) => {
-    const variable = gateway.credentials[field]?.env[0]
-    return variable === undefined ? [] : [[variable, value] as const]
-  })
-  return Object.fromEntries(pairs)
-}
 
 onPostgres((engine) => {
   let deployment: Deployment
@@ -30,7 +22,7 @@ onPostgres((engine) => {
     deployment = await deploy(engine)
     database = await deployment.connect()
     await makeTable(database)
-    options = { cwd: deployment.cwd, env: { ...deployment.env, ...environmentOf(provider) } }
+    options = { cwd: deployment.cwd, env: { ...deployment.env, ...providerEnvironment(provider) } }
   })
   after(async () => {
     await database.close()

@@ -1,7 +1,7 @@
 import { methodNotAllowed } from '../../intake/responses.ts'
 import { notFound } from '../../http/respond.ts'
 import { seconds } from '../../kernel/duration.ts'
-import { isLocalHost } from '../../upkeep/register-webhook.ts'
+import { isLocalHost } from '../../kernel/local-host.ts'
 import { codeOf, describeError, rootOf } from '../describe-error.ts'
 import { configuredNames, type Subject } from './subject.ts'
 import { error, ok, skipped, warning, type Fault, type Finding } from './finding.ts'

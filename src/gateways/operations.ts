@@ -147,6 +147,11 @@ export interface Operations {
   readonly checkout?: CheckoutOperation
   /** Why the gateway cannot take this money, as one phrase; undefined where it can. */
   moneyFault?(money: Money): string | undefined
+  /**
+   * How many payments reconciliation asks after in a minute: well below what the provider allows,
+   * for checkouts and refunds need their share. 600 where it is left out.
+   */
+  readonly pollsPerMinute?: number
   /** Asks what became of a payment; changes nothing. */
   poll?(request: PollRequest, context: OperationContext): Promise<PollReply>
   /** Moves money: exactly one request that does, whatever happens to it. */

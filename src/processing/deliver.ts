@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import { sql } from 'kysely'
 import { findEvent, type EventRecord } from '../database/events.ts'
 import { findPaymentMethod } from '../database/payment-methods.ts'
 import { findPayment } from '../database/payments.ts'
@@ -7,11 +6,10 @@ import type { Tables } from '../database/tables.ts'
 import type { BillingEvent } from '../events/catalogue.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { exceptionText } from '../kernel/exception-text.ts'
-import { failLease, type LeasedDelivery } from '../queue/lease.ts'
-import { callAttempts, nextTry } from '../queue/retry.ts'
+import type { LeasedDelivery } from '../queue/lease.ts'
 import { idempotencyKey } from './tell-listeners.ts'
 import { dispatch, isDispatch } from './dispatch.ts'
+import { failDelivery, finishDelivery } from './end-delivery.ts'
 import { giveBack } from './give-back.ts'
 import type { QueuedListener } from './listener.ts'
 import type { Processing } from './process-call.ts'
@@ -41,8 +39,9 @@ async function tellOf(delivery: Telling, processing: Processing): Promise<void> 
   try {
     const event = await loadEvent(db, delivery)
     const failure = await tell(delivery, event, processing)
-    if (failure === undefined) await finish(db, delivery)
-    else await recordFailure(delivery, processing, failure.error)
+    if (failure === undefined) await finishDelivery(db, delivery)
+    else
+      await failDelivery(db, delivery, { ...processing, ...failure, listener: delivery.listener })
   } catch (error) {
     // Only the database can fail here.
     await giveBack(delivery, 'billing.deliveries', { ...processing, error })
@@ -95,36 +94,4 @@ async function loadSubject(db: Kysely<Tables>, { paymentId, paymentMethodId }: E
     return { paymentMethod: await findPaymentMethod(db, paymentMethodId) }
   }
   return { payment: paymentId === null ? undefined : await findPayment(db, paymentId) }
-}
-
-async function finish(db: Kysely<Tables>, delivery: LeasedDelivery): Promise<void> {
-  await db
-    .updateTable('billing.deliveries')
-    .set({
-      state: 'processed',
-      exception: null,
-      lease_token: null,
-      lease_until: null,
-      processed_at: sql<Date>`clock_timestamp()`,
-    })
-    .where('id', '=', delivery.id)
-    .where('lease_token', '=', delivery.token)
-    .execute()
-}
-
-async function recordFailure(
-  delivery: LeasedDelivery,
-  processing: Processing,
-  error: unknown,
-): Promise<void> {
-  const { database, log } = processing
-  const next = nextTry(delivery.attempts + 1, callAttempts)
-  const entry = { err: error, delivery: delivery.id, listener: delivery.listener }
-  if (next.kind === 'give_up') log.error(entry, 'delivery failed: no attempts left')
-  else log.warn(entry, 'delivery failed, will be retried')
-  await failLease(database.db, 'billing.deliveries', {
-    lease: delivery,
-    after: next.kind === 'retry' ? next.after : undefined,
-    exception: exceptionText(error, processing.scrub),
-  })
 }

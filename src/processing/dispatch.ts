@@ -8,12 +8,12 @@ import type { Tables } from '../database/tables.ts'
 import type { EventType } from '../events/catalogue.ts'
 import { refundDedupKey, paymentDedupKey, paymentMethodDedupKey } from '../events/dedup-key.ts'
 import type { Duration } from '../kernel/duration.ts'
-import { exceptionText } from '../kernel/exception-text.ts'
 import type { Cause } from '../payments/payment.ts'
-import { failLease, type LeasedDelivery } from '../queue/lease.ts'
-import { callAttempts, mayReturn, nextTry } from '../queue/retry.ts'
+import type { LeasedDelivery } from '../queue/lease.ts'
+import { mayReturn } from '../queue/retry.ts'
 import { subjectIds, type Claim, type Subject } from './applied.ts'
 import { concludeReport } from './after-commit.ts'
+import { failDelivery, finishDelivery } from './end-delivery.ts'
 import { leaseLost } from './finish-call.ts'
 import { giveBack } from './give-back.ts'
 import type { Processing } from './process-call.ts'
@@ -123,7 +123,7 @@ async function dispatchIn(
   })
   if (told === undefined) throw new Error('nobody was told')
   if (told.kind === 'told') await finish(db, leased)
-  else if (told.kind === 'failed') await recordFailure(db, leased, { processing, ...told })
+  else if (told.kind === 'failed') await failDelivery(db, leased, { ...processing, ...told })
   return { claim, told }
 }
 
@@ -153,41 +153,7 @@ async function currentSubject(
 }
 
 async function finish(db: Kysely<Tables>, leased: LeasedDispatch): Promise<void> {
-  const { numUpdatedRows } = await db
-    .updateTable('billing.deliveries')
-    .set({
-      state: 'processed',
-      exception: null,
-      lease_token: null,
-      lease_until: null,
-      processed_at: sql<Date>`clock_timestamp()`,
-    })
-    .where('id', '=', leased.id)
-    .where('lease_token', '=', leased.token)
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows !== 1n) throw leaseLost(leased)
-}
-
-async function recordFailure(
-  db: Kysely<Tables>,
-  leased: LeasedDispatch,
-  failure: {
-    readonly processing: Processing
-    readonly error: unknown
-    readonly listener?: string
-  },
-): Promise<void> {
-  const { processing, error, listener } = failure
-  const next = nextTry(leased.attempts + 1, callAttempts)
-  const entry = { err: error, delivery: leased.id, event: leased.dedup_key, listener }
-  if (next.kind === 'give_up') processing.log.error(entry, 'dispatch failed: no attempts left')
-  else processing.log.warn(entry, 'dispatch failed, will be retried')
-  const where = listener === undefined ? '' : `in listener ${listener}: `
-  await failLease(db, 'billing.deliveries', {
-    lease: leased,
-    after: next.kind === 'retry' ? next.after : undefined,
-    exception: where + exceptionText(error, processing.scrub),
-  })
+  if (!(await finishDelivery(db, leased))) throw leaseLost(leased)
 }
 
 /** A listener that committed may have committed the claim with it: it is taken back. */
@@ -204,7 +170,7 @@ async function recordLost(
       await giveBack(leased, 'billing.deliveries', { ...processing, error })
       return
     }
-    await recordFailure(db, leased, { processing, error })
+    await failDelivery(db, leased, { ...processing, error, listener: undefined })
   } catch (second) {
     processing.log.error({ err: second, delivery: leased.id }, 'lease left to run out')
   }

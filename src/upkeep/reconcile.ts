@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { countDuePayments, takeDuePayment } from '../database/due-payments.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
+import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { isPassing } from '../database/failure.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { lackingCredential } from '../processing/plan-checkout.ts'
@@ -15,6 +16,8 @@ export interface ReconcileOptions {
   readonly onProgress?: ((done: number, total: number) => void) | undefined
   /** Whose last run looked at what moved before it. */
   readonly schedule?: string | undefined
+  /** Payments are taken for so long; as long as any is due if left out. */
+  readonly lasts?: Duration | undefined
   /** Ends the run between two payments. */
   readonly signal?: AbortSignal | undefined
 }
@@ -33,13 +36,13 @@ export interface ReconcileResult {
   readonly unreachable: readonly string[]
 }
 
-/** Questions under way to one provider at a time, and how far apart they begin at least. */
-const lanes = 4
-const spacingMs = 100
+/** Questions under way to one provider at a time. */
+const mostAtOnce = 4
+const usualPollsPerMinute = 600
 /** After so many in a row that nobody answered, the provider is left alone until the next run. */
 const mostUnanswered = 3
-/** A run is over then, and the rest goes on in the next one. */
-const budget = 2_000
+/** A scheduled run ends by then, so that a slow provider holds up nobody: the next one goes on. */
+const scheduledFor = seconds(50)
 
 /**
  * Asks the providers after every payment that is due, each in transactions of its own, and brings
@@ -75,7 +78,11 @@ export async function reconcileDue(
   operating: Operating,
   { schedule, signal }: { readonly schedule: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { unreachable } = await reconcile(operating, { schedule, signal })
+  const { unreachable } = await reconcile(operating, {
+    schedule,
+    signal,
+    lasts: scheduledFor,
+  })
   signal.throwIfAborted()
   if (unreachable.length === 0) return
   const text = `out of reach: ${unreachable.join(', ')}; their payments are due again`
@@ -105,23 +112,32 @@ function isAskable(found: RegisteredGateway, options: ReconcileOptions): boolean
 }
 
 async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promise<void> {
-  const state = { left: budget, unanswered: 0, next: 0 }
-  const isOver = () =>
-    state.left <= 0 || state.unanswered >= mostUnanswered || run.options.signal?.aborted === true
-  const lane = async () => {
-    while (!isOver()) {
-      state.left -= 1
-      const id = await takeDuePayment(run.operating.processing.database.db, gateway.name)
-      if (id === undefined) return
-      const wait = state.next - performance.now()
-      state.next = Math.max(state.next, performance.now()) + spacingMs
-      if (wait > 0) await pause(wait)
-      const answered = await reconcilePayment(id, run)
-      state.unanswered = answered ? 0 : state.unanswered + 1
+  const { db } = run.operating.processing.database
+  const spacing = minutes(1) / (gateway.pollsPerMinute ?? usualPollsPerMinute)
+  const end = performance.now() + (run.options.lasts ?? Infinity)
+  const underWay = new Set<Promise<void>>()
+  const failures: unknown[] = []
+  let unanswered = 0
+  const ask = async (id: string) => {
+    try {
+      unanswered = (await reconcilePayment(id, run)) ? 0 : unanswered + 1
+    } catch (error) {
+      failures.push(error)
     }
   }
-  await allOf(Array.from({ length: lanes }, lane))
-  if (state.unanswered >= mostUnanswered) run.tally.unreachable.add(gateway.name)
+  const isOver = () =>
+    performance.now() > end || run.options.signal?.aborted === true || failures.length > 0
+  while (!isOver() && unanswered < mostUnanswered) {
+    const id = await takeDuePayment(db, gateway.name)
+    if (id === undefined) break
+    const asking = ask(id).finally(() => underWay.delete(asking))
+    underWay.add(asking)
+    await pause(spacing)
+    if (underWay.size >= mostAtOnce) await Promise.race(underWay)
+  }
+  await Promise.all(underWay)
+  if (unanswered >= mostUnanswered) run.tally.unreachable.add(gateway.name)
+  if (failures.length > 0) throw failures[0]
 }
 
 /** All of them to their end, and then the first failure: nothing goes on unattended. */

@@ -200,6 +200,37 @@ onPostgres((engine) => {
       assert.equal((await billing.core.payments.poll(payment.id)).payment.status, 'canceled')
     })
 
+    test('comes no oftener than the provider likes it', async () => {
+      const payments = [await create(), await create(), await create()]
+      const at: number[] = []
+      script.poll = async ({ payment }) => {
+        if (payments.some(({ id }) => id === payment.id)) at.push(performance.now())
+        return pollReply()
+      }
+      for (const { id } of payments) {
+        await sql`update billing.payments set next_poll_at = clock_timestamp() - interval '1 day'
+          where id = ${id}`.execute(billing.database.db)
+      }
+      await billing.core.reconcile({ gateway: 'scripted' })
+      const [first = 0, second = 0, third = 0] = at
+      // 1,200 a minute; timers are a little early at times.
+      assert.ok(second - first > 40 && third - second > 40, at.join(' '))
+    })
+
+    test('by schedule leaves what is too much to the next run', async () => {
+      const payments = [await create(), await create(), await create(), await create()]
+      for (const { id } of payments) {
+        await sql`update billing.payments set next_poll_at = clock_timestamp() - interval '1 day'
+          where id = ${id}`.execute(billing.database.db)
+      }
+      script.poll = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 150))
+        return pollReply()
+      }
+      const { polled } = await billing.core.reconcile({ gateway: 'scripted', lasts: 120 })
+      assert.ok(polled > 0 && polled < payments.length, `${polled}`)
+    })
+
     test('that breaks leaves the others of its run to go on', async () => {
       const broken = await create()
       const sound = await create()
@@ -207,7 +238,7 @@ onPostgres((engine) => {
         where id in (${broken.id}, ${sound.id})`.execute(billing.database.db)
       script.poll = async ({ payment }) => {
         if (payment.id === broken.id) throw new TypeError('a bug of the gateway')
-        return pollReply([paid(payment)], { standing: 'over' })
+        return payment.id === sound.id ? pollReply([paid(payment)]) : pollReply()
       }
       const { failed, changed } = await billing.core.reconcile({ gateway: 'scripted' })
       assert.deepEqual({ failed, changed }, { failed: 1, changed: 1 })

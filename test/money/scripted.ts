@@ -27,6 +27,7 @@ export async function openScripted(
     secretFields: [],
     capabilities: { ...stating.capabilities, checkout: true, poll: true },
     checkout: { kind: 'api', open: async (...asked) => (script.open ?? silent)(...asked) },
+    pollsPerMinute: 1_200,
     poll: async (...asked) => (script.poll ?? silent)(...asked),
     refund: async (...asked) => (script.refund ?? silent)(...asked),
     closeCheckout: async (...asked) => (script.closeCheckout ?? silent)(...asked),

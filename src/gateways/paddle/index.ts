@@ -102,6 +102,8 @@ export const paddle: Gateway = {
   checkout: { kind: 'api', open: openCheckout },
   moneyFault,
   poll: pollPayment,
+  // Paddle takes 240 requests a minute of one address, and a poll may need several.
+  pollsPerMinute: 60,
   refund: refundPayment,
   closeCheckout,
   registration: paddleRegistration,

@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { findPayment, insertPayment, lockPayments } from '../database/payments.ts'
+import { refundsOf } from '../database/refunds.ts'
+import { minutes } from '../kernel/duration.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import { isUuid } from '../kernel/ids.ts'
+import { largestAmount } from '../kernel/money.ts'
+import type { Payment } from '../payments/payment.ts'
+import { refundRow } from '../processing/refund-row.ts'
+import { gatewayOf, type Operating } from './operating.ts'
+
+/** What a caller gives to refund a payment. */
+export interface CreateRefundInput {
+  /** A UUID of the caller's: makes the call repeatable. */
+  readonly id?: string | undefined
+  /** Minor units; all that is left by default. */
+  readonly amount?: bigint | number | undefined
+  /** For the provider and the operator: free text. */
+  readonly reason?: string | undefined
+}
+
+const reasonText = z
+  .string()
+  .min(1)
+  .max(500)
+  .refine((text) => !/\p{Cc}/u.test(text))
+
+/** The provider is asked what became of a refund for the first time after so long. */
+const firstPollAfter = minutes(2)
+
+/** The input, checked. */
+export interface WantedRefund {
+  readonly id: string
+  readonly amount: bigint | undefined
+  readonly reason: string | null
+  /** Nobody else can have begun it: its id was made for this call. */
+  readonly isOnlyOurs: boolean
+}
+
+/** Errors: `refund_invalid`. */
+export function readRefundInput(input: CreateRefundInput, { processing }: Operating): WantedRefund {
+  const invalid = (text: string) => new QuittanceError('refund_invalid', text)
+  const { id = processing.newId(), amount, reason } = input
+  if (!isUuid(id)) throw invalid('id must be a UUID in lower case, with dashes')
+  const isUnits = amount === undefined || typeof amount === 'bigint' || Number.isSafeInteger(amount)
+  const units = amount === undefined || !isUnits ? undefined : BigInt(amount)
+  if (!isUnits || (units !== undefined && (units <= 0n || units > largestAmount))) {
+    throw invalid(`amount must be a whole number of minor units above 0, got ${amount}`)
+  }
+  if (reason !== undefined && !reasonText.safeParse(reason).success) {
+    throw invalid('reason must be text of 1 to 500 characters without control characters')
+  }
+  return { id, amount: units, reason: reason ?? null, isOnlyOurs: input.id === undefined }
+}
+
+/** A refund whose row is written. */
+export interface BegunRefund {
+  readonly charge: Payment
+  readonly refund: Payment
+  readonly isWhole: boolean
+  readonly isNew: boolean
+}
+
+/** Under the lock of the charge: what is left is counted, and taken, before anybody is asked. */
+export function beginRefund(
+  charge: Payment,
+  wanted: WantedRefund,
+  operating: Operating,
+): Promise<BegunRefund> {
+  return operating.processing.database.transaction(async ({ db }) => {
+    const locked = (await lockPayments(db, [charge.id])).get(charge.id) ?? charge
+    const known = await findPayment(db, wanted.id)
+    if (known !== undefined) return repeated(known, locked, wanted)
+    if (locked.status !== 'paid') {
+      const text = `payment ${locked.id} is ${locked.status}, so there is nothing to refund`
+      throw new QuittanceError('payment_not_refundable', text)
+    }
+    const rows = await refundsOf(db, locked.id)
+    const standing = rows.filter(({ refund }) => /^(?:paid|pending)$/.test(refund.status))
+    const left = standing.reduce((sum, { refund }) => sum - refund.amount, locked.amount)
+    const amount = wanted.amount ?? left
+    requireLeft({ amount, left, charge: locked })
+    const isWhole = amount === locked.amount
+    if (!isWhole) requirePartial(locked, operating)
+    const now = operating.now()
+    const row = refundRow(locked, {
+      id: wanted.id,
+      amount,
+      providerReference: null,
+      description: wanted.reason,
+      handedAt: now,
+      nextPollAt: new Date(now.getTime() + firstPollAfter),
+    })
+    const refund = await insertPayment(db, row)
+    if (refund === undefined) throw exists(wanted.id)
+    return { charge: locked, refund, isWhole, isNew: true }
+  })
+}
+
+/** What is there already: asked for before, or written by a commit that was not answered. */
+function repeated(known: Payment, charge: Payment, wanted: WantedRefund): BegunRefund {
+  const { amount, reason, isOnlyOurs } = wanted
+  const isSame =
+    known.type === 'refund' &&
+    known.parentId === charge.id &&
+    (amount === undefined || known.amount === amount) &&
+    known.description === reason
+  if (!isSame) throw exists(known.id)
+  return { charge, refund: known, isWhole: known.amount === charge.amount, isNew: isOnlyOurs }
+}
+
+function exists(id: string): QuittanceError {
+  return new QuittanceError('refund_exists', `refund ${id} exists already with other content`)
+}
+
+function requireLeft(sums: {
+  readonly amount: bigint
+  readonly left: bigint
+  readonly charge: Payment
+}): void {
+  const { amount, left, charge } = sums
+  if (amount > 0n && amount <= left) return
+  throw new QuittanceError(
+    'refund_too_large',
+    `of payment ${charge.id} ${left} ${charge.currency} (minor units) are left to refund`,
+  )
+}
+
+function requirePartial(charge: Payment, operating: Operating): void {
+  const { gateway } = gatewayOf(charge, operating)
+  if (gateway.capabilities.partialRefund) return
+  const text = `${gateway.title} refunds the whole of a payment or nothing`
+  throw new QuittanceError('operation_unsupported', text)
+}

@@ -18,7 +18,12 @@ import type { PollResult } from '../money/poll-payment.ts'
 import type { BrowserEventType } from '../processing/browser-event.ts'
 import type { CheckoutForm } from '../gateways/operations.ts'
 import type { BackfillOptions, BackfillResult } from '../upkeep/backfill.ts'
-import type { RegistrationResult, RegistrationState } from '../upkeep/register-webhook.ts'
+import type {
+  EndpointFault,
+  OwnEndpoint,
+  RegistrationResult,
+  RegistrationState,
+} from '../upkeep/register-webhook.ts'
 import type { ReconcileOptions, ReconcileResult } from '../upkeep/reconcile.ts'
 import type { GatewayPage } from './gateway-pages.ts'
 import type { PruneResult } from '../upkeep/prune.ts'
@@ -190,5 +195,6 @@ export interface BillingCore {
 
 export type { BrowserEventType, CheckoutForm, CreateRefundInput, PollResult }
 export type { BackfillOptions, BackfillResult, RegistrationResult, RegistrationState }
+export type { EndpointFault, OwnEndpoint }
 export type { ReconcileOptions, ReconcileResult }
 export type { FailedQuery, KnownListener, PruneResult, Readiness, ReplayFailedResult }

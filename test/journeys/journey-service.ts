@@ -62,12 +62,15 @@ export async function startJourneys() {
   /** Until nothing is pending or in work: a call may go back between two looks. */
   const settled = async () => {
     for (let looks = 0; looks < 1_000; looks += 1) {
-      const waiting = await Promise.all(
-        ['pending', 'processing', 'pending'].map((state) =>
-          api<{ data: readonly unknown[] }>(`/webhook-calls?state=${state}&limit=1`),
-        ),
-      )
-      if (waiting.every(({ data }) => data.length === 0)) return
+      let waiting = 0
+      // One after the other: at once, a call that is just being taken could be seen in neither.
+      for (const state of ['pending', 'processing', 'pending']) {
+        const { data } = await api<{ data: readonly unknown[] }>(
+          `/webhook-calls?state=${state}&limit=1`,
+        )
+        waiting += data.length
+      }
+      if (waiting === 0) return
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
     assert.fail('calls are still pending')

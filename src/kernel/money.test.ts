@@ -160,7 +160,8 @@ test('money of a currency that does not exist is not written', () => {
 })
 
 test('what is written is read back, and is what JSON makes of the number', () => {
-  const whole = fc.bigInt({ min: 0n, max: 10n ** 13n })
+  // No more than 13 whole digits are read.
+  const whole = fc.bigInt({ min: 0n, max: 10n ** 13n - 1n })
   fc.assert(
     fc.property(whole, fc.constantFrom('UAH', 'JPY', 'KWD'), (amount, currency) => {
       const text = formatMajorUnits({ amount, currency })

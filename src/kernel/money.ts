@@ -54,7 +54,7 @@ export function formatMajorUnits({ amount, currency }: Money): string | undefine
   const text = amount.toString().padStart(digits + 1, '0')
   const fraction = text.slice(text.length - digits).replace(/0+$/, '')
   const whole = text.slice(0, text.length - digits)
-  return digits === 0 || fraction === '' ? whole : `${whole}.${fraction}`
+  return fraction === '' ? whole : `${whole}.${fraction}`
 }
 
 /** Makes money out of a caller's input, or says which of its fields is wrong. */

@@ -33,6 +33,11 @@ const ownAnswer = (refundId: string): RefundOutcome => ({
   refundId,
 })
 const underWay = (id: string) => ({ ...pending(id), underWay: true })
+const twelve = Array.from({ length: 12 }, (_, index) => pending(`row ${index}`))
+const named = (row: RefundRow): RefundRow => ({
+  ...row,
+  refund: { ...row.refund, providerReference: `re ${row.refund.id}` },
+})
 const counted = (id: string, amount = 1_000n) => rowOf(id, { status: 'paid', amount })
 
 const cases: readonly [string, RefundOutcome, readonly RefundRow[], string][] = [
@@ -185,6 +190,30 @@ const cases: readonly [string, RefundOutcome, readonly RefundRow[], string][] = 
     total(400n),
     [pending('a', 300n), pending('b', 200n), pending('c', 100n)],
     'a',
+  ],
+  [
+    'a refusal of our own, whose row a total has counted meanwhile',
+    { ...ownAnswer('a'), status: 'failed' },
+    [counted('a')],
+    'already_settled',
+  ],
+  [
+    'a total of the thirteenth alone: so many are never combined',
+    total(7n),
+    [...twelve, pending('last', 7n)],
+    'new 7 null',
+  ],
+  [
+    'a total of one that the provider has named, after so many others',
+    total(7n),
+    [...twelve.map(named), named(pending('last', 7n))],
+    'new 7 null',
+  ],
+  [
+    'a total of all of ours, however many they are',
+    total(12_007n),
+    [...twelve, pending('last', 7n)],
+    'row 0',
   ],
   [
     'a total of less than ours, which is somebody else’s',

@@ -103,7 +103,7 @@ const mostCombined = 12
 
 /**
  * The first of the pending refunds that a difference is made of: ours before those that the provider
- * has named. Ours are counted too where it is more than all of them together.
+ * has named. Ours are counted too where it covers all of them together.
  */
 function firstCounted(rows: readonly RefundRow[], amount: bigint): RefundRow | undefined {
   const pending = rows.filter(({ refund }) => refund.status === 'pending')
@@ -111,14 +111,14 @@ function firstCounted(rows: readonly RefundRow[], amount: bigint): RefundRow | u
   const exact = addingUpTo(ours.slice(0, mostCombined), amount)
   const any = exact ?? addingUpTo(pending.slice(0, mostCombined), amount)
   if (any !== undefined) return any[0]
-  return sumOf(ours) < amount ? ours[0] : undefined
+  return sumOf(ours) <= amount ? ours[0] : undefined
 }
 
 /** Rows, the oldest first, whose amounts add up to exactly this. */
 function addingUpTo(rows: readonly RefundRow[], amount: bigint): readonly RefundRow[] | undefined {
-  if (amount === 0n) return []
   const [first, ...others] = rows
-  if (first === undefined || amount < 0n) return undefined
+  if (first === undefined) return undefined
+  if (first.refund.amount === amount) return [first]
   const rest = addingUpTo(others, amount - first.refund.amount)
   return rest === undefined ? addingUpTo(others, amount) : [first, ...rest]
 }

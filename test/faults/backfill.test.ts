@@ -8,7 +8,14 @@ import { providerEnvironment } from '../money/provider-environment.ts'
 import { startStripe, type StripeStandIn } from '../providers/stripe.ts'
 import { until } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
-import { apiToken, deploy, finished, makeTable, type Deployment } from '../support/deployment.ts'
+import {
+  assertPaidOnce,
+  apiToken,
+  deploy,
+  finished,
+  makeTable,
+  type Deployment,
+} from '../support/deployment.ts'
 import { startProcess, startService, type RunningService } from '../support/process.ts'
 
 const payments = 100
@@ -87,21 +94,8 @@ onPostgres((engine) => {
     assert.equal(result.listed, told)
     assert.deepEqual(await storedCalls(), { calls: told, events: told })
     await finished(database)
-    await assertPaidOnce(ids)
+    await assertPaidOnce(database, ids)
     await again.stop()
     assert.deepEqual(provider.faults, [])
   })
-
-  /** Each is paid, with one event, told to the listener once. */
-  const assertPaidOnce = async (ids: readonly string[]) => {
-    const { rows } = await sql<{ status: string; events: number; told: number }>`
-      select status, (select count(*)::int from billing.events where payment_id = payment.id) as events,
-        (select count(*)::int from told where payment_id = payment.id) as told
-      from billing.payments as payment where id = any(${[...ids]}::uuid[])`.execute(database.db)
-    assert.equal(rows.length, ids.length)
-    const odd = rows.filter(
-      ({ status, events, told }) => status !== 'paid' || events !== 1 || told !== 1,
-    )
-    assert.deepEqual(odd, [])
-  }
 })

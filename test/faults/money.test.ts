@@ -8,7 +8,13 @@ import { startHutko } from '../providers/hutko.ts'
 import type { ProviderStandIn } from '../providers/provider-stand-in.ts'
 import { providerEnvironment } from '../money/provider-environment.ts'
 import { onPostgres } from '../support/databases.ts'
-import { apiToken, deploy, makeTable, type Deployment } from '../support/deployment.ts'
+import {
+  assertPaidOnce,
+  apiToken,
+  deploy,
+  makeTable,
+  type Deployment,
+} from '../support/deployment.ts'
 import { until } from '../support/billing.ts'
 import { startProcess, startService, type RunningService } from '../support/process.ts'
 
@@ -55,18 +61,6 @@ onPostgres((engine) => {
       where id = any(${[...ids]}::uuid[]) or parent_id = any(${[...ids]}::uuid[])`.execute(
       database.db,
     )
-  /** Each is paid, with one event, told to the listener once. */
-  const assertPaidOnce = async (ids: readonly string[]) => {
-    const { rows } = await sql<{ status: string; events: number; told: number }>`
-      select status, (select count(*)::int from billing.events where payment_id = payment.id) as events,
-        (select count(*)::int from told where payment_id = payment.id) as told
-      from billing.payments as payment where id = any(${[...ids]}::uuid[])`.execute(database.db)
-    assert.equal(rows.length, ids.length)
-    const odd = rows.filter(
-      ({ status, events, told }) => status !== 'paid' || events !== 1 || told !== 1,
-    )
-    assert.deepEqual(odd, [])
-  }
   const reconcile = () => startProcess(['reconcile', '--json'], options)
 
   test('reconcile killed at ten random moments: every lost payment is found, and told once', async () => {
@@ -83,7 +77,7 @@ onPostgres((engine) => {
     await makeDue(ids)
     const { code, stdout } = await reconcile().ended
     assert.equal(code, 0, stdout.join('\n'))
-    await assertPaidOnce(ids)
+    await assertPaidOnce(database, ids)
   })
 
   test('a service that comes back finds what was paid while it was away', async () => {
@@ -103,7 +97,7 @@ onPostgres((engine) => {
       },
       { what: 'all are found paid' },
     )
-    await assertPaidOnce(ids)
+    await assertPaidOnce(database, ids)
     await again.stop()
   })
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -98,6 +99,19 @@ export async function postFake(
 /** The table that the configured listener writes to. */
 export async function makeTable({ db }: Database): Promise<void> {
   await sql`create table if not exists told (type text, payment_id uuid)`.execute(db)
+}
+
+/** Each of these payments is paid, with one event, told to the configured listener once. */
+export async function assertPaidOnce({ db }: Database, ids: readonly string[]): Promise<void> {
+  const { rows } = await sql<{ status: string; events: number; told: number }>`
+    select status, (select count(*)::int from billing.events where payment_id = payment.id) as events,
+      (select count(*)::int from told where payment_id = payment.id) as told
+    from billing.payments as payment where id = any(${[...ids]}::uuid[])`.execute(db)
+  assert.equal(rows.length, ids.length)
+  const odd = rows.filter(
+    ({ status, events, told }) => status !== 'paid' || events !== 1 || told !== 1,
+  )
+  assert.deepEqual(odd, [])
 }
 
 /** Waits until no call is pending or in work; a lease that a killed process left lasts 30 s. */

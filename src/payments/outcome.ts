@@ -134,6 +134,8 @@ export interface IgnoredOutcome {
   readonly reason: IgnoredReason
   /** What exactly was found, for the log and the stored call: an event type, a field's name. */
   readonly detail?: string
+  /** It speaks of our money, so a person should look: nothing else will come of it. */
+  readonly money?: true
 }
 
 /** One fact that a callback or a poll reply states, in our words. */
@@ -165,7 +167,16 @@ export function chargedAsIs(outcome: PaymentOutcome): boolean {
   return outcome.amountIs === 'as_charged' && !stated
 }
 
-/** The outcome of a callback that changes nothing, and why. */
-export function ignored(reason: IgnoredReason, detail?: string): IgnoredOutcome {
-  return detail === undefined ? { type: 'ignored', reason } : { type: 'ignored', reason, detail }
+/** The outcome of a callback that changes nothing, and why; `money`: it speaks of ours. */
+export function ignored(
+  reason: IgnoredReason,
+  detail?: string,
+  { money = false }: { readonly money?: boolean } = {},
+): IgnoredOutcome {
+  return {
+    type: 'ignored',
+    reason,
+    ...(detail !== undefined && { detail }),
+    ...(money && { money }),
+  }
 }

@@ -145,7 +145,7 @@ async function applyOther(
       if (payment === undefined) return [unknownPayment(step)]
       return [await applyDispute(db, { step: { application, outcome }, charge: payment }, newId)]
     case 'ignored':
-      return [ignoredResult({ ...outcome, type: 'callback' })]
+      return [ignoredResult({ ...outcome, type: 'callback', review: outcome.money === true })]
     case 'payment':
       return [unknownPayment(step)]
     default:

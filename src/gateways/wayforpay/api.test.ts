@@ -123,7 +123,8 @@ test('a reply counts only with a signature of our merchant account', async () =>
     [jsonOf({ ...good, amount: '1' }), /signature_mismatch/],
     [jsonOf(without(good, 'merchantSignature')), /signature_missing/],
     [jsonOf(signedFields({ ...good, merchantAccount: '"shop_two"' })), /merchant_account_mismatch/],
-    [jsonOf(without(good, 'amount')), /signed_field_missing/],
+    [jsonOf(without(good, 'amount')), /signature_mismatch/],
+    [jsonOf(without(good, 'transactionStatus')), /signed_field_missing/],
     ['[]', /not_an_object/],
     ['{"reasonCode":1100}', /signed_field_missing/],
   ]

@@ -161,10 +161,24 @@ test('what is no callback is named by its fault', async () => {
     await wayforpay.interpret(stored, contextOf()),
     ignored('malformed_payload', 'body'),
   )
-  for (const name of signedFieldNames) {
+  for (const name of ['merchantAccount', 'orderReference', 'transactionStatus']) {
     const outcomes = await meaningOf(jsonOf(without(signedFields(), name)))
     assert.deepEqual(outcomes, ignored('malformed_payload', name))
   }
+})
+
+test('what is signed as empty is not stated, and pays nothing', async () => {
+  const statedBy = async (changes: RawFields) => {
+    const [outcome] = await meaningOf(jsonOf(signedFields(changes)))
+    return outcome?.type === 'payment'
+      ? [outcome.status, outcome.amount, outcome.currency]
+      : outcome?.type
+  }
+  assert.deepEqual(await statedBy({ amount: 'null' }), ['paid', undefined, 'UAH'])
+  assert.deepEqual(await statedBy({ currency: '""' }), ['paid', undefined, undefined])
+  assert.deepEqual(await statedBy({ reasonCode: 'null' }), 'ignored')
+  const declined = { transactionStatus: '"Declined"', reasonCode: 'null' }
+  assert.deepEqual(await statedBy(declined), ['failed', 15_075n, 'UAH'])
 })
 
 test('unsigned fields change nothing', async () => {

@@ -5,6 +5,7 @@ import type { Credentials } from '../gateway.ts'
 import {
   account,
   approved,
+  contextOf,
   credentialsOf,
   formOf,
   hmac,
@@ -71,8 +72,8 @@ test('every irregular body is refused with its own reason', () => {
     [`${formOf(approved)}&amount=1`, 'duplicate_key'],
     [`${formOf(approved)}&x=%zz`, 'invalid_form'],
     [`${formOf(approved)}&x=%ff`, 'invalid_utf8'],
-    [formOf(approved).replace('amount=', 'amount[]='), 'signed_field_missing'],
-    [formOf(approved).replace('amount=', 'amount[0]='), 'signed_field_missing'],
+    [formOf(approved).replace('amount=', 'amount[]='), 'signature_mismatch'],
+    [formOf(approved).replace('amount=', 'amount[0]='), 'signature_mismatch'],
     [formOf(approved).replaceAll('&', ';'), 'signed_field_has_separator'],
     ['<xml/>', 'signed_field_missing'],
     [`${jsonOf(approved)}\0`, 'nul_character'],
@@ -87,24 +88,52 @@ test('every irregular body is refused with its own reason', () => {
   assert.deepEqual(wide, refused('invalid_utf8'))
 })
 
-test('each of the eight fields must be there as one text or number', () => {
-  const mayBeEmpty = new Set(['authCode', 'cardPan'])
+const mustBeThere: ReadonlySet<string> = new Set([
+  'merchantAccount',
+  'orderReference',
+  'transactionStatus',
+])
+
+test('each of the eight fields is one text or number, and of some an empty one is as good', () => {
   for (const name of signedFieldNames) {
     const verdict = (raw: string) => fieldsVerdict(signedFields({ [name]: raw }))
-    assert.deepEqual(
-      fieldsVerdict(without(signedFields({ [name]: 'null' }), name)),
-      refused('signed_field_missing'),
-      name,
-    )
     for (const raw of ['true', 'false', '[]', '["1"]', '{}', '{"number":"1"}']) {
       assert.deepEqual(verdict(raw), refused('signed_field_not_scalar'), `${name} ${raw}`)
     }
-    const empty = mayBeEmpty.has(name)
+    const empty = !mustBeThere.has(name)
+    const absent = fieldsVerdict(without(signedFields({ [name]: 'null' }), name))
+    assert.deepEqual(absent, empty ? valid : refused('signed_field_missing'), name)
     assert.deepEqual(verdict('null'), empty ? valid : refused('signed_field_not_scalar'), name)
     assert.deepEqual(verdict('""'), empty ? valid : refused('signed_field_empty'), name)
     assert.deepEqual(verdict('"\\ud800"'), refused('signed_field_ill_formed'), name)
     for (const raw of ['";"', '"a;b"', '"UAH;"', '"\\u003b1100"']) {
       assert.deepEqual(verdict(raw), refused('signed_field_has_separator'), `${name} ${raw}`)
+    }
+  }
+})
+
+test('an order that expired unpaid has neither code nor card: signed so, it is canceled', async () => {
+  const expired = { transactionStatus: '"Expired"', reasonCode: '1124' }
+  const bodies = ['null', '""'].map((raw) =>
+    signedFields({ ...expired, authCode: raw, cardPan: raw }),
+  )
+  for (const body of [
+    ...bodies,
+    ...bodies.map((one) => without(without(one, 'authCode'), 'cardPan')),
+  ]) {
+    assert.deepEqual(fieldsVerdict(body), valid)
+    const [outcome] = await wayforpay.interpret(
+      wayforpay.parse(requestOf(jsonOf(body))),
+      contextOf(),
+    )
+    assert.equal(outcome?.type === 'payment' && outcome.status, 'canceled')
+  }
+})
+
+test('a value that is taken away from what was signed with it is a mismatch', () => {
+  for (const name of signedFieldNames.filter((one) => !mustBeThere.has(one))) {
+    for (const body of [without(approved, name), { ...approved, [name]: 'null' }]) {
+      assert.deepEqual(fieldsVerdict(body), refused('signature_mismatch'), name)
     }
   }
 })
@@ -156,19 +185,25 @@ const recut = fc.array(word, { minLength: 7, maxLength: 10 }).chain((words) =>
       words.map((_, index) => index + 1),
       { minLength: 7, maxLength: 7 },
     ),
+    /** How each empty item is written. */
+    empties: fc.array(fc.constantFrom('text', 'null', 'absent'), { minLength: 8, maxLength: 8 }),
   }),
 )
 
 test('a signed text is valid as eight fields in one way at most', () => {
   let accepted = 0
   fc.assert(
-    fc.property(recut, ({ words, borders }) => {
+    fc.property(recut, ({ words, borders, empties }) => {
       const pieces = [0, ...borders].map((from, piece) =>
         words.slice(from, borders[piece] ?? words.length).join(';'),
       )
       const fields = {
         ...Object.fromEntries(
-          signedFieldNames.map((name, piece) => [name, JSON.stringify(pieces[piece])]),
+          signedFieldNames.flatMap((name, piece) => {
+            const text = pieces[piece] ?? ''
+            if (text !== '' || empties[piece] === 'text') return [[name, JSON.stringify(text)]]
+            return empties[piece] === 'null' ? [[name, 'null']] : []
+          }),
         ),
         merchantSignature: `"${hmac(words.join(';'))}"`,
       }

@@ -67,7 +67,8 @@ export function readSignedFields(fields: JsonObject): SignedTextsResult<SignedFi
 
 /**
  * Reads signed fields. Their texts are signed joined by `;` without their names: because none of
- * them may contain one, and there must be so many, a signed text can be cut in one way only.
+ * them may contain one, and each has its item even if that is empty, a signed text can be cut in
+ * one way only.
  */
 export function readSignedTexts<Name extends SignedFieldName>(
   fields: JsonObject,
@@ -84,14 +85,24 @@ export function readSignedTexts<Name extends SignedFieldName>(
 
 type SignedFieldResult = { readonly text: string } | { readonly reason: SignedFieldFault }
 
-/** A wallet has no card number, and a refusal no bank code. */
-const mayBeEmpty: ReadonlySet<SignedFieldName> = new Set(['authCode', 'cardPan'])
+/** Whose report it is, of which order, and what became of that. */
+const mustBeThere: ReadonlySet<SignedFieldName> = new Set([
+  'merchantAccount',
+  'orderReference',
+  'transactionStatus',
+])
 
+/**
+ * A wallet has no card number, an order that nobody paid no bank code either: WayForPay signs what
+ * is absent, `null` or empty alike, as an empty item, so it is read alike. What such a report may
+ * decide is for its reader: without an amount it pays nothing.
+ */
 function readSignedField(field: SignedFieldName, value: JsonValue | undefined): SignedFieldResult {
-  if (value === undefined) return { reason: 'signed_field_missing' }
-  const text = value === null && mayBeEmpty.has(field) ? '' : scalarOf(value)
+  const mayBeEmpty = !mustBeThere.has(field)
+  if (value === undefined && !mayBeEmpty) return { reason: 'signed_field_missing' }
+  const text = mayBeEmpty ? scalarOf(value ?? '') : scalarOf(value)
   if (text === undefined) return { reason: 'signed_field_not_scalar' }
-  if (text === '' && !mayBeEmpty.has(field)) return { reason: 'signed_field_empty' }
+  if (text === '' && !mayBeEmpty) return { reason: 'signed_field_empty' }
   if (text.includes(separator)) return { reason: 'signed_field_has_separator' }
   // UTF-8 has one replacement for every lone surrogate: different texts would sign alike.
   return text.isWellFormed() ? { text } : { reason: 'signed_field_ill_formed' }

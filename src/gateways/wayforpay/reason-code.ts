@@ -33,9 +33,9 @@ const refusals: ReadonlySet<string> = new Set(
 /** Work in progress, or somebody is waited for. */
 const pending: ReadonlySet<string> = new Set(['1131', '1132', '1134', '1138', '1151', '5100'])
 
-/** Whether a signed `Declined` with this code is final: it must not speak of success or of work. */
+/** Whether a signed `Declined` with this code is final: it says why, and neither success nor work. */
 export function declines(code: string): boolean {
-  return code !== reasonCodes.ok && !pending.has(code)
+  return code !== '' && code !== reasonCodes.ok && !pending.has(code)
 }
 
 export function reasonCodeOf(reply: JsonObject): string | undefined {

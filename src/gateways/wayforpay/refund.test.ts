@@ -97,7 +97,7 @@ const given = {
 test('each signed reply is read by its status and code', async () => {
   const cases: readonly (readonly [
     status: string,
-    reasonCode: number,
+    reasonCode: number | null,
     reply: object | undefined,
   ])[] = [
     ['Refunded', 1100, { status: 'paid' }],
@@ -109,6 +109,8 @@ test('each signed reply is read by its status and code', async () => {
     ['Declined', 1100, undefined],
     ['Declined', 1131, undefined],
     ['Declined', 1138, undefined],
+    ['Declined', null, undefined],
+    ['Refunded', null, undefined],
     ['Approved', 1100, undefined],
   ]
   for (const [transactionStatus, reasonCode, reply] of cases) {

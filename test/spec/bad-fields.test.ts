@@ -13,6 +13,7 @@ import {
 } from './callbacks.ts'
 import {
   declareTable,
+  ignoredAs,
   openService,
   refused,
   settles,
@@ -109,29 +110,35 @@ const each = (names: readonly string[], make: (name: string) => Table[string]): 
 const titled = (title: string, table: Table): Table =>
   Object.fromEntries(Object.entries(table).map(([name, make]) => [`${title}: ${name}`, make]))
 
+const paysNothing = (reason: string, table: Table) =>
+  declareTable(() => service, ['wayforpay', ignoredAs(reason, reason === 'amount_mismatch')], table)
 const texts = ['orderReference', 'currency', 'authCode', 'cardPan', 'transactionStatus']
 const signedFields = ['merchantAccount', 'amount', 'reasonCode', ...texts]
 
+const mustBeThere = ['merchantAccount', 'orderReference', 'transactionStatus']
+/** How WayForPay may say that there is none: it signs each of them as an empty item. */
+const asEmpty: readonly (readonly [what: string, lexeme: string | undefined])[] = [
+  ['null', 'null'],
+  ['empty', '""'],
+  ['missing', undefined],
+]
+
 describe('bad inputs, G: WayForPay', () => {
-  for (const lexeme of ['null', 'true', '[]', '{}', '["Approved"]', '{"a":1}', '""']) {
-    const never = signedFields.filter(
-      (name) => !['authCode', 'cardPan'].includes(name) || !['null', '""'].includes(lexeme),
-    )
-    refuses(
-      'wayforpay',
-      titled(
-        `signed, and ${lexeme}`,
-        each(never, (name) => changed({ [name]: lexeme })),
-      ),
-    )
+  for (const lexeme of ['true', '[]', '{}', '["Approved"]', '{"a":1}']) {
+    const table = each(signedFields, (name) => changed({ [name]: lexeme }))
+    refuses('wayforpay', titled(`signed, and ${lexeme}`, table))
   }
-  refuses(
-    'wayforpay',
-    titled(
-      'signed as if empty, and missing',
-      each(signedFields, (name) => changed({ [name]: undefined })),
-    ),
-  )
+  for (const [what, lexeme] of asEmpty) {
+    const made = (names: readonly string[]) =>
+      titled(
+        `signed as empty, and ${what}`,
+        each(names, (name) => changed({ [name]: lexeme })),
+      )
+    refuses('wayforpay', made(mustBeThere))
+    takes('wayforpay', made(['authCode', 'cardPan']))
+    paysNothing('amount_mismatch', made(['amount', 'currency']))
+    paysNothing('no_outcome', made(['reasonCode']))
+  }
   refuses(
     'wayforpay',
     titled(
@@ -189,9 +196,11 @@ describe('bad inputs, H: hutko', () => {
     'a value that is false': hutkoSigned(withMore('"zz":false')),
     'a value that is a list': hutkoSigned(withMore('"zz":["1"]')),
     'a zero that is not signed': unsigned('"zz":0'),
-    'a separator in an unknown value': hutkoSigned(withMore('"zz":"1|2"')),
+    'a separator in a value that is read': hutkoSigned(withMore('"rectoken":"1|2"')),
   })
   takes('hutko', {
+    'a separator in an unknown value': hutkoSigned(withMore('"zz":"1|2"')),
+    'a line end in a free text': hutkoSigned(withMore('"order_desc":"two\\nlines | one bar"')),
     'an unknown member that is signed': hutkoSigned(withMore('"zz":"1"')),
     'a name in capitals, sorted before all others': hutkoSigned(withMore('"ZZ":"1"')),
     'empty and null members that are not signed': unsigned('"zy":"","zz":null'),

@@ -38,7 +38,7 @@ interface Wording {
 }
 
 const never = () => false
-const scalar = /^(?:"[^"]+"|-?\d[\d.eE+-]*)$/
+const scalarOrEmpty = /^(?:null|"[^"]*"|-?\d[\d.eE+-]*)$/
 const wordings: Readonly<Record<string, Wording>> = {
   paddle: {
     amount: 'total',
@@ -54,7 +54,8 @@ const wordings: Readonly<Record<string, Wording>> = {
     currency: 'currency',
     major: true,
     quoted: false,
-    refuses: (lexeme) => lexeme === undefined || !scalar.test(lexeme),
+    // Empty items are signed like any other, in each spelling of them.
+    refuses: (lexeme) => lexeme !== undefined && !scalarOrEmpty.test(lexeme),
   },
   // Its signature has no names: a value of another form could be that of another name.
   hutko: {

@@ -122,7 +122,7 @@ test('an order in progress decides nothing, and neither does one that is not our
     [orderOf({ order_status: 'processing' }), 'no_outcome'],
     [orderOf({ order_id: paymentId }), 'provider_reply_invalid'],
     [orderOf({ payment_id: '' }), 'provider_reply_invalid'],
-    [orderOf({ sender_email: 'a|b' }), 'provider_reply_invalid'],
+    [orderOf({ sender_email: 'a|b' }), 'payment'],
     [orderOf({ order_status: 'created', payment_id: '' }), 'provider_reply_invalid'],
     [{ ...paidOrder, order_id: otherPaymentId }, 'provider_reply_invalid'],
     [{ response_status: 'failure', error_code: 1004 }, 'provider_unreachable 1004'],

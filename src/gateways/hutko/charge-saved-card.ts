@@ -26,8 +26,7 @@ export async function chargeSavedCard(
     ...orderParameters(request),
     rectoken: token.reveal(),
   })
-  const { fields, fault } = signedReply(reply, payment, context.credentials)
-  const read = fault === undefined ? readFields(fields) : undefined
-  if (!read?.ok) throw invalidReply(reply.call, 'an order that cannot be read')
+  const read = readFields(signedReply(reply, payment, context.credentials))
+  if (!read.ok) throw invalidReply(reply.call, 'an order that cannot be read')
   return { outcomes: interpretOrder(read.order) }
 }

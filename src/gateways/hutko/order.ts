@@ -58,6 +58,13 @@ const scalars = [
 
 type Texts = Readonly<Partial<Record<(typeof scalars)[number], string>>>
 
+const readNames: ReadonlySet<string> = new Set([...scalars, 'additional_info'])
+
+/** Whether the parameter of this name says anything to us; the others may hold what they like. */
+export function isRead(name: string): boolean {
+  return readNames.has(name)
+}
+
 export function readOrder(payload: Payload): OrderResult {
   if (payload.kind === 'unreadable') return refused(ignored('unreadable_payload', payload.reason))
   const fields = orderFieldsOf(payload)

@@ -211,12 +211,10 @@ test('of an order that nobody tried to pay, the status is enough', async (t) => 
 
 test('a reply that is not signed, or about another order, says nothing', async (t) => {
   const pollReply = await startReplies(t)
-  const renamed = { ...paidOrder, sender_email: 'a|success|0' }
   const replies: readonly unknown[] = [
     { response: paidOrder },
     { response: signed(paidOrder, 'another_payment_key_1') },
     { response: { ...signed(paidOrder), order_status: 'declined' } },
-    { response: signed(renamed) },
     { response: [signed(paidOrder)] },
     orderOf({ order_id: otherPaymentId }),
     orderOf({ merchant_id: 4815163 }),
@@ -235,6 +233,25 @@ test('a reply that is not signed, or about another order, says nothing', async (
   }
   assert.equal((await pollReply(orderOf({}))).standing, 'over')
   assert.equal((await pollReply(orderOf({ parent_order_id: paymentId }))).standing, 'over')
+})
+
+test('free texts in a reply, whatever stands in them, keep nobody from reading it', async (t) => {
+  const pollReply = await startReplies(t)
+  const texts = [
+    'a|success|0',
+    'Замовлення 7\nдві речі',
+    '\u0001',
+    '{"a":"b|c"}',
+    'approved',
+    '7|UAH',
+  ]
+  for (const text of texts) {
+    for (const name of ['merchant_data', 'order_desc', 'response_description', 'sender_email']) {
+      const reply = await pollReply(orderOf({ [name]: text }))
+      assert.deepEqual(reply.outcomes, outcomesOf(JSON.stringify(paidOrder)), name)
+      assert.equal(reply.standing, 'over')
+    }
+  }
 })
 
 test('an order that the provider has named before is never called absent', async (t) => {

@@ -6,8 +6,9 @@ import type { OperationContext, PollReply, PollRequest, Standing } from '../oper
 import { invalidReply, openApi } from './api.ts'
 import { interpretWhole } from './interpret.ts'
 import { readFields, type Order } from './order.ts'
+import type { Fields } from './payload.ts'
 import { orderNotFound } from './refusals.ts'
-import { signedReply, type SignedReply } from './reply.ts'
+import { signedReply } from './reply.ts'
 
 /** Asks for an order's state by our payment's id. https://docs.fondy.eu, "Order status" */
 export async function pollOrder(
@@ -20,12 +21,12 @@ export async function pollOrder(
     const outcome = ignored('no_outcome', `error_code ${orderNotFound}`)
     return { outcomes: [outcome], standing: 'absent', listsRefunds: false }
   }
-  const signed = signedReply(reply, payment, context.credentials)
-  const read = signed.fault === undefined ? readFields(signed.fields) : undefined
-  if (read?.ok) return toPollReply(read.order, payment, context.now)
-  const standing = unpaidStanding(signed, payment)
+  const fields = signedReply(reply, payment, context.credentials)
+  const read = readFields(fields)
+  if (read.ok) return toPollReply(read.order, payment, context.now)
+  const standing = unpaidStanding(fields, payment)
   if (standing !== undefined) return standing
-  const what = signed.fault ?? (read && !read.ok ? read.outcome.detail : undefined)
+  const what = read.outcome.detail
   throw invalidReply(reply.call, `an order that cannot be read: ${what ?? 'malformed'}`)
 }
 
@@ -63,7 +64,7 @@ function openTo({ paymentMethodId }: Payment): Standing {
  * Of an order that nobody has tried to pay the provider may have less to say than every callback
  * must: then only its status counts, and decides nothing about money.
  */
-function unpaidStanding({ fields }: SignedReply, payment: Payment): PollReply | undefined {
+function unpaidStanding(fields: Fields, payment: Payment): PollReply | undefined {
   const status = fields.get('order_status')
   if (status !== 'created' && status !== 'expired') return undefined
   const standing = status === 'created' ? openTo(payment) : 'over'

@@ -139,7 +139,7 @@ test('a reply counts only where it is signed, and about this refund', async (t) 
     [signed({ ...done, reverse_id: paymentId }), invalid],
     [signed({ ...done, order_id: otherPaymentId }), invalid],
     [signed({ ...done, merchant_id: 4815163 }), invalid],
-    [signed({ ...done, response_description: 'a|b' }), invalid],
+    [signed({ ...done, response_description: 'a|b\nc' }), 'paid'],
     [signed(done, 'another_payment_key_1'), invalid],
     [done, invalid],
     [signed({ ...failed, response_code: '1002' }), 'provider_unreachable 1002'],

@@ -19,10 +19,10 @@ export async function refundOrder(
     comment: plainText(reason ?? ''),
     reverse_id: refund.id,
   })
-  const { fields, fault } = signedReply(reply, payment, context.credentials)
+  const fields = signedReply(reply, payment, context.credentials)
   const id = scalarOf(fields.get('reverse_id')) ?? refund.id
   const status = statuses.get(statusOf(fields))
-  if (fault !== undefined || id !== refund.id || status === undefined) {
+  if (id !== refund.id || status === undefined) {
     throw invalidReply(reply.call, 'no reverse_status of this refund')
   }
   const code = scalarOf(fields.get('response_code'))

@@ -4,7 +4,6 @@ import type { Credentials } from '../gateway.ts'
 import { invalidReply, type Reply } from './api.ts'
 import { scalarOf, type Fields } from './payload.ts'
 import { isRefusal } from './refusals.ts'
-import { shiftFault } from './shifted-fields.ts'
 import { authenticate } from './signature.ts'
 
 /** Errors: `provider_refused` where nothing was done, else `provider_unreachable`. */
@@ -18,19 +17,16 @@ export function acceptedFields(reply: Reply): Fields {
   )
 }
 
-/** A reply that is signed, and about this payment's order. */
-export interface SignedReply {
-  readonly fields: Fields
-  /** Why the names of its values cannot be trusted, as in a callback. */
-  readonly fault: string | undefined
-}
-
-/** Errors: those of `acceptedFields`, and `provider_reply_invalid`. */
+/**
+ * The parameters of a reply that is signed, and about this payment's order. It comes from the
+ * provider itself, so that its names can be trusted, unlike those of a callback. Errors: those of
+ * `acceptedFields`, and `provider_reply_invalid`.
+ */
 export function signedReply(
   reply: Reply,
   { id }: Pick<Payment, 'id'>,
   credentials: Credentials,
-): SignedReply {
+): Fields {
   const fields = acceptedFields(reply)
   const signed = authenticate({ version: '1.0', fields }, credentials)
   if (!signed.ok) throw invalidReply(reply.call, `a reply that is not signed: ${signed.reason}`)
@@ -40,5 +36,5 @@ export function signedReply(
   }
   const parent = scalarOf(fields.get('parent_order_id')) ?? id
   if (parent !== id) throw invalidReply(reply.call, 'a part of another order')
-  return { fields, fault: signed.fields && shiftFault(signed.fields) }
+  return fields
 }

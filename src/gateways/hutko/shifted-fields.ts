@@ -2,15 +2,19 @@ import { isUuid } from '../../kernel/ids.ts'
 import { isJsonObject } from '../body/json.ts'
 import { parseJson } from '../body/parse-json.ts'
 import { operations } from './grammar.ts'
+import { isRead } from './order.ts'
 import { pinValues, type PinnedValues } from './pinned-values.ts'
 
 /** Joins the signed values, so a value that holds one could be two. */
 export const separator = '|'
 
+const controlCharacter = /\p{Cc}/u
+
 /**
  * Why the names that a callback gives to its signed values cannot be trusted, or undefined. The
  * signature is good by then; but it covers the values only, in the order of their names. So every
- * value that decides must be where the signed text by itself says that it is.
+ * value that decides must be where the signed text by itself says that it is. What that text says
+ * does not depend on how it is cut into values: those that decide nothing may hold anything.
  * `fields`: the signed parameters (none of them empty), sorted by name.
  */
 export function shiftFault(fields: ReadonlyMap<string, string>): string | undefined {
@@ -18,9 +22,12 @@ export function shiftFault(fields: ReadonlyMap<string, string>): string | undefi
   if (info !== undefined && !isJsonObjectText(info)) return 'additional_info_malformed'
   for (const [name, value] of fields) {
     if (name === 'additional_info') continue
+    // It says whether money is only blocked, and lies before the amount: nothing there may hide it.
+    const isBefore = name < 'amount'
+    if (isBefore && value.startsWith('{')) return 'fields_shifted'
+    if (!isBefore && !isRead(name)) continue
     if (value.includes(separator)) return 'separator_in_value'
-    // It says whether money is only blocked, and lies before the amount: no other name may hide it.
-    if (name < 'amount' && value.startsWith('{')) return 'fields_shifted'
+    if (controlCharacter.test(value)) return 'value_not_text'
   }
   const pinned = pinValues([...fields.values()].join(separator).split(separator))
   if (pinned === 'ambiguous') return 'fields_ambiguous'

@@ -27,7 +27,7 @@ export function verifySignature(request: RawRequest, credentials: Credentials): 
   return fault === undefined ? valid : invalid(fault)
 }
 
-/** Whether one of the payment keys signed it; what the names are worth is another question. */
+/** Whether one of the payment keys signed it; whether its names can be trusted is another question. */
 export function authenticate(envelope: Envelope, credentials: Credentials): Signed {
   if (!credentials.configured) return refused('not_configured')
   if (envelope.version === undefined) return refused(envelope.reason)
@@ -71,7 +71,6 @@ function refused(reason: string): Signed {
 
 const unsigned: ReadonlySet<string> = new Set(['signature', 'response_signature_string'])
 const parameterName = /^[\x21-\x7e]+$/
-const controlCharacter = /\p{Cc}/u
 
 /** Every parameter, unknown ones included; those that are empty or null are left out. */
 export function signedFields(parameters: Fields): Signed {
@@ -83,10 +82,8 @@ export function signedFields(parameters: Fields): Signed {
     if (!isScalar(value)) return refused('value_not_scalar')
     const text = scalarOf(value)
     if (text === undefined) continue
-    // Half a character would be hashed as another one; the rest has no place in a parameter.
-    if (controlCharacter.test(text) || !text.isWellFormed()) {
-      return refused('value_not_text')
-    }
+    // Half a character would be hashed as another one.
+    if (!text.isWellFormed()) return refused('value_not_text')
     if (!unsigned.has(name)) fields.set(name, text)
   }
   return { ok: true, text: [...fields.values()].join(separator), fields }

@@ -1,17 +1,16 @@
 import { requireMigrated } from '../database/migrate.ts'
 import type { OpenDatabase } from '../database/open-database.ts'
-import type { AtOnce, Intake } from '../intake/receive.ts'
+import type { AtOnce, AtOnceResult, Intake } from '../intake/receive.ts'
 import { createCallStore, type CallStore } from '../intake/store-calls.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { seconds } from '../kernel/duration.ts'
 import { newUuid, randomFraction } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { registerListeners, type ListenerRegistry } from '../processing/listeners.ts'
-import { processCall, type Processing } from '../processing/process-call.ts'
+import { processCall, type CallResult, type Processing } from '../processing/process-call.ts'
 import { databaseQueue } from '../queue/database.ts'
 import type { LeasedCall } from '../queue/lease.ts'
 import type { QueueConnection } from '../queue/queue.ts'
-import { callAttempts } from '../queue/retry.ts'
 import { syncQueue } from '../queue/sync.ts'
 import type { BillingOptions } from './options.ts'
 import { bindBilling } from './payments.ts'
@@ -72,7 +71,6 @@ function processingOf(open: OpenDatabase, queue: QueueConnection, assembly: Asse
     cipher: settings.cipher,
     newId: newUuid,
     random: randomFraction,
-    attempts: callAttempts,
     listenerBudget:
       options.listenerBudgetMs ?? (embedded ? embeddedListenerBudget : postgresListenerBudget),
     underWay: new Set(),
@@ -118,7 +116,7 @@ function wakeWorkers(
 function processAtOnce(processing: Processing): AtOnce {
   return {
     leaseToken: newUuid,
-    process: async (call) => {
+    process: async (call): Promise<AtOnceResult> => {
       if (call.leaseToken === null) throw new Error('the call was stored without a lease')
       const leased: LeasedCall = {
         ...call,
@@ -129,7 +127,20 @@ function processAtOnce(processing: Processing): AtOnce {
         leases_lost: 0,
         times_returned: 0,
       }
-      return (await processCall(leased, { ...processing, attempts: 1 })) !== 'failed'
+      try {
+        return atOnceResults[await processCall(leased, processing)]
+      } catch (error) {
+        processing.log.error({ err: error, call: call.id }, 'lease left to run out')
+        return 'postponed'
+      }
     },
   }
 }
+
+/** Only what is done is acknowledged. */
+const atOnceResults = {
+  done: 'done',
+  failed: 'failed',
+  returned: 'postponed',
+  lost: 'postponed',
+} as const satisfies Record<CallResult, AtOnceResult>

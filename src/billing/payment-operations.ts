@@ -59,7 +59,8 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
     checkoutForm: (payment) => checkoutForm(runtime, payment),
     allowsReturn: runtime.settings.isAllowedReturn,
     signal: async (type, payment) => {
-      const { processing, queue } = await operating(runtime, 'billing.payments.signal')
+      refuseInsideListener('billing.payments.signal')
+      const { processing, queue } = await runtime.claiming()
       await dispatchBrowserEvent(type, payment, { ...processing, queue })
     },
   }

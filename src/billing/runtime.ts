@@ -5,29 +5,28 @@ import type { Intake } from '../intake/receive.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { makeOnce } from '../kernel/make-once.ts'
-import type { Operating } from '../money/operating.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { CreatePaymentInput } from '../processing/payment-input.ts'
 import { refuseInsideListener } from '../processing/listener-scope.ts'
 import {
   createListenerRegistry,
-  registerListeners,
   requireName,
   type ListenerRegistry,
   type RegisteredListener,
 } from '../processing/listeners.ts'
 import type { Worker } from '../processing/worker.ts'
 import { assemble, type Parts } from './assemble.ts'
+import { createEntitlement, type Entitlement } from './entitlement.ts'
 import { registerOptionListeners } from './listener-options.ts'
 import type { BillingOptions } from './options.ts'
-import { createAndOpen, operatingOf } from './payments.ts'
+import { createAndOpen } from './payments.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { startWork } from './start-work.ts'
 import { createWorkers } from './workers.ts'
 import type { WorkOptions } from './types.ts'
 
 /** The open parts behind the public operations of `createCore`. */
-export interface Runtime {
+export interface Runtime extends Pick<Entitlement, 'operating' | 'claiming'> {
   readonly settings: Settings
   readonly listeners: ListenerRegistry
   addListener<T extends EventType>(listener: RegisteredListener<T>): void
@@ -38,8 +37,6 @@ export interface Runtime {
   intake(): Promise<Intake>
   announce(callIds: readonly string[]): Promise<void>
   createPayment(input: CreatePaymentInput): Promise<Payment>
-  /** For operations that apply outcomes: refuses where this process lacks a listener. */
-  operating(): Promise<Operating>
   work(options: WorkOptions): Promise<Worker>
   close(): Promise<void>
 }
@@ -68,10 +65,8 @@ export function createRuntime(options: BillingOptions): Runtime {
     if (lost !== undefined) throw lost
     return assembled.get()
   }
-  const registered = makeOnce(async () => {
-    const { processing } = await parts()
-    await registerListeners(processing.database.db, processing.listeners)
-  })
+  const entitlement = createEntitlement(parts, settings)
+  const { operating, claiming } = entitlement
 
   return {
     settings,
@@ -79,7 +74,7 @@ export function createRuntime(options: BillingOptions): Runtime {
     addListener(listener) {
       requireName(listener)
       const inline = settings.queueConnection === 'sync' && assembled.begun
-      if (workers.begun || registered.begun || inline) throw tooLate(listener.name)
+      if (workers.begun || entitlement.begun || inline) throw tooLate(listener.name)
       listeners.add(listener)
     },
     connected: database.get,
@@ -87,13 +82,11 @@ export function createRuntime(options: BillingOptions): Runtime {
     intake: async () => (await parts()).intake,
     announce: async (callIds) => (await parts()).queue.announce(callIds),
     createPayment: async (input) => {
-      if (input.paymentMethodId !== undefined) await registered.get()
+      if (input.paymentMethodId !== undefined) await operating()
       return createAndOpen(await parts(), settings, input)
     },
-    operating: async () => {
-      await registered.get()
-      return operatingOf(await parts(), settings)
-    },
+    operating,
+    claiming,
     work: async (workOptions) => {
       refuseInsideListener('billing.work')
       return workers.start(() => startWork(parts, { settings, options: workOptions }))

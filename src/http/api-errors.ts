@@ -1,6 +1,6 @@
 import { HTTPException } from 'hono/http-exception'
 import { isPassing } from '../database/failure.ts'
-import { message, unavailable } from '../intake/responses.ts'
+import { message, retryAfter, unavailable } from '../intake/responses.ts'
 import { isQuittanceError, type ErrorCode } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { internalError, json, respond } from './respond.ts'
@@ -24,8 +24,8 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   return_url_not_allowed: 422,
   payment_method_unusable: 422,
   operation_unsupported: 422,
-  // This process cannot do it, and only its operator can change that.
-  listener_missing: 500,
+  // This process is of before a new listener, and about to be replaced.
+  listener_missing: 503,
   // The provider said no, or nothing that can be read.
   checkout_refused: 502,
   refund_refused: 502,
@@ -52,7 +52,8 @@ export function apiError(error: Error, log: Log): Response {
     if (status !== undefined) {
       const { message: said, code, providerCode } = error
       if (status >= 500) log.warn({ err: error }, 'the management API could not do what was asked')
-      return json(status, { message: said, code, provider_code: providerCode })
+      const body = { message: said, code, provider_code: providerCode }
+      return json(status, body, status === 503 ? retryAfter : {})
     }
   }
   if (isPassing(error) || (isQuittanceError(error) && passing.has(error.code))) {

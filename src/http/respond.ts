@@ -19,10 +19,14 @@ export function respond(answer: Answer): Response {
   })
 }
 
-export function json(status: number, value: unknown): Response {
+export function json(
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   return new Response(JSON.stringify(value), {
     status,
-    headers: { 'content-type': 'application/json', ...safeHeaders },
+    headers: { 'content-type': 'application/json', ...headers, ...safeHeaders },
   })
 }
 

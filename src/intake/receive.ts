@@ -38,9 +38,15 @@ export interface Intake {
 
 export interface AtOnce {
   leaseToken(): string
-  /** False where it failed: the gateway's own redelivery is the retry. */
-  process(call: NewCall): Promise<boolean>
+  process(call: NewCall): Promise<AtOnceResult>
 }
+
+/**
+ * What the first attempt came to: `done`, applied or ignored; `failed`, an attempt is used up;
+ * `postponed`, none is. The last two are not acknowledged: whoever works tries again, and so does
+ * the gateway.
+ */
+export type AtOnceResult = 'done' | 'failed' | 'postponed'
 
 /** The pipeline: gateway -> verify -> parse -> store (-> process at once) -> acknowledge. */
 export async function receive(request: IncomingCall, intake: Intake): Promise<Answer> {
@@ -55,7 +61,9 @@ export async function receive(request: IncomingCall, intake: Intake): Promise<An
   const payload = found.gateway.parse(request)
   const call = newCall(request, { payload, found, intake })
   if ((await intake.calls.store(call)) !== 'stored') return responses.unavailable
-  if (intake.atOnce && !(await intake.atOnce.process(call))) return responses.processingFailed
+  const result = await intake.atOnce?.process(call)
+  if (result === 'failed') return responses.processingFailed
+  if (result === 'postponed') return responses.unavailable
 
   return acknowledged(found.gateway.acknowledge(payload, found.credentials, intake.clock()))
 }

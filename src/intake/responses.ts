@@ -23,7 +23,8 @@ export const methodNotAllowed = message(405, 'method not allowed', { allow: 'POS
 export const bodyTooLarge = message(413, 'body too large', { connection: 'close' })
 export const unsupportedEncoding = message(415, 'unsupported content encoding')
 export const processingFailed = message(500, 'processing failed')
-export const unavailable = message(503, 'temporarily unavailable', { 'retry-after': '5' })
+export const retryAfter = { 'retry-after': '5' } as const
+export const unavailable = message(503, 'temporarily unavailable', retryAfter)
 
 export function malformed(field: string): Answer {
   return message(422, `${field} is missing or not allowed`)

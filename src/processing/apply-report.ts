@@ -5,8 +5,9 @@ import { callAttempts, nextTry } from '../queue/retry.ts'
 import type { Applied, Application, Claim } from './applied.ts'
 import { concludeReport } from './after-commit.ts'
 import { applyOutcomes } from './apply-outcomes.ts'
-import { deferDispatch } from './dispatch.ts'
+import { deferDispatch, type Deferral } from './dispatch.ts'
 import { insist } from './insist.ts'
+import { isListenerMissing } from './listeners.ts'
 import type { Processing } from './process-call.ts'
 import { claimsIn } from './settle-in.ts'
 import { isLostByListener, tellListeners, type Told } from './tell-listeners.ts'
@@ -23,7 +24,8 @@ export interface Report {
 /**
  * Applies a report in one transaction, by the same rules, claims and listeners as a callback. A
  * listener that fails undoes its own writes and the claims, not the payment's new status: a put-off
- * dispatch carries the retry. Returns what each outcome came to. Rejects where the database stays
+ * dispatch carries the retry. So it does where this process may not claim: what a provider has
+ * answered is kept, and whoever has every listener tells of it. Returns what each outcome came to. Rejects where the database stays
  * away, having changed nothing: to report once more is safe.
  */
 export function applyReport(report: Report, processing: Processing): Promise<readonly Applied[]> {
@@ -56,14 +58,17 @@ async function applyOnce(
       return { applied, told }
     })
   } catch (error) {
-    if (!isLostByListener(error)) throw error
+    if (!isLostByListener(error) && !isListenerMissing(error)) throw error
     result = await applyWithout(application, { report, error, lost }, processing)
   }
   concludeReport(report, processing, result)
   return result.applied
 }
 
-/** The transaction was cut or ended by a listener: the payments' status is kept all the same. */
+/**
+ * The transaction was cut or ended by a listener, or may not claim: the payments' status is kept all
+ * the same.
+ */
 async function applyWithout(
   application: Application,
   {
@@ -79,17 +84,26 @@ async function applyWithout(
     // What a listener has committed by itself is told again, to every listener.
     const ids = lost.map(({ eventId }) => eventId)
     if (ids.length > 0) await db.deleteFrom('billing.events').where('id', 'in', ids).execute()
-    await deferDispatch(db, claimsIn(again), afterFailure(report, told, processing))
+    const deferral = isListenerMissing(error)
+      ? leftToOthers(report, error, processing)
+      : afterFailure(report, told, processing)
+    await deferDispatch(db, claimsIn(again), deferral)
     return again
   })
   return { applied, told }
+}
+
+/** No attempt was made. */
+function leftToOthers({ cause, queue }: Report, error: unknown, { log }: Processing): Deferral {
+  log.warn({ err: error }, 'an event is left to a process with every listener')
+  return { cause, queue, attempts: 0, after: 0, exception: null }
 }
 
 function afterFailure(
   { cause, queue }: Report,
   { listener, error }: Told & { readonly kind: 'failed' },
   { scrub, log }: Processing,
-) {
+): Deferral {
   log.warn({ err: error, listener }, 'a listener failed; its event is put off')
   const next = nextTry(1, callAttempts)
   const where = listener === '' ? '' : `in listener ${listener}: `

@@ -1,9 +1,10 @@
 import { sql, type Kysely } from 'kysely'
+import { missingListeners } from '../database/missing-listeners.ts'
 import type { Tables } from '../database/tables.ts'
 import type { BillingEvent, EventSource } from '../events/catalogue.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { subjectIds, type Claim } from './applied.ts'
-import type { ListenerRegistry } from './listeners.ts'
+import { listenerMissing, type ListenerRegistry } from './listeners.ts'
 
 /** Where an event comes from. */
 export interface DispatchSource {
@@ -28,10 +29,18 @@ interface Claiming {
   readonly newId: NewId
 }
 
+interface ClaimedRow {
+  readonly id: string
+  readonly created_at: Date
+  /** Of the rows that are no event: a listener that this process lacks. */
+  readonly missing: string | null
+}
+
 /**
  * Takes the claims, in the order of their keys so that two transactions never wait for each other,
  * and writes the deliveries to queued listeners. Returns the events of those claims that nobody had
- * before, in the same order.
+ * before, in the same order. Error: `listener_missing`, and nothing is claimed; it is the claiming
+ * statement itself that looks, so that no listener can come in between.
  */
 export async function claimEvents(
   db: Kysely<Tables>,
@@ -41,19 +50,27 @@ export async function claimEvents(
   if (claims.length === 0) return []
   const ordered = claims.toSorted(byKey)
   const subjects = ordered.map(({ claim }) => subjectIds(claim.subject))
-  const { rows } = await sql<{ id: string; created_at: Date }>`
-    insert into billing.events
-      (id, dedup_key, type, payment_id, payment_method_id, webhook_call_id, source)
-    select * from unnest(
-      ${ordered.map(({ claim }) => claim.eventId)}::uuid[],
-      ${ordered.map(({ claim }) => claim.dedupKey)}::text[],
-      ${ordered.map(({ claim }) => claim.type)}::text[],
-      ${subjects.map(({ paymentId }) => paymentId)}::uuid[],
-      ${subjects.map(({ paymentMethodId }) => paymentMethodId)}::uuid[],
-      ${ordered.map(({ source }) => source.callId)}::uuid[],
-      ${ordered.map(({ source }) => source.cause)}::text[])
-    on conflict (dedup_key) do nothing
-    returning id, created_at`.execute(db)
+  const { rows } = await sql<ClaimedRow>`
+    with missing as materialized (${missingListeners(claiming.listeners.keys())}),
+    claimed as (
+      insert into billing.events
+        (id, dedup_key, type, payment_id, payment_method_id, webhook_call_id, source)
+      select * from unnest(
+        ${ordered.map(({ claim }) => claim.eventId)}::uuid[],
+        ${ordered.map(({ claim }) => claim.dedupKey)}::text[],
+        ${ordered.map(({ claim }) => claim.type)}::text[],
+        ${subjects.map(({ paymentId }) => paymentId)}::uuid[],
+        ${subjects.map(({ paymentMethodId }) => paymentMethodId)}::uuid[],
+        ${ordered.map(({ source }) => source.callId)}::uuid[],
+        ${ordered.map(({ source }) => source.cause)}::text[])
+      where not exists (select from missing)
+      on conflict (dedup_key) do nothing
+      returning id, created_at
+    )
+    select id, created_at, null as missing from claimed
+    union all select null, null, name || ' (' || type || ')' from missing`.execute(db)
+  const missing = rows.flatMap((row) => row.missing ?? [])
+  if (missing.length > 0) throw listenerMissing(missing.toSorted())
   const createdAt = new Map(rows.map((row) => [row.id, row.created_at]))
   const events = ordered.flatMap(({ claim, source }) => {
     const at = createdAt.get(claim.eventId)

@@ -15,7 +15,8 @@ import { subjectIds, type Claim, type Subject } from './applied.ts'
 import { concludeReport } from './after-commit.ts'
 import { failDelivery, finishDelivery } from './end-delivery.ts'
 import { leaseLost } from './finish-call.ts'
-import { giveBack } from './give-back.ts'
+import { giveBack, leaveToOthers } from './give-back.ts'
+import { isListenerMissing } from './listeners.ts'
 import type { Processing } from './process-call.ts'
 import { isLostByListener, tellListeners, type Told } from './tell-listeners.ts'
 
@@ -164,6 +165,10 @@ async function recordLost(
 ): Promise<void> {
   const { db } = processing.database
   try {
+    if (isListenerMissing(error)) {
+      await leaveToOthers([leased], 'billing.deliveries', { ...processing, error })
+      return
+    }
     if (isLostByListener(error)) {
       await db.deleteFrom('billing.events').where('id', '=', leased.id).execute()
     } else if (isPassing(error) && mayReturn(leased)) {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../database/connect.ts'
 import type { Log } from '../kernel/log.ts'
-import { returnLease, type Lease, type QueueTable } from '../queue/lease.ts'
+import { releaseLeases, returnLease, type Lease, type QueueTable } from '../queue/lease.ts'
 import { returnDelay } from '../queue/retry.ts'
 
 /** A database that restarts is back by then. */
@@ -34,4 +34,14 @@ export async function giveBack(
       await pause(pauseMs)
     }
   }
+}
+
+/** Gives rows back as if nobody had held them: another process may do what this one may not. */
+export async function leaveToOthers(
+  leases: readonly Lease[],
+  table: QueueTable,
+  { database, log, error }: Omit<Passing, 'random'>,
+): Promise<void> {
+  log.warn({ err: error, table, rows: leases.length }, 'left to a process with every listener')
+  await releaseLeases(database.db, table, leases)
 }

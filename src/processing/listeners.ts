@@ -1,7 +1,8 @@
 import { sql, type Kysely } from 'kysely'
+import { missingListeners } from '../database/missing-listeners.ts'
 import type { Tables } from '../database/tables.ts'
 import { eventTypes, isEventType, type EventType } from '../events/catalogue.ts'
-import { QuittanceError } from '../kernel/errors.ts'
+import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import type { Listener, QueuedListener } from './listener.ts'
 
 export interface RegisteredListener<T extends EventType = EventType> {
@@ -101,14 +102,21 @@ export async function requireAllListeners(
   registry: ListenerRegistry,
 ): Promise<void> {
   const { rows } = await sql<{ name: string; type: string }>`
-    select name, type from billing.listeners, unnest(event_types) as type
-    where name || '/' || type <> all(${[...registry.keys()]}::text[]) order by 1, 2`.execute(db)
-  if (rows.length === 0) return
-  const missing = rows.map(({ name, type }) => `${name} (${type})`).join(', ')
-  throw new QuittanceError(
+    ${missingListeners(registry.keys())} order by 1, 2`.execute(db)
+  if (rows.length > 0) throw listenerMissing(rows.map(({ name, type }) => `${name} (${type})`))
+}
+
+export function listenerMissing(missing: readonly string[]): QuittanceError {
+  const names = missing.join(', ')
+  return new QuittanceError(
     'listener_missing',
-    `this process lacks the listener(s) ${missing}: events that it claims would never reach them`,
+    `this process lacks the listener(s) ${names}: events that it claims would never reach them`,
   )
+}
+
+/** Another process has what this one lacks: what is refused here is for that one to do. */
+export function isListenerMissing(error: unknown): error is QuittanceError {
+  return isQuittanceError(error) && error.code === 'listener_missing'
 }
 
 function registeredTypes(registry: ListenerRegistry, name: string): EventType[] {

@@ -16,8 +16,6 @@ export interface Processing extends Dispatching {
   /** For what is stored encrypted; undefined where no key is set. */
   readonly cipher: Cipher | undefined
   readonly random: () => number
-  /** Attempts that a call has. */
-  readonly attempts: number
   /** Blanks out known secrets in a text that will be stored. */
   scrub(text: string): string
   /** Work after commits that has not ended yet. */

@@ -5,7 +5,7 @@ import type { Tables } from '../database/tables.ts'
 import { exceptionText } from '../kernel/exception-text.ts'
 import type { Log } from '../kernel/log.ts'
 import { failLease, type LeasedCall } from '../queue/lease.ts'
-import { nextTry } from '../queue/retry.ts'
+import { callAttempts, nextTry } from '../queue/retry.ts'
 import { subjectIds, type Application, type Applying, type Claim } from './applied.ts'
 import { applyOutcomes } from './apply-outcomes.ts'
 import { leaseLost } from './finish-call.ts'
@@ -13,7 +13,6 @@ import { leaseLost } from './finish-call.ts'
 interface Recording {
   readonly database: Database
   readonly log: Log
-  readonly attempts: number
   scrub(text: string): string
 }
 
@@ -90,10 +89,10 @@ async function record(
     readonly paymentId?: string | undefined
   },
 ): Promise<boolean> {
-  const { error, listener, log, attempts, paymentId } = failure
+  const { error, listener, log, paymentId } = failure
   const attempt = call.attempts + 1
-  const next = nextTry(attempt, attempts)
-  const entry = { err: error, call: call.id, gateway: call.gateway, attempt, attempts, listener }
+  const next = nextTry(attempt, callAttempts)
+  const entry = { err: error, call: call.id, gateway: call.gateway, attempt, listener }
   if (next.kind === 'give_up') log.error(entry, 'call failed: no attempts left')
   else log.warn({ ...entry, retryInSeconds: next.after / 1000 }, 'attempt failed, will be retried')
   const where = listener === undefined ? '' : `in listener ${listener}: `

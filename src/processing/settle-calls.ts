@@ -1,8 +1,10 @@
 import { isPassing } from '../database/failure.ts'
+import type { LeasedCall } from '../queue/lease.ts'
 import { mayReturn } from '../queue/retry.ts'
 import { concludeCall } from './after-commit.ts'
 import { isLeaseLost } from './finish-call.ts'
-import { giveBack } from './give-back.ts'
+import { giveBack, leaveToOthers } from './give-back.ts'
+import { isListenerMissing } from './listeners.ts'
 import type { CallResult, InterpretedCall, Processing } from './process-call.ts'
 import { recordFailure, recordLostTransaction } from './record-failure.ts'
 import { applicationOf, claimsIn, settleIn, type Settled, type Settling } from './settle-in.ts'
@@ -21,6 +23,7 @@ export async function settleAlone(
   try {
     ;[settled] = await commit(settling, processing)
   } catch (error) {
+    if (isListenerMissing(error)) return leave(interpreted.call, processing, error)
     return transactionLost(interpreted, processing, { error, applied: settling.applied[0] })
   }
   const result = await conclude(interpreted, settled, processing)
@@ -45,6 +48,7 @@ export async function settleBatch(
   try {
     settled = await commit(settling, processing)
   } catch (error) {
+    if (isListenerMissing(error)) return leaveAll(batch, processing, error)
     processing.log.warn({ err: error, calls: batch.length }, 'a batch failed; each call goes alone')
     return blame(settling, processing, error)
   }
@@ -83,6 +87,28 @@ async function blame(
   const lost = { error, applied: applied[batch.indexOf(current)] }
   const result = transactionLost(current, processing, lost)
   return new Map([[current, await orLeft(current, processing, result)]])
+}
+
+/** This process may not claim; nothing of the calls is applied, and no attempt of theirs is used. */
+async function leave(
+  call: LeasedCall,
+  processing: Processing,
+  error: unknown,
+): Promise<'returned'> {
+  await leaveToOthers([call], 'billing.webhook_calls', { ...processing, error })
+  return 'returned'
+}
+
+async function leaveAll(
+  batch: readonly InterpretedCall[],
+  processing: Processing,
+  error: unknown,
+): Promise<BatchResults> {
+  const leaving = batch.map(async (one) => {
+    const result = await orLeft(one, processing, leave(one.call, processing, error))
+    return [one, result] as const
+  })
+  return new Map(await Promise.all(leaving))
 }
 
 /** Where even the failure cannot be recorded, the lease runs out and another worker takes over. */

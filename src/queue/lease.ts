@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import { interval } from '../database/interval.ts'
+import { missingListeners } from '../database/missing-listeners.ts'
 import type { DeliveriesTable, Tables, WebhookCallsTable } from '../database/tables.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 
@@ -97,10 +98,7 @@ async function take<Row>(
     from (
       select id from ${sql.table(table)}
       where state = 'pending' and next_attempt_at <= now() and ${losses} ${inQueues} ${ofGateways}
-        and not exists (
-          select from billing.listeners, unnest(event_types) as type
-          where name || '/' || type <> all(${[...options.listeners]}::text[])
-        )
+        and not exists (${missingListeners(options.listeners)})
       order by next_attempt_at, id limit ${options.limit} for update skip locked
     ) as due
     where row.id = due.id

@@ -5,8 +5,8 @@
 export interface QueueConnection {
   readonly name: string
   /**
-   * Calls are inserted already leased by this process and processed before the answer. They have
-   * one attempt: its failure is answered 500, so the gateway's own redelivery is the retry.
+   * Calls are inserted already leased by this process, and have their first attempt before the
+   * answer. The others are made by whoever works, like those of any call.
    */
   readonly inline: boolean
   /** Tells workers that calls wait. Runs after the commit. */

@@ -1,8 +1,9 @@
 import type { QueueConnection } from './queue.ts'
 
 /**
- * Calls are processed inside the request, after their commit. One attempt: its failure is answered
- * 500, so that the gateway's own redelivery is the retry.
+ * Calls have their first attempt inside the request, after their commit: what is not done then is
+ * not acknowledged. The other attempts are made by whoever works, while the gateway comes again by
+ * itself.
  */
 export function syncQueue(): QueueConnection {
   const workers = new Set<() => void>()

@@ -317,7 +317,7 @@ describe('what cannot be done is answered with its code:', () => {
     })
   }
 
-  test('500 listener_missing, with the name of the listener', async () => {
+  test('503 listener_missing, with the name of the listener', async () => {
     const { log, logged } = capturedLog()
     const text = 'this process lacks the listener(s) grant (PaymentSucceeded)'
     const failing = () => Promise.reject(new QuittanceError('listener_missing', text))
@@ -332,7 +332,8 @@ describe('what cannot be done is answered with its code:', () => {
       method: 'POST',
       headers: { authorization: `Bearer ${apiToken}` },
     })
-    assert.equal(answer.status, 500)
+    assert.equal(answer.status, 503)
+    assert.ok(answer.headers.get('retry-after'))
     assert.deepEqual(await answer.json(), { message: text, code: 'listener_missing' })
     assert.ok(logged.some((line) => line.includes('grant')))
   })

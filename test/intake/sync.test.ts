@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
 import { newUuid } from '../../src/kernel/ids.ts'
 import {
   allCalls,
   newPayment,
   openBilling,
   sendFake,
+  settled,
   until,
   type TestBilling,
 } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { forEachDatabase, onPostgres } from '../support/databases.ts'
 
 forEachDatabase((engine) => {
   let billing: TestBilling
@@ -32,6 +34,17 @@ forEachDatabase((engine) => {
 
   const recording = () => {
     listener = (paymentId) => void told.push(paymentId)
+  }
+  /** Works as `serve` does, not waiting for the time of a next attempt. */
+  const workUntilProcessed = async (paymentId: string, calls: number) => {
+    const worker = await billing.core.work({ upkeepOnly: true })
+    const processed = async () => {
+      await sql`update billing.webhook_calls set next_attempt_at = clock_timestamp()
+        where state = 'pending'`.execute(billing.database.db)
+      return (await callsOf(paymentId)).filter(({ state }) => state === 'processed').length
+    }
+    await until(async () => (await processed()) === calls, { what: `${calls} calls` })
+    await worker.stop()
   }
   const callsOf = async (paymentId: string) =>
     (await billing.core.calls.list({ paymentId })).data.toReversed()
@@ -57,7 +70,7 @@ forEachDatabase((engine) => {
     assert.equal((await allCalls(billing.core)).at(-1)?.state, 'ignored')
   })
 
-  test("sync: a throwing listener -> 500, one attempt; the gateway's repetition settles", async () => {
+  test("sync: a throwing listener -> 500, an attempt; the gateway's repetition settles", async () => {
     const { core } = billing
     const payment = await newPayment(core)
     listener = () => {
@@ -67,8 +80,10 @@ forEachDatabase((engine) => {
     assert.equal(refused.status, 500)
     assert.equal(refused.body, '{"message":"processing failed"}')
     const failed = (await allCalls(core)).at(-1)
-    assert.equal(failed?.state, 'failed')
+    assert.equal(failed?.state, 'pending')
     assert.equal(failed?.attempts, 1)
+    const wait = (failed?.nextAttemptAt.getTime() ?? 0) - Date.now()
+    assert.ok(wait > 5_000 && wait <= 10_000, `the next attempt is due in ${wait} ms`)
     assert.match(failed?.exception ?? '', /listener recorder.*the shop is closed/s)
     assert.deepEqual(failed?.dedupClaims, [])
     assert.equal((await core.payments.get(payment.id))?.status, 'paid')
@@ -80,12 +95,29 @@ forEachDatabase((engine) => {
     assert.deepEqual(
       (await allCalls(core)).slice(-2).map((call) => [call.state, call.dedupClaims.length]),
       [
-        ['failed', 0],
+        ['pending', 0],
         ['processed', 1],
       ],
     )
     assert.equal((await sendFake(core, payment.id, 'success')).status, 200)
     assert.deepEqual(told, [])
+
+    await workUntilProcessed(payment.id, 3)
+    assert.deepEqual(told, [], 'the second attempt of the first finds it told')
+  })
+
+  test('sync: what failed in the request has two more attempts, by whoever works', async () => {
+    const { core } = billing
+    const payment = await newPayment(core)
+    let tries = 0
+    listener = (paymentId) => {
+      tries += 1
+      if (tries < 3) throw new Error('the shop is closed')
+      told.push(paymentId)
+    }
+    assert.equal((await sendFake(core, payment.id, 'success')).status, 500)
+    await workUntilProcessed(payment.id, 1)
+    assert.deepEqual([told.splice(0), tries], [[payment.id], 3])
   })
 
   test('sync: identical callbacks at once are one event', async () => {
@@ -120,5 +152,26 @@ forEachDatabase((engine) => {
     assert.deepEqual(told.splice(0), [payment.id])
     const [call] = await callsOf(payment.id)
     assert.equal(call?.leasesLost, 1)
+  })
+})
+
+onPostgres((engine) => {
+  test('sync: a call that is kept from its payment for long -> 503, and is applied later', async () => {
+    await using billing = await openBilling(engine, { billing: { queue: { connection: 'sync' } } })
+    const { core, database } = billing
+    const payment = await newPayment(core)
+    const answer = await database.transaction(async ({ db }) => {
+      await sql`select from billing.payments where id = ${payment.id} for update`.execute(db)
+      return sendFake(core, payment.id, 'success')
+    })
+    assert.equal(answer.status, 503)
+    assert.ok(answer.headers['retry-after'])
+    const [call] = await allCalls(core)
+    assert.deepEqual([call?.state, call?.attempts], ['pending', 0])
+    const worker = await core.work()
+    await settled(core)
+    await worker.stop()
+    const { status, events } = (await core.payments.get(payment.id)) ?? {}
+    assert.deepEqual([status, events?.length], ['paid', 1])
   })
 })

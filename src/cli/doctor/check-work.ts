@@ -21,12 +21,14 @@ const checks = [
 
 /** What waits, what failed, and whether anybody works on it. */
 export async function checkWork(subject: Subject): Promise<readonly Finding[]> {
-  const worker = await checkWorker(subject)
-  const skip = (why: string) => [worker, ...checks.map((check) => skipped(check, why))]
   const { database: state } = subject
+  const outdated = state.kind === 'open' && (await pendingMigrations(state.database)).length > 0
+  const why = outdated ? 'the schema is outdated' : undefined
+  const worker = await checkWorker(subject, why)
+  const skip = (reason: string) => [worker, ...checks.map((check) => skipped(check, reason))]
   if (state.kind === 'closed') return skip(state.why)
+  if (why !== undefined) return skip(why)
   const { database } = state
-  if ((await pendingMigrations(database)).length > 0) return skip('the schema is outdated')
   return [
     worker,
     ...(await checkBacklog(database)),
@@ -35,7 +37,10 @@ export async function checkWork(subject: Subject): Promise<readonly Finding[]> {
   ]
 }
 
-async function checkWorker({ database: state, inspected }: Subject): Promise<Finding> {
+async function checkWorker(
+  { database: state, inspected }: Subject,
+  unreadable: string | undefined,
+): Promise<Finding> {
   if (state.kind === 'closed') {
     if (state.why !== atRest) return skipped('worker', state.why)
     return error('worker', {
@@ -43,15 +48,30 @@ async function checkWorker({ database: state, inspected }: Subject): Promise<Fin
       fix: 'Start it: npm start, or quittance serve',
     })
   }
-  if (state.database.kind === 'embedded') return ok('worker', 'a service is running')
   if (inspected.settings.options.billing?.queue?.connection === 'sync') {
-    return ok('worker', 'none needed: each request processes its own call')
+    return unreadable === undefined
+      ? checkWorkBesideRequests(state.database)
+      : skipped('worker', unreadable)
   }
+  if (state.database.kind === 'embedded') return ok('worker', 'a service is running')
   const count = await countListening(state.database)
   if (count > 0) return ok('worker', count === 1 ? '1 is running' : `${count} are running`)
   return error('worker', {
     found: 'no worker is running: calls are stored, but nobody processes them',
     fix: 'Start one: quittance work, or quittance serve',
+  })
+}
+
+/** Who works there holds no connection that could be counted; but he reconciles every minute. */
+async function checkWorkBesideRequests(database: Database): Promise<Finding> {
+  const schedules = await readSchedules(database)
+  const reconciling = schedules.find(({ name }) => name === reconcileSchedule)
+  if (reconciling !== undefined && reconciling.overdueSeconds <= tooOldSeconds) {
+    return ok('worker', 'each request processes its own call, and a worker what is left over')
+  }
+  return warning('worker', {
+    found: 'each request processes its own call, but nobody what one gives back, or fails at',
+    fix: 'Run quittance serve, or quittance work; in an app: billing.work()',
   })
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import { test } from 'node:test'
+import { builtin } from './builtin.ts'
 import { credentialWarnings, neededCredentials, readCredentials } from './credentials.ts'
 import { fake } from './fake/index.ts'
 import { stripe } from './stripe/index.ts'
@@ -51,7 +52,7 @@ test('the environment wins over the configuration file', () => {
   assert.deepEqual(read({ ALPHA_SIGNING_SECRET: 'environment' }), ['environment'])
 })
 
-test('nonsense in a setting stops with the name of the setting and the value', () => {
+test('nonsense in a setting stops with the name of the setting, and does not repeat the value', () => {
   const cases = [
     ['STRIPE_TOLERANCE_SECONDS', '0'],
     ['STRIPE_TOLERANCE_SECONDS', '-5'],
@@ -68,11 +69,40 @@ test('nonsense in a setting stops with the name of the setting and the value', (
       (error: Error & { code?: string }) =>
         error.code === 'setting_invalid' &&
         error.message.startsWith(`${name} must be `) &&
-        error.message.endsWith(JSON.stringify(text)),
+        error.message.endsWith(`what is set there (${text.length} characters) is not`),
       `${name}=${text}`,
     )
   }
 })
+
+/** What may be pasted into the wrong setting, and a part of it that nothing else contains. */
+const pasted = [
+  { text: 'sk_live_hush9b2f, and "more"', part: 'hush9b2f' },
+  {
+    text: `-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIhush9b2f\n-----END EC PRIVATE KEY-----`,
+    part: 'hush',
+  },
+  { text: Buffer.from('-----BEGIN PRIVATE KEY-----\nMIGH').toString('base64'), part: 'LS0tLS1C' },
+  { text: 'https://user:hush9b2f@', part: 'hush9b2f' },
+]
+
+for (const { name, credentials } of builtin) {
+  test(`no error about the settings of ${name} repeats a secret that was pasted there`, () => {
+    for (const [fieldName, { env, accepts, isSwitch }] of Object.entries(credentials)) {
+      for (const { text, part } of pasted) {
+        for (const [values, config] of [
+          [Object.fromEntries(env.map((key) => [key, text])), {}],
+          [{}, { [fieldName]: text }],
+        ] as const) {
+          const read = () =>
+            readCredentials({ name, credentials }, values, { production: false, config })
+          if (accepts === undefined && isSwitch === undefined) read()
+          else assert.throws(read, (error: unknown) => !inspect(error).includes(part), fieldName)
+        }
+      }
+    }
+  })
+}
 
 test('a misspelt field or a value that is no text in the configuration is refused', () => {
   const read = (config: Record<string, string>) => () =>

@@ -104,9 +104,10 @@ function readSetting(
   const text = (source.text ?? '').trim()
   const fault = settingFault(field, text)
   if (fault === undefined) return text
+  // Never the value itself: a secret may have been pasted into the wrong setting.
   throw new QuittanceError(
     'setting_invalid',
-    `${source.label} must be ${fault}, got ${JSON.stringify(text)}`,
+    `${source.label} must be ${fault}; what is set there (${text.length} characters) is not`,
   )
 }
 

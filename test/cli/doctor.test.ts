@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { checkDurability, clockFinding } from '../../src/cli/doctor/check-database.ts'
+import { builtin } from '../../src/gateways/builtin.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { runCommand, startService, type RunningService } from '../support/process.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -133,6 +134,16 @@ test('doctor names a damaged data folder and leaves it alone', async () => {
   const { of } = await doctor({ cwd: folder.path })
   assertFinding(of('data_folder'), 'error', /lacks PG_VERSION.* — Restore/)
   assert.equal(existsSync(join(data, 'owner.json')), false)
+})
+
+test('doctor shows no secret that was pasted into any setting of a gateway', async () => {
+  using folder = temporaryFolder()
+  const key = '-----BEGIN PRIVATE KEY-----\\nhush9b2f\\n-----END PRIVATE KEY-----'
+  const names = builtin.flatMap((one) => Object.values(one.credentials).flatMap(({ env }) => env))
+  const env = Object.fromEntries(names.map((name) => [name, key]))
+  const { findings, text } = await doctor({ cwd: folder.path, env })
+  assert.ok(findings.some(({ check, state }) => check === 'settings' && state === 'error'))
+  assert.doesNotMatch(text, /hush9b2f/)
 })
 
 describe('doctor sees that a secret looks wrong, and never shows it:', () => {

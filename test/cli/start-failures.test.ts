@@ -65,7 +65,12 @@ const rows: readonly Row[] = [
   {
     name: 'a switch that is neither on nor off',
     env: { BILLING_FAKE: 'yes' },
-    line: /BILLING_FAKE must be .*on.*off.*, got "yes"/,
+    line: /BILLING_FAKE must be .*on.*off.*; what is set there \(3 characters\) is not/,
+  },
+  {
+    name: 'a private key in the place of a public one',
+    env: { MONOBANK_PUBLIC_KEY: '-----BEGIN PRIVATE KEY-----\nhush\n-----END PRIVATE KEY-----' },
+    line: /MONOBANK_PUBLIC_KEY must be EC P-256 public keys/,
   },
   {
     name: 'a webhook path without {gateway}',

@@ -1,9 +1,10 @@
 import ky, { isHTTPError, isKyError, isTimeoutError, type Options } from 'ky'
 import { minutes, seconds } from '../../kernel/duration.ts'
-import { QuittanceError } from '../../kernel/errors.ts'
+import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
 import { numberTextOf, path, textOf, type JsonValue } from '../body/json.ts'
 import { parseJson } from '../body/parse-json.ts'
 import { detail } from '../detail.ts'
+import { boundedFetch, longestReply } from './bounded-fetch.ts'
 import type {
   ChangeMethod,
   ProviderAnswer,
@@ -43,7 +44,7 @@ export async function answerTo(exchange: Exchange): Promise<ProviderAnswer> {
   try {
     const asked = ky(exchange.path, { ...toOptions(exchange), throwHttpErrors: false })
     // Read by ky too, so that its limits hold for the body.
-    const [{ status }, text] = await Promise.all([asked, asked.text()])
+    const [{ status }, text] = await Promise.all([asked, asked.text().catch(nothingIfTooLong)])
     const parsed = parseJson(text)
     return { status, body: parsed.ok ? parsed.value : undefined }
   } catch (error) {
@@ -51,11 +52,18 @@ export async function answerTo(exchange: Exchange): Promise<ProviderAnswer> {
   }
 }
 
+/** A reply that is too long says no more than one that is no JSON. */
+function nothingIfTooLong(error: unknown): string {
+  if (isQuittanceError(error) && error.code === 'provider_reply_invalid') return ''
+  throw error
+}
+
 const getLimit = seconds(10)
 /** Whoever asks for something to be done sets a shorter one by his signal. */
 const changeLimit = minutes(1)
 
-function toOptions({ options, method, query = {}, headers, signal, body }: Exchange): Options {
+function toOptions(exchange: Exchange): Options {
+  const { options, method, query = {}, headers, signal, body } = exchange
   const limit = method === 'get' ? getLimit : changeLimit
   return {
     method,
@@ -67,9 +75,17 @@ function toOptions({ options, method, query = {}, headers, signal, body }: Excha
     retry: { limit: 2, methods: ['get'], maxRetryAfter: seconds(2), backoffLimit: seconds(1) },
     // A credential goes to the host that was configured, and to no other.
     redirect: 'error',
+    fetch: boundedFetch(() => tooLong(exchange)),
     ...(signal && { signal }),
     ...(body && ('json' in body ? body : { body: new URLSearchParams(body.form) })),
   }
+}
+
+function tooLong(exchange: Exchange): QuittanceError {
+  return new QuittanceError(
+    'provider_reply_invalid',
+    `${exchange.options.title} answered ${label(exchange)} with more than ${longestReply} bytes`,
+  )
 }
 
 /** The query is left out: it may carry a token. */

@@ -63,7 +63,7 @@ test('only events of our types and since that time are told', async (t) => {
   assert.deepEqual(Object.fromEntries(target.searchParams), {
     event_type: types,
     order_by: 'id[ASC]',
-    per_page: '200',
+    per_page: '100',
   })
   const seen: string[] = []
   for await (const one of official.events.list({ orderBy: 'id[ASC]', perPage: 200 })) {

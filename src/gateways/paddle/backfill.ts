@@ -7,7 +7,8 @@ import { replyInvalid, requirePaddleApi } from './api.ts'
 import { handledEvents } from './interpret.ts'
 import { isId } from './payload.ts'
 
-const mostPerPage = '200'
+/** Half of what Paddle gives: events carry whole entities, and a reply of 4 MiB is read at most. */
+const mostPerPage = '100'
 
 /** https://developer.paddle.com/api-reference/events/list-events */
 export const paddleBackfill: Backfill = {

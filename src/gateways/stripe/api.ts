@@ -78,6 +78,9 @@ function connect({ live, account }: Whose, context: InterpretContext): StripeCli
   }
 }
 
+/** What Stripe lists at most in one reply. */
+const mostPerPage = '100'
+
 /** https://docs.stripe.com/api/pagination */
 async function* pagesOf(
   read: StripeApi['get'],
@@ -86,7 +89,8 @@ async function* pagesOf(
 ): AsyncGenerator<readonly JsonObject[]> {
   let after: Query | undefined = {}
   while (after !== undefined) {
-    const page: Page = pageOf(await read(path, { ...query, limit: '100', ...after }), path)
+    const asked = { ...query, limit: query.limit ?? mostPerPage, ...after }
+    const page: Page = pageOf(await read(path, asked), path)
     yield page.objects
     after = page.next === undefined ? undefined : { starting_after: page.next }
   }

@@ -20,6 +20,8 @@ export const backfill: Backfill = {
 }
 
 const mostTypes = 20
+/** Events carry whole objects: so many of 100 kB each fit into the longest reply that is read. */
+const mostPerPage = '40'
 
 /** Newest first within each run; no type is in two runs, and so no event. */
 async function* listEvents(
@@ -30,6 +32,7 @@ async function* listEvents(
   for (let from = 0; from < handledEvents.length; from += mostTypes) {
     const types = handledEvents.slice(from, from + mostTypes)
     const pages = client.pages('v1/events', {
+      limit: mostPerPage,
       'created[gte]': Math.floor(since.getTime() / 1000).toString(),
       ...Object.fromEntries(types.map((type, index) => [`types[${index}]`, type])),
     })

@@ -226,7 +226,7 @@ test('numbers of a past event keep their text, and its other values their meanin
         const types = registration.events
           .slice(from, from + 20)
           .map((type, index) => `&types[${index}]=${type}`)
-        const query = `created[gte]=0${types.join('')}&limit=100`
+        const query = `limit=40&created[gte]=0${types.join('')}`
         const data = from === 0 ? text : ''
         return [`/v1/events?${query}`, `{"object":"list","data":[${data}],"has_more":false}`]
       }),

@@ -1,0 +1,27 @@
+/** What is read of a reply at most, unpacked. */
+export const longestReply = 4 * 1024 * 1024
+
+/**
+ * `fetch`, with replies whose body fails with `tooLong()` once it is longer than the limit: a small
+ * packed reply can unpack to more than the memory holds.
+ */
+export function boundedFetch(tooLong: () => Error): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init)
+    if (response.body === null) return response
+    const { status, statusText, headers } = response
+    const body = response.body.pipeThrough(limitTo(longestReply, tooLong))
+    return new Response(body, { status, statusText, headers })
+  }
+}
+
+function limitTo(most: number, tooLong: () => Error): TransformStream<Uint8Array, Uint8Array> {
+  let length = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      length += chunk.byteLength
+      if (length > most) controller.error(tooLong())
+      else controller.enqueue(chunk)
+    },
+  })
+}

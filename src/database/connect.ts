@@ -2,7 +2,8 @@ import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } f
 import pg from 'pg'
 import type { Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
-import { classifyFailure } from './failure.ts'
+import { classifyFailure, isReadOnly } from './failure.ts'
+import { createRenewal, type Renewal } from './renewal.ts'
 import type { Tables } from './tables.ts'
 
 /** Where the database is: a PostgreSQL server, or the socket of a running embedded one. */
@@ -28,7 +29,7 @@ export interface Transaction {
   destroy(): void
 }
 
-export interface Database {
+export interface Database extends Renewal {
   readonly kind: DatabaseTarget['kind']
   /** For single statements: each is its own transaction. */
   readonly db: Kysely<Tables>
@@ -69,13 +70,23 @@ export function connect(options: ConnectOptions): Database {
   })
   // So does a client in use; whoever waits for its answer gets the same error as a rejection.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: droppingPool(pool) }) })
+  const renewal = createRenewal(pool)
+  /** Whether the connection that met it must not be used again. */
+  const isOver = (error: unknown) => {
+    const readOnly = isReadOnly(error)
+    if (readOnly) renewal.renew()
+    return readOnly || classifyFailure(error) === 'lost'
+  }
+  const db = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: droppingPool(pool, isOver) }),
+  })
   return {
     kind: options.target.kind,
     db,
     pool,
     connection,
-    transaction: (work) => runTransaction(pool, work),
+    transaction: (work) => runTransaction(pool, work, isOver),
+    ...renewal,
     // Kysely ends its pool, and only if it ever used it.
     close: async () => {
       closing = true
@@ -111,6 +122,7 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
 async function runTransaction<T>(
   pool: pg.Pool,
   work: (transaction: Transaction) => Promise<T>,
+  isOver: (error: unknown) => boolean,
 ): Promise<T> {
   const client = await pool.connect()
   let usable = false
@@ -131,7 +143,7 @@ async function runTransaction<T>(
     usable = true
     return result
   } catch (error) {
-    if (!released && classifyFailure(error) !== 'lost') usable = await rolledBack(client)
+    if (!isOver(error) && !released) usable = await rolledBack(client)
     throw error
   } finally {
     release(!usable)
@@ -149,25 +161,26 @@ async function rolledBack(client: pg.PoolClient): Promise<boolean> {
 
 /**
  * Kysely gives a client back as sound whatever its last query met. One that does not answer any
- * more would be handed out again and again: it is dropped instead.
+ * more, or leads to a server that cannot write, would be handed out again and again: it is dropped
+ * instead.
  */
-function droppingPool(pool: pg.Pool): PostgresPool {
+function droppingPool(pool: pg.Pool, isOver: (error: unknown) => boolean): PostgresPool {
   return {
     options: pool.options,
     end: () => pool.end(),
     async connect() {
       const client = await pool.connect()
-      let lost = false
+      let over = false
       const send = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>
       const query = async (...args: unknown[]) => {
         try {
           return await send(...args)
         } catch (error) {
-          lost ||= classifyFailure(error) === 'lost'
+          over = isOver(error) || over
           throw error
         }
       }
-      return { query, release: () => client.release(lost) } as unknown as PostgresPoolClient
+      return { query, release: () => client.release(over) } as unknown as PostgresPoolClient
     },
   }
 }

@@ -60,6 +60,14 @@ function classifyState(state: string): FailureKind {
   return 'other'
 }
 
+/**
+ * The server behind the connection refuses every write: a standby, or a primary that was replaced.
+ * Its name may lead elsewhere by now, but a connection stays where it is.
+ */
+export function isReadOnly(error: unknown): boolean {
+  return sqlStateOf(error) === '25006'
+}
+
 /** Failures after which the same work may simply be tried again, without blaming anybody. */
 export function isPassing(error: unknown): boolean {
   const kind = classifyFailure(error)

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { classifyFailure } from '../database/failure.ts'
+import { classifyFailure, isReadOnly } from '../database/failure.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import { asBytes, insertCalls, type NewCall } from './insert-calls.ts'
@@ -188,8 +188,12 @@ async function insert(
   }
 }
 
-/** Values at fault stay at fault, and a server that cannot write says so at once. */
+/**
+ * Values at fault stay at fault, and a server that has no room says so at once. One that refuses
+ * writes has lost its connection by that: the next may lead to the primary.
+ */
 function mayPass(error: unknown): boolean {
+  if (isReadOnly(error)) return true
   const kind = classifyFailure(error)
   return kind === 'transient' || kind === 'lost' || kind === 'other'
 }

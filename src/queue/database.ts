@@ -47,6 +47,7 @@ function listen(database: Database, onNotify: () => void, log: Log): () => Promi
   let stopped = false
   let current: pg.Client | undefined
   let pause: NodeJS.Timeout | undefined
+  let drop: (error: unknown) => void = () => {}
 
   const again = (error: unknown) => {
     if (stopped) return
@@ -66,23 +67,35 @@ function listen(database: Database, onNotify: () => void, log: Log): () => Promi
       client.end().catch(() => {})
       again(error)
     }
+    drop = once
     client.on('error', once)
     client.on('end', () => once(new Error('connection ended')))
     client.on('notification', onNotify)
     try {
       await client.connect()
       await client.query(`listen ${channel}`)
+      await requireWriter(client)
       onNotify()
     } catch (error) {
       once(error)
     }
   }
+  const stopRenewals = database.onRenew(() => drop(new Error('it led to a read-only server')))
   void open()
   return async () => {
     stopped = true
+    stopRenewals()
     clearTimeout(pause)
     await current?.end().catch(() => {})
   }
+}
+
+/** Whoever stores calls tells it there; on another server this would listen in vain for ever. */
+async function requireWriter(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ read_only: string }>(
+    `select current_setting('transaction_read_only') as read_only`,
+  )
+  if (rows[0]?.read_only === 'on') throw new Error('the server is read-only')
 }
 
 /**

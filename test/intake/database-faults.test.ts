@@ -289,6 +289,21 @@ onPostgres((engine) => {
     await repeatedAfterwards(billing, payment.id)
   })
 
+  test('a connection that leads to a server without writes is left: the call is stored through the next', async () => {
+    await using billing = await openProxied(engine)
+    const { core, proxy } = billing
+    const payment = await newPayment(core)
+    proxy.failOver()
+    const held = proxy.next(insert, 'hold')
+    const answer = sendFake(core, payment.id, 'success')
+    await held.struck
+    proxy.promote()
+    held.release()
+    assert.equal((await answer).status, 200)
+    assert.equal(await billing.callCount(), 1)
+    assert.equal(codeOfFailure(billing), undefined)
+  })
+
   test('F90: too many connections -> 503; room again -> 200 without a restart', async () => {
     const role = `quittance_test_${randomBytes(6).toString('hex')}`
     await using billing = await openProxied(engine, { role })

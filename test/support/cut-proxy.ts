@@ -29,6 +29,15 @@ export interface CutProxy {
   refuse(): Promise<void>
   /** Takes connections again, at the same address. */
   accept(): Promise<void>
+  /**
+   * Cuts every connection; later ones reach a server that refuses every write, as a standby does,
+   * and stay with it for as long as they live, wherever this address leads afterwards.
+   */
+  failOver(): void
+  /** Later connections reach the server that writes. */
+  promote(): void
+  /** How many connections to the server that refuses writes are open. */
+  readOnlyConnections(): number
   close(): Promise<void>
 }
 
@@ -44,6 +53,9 @@ interface Proxied {
   readonly statements: string[]
   readonly rules: Set<Rule>
   readonly sockets: Set<Socket>
+  /** Of clients that were led to the server that refuses writes. */
+  readonly readOnly: Set<Socket>
+  failedOver: boolean
 }
 
 export async function startCutProxy(serverUrl: string): Promise<CutProxy> {
@@ -53,6 +65,8 @@ export async function startCutProxy(serverUrl: string): Promise<CutProxy> {
     statements: [],
     rules: new Set(),
     sockets: new Set(),
+    readOnly: new Set(),
+    failedOver: false,
   }
   let server = await listen(proxied, 0)
   const { port } = server.address() as AddressInfo
@@ -75,6 +89,14 @@ export async function startCutProxy(serverUrl: string): Promise<CutProxy> {
     accept: async () => {
       server = await listen(proxied, port)
     },
+    failOver: () => {
+      proxied.failedOver = true
+      cut()
+    },
+    promote: () => {
+      proxied.failedOver = false
+    },
+    readOnlyConnections: () => proxied.readOnly.size,
     close: async () => {
       for (const rule of proxied.rules) rule.release()
       if (server.listening) await refuse()
@@ -126,6 +148,8 @@ function relay(client: Socket, proxied: Proxied): void {
     server.destroy()
   }
   let answering: Rule | undefined
+  const { failedOver } = proxied
+  if (failedOver) proxied.readOnly.add(client)
   for (const [socket, other] of [
     [client, server],
     [server, client],
@@ -135,6 +159,7 @@ function relay(client: Socket, proxied: Proxied): void {
     socket.on('error', end)
     socket.on('close', () => {
       proxied.sockets.delete(socket)
+      proxied.readOnly.delete(socket)
       // Not destroyed: a last word, such as why the server ends the connection, still arrives.
       other.end()
     })
@@ -152,7 +177,7 @@ function relay(client: Socket, proxied: Proxied): void {
     } else if (rule !== undefined) {
       answering = rule
     }
-    server.write(message)
+    server.write(failedOver && isStartup(message) ? asReadOnly(message) : message)
   }
   const downwards = async (message: Buffer) => {
     // The client takes nothing for done before this last message of an answer.
@@ -174,6 +199,19 @@ const readyForQuery = 'Z'.charCodeAt(0)
 const parse = 'P'.charCodeAt(0)
 const simpleQuery = 'Q'.charCodeAt(0)
 
+/** Only the message that begins a connection has no type byte: its length comes first. */
+function isStartup(message: Buffer): boolean {
+  return message[0] === 0
+}
+
+/** The startup message with one parameter more, in front of the zero byte that ends their list. */
+function asReadOnly(startup: Buffer): Buffer {
+  const parameter = Buffer.from('options\0-c default_transaction_read_only=on\0')
+  const message = Buffer.concat([startup.subarray(0, -1), parameter, startup.subarray(-1)])
+  message.writeUInt32BE(message.length)
+  return message
+}
+
 function ruleFor(message: Buffer, { statements, rules }: Proxied): Rule | undefined {
   const text = statementOf(message)
   if (text === undefined) return undefined
@@ -183,7 +221,7 @@ function ruleFor(message: Buffer, { statements, rules }: Proxied): Rule | undefi
   return rule
 }
 
-/** The text of a Parse or Query message. A startup message begins with a zero byte. */
+/** The text of a Parse or Query message. */
 function statementOf(message: Buffer): string | undefined {
   if (message[0] === simpleQuery) return message.toString('utf8', 5, message.length - 1)
   if (message[0] !== parse) return undefined

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import type { Database } from '../../src/database/connect.ts'
+import { seconds } from '../../src/kernel/duration.ts'
+import { until } from '../support/billing.ts'
+import { startCutProxy, type CutProxy } from '../support/cut-proxy.ts'
+import { onPostgres } from '../support/databases.ts'
+import {
+  apiToken,
+  assertPaidOnce,
+  createOverHttp,
+  deploy,
+  finished,
+  makeTable,
+  postFake,
+  type Deployment,
+} from '../support/deployment.ts'
+import { startService } from '../support/process.ts'
+
+/** The connections that work shares. */
+const poolSize = 10
+const ofPayments = /^select .* from "?billing"?\."?payments"?/s
+
+async function ready(url: string): Promise<number> {
+  const answer = await fetch(`${url}/readyz`)
+  await answer.arrayBuffer()
+  return answer.status
+}
+
+/** Reads, each on a connection of its own. */
+async function list(url: string): Promise<readonly number[]> {
+  const headers = { authorization: `Bearer ${apiToken}` }
+  const answers = Array.from({ length: poolSize }, async () => {
+    const answer = await fetch(`${url}/billing/api/payments`, { headers })
+    await answer.arrayBuffer()
+    return answer.status
+  })
+  return Promise.all(answers)
+}
+
+onPostgres((engine) => {
+  let deployment: Deployment
+  let proxy: CutProxy
+  let database: Database
+  before(async () => {
+    deployment = await deploy(engine)
+    proxy = await startCutProxy(deployment.env['DATABASE_URL'] ?? '')
+    database = await deployment.connect()
+    await makeTable(database)
+  })
+  after(async () => {
+    await database.close()
+    await proxy.close()
+    await deployment.remove()
+  })
+
+  test('the name leads to a read-only server, then to the writer, and the connections live on: within 10 s all calls are processed and /readyz is 200', async () => {
+    const place = { ...deployment, env: { ...deployment.env, DATABASE_URL: proxy.url } }
+    const service = await startService(place)
+    const ids = Array.from({ length: poolSize }, () => randomUUID())
+    for (const id of ids) assert.ok(await createOverHttp(service.url, id))
+
+    proxy.failOver()
+    await until(async () => (await ready(service.url)) === 503, { what: 'writes fail' })
+    await service.line(/read-only transaction/)
+    assert.equal(await postFake(service.url, ids[0] ?? '', 'success'), 503)
+    const held = Array.from({ length: poolSize }, () => proxy.next(ofPayments, 'hold'))
+    const lists = list(service.url)
+    await Promise.all(held.map(({ struck }) => struck))
+    assert.ok(proxy.readOnlyConnections() >= poolSize, 'no connection is left that could write')
+
+    proxy.promote()
+    for (const { release } of held) release()
+    assert.deepEqual([...new Set(await lists)], [200], 'reading goes on')
+    const promoted = performance.now()
+    const left = () => seconds(10) - (performance.now() - promoted)
+    const statuses = await Promise.all(ids.map((id) => postFake(service.url, id, 'success')))
+    assert.deepEqual([...new Set(statuses)], [200], 'the first callbacks are stored')
+    await finished(database, left())
+    await until(async () => (await ready(service.url)) === 200, {
+      what: '/readyz is 200',
+      limitMs: left(),
+    })
+    await until(() => proxy.readOnlyConnections() === 0, {
+      what: 'no connection leads to the server that refuses writes',
+      limitMs: left(),
+    })
+    await assertPaidOnce(database, ids)
+    await service.stop()
+  })
+})

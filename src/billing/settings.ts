@@ -1,3 +1,4 @@
+import { databaseUrlError } from '../database/database-url.ts'
 import { builtin } from '../gateways/builtin.ts'
 import { credentialWarnings, readCredentials } from '../gateways/credentials.ts'
 import type { Credentials } from '../gateways/gateway.ts'
@@ -141,13 +142,8 @@ function readDatabase(
   production: boolean,
 ): NonNullable<BillingOptions['database']> {
   if (database.url !== undefined) {
-    if (!/^postgres(?:ql)?:\/\//.test(database.url) || !URL.canParse(database.url)) {
-      throw new QuittanceError(
-        'setting_invalid',
-        'DATABASE_URL must look like postgres://user:password@host:5432/name',
-        { fix: 'Correct DATABASE_URL, or unset it to use the embedded database.' },
-      )
-    }
+    const error = databaseUrlError(database.url)
+    if (error !== undefined) throw error
   } else if (production && database.allowEmbeddedInProduction !== true) {
     throw new QuittanceError(
       'embedded_in_production',

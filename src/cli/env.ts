@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { z } from 'zod'
+import { databaseUrlError } from '../database/database-url.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { BillingOptions } from '../billing/options.ts'
 import { configFileName, loadConfigFile } from './config-file.ts'
@@ -22,6 +23,8 @@ interface Variable<T> {
   readonly allowed: string
   /** May carry a password or token: never shown. */
   readonly secret?: boolean
+  /** What is wrong with a value, where that says more than the allowed form. */
+  readonly explain?: (value: string) => QuittanceError | undefined
 }
 
 const text = z.string()
@@ -39,6 +42,12 @@ const origins: Variable<readonly string[]> = {
   schema: text.transform(separated).refine((all) => all.every(isOrigin)),
   allowed: 'origins such as https://shop.example.com, separated by commas',
 }
+const databaseUrl: Variable<string> = {
+  schema: text.refine((url) => databaseUrlError(url) === undefined),
+  allowed: 'the URL of a PostgreSQL server',
+  secret: true,
+  explain: databaseUrlError,
+}
 
 function variable<T>(schema: z.ZodType<T>, allowed: string, secret = false): Variable<T> {
   return { schema, allowed, secret }
@@ -51,7 +60,7 @@ const variables = {
   APP_NGROK_URL: origin,
   HOST: variable(text.regex(/^[^\s/]+$/), 'a host name or address'),
   PORT: variable(wholeNumber(0, 65_535), 'a whole number from 0 to 65535'),
-  DATABASE_URL: variable(text.refine(isPostgresUrl), 'a URL that begins with postgres://', true),
+  DATABASE_URL: databaseUrl,
   BILLING_DATA_DIR: variable(text, 'a folder'),
   BILLING_QUEUE_CONNECTION: variable(text, 'the name of a queue connection'),
   BILLING_QUEUE: variable(text, 'the name of a queue'),
@@ -178,12 +187,16 @@ function given<K extends string, T>(key: K, value: T | undefined): { [P in K]?: 
 
 function parseVariables(environment: Readonly<Record<string, string>>, faults: unknown[]): Values {
   const values: Record<string, unknown> = {}
-  for (const [name, { schema, allowed, secret }] of Object.entries(variables)) {
+  const all: Readonly<Record<string, Variable<unknown>>> = variables
+  for (const [name, { schema, allowed, secret, explain }] of Object.entries(all)) {
     const value = environment[name]
     if (value === undefined) continue
     const parsed = schema.safeParse(value)
     if (parsed.success) values[name] = parsed.data
-    else faults.push(invalidVariable(name, allowed, secret === true ? undefined : value))
+    else {
+      const shown = secret === true ? undefined : value
+      faults.push(explain?.(value) ?? invalidVariable(name, allowed, shown))
+    }
   }
   return values
 }
@@ -213,8 +226,4 @@ function isOrigin(value: string): boolean {
   const url = URL.parse(value)
   if (url === null || !/^https?:$/.test(url.protocol)) return false
   return url.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''
-}
-
-function isPostgresUrl(value: string): boolean {
-  return /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value)
 }

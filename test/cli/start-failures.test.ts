@@ -46,6 +46,11 @@ const rows: readonly Row[] = [
     env: { DATABASE_URL: 'mysql://user:hush@127.0.0.1/billing' },
     line: /DATABASE_URL.*postgres:\/\//,
   },
+  {
+    name: 'a database URL that names several servers',
+    env: { DATABASE_URL: 'postgres://user:hush@127.0.0.1:1,127.0.0.1:2/billing' },
+    line: /DATABASE_URL has several hosts.* — .*DNS/,
+  },
   { name: 'a port that is no number', env: { PORT: 'abc' }, line: /PORT must be .*, got "abc"/ },
   {
     name: 'a port that is too large',
@@ -86,6 +91,11 @@ const rows: readonly Row[] = [
     name: 'an unknown queue connection',
     env: { BILLING_QUEUE_CONNECTION: 'rabbit' },
     line: /queue connection "rabbit".*database, sync.* — .*BILLING_QUEUE_CONNECTION/,
+  },
+  {
+    name: 'a queue connection that is not built yet',
+    env: { BILLING_QUEUE_CONNECTION: 'redis' },
+    line: /queue connection "redis".*database, sync.* — .*BILLING_QUEUE_CONNECTION/,
   },
   {
     name: 'the embedded database under NODE_ENV=production',

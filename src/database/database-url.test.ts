@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { databaseUrlError } from './database-url.ts'
+
+test('the URL of one server is taken', () => {
+  for (const url of [
+    'postgres://localhost',
+    'postgresql://user:hush@db.example.com:5432/billing?sslmode=require',
+    'postgres://user:a,b%2Fc@[::1]:5432/billing',
+    'postgres:///billing?host=/run/postgresql',
+    'postgres://db/name?application_name=a,b',
+  ]) {
+    assert.equal(databaseUrlError(url), undefined, url)
+  }
+})
+
+test('several hosts and target_session_attrs are refused, and the error says what to do instead', () => {
+  for (const [url, what] of [
+    ['postgres://user:hush@a:5432,b:5432/billing', /several hosts/],
+    ['postgres://user:hush@a,b/billing', /several hosts/],
+    ['postgres://a:5432,b', /several hosts/],
+    ['postgres://user:hush@a,b?target_session_attrs=primary', /several hosts/],
+    ['postgres:///billing?host=a,b', /several hosts/],
+    ['postgres://a/billing?target_session_attrs=read-write', /target_session_attrs/],
+  ] as const) {
+    const error = databaseUrlError(url)
+    assert.equal(error?.code, 'setting_invalid', url)
+    assert.match(error.message, what)
+    assert.match(error.fix, /DNS.*proxy/)
+    assert.doesNotMatch(error.message, /hush/)
+  }
+})
+
+test('what is no URL of PostgreSQL is refused', () => {
+  for (const url of ['mysql://localhost', 'localhost', 'postgres:/', 'postgres://a:b:c', '']) {
+    assert.match(databaseUrlError(url)?.message ?? '', /must look like postgres:\/\//, url)
+  }
+})

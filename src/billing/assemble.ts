@@ -12,7 +12,6 @@ import { databaseQueue } from '../queue/database.ts'
 import type { LeasedCall } from '../queue/lease.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 import { syncQueue } from '../queue/sync.ts'
-import type { BillingOptions } from './options.ts'
 import { bindBilling } from './payments.ts'
 import type { Settings } from './settings.ts'
 
@@ -31,7 +30,6 @@ const embeddedListenerBudget = seconds(1)
 
 export interface Assembly {
   readonly settings: Settings
-  readonly options: BillingOptions
   readonly listeners: ListenerRegistry
   wake(): void
 }
@@ -60,7 +58,7 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
 }
 
 function processingOf(open: OpenDatabase, queue: QueueConnection, assembly: Assembly): Processing {
-  const { settings, options, listeners, wake } = assembly
+  const { settings, listeners, wake } = assembly
   const { database } = open
   const embedded = database.kind === 'embedded'
   const processing: Processing = {
@@ -72,7 +70,7 @@ function processingOf(open: OpenDatabase, queue: QueueConnection, assembly: Asse
     newId: newUuid,
     random: randomFraction,
     listenerBudget:
-      options.listenerBudgetMs ?? (embedded ? embeddedListenerBudget : postgresListenerBudget),
+      settings.listenerBudget ?? (embedded ? embeddedListenerBudget : postgresListenerBudget),
     underWay: new Set(),
     scrub: settings.scrub,
     bind: (transaction, afterCommit) =>

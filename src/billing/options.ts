@@ -72,7 +72,7 @@ export interface BillingOptions {
   readonly return_origins?: readonly string[]
   /** How long a provider may take to answer an operation; default 20 s. */
   readonly providerTimeoutMs?: number
-  /** What the in-transaction listeners of one call may take; default 20 s, embedded 1 s. */
+  /** What the in-transaction listeners of one call may take, 25 s at most; default 20 s, embedded 1 s. */
   readonly listenerBudgetMs?: number
   /** Environment-like texts that credentials are read from; the service passes its own. */
   readonly environment?: Readonly<Record<string, string | undefined>>

@@ -10,6 +10,7 @@ import type { Payment } from '../payments/payment.ts'
 import { requeueCallsAwaiting } from '../processing/awaiting.ts'
 import { createPayment, type CreatedPayment } from '../processing/create-payment.ts'
 import type { PaymentCreation } from '../processing/draft-payment.ts'
+import { insist } from '../processing/insist.ts'
 import type { BoundBilling } from '../processing/listener.ts'
 import type { CreatePaymentInput } from '../processing/payment-input.ts'
 import { planCheckout, type Addresses } from '../processing/plan-checkout.ts'
@@ -43,7 +44,7 @@ export function operatingOf(
 function creationOf(settings: Settings): PaymentCreation {
   return {
     gateways: settings.gateways,
-    newId: newUuid,
+    token: newUuid(),
     now: systemClock,
     addresses: addressesOf(settings),
     isAllowedReturn: settings.isAllowedReturn,
@@ -56,8 +57,9 @@ export async function createAndOpen(
   settings: Settings,
   input: CreatePaymentInput,
 ): Promise<Payment> {
-  const { db } = parts.processing.database
-  const created = await createPayment(db, creationOf(settings), input)
+  const { database, random } = parts.processing
+  const creation = creationOf(settings)
+  const created = await insist(() => createPayment(database.db, creation, input), random)
   await settleEarlyCalls(parts, settings, created.payment)
   return handOver(created, operatingOf(parts, settings), input)
 }

@@ -59,7 +59,7 @@ export function createRuntime(options: BillingOptions): Runtime {
   const { wake } = workers
   const database = makeOnce(() => openDatabase({ ...settings.database, log: settings.log, onLost }))
   const assembled = makeOnce(async () =>
-    assemble(await database.get(), { settings, options, listeners, wake }),
+    assemble(await database.get(), { settings, listeners, wake }),
   )
   const parts = async () => {
     if (lost !== undefined) throw lost

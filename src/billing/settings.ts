@@ -33,6 +33,8 @@ export interface Settings {
   readonly isAllowedReturn: (url: string) => boolean
   /** How long a provider may take to answer an operation. */
   readonly answerWithin: Duration
+  /** What the listeners of one call may take together; undefined: what suits the database. */
+  readonly listenerBudget: Duration | undefined
   readonly log: Log
   readonly database: NonNullable<BillingOptions['database']>
 }
@@ -57,6 +59,7 @@ export function readSettings(options: BillingOptions): Settings {
     production,
     isAllowedReturn: returnCheck(options.return_origins ?? [], { origin, production }),
     answerWithin: options.providerTimeoutMs ?? seconds(20),
+    listenerBudget: readListenerBudget(options.listenerBudgetMs),
     log: withSafeErrors(given, scrub),
     database: readDatabase(options.database ?? {}, production),
   }
@@ -125,6 +128,21 @@ function readRetention(retentionDays: number, gateways: Registry): number {
     'retention_too_short',
     `webhook.prune_after_days is ${retentionDays}, but a gateway redelivers for ` +
       `${longest / days(1)} days`,
+  )
+}
+
+/**
+ * What waits for longer is cut off by the server (30 s idle in a transaction), or loses its lease:
+ * nobody's fault, so that the listener would run again and again.
+ */
+const longestListenerBudget = seconds(25)
+
+function readListenerBudget(budget: Duration | undefined): Duration | undefined {
+  if (budget === undefined || (budget > 0 && budget <= longestListenerBudget)) return budget
+  throw new QuittanceError(
+    'setting_invalid',
+    `listenerBudgetMs must be between 1 and ${longestListenerBudget}, got ${budget}`,
+    { fix: 'Register what takes longer with { queued: true }.' },
   )
 }
 

@@ -162,9 +162,11 @@ export type NewPayment = Omit<Payment, 'pollError' | 'createdAt' | 'updatedAt'> 
   readonly nextPollAt: Date | null
 }
 
+/** `writtenBy`: made for this one call, which knows its row again by it. */
 export async function insertPayment(
   db: Kysely<Tables>,
   payment: NewPayment,
+  writtenBy: string | null = null,
 ): Promise<Payment | undefined> {
   const row = await db
     .insertInto('billing.payments')
@@ -194,11 +196,25 @@ export async function insertPayment(
       handed_at: payment.handedAt,
       next_poll_at: payment.nextPollAt,
       expires_at: payment.expiresAt,
+      written_by: writtenBy,
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returningAll()
     .executeTakeFirst()
   return row && toPayment(row)
+}
+
+/**
+ * Whether it was this very call that wrote the row: its commit may have been carried out and its
+ * answer lost. Whoever finds a row of his own has to go on with it, for nobody else will.
+ */
+export async function isWrittenBy(
+  db: Kysely<Tables>,
+  id: string,
+  writtenBy: string,
+): Promise<boolean> {
+  const row = db.selectFrom('billing.payments').select('id').where('id', '=', id)
+  return (await row.where('written_by', '=', writtenBy).executeTakeFirst()) !== undefined
 }
 
 /**

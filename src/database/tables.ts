@@ -52,6 +52,8 @@ export interface PaymentsTable {
   next_poll_at: NullableTimestamp
   /** Why the last question had no answer. */
   poll_error: string | null
+  /** Made for the one call that wrote the row; null where a report did. */
+  written_by: string | null
   expires_at: NullableTimestamp
   created_at: Timestamp
   updated_at: Timestamp

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findPayment, insertPayment, lockPayments } from '../database/payments.ts'
+import { findPayment, insertPayment, isWrittenBy, lockPayments } from '../database/payments.ts'
 import { refundsOf } from '../database/refunds.ts'
 import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
@@ -33,14 +33,15 @@ export interface WantedRefund {
   readonly id: string
   readonly amount: bigint | undefined
   readonly reason: string | null
-  /** Nobody else can have begun it: its id was made for this call. */
-  readonly isOnlyOurs: boolean
+  /** Made for this call: by it the call knows a row that it wrote itself. */
+  readonly token: string
 }
 
 /** Errors: `refund_invalid`. */
 export function readRefundInput(input: CreateRefundInput, { processing }: Operating): WantedRefund {
   const invalid = (text: string) => new QuittanceError('refund_invalid', text)
-  const { id = processing.newId(), amount, reason } = input
+  const token = processing.newId()
+  const { id = token, amount, reason } = input
   if (!isUuid(id)) throw invalid('id must be a UUID in lower case, with dashes')
   const isUnits = amount === undefined || typeof amount === 'bigint' || Number.isSafeInteger(amount)
   const units = amount === undefined || !isUnits ? undefined : BigInt(amount)
@@ -50,7 +51,7 @@ export function readRefundInput(input: CreateRefundInput, { processing }: Operat
   if (reason !== undefined && !reasonText.safeParse(reason).success) {
     throw invalid('reason must be text of 1 to 500 characters without control characters')
   }
-  return { id, amount: units, reason: reason ?? null, isOnlyOurs: input.id === undefined }
+  return { id, amount: units, reason: reason ?? null, token }
 }
 
 /** A refund whose row is written. */
@@ -58,6 +59,7 @@ export interface BegunRefund {
   readonly charge: Payment
   readonly refund: Payment
   readonly isWhole: boolean
+  /** This call wrote its row, so it is for this call to ask the provider. */
   readonly isNew: boolean
 }
 
@@ -70,7 +72,10 @@ export function beginRefund(
   return operating.processing.database.transaction(async ({ db }) => {
     const locked = (await lockPayments(db, [charge.id])).get(charge.id) ?? charge
     const known = await findPayment(db, wanted.id)
-    if (known !== undefined) return repeated(known, locked, wanted)
+    if (known !== undefined) {
+      const isNew = await isWrittenBy(db, known.id, wanted.token)
+      return { ...repeated(known, locked, wanted), isNew }
+    }
     if (locked.status !== 'paid') {
       const text = `payment ${locked.id} is ${locked.status}, so there is nothing to refund`
       throw new QuittanceError('payment_not_refundable', text)
@@ -91,22 +96,25 @@ export function beginRefund(
       handedAt: now,
       nextPollAt: new Date(now.getTime() + firstPollAfter),
     })
-    const refund = await insertPayment(db, row)
+    const refund = await insertPayment(db, row, wanted.token)
     if (refund === undefined) throw exists(wanted.id)
     return { charge: locked, refund, isWhole, isNew: true }
   })
 }
 
 /** What is there already: asked for before, or written by a commit that was not answered. */
-function repeated(known: Payment, charge: Payment, wanted: WantedRefund): BegunRefund {
-  const { amount, reason, isOnlyOurs } = wanted
+function repeated(
+  known: Payment,
+  charge: Payment,
+  { amount, reason }: WantedRefund,
+): Omit<BegunRefund, 'isNew'> {
   const isSame =
     known.type === 'refund' &&
     known.parentId === charge.id &&
     (amount === undefined || known.amount === amount) &&
     known.description === reason
   if (!isSame) throw exists(known.id)
-  return { charge, refund: known, isWhole: known.amount === charge.amount, isNew: isOnlyOurs }
+  return { charge, refund: known, isWhole: known.amount === charge.amount }
 }
 
 function exists(id: string): QuittanceError {

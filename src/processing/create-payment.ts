@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { findPaymentMethod } from '../database/payment-methods.ts'
-import { findPayment, insertPayment, type NewPayment } from '../database/payments.ts'
+import { findPayment, insertPayment, isWrittenBy, type NewPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { QuittanceError } from '../kernel/errors.ts'
@@ -12,12 +12,13 @@ import type { CheckoutPlan } from './plan-checkout.ts'
 /** A payment as it is now, and what has to follow for a new one. */
 export interface CreatedPayment {
   readonly payment: Payment
+  /** This creation wrote it, so it is for this one to hand it to the provider. */
   readonly isNew: boolean
   readonly plan: CheckoutPlan
 }
 
 /**
- * Writes a pending payment. With an id of the caller's the same content gives the same payment
+ * Writes a pending payment; once, however often it is tried with the same token. With an id of the caller's the same content gives the same payment
  * again; other content is an error (`payment_exists`). Other errors: `payment_invalid`,
  * `return_url_not_allowed`, `gateway_unknown`, `gateway_not_configured`, `operation_unsupported`,
  * `payment_method_unusable`.
@@ -29,14 +30,17 @@ export async function createPayment(
 ): Promise<CreatedPayment> {
   const { draft, plan, found } = draftPayment(creation, input)
   const existing = input.id === undefined ? undefined : await findPayment(db, draft.id)
-  if (existing !== undefined) return repeated(existing, draft, { input, plan })
+  const isOurs = () => isWrittenBy(db, draft.id, creation.token)
+  if (existing !== undefined) {
+    return { payment: repeated(existing, draft, input), isNew: await isOurs(), plan }
+  }
   requireLater(draft.expiresAt, creation.now())
   requireMoney(found, draft, plan)
   if (plan === 'charge') await requirePaymentMethod(db, draft, found)
-  const created = await insertPayment(db, draft).catch(explainConflict)
+  const created = await insertPayment(db, draft, creation.token).catch(explainConflict)
   if (created !== undefined) return { payment: created, isNew: true, plan }
   const rival = await findPayment(db, draft.id)
-  return repeated(rival, draft, { input, plan })
+  return { payment: repeated(rival, draft, input), isNew: await isOurs(), plan }
 }
 
 function requireLater(expiresAt: Date | null, now: Date): void {
@@ -73,11 +77,9 @@ async function requirePaymentMethod(
 function repeated(
   existing: Payment | undefined,
   draft: NewPayment,
-  { input, plan }: { readonly input: CreatePaymentInput; readonly plan: CheckoutPlan },
-): CreatedPayment {
-  if (existing !== undefined && sameContent(existing, draft, input)) {
-    return { payment: existing, isNew: false, plan }
-  }
+  input: CreatePaymentInput,
+): Payment {
+  if (existing !== undefined && sameContent(existing, draft, input)) return existing
   throw new QuittanceError(
     'payment_exists',
     `payment ${draft.id} exists already with other content`,
@@ -93,9 +95,10 @@ function sameContent(payment: Payment, draft: NewPayment, input: CreatePaymentIn
  * does not count.
  */
 function contentOf(payment: Omit<NewPayment, 'nextPollAt'>, input: CreatePaymentInput): string {
-  const { gateway, currency, payable, description, returnUrl, customer, metadata } = payment
+  const { type, gateway, currency, payable, description, returnUrl, customer, metadata } = payment
   const amount = payment.amount.toString()
   return JSON.stringify([
+    type,
     gateway,
     amount,
     currency,

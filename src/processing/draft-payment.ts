@@ -2,7 +2,7 @@ import type { NewPayment } from '../database/payments.ts'
 import type { RegisteredGateway, Registry } from '../gateways/registry.ts'
 import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { isUuid, type NewId } from '../kernel/ids.ts'
+import { isUuid } from '../kernel/ids.ts'
 import { money } from '../kernel/money.ts'
 import type { CheckoutState } from '../payments/payment.ts'
 import { checkDetails, type CreatePaymentInput } from './payment-input.ts'
@@ -16,7 +16,8 @@ import {
 
 export interface PaymentCreation {
   readonly gateways: Registry
-  readonly newId: NewId
+  /** Made for this creation: the payment's id where the caller gives none. */
+  readonly token: string
   now(): Date
   readonly addresses: Addresses
   /** Whether a payer may be sent on to this URL. */
@@ -81,7 +82,7 @@ function readPlain(
   input: CreatePaymentInput,
   { gateway, credentials }: RegisteredGateway,
 ) {
-  const id = input.id ?? creation.newId()
+  const id = input.id ?? creation.token
   if (!isUuid(id)) {
     throw new QuittanceError('payment_invalid', 'id must be a UUID in lower case, with dashes')
   }

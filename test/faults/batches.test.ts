@@ -263,7 +263,6 @@ onPostgres((engine) => {
         const { processing } = await assemble(open, {
           settings,
           listeners,
-          options: {},
           wake: () => {},
         })
         const taken = await takeCalls(direct.database.db, {

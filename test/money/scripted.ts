@@ -13,15 +13,11 @@ export type Script = {
 } & { open?: (Operations['checkout'] & { kind: 'api' })['open'] }
 
 /** A gateway whose callbacks state any outcome, and whose provider answers as the script says. */
-export async function openScripted(
-  engine: TestEngine,
-  options: BillingOptions = {},
-): Promise<{ readonly billing: StatedBilling; readonly script: Script }> {
-  const script: Script = {}
+export function scriptedGateway(script: Script): Gateway {
   const silent = () => {
     throw new QuittanceError('provider_unreachable', 'nothing is scripted')
   }
-  const gateway: Gateway = {
+  return {
     ...stating,
     name: 'scripted',
     secretFields: [],
@@ -30,11 +26,20 @@ export async function openScripted(
     pollsPerMinute: 1_200,
     poll: async (...asked) => (script.poll ?? silent)(...asked),
     refund: async (...asked) => (script.refund ?? silent)(...asked),
+    chargeSavedCard: async (...asked) => (script.chargeSavedCard ?? silent)(...asked),
     closeCheckout: async (...asked) => (script.closeCheckout ?? silent)(...asked),
   }
+}
+
+/** A working billing with such a gateway, and one that only states. */
+export async function openScripted(
+  engine: TestEngine,
+  options: BillingOptions = {},
+): Promise<{ readonly billing: StatedBilling; readonly script: Script }> {
+  const script: Script = {}
   const billing = await openStated(engine, {
     ...options,
-    extraGateways: [stating, gateway],
+    extraGateways: [stating, scriptedGateway(script)],
     providerTimeoutMs: 1_000,
   })
   return { billing, script }

@@ -38,7 +38,7 @@ forEachDatabase((engine) => {
     core.on('PaymentFailed', () => {}, { name: 'mailing', queued: true })
     const { settings, listeners } = runtime
     const open = await runtime.opened()
-    const parts = await assemble(open, { settings, listeners, options: {}, wake: () => {} })
+    const parts = await assemble(open, { settings, listeners, wake: () => {} })
     processing = { ...parts.processing, listenerBudget: 10_000 }
   })
   afterEach(async () => {

@@ -63,6 +63,8 @@ for (const [what, options, code] of [
     { billing: { queue: { connection: 'sqs' } } },
     'queue_connection_unknown',
   ],
+  ['more time for listeners than a server waits', { listenerBudgetMs: 30_000 }, 'setting_invalid'],
+  ['no time for listeners', { listenerBudgetMs: 0 }, 'setting_invalid'],
   ['a database URL that is none', { database: { url: 'mysql://x' } }, 'setting_invalid'],
   ['the embedded database in production', { production: true }, 'embedded_in_production'],
   ['credentials of an unknown gateway', { gateways: { paypal: {} } }, 'gateway_unknown'],

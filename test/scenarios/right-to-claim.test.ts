@@ -10,7 +10,7 @@ import { openBilling, sendJson, until, type TestBilling } from '../support/billi
 import { forEachDatabase } from '../support/databases.ts'
 import { paid, refund } from '../support/stated-billing.ts'
 import { statedCall, stating } from '../support/stating-gateway.ts'
-import { opensAt, pollReply, type Script } from '../money/scripted.ts'
+import { opensAt, pollReply, scriptedGateway, type Script } from '../money/scripted.ts'
 
 forEachDatabase((engine) => {
   let billing: TestBilling
@@ -18,21 +18,12 @@ forEachDatabase((engine) => {
   /** What this process's listener was told. */
   const told: string[] = []
 
-  const missing = () => Promise.reject(new Error('nothing is scripted'))
   const gateway: Gateway = {
-    ...stating,
-    name: 'scripted',
-    secretFields: [],
-    capabilities: { ...stating.capabilities, checkout: true, poll: true },
+    ...scriptedGateway(script),
     interpret: async (...asked) => {
       await script.interpret?.()
       return stating.interpret(...asked)
     },
-    checkout: { kind: 'api', open: async (...asked) => (script.open ?? missing)(...asked) },
-    poll: async (...asked) => (script.poll ?? missing)(...asked),
-    refund: async (...asked) => (script.refund ?? missing)(...asked),
-    chargeSavedCard: async (...asked) => (script.chargeSavedCard ?? missing)(...asked),
-    closeCheckout: async (...asked) => (script.closeCheckout ?? missing)(...asked),
   }
 
   before(async () => {

@@ -5,6 +5,7 @@ import * as callStorage from './0003_call_storage.ts'
 import * as callEncryption from './0004_call_encryption.ts'
 import * as moneyBack from './0005_money_back.ts'
 import * as moneyOperations from './0006_money_operations.ts'
+import * as writtenBy from './0007_written_by.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -14,4 +15,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0004_call_encryption': callEncryption,
   '0005_money_back': moneyBack,
   '0006_money_operations': moneyOperations,
+  '0007_written_by': writtenBy,
 }

@@ -6,6 +6,7 @@ export { defineConfig } from './billing/options.ts'
 export type {
   BillingOptions,
   ConfigFileOptions,
+  HttpOptions,
   ListenerEntry,
   ListenersOption,
 } from './billing/options.ts'

@@ -87,12 +87,29 @@ export interface BillingOptions {
   readonly onLost?: (error: QuittanceError) => void
 }
 
+/** Of the service's own server; an app that mounts the routes has its own. */
+export interface HttpOptions {
+  /**
+   * Open connections at most, default 1,000. Above that the one that has been idle for longest is
+   * closed for a new one, or where all are busy the new one is refused.
+   */
+  readonly max_connections?: number
+  /**
+   * Connections of one address (IPv6: one /64), once three quarters of all are open; default 50.
+   * Below that one address, which may be a proxy, may have them all.
+   */
+  readonly connections_per_address?: number
+  /** How long a connection stays open between two requests; default 65. */
+  readonly keep_alive_seconds?: number
+}
+
 /** What quittance.config.ts may hold: the rest is for whoever opens the billing to say. */
 export type ConfigFileOptions = Omit<
   BillingOptions,
   'database' | 'environment' | 'log' | 'onLost'
 > & {
   readonly database?: Omit<NonNullable<BillingOptions['database']>, 'attach'>
+  readonly http?: HttpOptions
 }
 
 /** Types the default export of quittance.config.ts. */

@@ -35,6 +35,13 @@ const schema = z.strictObject({
       max_body_bytes: z.int().positive().optional(),
     })
     .optional(),
+  http: z
+    .strictObject({
+      max_connections: z.int().min(10).optional(),
+      connections_per_address: z.int().positive().optional(),
+      keep_alive_seconds: z.int().positive().optional(),
+    })
+    .optional(),
   billing: z
     .strictObject({
       queue: z

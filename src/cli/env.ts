@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util'
 import { z } from 'zod'
 import { databaseUrlError } from '../database/database-url.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import type { BillingOptions } from '../billing/options.ts'
+import type { BillingOptions, ConfigFileOptions, HttpOptions } from '../billing/options.ts'
 import { configFileName, loadConfigFile } from './config-file.ts'
 import { freePort } from './free-port.ts'
 
@@ -13,6 +13,7 @@ export interface Settings {
   readonly options: BillingOptions & { readonly url: string; readonly production: boolean }
   readonly host: string
   readonly port: number
+  readonly http: HttpOptions
   /** Of the management API; unset: off, or in development one made for the run. */
   readonly apiToken: string | undefined
 }
@@ -68,6 +69,18 @@ const variables = {
   BILLING_WEBHOOK_PRUNE_AFTER_DAYS: variable(
     wholeNumber(1, 36_500),
     'a whole number of days from 1 to 36500',
+  ),
+  BILLING_HTTP_MAX_CONNECTIONS: variable(
+    wholeNumber(10, 1_000_000),
+    'a whole number of connections from 10 to 1000000',
+  ),
+  BILLING_HTTP_CONNECTIONS_PER_ADDRESS: variable(
+    wholeNumber(1, 1_000_000),
+    'a whole number of connections from 1 to 1000000',
+  ),
+  BILLING_HTTP_KEEP_ALIVE_SECONDS: variable(
+    wholeNumber(1, 3_600),
+    'a whole number of seconds from 1 to 3600',
   ),
   BILLING_RETURN_ORIGINS: origins,
   BILLING_ENCRYPTION_KEY: variable(text, 'keys of 32 bytes in base64', true),
@@ -134,7 +147,7 @@ async function settingsOf({
   environment,
 }: {
   readonly values: Values
-  readonly config: BillingOptions
+  readonly config: ConfigFileOptions
   readonly environment: Readonly<Record<string, string>>
 }): Promise<Settings> {
   const production =
@@ -145,6 +158,12 @@ async function settingsOf({
   return {
     host,
     port,
+    http: {
+      ...config.http,
+      ...given('max_connections', values.BILLING_HTTP_MAX_CONNECTIONS),
+      ...given('connections_per_address', values.BILLING_HTTP_CONNECTIONS_PER_ADDRESS),
+      ...given('keep_alive_seconds', values.BILLING_HTTP_KEEP_ALIVE_SECONDS),
+    },
     apiToken: values.BILLING_API_TOKEN,
     options: {
       ...config,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Readiness } from '../billing/types.ts'
 import { createApp } from '../http/app.ts'
 import { listen } from '../http/serve.ts'
+import { seconds } from '../kernel/duration.ts'
 import { secret } from '../kernel/secret.ts'
 import type { OpenService } from './open-service.ts'
 
@@ -26,7 +27,7 @@ export interface HttpService {
 }
 
 export async function startHttp({ core, settings, commandLog }: OpenService): Promise<HttpService> {
-  const { options, host, port } = settings
+  const { options, host, port, http } = settings
   const { log } = commandLog
   const closing = new AbortController()
   // In development the management API works at once, under a token of this run.
@@ -43,7 +44,14 @@ export async function startHttp({ core, settings, commandLog }: OpenService): Pr
       closing: closing.signal,
     },
   )
-  const server = await listen(app, { host, port, log })
+  const server = await listen(app, {
+    host,
+    port,
+    log,
+    maxConnections: http.max_connections,
+    connectionsPerAddress: http.connections_per_address,
+    keepAlive: http.keep_alive_seconds && seconds(http.keep_alive_seconds),
+  })
   return {
     url: server.url,
     apiToken,

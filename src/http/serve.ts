@@ -3,9 +3,11 @@ import { isIPv6, type AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { getRequestListener, RequestError, type HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
-import { seconds } from '../kernel/duration.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
+import { limitConnections } from './limit-connections.ts'
+import type { ConnectionLimits, LimitedConnections } from './limit-connections.ts'
 import { badRequest, internalError, respond } from './respond.ts'
 import {
   answerExpectation,
@@ -20,8 +22,14 @@ export interface ListenOptions {
   /** 0 picks a free port. */
   readonly port: number
   readonly log: Log
-  /** Open connections at most; further ones are dropped. Default 1,000. */
-  readonly maxConnections?: number
+  /** Open connections at most; above them idle ones are closed, or new ones refused. Default 1,000. */
+  readonly maxConnections?: number | undefined
+  /** Of one address, once three quarters of them are open. Default 50. */
+  readonly connectionsPerAddress?: number | undefined
+  /** How long a connection may stay open between two requests. Default 65 s. */
+  readonly keepAlive?: Duration | undefined
+  /** How long a sender may say nothing within a request, or leave its answer unread. Default 30 s. */
+  readonly silence?: Duration | undefined
 }
 
 export interface Listening {
@@ -33,29 +41,34 @@ export interface Listening {
 }
 
 const defaultMaxConnections = 1_000
+const defaultConnectionsPerAddress = 50
+/** Longer than proxies keep theirs, mostly 60 s: else one sends into a connection that we close. */
+const defaultKeepAlive = seconds(65)
+const defaultSilence = seconds(30)
 const drainPollMs = 20
 
 const serverOptions = {
   headersTimeout: seconds(4),
   requestTimeout: seconds(8),
   connectionsCheckingInterval: 500,
-  keepAliveTimeout: seconds(5),
   maxHeaderSize: 16 * 1024,
   requireHostHeader: true,
   insecureHTTPParser: false,
 } as const
 
-/** Longer than a callback may take under the `sync` queue; it ends senders that never read. */
-const silentSocketMs = seconds(30)
-
 /** Serves the app on a hardened node server. Errors: `setting_invalid` where it cannot listen. */
 export async function listen(app: Hono, options: ListenOptions): Promise<Listening> {
-  const traffic = { underWay: 0, closing: false }
-  const server = createServer(serverOptions, requestListener(app, traffic, options.log))
-  server.timeout = silentSocketMs
+  const server = createServer(serverOptions)
+  server.keepAliveTimeout = options.keepAlive ?? defaultKeepAlive
+  server.timeout = options.silence ?? defaultSilence
   server.maxHeadersCount = headerLimit + 1
   server.maxRequestsPerSocket = 1_000
-  server.maxConnections = options.maxConnections ?? defaultMaxConnections
+  const connections = limitConnections(server, { limits: limitsOf(options), log: options.log })
+  const traffic = { underWay: 0, closing: false, connections }
+  server.on('request', requestListener(app, traffic, options.log))
+  server.on('timeout', (socket) => {
+    if (!connections.isWaitingForUs(socket)) socket.destroy()
+  })
   server.on('clientError', answerParserFault)
   server.on('checkExpectation', answerExpectation)
   const { port } = await bind(server, options)
@@ -67,9 +80,17 @@ export async function listen(app: Hono, options: ListenOptions): Promise<Listeni
   }
 }
 
+function limitsOf(options: ListenOptions): ConnectionLimits {
+  return {
+    most: options.maxConnections ?? defaultMaxConnections,
+    perAddress: options.connectionsPerAddress ?? defaultConnectionsPerAddress,
+  }
+}
+
 interface Traffic {
   underWay: number
   closing: boolean
+  readonly connections: LimitedConnections
 }
 
 function requestListener(
@@ -81,7 +102,8 @@ function requestListener(
     async (request, env) => {
       const response = await app.fetch(request, env)
       const { outgoing } = env as HttpBindings
-      if (traffic.closing && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
+      const isLast = traffic.closing || traffic.connections.isCrowded
+      if (isLast && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
       return response
     },
     {
@@ -95,6 +117,7 @@ function requestListener(
     },
   )
   return (incoming, outgoing) => {
+    traffic.connections.begin(incoming, outgoing)
     const fault = faultOf(incoming)
     if (fault !== undefined) {
       answerPlainly(outgoing, fault)
@@ -157,4 +180,5 @@ async function close(server: Server, traffic: Traffic, graceMs: number): Promise
   // Left are connections that never sent a whole request, and what outlived the grace.
   server.closeAllConnections()
   await closed
+  traffic.connections.end()
 }

@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { isIPv6 } from 'node:net'
 import type { Context, MiddlewareHandler, Next } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { message } from '../intake/responses.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { makeOnce } from '../kernel/make-once.ts'
+import { networkOf } from './network-of.ts'
 import { nodeRequest } from './read-body.ts'
 import { respond } from './respond.ts'
 
@@ -92,19 +92,6 @@ function budgetOf(sender: string, seed: Buffer): string {
 
 function addressOf(c: Context): string {
   return networkOf(nodeRequest(c)?.socket.remoteAddress ?? '')
-}
-
-/** An IPv4 address as it is, an IPv6 one as its /64: whoever has one address there has them all. */
-function networkOf(address: string): string {
-  const [plain = ''] = address.split('%')
-  if (!isIPv6(plain)) return plain
-  const [, ipv4] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain) ?? []
-  if (ipv4 !== undefined) return ipv4
-  const [head = '', tail] = plain.split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
-  return [...left, ...zeros, ...right].slice(0, 4).join(':')
 }
 
 const secondsIn: Readonly<Record<string, number>> = {

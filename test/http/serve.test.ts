@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { test } from 'node:test'
+import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { listen } from '../../src/http/serve.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import { silentLog } from '../../src/kernel/log.ts'
-import { capturedLog, eventually, exchange } from './service.ts'
+import { capturedLog, exchange } from './service.ts'
 
 const where = { host: '127.0.0.1', port: 0, log: silentLog }
 const slowRequest = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n'
@@ -84,22 +85,41 @@ test('close cuts what outlives the grace', async () => {
   assert.deepEqual((await cut).answers, [])
 })
 
-test('connections above the maximum are dropped, and a free place is taken again', async () => {
-  const server = await listen(
-    new Hono().get('/', (c) => c.text('here')),
-    {
-      ...where,
-      maxConnections: 2,
-    },
-  )
-  const open = [connect(server.port, '127.0.0.1'), connect(server.port, '127.0.0.1')]
-  await delay(50)
-  await assert.rejects(fetch(server.url))
-  for (const socket of open) socket.destroy()
-  // The server notices a moment later that they are gone.
-  const answer = await eventually(() => fetch(server.url).catch(() => undefined))
-  assert.equal(answer.status, 200)
+test('between two requests a connection may stay for 65 s, unless another time is set', async () => {
+  for (const [options, stated] of [
+    [{}, 'timeout=65, max=1000'],
+    [{ keepAlive: 90_000 }, 'timeout=90, max=1000'],
+  ] as const) {
+    const server = await listen(new Hono(), { ...where, ...options })
+    const { answers } = await exchange(server.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', {
+      answers: 1,
+    })
+    await server.close(0)
+    assert.equal(answers[0]?.headers.get('keep-alive'), stated)
+  }
+})
+
+test('who waits for an answer may be silent, and who keeps us waiting may not', async () => {
+  const { app } = slowApp(600)
+  const unread = Promise.withResolvers<boolean>()
+  app.post('/body', async (c) => c.text(await c.req.text()))
+  app.get('/large', (c) => {
+    const { outgoing } = c.env as HttpBindings
+    outgoing.once('close', () => unread.resolve(!outgoing.writableFinished))
+    return c.body('x'.repeat(30_000_000))
+  })
+  app.onError((_error, c) => c.text('cut short', 400))
+  const server = await listen(app, { ...where, silence: 200 })
+  const { answers } = await exchange(server.port, slowRequest, { answers: 1 })
+  const unfinished = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab'
+  const silent = await exchange(server.port, unfinished)
+  const deaf = connect(server.port, '127.0.0.1').pause()
+  deaf.on('error', () => {}).write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
+  assert.equal(await unread.promise, true)
+  deaf.destroy()
   await server.close(0)
+  assert.equal(answers[0]?.status, 200)
+  assert.equal(silent.closed, true)
 })
 
 test('an app that throws where nothing catches it answers 500 and is logged', async () => {

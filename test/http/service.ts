@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import { createApp, type AppOptions } from '../../src/http/app.ts'
-import { listen, type Listening } from '../../src/http/serve.ts'
+import { listen, type Listening, type ListenOptions } from '../../src/http/serve.ts'
 import { createLog, type Log } from '../../src/kernel/log.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
@@ -27,7 +27,7 @@ export interface Service extends AsyncDisposable {
 export interface ServiceOptions {
   readonly billing?: BillingOptions
   readonly app?: Partial<AppOptions>
-  readonly maxConnections?: number
+  readonly limits?: Pick<ListenOptions, 'maxConnections' | 'connectionsPerAddress' | 'keepAlive'>
   /** Whether calls are processed; without it they stay pending. */
   readonly work?: boolean
 }
@@ -51,7 +51,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     log,
     ...options.app,
   })
-  const listening = await listen(app, { host: '127.0.0.1', port: 0, log, ...limits(options) })
+  const listening = await listen(app, { host: '127.0.0.1', port: 0, log, ...options.limits })
   const { url } = listening
   const authorization = `Bearer ${apiToken}`
   return {
@@ -69,10 +69,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await core.close()
     },
   }
-}
-
-function limits({ maxConnections }: ServiceOptions) {
-  return maxConnections === undefined ? {} : { maxConnections }
 }
 
 export function capturedLog() {

@@ -1,0 +1,80 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Log } from '../kernel/log.ts'
+import { openConnections, type Connection, type Network } from './open-connections.ts'
+import type { OpenConnections } from './open-connections.ts'
+import { tally } from './tally.ts'
+
+export interface ConnectionLimits {
+  /** Open at once, at most. */
+  readonly most: number
+  /**
+   * Of one address, once three quarters of all places are taken. Below that there is no such limit:
+   * behind a proxy everybody comes from one address.
+   */
+  readonly perAddress: number
+}
+
+/** Who is connected, and who has to leave so that others can be. */
+export interface LimitedConnections extends Pick<OpenConnections, 'begin' | 'isWaitingForUs'> {
+  /** More than three quarters of the places are taken: whoever was answered should leave. */
+  readonly isCrowded: boolean
+  /** Tells the log what has not been told. */
+  end(): void
+}
+
+const notes = {
+  refused: 'connections were refused: too many are open',
+  closed: 'idle connections were closed: others needed their places',
+} as const
+
+/**
+ * Decides which connections a server takes. Where places run short, the one leaves that has had no
+ * request for the longest time, or has not finished the head of its first: of the same address if
+ * that holds too many, else of all. A connection with a request under way is never closed.
+ */
+export function limitConnections(
+  server: Server,
+  { limits, log }: { readonly limits: ConnectionLimits; readonly log: Log },
+): LimitedConnections {
+  const { most, perAddress } = limits
+  const crowdedFrom = Math.floor((most * 3) / 4)
+  const connections = openConnections()
+  const tell = (note: keyof typeof notes) =>
+    tally(({ count, names }) => log.warn({ [note]: count, addresses: names, most }, notes[note]))
+  const refused = tell('refused')
+  const closed = tell('closed')
+  /** The first of these leaves; false where there is none. */
+  const takePlaceOf = ([first]: Iterable<Connection>): boolean => {
+    if (first === undefined) return false
+    closed.add(first.network.name)
+    connections.leave(first)
+    first.socket.destroy()
+    return true
+  }
+  const hasPlaceFor = ({ open, idle }: Network): boolean => {
+    if (connections.count >= crowdedFrom && open >= perAddress) return takePlaceOf(idle)
+    return connections.count < most || takePlaceOf(connections.idle)
+  }
+  // Before Node's own listener, and not by `maxConnections`: that one refuses unseen.
+  server.prependListener('connection', (socket: Socket) => {
+    const network = connections.networkOf(socket)
+    if (hasPlaceFor(network)) {
+      connections.enter(socket, network)
+    } else {
+      refused.add(network.name)
+      socket.destroy()
+    }
+  })
+  return {
+    get isCrowded() {
+      return connections.count > crowdedFrom
+    },
+    begin: connections.begin,
+    isWaitingForUs: connections.isWaitingForUs,
+    end: () => {
+      refused.end()
+      closed.end()
+    },
+  }
+}

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fillDataFolder } from '../support/embedded-template.ts'
+import { startService as startProcess } from '../support/process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { after, before, describe, test } from 'node:test'
+import { Hono } from 'hono'
+import { listen, type Listening } from '../../src/http/serve.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { sessionEvent, signedHeaders } from '../support/stripe-callbacks.ts'
+import { flood, postOnce, type Attack } from './flood.ts'
+import { capturedLog, eventually, exchange, signingSecret, startService } from './service.ts'
+import type { Service } from './service.ts'
+
+const attackers = Array.from({ length: 25 }, (_, index) => `127.0.0.${index + 2}`)
+
+function validCall() {
+  const payment = { id: newUuid(), amount: 1999n, currency: 'UAH' }
+  const body = JSON.stringify(sessionEvent({ payment }))
+  return { body, headers: signedHeaders(body, signingSecret) }
+}
+
+describe('valid callbacks get in while strangers hold all connections that they can', () => {
+  const most = 200
+  let service: Service
+  before(async () => {
+    const limits = { maxConnections: most, connectionsPerAddress: 10 }
+    service = await startService({ work: false, limits })
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  async function takenDuring(attack: Attack, from: readonly string[]): Promise<number> {
+    const { port, url } = service.listening
+    const options = { port, attack, from, sockets: most + 50, every: 1_000, reopenAfter: 200 }
+    await using attackers = await flood(options)
+    await eventually(() => Promise.resolve(attackers.lost > 0 || undefined))
+    let taken = 0
+    for (let round = 0; round < 30; round += 1) {
+      const target = `${url}/billing/webhooks/stripe`
+      const statuses = Array.from({ length: 10 }, () => postOnce(target, validCall()))
+      taken += (await Promise.all(statuses)).filter((status) => status === 200).length
+    }
+    return taken
+  }
+
+  const one = [attackers.slice(0, 1), 'of another address'] as const
+  const many = [attackers, 'of many addresses'] as const
+  const same = [['127.0.0.1'], 'of the same address, as behind a proxy'] as const
+  for (const [attack, places] of [
+    ['keep-alive connections that ask now and then', [one, many, same]],
+    ['requests whose headers trickle in', [one, many, same]],
+    ['connections that say nothing', [one, many, same]],
+    ['requests whose bodies trickle in', [one]],
+  ] as const) {
+    for (const [from, whose] of places) {
+      test(`${attack}, ${whose}`, async () => {
+        const taken = await takenDuring(attack, from)
+        assert.ok(taken >= 297, `${taken} of 300 were taken`)
+      })
+    }
+  }
+})
+
+const idleRequest = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+const unfinished = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab'
+
+describe('places for connections', () => {
+  const { log, logged } = capturedLog()
+  let server: Listening
+  before(async () => {
+    const app = new Hono()
+    app.get('/', (c) => c.text('here'))
+    app.post('/body', async (c) => c.text(await c.req.text()))
+    app.onError((_error, c) => c.text('cut short', 400))
+    // Every address is counted: also the mapped one that IPv4 has on a socket for both.
+    const limits = { maxConnections: 8, connectionsPerAddress: 3 }
+    server = await listen(app, { host: '::', port: 0, log, ...limits })
+  })
+  after(() => server.close(0))
+
+  const open: Visitor[] = []
+  const visit = async (from: string, bytes = idleRequest) => {
+    const visitor = await connectFrom(server.port, from, bytes)
+    open.push(visitor)
+    return visitor
+  }
+  const visits = async (count: number, from: string, bytes?: string) => {
+    for (let index = 0; index < count; index += 1) await visit(from, bytes)
+  }
+  const standing = () => open.map(({ isOpen }) => isOpen())
+  const leave = async () => {
+    for (const { socket } of open.splice(0)) socket.destroy()
+    await eventually(async () => {
+      const { answers } = await exchange(server.port, idleRequest, { answers: 1 })
+      return answers[0]?.headers.get('connection') === 'keep-alive' || undefined
+    })
+  }
+
+  test('below three quarters one address, which may be a proxy, has as many as it likes', async () => {
+    await visits(6, '127.0.0.1')
+    assert.deepEqual(standing(), Array(6).fill(true))
+    assert.ok(open.every(({ text }) => text().includes('onnection: keep-alive')))
+    await leave()
+  })
+
+  test('above them an address with more than its share gives up its own idle ones', async () => {
+    await visits(2, '127.0.0.3')
+    await visits(4, '127.0.0.2')
+    const late = await visit('127.0.0.2')
+    assert.match(late.text(), /200 OK/)
+    await eventually(() => Promise.resolve(standing().includes(false) || undefined))
+    assert.deepEqual(standing(), [true, true, false, true, true, true, true])
+    await leave()
+  })
+
+  test('above them whoever is answered is asked to leave', async () => {
+    await visits(6, '127.0.0.2')
+    const answered = await visit('127.0.0.3')
+    await eventually(() => Promise.resolve(!answered.isOpen() || undefined))
+    assert.match(answered.text(), /200 OK[^]*onnection: close/)
+    await leave()
+  })
+
+  test('the last place taken, whoever has been idle for longest makes room', async () => {
+    for (let index = 0; index < 8; index += 1) await visit(`127.0.0.${index + 2}`, '')
+    // Heard meanwhile, and idle again since: now the youngest.
+    const [first] = open
+    first?.socket.write(unfinished)
+    const asking = await visit('127.0.0.20', unfinished)
+    const second = open[1]
+    await eventually(() => Promise.resolve(second?.isOpen() === false || undefined))
+    assert.deepEqual(standing(), [true, false, ...Array<boolean>(7).fill(true)])
+    asking.socket.write('cd')
+    await eventually(() => Promise.resolve(asking.text().includes('abcd') || undefined))
+    await leave()
+  })
+
+  test('a request under way is never closed: new connections are refused, logged and counted', async () => {
+    await visits(6, '127.0.0.2', unfinished)
+    for (const address of ['127.0.0.3', '127.0.0.4']) await visit(address, unfinished)
+    for (const address of ['127.0.0.2', '127.0.0.5']) {
+      const refused = await visit(address)
+      await eventually(() => Promise.resolve(!refused.isOpen() || undefined))
+      assert.equal(refused.text(), '')
+    }
+    const taken = open.slice(0, 8)
+    for (const { socket } of taken) socket.write('cd')
+    await eventually(async () => taken.every(({ text }) => text().includes('abcd')) || undefined)
+    await leave()
+    const told = logged.filter((line) => line.includes('connections were refused'))
+    assert.equal(told.length, 1, 'at once, and then no more than once a minute')
+    assert.match(told[0] ?? '', /"level":40.*"refused":1,"addresses":\{"127\.0\.0\.2":1\},"most":8/)
+  })
+})
+
+test('serve takes its limits from the environment and from quittance.config', async () => {
+  using folder = temporaryFolder()
+  writeFileSync(
+    join(folder.path, 'quittance.config.mjs'),
+    'export default { http: { max_connections: 10, keep_alive_seconds: 20 } }',
+  )
+  fillDataFolder(join(folder.path, '.quittance'))
+  const running = await startProcess({
+    cwd: folder.path,
+    env: { BILLING_HTTP_KEEP_ALIVE_SECONDS: '30', BILLING_HTTP_CONNECTIONS_PER_ADDRESS: '2' },
+  })
+  const port = Number(new URL(running.url).port)
+  const visitors: Visitor[] = []
+  for (let index = 0; index < 8; index += 1) {
+    visitors.push(await connectFrom(port, '127.0.0.1', idleRequest))
+  }
+  assert.match(visitors[0]?.text() ?? '', /Keep-Alive: timeout=30/)
+  assert.deepEqual(
+    visitors.map(({ isOpen }) => isOpen()),
+    [false, ...Array<boolean>(7).fill(true)],
+  )
+  for (const { socket } of visitors) socket.destroy()
+  const { stderr } = await running.stop()
+  assert.match(stderr.join('\n'), /"closed":1,"addresses":\{"127\.0\.0\.1":1\},"most":10/)
+})
+
+interface Visitor {
+  readonly socket: Socket
+  text(): string
+  isOpen(): boolean
+}
+
+/** Returns when the server has heard of it: when it was answered, or sent what is never answered. */
+async function connectFrom(port: number, from: string, bytes: string): Promise<Visitor> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from })
+  let text = ''
+  let isOpen = true
+  socket.setEncoding('latin1').on('data', (piece: string) => (text += piece))
+  socket.on('error', () => {})
+  for (const end of ['end', 'close']) socket.once(end, () => (isOpen = false))
+  await once(socket, 'connect')
+  if (bytes !== '') socket.write(bytes)
+  if (bytes === idleRequest) await Promise.race([once(socket, 'data'), once(socket, 'close')])
+  else await pause(20)
+  return { socket, text: () => text, isOpen: () => isOpen }
+}

@@ -76,13 +76,21 @@ export interface PollRequest {
 }
 
 /**
- * What may still become of a payment at the provider:
- * - `open`: its payer can pay;
+ * How a payment stands, by what the provider has said of it, and by nothing else:
+ * - `open`: nobody has paid, and the payer still can;
  * - `settling`: the payer has done his part, and the provider has not decided;
- * - `over`: nobody can pay any more;
- * - `absent`: the provider has never heard of it.
+ * - `paid`: money was taken; what has gone back since is told by the outcomes, too;
+ * - `unpaid`: nobody has paid, and nobody can any more: it expired, was canceled, or declined for
+ *   good;
+ * - `absent`: the provider has never heard of it;
+ * - `unclear`: the provider says something else.
+ *
+ * After `unpaid` and `absent`, and once an `open` checkout has ended, the core cancels the payment.
+ * So they are for words that are known to mean just that: whatever a gateway does not know, or does
+ * not expect together, is `unclear`. That cancels nothing, and a person looks; neither does `paid`
+ * where no outcome has made the payment paid.
  */
-export type Standing = 'open' | 'settling' | 'over' | 'absent'
+export type Standing = 'open' | 'settling' | 'paid' | 'unpaid' | 'absent' | 'unclear'
 
 /** What the provider says of a payment now. */
 export interface PollReply {
@@ -158,7 +166,10 @@ export interface Operations {
   refund?(request: RefundRequest, context: OperationContext): Promise<RefundReply>
   /** Moves money, likewise. */
   chargeSavedCard?(request: ChargeRequest, context: OperationContext): Promise<ChargeReply>
-  /** Ends an open checkout. `not_open`: it had ended, been paid, or never been there. */
+  /**
+   * Ends an open checkout. `closed`: nobody has paid it, and nobody can any more, or is offered to.
+   * `not_open`: it had ended, been paid, or never been there; then the core polls.
+   */
   closeCheckout?(request: PollRequest, context: OperationContext): Promise<'closed' | 'not_open'>
   /** Where the callback URL must be registered beforehand. */
   readonly registration?: Registration

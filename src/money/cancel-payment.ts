@@ -12,18 +12,17 @@ import { cancel } from './write-off.ts'
 /**
  * Voids the checkout of a payment at its provider, where that can be done, or else only stops
  * offering it, and makes a pending payment `canceled`. A payment that is canceled already stays as
- * it is. Errors: `payment_not_found`, `payment_not_cancelable` (it is paid, or being paid),
- * `checkout_unknown` (the provider is being asked for it), those of the provider.
+ * it is. Errors: `payment_not_found`, `payment_not_cancelable` (it is paid, being paid, or what the
+ * provider says of it needs a review), `checkout_unknown` (the provider is being asked for it),
+ * those of the provider.
  */
 export async function cancelPayment(id: string, operating: Operating): Promise<Payment> {
   let payment = await requireCharge(id, operating)
   requireUnpaid(payment)
   if (payment.status === 'canceled') return payment
   if (payment.checkout === 'unknown') payment = await resolveUnknown(payment, operating)
-  // It had ended, was paid a moment ago, or is being paid: the provider is asked which.
-  if (isClosable(payment) && (await closeCheckout(payment, operating)) === 'not_closed') {
-    payment = await ask(id, operating)
-  }
+  // It had ended, was paid a moment ago, or is being paid: only the provider knows.
+  if (!(await isClosed(payment, operating))) payment = await ask(payment, operating)
   if (payment.status === 'pending') await cancel(payment, operating, 'operator')
   else if (payment.checkout === 'open') {
     // Declined: its payer could have tried again.
@@ -35,8 +34,11 @@ export async function cancelPayment(id: string, operating: Operating): Promise<P
   return after
 }
 
-function isClosable({ checkout, checkoutReference }: Payment): boolean {
-  return checkout === 'open' || checkout === 'unknown' || checkoutReference !== null
+/** Whether the provider has closed it, so that certainly nobody has paid it. */
+async function isClosed(payment: Payment, operating: Operating): Promise<boolean> {
+  const { checkout, checkoutReference } = payment
+  const isClosable = /^(?:open|unknown)$/.test(checkout) || checkoutReference !== null
+  return isClosable && (await closeCheckout(payment, operating)) === 'closed'
 }
 
 /** A provider has answered by then, or will not. */
@@ -46,21 +48,25 @@ const answeredAfter = minutes(1)
 async function resolveUnknown(payment: Payment, operating: Operating): Promise<Payment> {
   const age = operating.now().getTime() - (payment.handedAt ?? payment.createdAt).getTime()
   if (payment.operationError === null && age < answeredAfter) throw checkoutFailure(payment)
+  return ask(payment, operating)
+}
+
+/** As the provider knows it, where that can be asked; where it cannot, the operator knows better. */
+async function ask(payment: Payment, operating: Operating): Promise<Payment> {
   const found = gatewayOf(payment, operating)
-  const askable = found.gateway.poll !== undefined && lackingCredential(found) === undefined
-  return askable ? ask(payment.id, operating) : payment
+  const isAskable = found.gateway.poll !== undefined && lackingCredential(found) === undefined
+  if (!isAskable) return payment
+  const { payment: asked, standing } = await pollPayment(payment.id, operating)
+  requireUnpaid(asked)
+  if (standing === 'settling') throw notCancelable(asked, 'is being paid')
+  if (asked.pollError !== null) throw notCancelable(asked, asked.pollError)
+  return asked
 }
 
-async function ask(id: string, operating: Operating): Promise<Payment> {
-  const { payment, standing } = await pollPayment(id, operating)
-  requireUnpaid(payment)
-  if (standing === 'settling') {
-    throw new QuittanceError('payment_not_cancelable', `payment ${id} is being paid`)
-  }
-  return payment
+function requireUnpaid(payment: Payment): void {
+  if (payment.status === 'paid') throw notCancelable(payment, 'is paid')
 }
 
-function requireUnpaid({ id, status }: Payment): void {
-  if (status !== 'paid') return
-  throw new QuittanceError('payment_not_cancelable', `payment ${id} is paid`)
+function notCancelable({ id }: Payment, why: string): QuittanceError {
+  return new QuittanceError('payment_not_cancelable', `payment ${id} ${why}`)
 }

@@ -13,6 +13,7 @@ import { requestAbout } from './close-checkout.ts'
 import { bindCheckout } from './open-checkout.ts'
 import { askProvider, failureText, gatewayOf, type Operating } from './operating.ts'
 import { nextPoll, nextPollAfterFailure } from './poll-schedule.ts'
+import { reviewOf } from './poll-review.ts'
 import { settleRefunds } from './settle-refunds.ts'
 import { writeOff } from './write-off.ts'
 
@@ -22,7 +23,7 @@ export interface PollResult {
   readonly payment: Payment
   /** Its status is another one than before. */
   readonly changed: boolean
-  /** What may still become of it at the provider. */
+  /** How it stands at the provider. */
   readonly standing: Standing
   /** What each statement of the provider came to; `applied` also where it was known before. */
   readonly results: readonly OutcomeResult[]
@@ -63,11 +64,11 @@ async function pollCharge(payment: Payment, operating: Operating): Promise<PollR
     { gateway: gateway.name, outcomes, cause: 'poll', queue: operating.queue },
     operating.processing,
   )
-  const review = reviewOf(applied)
-  // Money that fits nothing is for a person: until then nothing is concluded from what is missing.
+  const known = await requireCharge(payment.id, operating)
+  const review = reviewOf({ payment: known, standing, applied })
   if (review === undefined) {
-    await settleRefunds(payment, reply, operating)
-    await writeOff(await requireCharge(payment.id, operating), standing, operating)
+    await settleRefunds(known, { reply, applied }, operating)
+    await writeOff(known, standing, operating)
   }
   const after = await requireCharge(payment.id, operating)
   const at = nextPoll({ payment: after, now: operating.now(), retryWindow: gateway.retryWindow })
@@ -88,7 +89,10 @@ async function askAfter(payment: Payment, operating: Operating): Promise<PollRep
   return askProvider(found, operating, (context) => poll(requestAbout(payment), context))
 }
 
-/** A checkout that was found again is bound before anything is applied: callbacks wait for it. */
+/**
+ * A checkout that was found again is bound before anything is applied: callbacks wait for it. Error:
+ * `provider_reply_invalid` where it is another payment's, and so is all that the reply says of it.
+ */
 async function takeFound(
   payment: Payment,
   { checkout }: PollReply,
@@ -97,18 +101,9 @@ async function takeFound(
   if (checkout === undefined || payment.checkout === 'none') return
   const state = checkout.url === undefined ? 'unknown' : 'open'
   const bound = await bindCheckout(payment, { state, found: checkout }, operating)
-  if (bound === undefined) {
-    operating.processing.log.error(
-      { payment: payment.id },
-      'the checkout that its provider names belongs to another payment',
-    )
-  }
-}
-
-/** Why a person should look, if one should. */
-function reviewOf(applied: readonly Applied[]): string | undefined {
-  const odd = applied.find((one) => one.kind === 'ignored' && one.review)
-  return odd?.kind === 'ignored' ? `needs a review: ${odd.result.reason}` : undefined
+  if (bound !== undefined) return
+  const text = `${payment.gateway} names a checkout that belongs to another payment`
+  throw new QuittanceError('provider_reply_invalid', text)
 }
 
 function resultOf(applied: Applied): OutcomeResult {

@@ -3,6 +3,7 @@ import { schedulePoll } from '../database/checkouts.ts'
 import type { PollReply } from '../gateways/operations.ts'
 import { hours } from '../kernel/duration.ts'
 import type { Payment } from '../payments/payment.ts'
+import type { Applied } from '../processing/applied.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import type { Operating } from './operating.ts'
 import { pollInterval } from './poll-schedule.ts'
@@ -11,21 +12,28 @@ import { statementOf } from './statement.ts'
 /** A provider that does not list a refund by then has never got the request. */
 const usualLag = hours(1)
 
+/** A poll whose outcomes are applied. */
+interface AppliedReply {
+  readonly reply: PollReply
+  readonly applied: readonly Applied[]
+}
+
 /**
  * What a poll means for refunds whose request was never answered, once its outcomes are applied: one
  * that the provider does not have has not been made. The others are asked after again.
  */
 export async function settleRefunds(
   charge: Payment,
-  reply: PollReply,
+  { reply, applied }: AppliedReply,
   operating: Operating,
 ): Promise<void> {
   const { db } = operating.processing.database
   const now = operating.now().getTime()
+  const listsRefunds = reply.standing === 'paid' && reply.listsRefunds && areAllKnown(applied)
   for (const { refund } of await refundsOf(db, charge.id)) {
     if (refund.status !== 'pending') continue
     const age = now - (refund.handedAt ?? refund.createdAt).getTime()
-    const { listsRefunds, refundsLag = usualLag } = reply
+    const { refundsLag = usualLag } = reply
     const isOurs = refund.handedAt !== null && refund.providerReference === null
     if (isOurs && listsRefunds && age > refundsLag) {
       await recordRefund(refund, { status: 'failed' }, { operating, cause: 'poll' })
@@ -34,6 +42,16 @@ export async function settleRefunds(
     const at = new Date(now + pollInterval(age))
     await schedulePoll(db, refund.id, { at, error: null })
   }
+}
+
+/** A refund that is told, and fits no row, may be the very one that seems to be missing. */
+function areAllKnown(applied: readonly Applied[]): boolean {
+  return applied.every(
+    (one) =>
+      one.kind !== 'ignored' ||
+      one.result.type !== 'refund' ||
+      one.result.reason === 'already_settled',
+  )
 }
 
 /** What a provider said of a refund that we asked for. */

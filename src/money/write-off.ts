@@ -1,5 +1,6 @@
 import type { Standing } from '../gateways/operations.ts'
 import { minutes } from '../kernel/duration.ts'
+import { assertNever } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import { closeCheckout } from './close-checkout.ts'
@@ -10,9 +11,9 @@ import { statementOf } from './statement.ts'
 const grace = minutes(15)
 
 /**
- * Cancels a pending payment that nobody can pay any more: its checkout has ended, or has never come
- * to be. What the provider still offers is taken away first; if that cannot be done now, the next
- * poll tells why. A payer who pays all the same makes it `paid` later.
+ * Cancels a pending payment that nobody has paid and nobody can pay any more, as its provider says,
+ * of whom nothing is left to review. What is still offered there is taken away first; if that cannot
+ * be done now, the next poll tells why. A payer who pays all the same makes it `paid` later.
  */
 export async function writeOff(
   payment: Payment,
@@ -29,14 +30,26 @@ export async function writeOff(
   await cancel(payment, operating, 'poll')
 }
 
-/** Whether money can no longer be expected. */
+/** Whether money can no longer be expected: each of it rests on what the provider has said. */
 function isWrittenOff(payment: Payment, standing: Standing, now: Date): boolean {
-  const { handedAt, expiresAt } = payment
-  if (handedAt === null || standing === 'settling') return false
-  if (expiresAt !== null && now.getTime() > expiresAt.getTime() + grace) return true
-  const isUnopened = /^(?:unknown|refused)$/.test(payment.checkout) && standing === 'absent'
-  const isGone = isUnopened || (standing === 'over' && payment.checkout !== 'none')
-  return isGone && now.getTime() > handedAt.getTime() + grace
+  const { handedAt, expiresAt, checkout } = payment
+  if (handedAt === null) return false
+  const isPast = (time: Date) => now.getTime() > time.getTime() + grace
+  const hasEnded = expiresAt !== null && isPast(expiresAt)
+  switch (standing) {
+    case 'open':
+      return hasEnded
+    case 'unpaid':
+      return hasEnded || (checkout !== 'none' && isPast(handedAt))
+    case 'absent':
+      return hasEnded || (/^(?:unknown|refused)$/.test(checkout) && isPast(handedAt))
+    case 'settling':
+    case 'paid':
+    case 'unclear':
+      return false
+    default:
+      return assertNever(standing)
+  }
 }
 
 /** Makes a pending payment `canceled`, with its event, once. */

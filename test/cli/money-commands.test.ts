@@ -139,7 +139,7 @@ onPostgres((engine) => {
       const id = await money.create({ poll: 'paid' })
       const lines = linesOf(await money.run('poll', id))
       assert.equal(lines['status'], 'paid')
-      assert.equal(lines['standing'], 'over')
+      assert.equal(lines['standing'], 'paid')
       assert.equal(lines['result'], 'payment:paid applied')
       assert.equal(lines['pay at'], undefined, 'nobody has to pay any more')
       assert.deepEqual(await money.told(id), ['PaymentSucceeded'])

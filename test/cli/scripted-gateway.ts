@@ -71,7 +71,7 @@ export const scripted: Gateway = {
       outcomes: isPaid
         ? [{ type: 'payment', status: 'paid', ...about(payment) }]
         : [ignored('no_outcome', 'scripted')],
-      standing: isPaid ? 'over' : 'open',
+      standing: isPaid ? 'paid' : 'open',
       listsRefunds: false,
     }
   },

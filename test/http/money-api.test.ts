@@ -196,7 +196,7 @@ describe('poll', () => {
     assert.equal(status, 200)
     assert.deepEqual(Object.keys(body), ['payment', 'standing', 'results'])
     assert.deepEqual(shown(body['payment'] as Json, 'id', 'status'), [id, 'paid'])
-    assert.equal(body['standing'], 'over')
+    assert.equal(body['standing'], 'paid')
     assert.deepEqual(body['results'], [{ result: 'applied', type: 'payment:paid' }])
     const { transitions, events } = await read(id)
     assert.equal((transitions as Json[])[0]?.['cause'], 'poll')

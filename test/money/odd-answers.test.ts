@@ -131,7 +131,7 @@ onPostgres((engine) => {
       script.poll = async () =>
         pollReply(
           [paid(payment), returned(payment, 're_odd', { amount: 4_999n, refundId: refund?.id })],
-          { standing: 'over', listsRefunds: true },
+          { standing: 'paid', listsRefunds: true },
         )
       const { payment: after } = await billing.core.payments.poll(payment.id)
       assert.deepEqual(await billing.refunds(payment), ['pending 5000'])
@@ -144,7 +144,7 @@ onPostgres((engine) => {
       await sql`update billing.payments set next_poll_at = clock_timestamp()
         where parent_id = ${payment.id} and next_poll_at is not null`.execute(billing.database.db)
       script.poll = async () =>
-        pollReply([paid(payment), returned(payment, 're_slow')], { standing: 'over' })
+        pollReply([paid(payment), returned(payment, 're_slow')], { standing: 'paid' })
       await billing.core.reconcile({ gateway: 'scripted' })
       assert.deepEqual(await billing.refunds(payment), ['paid 10000'])
     })
@@ -155,7 +155,7 @@ onPostgres((engine) => {
       const payment = await create()
       await age(payment, 30)
       script.poll = async () =>
-        pollReply([{ ...paid(payment), amount: 9_999n }], { standing: 'over' })
+        pollReply([{ ...paid(payment), amount: 9_999n }], { standing: 'paid' })
       const { payment: after } = await billing.core.payments.poll(payment.id)
       assert.equal(after.status, 'pending')
       assert.match(after.pollError ?? '', /review: amount_mismatch/)

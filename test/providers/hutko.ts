@@ -311,7 +311,10 @@ export async function startHutko(): Promise<HutkoStandIn> {
     if (order === undefined) throw new Error(`hutko has no order ${id}`)
     return order
   }
-  const provider = await startProvider((request) => understand(state, request))
+  const provider = await startProvider((request) => understand(state, request), {
+    within: 'response',
+    sign: ({ signature: _old, ...fields }) => sign(fields),
+  })
   return {
     gateway: hutko,
     habits,
@@ -319,6 +322,7 @@ export async function startHutko(): Promise<HutkoStandIn> {
     asked: provider.asked,
     faults,
     misbehave: provider.misbehave,
+    reword: provider.reword,
     close: provider.close,
     get down() {
       return provider.down

@@ -76,6 +76,7 @@ export async function startLiqpay(): Promise<LiqpayStandIn> {
     asked: server.asked,
     faults: state.faults,
     misbehave: server.misbehave,
+    reword: server.reword,
     get down() {
       return server.down
     },

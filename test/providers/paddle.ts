@@ -30,7 +30,7 @@ const signingSecret = 'pdl_ntfset_01j8000000000000000000stand_in0000000000000000
 /** A sandbox account with a default payment link, and neither transactions nor destinations. */
 export async function startPaddle(): Promise<PaddleStandIn> {
   const account = createAccount()
-  const provider = await startProvider((asked) => checked(account, asked))
+  const provider = await startProvider((asked) => checked(account, asked), { within: 'data' })
   const config = {
     signing_secret: signingSecret,
     api_key: apiKey,

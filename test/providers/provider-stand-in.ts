@@ -63,6 +63,8 @@ export interface ProviderStandIn {
   misbehave(asking: Asking, ...misbehaviours: readonly Misbehaviour[]): void
   /** While true, every request is answered 503. */
   down: boolean
+  /** Words what polls are told of a payment otherwise, and signs it anew; without one as it is. */
+  reword(rewording?: Rewording): void
 
   /** The payer pays the checkout that was opened under this payment's id. */
   pay(paymentId: string): void
@@ -87,6 +89,18 @@ export interface ProviderStandIn {
   close(): Promise<void>
 }
 
+/** An object of the provider's API, as its JSON has it. */
+export type ApiObject = Readonly<Record<string, unknown>>
+
+/** Makes of what a provider says of a payment what it might say one day, or by mistake. */
+export type Rewording = (object: ApiObject) => ApiObject
+
+/** Where a provider's reply about one payment has its object, and how that is signed. */
+interface Wording {
+  readonly within?: string
+  readonly sign?: Rewording
+}
+
 /** A request that was understood, and what may come of it. */
 export interface Understood {
   readonly asking: Asking
@@ -103,6 +117,7 @@ export interface ProviderServer {
   readonly asked: readonly Asked[]
   down: boolean
   misbehave(asking: Asking, ...misbehaviours: readonly Misbehaviour[]): void
+  reword(rewording?: Rewording): void
   close(): Promise<void>
 }
 
@@ -111,10 +126,14 @@ const lateMs = 500
 /** The HTTP of a stand-in: `understand` reads a request, undefined is answered 404. */
 export async function startProvider(
   understand: (request: AskedRequest) => Understood | undefined,
+  wording: Wording = {},
 ): Promise<ProviderServer> {
   const asked: Asked[] = []
   const planned = new Map<Asking, Misbehaviour[]>()
-  const state = { down: false }
+  const state: { down: boolean; rewording: Rewording | undefined } = {
+    down: false,
+    rewording: undefined,
+  }
   const server = createServer((incoming, response) => {
     void answer(incoming, response)
   })
@@ -126,7 +145,12 @@ export async function startProvider(
     if (understood === undefined) return reply(response, { status: 404, body: {} })
     asked.push({ asking: understood.asking, request })
     const misbehaviour = planned.get(understood.asking)?.shift()
-    return treat(understood, { response, misbehaviour })
+    const { rewording } = state
+    if (understood.asking !== 'poll' || rewording === undefined) {
+      return treat(understood, { response, misbehaviour })
+    }
+    const perform = () => reworded(understood.perform(), wording, rewording)
+    return treat({ ...understood, perform }, { response, misbehaviour })
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -142,11 +166,28 @@ export async function startProvider(
     misbehave(asking, ...misbehaviours) {
       planned.set(asking, [...(planned.get(asking) ?? []), ...misbehaviours])
     },
+    reword(rewording) {
+      state.rewording = rewording
+    },
     close: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** Lists stay as they are. */
+function reworded(
+  { body, ...reply }: StandInReply,
+  { within, sign = (object) => object }: Wording,
+  rewording: Rewording,
+): StandInReply {
+  const all = JSON.parse(typeof body === 'string' ? body : JSON.stringify(body)) as ApiObject
+  const object = within === undefined ? all : all[within]
+  const isList = Array.isArray(object) || all['object'] === 'list' || 'list' in all
+  if (isList || typeof object !== 'object' || object === null) return { ...reply, body }
+  const changed = sign(rewording(object as ApiObject))
+  return { ...reply, body: within === undefined ? changed : { ...all, [within]: changed } }
 }
 
 const unavailable: StandInReply = { status: 503, body: {} }

@@ -79,6 +79,7 @@ export async function startStripe(options: StripeStandInOptions = {}): Promise<S
     faults,
     events: state.events,
     misbehave: (asking, ...misbehaviours) => server.misbehave(asking, ...misbehaviours),
+    reword: server.reword,
     get down() {
       return server.down
     },

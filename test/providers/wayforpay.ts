@@ -51,10 +51,13 @@ const otherReference = '00000000-0000-4000-8000-00000000000f'
 export async function startWayforpay(options: WayforpayOptions = {}): Promise<ProviderStandIn> {
   const orders = new Map<string, Order>()
   const faults: string[] = []
-  const server = await startProvider((asked) => {
-    const read = readRequest(asked, (sentence) => faults.push(sentence))
-    return read && understood(read, { orders, options })
-  })
+  const server = await startProvider(
+    (asked) => {
+      const read = readRequest(asked, (sentence) => faults.push(sentence))
+      return read && understood(read, { orders, options })
+    },
+    { sign: (fields) => signed(signedNames, fields as Fields) },
+  )
   const orderOf = (paymentId: string) => {
     const order = orders.get(paymentId)
     if (order === undefined) throw new Error(`WayForPay has no order ${paymentId}`)
@@ -71,6 +74,7 @@ export async function startWayforpay(options: WayforpayOptions = {}): Promise<Pr
     asked: server.asked,
     faults,
     misbehave: server.misbehave,
+    reword: server.reword,
     get down() {
       return server.down
     },

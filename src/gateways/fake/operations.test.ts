@@ -56,8 +56,8 @@ test('a poll decides nothing, and the payment is open until it expires', async (
   const cases = [
     [null, 'open'],
     [new Date(now.getTime() + 1), 'open'],
-    [now, 'over'],
-    [new Date(now.getTime() - 1), 'over'],
+    [now, 'unpaid'],
+    [new Date(now.getTime() - 1), 'unpaid'],
   ] as const
   for (const [expiresAt, standing] of cases) {
     const reply = await gateway.poll?.(requestOf(expiresAt), on)

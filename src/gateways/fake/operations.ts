@@ -17,7 +17,7 @@ export const fakeOperations = {
     const isOpen = expiresAt === null || context.now < expiresAt
     return {
       outcomes: [ignored('no_outcome', 'fake')],
-      standing: isOpen ? 'open' : 'over',
+      standing: isOpen ? 'open' : 'unpaid',
       listsRefunds: false,
     }
   },

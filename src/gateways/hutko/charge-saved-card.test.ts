@@ -66,7 +66,7 @@ test('a card that is declined fails the payment for good', async (t) => {
   const { charge: chargeCard, poll, provider, token } = await startSaved(t)
   provider.habits.declinesTokens = true
   assert.deepEqual((await chargeCard(token)).outcomes[0], charge('failed'))
-  assert.equal((await poll(tokenPayment)).standing, 'over')
+  assert.equal((await poll(tokenPayment)).standing, 'unpaid')
   assert.equal(provider.charges(otherPaymentId), 0)
 })
 
@@ -88,7 +88,7 @@ test('a card is charged once, whatever becomes of the request; the poll finds it
     assert.equal(charged(), 1, misbehaviour)
     assert.equal(provider.charges(otherPaymentId), charges, misbehaviour)
     const { standing, outcomes } = await poll(tokenPayment)
-    assert.equal(standing, charges === 0 ? 'absent' : 'over', misbehaviour)
+    assert.equal(standing, charges === 0 ? 'absent' : 'paid', misbehaviour)
     if (charges > 0) assert.deepEqual(outcomes[0], charge('paid'))
     assert.deepEqual(provider.faults, [])
   }

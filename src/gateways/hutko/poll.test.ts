@@ -73,13 +73,13 @@ test('each state of an order says what became of the payment, and what still may
   })
   provider.pay(paymentId)
   const paid = charge('paid', '805230053')
-  assert.deepEqual(await poll(), { outcomes: [paid], standing: 'over', ...listed })
+  assert.deepEqual(await poll(), { outcomes: [paid], standing: 'paid', ...listed })
   provider.refundByHand(paymentId, 1000n)
   assert.deepEqual((await poll()).outcomes, [paid, refund(1000n)])
   provider.refundByHand(paymentId, 3999n)
   assert.deepEqual(await poll(), {
     outcomes: [paid, refund(4999n)],
-    standing: 'over',
+    standing: 'paid',
     ...listed,
   })
   assert.deepEqual(provider.faults, [])
@@ -91,7 +91,7 @@ test('a checkout whose time is over is canceled, and may be paid all the same', 
   provider.expire(paymentId)
   assert.deepEqual(await poll(), {
     outcomes: [charge('canceled', '805230052')],
-    standing: 'over',
+    standing: 'unpaid',
     ...listed,
   })
   provider.pay(paymentId)
@@ -151,14 +151,19 @@ test('what may still become of it follows from status, operation and capture', a
   const reverse = { tran_type: 'reverse' }
   const cases: readonly (readonly [Parameters, standing: string, listsRefunds: boolean])[] = [
     [{ order_status: 'processing' }, 'settling', true],
-    [{ order_status: 'something_new' }, 'settling', true],
-    [{ order_status: 'approved' }, 'over', true],
+    [{ order_status: 'something_new' }, 'unclear', true],
+    [{ order_status: 'approved' }, 'paid', true],
     [hold, 'settling', true],
-    [{ ...hold, order_status: 'reversed', reversal_amount: '4999' }, 'over', false],
-    [{ ...reverse, order_status: 'approved', reversal_amount: '100' }, 'over', true],
+    [{ ...hold, order_status: 'reversed', reversal_amount: '4999' }, 'unpaid', false],
+    [{ ...hold, order_status: 'reversed', reversal_amount: '100' }, 'unclear', false],
+    [{ additional_info: '{"capture_status":"something_new"}' }, 'unclear', true],
+    [{ tran_type: 'verification' }, 'unclear', false],
+    [{ tran_type: 'something_new' }, 'unclear', false],
+    [{ ...reverse, order_status: 'approved', reversal_amount: '100' }, 'paid', true],
     // A reversal that is under way, or was declined: the order was paid before.
     [{ ...reverse, order_status: 'processing' }, 'settling', false],
-    [{ ...reverse, order_status: 'declined', reversal_amount: '100' }, 'settling', false],
+    [{ ...reverse, order_status: 'declined', reversal_amount: '100' }, 'unclear', false],
+    [{ ...reverse, order_status: 'expired' }, 'unclear', false],
   ]
   for (const [change, standing, listsRefunds] of cases) {
     const reply = await pollReply(orderOf(change))
@@ -179,8 +184,8 @@ test('a declined order can be paid until its checkout ends, a declined card neve
   const cases: readonly (readonly [Partial<Payment>, string])[] = [
     [{ expiresAt: null }, 'open'],
     [{ expiresAt: new Date('2026-11-20T12:00:01Z') }, 'open'],
-    [{ expiresAt: new Date('2026-11-20T12:00:00Z') }, 'over'],
-    [{ expiresAt: null, paymentMethodId: otherPaymentId }, 'over'],
+    [{ expiresAt: new Date('2026-11-20T12:00:00Z') }, 'unpaid'],
+    [{ expiresAt: null, paymentMethodId: otherPaymentId }, 'unpaid'],
   ]
   for (const [payment, expected] of cases) {
     assert.equal((await pollReply(declined, payment)).standing, expected)
@@ -194,7 +199,7 @@ test('of an order that nobody tried to pay, the status is enough', async (t) => 
   const blank = { payment_id: '', tran_type: '', masked_card: '', reversal_amount: '' }
   const cases: readonly (readonly [string, standing: string])[] = [
     ['created', 'open'],
-    ['expired', 'over'],
+    ['expired', 'unpaid'],
   ]
   for (const [order_status, standing] of cases) {
     assert.deepEqual(await pollReply(orderOf({ ...blank, order_status })), {
@@ -231,8 +236,8 @@ test('a reply that is not signed, or about another order, says nothing', async (
     const failure = await failureOf(pollReply(reply))
     assert.equal(failure, 'provider_reply_invalid', JSON.stringify(reply))
   }
-  assert.equal((await pollReply(orderOf({}))).standing, 'over')
-  assert.equal((await pollReply(orderOf({ parent_order_id: paymentId }))).standing, 'over')
+  assert.equal((await pollReply(orderOf({}))).standing, 'paid')
+  assert.equal((await pollReply(orderOf({ parent_order_id: paymentId }))).standing, 'paid')
 })
 
 test('free texts in a reply, whatever stands in them, keep nobody from reading it', async (t) => {

@@ -42,17 +42,44 @@ function toPollReply(order: Order, payment: Payment, now: Date): PollReply {
   return { outcomes, standing, listsRefunds: noneMade || told, refundsLag }
 }
 
+/** What is listed here is known; every other word, and every other combination, is `unclear`. */
 function standingOf(order: Order, payment: Payment, now: Date): Standing {
-  const { status, operation, capture } = order
-  if (status === 'expired' || status === 'reversed') return 'over'
-  if (status === 'approved') return capture === 'done' ? 'over' : 'settling'
-  // What failed may be a reversal, and then the order has been paid.
-  if (operation !== 'purchase') return 'settling'
-  if (status === 'created') return openTo(payment)
-  if (status !== 'declined') return 'settling'
-  // Whether an order that was declined expires at its end is not documented.
-  const hasEnded = payment.expiresAt !== null && payment.expiresAt <= now
-  return hasEnded || payment.paymentMethodId !== null ? 'over' : 'open'
+  const { operation, status } = order
+  if (operation === 'purchase') return purchaseStanding(order, payment, now)
+  // A reversal: the order was paid before. A card's verification takes no money, and ends nothing.
+  if (operation !== 'reverse') return 'unclear'
+  if (status === 'created' || status === 'processing') return 'settling'
+  const isDone = status === 'reversed' || (status === 'approved' && order.capture === 'done')
+  return isDone && order.capture !== 'held' ? 'paid' : 'unclear'
+}
+
+function purchaseStanding(order: Order, payment: Payment, now: Date): Standing {
+  switch (order.status) {
+    case 'created':
+      return openTo(payment)
+    case 'processing':
+      return 'settling'
+    case 'approved':
+      return approvedStandings[order.capture]
+    case 'declined':
+      return declinedStanding(payment, now)
+    case 'expired':
+      return 'unpaid'
+    case 'reversed':
+      if (order.capture !== 'held') return 'paid'
+      // Blocked money that was released whole was never paid.
+      return order.reversed === order.amount ? 'unpaid' : 'unclear'
+    default:
+      return 'unclear'
+  }
+}
+
+const approvedStandings = { done: 'paid', held: 'settling', unclear: 'unclear' } as const
+
+/** Whether an order that was declined expires at its end is not documented. */
+function declinedStanding({ expiresAt, paymentMethodId }: Payment, now: Date): Standing {
+  const hasEnded = expiresAt !== null && expiresAt <= now
+  return hasEnded || paymentMethodId !== null ? 'unpaid' : 'open'
 }
 
 /** A saved card is charged without a checkout. */
@@ -67,7 +94,7 @@ function openTo({ paymentMethodId }: Payment): Standing {
 function unpaidStanding(fields: Fields, payment: Payment): PollReply | undefined {
   const status = fields.get('order_status')
   if (status !== 'created' && status !== 'expired') return undefined
-  const standing = status === 'created' ? openTo(payment) : 'over'
+  const standing = status === 'created' ? openTo(payment) : 'unpaid'
   const outcome = ignored('no_outcome', detail(`order_status ${status}`))
   return { outcomes: [outcome], standing, listsRefunds: false }
 }

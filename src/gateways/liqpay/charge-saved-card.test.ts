@@ -93,7 +93,7 @@ test('a check against fraud leaves it open, and the status tells the rest', asyn
   assert.equal((await poll()).standing, 'settling')
   standIn.pay(paymentId)
   const reply = await poll()
-  assert.deepEqual([reply.outcomes, reply.standing], [[paid], 'over'])
+  assert.deepEqual([reply.outcomes, reply.standing], [[paid], 'paid'])
   assert.deepEqual(standIn.faults, [])
 })
 

@@ -49,7 +49,7 @@ test('an order that nobody has tried to pay is open until its form expires', asy
   assert.deepEqual(await poll(standIn), { ...unseen, standing: 'open' })
   const lastMoment = new Date(expiresAt.getTime() - 1)
   assert.equal((await poll(standIn, { now: lastMoment })).standing, 'open')
-  assert.equal((await poll(standIn, { now: afterwards })).standing, 'over')
+  assert.equal((await poll(standIn, { now: afterwards })).standing, 'absent')
   const forEver = paymentOf({ expiresAt: null })
   assert.equal((await poll(standIn, { now: afterwards }, forEver)).standing, 'open')
   assert.deepEqual(
@@ -81,11 +81,11 @@ test('each state of an order is told as its callback tells it', async () => {
   standIn.decline(paymentId)
   assert.deepEqual(await told(), ['payment', 'open', false])
   standIn.pay(paymentId)
-  assert.deepEqual(await told(), ['payment,payment_method', 'over', true])
+  assert.deepEqual(await told(), ['payment,payment_method', 'paid', true])
   standIn.refundByHand(paymentId, 235n)
-  assert.deepEqual(await told(), ['refund', 'settling', false])
+  assert.deepEqual(await told(), ['refund', 'paid', false])
   standIn.refundByHand(paymentId, 84000n)
-  assert.deepEqual(await told(), ['refund', 'over', true])
+  assert.deepEqual(await told(), ['refund', 'paid', true])
   assert.deepEqual(standIn.faults, [])
 })
 
@@ -111,26 +111,41 @@ test('a refused payment can be tried again while its form lives', async () => {
   for (const status of ['failure', 'error', 'try_again']) {
     const reply = replyOf({ status })
     assert.equal((await pollOf(reply)).standing, 'open', status)
-    assert.equal((await pollOf(reply, { at: afterwards })).standing, 'over', status)
-    assert.equal((await pollOf(reply, { payment: chargeOf().payment })).standing, 'over', status)
+    assert.equal((await pollOf(reply, { at: afterwards })).standing, 'unpaid', status)
+    assert.equal((await pollOf(reply, { payment: chargeOf().payment })).standing, 'unpaid', status)
   }
 })
 
-test('a step of the payer leaves an order open, and any other one has it settling', async () => {
+test('a step of the payer leaves an order open, and one of somebody else has it settling', async () => {
   for (const status of awaitsPayer) {
     const { standing } = await pollOf(replyOf({ status }), { at: afterwards })
     assert.equal(standing, 'open', status)
   }
-  for (const status of [...awaitsDecision, 'something_new', 'subscribed', 'unsubscribed']) {
+  for (const status of [...awaitsDecision, 'subscribed']) {
     const reply = await pollOf(replyOf({ status }), { at: afterwards })
     assert.equal(reply.standing, 'settling', status)
     assert.equal(reply.listsRefunds, false, status)
   }
 })
 
-test('money that was taken in a way that we do not know is not over', async () => {
-  assert.equal((await pollOf(replyOf({ action: 'p2p' }))).standing, 'settling')
-  assert.equal((await pollOf(replyOf({ status: 'reversed', amount: 'x' }))).standing, 'settling')
+test('a word that we do not know is unclear, and so is money that was taken otherwise', async () => {
+  for (const fields of [
+    { status: 'something_new' },
+    { status: 'unsubscribed' },
+    { action: 'p2p' },
+    { action: 'auth' },
+    { status: 'reversed', amount: 'x' },
+  ]) {
+    const { standing } = await pollOf(replyOf(fields), { at: afterwards })
+    assert.equal(standing, 'unclear', JSON.stringify(fields))
+  }
+})
+
+test('a hold that was let go is unpaid, and one that was taken first was paid', async () => {
+  const hold = { action: 'hold', status: 'reversed' }
+  assert.equal((await pollOf(replyOf(hold))).standing, 'unpaid')
+  const taken = { ...hold, completion_date: 1_795_000_000_000 }
+  assert.equal((await pollOf(replyOf(taken))).standing, 'paid')
 })
 
 test('refunds are all told where none or everything went back, and none is reserved', async () => {
@@ -217,7 +232,7 @@ test('a poll ends, whatever LiqPay does', async () => {
   }
   const late = await failureOf(poll(standIn, { signal: AbortSignal.timeout(100) }))
   assert.equal(late.code, 'provider_unreachable')
-  assert.equal((await poll(standIn)).standing, 'over')
+  assert.equal((await poll(standIn)).standing, 'paid')
   standIn.down = true
   assert.equal((await failureOf(poll(standIn))).code, 'provider_unreachable')
 })

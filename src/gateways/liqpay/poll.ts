@@ -6,7 +6,7 @@ import type { OperationContext, PollReply, PollRequest, Standing } from '../oper
 import { ask, errorCodeOf, refused, replyInvalid, shopOf, tellsPayment, type Shop } from './api.ts'
 import { interpretCallback } from './interpret.ts'
 import { amountOf, paymentIdOf, readFields, type Callback } from './payload.ts'
-import { awaitsPayer, mayBeTriedAgain, wasTaken } from './statuses.ts'
+import { awaitsDecision, awaitsPayer, mayBeTriedAgain, wasTaken } from './statuses.ts'
 
 /**
  * Asks for the status of the order that has our payment's id. Errors: `gateway_not_configured`,
@@ -24,7 +24,7 @@ export async function pollLiqpay(
     const outcomes = interpretCallback(callback)
     const isWhole = listsRefunds(callback)
     const standing = wasTaken.has(callback.status)
-      ? takenStanding(outcomes, isWhole)
+      ? takenStanding(outcomes)
       : untakenStanding(callback.status, payment, now)
     return { outcomes, standing, listsRefunds: isWhole }
   }
@@ -33,7 +33,8 @@ export async function pollLiqpay(
   if (code !== 'payment_not_found') throw refused('status', code)
   return {
     outcomes: [ignored('no_outcome', code)],
-    standing: unseenStanding(payment, now),
+    // LiqPay learns of an order when its payer pays: nobody asks it for a checkout beforehand.
+    standing: isOpenForm(payment, now) ? 'open' : 'absent',
     listsRefunds: false,
   }
 }
@@ -76,24 +77,19 @@ export function readOwn(
 }
 
 /**
- * Over, where all that happened is told. A part that went back (`reversed`) does not tell the payment
- * itself, and must not look like an order that nobody paid.
+ * Paid, where that is told. A part that went back (`reversed`) does not tell the payment itself, and
+ * a blocked amount may have been let go: that was never paid.
  */
-function takenStanding(outcomes: readonly Outcome[], isWhole: boolean): Standing {
-  const tells = (type: Outcome['type']) => outcomes.some((outcome) => outcome.type === type)
-  return tells('payment') || (tells('refund') && isWhole) ? 'over' : 'settling'
+function takenStanding(outcomes: readonly Outcome[]): Standing {
+  const payment = outcomes.find((outcome) => outcome.type === 'payment')
+  if (payment !== undefined) return payment.status === 'paid' ? 'paid' : 'unpaid'
+  return outcomes.some(({ type }) => type === 'refund') ? 'paid' : 'unclear'
 }
 
 function untakenStanding(status: string, payment: Payment, now: Date): Standing {
   if (awaitsPayer.has(status)) return 'open'
-  if (mayBeTriedAgain.has(status)) return isOpenForm(payment, now) ? 'open' : 'over'
-  return 'settling'
-}
-
-/** LiqPay learns of an order when its payer pays: nobody asks it for a checkout beforehand. */
-function unseenStanding(payment: Payment, now: Date): Standing {
-  if (payment.paymentMethodId !== null) return 'absent'
-  return isOpenForm(payment, now) ? 'open' : 'over'
+  if (mayBeTriedAgain.has(status)) return isOpenForm(payment, now) ? 'open' : 'unpaid'
+  return awaitsDecision.has(status) || status === 'subscribed' ? 'settling' : 'unclear'
 }
 
 /** Whether the signed form can still be posted: LiqPay refuses it after its `expired_date`. */

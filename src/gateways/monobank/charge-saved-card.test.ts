@@ -67,7 +67,7 @@ test('a declined charge has failed, and there is no page to try again on', async
   const reply = await chargeSavedCard(chargeRequest('uTokenOfACard'), contextOf(bank))
   assert.deepEqual(reply.outcomes, [{ ...paidOutcome, status: 'failed' }])
   const asked = { payment: charged({ checkoutReference: invoiceId }), handedAt: now }
-  assert.equal((await poll(asked, contextOf(bank))).standing, 'over')
+  assert.equal((await poll(asked, contextOf(bank))).standing, 'unpaid')
 })
 
 test('a token that the bank does not know is refused', async () => {
@@ -129,7 +129,7 @@ for (const trouble of ['never', 'cut', 'garbled', 'wrong'] as const) {
     assert.equal(bank.charges(paymentId), 1)
     assert.deepEqual(reply, {
       outcomes: [{ ...paidOutcome, checkoutReference: 'p2_00000002' }],
-      standing: 'over',
+      standing: 'paid',
       listsRefunds: true,
       checkout: { checkoutReference: 'p2_00000002' },
     })

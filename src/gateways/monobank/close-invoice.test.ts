@@ -24,7 +24,7 @@ test('an invoice that nobody has paid is taken away, also after a declined card'
     assert.equal(await closeCheckout({ payment, handedAt }, contextOf(bank)), 'closed')
     assert.deepEqual(sent(bank, 'close').at(-1), { invoiceId: payment.checkoutReference })
     const { standing } = await operations.poll({ payment, handedAt }, contextOf(bank))
-    assert.equal(standing, 'over')
+    assert.equal(standing, 'unpaid')
   }
 })
 

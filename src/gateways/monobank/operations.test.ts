@@ -66,7 +66,7 @@ test('while the token is replaced a poll asks with each, and everything else wit
   const token = `uTokenThatComesLater,${bank.config.token}`
   const context = contextOf(bank, { token })
   const request = { payment, handedAt: now }
-  assert.equal((await poll(request, context)).standing, 'over')
+  assert.equal((await poll(request, context)).standing, 'paid')
   const forbidden = { code: 'provider_refused', providerCode: 'FORBIDDEN' }
   const before = bank.asked.length
   assert.deepEqual(await failureOf(open(checkoutRequest(), context)), forbidden)
@@ -76,7 +76,7 @@ test('while the token is replaced a poll asks with each, and everything else wit
   assert.equal(bank.asked.length, before + 3)
   const first = contextOf(bank, { token: `${bank.config.token},uTokenThatIsOver` })
   assert.equal((await refund(refundRequest(payment), first)).status, 'pending')
-  assert.equal((await poll(request, first)).standing, 'over')
+  assert.equal((await poll(request, first)).standing, 'paid')
 })
 
 test('of an invoice that no token finds only refused tokens leave it open whether there is one', async () => {

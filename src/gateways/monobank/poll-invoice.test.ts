@@ -46,8 +46,8 @@ test('each state of an invoice is told as its callback tells it, with what may s
     [() => bank.decline(paymentId), [{ ...outcome, status: 'failed' }], 'open', false],
     [() => bank.delay(paymentId, 'processing'), unpaid('processing'), 'settling', false],
     [() => bank.delay(paymentId, 'hold'), unpaid('hold'), 'settling', false],
-    [() => bank.expire(paymentId), [{ ...outcome, status: 'canceled' }], 'over', false],
-    [() => bank.pay(paymentId), [outcome], 'over', true],
+    [() => bank.expire(paymentId), [{ ...outcome, status: 'canceled' }], 'unpaid', false],
+    [() => bank.pay(paymentId), [outcome], 'paid', true],
   ] as const
   for (const [step, outcomes, standing, listsRefunds] of steps) {
     step()
@@ -86,19 +86,21 @@ test('an invoice of ours that was given back whole had been paid, so that is tol
   const [first, second] = outcomes
   assert.deepEqual(first, { ...paidOutcome, checkoutReference: payable.checkoutReference })
   assert.equal(second?.type === 'refund' && 'amount' in second && second.amount, 15_075n)
-  assert.equal(standing, 'over')
+  assert.equal(standing, 'paid')
   const refunds = interpretText(bank.refundCallback(paymentId).body)
   assert.deepEqual(outcomes.slice(1), refunds)
 })
 
 test('one that began elsewhere may have been a hold that was let go', async () => {
   const reversed = { status: 'reversed', cancelList: [cancellation({ amount: 15_075 })] }
-  const types = async (more: Partial<Payment>) =>
-    (await told(reversed, more)).outcomes.map(({ type }) => type)
-  assert.deepEqual(await types({ checkout: 'none' }), ['refund'])
-  assert.deepEqual(await types({ checkout: 'closed' }), ['payment', 'refund'])
+  const said = async (more: Partial<Payment>) => {
+    const { outcomes, standing } = await told(reversed, more)
+    return [...outcomes.map(({ type }) => type), standing]
+  }
+  assert.deepEqual(await said({ checkout: 'none' }), ['refund', 'unclear'])
+  assert.deepEqual(await said({ checkout: 'closed' }), ['payment', 'refund', 'paid'])
   const paymentMethodId = '0198f0aa-0000-7000-8000-00000000cafe'
-  assert.deepEqual(await types({ checkout: 'none', paymentMethodId }), ['payment', 'refund'])
+  assert.deepEqual(await said({ checkout: 'none', paymentMethodId }), ['payment', 'refund', 'paid'])
 })
 
 test('a list of refunds that cannot be read is not a whole list', async () => {
@@ -120,13 +122,13 @@ test('after a declined card the page takes another one, until its time is over',
     (await told({ status: 'failure' }, { expiresAt })).standing
   assert.equal(await standingAt(null), 'open')
   assert.equal(await standingAt(new Date(now.getTime() + 1)), 'open')
-  assert.equal(await standingAt(now), 'over')
+  assert.equal(await standingAt(now), 'unpaid')
 })
 
-test('a status that nobody knows decides nothing, and excludes nothing', async () => {
+test('a status that nobody knows decides nothing, and is unclear', async () => {
   assert.deepEqual(await told({ status: 'blocked' }), {
     outcomes: [{ type: 'ignored', reason: 'unhandled_event', detail: 'blocked' }],
-    standing: 'open',
+    standing: 'unclear',
     listsRefunds: false,
   })
 })
@@ -181,7 +183,7 @@ test('a checkout that was never answered is found in the statement once somebody
   bank.pay(paymentId)
   assert.deepEqual(await poll(pollRequest(), contextOf(bank)), {
     outcomes: [{ ...paidOutcome, checkoutReference: 'p2_00000001' }],
-    standing: 'over',
+    standing: 'paid',
     listsRefunds: true,
     checkout: { checkoutReference: 'p2_00000001' },
   })
@@ -238,7 +240,7 @@ test('a poll asks again by itself, and ends when it is told to', async () => {
   const payable = await paid(bank)
   const request = { payment: payable, handedAt: now }
   bank.misbehave('poll', 'down', 'cut')
-  assert.equal((await poll(request, contextOf(bank))).standing, 'over')
+  assert.equal((await poll(request, contextOf(bank))).standing, 'paid')
   bank.misbehave('poll', 'garbled')
   assert.equal((await failureOf(poll(request, contextOf(bank)))).code, 'provider_reply_invalid')
   bank.misbehave('poll', 'wrong')

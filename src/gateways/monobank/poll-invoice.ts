@@ -54,17 +54,17 @@ const standings: ReadonlyMap<string, Standing> = new Map<string, Standing>([
   ['created', 'open'],
   ['processing', 'settling'],
   ['hold', 'settling'],
-  ['success', 'over'],
+  ['success', 'paid'],
   // The page takes another card until its time is over.
   ['failure', 'open'],
-  ['reversed', 'over'],
-  ['expired', 'over'],
+  ['expired', 'unpaid'],
 ])
 
 function standingOf(status: string, payment: Payment, now: Date): Standing {
   const { paymentMethodId, expiresAt } = payment
   const hasPage = paymentMethodId === null && (expiresAt === null || expiresAt > now)
-  if (status === 'failure' && !hasPage) return 'over'
-  // A status that we do not know excludes nothing.
-  return standings.get(status) ?? 'open'
+  if (status === 'failure' && !hasPage) return 'unpaid'
+  // A hold that was let go ends in the same word as money that was given back.
+  if (status === 'reversed' && isOurs(payment)) return 'paid'
+  return standings.get(status) ?? 'unclear'
 }

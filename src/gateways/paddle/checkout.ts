@@ -45,13 +45,18 @@ export function checkoutIn(transaction: JsonObject): Partial<OpenedCheckout> {
   }
 }
 
+/** What Paddle calls the price that is made for a payment: the payer does not see it. */
+export function priceNameOf(paymentId: string): string {
+  return `Payment ${paymentId}`
+}
+
 /**
  * One item with a price of its own. `tax_mode` is `internal`: the tax is within the price, so that
  * the payer pays exactly this amount wherever he lives. `standard` is the one category that every
  * account may sell in without asking Paddle first.
  */
 function transactionFor({ id, amount, currency, description }: Payment): object {
-  const name = `Payment ${id}`
+  const name = priceNameOf(id)
   const price = {
     description: name,
     unit_price: { amount: amount.toString(), currency_code: currency },

@@ -4,6 +4,7 @@ import type { OperationContext, PollRequest } from '../operations.ts'
 import { replyInvalid, requirePaddleApi } from './api.ts'
 import { findTransaction } from './find-transaction.ts'
 import { isId } from './payload.ts'
+import { standingOf } from './poll.ts'
 
 /**
  * Cancels the transaction where Paddle lets us: one that is `ready` or `billed`. A `draft`, which
@@ -29,7 +30,8 @@ export async function closeCheckout(
   const payment = { ...request.payment, checkoutReference: id }
   const transaction = await findTransaction(api, { ...request, payment })
   const status = textOf(transaction?.get('status'))
-  if (status !== 'draft' && status !== 'ready') return 'not_open'
+  const isDraft = status === 'draft' || status === 'ready'
+  if (transaction === undefined || !isDraft || standingOf(transaction) !== 'open') return 'not_open'
   context.log.info({ payment: payment.id }, 'Paddle cannot cancel a checkout that nobody has begun')
   return 'closed'
 }

@@ -1,29 +1,22 @@
 import { minutes } from '../../kernel/duration.ts'
-import { path, textOf, type JsonObject } from '../body/json.ts'
+import type { Payment } from '../../payments/payment.ts'
+import { isJsonObject, path, textOf, type JsonObject } from '../body/json.ts'
 import type { PollRequest } from '../operations.ts'
 import { replyInvalid, type PaddleApi } from './api.ts'
+import { priceNameOf } from './checkout.ts'
+import { isCharged } from './payload.ts'
 
 /**
- * A payment's transaction: the stored one, else the one that carries its id, among those that were
- * made when it was handed over. Undefined: Paddle has none.
+ * A payment's transaction: the stored one, else the one that names it, among those that were made
+ * when it was handed over. Undefined: Paddle has none.
  */
-export async function findTransaction(
+export function findTransaction(
   api: PaddleApi,
   { payment, handedAt }: PollRequest,
 ): Promise<JsonObject | undefined> {
-  if (payment.checkoutReference === null) return search(api, payment.id, handedAt)
-  const transaction = await api.get('transactions', payment.checkoutReference)
-  if (transaction !== undefined && isAnothers(transaction, payment.id)) {
-    throw replyInvalid(`GET /transactions/${payment.checkoutReference}`)
-  }
-  return transaction
-}
-
-/** A renewal carries the id of the first payment; its own is the transaction's. */
-function isAnothers(transaction: JsonObject, paymentId: string): boolean {
-  if (textOf(transaction.get('origin'))?.startsWith('subscription_')) return false
-  const stated = path(transaction, 'custom_data', 'payment_id') ?? undefined
-  return stated !== undefined && stated !== paymentId
+  return payment.checkoutReference === null
+    ? search(api, payment, handedAt)
+    : api.get('transactions', payment.checkoutReference)
 }
 
 /** Clocks that differ by more make every callback fail, too. */
@@ -36,7 +29,7 @@ const mostPerPage = '30'
 /** https://developer.paddle.com/api-reference/transactions/list-transactions */
 async function search(
   api: PaddleApi,
-  paymentId: string,
+  payment: Payment,
   handedAt: Date,
 ): Promise<JsonObject | undefined> {
   const from = new Date(handedAt.getTime() - clocksDiffer)
@@ -48,9 +41,39 @@ async function search(
     order_by: 'id[ASC]',
     per_page: mostPerPage,
   })
+  const names = payment.checkout === 'none' ? namesInCustomData : namesInPrice
+  let open: JsonObject | undefined
   for await (const page of pages) {
-    const found = page.find((one) => path(one, 'custom_data', 'payment_id') === paymentId)
-    if (found !== undefined) return found
+    const found = page.filter((one) => names(one, payment.id))
+    const charged = found.find(isCharged)
+    if (charged !== undefined) return charged
+    open ??= found[0]
   }
-  return undefined
+  return open
+}
+
+/** Only whoever has the API key can make a price: what we opened is known by the one that we made. */
+function namesInPrice(transaction: JsonObject, paymentId: string): boolean {
+  return priceNamesIn(transaction).includes(priceNameOf(paymentId))
+}
+
+/**
+ * The page and the payer can write custom data, so these count only for what the merchant has made
+ * by himself: no other payment's transaction is taken for this one's.
+ */
+function namesInCustomData(transaction: JsonObject, paymentId: string): boolean {
+  if (path(transaction, 'custom_data', 'payment_id') !== paymentId) return false
+  const others = priceNamesIn(transaction).filter((name) => name !== priceNameOf(paymentId))
+  return !others.some((name) => ourPrice.test(name))
+}
+
+const ourPrice = new RegExp(`^${priceNameOf('[0-9a-f-]{36}')}$`)
+
+function priceNamesIn(transaction: JsonObject): readonly string[] {
+  const items = transaction.get('items')
+  if (!Array.isArray(items)) throw replyInvalid('GET /transactions')
+  return items.flatMap((item) => {
+    const name = isJsonObject(item) ? textOf(path(item, 'price', 'description')) : undefined
+    return name ?? []
+  })
 }

@@ -21,31 +21,35 @@ interface Transaction {
   readonly api: PaddleApi | undefined
 }
 
-/** https://developer.paddle.com/api-reference/transactions/overview */
+/**
+ * What a transaction states of the payment that it was fetched for, or else of the one that it
+ * names. https://developer.paddle.com/api-reference/transactions/overview
+ */
 export async function interpretTransaction(
   event: PaddleEvent,
   api: PaddleApi | undefined,
+  fetchedFor?: string,
 ): Promise<Outcome> {
   const read = readEntity(event, 'txn_')
   if (!read.ok) return read.outcome
   const { entity, id } = read
   const origin = origins.get(textOf(entity.get('origin')) ?? '')
-  if (origin === undefined) {
+  if (origin === undefined && fetchedFor === undefined) {
     return ignored('unhandled_event', detail(`${event.type}, ${shownField(entity, 'origin')}`))
   }
   const meaning = meaningOf(event.type, entity)
   if (typeof meaning !== 'string') return ignored('no_outcome', meaning.undecided)
   const transaction = { id, entity, api }
-  const reference =
-    origin === 'checkout' ? referenceOfCheckout(entity) : await referenceOfRenewal(transaction)
+  const isRenewal = origin === 'renewal' && fetchedFor === undefined
+  const reference = isRenewal
+    ? await referenceOfRenewal(transaction)
+    : referenceOfCheckout(entity, fetchedFor)
   if (!reference.ok) return reference.outcome
   const first = { id: reference.paymentId }
   return {
     type: 'payment',
     status: meaning,
-    ...(origin === 'checkout'
-      ? { payment: first }
-      : { payment: { checkoutReference: id }, renews: first }),
+    ...(isRenewal ? { payment: { checkoutReference: id }, renews: first } : { payment: first }),
     ...(await moneyOf(transaction)),
     checkoutReference: id,
   }
@@ -85,7 +89,8 @@ function meaningOfAttempt(entity: JsonObject): Meaning {
     : { undecided: `payments[0].${shownField(newest, 'status')}` }
 }
 
-function referenceOfCheckout(entity: JsonObject): ReferenceResult {
+function referenceOfCheckout(entity: JsonObject, fetchedFor?: string): ReferenceResult {
+  if (fetchedFor !== undefined) return { ok: true, paymentId: fetchedFor }
   return readReference(entity) ?? refused(ignored('no_outcome', 'no payment reference'))
 }
 

@@ -44,6 +44,11 @@ export function isId(value: JsonValue | undefined, prefix: string): value is str
   return typeof value === 'string' && value.startsWith(prefix) && idGrammar.test(value)
 }
 
+/** Whether a transaction's money was taken. */
+export function isCharged(transaction: JsonObject): boolean {
+  return /^(?:paid|completed)$/.test(textOf(transaction.get('status')) ?? '')
+}
+
 /** What could be read of an amount; what could not is left out. */
 export interface StatedMoney {
   readonly amount?: bigint

@@ -64,7 +64,8 @@ for (const happen of ['pay', 'decline', 'expire'] as const) {
     const callback = await told(provider.paymentCallback(paymentId), context)
     assert.deepEqual(reply.outcomes, callback)
     assert.ok(callback.every(({ type }) => type === 'payment'))
-    assert.equal(reply.standing, happen === 'decline' ? 'open' : 'over')
+    const standings = { pay: 'paid', decline: 'open', expire: 'unpaid' } as const
+    assert.equal(reply.standing, standings[happen])
     assert.equal(reply.listsRefunds, happen === 'pay')
   })
 }
@@ -169,8 +170,27 @@ test('a payer who has done his part is settling, whatever Paddle calls it', asyn
   for (const status of ['draft', 'ready', 'billed', 'past_due']) {
     assert.equal(await standingOf(status), 'open', status)
   }
-  assert.equal(await standingOf('something_new'), 'settling')
-  assert.equal(await standingOf('paid', 'captured'), 'over')
+  assert.equal(await standingOf('paid', 'captured'), 'paid')
+  assert.equal(await standingOf('canceled', 'error'), 'unpaid')
+  assert.equal(await standingOf('canceled'), 'unpaid')
+})
+
+test('what Paddle says in other words, or against itself, is unclear and decides nothing', async (t) => {
+  const cases: readonly Fields[] = [
+    { status: 'something_new', payments: [{ status: 'error' }] },
+    { status: 'ready', payments: [{ status: 'something_new' }, { status: 'error' }] },
+    { status: 'ready', payments: [{ status: 'unknown' }] },
+    { status: 'ready', payments: [7] },
+    { status: 'ready', payments: 'none' },
+    { status: 'canceled', payments: [{ status: 'captured' }] },
+    { status: 'canceled', payments: [{ status: 'something_new' }] },
+    { status: null },
+  ]
+  for (const fields of cases) {
+    const reply = await polled(t, { entity: transaction(fields) })
+    const label = JSON.stringify(fields)
+    assert.deepEqual([typesOf(reply), reply.standing], [['no_outcome'], 'unclear'], label)
+  }
 })
 
 test('disputes are told too, and credits are nothing to us', async (t) => {
@@ -184,29 +204,35 @@ test('disputes are told too, and credits are nothing to us', async (t) => {
 })
 
 test('with a refund that cannot be read, none is taken for missing', async (t) => {
-  const adjustments = [adjustment(), adjustment({ status: 'something_new' })]
-  const reply = await polled(t, { entity: transaction(), adjustments })
-  assert.deepEqual(typesOf(reply), ['payment paid', 'refund paid', 'no_outcome'])
-  assert.equal(reply.listsRefunds, false)
+  for (const [fields, reason] of [
+    [{ status: 'something_new' }, 'no_outcome'],
+    [{ action: 'something_new' }, 'unhandled_event'],
+  ] as const) {
+    const adjustments = [adjustment(), adjustment(fields)]
+    const reply = await polled(t, { entity: transaction(), adjustments })
+    assert.deepEqual(typesOf(reply), ['payment paid', 'refund paid', reason])
+    assert.equal(reply.listsRefunds, false)
+  }
 })
 
-test("a renewal's transaction carries the first payment's id, and is its own all the same", async (t) => {
-  const first = '0198f0aa-4b1c-7cc3-9d52-000000000001'
-  const entity = renewal({ custom_data: { payment_id: first } })
-  const reply = await polled(t, { entity })
-  const [outcome] = reply.outcomes
-  const { payment: _, ...rest } = paidOutcome
-  assert.deepEqual(outcome, {
-    ...rest,
-    payment: { checkoutReference: transactionId },
-    renews: { id: first },
-  })
-})
-
-test('what is about another payment is refused', async (t) => {
+test('a transaction that is stored is this payment’s, whatever its custom data say by now', async (t) => {
   const stranger = { payment_id: '0198f0aa-4b1c-7cc3-9d52-00000000dead' }
-  const otherPayment = polled(t, { entity: transaction({ custom_data: stranger }) })
-  assert.equal((await failureOf(otherPayment)).code, 'provider_reply_invalid')
+  const cases: readonly Fields[] = [
+    transaction({ custom_data: { utm_source: 'mail' } }),
+    transaction({ custom_data: null }),
+    transaction({ custom_data: stranger }),
+    transaction({ custom_data: { payment_id: 7 } }),
+    transaction({ origin: 'something_new' }),
+    renewal({ custom_data: stranger }),
+    renewal({ custom_data: null, subscription_id: null }),
+  ]
+  for (const entity of cases) {
+    const { outcomes, standing } = await polled(t, { entity })
+    assert.deepEqual([outcomes, standing], [[paidOutcome], 'paid'], JSON.stringify(entity))
+  }
+})
+
+test('adjustments of another transaction are refused', async (t) => {
   const otherAdjustment = adjustment({ transaction_id: 'txn_another' })
   const mixed = polled(t, { entity: transaction(), adjustments: [adjustment(), otherAdjustment] })
   assert.equal((await failureOf(mixed)).code, 'provider_reply_invalid')

@@ -1,5 +1,6 @@
 import { ignored, type Outcome } from '../../payments/outcome.ts'
 import { isJsonObject, textOf, type JsonObject } from '../body/json.ts'
+import { detail } from '../detail.ts'
 import type { OperationContext, PollReply, PollRequest, Standing } from '../operations.ts'
 import { adjustmentsOf } from './adjustments.ts'
 import { replyInvalid, requirePaddleApi, type PaddleApi } from './api.ts'
@@ -7,7 +8,7 @@ import { checkoutIn } from './checkout.ts'
 import { findTransaction } from './find-transaction.ts'
 import { interpretAdjustment } from './interpret-adjustment.ts'
 import { interpretTransaction } from './interpret-transaction.ts'
-import { isId } from './payload.ts'
+import { isCharged, isId, shownField } from './payload.ts'
 
 /** What Paddle says of a payment: its transaction, and the adjustments once there is money. */
 export async function pollPayment(
@@ -20,25 +21,41 @@ export async function pollPayment(
     const outcomes = [ignored('no_outcome', 'no such transaction')]
     return { outcomes, standing: 'absent', listsRefunds: false }
   }
-  const status = textOf(transaction.get('status')) ?? ''
-  const charge = await interpretTransaction({ type: eventType(status), data: transaction }, api)
-  const adjustments = isCharged(status) ? await readAdjustments(api, transaction) : undefined
+  const standing = standingOf(transaction)
+  const charge = await chargeOf(transaction, { api, standing, paymentId: request.payment.id })
+  const adjustments = isCharged(transaction) ? await readAdjustments(api, transaction) : undefined
   return {
     outcomes: [charge, ...(adjustments?.outcomes ?? [])],
-    standing: standingOf(status, transaction),
+    standing,
     ...(request.payment.checkoutReference === null && { checkout: checkoutIn(transaction) }),
     listsRefunds: adjustments?.isWhole ?? false,
   }
 }
 
-/** The event that a transaction in this state was told by. */
-function eventType(status: string): string {
-  if (isCharged(status) || status === 'canceled') return `transaction.${status}`
-  return 'transaction.payment_failed'
+interface Asked {
+  readonly api: PaddleApi
+  readonly standing: Standing
+  readonly paymentId: string
 }
 
-function isCharged(status: string): boolean {
-  return status === 'paid' || status === 'completed'
+/** It is this payment's by its id, whatever its custom data say by now. */
+async function chargeOf(
+  transaction: JsonObject,
+  { api, standing, paymentId }: Asked,
+): Promise<Outcome> {
+  if (standing === 'unclear') {
+    const attempt = attemptIn(transaction) ?? 'none'
+    const said = `transaction ${shownField(transaction, 'status')}, attempt ${attempt}`
+    return ignored('no_outcome', detail(said))
+  }
+  return interpretTransaction({ type: eventType(transaction), data: transaction }, api, paymentId)
+}
+
+/** The event that a transaction in this state was told by. */
+function eventType(transaction: JsonObject): string {
+  const status = textOf(transaction.get('status'))
+  const isEnd = isCharged(transaction) || status === 'canceled'
+  return isEnd ? `transaction.${status}` : 'transaction.payment_failed'
 }
 
 interface Adjustments {
@@ -52,28 +69,47 @@ async function readAdjustments(api: PaddleApi, transaction: JsonObject): Promise
   if (!isId(id, 'txn_')) throw replyInvalid('GET /transactions')
   const adjustments = await adjustmentsOf(api, id)
   const outcomes = adjustments
+    .filter((adjustment) => !credits.has(textOf(adjustment.get('action')) ?? ''))
     .map((data) => interpretAdjustment({ type: 'adjustment.updated', data }))
-    // Credits, for example, are neither refunds nor disputes.
-    .filter((outcome) => !(outcome.type === 'ignored' && outcome.reason === 'unhandled_event'))
   return { outcomes, isWhole: outcomes.every(({ type }) => type !== 'ignored') }
 }
 
-/** The payer has done his part: https://developer.paddle.com/api-reference/transactions/overview */
-const settlingAttempts: ReadonlySet<string> = new Set([
-  'authorized',
-  'authorized_flagged',
-  'captured',
-  'pending_no_action_required',
-])
+/** Neither refunds nor disputes: they stay at Paddle as the customer's balance. */
+const credits: ReadonlySet<string> = new Set(['credit', 'credit_reverse'])
 
-function standingOf(status: string, transaction: JsonObject): Standing {
-  if (isCharged(status) || status === 'canceled') return 'over'
-  const payments = transaction.get('payments')
-  const newest = Array.isArray(payments) ? payments[0] : undefined
-  const attempt = isJsonObject(newest) ? textOf(newest.get('status')) : undefined
-  if (settlingAttempts.has(attempt ?? '')) return 'settling'
-  return payableStatuses.has(status) ? 'open' : 'settling'
+/** How a transaction stands; whatever is not listed here is `unclear`. */
+export function standingOf(transaction: JsonObject): Standing {
+  if (isCharged(transaction)) return 'paid'
+  const status = textOf(transaction.get('status')) ?? ''
+  const attempt = attempts.get(attemptIn(transaction)) ?? 'unclear'
+  if (status === 'canceled') return attempt === 'unpaid' ? 'unpaid' : 'unclear'
+  if (!payableStatuses.has(status)) return 'unclear'
+  return attempt === 'unpaid' ? 'open' : attempt
 }
 
-/** In any state that Paddle may add, nothing is taken for over. */
 const payableStatuses: ReadonlySet<string> = new Set(['draft', 'ready', 'billed', 'past_due'])
+
+type Attempt = 'unpaid' | 'settling'
+
+/** https://developer.paddle.com/api-reference/transactions/overview */
+const attempts: ReadonlyMap<string | undefined, Attempt> = new Map<string | undefined, Attempt>([
+  [undefined, 'unpaid'],
+  ['created', 'unpaid'],
+  ['action_required', 'unpaid'],
+  ['error', 'unpaid'],
+  ['canceled', 'unpaid'],
+  ['dropped', 'unpaid'],
+  ['authorized', 'settling'],
+  ['authorized_flagged', 'settling'],
+  ['captured', 'settling'],
+  ['pending_no_action_required', 'settling'],
+])
+
+/** The status of the newest attempt to pay, the first one listed; undefined where there is none. */
+function attemptIn(transaction: JsonObject): string | undefined {
+  const payments = transaction.get('payments') ?? []
+  if (!Array.isArray(payments)) return 'unreadable'
+  const [newest] = payments
+  if (newest === undefined) return undefined
+  return (isJsonObject(newest) && textOf(newest.get('status'))) || 'unreadable'
+}

@@ -179,7 +179,7 @@ test('a charge that waits for its payer can be closed', async () => {
   assert.equal(await started.closeCheckout(known), 'not_open')
   assert.partialDeepStrictEqual(await started.poll(known), {
     outcomes: [{ status: 'canceled' }],
-    standing: 'over',
+    standing: 'unpaid',
   })
   assert.deepEqual(started.standIn.faults, [])
 })

@@ -9,7 +9,7 @@ test('a checkout is closed once, and what is not open is left alone', async () =
   const payment = stripePayment({ checkoutReference: sessionId })
   assert.equal(await started.closeCheckout(payment), 'closed')
   assert.equal(await started.closeCheckout(payment), 'not_open')
-  assert.deepEqual((await started.poll(payment)).standing, 'over')
+  assert.deepEqual((await started.poll(payment)).standing, 'unpaid')
   const unknown = stripePayment({ checkoutReference: 'cs_test_unknown' })
   assert.equal(await started.closeCheckout(unknown), 'not_open')
   assert.deepEqual(started.standIn.faults, [])

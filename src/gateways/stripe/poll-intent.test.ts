@@ -19,20 +19,20 @@ test('a saved card’s charge is told by its intent, and found where it was not 
   assert.ok(checkoutReference)
   assert.deepEqual(await started.poll(chargedPayment()), {
     outcomes: [{ ...ofIntent, status: 'paid' }],
-    standing: 'over',
+    standing: 'paid',
     listsRefunds: true,
     checkout: { providerReference: intentId },
   })
   const again = await started.poll(chargedPayment({ providerReference: intentId }))
   assert.deepEqual(again, {
     outcomes: [{ ...ofIntent, status: 'paid' }],
-    standing: 'over',
+    standing: 'paid',
     listsRefunds: true,
   })
   assert.deepEqual(started.standIn.faults, [])
 })
 
-test('a charge that its payer has to confirm is open, and one that was declined is over', async () => {
+test('a charge that its payer has to confirm is open, and one that was declined is unpaid', async () => {
   await using started = await startOperations()
   const method = savedCard({ providerReference: 'pm_card_authenticationRequired' })
   await started.charge({ method, initiatedBy: 'customer' })
@@ -42,14 +42,15 @@ test('a charge that its payer has to confirm is open, and one that was declined 
   assert.match(waiting.checkout?.url ?? '', /^https:\/\/hooks\.stripe\.com\//)
   started.standIn.decline(paymentId)
   const declined = await started.poll(chargedPayment({ providerReference: intentId }))
-  assert.partialDeepStrictEqual(declined, { outcomes: [{ status: 'failed' }], standing: 'over' })
+  assert.partialDeepStrictEqual(declined, { outcomes: [{ status: 'failed' }], standing: 'unpaid' })
 })
 
 test('an intent of the merchant’s own is told in each state', async () => {
   const failed = { status: 'requires_payment_method', last_payment_error: { code: 'x' } }
   const cases = [
-    [{ status: 'succeeded' }, 'paid', 'over'],
-    [{ status: 'canceled' }, 'canceled', 'over'],
+    [{ status: 'succeeded' }, 'paid', 'paid'],
+    [{ status: 'canceled' }, 'canceled', 'unpaid'],
+    [{ status: 'something_new' }, undefined, 'unclear'],
     [failed, 'failed', 'open'],
     [{ status: 'requires_payment_method' }, undefined, 'open'],
     [{ status: 'requires_confirmation' }, undefined, 'open'],

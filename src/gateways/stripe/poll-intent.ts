@@ -41,15 +41,18 @@ export function isDeclined(intent: JsonObject): boolean {
 
 /** https://docs.stripe.com/payments/paymentintents/lifecycle */
 const standings: ReadonlyMap<unknown, Standing> = new Map<unknown, Standing>([
-  ['succeeded', 'over'],
-  ['canceled', 'over'],
+  ['requires_payment_method', 'open'],
+  ['requires_confirmation', 'open'],
+  ['requires_action', 'open'],
   ['processing', 'settling'],
   ['requires_capture', 'settling'],
+  ['succeeded', 'paid'],
+  ['canceled', 'unpaid'],
 ])
 
-/** What may become of an intent; `open` in every state that its payer can do something about. */
+/** How an intent stands by its status, and nothing else. */
 export function standingOf(intent: JsonObject): Standing {
-  return standings.get(intent.get('status')) ?? 'open'
+  return standings.get(intent.get('status')) ?? 'unclear'
 }
 
 /** Where the payer confirms it (3-D Secure). */

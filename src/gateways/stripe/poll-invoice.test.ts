@@ -39,7 +39,7 @@ test('a renewal is told by its invoice, as its callback tells it, with all its r
       { type: 'payment', status: 'paid', renews: { id: otherId } },
       { type: 'refund', payment: { id: paymentId }, refundReference: 're_1', amount: 99n },
     ],
-    standing: 'over',
+    standing: 'paid',
     listsRefunds: true,
   })
 })
@@ -49,8 +49,9 @@ test('an invoice that is not paid is told as far as it is decided', async () => 
     [{ status: 'draft' }, undefined, 'open'],
     [{ status: 'open', attempt_count: 0 }, undefined, 'open'],
     [{ status: 'open', attempt_count: 1 }, 'failed', 'open'],
-    [{ status: 'void' }, undefined, 'over'],
-    [{ status: 'uncollectible' }, undefined, 'over'],
+    [{ status: 'void' }, undefined, 'unpaid'],
+    [{ status: 'uncollectible' }, undefined, 'open'],
+    [{ status: 'something_new' }, undefined, 'unclear'],
   ] as const
   for (const [fields, status, standing] of cases) {
     const replies = {

@@ -18,16 +18,22 @@ export async function pollInvoice(
   const isPaid = invoice.get('status') === 'paid'
   return {
     outcomes: await invoiceNow(snapshot, invoice, lookUps),
-    standing: standings.get(invoice.get('status')) ?? 'over',
+    standing: standings.get(invoice.get('status')) ?? 'unclear',
     intents: isPaid && isId(id, 'in_') ? await payingIntents(id, api) : undefined,
     checkout: {},
   }
 }
 
-/** Stripe tries an open invoice again by itself, and its payer can pay it. */
+/**
+ * Stripe tries an open invoice again by itself, and its payer can pay it; so he can one that the
+ * merchant has given up. https://docs.stripe.com/invoicing/overview#invoice-statuses
+ */
 const standings: ReadonlyMap<unknown, Standing> = new Map<unknown, Standing>([
   ['draft', 'open'],
   ['open', 'open'],
+  ['uncollectible', 'open'],
+  ['paid', 'paid'],
+  ['void', 'unpaid'],
 ])
 
 /** As the event said that told of its state last. */

@@ -30,7 +30,7 @@ test('each state of a checkout is told as its callbacks tell it', async () => {
   standIn.pay(paymentId)
   assert.deepEqual(await started.poll(known), {
     outcomes: [{ ...charged, status: 'paid' }],
-    standing: 'over',
+    standing: 'paid',
     listsRefunds: true,
   })
   assert.deepEqual(standIn.faults, [])
@@ -43,7 +43,7 @@ test('a bank debit that bounces has failed, and nobody can pay any more', async 
   started.standIn.decline(paymentId)
   assert.deepEqual(await started.poll(known), {
     outcomes: [{ ...charged, status: 'failed' }],
-    standing: 'over',
+    standing: 'unpaid',
     listsRefunds: false,
   })
 })
@@ -54,7 +54,7 @@ test('an expired checkout is canceled', async () => {
   started.standIn.expire(paymentId)
   assert.deepEqual(await started.poll(known), {
     outcomes: [{ ...stated, status: 'canceled' }],
-    standing: 'over',
+    standing: 'unpaid',
     listsRefunds: false,
   })
 })
@@ -90,8 +90,20 @@ test('a checkout and its intent together tell how it stands', async () => {
     [open, { status: 'requires_payment_method', ...error }, 'failed', 'open'],
     [unpaid, null, undefined, 'settling'],
     [unpaid, { status: 'requires_action' }, undefined, 'settling'],
-    [unpaid, { status: 'requires_payment_method', ...error }, 'failed', 'over'],
-    [unpaid, { status: 'canceled' }, 'canceled', 'over'],
+    [unpaid, { status: 'requires_payment_method', ...error }, 'failed', 'unpaid'],
+    [unpaid, { status: 'canceled' }, 'canceled', 'unpaid'],
+    [unpaid, { status: 'something_new' }, undefined, 'unclear'],
+    [open, { status: 'canceled' }, undefined, 'open'],
+    [open, { status: 'something_new' }, undefined, 'unclear'],
+    [{ ...open, payment_status: 'paid' }, null, undefined, 'unclear'],
+    [{ ...open, payment_status: 'something_new' }, null, undefined, 'unclear'],
+    [{ ...unpaid, status: 'something_new' }, null, undefined, 'unclear'],
+    [{ ...unpaid, status: 'expired' }, null, 'canceled', 'unpaid'],
+    [{ ...unpaid, status: 'expired' }, { status: 'requires_action' }, 'canceled', 'unpaid'],
+    [{ ...unpaid, status: 'expired' }, { status: 'succeeded' }, undefined, 'unclear'],
+    [{ ...unpaid, status: 'expired' }, { status: 'processing' }, undefined, 'unclear'],
+    [{ payment_status: 'paid', status: 'expired' }, null, undefined, 'unclear'],
+    [{ payment_status: 'something_new', status: 'complete' }, null, undefined, 'unclear'],
   ] as const
   for (const [fields, paying, status, standing] of cases) {
     const payment_intent = paying && intent(paying)
@@ -116,7 +128,7 @@ test('checkouts of other kinds are told as their callbacks tell them', async () 
   })
   assert.partialDeepStrictEqual(await pollOf({ [of]: nothing }, known), {
     outcomes: [{ status: 'paid', amount: 0n }],
-    standing: 'over',
+    standing: 'paid',
     listsRefunds: true,
   })
   const subscription = session({ mode: 'subscription', payment_intent: null, invoice: 'in_1' })
@@ -131,7 +143,7 @@ test('checkouts of other kinds are told as their callbacks tell them', async () 
       { status: 'paid', providerReference: 'in_1' },
       { type: 'refund', amount: 99n },
     ],
-    standing: 'over',
+    standing: 'paid',
     listsRefunds: true,
   })
   const setup = session({ mode: 'setup', payment_intent: null, setup_intent: 'seti_1' })
@@ -144,6 +156,6 @@ test('checkouts of other kinds are told as their callbacks tell them', async () 
   const ofSetup = { [of]: setup, '/v1/setup_intents/seti_1?expand[]=payment_method': saved }
   assert.partialDeepStrictEqual(await pollOf(ofSetup, known), {
     outcomes: [{ type: 'payment_method', reference: 'pm_1' }],
-    standing: 'over',
+    standing: 'unclear',
   })
 })

@@ -1,5 +1,5 @@
-import { ignored, type Outcome } from '../../payments/outcome.ts'
-import { isJsonObject, type JsonObject } from '../body/json.ts'
+import { ignored } from '../../payments/outcome.ts'
+import { isJsonObject, textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import type { Standing } from '../operations.ts'
 import type { LookUps } from './api.ts'
@@ -35,13 +35,15 @@ export async function pollSession(
   }
 }
 
+const paidWords: ReadonlySet<unknown> = new Set(['paid', 'no_payment_required'])
+
 /** The intents that have paid it: of a subscription's checkout, those of its first invoice. */
 async function intentsOf(
   session: JsonObject,
   { api }: LookUps,
 ): Promise<readonly string[] | undefined> {
-  const unpaid = session.get('status') !== 'complete' || session.get('payment_status') === 'unpaid'
-  if (unpaid) return undefined
+  const isPaid = paidWords.has(session.get('payment_status'))
+  if (session.get('status') !== 'complete' || !isPaid) return undefined
   const intent = session.get('payment_intent')
   const invoice = session.get('invoice')
   if (isId(intent, 'pi_')) return [intent]
@@ -59,22 +61,61 @@ async function sessionNow(
   { session, intent }: WithIntent,
   lookUps: LookUps,
 ): Promise<Pick<Polled, 'outcomes' | 'standing'>> {
-  const status = session.get('status')
-  if (status === 'expired') return { outcomes: [sessionExpired(snapshot)], standing: 'over' }
-  if (status === 'complete') return completeNow(snapshot, { session, intent }, lookUps)
-  const said = detail(`session ${shownField(session, 'status')}`)
-  const declined = intent !== undefined && isDeclined(intent)
-  const settling = intent !== undefined && isAhead(intent)
-  return {
-    outcomes: [declined ? sessionFailed(snapshot) : ignored('no_outcome', said)],
-    standing: settling ? 'settling' : 'open',
+  switch (textOf(session.get('status')) ?? '') {
+    case 'open':
+      return openNow(snapshot, { session, intent })
+    case 'complete':
+      return completeNow(snapshot, { session, intent }, lookUps)
+    case 'expired':
+      return wasNotPaid({ session, intent })
+        ? { outcomes: [sessionExpired(snapshot)], standing: 'unpaid' }
+        : unclear(session)
+    default:
+      return unclear(session)
   }
 }
 
-/** An intent is ahead of its session for a moment. */
-function isAhead(intent: JsonObject): boolean {
-  return intent.get('status') === 'succeeded' || standingOf(intent) === 'settling'
+const unpaidWords: ReadonlySet<unknown> = new Set(['unpaid', 'no_payment_required'])
+
+/** Whether session and intent agree that no money was taken, and none is on its way. */
+function wasNotPaid({ session, intent }: WithIntent): boolean {
+  const ofIntent = intentStanding({ session, intent })
+  return unpaidWords.has(session.get('payment_status')) && /^(?:open|unpaid)$/.test(ofIntent)
 }
+
+/** Until its payer tries to pay, a session has no intent, or one that waits for him. */
+function intentStanding({ session, intent }: WithIntent): Standing {
+  if (intent !== undefined) return standingOf(intent)
+  return (session.get('payment_intent') ?? null) === null ? 'open' : 'unclear'
+}
+
+function unclear(session: JsonObject): Pick<Polled, 'outcomes' | 'standing'> {
+  const said = `session ${shownField(session, 'status')}, ${shownField(session, 'payment_status')}`
+  return { outcomes: [ignored('no_outcome', detail(said))], standing: 'unclear' }
+}
+
+function openNow(
+  snapshot: Snapshot,
+  { session, intent }: WithIntent,
+): Pick<Polled, 'outcomes' | 'standing'> {
+  if (!unpaidWords.has(session.get('payment_status'))) return unclear(session)
+  const said = detail(`session ${shownField(session, 'status')}`)
+  const declined = intent !== undefined && isDeclined(intent)
+  return {
+    outcomes: [declined ? sessionFailed(snapshot) : ignored('no_outcome', said)],
+    standing: besideOpen[intentStanding({ session, intent })],
+  }
+}
+
+/** An intent is ahead of its session for a moment; one that was canceled is followed by another. */
+const besideOpen = {
+  open: 'open',
+  unpaid: 'open',
+  settling: 'settling',
+  paid: 'settling',
+  absent: 'unclear',
+  unclear: 'unclear',
+} as const
 
 /** Its payer is done with it; where it is not paid, a slow method decides by way of the intent. */
 async function completeNow(
@@ -82,11 +123,16 @@ async function completeNow(
   { session, intent }: WithIntent,
   lookUps: LookUps,
 ): Promise<Pick<Polled, 'outcomes' | 'standing'>> {
-  const over = (outcome: Outcome) => ({ outcomes: [outcome], standing: 'over' as const })
-  if (session.get('payment_status') === 'unpaid' && intent !== undefined) {
-    if (isDeclined(intent)) return over(sessionFailed(snapshot))
-    if (intent.get('status') === 'canceled') return over(sessionOutcome(snapshot, () => 'canceled'))
+  const isUnpaid = session.get('payment_status') === 'unpaid'
+  if (isUnpaid && intent !== undefined) {
+    if (isDeclined(intent)) return { outcomes: [sessionFailed(snapshot)], standing: 'unpaid' }
+    if (intent.get('status') === 'canceled') {
+      return { outcomes: [sessionOutcome(snapshot, () => 'canceled')], standing: 'unpaid' }
+    }
   }
-  const standing: Standing = session.get('payment_status') === 'unpaid' ? 'settling' : 'over'
-  return { outcomes: await sessionCompleted(snapshot, lookUps), standing }
+  const outcomes = await sessionCompleted(snapshot, lookUps)
+  const isPaid = outcomes.some((outcome) => outcome.type === 'payment' && outcome.status === 'paid')
+  if (isPaid) return { outcomes, standing: 'paid' }
+  const isKnown = intentStanding({ session, intent }) !== 'unclear'
+  return { outcomes, standing: isUnpaid && isKnown ? 'settling' : 'unclear' }
 }

@@ -26,11 +26,13 @@ export async function pollStripe(
   const path = known ?? (await findPath(request, api))
   if (path === undefined) return absent
   const polled = await pollPath(path, { payment, api, log: context.log })
-  const refunds = polled.intents && (await refundsOf(polled.intents, payment, api))
+  const refunds = polled.intents && (await refundsOf(polled.intents, api))
+  const ours = refunds?.filter((refund) => isOurs(payment, refund)) ?? []
   return {
-    outcomes: [...polled.outcomes, ...(refunds ?? [])],
+    outcomes: [...polled.outcomes, ...ours.map((refund) => told(payment, refund))],
     standing: polled.standing,
-    listsRefunds: refunds !== undefined,
+    // One that names another payment may be the very one that we asked for.
+    listsRefunds: refunds?.length === ours.length,
     ...(known === undefined && { checkout: polled.checkout }),
   }
 }
@@ -81,8 +83,9 @@ async function pollPath(path: string, { payment, api, log }: Polling): Promise<P
   if (isSession) return pollSession(snapshot, object, lookUps)
   const polled = pollIntent(snapshot, object)
   // No page offers the charge of a saved card again.
-  const isOver = payment.paymentMethodId !== null && polled.outcomes[0]?.type === 'payment'
-  return isOver ? { ...polled, standing: 'over' } : polled
+  const [outcome] = polled.outcomes
+  const isDeclined = outcome?.type === 'payment' && outcome.status === 'failed'
+  return isDeclined && payment.paymentMethodId !== null ? { ...polled, standing: 'unpaid' } : polled
 }
 
 /** Stripe forgets nothing: then it is the account or the mode of the key that is wrong. */
@@ -96,16 +99,14 @@ function missing(path: string): QuittanceError {
 /** Every refund of the intents that paid a payment; made by us, by hand or by somebody else. */
 async function refundsOf(
   intents: readonly string[],
-  payment: Payment,
   api: StripeApi,
-): Promise<readonly Outcome[]> {
+): Promise<readonly JsonObject[]> {
   const lists = intents.map(async (intent) => {
     const refunds = await api.list('v1/refunds', { payment_intent: intent })
     if (refunds.every((refund) => refund.get('payment_intent') === intent)) return refunds
     throw notAskedFor('GET /v1/refunds')
   })
-  const refunds = (await Promise.all(lists)).flat()
-  return refunds.filter((refund) => isOurs(payment, refund)).map((refund) => told(payment, refund))
+  return (await Promise.all(lists)).flat()
 }
 
 /** One that names another payment is told of that one by its event. */

@@ -100,6 +100,7 @@ function asyncPaymentSucceeded(session: JsonObject): Meaning {
 }
 
 function expired(session: JsonObject): Meaning {
+  if (session.get('payment_status') === 'paid') return undecided(session, 'payment_status')
   return session.get('status') === 'expired' ? 'canceled' : undecided(session, 'status')
 }
 

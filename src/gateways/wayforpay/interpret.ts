@@ -72,7 +72,7 @@ function meaningOf({ transactionStatus: status, reasonCode }: SignedFields): Mea
         ? undecided(status, reasonCode)
         : 'failed'
     case 'Expired':
-      return 'canceled'
+      return reasonCode === reasonCodes.ok ? undecided(status, reasonCode) : 'canceled'
     case 'Refunded':
     case 'Voided':
       return 'money_returned'

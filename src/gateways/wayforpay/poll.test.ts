@@ -68,12 +68,12 @@ test('a poll says the same as the callback, in every state of an order', async (
   await using here = await startOpen()
   const steps: readonly (readonly [() => void, outcome: object, standing: string])[] = [
     [() => here.decline(id), stated('failed'), 'open'],
-    [() => here.expire(id), stated('canceled'), 'over'],
-    [() => here.pay(id), paid, 'over'],
+    [() => here.expire(id), stated('canceled'), 'unpaid'],
+    [() => here.pay(id), paid, 'paid'],
   ]
   for (const [step, outcome, standing] of steps) {
     step()
-    const listsRefunds = standing === 'over' && outcome === paid
+    const listsRefunds = outcome === paid
     assert.deepEqual(await here.ask(), { outcomes: [outcome], standing, listsRefunds })
     assert.deepEqual(await here.outcomesOf(here.paymentCallback(id)), [outcome])
   }
@@ -111,7 +111,7 @@ test('refunds are told as their sum, and the payment as paid, though its callbac
   await refund(refundOf(5000n), here.context())
   assert.deepEqual(await here.ask(), {
     outcomes: [paid, total(5000n)],
-    standing: 'over',
+    standing: 'paid',
     listsRefunds: true,
   })
   here.refundByHand(id, 10_075n)
@@ -124,7 +124,7 @@ test('while a refund is on its way no sum is told, and none counts as missing', 
   await using here = await startOpen({ balanceIsLow: true })
   here.pay(id)
   await refund(refundOf(5000n), here.context())
-  const waiting = { outcomes: [paid], standing: 'over', listsRefunds: false }
+  const waiting = { outcomes: [paid], standing: 'paid', listsRefunds: false }
   assert.deepEqual(await here.ask(), waiting)
   assert.deepEqual(await here.outcomesOf(here.refundCallback(id)), [
     nothing('RefundInProcessing 1138'),
@@ -173,17 +173,19 @@ test('each status says what may still become of the payment', async () => {
       [nothing('WaitingAuthComplete 1100')],
       'settling',
     ],
-    [{ reasonCode: 1101 }, [nothing('Approved 1101')], 'settling'],
-    [{ transactionStatus: 'Declined' }, [nothing('Declined 1100')], 'open'],
+    [{ reasonCode: 1101 }, [nothing('Approved 1101')], 'unclear'],
+    [{ transactionStatus: 'Declined' }, [nothing('Declined 1100')], 'unclear'],
+    [{ transactionStatus: 'Expired' }, [nothing('Expired 1100')], 'unclear'],
+    [{ transactionStatus: 'Declined', reasonCode: 1104 }, [stated('failed')], 'open'],
     [
       { transactionStatus: 'Martian' },
       [{ type: 'ignored', reason: 'unhandled_event', detail: 'Martian' }],
-      'settling',
+      'unclear',
     ],
     [
       { transactionStatus: 'Voided' },
       [{ type: 'payment', status: 'canceled', payment: { id }, ...binding }],
-      'over',
+      'unpaid',
     ],
   ]
   for (const [changes, outcomes, standing] of cases) {
@@ -195,18 +197,25 @@ test('what went back is told by every status that has a sum', async () => {
   const cases: readonly (readonly [Changes, outcomes: readonly object[]])[] = [
     [{ refundAmount: 50.5 }, [paid, total(5050n)]],
     [{ refundAmount: '50.50' }, [paid, total(5050n)]],
-    [{ transactionStatus: 'Voided', refundAmount: 150.75 }, [total(15_075n)]],
     [{ transactionStatus: 'Refunded', refundAmount: 150.75 }, [paid, total(15_075n)]],
   ]
   for (const [changes, outcomes] of cases) {
     const listsRefunds = true
-    assert.deepEqual(await replyFor(changes), { outcomes, standing: 'over', listsRefunds })
+    assert.deepEqual(await replyFor(changes), { outcomes, standing: 'paid', listsRefunds })
   }
+})
+
+test('a voided order of which a sum went back is unclear', async () => {
+  assert.deepEqual(await replyFor({ transactionStatus: 'Voided', refundAmount: 150.75 }), {
+    outcomes: [total(15_075n)],
+    standing: 'unclear',
+    listsRefunds: true,
+  })
 })
 
 test('without a sum nobody knows whether anything went back', async () => {
   for (const refundAmount of [null, '']) {
-    const reply = { outcomes: [paid], standing: 'over', listsRefunds: false }
+    const reply = { outcomes: [paid], standing: 'paid', listsRefunds: false }
     assert.deepEqual(await replyFor({ refundAmount }), reply)
   }
   for (const changes of [{ transactionStatus: 'Refunded' }, { refundAmount: 'ten' }]) {

@@ -6,7 +6,6 @@ import { chargeOf } from './charge.ts'
 import { findOrder, type OrderStatus } from './check-status.ts'
 import { paymentOutcome, statedBy } from './interpret.ts'
 import { orderReferenceOf } from './order-reference.ts'
-import type { SignedFields } from './payload.ts'
 import { reasonCodes } from './reason-code.ts'
 import {
   refundsSoFar,
@@ -30,7 +29,7 @@ export async function pollWayforpay(
   const outcomes = outcomesOf(order)
   return {
     outcomes,
-    standing: standingOf(order.signed),
+    standing: standingOf(order, outcomes),
     listsRefunds: listsRefunds(order, outcomes),
   }
 }
@@ -54,19 +53,30 @@ function outcomesOf(order: OrderStatus): readonly Outcome[] {
 }
 
 const standings: ReadonlyMap<string, Standing> = new Map<string, Standing>([
-  ['Approved', 'over'],
-  ['Expired', 'over'],
-  ['Refunded', 'over'],
-  ['RefundInProcessing', 'over'],
-  ['Voided', 'over'],
+  ['Created', 'open'],
   // Waits for its payer (1151), or for his next card.
   ['Declined', 'open'],
-  ['Created', 'open'],
+  ['InProcessing', 'settling'],
+  ['inProcessing', 'settling'],
+  ['Pending', 'settling'],
+  ['WaitingAuthComplete', 'settling'],
+  ['Approved', 'paid'],
+  ['Refunded', 'paid'],
+  ['RefundInProcessing', 'paid'],
+  ['Expired', 'unpaid'],
 ])
 
-function standingOf({ transactionStatus, reasonCode }: SignedFields): Standing {
-  const isUndecided = transactionStatus === 'Approved' && reasonCode !== reasonCodes.ok
-  return isUndecided ? 'settling' : (standings.get(transactionStatus) ?? 'settling')
+/** Any other status, and one that its reason code contradicts, is `unclear`. */
+function standingOf({ signed }: OrderStatus, outcomes: readonly Outcome[]): Standing {
+  const { transactionStatus, reasonCode } = signed
+  const isOk = reasonCode === reasonCodes.ok
+  if (transactionStatus === 'Approved' && !isOk) return 'unclear'
+  if (isOk && /^(?:Declined|Expired)$/.test(transactionStatus)) return 'unclear'
+  // A hold that was let go, unless a sum has gone back: then there was more to it.
+  if (transactionStatus === 'Voided') {
+    return outcomes.every(({ type }) => type === 'payment') ? 'unpaid' : 'unclear'
+  }
+  return standings.get(transactionStatus) ?? 'unclear'
 }
 
 /**

@@ -86,6 +86,8 @@ export function openTransaction(account: Account, body: NewTransaction): StandIn
     currency: body.currency_code,
     url: url.href,
     createdAt: now(),
+    priceName: price.description,
+    customData: body.custom_data,
     // Until the payer has said who he is.
     status: 'draft',
     attempts: [],
@@ -155,6 +157,8 @@ export function stranger(account: Account): HeldTransaction {
     currency: 'USD',
     url: `${defaultPaymentLink}?_ptxn=another`,
     createdAt: now(),
+    priceName: 'Payment 0198f0aa-0000-7000-8000-00000000dead',
+    customData: { payment_id: '0198f0aa-0000-7000-8000-00000000dead' },
     status: 'completed',
     attempts: ['captured'],
   }

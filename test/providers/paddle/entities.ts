@@ -10,6 +10,9 @@ export interface HeldTransaction {
   readonly currency: string
   readonly url: string
   readonly createdAt: string
+  readonly priceName: string
+  /** The page and the payer can replace it. */
+  customData: Readonly<Record<string, unknown>> | null
   status: 'draft' | 'ready' | 'completed' | 'canceled'
   /** Newest first. */
   attempts: readonly ('captured' | 'error')[]
@@ -43,10 +46,18 @@ export function renderTransaction(held: HeldTransaction): object {
     }
     return payments
   })
+  const { items, ...sample } = sampleTransaction(inputOf(held), { status }) as {
+    readonly items: readonly { readonly price: object }[]
+  }
   return {
-    ...sampleTransaction(inputOf(held), { status }),
+    ...sample,
+    items: items.map((item) => ({
+      ...item,
+      price: { ...item.price, description: held.priceName },
+    })),
     status: held.status,
     origin: 'api',
+    custom_data: held.customData,
     payments: attempts.flat(),
     checkout: { url: held.url },
   }

@@ -1,0 +1,68 @@
+import type { Standing } from '../gateways/operations.ts'
+import { assertNever } from '../kernel/errors.ts'
+import type { IgnoredReason } from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { Applied } from '../processing/applied.ts'
+
+/** What a poll came to, once its outcomes are applied. */
+export interface Polled {
+  /** As it stands now. */
+  readonly payment: Payment
+  readonly standing: Standing
+  readonly applied: readonly Applied[]
+}
+
+/**
+ * Why a person should look at what the provider says; undefined where all of it is understood.
+ * Until somebody has looked, nothing is concluded: no payment is canceled, no refund has failed.
+ */
+export function reviewOf(polled: Polled): string | undefined {
+  const found = oddityOf(polled)
+  return found && `needs a review: ${found}`
+}
+
+function oddityOf({ payment, standing, applied }: Polled): string | undefined {
+  const ignored = applied.filter((one) => one.kind === 'ignored')
+  const flagged = ignored.find(({ review }) => review)
+  if (flagged !== undefined) return shown(flagged)
+  const said = shown(ignored[0]) ?? 'nothing that it says settles the payment'
+  if (standing === 'unclear') return said
+  if (payment.status === 'paid') return undefined
+  switch (standing) {
+    case 'paid':
+      return said
+    case 'settling':
+      return undefined
+    case 'absent':
+      return isKnown(payment) ? 'the provider does not know what it has named itself' : undefined
+    case 'open':
+    case 'unpaid':
+      return applied.some(isRefund)
+        ? 'a refund of what nobody has paid'
+        : shown(ignored.find(({ result }) => !fitsUnpaid.has(result.reason)))
+    default:
+      return assertNever(standing)
+  }
+}
+
+type Ignored = Applied & { readonly kind: 'ignored' }
+
+/** `no_outcome (session status something_new)`. */
+function shown(ignored: Ignored | undefined): string | undefined {
+  if (ignored === undefined) return undefined
+  const { reason, detail } = ignored.result
+  return detail === undefined ? reason : `${reason} (${detail})`
+}
+
+/** By an id of the provider's: if it does not know that, the credentials are not those of then. */
+function isKnown({ checkoutReference, providerReference }: Payment): boolean {
+  return checkoutReference !== null || providerReference !== null
+}
+
+/** Any other reason says that the provider has spoken of something else, or in unknown words. */
+const fitsUnpaid: ReadonlySet<IgnoredReason> = new Set(['no_outcome', 'already_settled'])
+
+function isRefund(applied: Applied): boolean {
+  const type = applied.kind === 'claim' ? applied.type : applied.result.type
+  return type.startsWith('refund')
+}

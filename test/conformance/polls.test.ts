@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { builtin } from '../../src/gateways/builtin.ts'
+import type { Gateway } from '../../src/gateways/gateway.ts'
+import type { PollReply } from '../../src/gateways/operations.ts'
+import { readCredentials } from '../../src/gateways/credentials.ts'
+import { isQuittanceError } from '../../src/kernel/errors.ts'
+import { silentLog } from '../../src/kernel/log.ts'
+import type { Payment } from '../../src/payments/payment.ts'
+import { openMoney, type MoneyBilling } from '../money/money-billing.ts'
+import { providers } from '../money/providers.ts'
+import type { ApiObject, Rewording } from '../providers/provider-stand-in.ts'
+import { onPostgres } from '../support/databases.ts'
+
+// Every gateway that can be asked is held to it: whatever its provider may say of a paid object one
+// day, in words that we do not know, never reads as an end without money.
+
+/** It asks nobody and remembers nothing, so that no reply can be worded otherwise. */
+const askingNobody = 'fake'
+const asking = builtin.filter(({ poll, name }) => poll !== undefined && name !== askingNobody)
+
+/** The fields by which a gateway tells what became of a payment. */
+const decidingFields: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  stripe: [['status'], ['payment_status'], ['mode'], ['payment_intent', 'status']],
+  paddle: [['status'], ['origin'], ['custom_data', 'payment_id'], ['payments', '0', 'status']],
+  monobank: [['status'], ['amount']],
+  liqpay: [['status'], ['action'], ['amount']],
+  wayforpay: [['transactionStatus'], ['reasonCode'], ['amount']],
+  hutko: [['order_status'], ['tran_type'], ['additional_info'], ['amount']],
+}
+
+const unknownWords: readonly unknown[] = ['something_new', '', null, 7, [], {}]
+
+const month = 31 * 24
+
+for (const gateway of asking) {
+  onPostgres((engine) => {
+    describe(gateway.name, () => {
+      let billing: MoneyBilling
+      before(async () => {
+        const start = providers.find(([name]) => name === gateway.name)?.[1]
+        assert.ok(start, `${gateway.name} has a stand-in of its provider`)
+        billing = await openMoney(engine, await start())
+      })
+      after(async () => {
+        await billing.close()
+        await billing.provider.close()
+      })
+      const createPaid = async () => {
+        const payment = await billing.createOpened()
+        billing.provider.pay(payment.id)
+        return payment
+      }
+
+      const fields = decidingFields[gateway.name] ?? []
+      for (const path of fields) {
+        test(`${gateway.name}: a paid object with another ${path.join('.')} cancels nothing, ever`, async () => {
+          const payment = await createPaid()
+          await billing.pass(payment, month)
+          for (const word of unknownWords) {
+            billing.provider.reword(changing(path, word))
+            await assertNotLost(billing, payment, `${path.join('.')} ${JSON.stringify(word)}`)
+          }
+          billing.provider.reword()
+          await billing.core.payments.poll(payment.id)
+          assert.equal((await billing.details(payment)).status, 'paid')
+          assert.deepEqual(await billing.events(payment), ['PaymentSucceeded'])
+        })
+      }
+
+      test(`${gateway.name}: whatever is changed in a paid object, it never reads as unpaid`, async () => {
+        const payment = await billing.details(await createPaid())
+        const whole = await wordingOf(billing, payment)
+        const paths = pathsIn(whole)
+        assert.ok(paths.length > 5 && fields.every((path) => hasPath(whole, path)))
+        for (const path of paths) {
+          for (const word of ['something_new', null]) {
+            billing.provider.reword(changing(path, word))
+            const reply = await ask(gateway, billing, payment)
+            if (reply !== undefined) assertReadsAsNoEnd(reply, `${path.join('.')} ${word}`)
+          }
+        }
+        billing.provider.reword()
+      })
+    })
+  })
+}
+
+async function assertNotLost(billing: MoneyBilling, payment: Payment, what: string) {
+  await billing.core.payments.poll(payment.id).catch((error: unknown) => {
+    assert.ok(isQuittanceError(error), String(error))
+  })
+  const { status, pollError } = await billing.details(payment)
+  assert.match(status, /^(?:pending|paid)$/, what)
+  if (status === 'pending') assert.notEqual(pollError, null, what)
+}
+
+/** Undefined where the gateway refuses to read the reply: then nothing is concluded at all. */
+async function ask(
+  { poll }: Gateway,
+  { provider }: MoneyBilling,
+  payment: Payment,
+): Promise<PollReply | undefined> {
+  const now = new Date(payment.createdAt.getTime() + month * 3_600_000)
+  const expired = { ...payment, expiresAt: payment.createdAt }
+  const { config } = provider
+  const credentials = readCredentials(provider.gateway, {}, { production: false, config })
+  const context = { credentials, log: silentLog, signal: AbortSignal.timeout(60_000), now }
+  try {
+    return await poll?.({ payment: expired, handedAt: payment.createdAt }, context)
+  } catch (error) {
+    assert.ok(isQuittanceError(error), String(error))
+    return undefined
+  }
+}
+
+function assertReadsAsNoEnd({ standing, outcomes }: PollReply, what: string): void {
+  assert.match(standing, /^(?:paid|settling|unclear)$/, what)
+  for (const outcome of outcomes) {
+    assert.ok(outcome.type !== 'payment' || outcome.status === 'paid', what)
+  }
+}
+
+/** The object as the provider words it. */
+async function wordingOf(billing: MoneyBilling, payment: Payment): Promise<ApiObject> {
+  let found: ApiObject | undefined
+  billing.provider.reword((object) => {
+    found ??= object
+    return object
+  })
+  await ask(billing.provider.gateway, billing, payment)
+  billing.provider.reword()
+  assert.ok(found)
+  return found
+}
+
+/** Every field, also those of what is within. */
+function pathsIn(value: unknown, depth = 0): readonly (readonly string[])[] {
+  if (typeof value !== 'object' || value === null || depth > 2) return []
+  return Object.entries(value).flatMap(([name, inner]) => [
+    [name],
+    ...pathsIn(inner, depth + 1).map((path) => [name, ...path]),
+  ])
+}
+
+function hasPath(object: unknown, [name, ...rest]: readonly string[]): boolean {
+  if (name === undefined) return true
+  if (typeof object !== 'object' || object === null || !Object.hasOwn(object, name)) return false
+  return hasPath((object as ApiObject)[name], rest)
+}
+
+function changing(path: readonly string[], word: unknown): Rewording {
+  return (object) => {
+    const copy = structuredClone(object)
+    let within: Record<string, unknown> = copy
+    for (const name of path.slice(0, -1)) within = within[name] as Record<string, unknown>
+    within[path.at(-1) ?? ''] = word
+    return copy
+  }
+}

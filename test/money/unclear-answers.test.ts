@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, beforeEach, test } from 'node:test'
+import { sql } from 'kysely'
+import type { PollReply } from '../../src/gateways/operations.ts'
+import { isQuittanceError } from '../../src/kernel/errors.ts'
+import { ignored, type Outcome } from '../../src/payments/outcome.ts'
+import type { Payment } from '../../src/payments/payment.ts'
+import type { CreatePaymentInput } from '../../src/processing/payment-input.ts'
+import { onPostgres } from '../support/databases.ts'
+import type { StatedBilling } from '../support/stated-billing.ts'
+import { openScripted, opensAt, pollReply, type Script } from './scripted.ts'
+
+const codeOf = (error: unknown) => (isQuittanceError(error) ? error.code : String(error))
+const nothing = ignored('no_outcome', 'state 7')
+
+/** That nobody has paid is concluded from words that say just that, and from nothing else. */
+onPostgres((engine) => {
+  let billing: StatedBilling
+  let script: Script
+  before(async () => {
+    ;({ billing, script } = await openScripted(engine))
+  })
+  beforeEach(() => {
+    for (const key of Object.keys(script) as (keyof Script)[]) delete script[key]
+    script.open = opensAt('https://provider.example/pay')
+  })
+  after(() => billing.close())
+
+  const create = (input: Partial<CreatePaymentInput> = {}) =>
+    billing.create({
+      gateway: 'scripted',
+      amount: 10_000,
+      currency: 'USD',
+      checkout: true,
+      ...input,
+    })
+  const pass = ({ id }: Payment, hours: number) =>
+    sql`update billing.payments set
+        created_at = created_at - make_interval(hours => ${hours}::int),
+        handed_at = handed_at - make_interval(hours => ${hours}::int),
+        expires_at = expires_at - make_interval(hours => ${hours}::int)
+      where id = ${id} or parent_id = ${id}`.execute(billing.database.db)
+  const isDue = async ({ id }: Payment) => {
+    const { rows } = await sql<{ due: boolean }>`
+      select next_poll_at is not null as due from billing.payments
+      where id = ${id}`.execute(billing.database.db)
+    return rows[0]?.due
+  }
+  const statedOf = ({ id }: Payment, status: 'paid' | 'failed', fields: object = {}): Outcome => ({
+    type: 'payment',
+    payment: { id },
+    status,
+    amount: 10_000n,
+    currency: 'USD',
+    ...fields,
+  })
+  const refundOf = ({ id }: Payment, fields: object = {}): Outcome => ({
+    type: 'refund',
+    payment: { id },
+    status: 'paid',
+    amount: 10_000n,
+    currency: 'USD',
+    refundReference: `re_${id}`,
+    ...fields,
+  })
+  const answers = (reply: PollReply) => {
+    script.poll = async () => reply
+    script.closeCheckout = async () => 'closed'
+  }
+
+  const odd: readonly (readonly [string, (payment: Payment) => PollReply, RegExp])[] = [
+    [
+      'says that money was taken, and nothing that settles the payment',
+      () => pollReply([nothing], { standing: 'paid' }),
+      /^needs a review: no_outcome \(state 7\)$/,
+    ],
+    [
+      'says that money was taken, and nothing else',
+      () => pollReply([], { standing: 'paid' }),
+      /^needs a review: nothing that it says settles the payment$/,
+    ],
+    [
+      'says what its gateway does not know',
+      () => pollReply([nothing], { standing: 'unclear' }),
+      /^needs a review: no_outcome \(state 7\)$/,
+    ],
+    [
+      'calls it unpaid and speaks of our money',
+      () => pollReply([ignored('no_outcome', 'x', { money: true })], { standing: 'unpaid' }),
+      /^needs a review: no_outcome \(x\)$/,
+    ],
+    [
+      'calls it unpaid in a report that is not handled',
+      () => pollReply([nothing, ignored('unhandled_event', 'y')], { standing: 'unpaid' }),
+      /^needs a review: unhandled_event \(y\)$/,
+    ],
+    [
+      'calls a payment of another account unpaid',
+      (payment) =>
+        pollReply([statedOf(payment, 'failed', { merchantAccount: 'another' })], {
+          standing: 'unpaid',
+        }),
+      /^needs a review: merchant_mismatch$/,
+    ],
+    [
+      'calls it unpaid, and refunded',
+      (payment) => pollReply([refundOf(payment)], { standing: 'unpaid' }),
+      /^needs a review: a refund of what nobody has paid$/,
+    ],
+    [
+      'calls it open beside what is not handled',
+      () => pollReply([ignored('unhandled_event', 'z')], { standing: 'open' }),
+      /^needs a review: unhandled_event \(z\)$/,
+    ],
+  ]
+  for (const [what, replyOf, review] of odd) {
+    test(`a poll whose provider ${what} cancels nothing, and asks on`, async () => {
+      const payment = await create()
+      for (const hours of [1, 30, 24 * 31]) {
+        await pass(payment, hours)
+        answers(replyOf(payment))
+        const { payment: after } = await billing.core.payments.poll(payment.id)
+        assert.equal(after.status, 'pending')
+        assert.match(after.pollError ?? '', review)
+        assert.equal(await isDue(payment), true)
+      }
+      script.closeCheckout = async () => 'not_open'
+      await assert.rejects(
+        billing.core.payments.cancel(payment.id),
+        (error) => codeOf(error) === 'payment_not_cancelable',
+      )
+      assert.doesNotMatch((await billing.events(payment)).join(' '), /PaymentCanceled/)
+      answers(pollReply([statedOf(payment, 'paid')], { standing: 'paid' }))
+      const { payment: paid } = await billing.core.payments.poll(payment.id)
+      assert.deepEqual([paid.status, paid.pollError], ['paid', null])
+    })
+  }
+
+  test('a provider that does not know what it has named itself is asked on', async () => {
+    const named = { url: 'https://provider.example/pay', checkoutReference: randomUUID() }
+    script.open = async () => named
+    const payment = await create()
+    await pass(payment, 30)
+    answers(pollReply([nothing], { standing: 'absent' }))
+    const { payment: after } = await billing.core.payments.poll(payment.id)
+    assert.equal(after.status, 'pending')
+    assert.match(after.pollError ?? '', /^needs a review: the provider does not know/)
+    script.open = opensAt('https://provider.example/pay')
+    const unnamed = await create()
+    await pass(unnamed, 30)
+    assert.equal((await billing.core.payments.poll(unnamed.id)).payment.status, 'canceled')
+  })
+
+  test('a checkout that is found, and is another payment’s, says nothing of this one', async () => {
+    const checkoutReference = randomUUID()
+    script.open = async () => ({ url: 'https://provider.example/pay', checkoutReference })
+    const other = await create()
+    script.open = async () => {
+      throw new Error('cut')
+    }
+    const id = randomUUID()
+    await assert.rejects(create({ id }))
+    await pass({ ...other, id }, 30)
+    const canceled = { type: 'payment', payment: { id }, status: 'canceled' } as const
+    answers(pollReply([canceled], { standing: 'unpaid', checkout: { checkoutReference } }))
+    await assert.rejects(
+      billing.core.payments.poll(id),
+      (error) => codeOf(error) === 'provider_reply_invalid',
+    )
+    const { status, pollError } = await billing.details({ id })
+    assert.equal(status, 'pending')
+    assert.match(pollError ?? '', /belongs to another payment/)
+  })
+
+  test('a refund that is told and fits no row is not called a failure', async () => {
+    const payment = await create()
+    await billing.sayBy('scripted', {
+      type: 'payment',
+      payment: { id: payment.id },
+      status: 'paid',
+      amount: 10_000n,
+      currency: 'USD',
+    })
+    script.refund = async () => {
+      throw new Error('cut')
+    }
+    await assert.rejects(billing.core.refunds.create(payment.id, { amount: 5_000 }))
+    await pass(payment, 30)
+    const elsewhere = refundOf(payment, { status: 'pending', merchantAccount: 'another' })
+    const paid = statedOf(payment, 'paid')
+    for (const [standing, outcomes] of [
+      ['paid', [paid, elsewhere]],
+      ['unclear', [paid]],
+      ['unpaid', [paid]],
+    ] as const) {
+      answers(pollReply(outcomes, { standing, listsRefunds: true }))
+      await billing.core.payments.poll(payment.id)
+      assert.deepEqual(await billing.refunds(payment), ['pending 5000'])
+    }
+    answers(pollReply([paid], { standing: 'paid', listsRefunds: true }))
+    await billing.core.payments.poll(payment.id)
+    assert.deepEqual(await billing.refunds(payment), ['failed 5000'])
+  })
+
+  test('what nobody has paid by the provider’s own words is canceled', async () => {
+    const payment = await create()
+    await pass(payment, 1)
+    answers(pollReply([nothing], { standing: 'unpaid' }))
+    const { payment: after } = await billing.core.payments.poll(payment.id)
+    assert.deepEqual([after.status, after.pollError], ['canceled', null])
+    assert.deepEqual(await billing.events(payment), ['PaymentCanceled'])
+  })
+
+  test('where nothing can be closed, the provider is asked before a payment is canceled', async () => {
+    const { core } = billing
+    const mine = await create({ checkout: false })
+    answers(pollReply([statedOf(mine, 'paid')], { standing: 'paid' }))
+    await assert.rejects(
+      core.payments.cancel(mine.id),
+      (error) => codeOf(error) === 'payment_not_cancelable',
+    )
+    assert.equal((await billing.details(mine)).status, 'paid')
+    const other = await create({ checkout: false })
+    answers(pollReply([nothing], { standing: 'absent' }))
+    assert.equal((await core.payments.cancel(other.id)).status, 'canceled')
+  })
+})

@@ -17,6 +17,7 @@ import { describeError, rootOf } from './describe-error.ts'
 import type { Settings } from './env.ts'
 import { knownGateway } from './gateway-query.ts'
 import { withCore } from './open-core.ts'
+import { requireConsent, sendTarget } from './send-target.ts'
 
 const answerTimeoutMs = 30_000
 
@@ -44,14 +45,16 @@ export function listScenarios(nameOrAlias: string): Promise<Readonly<Record<stri
 /** Signs a callback as the provider would and posts it where the provider would. */
 export function sendCallback(nameOrAlias: string, options: SendOptions): Promise<SentCallback> {
   return withCore(async (core, settings) => {
+    requireConsent(settings.options.production, options.yes === true)
     const registered = registeredGateway(core, settings, nameOrAlias)
     const { gateway } = registered
     const scenario = scenarioOf(gateway, options.scenario)
     requireConfigured(registered)
+    const callbackUrl = core.url('billing.webhook', { gateway: gateway.name })
+    const url = sendTarget(options.url ?? callbackUrl, core.origin)
     const payment = await paymentFor(core, gateway, options)
     const now = systemClock()
     const callback = signCallback(registered, { scenario, payment, now, newId: newUuid })
-    const url = options.url ?? core.url('billing.webhook', { gateway: gateway.name })
     const answer = await post(url, callback)
     return { url, scenario, payment_id: payment.id, ...answer }
   })
@@ -110,6 +113,7 @@ async function post(
       method: 'POST',
       headers,
       body,
+      // A redirect may lead anywhere.
       redirect: 'manual',
       signal: AbortSignal.timeout(answerTimeoutMs),
     })

@@ -35,6 +35,9 @@ export const errorCatalogue = {
   public_url_unusable:
     'Set APP_URL to the public https origin of this service, or APP_NGROK_URL to that of a tunnel.',
   service_unreachable: 'Start it: npm start, or quittance serve; or give --url.',
+  send_in_production: 'Give --yes, and --payment ID, if that is what you want.',
+  send_url_foreign:
+    'Send to 127.0.0.1 on the machine of the service, or set APP_URL to its origin if it is yours.',
   payment_invalid: 'Correct the named field.',
   return_url_not_allowed:
     'Add its origin to return_origins (BILLING_RETURN_ORIGINS), or use one that is there.',

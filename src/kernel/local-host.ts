@@ -5,3 +5,10 @@ const localHosts =
 export function isLocalHost(hostname: string): boolean {
   return localHosts.test(hostname)
 }
+
+const loopbackHosts = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
+/** Whether a host name, as the parser of URLs leaves it, means this machine and no other. */
+export function isLoopback(hostname: string): boolean {
+  return loopbackHosts.test(hostname)
+}

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { builtin } from '../../src/gateways/builtin.ts'
@@ -143,6 +146,43 @@ test('send says what is wrong when the callback is not accepted', async () => {
   }
 })
 
+test('send follows no redirect: it could lead the signature anywhere', async () => {
+  await createPayment()
+  let asked = 0
+  const elsewhere = createServer((_, response) => {
+    asked += 1
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await once(elsewhere, 'listening')
+  const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`
+  const redirecting = createServer((_, response) => {
+    response.writeHead(307, { location }).end()
+  }).listen(0, '127.0.0.1')
+  await once(redirecting, 'listening')
+  const url = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}/`
+  const { code, stderr } = await quittance('send', 'fake', '--url', url)
+  redirecting.close()
+  elsewhere.close()
+  assert.equal(code, 1)
+  assert.match(stderr[0] ?? '', /not accepted: 307/)
+  assert.equal(asked, 0)
+})
+
+test('under NODE_ENV=production send settles nothing without --yes', async () => {
+  using production = temporaryFolder()
+  fillDataFolder(join(production.path, '.quittance'))
+  const config = 'export default { database: { allowEmbeddedInProduction: true } }'
+  writeFileSync(join(production.path, 'quittance.config.js'), config)
+  const env = { NODE_ENV: 'production', BILLING_FAKE: 'on' }
+  const send = (...args: readonly string[]) =>
+    runCommand(['send', 'fake', ...args], { cwd: production.path, env })
+  const refused = await send()
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr.join('\n'), /settles a real payment.* — Give --yes/)
+  assert.match((await send('--yes')).stderr.join('\n'), /no payment that can still be paid/)
+  assert.equal((await send('--list')).code, 0)
+})
+
 test('no table is wider than 80 columns', async () => {
   await createPayment()
   const tables = [
@@ -222,6 +262,10 @@ describe('what is not there ends with exit code 1 and one line:', () => {
     [['send', 'nowhere'], /nowhere/],
     [['send', 'stripe'], /stripe.*credentials/],
     [['send', 'fake', '--payment', unknown], /no payment/],
+    [
+      ['send', 'fake', '--url', 'http://127.0.0.1@evil.example/'],
+      /http:\/\/evil\.example is neither this machine nor .* — Send to 127\.0\.0\.1/,
+    ],
     [
       ['send', 'fake', '--url', 'http://127.0.0.1:1/'],
       /no answer from http:\/\/127\.0\.0\.1:1\/.* — Start it: npm start/,

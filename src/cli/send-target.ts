@@ -1,0 +1,29 @@
+import { QuittanceError } from '../kernel/errors.ts'
+import { isLoopback } from '../kernel/local-host.ts'
+
+/**
+ * Where a signed callback may go: to this machine or to the origin of our own. Anybody else could
+ * pass it on to the service, which takes the signature for some minutes. Told by the host as it is
+ * written: where a name leads may change between a look-up and the request.
+ * Errors: `send_url_foreign`, `usage`.
+ */
+export function sendTarget(url: string, ownOrigin: string): string {
+  const target = URL.parse(url)
+  if (target === null || !/^https?:$/.test(target.protocol)) {
+    throw new QuittanceError('usage', '--url must begin with http:// or https://')
+  }
+  if (target.origin === ownOrigin || isLoopback(target.hostname)) return target.href
+  throw new QuittanceError(
+    'send_url_foreign',
+    `${target.origin} is neither this machine nor ${ownOrigin}; a signed callback stays with us`,
+  )
+}
+
+/** What is sent settles payments as the provider would. Error: `send_in_production`. */
+export function requireConsent(production: boolean, yes: boolean): void {
+  if (!production || yes) return
+  throw new QuittanceError(
+    'send_in_production',
+    'under NODE_ENV=production this settles a real payment, for which nobody may have paid',
+  )
+}

@@ -21,11 +21,11 @@ const sampleCurrency = 'UAH'
 const everyAddress = new Set(['0.0.0.0', '::'])
 
 /** The same for a program: one line of JSON. */
-export function announceJson({ core }: OpenService, { url, apiToken }: HttpService): void {
+export function announceJson({ core }: OpenService, { url, shownToken }: HttpService): void {
   const callbacks = core.webhookPaths.map((path) => `${core.origin}${path}`)
   const gateways = Object.values(core.gateways()).filter(({ configured }) => configured)
   const names = gateways.map(({ name }) => name)
-  print(JSON.stringify({ url, callbacks, gateways: names, api_token: apiToken ?? null }))
+  print(JSON.stringify({ url, callbacks, gateways: names, api_token: shownToken ?? null }))
 }
 
 /** What a person wants to know once the service runs. */
@@ -49,11 +49,11 @@ function databaseLine({ options }: Settings): string {
   return `embedded, in ${options.database?.dataDir ?? '.quittance'}`
 }
 
-function apiLine({ url, apiToken }: HttpService, settings: Settings): string {
-  if (apiToken === undefined) return 'off; BILLING_API_TOKEN turns it on'
+function apiLine({ url, shownToken }: HttpService, settings: Settings): string {
+  if (shownToken === undefined) return 'off; BILLING_API_TOKEN turns it on'
   const token =
     settings.apiToken === undefined
-      ? `token of this run: ${apiToken}`
+      ? `token of this run: ${shownToken}`
       : 'token: the one in BILLING_API_TOKEN'
   return `${url}/billing/api, ${token}`
 }
@@ -95,8 +95,9 @@ async function announceSample({ core, settings }: OpenService, http: HttpService
   print()
   print('And this shows it:')
   print()
+  // Double quotes: the shell puts in a configured token.
   print(
-    `  curl -H 'authorization: Bearer ${http.apiToken ?? ''}' ${http.url}/billing/api/payments/${payment.id}`,
+    `  curl -H "authorization: Bearer ${http.shownToken ?? ''}" ${http.url}/billing/api/payments/${payment.id}`,
   )
   if (payment.checkoutUrl === null) return
   print()

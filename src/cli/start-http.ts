@@ -20,8 +20,11 @@ const stoppingReadiness: Readiness = {
 export interface HttpService {
   /** Origin that it answers at, here on this machine. */
   readonly url: string
-  /** Of the management API; undefined: it is off. */
-  readonly apiToken: string | undefined
+  /**
+   * The token of the management API as a shell may be given it, undefined: the API is off. Only one
+   * that was made for this run stands in the clear: what we print ends in logs.
+   */
+  readonly shownToken: string | undefined
   /** Not ready any more, accepts nothing new, finishes what is under way. */
   stop(): Promise<void>
 }
@@ -54,7 +57,7 @@ export async function startHttp({ core, settings, commandLog }: OpenService): Pr
   })
   return {
     url: server.url,
-    apiToken,
+    shownToken: settings.apiToken === undefined ? apiToken : '$BILLING_API_TOKEN',
     stop: () => {
       closing.abort()
       return server.close(requestGraceMs)

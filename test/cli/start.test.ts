@@ -112,6 +112,24 @@ describe('a stopped service', () => {
     assert.equal((await service.stop()).stdout.length, 1)
   })
 
+  test('a configured token is not printed; the curl takes it from the environment', async () => {
+    using folder = temporaryFolder()
+    fillDataFolder(join(folder.path, '.quittance'))
+    const token = 'configured-token-of-nobody'
+    const env = { BILLING_API_TOKEN: token }
+    const spoken = await startService({ cwd: folder.path, env })
+    const line = await spoken.line(show)
+    const { stdout } = await run('sh', ['-c', `${line.trim()} --silent --show-error`], { env })
+    assert.equal((JSON.parse(stdout) as ShownPayment).status, 'pending')
+    const first = await spoken.stop()
+    const asJson = await startService({ cwd: folder.path, env, args: ['--json'] })
+    const shown = JSON.parse(await asJson.line(/^\{"url"/)) as { readonly api_token: string }
+    assert.equal(shown.api_token, '$BILLING_API_TOKEN')
+    const second = await asJson.stop()
+    const said = [first, second].flatMap(({ stdout: out, stderr }) => [...out, ...stderr])
+    assert.doesNotMatch(said.join('\n'), new RegExp(token))
+  })
+
   test('a killed service leaves a database that opens again', async () => {
     using folder = temporaryFolder()
     fillDataFolder(join(folder.path, '.quittance'))

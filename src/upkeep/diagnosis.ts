@@ -39,6 +39,8 @@ export interface Backlog {
   readonly retriedCalls: number
   readonly failedCalls: number
   readonly reviewCalls: number
+  /** Since when the oldest of them has been waiting. */
+  readonly oldestReviewDays: number
   readonly failedDeliveries: number
 }
 
@@ -55,6 +57,8 @@ export async function readBacklog(database: Database): Promise<Backlog> {
         where state = 'pending' and attempts > 0) as "retriedCalls",
       (select count(*)::int from billing.webhook_calls where state = 'failed') as "failedCalls",
       (select count(*)::int from billing.webhook_calls where needs_review) as "reviewCalls",
+      (select coalesce(extract(day from clock_timestamp() - min(received_at)), 0)::int
+        from billing.webhook_calls where needs_review) as "oldestReviewDays",
       (select count(*)::int from billing.deliveries
         where state = 'failed') as "failedDeliveries"`.execute(database.db)
   return only(rows)

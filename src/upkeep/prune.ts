@@ -1,16 +1,20 @@
-import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../database/connect.ts'
 import { interval } from '../database/interval.ts'
-import type { Tables } from '../database/tables.ts'
+import type { Tables, WebhookCallsTable } from '../database/tables.ts'
 import { days, minutes } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 
-/** What was deleted. */
+/** What was deleted, and what is kept for a person. */
 export interface PruneResult {
   readonly deletedCalls: number
   /** Of those, calls that had failed for good. */
   readonly deletedFailedCalls: number
+  /** Of those, calls that needed a person for so long that they are given up. */
+  readonly deletedReviewCalls: number
+  /** Older than the window, and kept because nobody has looked at them. */
+  readonly keptReviewCalls: number
 }
 
 export interface PruneOptions {
@@ -22,6 +26,9 @@ export interface PruneOptions {
   readonly signal?: AbortSignal
 }
 
+/** Money may have moved: what needs a person is kept longer, but personal data not for ever. */
+export const longestReviewDays = 400
+
 const batchRows = 500
 /** Between two batches, so that intake and processing go on undisturbed. */
 const pauseMs = 20
@@ -29,26 +36,45 @@ const vacuumLimitMs = minutes(1)
 
 /**
  * Deletes finished calls older than the window, in small transactions. Their events stay: they are
- * the claims, and an old callback sent once more must still fire nothing.
+ * the claims, and an old callback sent once more must still fire nothing. Calls that need a person
+ * stay too, for 400 days at most.
  */
 export async function prune(database: Database, options: PruneOptions): Promise<PruneResult> {
-  let deletedCalls = 0
-  let deletedFailedCalls = 0
-  const total = options.onProgress && (await countPrunable(database.db, options.retentionDays))
+  const { retentionDays, onProgress, log } = options
+  const deleted = { calls: 0, failed: 0, review: 0 }
+  const total = onProgress && (await countPrunable(database.db, retentionDays))
   for (;;) {
-    const states = await deleteBatch(database.db, options.retentionDays)
-    deletedCalls += states.length
-    deletedFailedCalls += states.filter((state) => state === 'failed').length
-    options.onProgress?.(deletedCalls, Math.max(total ?? 0, deletedCalls))
-    if (states.length < batchRows) break
+    const batch = await deleteBatch(database.db, retentionDays)
+    deleted.calls += batch.length
+    deleted.failed += batch.filter(({ state }) => state === 'failed').length
+    deleted.review += batch.filter((call) => call.needs_review).length
+    onProgress?.(deleted.calls, Math.max(total ?? 0, deleted.calls))
+    if (batch.length < batchRows) break
     options.signal?.throwIfAborted()
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
-  if (database.kind === 'embedded' && deletedCalls > 0) await vacuum(database)
-  if (deletedFailedCalls > 0) {
-    options.log.warn({ calls: deletedFailedCalls }, 'pruned calls that had failed for good')
+  if (database.kind === 'embedded' && deleted.calls > 0) await vacuum(database)
+  const result = {
+    deletedCalls: deleted.calls,
+    deletedFailedCalls: deleted.failed,
+    deletedReviewCalls: deleted.review,
+    keptReviewCalls: await countKept(database.db, retentionDays),
   }
-  return { deletedCalls, deletedFailedCalls }
+  warn(result, log)
+  return result
+}
+
+function warn(result: PruneResult, log: Log): void {
+  const { deletedFailedCalls, deletedReviewCalls, keptReviewCalls } = result
+  if (deletedFailedCalls > 0) {
+    log.warn({ calls: deletedFailedCalls }, 'pruned calls that had failed for good')
+  }
+  if (deletedReviewCalls > 0) {
+    log.warn({ calls: deletedReviewCalls }, 'pruned calls that nobody had looked at')
+  }
+  if (keptReviewCalls > 0) {
+    log.warn({ calls: keptReviewCalls }, 'calls are kept that need a person to look at them')
+  }
 }
 
 /** A server does it by itself; the embedded database has no autovacuum. */
@@ -64,22 +90,37 @@ async function vacuum(database: Database): Promise<void> {
 }
 
 function prunable(retentionDays: number): RawBuilder<unknown> {
+  const reviewDays = Math.max(retentionDays, longestReviewDays)
   return sql`state in ('processed', 'ignored', 'failed')
-    and received_at < clock_timestamp() - ${interval(days(retentionDays))}`
+    and received_at < clock_timestamp() - ${interval(days(retentionDays))}
+    and (not needs_review or received_at < clock_timestamp() - ${interval(days(reviewDays))})`
 }
 
 async function countPrunable(db: Kysely<Tables>, retentionDays: number): Promise<number> {
+  return count(db, prunable(retentionDays))
+}
+
+async function countKept(db: Kysely<Tables>, retentionDays: number): Promise<number> {
+  const old = sql`received_at < clock_timestamp() - ${interval(days(retentionDays))}`
+  return count(db, sql`needs_review and ${old}`)
+}
+
+async function count(db: Kysely<Tables>, where: RawBuilder<unknown>): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from billing.webhook_calls
-    where ${prunable(retentionDays)}`.execute(db)
+    select count(*)::int as count from billing.webhook_calls where ${where}`.execute(db)
   return rows[0]?.count ?? 0
 }
 
-async function deleteBatch(db: Kysely<Tables>, retentionDays: number): Promise<readonly string[]> {
-  const { rows } = await sql<{ state: string }>`
+type DeletedCall = Pick<Selectable<WebhookCallsTable>, 'state' | 'needs_review'>
+
+async function deleteBatch(
+  db: Kysely<Tables>,
+  retentionDays: number,
+): Promise<readonly DeletedCall[]> {
+  const { rows } = await sql<DeletedCall>`
     delete from billing.webhook_calls where id in (
       select id from billing.webhook_calls where ${prunable(retentionDays)}
       order by received_at limit ${batchRows} for update skip locked
-    ) returning state`.execute(db)
-  return rows.map((row) => row.state)
+    ) returning state, needs_review`.execute(db)
+  return rows
 }

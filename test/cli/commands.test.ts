@@ -114,7 +114,7 @@ describe('every command with --json prints JSON and nothing else:', () => {
 })
 
 test('every command answers to the prefix billing:', async () => {
-  assert.deepEqual(await json('billing:prune'), { deleted_calls: 0, deleted_failed_calls: 0 })
+  assert.deepEqual(await json('billing:prune'), await json('prune'))
   assert.deepEqual(await json('billing:payments', 'list'), await json('payments', 'list'))
 })
 

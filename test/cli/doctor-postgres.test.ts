@@ -129,9 +129,10 @@ onPostgres((engine) => {
     }
     await database.query(`
       insert into billing.webhook_calls
-        (id, gateway, queue, url, headers, kind, payload, state, next_attempt_at, needs_review)
+        (id, gateway, queue, url, headers, kind, payload, state, next_attempt_at, needs_review,
+          received_at)
       select gen_random_uuid(), 'fake', 'default', '/', '{}', 'json', '{}', state,
-        now() - interval '10 minutes', state = 'ignored'
+        now() - interval '10 minutes', state = 'ignored', now() - interval '45 days'
       from unnest('{pending,failed,failed,ignored}'::text[]) as state`)
     await database.query(`
       with told as (
@@ -147,7 +148,11 @@ onPostgres((engine) => {
     assertFinding(seen.of('retries'), 'ok', /none/)
     assertFinding(seen.of('queue'), 'error', /1 pending, 0 in work, the oldest due for 6\d\d s/)
     assertFinding(seen.of('failed_calls'), 'warning', /2 failed.*calls replay --failed/)
-    assertFinding(seen.of('review'), 'warning', /1 need.*--needs-review/)
+    assertFinding(
+      seen.of('review'),
+      'warning',
+      /1 need.*, the oldest for 45 days.*--needs-review.*after 400 days/,
+    )
     assertFinding(seen.of('deliveries'), 'warning', /1 to queued listeners.*replay --failed/)
     assertFinding(seen.of('schedules'), 'warning', /prune is 9 h overdue/)
     await database.query("update billing.webhook_calls set attempts = 1 where state = 'pending'")

@@ -153,12 +153,41 @@ forEachDatabase((engine) => {
       assert.deepEqual(await billing.core.prune((deleted) => progress.push(deleted)), {
         deletedCalls: 3,
         deletedFailedCalls: 1,
+        deletedReviewCalls: 0,
+        keptReviewCalls: 0,
       })
       assert.deepEqual(progress, [3])
       for (const id of gone) assert.equal(await billing.core.calls.get(id), undefined)
       for (const id of kept) assert.ok(await billing.core.calls.get(id))
       assert.ok(log.lines.some((line) => line['msg'] === 'pruned calls that had failed for good'))
       await sql`delete from billing.webhook_calls`.execute(billing.database.db)
+    })
+
+    test('a call that needs a person is kept for 400 days, with a warning each time', async () => {
+      const { db } = billing.database
+      const flagged = async (state: string, days: number) => {
+        const id = await storeAged(state, days)
+        await sql`update billing.webhook_calls set needs_review = true where id = ${id}::uuid`.execute(
+          db,
+        )
+        return id
+      }
+      const kept = [await flagged('ignored', 31), await flagged('processed', 399)]
+      const gone = [await flagged('ignored', 401), await storeAged('ignored', 31)]
+      const result = await billing.core.prune()
+      assert.deepEqual(result, {
+        deletedCalls: 2,
+        deletedFailedCalls: 0,
+        deletedReviewCalls: 1,
+        keptReviewCalls: 2,
+      })
+      for (const id of gone) assert.equal(await billing.core.calls.get(id), undefined)
+      for (const id of kept) assert.ok(await billing.core.calls.get(id))
+      const warned = (message: string) => log.lines.find(({ msg }) => msg === message)?.['calls']
+      assert.equal(warned('pruned calls that nobody had looked at'), 1)
+      assert.equal(warned('calls are kept that need a person to look at them'), 2)
+      await sql`update billing.webhook_calls set needs_review = false`.execute(db)
+      assert.equal((await billing.core.prune()).deletedCalls, 2)
     })
 
     test('claims leave with the call, the event stays, and a resend on day 31 fires nothing', async () => {

@@ -2,6 +2,7 @@ import type { Database } from '../../database/connect.ts'
 import { pendingMigrations } from '../../database/migrate.ts'
 import { listKnownListeners } from '../../processing/known-listeners.ts'
 import type { ListenerRegistry } from '../../processing/listeners.ts'
+import { longestReviewDays } from '../../upkeep/prune.ts'
 import { tooOldSeconds } from '../../upkeep/readiness.ts'
 import { countListening, readBacklog, readSchedules } from '../../upkeep/diagnosis.ts'
 import { reconcileSchedule } from './check-reconcile.ts'
@@ -95,14 +96,18 @@ async function checkBacklog(database: Database): Promise<readonly Finding[]> {
       fix: 'See quittance calls list --state failed; then quittance calls replay --failed',
     }),
     none('review', backlog.reviewCalls, {
-      found: `${backlog.reviewCalls} need a person to look at them`,
-      fix: 'See: quittance calls list --needs-review',
+      found: `${backlog.reviewCalls} need a person to look at them${since(backlog.oldestReviewDays)}`,
+      fix: `See: quittance calls list --needs-review. They are deleted after ${longestReviewDays} days.`,
     }),
     none('deliveries', backlog.failedDeliveries, {
       found: `${backlog.failedDeliveries} to queued listeners failed for good`,
       fix: 'Mend the listener, then run: quittance calls replay --failed',
     }),
   ]
+}
+
+function since(oldestDays: number): string {
+  return oldestDays === 0 ? '' : `, the oldest for ${oldestDays} days`
 }
 
 function none(check: string, count: number, fault: Fault): Finding {

@@ -16,7 +16,7 @@ onPostgres((engine) => {
   let database: pg.Client
   before(async () => {
     folder = temporaryFolder()
-    const created = await engine.create()
+    const created = await engine.createEmpty()
     url = created.url ?? ''
     drop = () => created.drop()
     database = new pg.Client({ connectionString: url })

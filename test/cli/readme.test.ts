@@ -193,7 +193,7 @@ onPostgres((engine) => {
       .split('\n')
     assert.deepEqual(there?.slice(1).map(withoutPrefix), ['migrate', ...lasting])
     assert.ok(commands.includes(forget))
-    const { url = '', drop } = await engine.create()
+    const { url = '', drop } = await engine.createEmpty()
     await using ends = new AsyncDisposableStack()
     const place = ends.use(temporaryFolder())
     ends.defer(drop)

@@ -206,7 +206,7 @@ onPostgres((engine) => {
   let url = ''
   let drop = () => Promise.resolve()
   before(async () => {
-    const created = await engine.create()
+    const created = await engine.createEmpty()
     url = created.url ?? ''
     drop = () => created.drop()
   })

@@ -41,7 +41,7 @@ let database: TestDatabase
 
 /** A project as a reader has it: the package and others installed, one folder a page. */
 before(async () => {
-  database = await postgres.create()
+  database = await postgres.createEmpty()
   folder = temporaryFolder()
   const modules = join(folder.path, 'node_modules')
   mkdirSync(modules)

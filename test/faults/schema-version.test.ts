@@ -8,7 +8,7 @@ import { runCommand, startService } from '../support/process.ts'
 
 onPostgres((engine) => {
   test('F24: a pending migration refuses: nothing starts, nothing is stored, never 500', async () => {
-    const { url = '', drop } = await engine.create()
+    const { url = '', drop } = await engine.createEmpty()
     try {
       await using core = createCore({ database: { url } })
       const outdated = { code: 'database_schema_outdated', message: /0001_/ }

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import { createBilling, type Billing } from '../../src/create-billing.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
+import { migratedFolder } from '../support/embedded-template.ts'
 import { capturedLog, origin, signingSecret } from './service.ts'
 
 /** A billing as an app embeds it; nothing is processed, so that stored calls can be counted. */
@@ -12,9 +13,10 @@ export interface Embedded extends AsyncDisposable {
 
 export function embed(options: BillingOptions = {}): Embedded {
   const { log, logged } = capturedLog()
+  const place = migratedFolder()
   const billing = createBilling({
     url: origin,
-    database: { memory: true },
+    database: { dataDir: place.dataDir },
     gateways: { stripe: { signing_secret: signingSecret } },
     log,
     ...options,
@@ -23,7 +25,10 @@ export function embed(options: BillingOptions = {}): Embedded {
     billing,
     logged,
     stored: async () => (await billing.calls.list({ limit: 100 })).data.length,
-    [Symbol.asyncDispose]: () => billing.close(),
+    [Symbol.asyncDispose]: async () => {
+      await billing.close()
+      place.remove()
+    },
   }
 }
 

@@ -112,7 +112,7 @@ test('18: the fake gateway answers 403 in production, and its page is not there'
     work: false,
     billing: {
       production: true,
-      database: { memory: true, allowEmbeddedInProduction: true },
+      database: { allowEmbeddedInProduction: true },
     },
   })
   const payment = await service.core.payments.create(order)

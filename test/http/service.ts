@@ -7,6 +7,7 @@ import { listen, type Listening, type ListenOptions } from '../../src/http/serve
 import { createLog, type Log } from '../../src/kernel/log.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
+import { migratedFolder } from '../support/embedded-template.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 
 export const apiToken = 'test-token-for-the-management-api'
@@ -32,15 +33,16 @@ export interface ServiceOptions {
   readonly work?: boolean
 }
 
-/** The real core on a database in memory, behind the real server on a free port. */
+/** The real core on an embedded database, behind the real server on a free port. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { log, logged } = capturedLog()
+  const place = migratedFolder()
   const core = createCore({
     url: origin,
-    database: { memory: true },
     gateways: { stripe: { signing_secret: signingSecret } },
     log,
     ...options.billing,
+    database: { dataDir: place.dataDir, ...options.billing?.database },
   })
   await core.start()
   const worker = options.work === false ? undefined : await core.work()
@@ -67,6 +69,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await listening.close(1_000)
       await worker?.stop()
       await core.close()
+      place.remove()
     },
   }
 }

@@ -28,7 +28,8 @@ export async function openProxied(
   engine: TestEngine,
   { poolSize = 10, role, ...options }: ProxiedOptions = {},
 ): Promise<ProxiedBilling> {
-  const created = await engine.create()
+  // A role of its own owns the schema that it migrates.
+  const created = await (role === undefined ? engine.create() : engine.createEmpty())
   const direct = new pg.Pool({ connectionString: created.url, max: 2 })
   direct.on('error', () => {})
   const proxy = await startCutProxy(created.url ?? '')

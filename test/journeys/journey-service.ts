@@ -6,7 +6,7 @@ import type { Credentials, Gateway, SignInput } from '../../src/gateways/gateway
 import { newUuid } from '../../src/kernel/ids.ts'
 import { testCredentials } from '../../src/testing/test-credentials.ts'
 import { postgres } from '../support/databases.ts'
-import { runCommand, startService } from '../support/process.ts'
+import { startService } from '../support/process.ts'
 import { startStandIn } from '../support/stand-in.ts'
 
 const apiToken = 'token-of-the-journeys'
@@ -48,7 +48,6 @@ export async function startJourneys() {
   const wayforpay = await wayforpayStandIn()
   const env = { ...environment(), WAYFORPAY_API_BASE: wayforpay.base }
   const settings = { ...env, DATABASE_URL: database.url, BILLING_API_TOKEN: apiToken }
-  await runCommand(['migrate'], { env: settings })
   const service = await startService({ env: settings })
 
   const api = async <T>(path: string, init: RequestInit = {}): Promise<T> => {

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { coreOf } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
@@ -11,10 +10,9 @@ import type { CreatePaymentInput } from '../../src/processing/payment-input.ts'
 import { createRuntime, type Runtime } from '../../src/billing/runtime.ts'
 import { openTestBilling, type TestBilling as RecordedBilling } from '../../src/testing/index.ts'
 import { postgres, type TestEngine } from './databases.ts'
-import { fillDataFolder } from './embedded-template.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { migratedFolder } from './embedded-template.ts'
 
-/** A billing on an empty database of its own, and the database itself to look into. */
+/** A billing on a database of its own, and the database itself to look into. */
 export interface TestBilling {
   readonly core: BillingCore
   readonly database: Database
@@ -29,7 +27,7 @@ export async function openBilling(
   engine: TestEngine,
   options: BillingOptions = {},
 ): Promise<TestBilling> {
-  const { database, remove } = await emptyDatabase(engine)
+  const { database, remove } = await freshDatabase(engine)
   const runtime = createRuntime({ ...options, database })
   const core = coreOf(runtime)
   await core.migrate()
@@ -48,12 +46,12 @@ export async function openBilling(
   }
 }
 
-/** What merchants test with, on an empty database of its own. */
+/** What merchants test with, on a database of its own. */
 export async function openRecorded(
   engine: TestEngine,
   options: BillingOptions = {},
 ): Promise<RecordedBilling> {
-  const { database, remove } = await emptyDatabase(engine)
+  const { database, remove } = await freshDatabase(engine)
   const opened = await openTestBilling({ ...options, database })
   const close = async () => {
     await opened.close()
@@ -62,20 +60,18 @@ export async function openRecorded(
   return { ...opened, close, [Symbol.asyncDispose]: close }
 }
 
-interface EmptyDatabase {
+interface FreshDatabase {
   readonly database: { readonly url: string } | { readonly dataDir: string }
   remove(): Promise<void>
 }
 
-async function emptyDatabase(engine: TestEngine): Promise<EmptyDatabase> {
+async function freshDatabase(engine: TestEngine): Promise<FreshDatabase> {
   if (engine === postgres) {
     const { url = '', drop } = await postgres.create()
     return { database: { url }, remove: drop }
   }
-  const folder = temporaryFolder()
-  const dataDir = join(folder.path, 'data')
-  fillDataFolder(dataDir)
-  return { database: { dataDir }, remove: async () => folder.remove() }
+  const { dataDir, remove } = migratedFolder()
+  return { database: { dataDir }, remove: async () => remove() }
 }
 
 export function newPayment(

@@ -6,8 +6,19 @@ import { silentLog } from '../../src/kernel/log.ts'
 import { forEachDatabase } from './databases.ts'
 
 forEachDatabase((engine) => {
-  test('gives each caller an empty database that can be migrated', async () => {
+  test('gives each caller a migrated database', async () => {
     const { target, drop } = await engine.create()
+    const database = connect({ target, log: silentLog, poolSize: 2, applicationName: 'test' })
+    try {
+      assert.deepEqual(await pendingMigrations(database), [])
+    } finally {
+      await database.close()
+      await drop()
+    }
+  })
+
+  test('gives who asks for it an empty database that can be migrated', async () => {
+    const { target, drop } = await engine.createEmpty()
     const database = connect({ target, log: silentLog, poolSize: 2, applicationName: 'test' })
     try {
       assert.equal((await pendingMigrations(database)).length > 0, true)

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { describe } from 'node:test'
-import pg from 'pg'
 import type { DatabaseTarget } from '../../src/database/connect.ts'
-import { openTestEmbedded } from './embedded-template.ts'
+import { openTestEmbedded, type TemplateName } from './embedded-template.ts'
+import { createDatabase, dropDatabase } from './postgres-template.ts'
 
 export interface TestDatabase {
   readonly target: DatabaseTarget
@@ -13,12 +12,23 @@ export interface TestDatabase {
 
 export interface TestEngine {
   readonly name: 'embedded' | 'PostgreSQL'
-  /** An empty database of the caller's own. */
+  /** A database of the caller's own, migrated, without rows. */
   create(): Promise<TestDatabase>
+  /** One without our schema: for tests of the migrations, and of what holds before them. */
+  createEmpty(): Promise<TestDatabase>
 }
 
-export const embedded: TestEngine = { name: 'embedded', create: createEmbedded }
-export const postgres: TestEngine = { name: 'PostgreSQL', create: createOnPostgres }
+export const embedded: TestEngine = {
+  name: 'embedded',
+  create: () => createEmbedded('migrated'),
+  createEmpty: () => createEmbedded('empty'),
+}
+
+export const postgres: TestEngine = {
+  name: 'PostgreSQL',
+  create: () => createOnPostgres('migrated'),
+  createEmpty: () => createOnPostgres('empty'),
+}
 
 /** Declares the same tests once for each kind of database. */
 export function forEachDatabase(declare: (engine: TestEngine) => void): void {
@@ -46,31 +56,14 @@ function whyNoServer(): string {
   )
 }
 
-async function createEmbedded(): Promise<TestDatabase> {
-  const { socket, close } = await openTestEmbedded()
+async function createEmbedded(template: TemplateName): Promise<TestDatabase> {
+  const { socket, close } = await openTestEmbedded(template)
   return { target: { kind: 'embedded', ...socket }, drop: close }
 }
 
-async function createOnPostgres(): Promise<TestDatabase> {
+async function createOnPostgres(template: TemplateName): Promise<TestDatabase> {
   const server = serverUrl()
   if (server === undefined) throw new Error(`no PostgreSQL: ${whyNoServer()}`)
-  const name = `quittance_test_${randomUUID().replaceAll('-', '')}`
-  await onServer(server, `create database ${name} template template0`)
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  return {
-    target: { kind: 'postgres', url: url.href },
-    url: url.href,
-    drop: () => onServer(server, `drop database if exists ${name} with (force)`),
-  }
-}
-
-async function onServer(server: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
+  const url = await createDatabase(server, template)
+  return { target: { kind: 'postgres', url }, url, drop: () => dropDatabase(server, url) }
 }

@@ -8,7 +8,6 @@ import { silentLog } from '../../src/kernel/log.ts'
 import { until } from './billing.ts'
 import { postgres, type TestEngine } from './databases.ts'
 import { fillDataFolder } from './embedded-template.ts'
-import { runCommand } from './process.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export const apiToken = 'token-of-the-tests'
@@ -44,7 +43,6 @@ export async function deploy(engine: TestEngine): Promise<Deployment> {
     BILLING_API_TOKEN: apiToken,
     ...(created?.url === undefined ? {} : { DATABASE_URL: created.url }),
   }
-  await runCommand(['migrate'], { cwd, env })
   const target = async (): Promise<DatabaseTarget> =>
     created?.target ?? { kind: 'embedded', ...(await findEmbedded(dataDir)) }
   return {

@@ -1,50 +1,76 @@
-import { cpSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { connect } from '../../src/database/connect.ts'
 import { openEmbedded } from '../../src/database/embedded/open-embedded.ts'
+import { migrate } from '../../src/database/migrate.ts'
 import { silentLog } from '../../src/kernel/log.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
-/** Folder of an empty embedded database: copying it spares each test file the seconds of initdb. */
+/** Folder of the templates: copying one spares each test the seconds of initdb and migrations. */
 const templateVariable = 'QUITTANCE_TEST_EMBEDDED'
+
+/** `empty`: as initdb leaves it, for tests of the migrations themselves. */
+export type TemplateName = 'empty' | 'migrated'
 
 export interface OpenTestEmbedded {
   readonly socket: { readonly host: string; readonly port: number }
   close(): Promise<void>
 }
 
-/** Makes the template; afterwards every process of the test run finds it. */
+/** Makes the templates, or keeps those that are there; every process of the test run finds them. */
 export async function makeTemplate(): Promise<() => void> {
-  const folder = spaciousFolder('quittance-template-')
-  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
-  const database = await open(folder)
+  const kept = process.env[templateVariable]
+  if (kept !== undefined && existsSync(join(kept, 'migrated'))) return () => {}
+  const folder = temporaryFolder()
+  const empty = join(folder.path, 'empty')
+  const migrated = join(folder.path, 'migrated')
+  const database = await open(empty)
   await database.close()
-  process.env[templateVariable] = folder
-  return remove
+  cpSync(empty, migrated, { recursive: true })
+  await migrateFolder(migrated)
+  process.env[templateVariable] = folder.path
+  return folder.remove
 }
 
-/** An empty embedded database of the caller's own. */
-export async function openTestEmbedded(): Promise<OpenTestEmbedded> {
-  const template = process.env[templateVariable]
-  if (template === undefined) return open(undefined)
-  const folder = spaciousFolder('quittance-embedded-')
-  cpSync(template, folder, { recursive: true })
+async function migrateFolder(folder: string): Promise<void> {
   const { socket, close } = await open(folder)
+  const target = { kind: 'embedded', ...socket } as const
+  const database = connect({ target, log: silentLog, poolSize: 1, applicationName: 'template' })
+  await migrate(database)
+  await database.close()
+  await close()
+}
+
+/** An embedded database of the caller's own. */
+export async function openTestEmbedded(name: TemplateName): Promise<OpenTestEmbedded> {
+  const folder = temporaryFolder()
+  const data = join(folder.path, 'data')
+  fillDataFolder(data, name)
+  const { socket, close } = await open(data)
   return {
     socket,
     close: async () => {
       await close()
-      rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+      folder.remove()
     },
   }
 }
 
 /** Fills a data folder that does not exist yet, where there is a template. */
-export function fillDataFolder(dataDir: string): void {
-  const template = process.env[templateVariable]
-  if (template !== undefined) cpSync(template, dataDir, { recursive: true })
+export function fillDataFolder(dataDir: string, name: TemplateName = 'migrated'): void {
+  const templates = process.env[templateVariable]
+  if (templates !== undefined) cpSync(join(templates, name), dataDir, { recursive: true })
 }
 
-function open(dataDir: string | undefined) {
+/** A data folder of the caller's own, for a database without rows. */
+export function migratedFolder(): { readonly dataDir: string; remove(): void } {
+  const folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  fillDataFolder(dataDir)
+  return { dataDir, remove: folder.remove }
+}
+
+function open(dataDir: string) {
   return openEmbedded({
     dataDir,
     log: silentLog,
@@ -53,21 +79,4 @@ function open(dataDir: string | undefined) {
       throw error
     },
   })
-}
-
-const enoughBytes = 2 * 1024 ** 3
-
-/** In memory where the system offers that: these databases need not outlive the test. */
-function spaciousFolder(prefix: string): string {
-  const memory = '/dev/shm'
-  return mkdtempSync(join(freeBytes(memory) > enoughBytes ? memory : tmpdir(), prefix))
-}
-
-function freeBytes(folder: string): number {
-  try {
-    const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize
-  } catch {
-    return 0
-  }
 }

@@ -2,20 +2,30 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { makeTemplate } from './embedded-template.ts'
 import { freshBuild } from './fresh-build.ts'
+import { makePostgresTemplate } from './postgres-template.ts'
 
 /** Where the PostgreSQL server of this test run is; test files inherit it. */
 const serverVariable = 'QUITTANCE_TEST_POSTGRES'
 /** Why there is none. */
 const missingVariable = 'QUITTANCE_TEST_POSTGRES_MISSING'
 
-let server: ChildProcess | undefined
-let removeTemplate = () => {}
+const compileCache = new URL('../../node_modules/.cache/compile/', import.meta.url)
 
-/** Runs once before all test files: a build, one real PostgreSQL, one embedded template. */
+let server: ChildProcess | undefined
+const removals: (() => unknown)[] = []
+
+/** Runs once before all test files: a build, one real PostgreSQL, templates of both databases. */
 export async function globalSetup(): Promise<void> {
+  // What the files and our programs have in common is compiled once, not in each of the processes.
+  process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(compileCache)
   freshBuild()
-  const [remove] = await Promise.all([makeTemplate(), findPostgres()])
-  removeTemplate = remove
+  await Promise.all([makeTemplate().then((remove) => removals.push(remove)), preparePostgres()])
+}
+
+async function preparePostgres(): Promise<void> {
+  await findPostgres()
+  const server = process.env[serverVariable]
+  if (server !== undefined) removals.push(await makePostgresTemplate(server))
 }
 
 async function findPostgres(): Promise<void> {
@@ -40,7 +50,7 @@ async function findPostgres(): Promise<void> {
 
 /** Runs once after all test files, failed ones included. */
 export async function globalTeardown(): Promise<void> {
-  removeTemplate()
+  for (const remove of removals) await remove()
   const ending = server
   if (ending === undefined || ending.exitCode !== null) return
   const ended = new Promise((end) => ending.once('exit', end))

@@ -92,6 +92,12 @@ function launch(postgres: string, { data, port }: Placement): Promise<ChildProce
     max_connections: 200,
     shared_buffers: '128MB',
     max_wal_size: '1GB',
+    // It dies with the test run, and its files with it: what it writes need not survive a crash of
+    // the machine. A commit still waits for its record (synchronous_commit), as our code demands.
+    fsync: 'off',
+    full_page_writes: 'off',
+    wal_level: 'minimal',
+    max_wal_senders: 0,
     log_min_messages: 'log',
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])

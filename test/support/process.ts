@@ -57,7 +57,7 @@ after(() => {
 
 /** Nothing of the caller's settings leaks in: only what any shell has. */
 function cleanEnvironment(): Record<string, string> {
-  const kept = ['PATH', 'HOME', 'TMPDIR', 'PROVIDER_DATA']
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'PROVIDER_DATA', 'NODE_COMPILE_CACHE']
   return Object.fromEntries(
     kept.flatMap((name) => {
       const value = process.env[name]

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -9,7 +9,24 @@ export interface TemporaryFolder extends Disposable {
 
 /** An empty folder of the test's own; `using` or `remove()` takes it away with its content. */
 export function temporaryFolder(): TemporaryFolder {
-  const path = mkdtempSync(join(tmpdir(), 'quittance-'))
+  const path = mkdtempSync(join(spaciousPlace(), 'quittance-'))
   const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 5 })
   return { path, remove, [Symbol.dispose]: remove }
+}
+
+const memory = '/dev/shm'
+const enoughBytes = 2 * 1024 ** 3
+
+/** In memory where the system offers that: what tests write need not outlive them. */
+function spaciousPlace(): string {
+  return freeBytes(memory) > enoughBytes ? memory : tmpdir()
+}
+
+function freeBytes(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize
+  } catch {
+    return 0
+  }
 }

@@ -6,7 +6,7 @@ import { silentLog } from '../../src/kernel/log.ts'
 import { embedded } from './databases.ts'
 import { describeSchema } from './describe-schema.ts'
 
-const { target, drop } = await embedded.create()
+const { target, drop } = await embedded.createEmpty()
 const database = connect({ target, log: silentLog, poolSize: 2, applicationName: 'schema' })
 await migrate(database)
 writeFileSync(

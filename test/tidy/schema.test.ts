@@ -9,7 +9,7 @@ import { read } from './source-files.ts'
 
 forEachDatabase((engine) => {
   test('the migrations make the schema that is committed (npm run schema writes it)', async () => {
-    const { target, drop } = await engine.create()
+    const { target, drop } = await engine.createEmpty()
     const database = connect({ target, log: silentLog, poolSize: 2, applicationName: 'test' })
     try {
       await migrate(database)

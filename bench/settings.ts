@@ -29,10 +29,10 @@ export const full: Settings = {
 export const quick: Settings = {
   connections: [8, 16],
   rounds: 1,
-  firstWarmUpMs: 500,
-  warmUpMs: 100,
-  roundMs: 1_000,
+  firstWarmUpMs: 200,
+  warmUpMs: 50,
+  roundMs: 300,
   requests: 1_000,
-  backlog: { postgres: 200, embedded: 100 },
+  backlog: { postgres: 100, embedded: 50 },
   backlogRounds: 1,
 }

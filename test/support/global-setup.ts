@@ -64,7 +64,7 @@ function startServer(): Promise<Started> {
   // Detached: Ctrl-C must reach the test run alone, which then closes the server's input.
   const child = spawn(
     process.execPath,
-    [fileURLToPath(import.meta.resolve('./postgres-server.ts'))],
+    [fileURLToPath(import.meta.resolve('./postgres-server.ts')), '--in-memory'],
     {
       detached: true,
       stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,14 +1,17 @@
 /**
  * Runs one throw-away PostgreSQL server for as long as its standard input stays open, so that it
  * goes away with the test run however that ends: normally, by Ctrl-C or by `kill -9`.
+ * `--in-memory`: keeps its files there, where the system offers that. All settings that make it
+ * durable stay on, and cost nothing.
  * Prints one line of JSON: `{"url": "..."}` when ready, `{"error": "..."}` when it cannot start.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { chmod, chown, cp, mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { chmod, chown, cp, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort } from './free-port.ts'
+import { spaciousPlace } from './temporary-folder.ts'
 
 interface Account {
   readonly uid: number
@@ -31,8 +34,10 @@ function accountOf(user: string): Account {
   return { uid: read('-u'), gid: read('-g') }
 }
 
-async function openFolder(): Promise<string> {
-  for (const parent of new Set([tmpdir(), '/tmp', '/var/tmp'])) {
+const inMemory = process.argv.includes('--in-memory')
+
+async function openFolder(places: readonly string[]): Promise<string> {
+  for (const parent of new Set([...places, tmpdir(), '/tmp', '/var/tmp'])) {
     if (isRoot && !(await everybodyMayEnter(parent))) continue
     const folder = await mkdtemp(join(parent, 'quittance-postgres-'))
     await chmod(folder, 0o755)
@@ -92,10 +97,6 @@ function launch(postgres: string, { data, port }: Placement): Promise<ChildProce
     max_connections: 200,
     shared_buffers: '128MB',
     max_wal_size: '1GB',
-    // It dies with the test run, and its files with it: what it writes need not survive a crash of
-    // the machine. A commit still waits for its record (synchronous_commit), as our code demands.
-    fsync: 'off',
-    full_page_writes: 'off',
     wal_level: 'minimal',
     max_wal_senders: 0,
     log_min_messages: 'log',
@@ -137,11 +138,11 @@ async function stop(server: ChildProcess): Promise<void> {
 }
 
 async function run(): Promise<void> {
-  const folder = await openFolder()
+  // What is in memory may not be run: programs stay on the disk.
+  const folder = await openFolder([])
+  const home = await openFolder(inMemory ? [spaciousPlace()] : [])
   try {
     const { initdb, postgres } = await binariesIn(folder)
-    const home = join(folder, 'cluster')
-    await mkdir(home)
     if (account !== undefined) await chown(home, account.uid, account.gid)
     const data = join(home, 'data')
     await initialise(initdb, data)
@@ -151,7 +152,9 @@ async function run(): Promise<void> {
     await parentGone()
     await stop(server)
   } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+    for (const place of [home, folder]) {
+      await rm(place, { recursive: true, force: true, maxRetries: 3 })
+    }
   }
 }
 

@@ -18,7 +18,7 @@ const memory = '/dev/shm'
 const enoughBytes = 2 * 1024 ** 3
 
 /** In memory where the system offers that: what tests write need not outlive them. */
-function spaciousPlace(): string {
+export function spaciousPlace(): string {
   return freeBytes(memory) > enoughBytes ? memory : tmpdir()
 }
 

@@ -1,0 +1,15 @@
+import { after, before, test } from 'node:test'
+import { killAtRandom } from '../faults/kill-at-random.ts'
+import { forEachDatabase } from '../support/databases.ts'
+import { deploy, type Deployment } from '../support/deployment.ts'
+
+forEachDatabase((engine) => {
+  let deployment: Deployment
+  before(async () => {
+    deployment = await deploy(engine)
+  })
+  after(() => deployment.remove())
+
+  test('kill -9 of the service at 100 random moments under load loses and doubles nothing', () =>
+    killAtRandom(deployment, 100))
+})

@@ -5,7 +5,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
+import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
 import { builtin } from '../../src/gateways/builtin.ts'
+import { until as eventually } from '../support/billing.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { runCommand, startService, type Ending, type RunningService } from '../support/process.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -17,13 +20,19 @@ interface ShownPayment {
 
 let folder: TemporaryFolder
 let service: RunningService
+let database: pg.Client
 
 before(async () => {
   folder = temporaryFolder()
-  fillDataFolder(join(folder.path, '.quittance'))
+  const data = join(folder.path, '.quittance')
+  fillDataFolder(data)
   service = await startService({ cwd: folder.path })
+  const socket = await findEmbedded(data)
+  database = new pg.Client({ ...socket, user: 'quittance', database: 'quittance' })
+  await database.connect()
 })
 after(async () => {
+  await database.end()
   await service.stop()
   folder.remove()
 })
@@ -46,11 +55,13 @@ function createPayment(): Promise<ShownPayment> {
   return json('payments', 'create', '--gateway', 'fake', ...payable)
 }
 
+/** Looks into the database, for a command is a whole process. */
 async function until(id: string, status: string): Promise<void> {
-  for (let turn = 0; turn < 40; turn++) {
-    if ((await json<ShownPayment>('payments', 'show', id)).status === status) return
+  const isSo = async () => {
+    const { rows } = await database.query('select status from billing.payments where id = $1', [id])
+    return rows[0]?.status === status
   }
-  assert.fail(`payment ${id} did not become ${status}`)
+  await eventually(isSo, { what: `payment ${id} is ${status}` })
 }
 
 test('a payment is created, settled by send, and shown with what happened', async () => {

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Payment } from '../../src/payments/payment.ts'
 import { newPayment, openBilling, settled, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase, onPostgres } from '../support/databases.ts'
+import { forEachDatabase, onPostgres, postgres } from '../support/databases.ts'
 import { apiToken, deploy, finished, makeTable } from '../support/deployment.ts'
 import { startService, startWorker } from '../support/process.ts'
 import { paid, refund, refundedTotal } from '../support/stated-billing.ts'
@@ -75,6 +75,9 @@ onPostgres((engine) => {
 })
 
 forEachDatabase((engine) => {
+  // Statements of the embedded database take turns: fewer races show as much.
+  const rounds = engine === postgres ? 15 : 4
+  const races = rounds * 20
   let billing: TestBilling
   before(async () => {
     billing = await openBilling(engine, { extraGateways: [stating], listenerBudgetMs: 20_000 })
@@ -137,11 +140,11 @@ forEachDatabase((engine) => {
     return payment.id
   }
 
-  test('payments, refunds, returned refunds and disputes racing, 300 interleavings: all consistent', async () => {
+  test(`payments, refunds, returned refunds and disputes racing, ${races} interleavings: all consistent`, async () => {
     const { core, database } = billing
     const named: string[] = []
     const totals: string[] = []
-    for (let round = 0; round < 15; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       const ids = await Promise.all(
         Array.from({ length: 20 }, (_, index) => sendShuffled(index % 2 === 0)),
       )
@@ -153,21 +156,21 @@ forEachDatabase((engine) => {
       select p.status, d.status as dispute, count(*)::int as count
       from billing.payments p left join billing.disputes d on d.payment_id = p.id
       where p.type = 'charge' group by 1, 2`.execute(database.db)
-    assert.deepEqual(charges, [{ status: 'paid', dispute: 'lost', count: 300 }])
+    assert.deepEqual(charges, [{ status: 'paid', dispute: 'lost', count: races }])
 
     const { rows: kept } = await sql`
       select refunds, count(*)::int as count from (
         select parent_id, string_agg(status || ' ' || amount, ', ' order by amount desc) as refunds
         from billing.payments where parent_id = any(${named}::uuid[]) group by 1) as each
       group by 1`.execute(database.db)
-    assert.deepEqual(kept, [{ refunds: 'failed 1000, paid 700', count: 150 }])
+    assert.deepEqual(kept, [{ refunds: 'failed 1000, paid 700', count: races / 2 }])
 
     const { rows: sums } = await sql`
       select total, count(*)::int as count from (
         select parent_id, sum(amount)::int as total from billing.payments
         where parent_id = any(${totals}::uuid[]) and status = 'paid' group by 1) as each
       group by 1`.execute(database.db)
-    assert.deepEqual(sums, [{ total: 1_700, count: 150 }])
+    assert.deepEqual(sums, [{ total: 1_700, count: races / 2 }])
 
     const { rows: wrong } = await sql`
       select p.id, p.type, p.status, count(distinct e.id) as events, count(distinct t.ctid) as told

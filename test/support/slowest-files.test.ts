@@ -1,37 +1,36 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { temporaryFolder } from './temporary-folder.ts'
+import type { TestEvent } from 'node:test/reporters'
+import slowestFiles from './slowest-files.ts'
 
-const reporter = fileURLToPath(new URL('slowest-files.ts', import.meta.url))
-
-test('a run ends with its ten slowest files, the slowest first, the failed one included', async () => {
-  using folder = temporaryFolder()
-  mkdirSync(join(folder.path, 'of'))
-  const write = (name: string, ms: number) =>
-    writeFileSync(
-      join(folder.path, 'of', `${name}.test.js`),
-      `require('node:test')('waits', () => new Promise((end, fail) => setTimeout(${ms > 400 ? 'fail' : 'end'}, ${ms})))`,
-    )
-  for (let count = 0; count < 10; count += 1) write(`quick-${count}`, 0)
-  write('slow', 300)
-  write('slowest', 700)
-  const lines = (await runTests(folder.path)).split('\n')
-  const [title, first, second, ...others] = lines.slice(lines.indexOf('slowest files:'))
-  assert.equal(title, 'slowest files:')
-  assert.match(first ?? '', /^ +\d+\.\d s {2}of\/slowest\.test\.js$/)
-  assert.match(second ?? '', /^ +\d+\.\d s {2}of\/slow\.test\.js$/)
-  assert.equal(others.filter((line) => line.includes('of/quick-')).length, 8)
-})
-
-function runTests(cwd: string): Promise<string> {
-  const args = ['--test', `--test-reporter=${reporter}`, '--test-reporter-destination=stdout']
-  // As from a shell: not as a part of the run that this test belongs to.
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd, env }, (_error, stdout) => resolve(stdout))
-  })
+/** What node:test tells at the end of a file, and without a file at the end of the run. */
+function summary(file: string | undefined, seconds: number): TestEvent {
+  const counts = { cancelled: 0, passed: 1, skipped: 0, suites: 0, tests: 1, todo: 0, topLevel: 1 }
+  const data = { file, duration_ms: seconds * 1000, success: true, counts }
+  return { type: 'test:summary', data }
 }
+
+async function* inOrder(events: readonly TestEvent[]): AsyncGenerator<TestEvent> {
+  yield* events
+}
+
+test('a run ends with its ten slowest files, the slowest first', async () => {
+  const files = Array.from({ length: 12 }, (_, index) =>
+    summary(join(process.cwd(), `test/of-${index}.test.ts`), (index * 5) % 12),
+  )
+  let printed = ''
+  const run = inOrder([...files, summary(undefined, 60)])
+  for await (const text of slowestFiles(run)) printed += text
+  const order = [7, 2, 9, 4, 11, 6, 1, 8, 3, 10]
+  assert.equal(
+    printed,
+    [
+      '\nslowest files:',
+      ...order.map(
+        (index, place) => `${`${11 - place}.0`.padStart(7)} s  test/of-${index}.test.ts`,
+      ),
+      '',
+    ].join('\n'),
+  )
+})

@@ -64,6 +64,11 @@ export interface PaymentOutcome extends AccountStatement {
    * the reference that `payment` gives, one is made: the first one's payable, the stated money.
    */
   readonly renews?: PaymentReference
+  /**
+   * Of a `canceled` one: blocked money is let go. Where the payment is paid, so that it had been
+   * taken, all of it went back; or, where the report may be about an earlier try, a person looks.
+   */
+  readonly ifPaid?: 'refunded' | 'review'
 }
 
 interface AnyRefundOutcome extends AccountStatement {

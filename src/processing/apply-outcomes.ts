@@ -18,6 +18,7 @@ import { applyPayments, type Target } from './apply-payments.ts'
 import { applyRefund } from './apply-refund.ts'
 import { awaitingKey } from './awaiting.ts'
 import { makeRenewals } from './make-renewals.ts'
+import { refundByRelease } from './released-money.ts'
 
 /**
  * Applies what callbacks say: locks the payments' rows in the order of their ids, decides each
@@ -43,8 +44,14 @@ export async function applyOutcomes(
   for (const [step, result] of await applyPayments(db, targets, { payments, ...applying })) {
     applied.set(step, unpaid.has(step) ? flagged(result) : result)
   }
-  const others = steps.flat().filter((step) => !isPaymentStep(step))
   const several = new Map<Step, readonly Applied[]>()
+  for (const { step, payment } of targets) {
+    const charge = payments.get(payment.id) ?? payment
+    const refund = refundByRelease(step, applied.get(step), charge)
+    if (refund === undefined) continue
+    several.set(step, await applyRefund(db, { step: refund, charge }, applying.newId))
+  }
+  const others = steps.flat().filter((step) => !isPaymentStep(step))
   for (const step of others.toSorted(byReference)) {
     several.set(step, await applyOther(db, step, { payment: paymentOf(step), ...applying }))
   }

@@ -82,9 +82,10 @@ function expectedOf({ merchantId, meaning }: Vector): object {
   return {
     ...bound,
     currency,
-    ...(meaning?.refundedMinor === amountMinor
-      ? { status: 'refunded' }
-      : { status: status === 'refunded' ? 'paid' : status, providerReference, amountMinor }),
+    // What was refunded had been paid.
+    status: status === 'refunded' ? 'paid' : status,
+    providerReference,
+    amountMinor,
     ...(meaning?.refundedMinor !== undefined && { refundedMinor: meaning.refundedMinor }),
   }
 }
@@ -93,20 +94,15 @@ function meaningOf([first, ...more]: readonly Outcome[]): object {
   assert.ok(first)
   if (first.type === 'ignored') return { status: 'ignored' }
   const refund = [first, ...more].find((outcome) => outcome.type === 'refund')
-  assert.ok(first.type === 'payment' || first.type === 'refund')
-  assert.ok('id' in first.payment)
+  assert.ok(first.type === 'payment' && 'id' in first.payment)
   const { merchantAccount, currency, payment } = first
   return {
     merchantAccount,
     reference: payment.id,
     currency,
-    ...(first.type === 'refund'
-      ? { status: 'refunded' }
-      : {
-          status: first.status,
-          providerReference: first.providerReference,
-          amountMinor: Number(first.amount),
-        }),
+    status: first.status,
+    providerReference: first.providerReference,
+    amountMinor: Number(first.amount),
     ...(refund && 'refundedTotal' in refund && { refundedMinor: Number(refund.refundedTotal) }),
   }
 }

@@ -112,7 +112,11 @@ function expectedOf({ name, decodedData = '{}', meaning }: Vector): readonly unk
     case 'refunded': {
       const refundedTotal = BigInt(meaning.refundedMinor ?? 0)
       const { currency } = money
-      return [{ type: 'refund', payment, status: 'paid', refundedTotal, currency, ...account }]
+      const { providerReference: _, ...paidBefore } = own
+      return [
+        { ...paidBefore, status: 'paid' },
+        { type: 'refund', payment, status: 'paid', refundedTotal, currency, ...account },
+      ]
     }
     case 'subscription-created':
       return [

@@ -110,7 +110,9 @@ function shownMeaning(meaning: Meaning): readonly string[] {
   const { status, reference, rawReference, amountMinor, currency } = meaning
   if (status === 'pending' || status === 'ignored') return ['nothing']
   const references = rawReference === undefined ? [reference] : [rawReference, reference]
-  return [[status, ...references, amountMinor, currency].join(' ')]
+  const told = [...references, amountMinor, currency].join(' ')
+  // What was refunded had been paid.
+  return status === 'refunded' ? [`paid ${told}`, `refunded ${told}`] : [`${status} ${told}`]
 }
 
 interface SigningData {

@@ -5,6 +5,17 @@ import { settled } from '../support/billing.ts'
 import { openMoney, type MoneyBilling } from './money-billing.ts'
 import { providers } from './providers.ts'
 
+const both = ['PaymentSucceeded', 'PaymentRefunded']
+
+/** Callbacks of a refund that do not tell that all of the charge had been taken: a poll does. */
+const refundsAlone: ReadonlySet<string> = new Set([
+  'stripe: a part',
+  'stripe: all',
+  'paddle: a part',
+  'paddle: all',
+  'monobank: all',
+])
+
 /** A lost callback leaves no payment wrong: whatever a provider knows, reconciliation finds. */
 onPostgres((engine) => {
   for (const [name, start] of providers) {
@@ -47,6 +58,40 @@ onPostgres((engine) => {
         assert.equal((await billing.details(payment)).status, 'paid')
         assert.deepEqual(await billing.events(payment), ['PaymentFailed', 'PaymentSucceeded'])
       })
+
+      for (const [what, sum] of [
+        ['a part', 3_000n],
+        ['all', 15_075n],
+      ] as const) {
+        const expected = { status: 'paid', refunds: [sum], events: both, reviews: 0 }
+
+        test(`${what} of it went back before anything was heard: a poll tells both, in order`, async () => {
+          const payment = await refundedUnheard(billing, sum)
+          await billing.pass(payment, 1)
+          await billing.core.reconcile()
+          assert.deepEqual(await outcomeOf(billing, payment), expected)
+          await billing.deliver(billing.provider.paymentCallback(payment.id))
+          await billing.deliver(billing.provider.refundCallback(payment.id))
+          assert.deepEqual(await outcomeOf(billing, payment), expected)
+        })
+
+        test(`${what} of it went back, and only that callback came: nothing is missing`, async () => {
+          const payment = await refundedUnheard(billing, sum)
+          const callback = billing.provider.refundCallback(payment.id)
+          await billing.deliver(callback)
+          const first = await outcomeOf(billing, payment)
+          const lacksPayment = refundsAlone.has(`${name}: ${what}`)
+          assert.deepEqual(
+            first,
+            lacksPayment ? { ...expected, status: 'pending', events: both.slice(1) } : expected,
+          )
+          await billing.pass(payment, 1)
+          await billing.core.reconcile()
+          await billing.deliver(callback)
+          const events = lacksPayment ? both.toReversed() : both
+          assert.deepEqual(await outcomeOf(billing, payment), { ...expected, events })
+        })
+      }
 
       test('a payment that nobody paid is asked after, and stays pending', async () => {
         const payment = await billing.createOpened()
@@ -121,6 +166,24 @@ onPostgres((engine) => {
     })
   }
 })
+
+async function refundedUnheard({ createOpened, provider }: MoneyBilling, sum: bigint) {
+  const payment = await createOpened()
+  provider.pay(payment.id)
+  provider.refundByHand(payment.id, sum)
+  return payment
+}
+
+async function outcomeOf(billing: MoneyBilling, payment: { readonly id: string }) {
+  const { status, refunds } = await billing.details(payment)
+  const flagged = await billing.core.calls.list({ needsReview: true, paymentId: payment.id })
+  return {
+    status,
+    refunds: refunds.filter((refund) => refund.status === 'paid').map(({ amount }) => amount),
+    events: await billing.events(payment),
+    reviews: flagged.data.length,
+  }
+}
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 

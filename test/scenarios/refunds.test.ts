@@ -13,7 +13,7 @@ import {
   refundedTotal,
   type StatedBilling,
 } from '../support/stated-billing.ts'
-import { statedCall } from '../support/stating-gateway.ts'
+import { statedCall, type Statement } from '../support/stating-gateway.ts'
 
 forEachDatabase((engine) => {
   let stated: StatedBilling
@@ -97,6 +97,49 @@ forEachDatabase((engine) => {
     }
     assert.deepEqual(await stated.refunds(payment), ['paid 5000'])
     assert.deepEqual(await stated.events(payment), onceRefunded)
+  })
+
+  const release = ({ id, amount, currency }: Payment): Statement => {
+    const about = { type: 'payment', payment: { id }, status: 'canceled' } as const
+    return { ...about, amount, currency, ifPaid: 'refunded' }
+  }
+
+  test('money that is let go, of a payment that is paid, went back whole: one refund, once', async () => {
+    const payment = await stated.createPaid()
+    for (const results of [['applied'], ['duplicate']]) {
+      const call = await stated.say(release(payment))
+      assert.deepEqual([stated.resultsOf(call), call.needsReview], [results, false])
+    }
+    assert.equal((await stated.details(payment)).status, 'paid')
+    assert.deepEqual(await stated.refunds(payment), ['paid 10000'])
+    assert.deepEqual(await stated.events(payment), onceRefunded)
+  })
+
+  test('what was refunded before counts, and what does not fit is shown to a person', async () => {
+    const partly = await stated.createPaid()
+    await stated.say(refund(partly, 're_before', { amount: 4_000n }))
+    await stated.say(release(partly))
+    assert.deepEqual(await stated.refunds(partly), ['paid 4000', 'paid 6000'])
+    const other = await stated.createPaid()
+    const call = await stated.say({ ...release(other), currency: 'EUR' })
+    assert.deepEqual([stated.resultsOf(call), call.needsReview], [['amount_mismatch'], true])
+    assert.deepEqual(await stated.refunds(other), [])
+  })
+
+  test('where it is not certain that it was this money, the payment stays and a person looks', async () => {
+    const payment = await stated.createPaid()
+    const call = await stated.say({ ...release(payment), ifPaid: 'review' })
+    assert.deepEqual([stated.resultsOf(call), call.needsReview], [['already_paid'], true])
+    assert.deepEqual(await stated.refunds(payment), [])
+    assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
+  })
+
+  test('money that is let go, of a payment that was never paid, cancels it', async () => {
+    const payment = await stated.create()
+    await stated.say(release(payment))
+    assert.equal((await stated.details(payment)).status, 'canceled')
+    assert.deepEqual(await stated.refunds(payment), [])
+    assert.deepEqual(await stated.events(payment), ['PaymentCanceled'])
   })
 
   test('a running total of nothing is no refund', async () => {

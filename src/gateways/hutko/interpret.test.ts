@@ -19,8 +19,8 @@ test('each status of an order means what the page says', () => {
     [{ order_status: 'expired' }, [payment('canceled')]],
     [{ order_status: 'created' }, [ignored('no_outcome', 'purchase created')]],
     [{ order_status: 'processing' }, [ignored('no_outcome', 'purchase processing')]],
-    [{ order_status: 'reversed', reversal_amount: '4999' }, [refund(4999n)]],
-    [{ order_status: 'reversed', reversal_amount: 1 }, [refund(1n)]],
+    [{ order_status: 'reversed', reversal_amount: '4999' }, [payment('paid'), refund(4999n)]],
+    [{ order_status: 'reversed', reversal_amount: 1 }, [payment('paid'), refund(1n)]],
     [{ order_status: 'reversed' }, [ignored('malformed_payload', 'reversal_amount')]],
     [{ reversal_amount: '1' }, [payment('paid'), refund(1n)]],
     [{ reversal_amount: 0 }, [payment('paid')]],
@@ -30,10 +30,13 @@ test('each status of an order means what the page says', () => {
   ])
 })
 
-test('a reversal counts once it is done, and never pays by itself what was not paid', () => {
+test('a reversal counts once it is done, of what had been paid', () => {
   const reverse = { tran_type: 'reverse' }
   check([
-    [{ ...reverse, order_status: 'reversed', reversal_amount: '4999' }, [refund(4999n)]],
+    [
+      { ...reverse, order_status: 'reversed', reversal_amount: '4999' },
+      [payment('paid'), refund(4999n)],
+    ],
     [{ ...reverse, reversal_amount: '100' }, [payment('paid'), refund(100n)]],
     ...['created', 'processing', 'declined', 'expired', 'postponed'].map(
       (order_status) =>
@@ -61,7 +64,7 @@ test('a charge with a parent renews it, and one with itself as parent does not',
     [{ parent_order_id: otherPaymentId, order_status: 'declined' }, [payment('failed', renewal)]],
     [
       { parent_order_id: otherPaymentId, order_status: 'reversed', reversal_amount: '7' },
-      [refund(7n, charge)],
+      [payment('paid', renewal), refund(7n, charge)],
     ],
     [{ parent_order_id: paymentId }, [payment('paid')]],
     [{ parent_order_id: 'elsewhere' }, [ignored('invalid_reference', 'elsewhere')]],
@@ -157,7 +160,7 @@ test('whatever comes is interpreted without throwing', () => {
   fc.assert(fc.property(fields, (change) => assert.ok(meaningOf(change).length > 0)))
 })
 
-test('nothing but an approved purchase that is not only blocked is ever paid', () => {
+test('nothing but a purchase that was approved, or reversed since, and not only blocked is paid', () => {
   const changes = fc.record({
     order_status: fc.oneof(
       fc.constantFrom('approved', 'declined', 'reversed', 'created', 'processing', 'expired'),
@@ -171,7 +174,7 @@ test('nothing but an approved purchase that is not only blocked is ever paid', (
   fc.assert(
     fc.property(changes, (change) => {
       const settled =
-        change.order_status === 'approved' &&
+        ['approved', 'reversed'].includes(change.order_status) &&
         ['purchase', 'reverse'].includes(change.tran_type) &&
         change.response_status === 'success' &&
         change.additional_info === ''

@@ -24,17 +24,6 @@ export function interpretOrder(order: Order): readonly Outcome[] {
     : operation(order, subject)
 }
 
-/**
- * What an order states on the whole, not as the latest of several callbacks: one that was reversed
- * had been paid before, and the callback that said so may be lost.
- */
-export function interpretWhole(order: Order): readonly Outcome[] {
-  const outcomes = interpretOrder(order)
-  if (outcomes[0]?.type !== 'refund') return outcomes
-  const paid: Order = { ...order, operation: 'purchase', status: 'approved', reversed: 0n }
-  return [...interpretOrder(paid), ...outcomes]
-}
-
 /** Which payment an order is about; `renews` where the provider charged it by itself. */
 type Subject = Pick<PaymentOutcome, 'payment' | 'renews' | 'merchantAccount' | 'live'>
 
@@ -94,19 +83,28 @@ function approved(order: Order, subject: Subject): readonly Outcome[] {
   return [paymentOutcome(order, subject, 'paid'), ...refund, ...card]
 }
 
-/** Blocked money that was released whole was never paid; every other reversal is a refund. */
+/**
+ * Blocked money that was released whole was never paid. What was reversed otherwise had been taken
+ * before, and the callback that said so may be lost or late.
+ */
 function reversed(order: Order, subject: Subject): readonly Outcome[] {
-  if (order.capture !== 'held') return [refundOutcome(order, subject)]
-  return order.reversed === order.amount
-    ? [paymentOutcome(order, subject, 'canceled')]
-    : noOutcome(order)
+  if (order.capture === 'held') {
+    return order.reversed === order.amount ? [released(order, subject)] : noOutcome(order)
+  }
+  const refund = refundOutcome(order, subject)
+  if (refund.type !== 'refund') return [refund]
+  return [...approved({ ...order, reversed: 0n }, subject), refund]
+}
+
+function released(order: Order, subject: Subject): Outcome {
+  return { ...paymentOutcome(order, subject, 'canceled'), ifPaid: 'review' }
 }
 
 function paymentOutcome(
   { amount, currency, paymentId }: Order,
   subject: Subject,
   status: PaymentOutcome['status'],
-): Outcome {
+): PaymentOutcome {
   return {
     type: 'payment',
     status,

@@ -4,7 +4,7 @@ import type { Payment } from '../../payments/payment.ts'
 import { detail } from '../detail.ts'
 import type { OperationContext, PollReply, PollRequest, Standing } from '../operations.ts'
 import { invalidReply, openApi } from './api.ts'
-import { interpretWhole } from './interpret.ts'
+import { interpretOrder } from './interpret.ts'
 import { readFields, type Order } from './order.ts'
 import type { Fields } from './payload.ts'
 import { orderNotFound } from './refusals.ts'
@@ -34,7 +34,7 @@ export async function pollOrder(
 const refundsLag = days(1)
 
 function toPollReply(order: Order, payment: Payment, now: Date): PollReply {
-  const outcomes = interpretWhole(order)
+  const outcomes = interpretOrder(order)
   // A reversal that is under way is in no sum yet.
   const noneMade = order.reversed === 0n && order.operation === 'purchase'
   const told = outcomes.some(({ type }) => type === 'refund')

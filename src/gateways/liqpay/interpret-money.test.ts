@@ -7,6 +7,7 @@ import {
   interpret,
   interpretText,
   paid,
+  paidBefore,
   refunded,
 } from './fixtures/callbacks.ts'
 
@@ -77,16 +78,17 @@ test('the currency’s own decimals count', () => {
   assert.deepEqual(interpret({ currency: 'JPY', amount: 5000.5 }), [yen])
 })
 
-test('a reversal gives back the stated sum, or all if it states none', () => {
+test('a reversal gives back the stated sum, or all if it states none, of what had been paid', () => {
   const reversed = { status: 'reversed' }
   for (const none of [undefined, null]) {
-    assert.deepEqual(interpret({ ...reversed, refund_amount: none }), [refunded])
+    assert.deepEqual(interpret({ ...reversed, refund_amount: none }), [paidBefore, refunded])
   }
   const part = { ...refunded, refundedTotal: 10050n }
-  assert.deepEqual(interpret({ ...reversed, refund_amount: 100.5 }), [part])
-  assert.deepEqual(interpret({ ...reversed, refund_amount: '100.50' }), [part])
+  assert.deepEqual(interpret({ ...reversed, refund_amount: 100.5 }), [paidBefore, part])
+  assert.deepEqual(interpret({ ...reversed, refund_amount: '100.50' }), [paidBefore, part])
   // More than was paid: for the core to notice.
   assert.deepEqual(interpret({ ...reversed, refund_amount: 1000 }), [
+    paidBefore,
     { ...refunded, refundedTotal: 100000n },
   ])
 })

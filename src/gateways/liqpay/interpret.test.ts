@@ -5,6 +5,7 @@ import {
   ignoredAs,
   interpret,
   paid,
+  paidBefore,
   paymentId,
   account,
   refunded,
@@ -96,26 +97,35 @@ test('a renewal is a payment of its own, and names the one that began the subscr
 test('a refund of a renewal is about the renewal, never about the first payment', () => {
   const fields = { action: 'regular', status: 'reversed', payment_id: 7310099999 }
   const refund = { ...refunded, payment: { providerReference: '7310099999' } }
-  assert.deepEqual(interpret(fields), [refund])
+  const providerReference = '7310099999'
+  const renewal = {
+    ...paid,
+    payment: { providerReference },
+    providerReference,
+    renews: { id: paymentId },
+  }
+  assert.deepEqual(interpret(fields), [renewal, refund])
   assert.deepEqual(interpret({ ...fields, refund_amount: 1.5 }), [
+    renewal,
     { ...refund, refundedTotal: 150n },
   ])
 })
 
 test('a hold that is released was never paid, and one that was debited is refunded', () => {
   const released = { action: 'hold', status: 'reversed' }
-  const canceled = { ...paid, status: 'canceled' }
+  const canceled = { ...paid, status: 'canceled', ifPaid: 'review' }
   for (const date of [undefined, null, 0, '', '1763640000000', -1, true, []]) {
     assert.deepEqual(interpret({ ...released, completion_date: date }), [canceled], String(date))
   }
   assert.deepEqual(interpret({ ...released, refund_amount: 842.35 }), [canceled])
   const debited = { ...released, completion_date: 1763640000000 }
-  assert.deepEqual(interpret(debited), [refunded])
+  assert.deepEqual(interpret(debited), [paidBefore, refunded])
   assert.deepEqual(interpret({ ...debited, refund_amount: 42.35 }), [
+    paidBefore,
     { ...refunded, refundedTotal: 4235n },
   ])
   // Only a hold can be released.
-  assert.deepEqual(interpret({ action: 'pay', status: 'reversed' }), [refunded])
+  assert.deepEqual(interpret({ action: 'pay', status: 'reversed' }), [paidBefore, refunded])
 })
 
 test('checking a card pays nothing, and keeps the card', () => {

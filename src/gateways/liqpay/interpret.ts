@@ -65,10 +65,22 @@ function onReversed(callback: Callback): readonly Outcome[] {
   const charge = readCharge(callback)
   if (!charge.ok) return [charge.outcome]
   if (callback.action === 'hold' && !wasDebited(callback)) {
-    return [paymentOutcome(callback, charge, 'canceled')]
+    return [{ ...paymentOutcome(callback, charge, 'canceled'), ifPaid: 'review' }]
   }
   const states = (callback.fields.get('refund_amount') ?? null) !== null
-  return [refundedTotal(callback, charge, states ? 'refund_amount' : 'amount')]
+  const refund = refundedTotal(callback, charge, states ? 'refund_amount' : 'amount')
+  return refund.type === 'refund' ? [paidBefore(callback, charge), refund] : [refund]
+}
+
+/**
+ * What went back had been taken, and the callback that said so may be lost or late. Whether that one
+ * had the number of this one is not documented: only a renewal is known by it.
+ */
+function paidBefore(callback: Callback, charge: Charge): PaymentOutcome {
+  const paid = paymentOutcome(callback, charge, 'paid')
+  if (paid.renews !== undefined) return paid
+  const { providerReference: _, ...unnumbered } = paid
+  return unnumbered
 }
 
 /** A subscription was made; what it charges is told by callbacks of its own. */

@@ -83,9 +83,9 @@ test('each state of an order is told as its callback tells it', async () => {
   standIn.pay(paymentId)
   assert.deepEqual(await told(), ['payment,payment_method', 'paid', true])
   standIn.refundByHand(paymentId, 235n)
-  assert.deepEqual(await told(), ['refund', 'paid', false])
+  assert.deepEqual(await told(), ['payment,refund', 'paid', false])
   standIn.refundByHand(paymentId, 84000n)
-  assert.deepEqual(await told(), ['refund', 'paid', true])
+  assert.deepEqual(await told(), ['payment,refund', 'paid', true])
   assert.deepEqual(standIn.faults, [])
 })
 

@@ -76,14 +76,11 @@ export function readOwn(
   return callback
 }
 
-/**
- * Paid, where that is told. A part that went back (`reversed`) does not tell the payment itself, and
- * a blocked amount may have been let go: that was never paid.
- */
+/** A blocked amount may have been let go: that was never paid. What cannot be read is `unclear`. */
 function takenStanding(outcomes: readonly Outcome[]): Standing {
   const payment = outcomes.find((outcome) => outcome.type === 'payment')
-  if (payment !== undefined) return payment.status === 'paid' ? 'paid' : 'unpaid'
-  return outcomes.some(({ type }) => type === 'refund') ? 'paid' : 'unclear'
+  if (payment === undefined) return 'unclear'
+  return payment.status === 'paid' ? 'paid' : 'unpaid'
 }
 
 function untakenStanding(status: string, payment: Payment, now: Date): Standing {

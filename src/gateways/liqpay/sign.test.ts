@@ -65,7 +65,7 @@ test('every scenario is signed as LiqPay signs it, and says what its name says',
   const expected: Readonly<Record<string, unknown>> = {
     paid: { ...payment, status: 'paid' },
     declined: { ...payment, status: 'failed' },
-    canceled: { ...payment, status: 'canceled' },
+    canceled: { ...payment, status: 'canceled', ifPaid: 'review' },
     pending: ignoredAs('no_outcome', 'wait_accept'),
     refunded: refund,
     refunded_half: { ...refund, refundedTotal: 2499n },
@@ -89,7 +89,9 @@ test('every scenario is signed as LiqPay signs it, and says what its name says',
     assert.deepEqual([...fields.keys()], ['data', 'signature'])
     const text = `${privateKey}${fields.get('data')}${privateKey}`
     assert.equal(fields.get('signature'), createHash('sha1').update(text).digest('base64'))
-    assert.deepEqual(outcomesOf({ scenario })[0], outcome, scenario)
+    const outcomes = outcomesOf({ scenario })
+    const told = scenario.startsWith('refunded') ? outcomes[1] : outcomes[0]
+    assert.deepEqual(told, outcome, scenario)
   }
 })
 

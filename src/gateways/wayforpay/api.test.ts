@@ -27,6 +27,15 @@ const refund = (refundedTotal: bigint, more: object = {}) => ({
   ...binding,
   ...more,
 })
+const paid = (more: object = {}) => ({
+  type: 'payment',
+  status: 'paid',
+  payment: { id: paymentId },
+  amount: 15_075n,
+  currency: 'UAH',
+  ...binding,
+  ...more,
+})
 const refunded = { transactionStatus: '"Refunded"' }
 const voided = { transactionStatus: '"Voided"' }
 
@@ -58,10 +67,11 @@ test('how much went back is what the API says, never what the callback does', as
   for (const [refundAmount, total] of cases) {
     const callback = { ...refunded, refundAmount: '150.75' }
     const outcomes = await outcomesOf(callback, [reply({ ...refunded, refundAmount })])
-    assert.deepEqual(outcomes, [refund(total)], refundAmount)
+    assert.deepEqual(outcomes, [paid(), refund(total)], refundAmount)
   }
   const yen = { ...refunded, amount: '500', currency: '"JPY"' }
   assert.deepEqual(await outcomesOf(yen, [reply({ ...yen, refundAmount: '500' })]), [
+    paid({ amount: 500n, currency: 'JPY' }),
     refund(500n, { currency: 'JPY' }),
   ])
 })
@@ -69,7 +79,9 @@ test('how much went back is what the API says, never what the callback does', as
 test('a refund of a scheduled charge is about that charge, and about no other', async () => {
   const charge = { ...refunded, orderReference: `"${renewalReference}"` }
   const outcomes = await outcomesOf(charge, [reply({ ...charge, refundAmount: '10' })])
-  assert.deepEqual(outcomes, [refund(1000n, { payment: { providerReference: renewalReference } })])
+  const payment = { providerReference: renewalReference }
+  const renewal = { payment, ...payment, renews: { id: paymentId } }
+  assert.deepEqual(outcomes, [paid(renewal), refund(1000n, { payment })])
   await assert.rejects(outcomesOf(charge, [reply({ ...refunded, refundAmount: '10' })]), {
     code: 'provider_reply_invalid',
     message: /another_order/,
@@ -77,14 +89,14 @@ test('a refund of a scheduled charge is about that charge, and about no other', 
 })
 
 test('a released hold is canceled, a payment that was voided is refunded', async () => {
-  const canceled = { type: 'payment', status: 'canceled', payment: { id: paymentId }, ...binding }
+  const canceled = paid({ status: 'canceled', ifPaid: 'refunded' })
   for (const refundAmount of ['0', 'null', '""', '0.00']) {
     assert.deepEqual(await outcomesOf(voided, [reply({ ...voided, refundAmount })]), [canceled])
   }
   const silent = jsonOf(without(statusReply(voided), 'refundAmount'))
   assert.deepEqual(await outcomesOf(voided, [{ body: silent }]), [canceled])
   const whole = reply({ ...voided, refundAmount: '150.75' })
-  assert.deepEqual(await outcomesOf(voided, [whole]), [refund(15_075n)])
+  assert.deepEqual(await outcomesOf(voided, [whole]), [paid(), refund(15_075n)])
   const charge = { ...voided, orderReference: `"${renewalReference}"` }
   const [renewal] = await outcomesOf(charge, [reply(charge)])
   assert.ok(renewal?.type === 'payment' && renewal.status === 'canceled')
@@ -151,7 +163,7 @@ test('an error of the API fails the attempt and says which, and the next attempt
     await assert.rejects(outcomesOf(refunded, [answer]), { code, message })
     assert.equal(requests.length, before + 1, 'asked once')
     const next = await outcomesOf(refunded, [reply({ ...refunded, refundAmount: '10' })])
-    assert.deepEqual(next, [refund(1000n)])
+    assert.deepEqual(next, [paid(), refund(1000n)])
   }
 })
 
@@ -167,7 +179,10 @@ test('while the secret is replaced, the one that WayForPay takes is found', asyn
   const refusal = { body: { reason: 'Invalid signature', reasonCode: 1113 } }
   const before = requests.length
   const right = reply({ ...refunded, refundAmount: '10' })
-  assert.deepEqual(await outcomesOf(refunded, [refusal, right], { settings }), [refund(1000n)])
+  assert.deepEqual(await outcomesOf(refunded, [refusal, right], { settings }), [
+    paid(),
+    refund(1000n),
+  ])
   assert.equal(requests.length, before + 2)
   const signature = /"merchantSignature":"4f37aa317effcf90f864f1b19b71917b"/
   assert.doesNotMatch(requests.at(-2)?.body ?? '', signature)

@@ -9,7 +9,7 @@ import type { InterpretContext } from '../gateway.ts'
 import { tokenReference } from '../signing/token-reference.ts'
 import { bindingOf } from './account.ts'
 import { checkStatus, type OrderStatus } from './check-status.ts'
-import type { ChargeReport } from './returned-money.ts'
+import type { ChargeReport } from './payment-outcome.ts'
 
 /** Well below what a whole interpretation may take: the payment must not wait for its card. */
 const lookupLimit = seconds(8)

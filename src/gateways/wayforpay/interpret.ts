@@ -1,15 +1,13 @@
-import { findCurrency } from '../../kernel/currency.ts'
-import { parseMajorUnits } from '../../kernel/money.ts'
 import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import type { InterpretContext } from '../gateway.ts'
-import { bindingOf } from './account.ts'
 import { readSavedCard } from './card.ts'
 import { chargeOf } from './charge.ts'
 import { fieldsOf, readSignedFields, type SignedFields } from './payload.ts'
 import { reasonCodes } from './reason-code.ts'
-import { readReturnedMoney, type ChargeReport } from './returned-money.ts'
+import { paymentOutcome, type ChargeReport } from './payment-outcome.ts'
+import { readReturnedMoney } from './returned-money.ts'
 
 /** What a callback states. Asks the API only where the signed fields do not say enough. */
 export async function interpretWayforpay(
@@ -39,20 +37,6 @@ export function statedBy(
   const meaning = meaningOf(report.signed)
   if (typeof meaning !== 'string' || meaning === 'money_returned') return meaning
   return paymentOutcome(report, meaning)
-}
-
-/** The charge in this status, with what binds it to the payment. */
-export function paymentOutcome(
-  { signed, charge }: ChargeReport,
-  status: PaymentOutcome['status'],
-): PaymentOutcome {
-  return {
-    type: 'payment',
-    status,
-    ...charge,
-    ...moneyOf(signed),
-    ...bindingOf(signed.merchantAccount),
-  }
 }
 
 /** A masked token, and any that a payer has put there, is reason enough to ask for the real one. */
@@ -90,11 +74,4 @@ function meaningOf({ transactionStatus: status, reasonCode }: SignedFields): Mea
 
 function undecided(status: string, reasonCode: string): Meaning {
   return ignored('no_outcome', detail(`${status} ${reasonCode}`))
-}
-
-/** What cannot be read is left out: a paid outcome without it settles nothing. */
-function moneyOf({ amount, currency }: SignedFields): Pick<PaymentOutcome, 'amount' | 'currency'> {
-  if (findCurrency(currency) === undefined) return {}
-  const units = parseMajorUnits(amount, currency)
-  return { currency, ...(units !== undefined && { amount: units }) }
 }

@@ -4,15 +4,11 @@ import type { OperationContext, PollReply, PollRequest, Standing } from '../oper
 import { savedCard } from './card.ts'
 import { chargeOf } from './charge.ts'
 import { findOrder, type OrderStatus } from './check-status.ts'
-import { paymentOutcome, statedBy } from './interpret.ts'
+import { statedBy } from './interpret.ts'
 import { orderReferenceOf } from './order-reference.ts'
+import { paymentOutcome, type ChargeReport } from './payment-outcome.ts'
 import { reasonCodes } from './reason-code.ts'
-import {
-  refundsSoFar,
-  returnedMoney,
-  tellsRefundedTotal,
-  type ChargeReport,
-} from './returned-money.ts'
+import { refundsSoFar, returnedMoney, tellsRefundedTotal } from './returned-money.ts'
 
 /** Asks CHECK_STATUS (the wiki's page 852117), whose signed reply reads like a callback. */
 export async function pollWayforpay(
@@ -43,12 +39,10 @@ function outcomesOf(order: OrderStatus): readonly Outcome[] {
   const charge = chargeOf(signed.orderReference)
   if (charge === undefined) return [ignored('invalid_reference', detail(signed.orderReference))]
   const report: ChargeReport = { signed, charge }
-  const isRefunded = /^Refund(?:ed|InProcessing)$/.test(signed.transactionStatus)
-  const paid = isRefunded ? [paymentOutcome(report, 'paid')] : []
+  if (signed.transactionStatus === 'RefundInProcessing') return [paymentOutcome(report, 'paid')]
   const stated = statedBy(report)
-  if (stated === 'money_returned') return [...paid, ...returnedMoney(report, order)]
-  if (stated.type !== 'payment') return paid.length > 0 ? paid : [stated]
-  if (stated.status !== 'paid') return [stated]
+  if (stated === 'money_returned') return returnedMoney(report, order)
+  if (stated.type !== 'payment' || stated.status !== 'paid') return [stated]
   return [stated, ...savedCard(report, order), ...refundsSoFar(report, order)]
 }
 
@@ -72,9 +66,9 @@ function standingOf({ signed }: OrderStatus, outcomes: readonly Outcome[]): Stan
   const isOk = reasonCode === reasonCodes.ok
   if (transactionStatus === 'Approved' && !isOk) return 'unclear'
   if (isOk && /^(?:Declined|Expired)$/.test(transactionStatus)) return 'unclear'
-  // A hold that was let go, unless a sum has gone back: then there was more to it.
+  // A hold that was let go, unless a sum has gone back: then it had been taken.
   if (transactionStatus === 'Voided') {
-    return outcomes.every(({ type }) => type === 'payment') ? 'unpaid' : 'unclear'
+    return outcomes.some(({ type }) => type === 'refund') ? 'paid' : 'unpaid'
   }
   return standings.get(transactionStatus) ?? 'unclear'
 }

@@ -5,14 +5,8 @@ import { detail } from '../detail.ts'
 import type { InterpretContext } from '../gateway.ts'
 import { bindingOf } from './account.ts'
 import { checkStatus, type OrderStatus } from './check-status.ts'
-import type { Charge } from './charge.ts'
-import { scalarOf, type SignedFields } from './payload.ts'
-
-/** A callback about a charge, as far as it is signed. */
-export interface ChargeReport {
-  readonly signed: SignedFields
-  readonly charge: Charge
-}
+import { scalarOf } from './payload.ts'
+import { paymentOutcome, type ChargeReport } from './payment-outcome.ts'
 
 /**
  * `Refunded` and `Voided`: how much went back is not signed, so the API says it. Every failure of
@@ -30,13 +24,13 @@ export function returnedMoney(report: ChargeReport, order: OrderStatus): readonl
   const { transactionStatus } = order.signed
   // More is on its way back; when it is there, another callback tells, and then the sum is whole.
   if (transactionStatus === 'RefundInProcessing') return [ignored('no_outcome', transactionStatus)]
-  const refunds = refundsSoFar(report, order)
-  if (refunds.length > 0) return refunds
   const { signed, charge } = report
+  const told: ChargeReport = { signed: order.signed, charge }
+  const refunds = refundsSoFar(report, order)
+  // What went back had been taken, and the callback that said so may be lost or late.
+  if (refunds.length > 0) return [paymentOutcome(told, 'paid'), ...refunds]
   if (signed.transactionStatus === 'Voided' && transactionStatus === 'Voided') {
-    return [
-      { type: 'payment', status: 'canceled', ...charge, ...bindingOf(signed.merchantAccount) },
-    ]
+    return [{ ...paymentOutcome(told, 'canceled'), ifPaid: 'refunded' }]
   }
   throw unconfirmed(`${transactionStatus} and no refunded sum`)
 }

@@ -51,6 +51,10 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
         paymentMethods,
       } satisfies PaymentDetails
     },
+    find: async (id) => {
+      const db = await handle(runtime, 'billing.payments.find')
+      return isUuid(id) ? findPayment(db, id) : undefined
+    },
     list: async (query = {}) => listPayments(await handle(runtime, 'billing.payments.list'), query),
     statuses: async (ids) =>
       readStatuses(await handle(runtime, 'billing.payments.statuses'), ids.filter(isUuid)),
@@ -61,7 +65,7 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
     signal: async (type, payment) => {
       refuseInsideListener('billing.payments.signal')
       const { processing, queue } = await runtime.claiming()
-      await dispatchBrowserEvent(type, payment, { ...processing, queue })
+      return dispatchBrowserEvent(type, payment, { ...processing, queue })
     },
   }
 }

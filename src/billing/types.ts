@@ -111,6 +111,8 @@ export interface BillingCore {
     create(input: CreatePaymentInput): Promise<Payment>
     /** Undefined for an id that no payment has. */
     get(id: string): Promise<PaymentDetails | undefined>
+    /** The same payment without its history: one look instead of seven. */
+    find(id: string): Promise<Payment | undefined>
     /** Charges, newest first. Error: cursor_invalid. */
     list(query?: PaymentsQuery): Promise<Page<Payment>>
     /** How payments stand now, in one look; what no payment has as its id is left out. */
@@ -129,8 +131,11 @@ export interface BillingCore {
     checkoutForm(payment: Payment): CheckoutForm | undefined
     /** Whether a payer may be sent on to this URL after the checkout. */
     allowsReturn(url: string): boolean
-    /** Dispatches what a payer's browser did, once per payment; it changes no payment. */
-    signal(type: BrowserEventType, payment: Payment): Promise<void>
+    /**
+     * Dispatches what a payer's browser did, once per payment; it changes no payment. False where a
+     * listener failed: it is told when the browser does so again.
+     */
+    signal(type: BrowserEventType, payment: Payment): Promise<boolean>
   }
   readonly refunds: {
     /**

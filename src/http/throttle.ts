@@ -5,9 +5,8 @@ import type { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { message } from '../intake/responses.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { makeOnce } from '../kernel/make-once.ts'
-import { networkOf } from './network-of.ts'
-import { nodeRequest } from './read-body.ts'
 import { respond } from './respond.ts'
+import { senderAddress } from './sender-address.ts'
 
 /** What `throttle` counts, and by whom. */
 export interface ThrottleOptions {
@@ -34,7 +33,7 @@ export interface ThrottleOptions {
  */
 export function throttle(rate: string, options: ThrottleOptions = {}): MiddlewareHandler {
   const { points, seconds } = readRate(rate)
-  const { count = 'refused', sender = addressOf } = options
+  const { count = 'refused', sender = senderAddress } = options
   const seed = randomBytes(16)
   const limiter = makeOnce(async () => {
     const library = await import('rate-limiter-flexible')
@@ -88,10 +87,6 @@ async function spend(limiter: RateLimiterMemory, budget: string): Promise<Respon
 /** One of 65,536: a flood from ever new addresses must not fill the memory. Not to be foreseen. */
 function budgetOf(sender: string, seed: Buffer): string {
   return createHmac('sha256', seed).update(sender).digest('hex').slice(0, 4)
-}
-
-function addressOf(c: Context): string {
-  return networkOf(nodeRequest(c)?.socket.remoteAddress ?? '')
 }
 
 const secondsIn: Readonly<Record<string, number>> = {

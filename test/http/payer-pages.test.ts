@@ -230,7 +230,7 @@ describe('what a browser did', () => {
     let asked = 0
     const signal = () => {
       asked += 1
-      return Promise.resolve()
+      return Promise.resolve(true)
     }
     const app = appWith({ signal })
     await app.request(`/billing/return/${id}`, { method: 'HEAD' })
@@ -258,6 +258,50 @@ describe('what a browser did', () => {
     }
     assert.equal(begun, 1, 'no second one waits behind the first')
   })
+})
+
+test('a listener that hangs runs once, not once a visit: the payment rests', async () => {
+  await using hanging = await startPayerService({ listenerBudgetMs: 100 })
+  let begun = 0
+  hanging.core.on('PaymentLinkOpened', function hang() {
+    begun += 1
+    return new Promise<void>(() => {})
+  })
+  const { id } = await createPayment(hanging)
+  const visit = () => fetch(`${hanging.listening.url}/billing/pay/${id}`, { redirect: 'manual' })
+  const notTold = () =>
+    hanging.logged.some((line) => line.includes('PaymentLinkOpened was not told'))
+  await visit()
+  await eventually(() => Promise.resolve(notTold() || undefined))
+  for (let visits = 0; visits < 20; visits += 1) assert.equal((await visit()).status, 303)
+  // Its second run would begin at once, before any work that is given to the database now.
+  await hanging.core.payments.list()
+  assert.equal(begun, 1)
+})
+
+test('many views of one payment at once cost two looks, later ones tell nothing again', async () => {
+  const { id } = await createPayment(service)
+  let looks = 0
+  let signals = 0
+  const app = appWith({
+    find: (key) => {
+      looks += 1
+      return service.core.payments.find(key)
+    },
+    get: () => Promise.reject(new Error('a page needs no history')),
+    signal: (type, payment) => {
+      signals += 1
+      return service.core.payments.signal(type, payment)
+    },
+  })
+  const view = async () => app.request(`/billing/pay/${id}`)
+  const views = () => Promise.all(Array.from({ length: 50 }, view))
+  const answers = await views()
+  await eventually(async () => told.includes(`opened ${id}`) || undefined)
+  answers.push(...(await views()))
+  assert.ok(answers.every(({ status }) => status === 303))
+  assert.ok(looks <= 4, `${looks} looks for 100 views`)
+  assert.equal(signals, 1)
 })
 
 describe('every page', () => {
@@ -299,7 +343,7 @@ describe('every page', () => {
   })
 
   test('of an unknown payment answers 404, and what is no id costs no look', async () => {
-    const blind = appWith({ get: () => Promise.reject(new Error('the database was asked')) })
+    const blind = appWith({ find: () => Promise.reject(new Error('the database was asked')) })
     for (const path of ['pay', 'return']) {
       assert.equal((await ask(`/billing/${path}/${unknown}`)).status, 404)
       const refund = unknown.toUpperCase()
@@ -337,7 +381,7 @@ describe('every page', () => {
   })
 
   test('says to try again while the database is away, and nothing of why', async () => {
-    const app = appWith({ get: () => Promise.reject(new Error('password of the database')) })
+    const app = appWith({ find: () => Promise.reject(new Error('password of the database')) })
     for (const path of ['pay', 'return']) {
       const answer = await app.request(`/billing/${path}/${unknown}`)
       assert.equal(answer.status, 503)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { request } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { StreamLimits } from '../../src/http/pages/page-context.ts'
@@ -104,6 +105,43 @@ test('beyond the limit the next one is told to come later, until one has left', 
   })
   await settle(service, id, 'success')
   for (const answer of [second, admitted]) assert.match(await answer.text(), /data: paid\n\n$/)
+})
+
+/** The status of a stream's answer, and what ends it. */
+function openFrom(service: Service, id: string, localAddress: string) {
+  return new Promise<{ readonly status: number; readonly leave: () => void }>((resolve, reject) => {
+    const url = `${service.listening.url}/billing/return/${id}/status`
+    const outgoing = request(url, { agent: false, localAddress }, (answer) => {
+      answer.on('error', () => {}).resume()
+      resolve({ status: answer.statusCode ?? 0, leave: () => outgoing.destroy() })
+    })
+    outgoing.on('error', reject).end()
+  })
+}
+
+test('one sender cannot take the streams of others, nor one payment those of another', async () => {
+  await using service = await start({ streams: 12, perAddress: 2, perPayment: 3 })
+  const ids: string[] = []
+  for (let made = 0; made < 6; made += 1) ids.push((await createPayment(service)).id)
+  const [first = '', ...others] = ids
+  const opened: (readonly [string, string, number])[] = []
+  const leaving: (() => void)[] = []
+  const tryFrom = async (address: string, id: string) => {
+    const { status, leave } = await openFrom(service, id, address)
+    leaving.push(leave)
+    opened.push([address, id, status])
+    return status
+  }
+  for (const status of [200, 200, 200, 503]) assert.equal(await tryFrom('127.0.0.2', first), status)
+  for (const id of others) for (const _ of [1, 2]) await tryFrom('127.0.0.2', id)
+  const taken = opened.filter(([, , status]) => status === 200).length
+  assert.equal(taken, 9, 'three quarters of all')
+  for (const id of others.slice(0, 2)) assert.equal(await tryFrom('127.0.0.1', id), 200)
+  assert.equal(await tryFrom('127.0.0.1', others[4] ?? ''), 503, 'his share too')
+  assert.equal(await tryFrom('127.0.0.3', others[4] ?? ''), 200)
+  for (const leave of leaving) leave()
+  await eventually(async () => ((await tryFrom('127.0.0.2', first)) === 200 ? true : undefined))
+  for (const leave of leaving) leave()
 })
 
 test('the database going away ends the streams, so that browsers look themselves', async () => {

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { assetRoutes, assetsPath } from './assets.ts'
 import { browserSignals } from './browser-signals.ts'
 import { gatewayPageRoutes, scriptOf } from './gateway-page.ts'
-import type { PageContext, StreamLimits } from './page-context.ts'
+import { chargeFinder, type PageContext, type StreamLimits } from './page-context.ts'
 import { paymentLink } from './payment-link.ts'
 import { troublePage } from './payment-view.ts'
 import { returnPage } from './return-page.ts'
@@ -14,14 +14,17 @@ const returnPages = '/billing/return'
 
 export const defaultLimits: StreamLimits = {
   streams: 200,
+  perAddress: 10,
+  perPayment: 10,
   streamLasts: minutes(1),
   lookEvery: seconds(1),
 }
 
 /** Everything that payers see of us. */
-export function browserPages(context: PageContext): Hono {
-  const { core, log } = context
-  const signal = browserSignals(core, log)
+export function browserPages(surroundings: Omit<PageContext, 'findCharge'>): Hono {
+  const { core, log } = surroundings
+  const context: PageContext = { ...surroundings, findCharge: chargeFinder(core) }
+  const signal = browserSignals(core, surroundings)
   const app = new Hono()
   app.route(payPages, paymentLink(context, signal))
   app.route(returnPages, returnPage(context, signal))

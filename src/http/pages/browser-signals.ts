@@ -1,20 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pLimit from 'p-limit'
 import type { BillingCore, BrowserEventType } from '../../billing/types.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { hours, minutes, type Duration } from '../../kernel/duration.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Payment } from '../../payments/payment.ts'
 
 /** Tells listeners what a payer's browser did; no page waits for it or fails by it. */
 export type SendSignal = (type: BrowserEventType, payment: Payment) => void
 
-/** A page that is opened many times at once sends one: the others would only wait for it. */
-export function browserSignals(core: BillingCore, log: Log): SendSignal {
-  const underWay = new Set<string>()
+/** What is remembered; beyond it the oldest is forgotten, and costs a look into the database. */
+const mostRemembered = 10_000
+const mostWaiting = 1_000
+const firstPause = minutes(1)
+const longestPause = hours(1)
+
+interface Sent {
+  /** None is sent before this time. */
+  readonly until: number
+  readonly failures: number
+}
+
+/**
+ * Visitors decide how often a page is opened, and must not decide how often listeners run: what was
+ * told is remembered, and what failed rests for a minute, then for twice as long each time.
+ */
+export function browserSignals(
+  core: BillingCore,
+  { log, now }: { readonly log: Log; readonly now: Clock },
+): SendSignal {
+  const sent = new Map<string, Sent>()
+  const remember = (key: string, one: Sent) => {
+    sent.delete(key)
+    sent.set(key, one)
+    const [oldest] = sent.keys()
+    if (sent.size > mostRemembered && oldest !== undefined) sent.delete(oldest)
+  }
+  const send = async (type: BrowserEventType, payment: Payment): Promise<boolean> => {
+    try {
+      return await core.payments.signal(type, payment)
+    } catch (error) {
+      log.warn({ err: error, payment: payment.id }, `${type} was lost`)
+      return false
+    }
+  }
+  const lanes = { CheckoutReturned: lane(), PaymentLinkOpened: lane() }
   return (type, payment) => {
     const key = `${type} ${payment.id}`
-    if (underWay.has(key)) return
-    underWay.add(key)
-    void core.payments
-      .signal(type, payment)
-      .catch((error: unknown) => log.warn({ err: error, payment: payment.id }, `${type} was lost`))
-      .finally(() => underWay.delete(key))
+    const { until = 0, failures = 0 } = sent.get(key) ?? {}
+    if (now().getTime() < until || !lanes[type].hasRoom()) return
+    remember(key, { until: Infinity, failures })
+    void lanes[type].run(async () => {
+      const isTold = await send(type, payment)
+      const pause = Math.min(longestPause, firstPause * 2 ** failures)
+      const rests = { until: now().getTime() + pause, failures: failures + 1 }
+      if (!isTold) remember(key, rests)
+      return isTold
+    })
+  }
+}
+
+interface Lane {
+  hasRoom(): boolean
+  run(job: () => Promise<boolean>): Promise<void>
+}
+
+/**
+ * One after the other; behind one that failed there is a pause of ten times what it took. So a
+ * listener that hangs holds up the database for a tenth of the time, whatever pages are opened.
+ */
+function lane(): Lane {
+  const limit = pLimit(1)
+  return {
+    hasRoom: () => limit.pendingCount < mostWaiting,
+    run: (job) =>
+      limit(async () => {
+        const begin = performance.now()
+        if (await job()) return
+        const pause: Duration = Math.min(minutes(1), 10 * (performance.now() - begin))
+        await delay(pause, undefined, { ref: false })
+      }),
   }
 }

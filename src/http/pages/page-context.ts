@@ -4,10 +4,13 @@ import type { Duration } from '../../kernel/duration.ts'
 import { isUuid } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Payment } from '../../payments/payment.ts'
+import { shareLooks } from './share-looks.ts'
 
 /** What the pages are made with. */
 export interface PageContext {
   readonly core: BillingCore
+  /** The payment of a page's address; what is no id of ours costs no look into the database. */
+  readonly findCharge: (id: string) => Promise<Payment | undefined>
   readonly log: Log
   readonly now: Clock
   readonly limits: StreamLimits
@@ -19,17 +22,22 @@ export interface PageContext {
 export interface StreamLimits {
   /** Open at once, at most. */
   readonly streams: number
+  /** Of one address, once three quarters of them are open: behind a proxy all come from one. */
+  readonly perAddress: number
+  readonly perPayment: number
   /** One ends after so long; the browser opens the next. */
   readonly streamLasts: Duration
   /** Between two looks into the database, for all of them together. */
   readonly lookEvery: Duration
 }
 
-/** The payment of a page's address; what is no id of ours costs no look into the database. */
-export async function findCharge(core: BillingCore, id: string): Promise<Payment | undefined> {
-  if (!isUuid(id)) return undefined
-  const payment = await core.payments.get(id)
-  return payment?.type === 'charge' ? payment : undefined
+export function chargeFinder({ payments }: BillingCore): PageContext['findCharge'] {
+  const find = shareLooks((id) => payments.find(id))
+  return async (id) => {
+    if (!isUuid(id)) return undefined
+    const payment = await find(id)
+    return payment?.type === 'charge' ? payment : undefined
+  }
 }
 
 export function payPath({ id }: Payment): string {

@@ -5,7 +5,7 @@ import type { Payment } from '../../payments/payment.ts'
 import { onlyAllow } from '../respond.ts'
 import type { SendSignal } from './browser-signals.ts'
 import { seeOther } from './layout.ts'
-import { findCharge, isOver, isPayable, payPath, type PageContext } from './page-context.ts'
+import { isOver, isPayable, payPath, type PageContext } from './page-context.ts'
 import { formPage, notPayablePage, type NotPayable } from './payment-link-view.ts'
 import { unknownPaymentPage } from './payment-view.ts'
 
@@ -14,7 +14,7 @@ export function paymentLink(context: PageContext, signal: SendSignal): Hono {
   const { core } = context
   const app = new Hono()
   app.get('/:payment', async (c) => {
-    const payment = await findCharge(core, c.req.param('payment'))
+    const payment = await context.findCharge(c.req.param('payment'))
     if (payment === undefined) return unknownPaymentPage()
     // A HEAD is no person.
     if (c.req.method === 'GET') signal('PaymentLinkOpened', payment)

@@ -4,7 +4,7 @@ import { readBody } from '../read-body.ts'
 import { onlyAllow } from '../respond.ts'
 import type { SendSignal } from './browser-signals.ts'
 import { seeOther } from './layout.ts'
-import { findCharge, isPayable, returnPath, type PageContext } from './page-context.ts'
+import { isPayable, returnPath, type PageContext } from './page-context.ts'
 import { unknownPaymentPage } from './payment-view.ts'
 import { returnView } from './return-view.ts'
 import { statusStreams } from './status-stream.ts'
@@ -20,7 +20,7 @@ export function returnPage(context: PageContext, signal: SendSignal): Hono {
   const { core, now } = context
   const app = new Hono()
   app.get('/:payment', async (c) => {
-    const payment = await findCharge(core, c.req.param('payment'))
+    const payment = await context.findCharge(c.req.param('payment'))
     if (payment === undefined) return unknownPaymentPage()
     if (c.req.method === 'GET') signal('CheckoutReturned', payment)
     return returnView(payment, {

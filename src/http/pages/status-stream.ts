@@ -2,9 +2,11 @@ import type { Context } from 'hono'
 import { streamSSE, type SSEStreamingApi } from 'hono/streaming'
 import { message } from '../../intake/responses.ts'
 import { seconds } from '../../kernel/duration.ts'
-import type { Payment, PaymentStatus } from '../../payments/payment.ts'
+import type { PaymentStatus } from '../../payments/payment.ts'
 import { notFound, respond, safeHeaders } from '../respond.ts'
-import { findCharge, type PageContext } from './page-context.ts'
+import { senderAddress } from '../sender-address.ts'
+import type { PageContext } from './page-context.ts'
+import { streamPlaces, type Place } from './stream-places.ts'
 import { statusWatcher, type LookUp, type StatusWatcher } from './status-watcher.ts'
 
 const busy = message(503, 'too many streams', { 'retry-after': '10' })
@@ -15,37 +17,40 @@ const reconnectMs = 3_000
 
 /**
  * `/billing/return/{payment}/status`: server-sent events named `status`, the present one first. It
- * ends when the payment is paid, or after a while; beyond the limit it is answered 503.
+ * ends when the payment is paid, or after a while; beyond a limit it is answered 503.
  */
 export function statusStreams(context: PageContext): (c: Context) => Promise<Response> {
   const { core, log, limits, closing } = context
   const lookUp: LookUp = (ids) => core.payments.statuses([...ids])
   const watcher = statusWatcher(lookUp, { every: limits.lookEvery, log })
-  let open = 0
-  const leave = () => {
-    open -= 1
-  }
+  const places = streamPlaces(limits)
   return async (c) => {
-    if (open >= limits.streams) return respond(busy)
-    open += 1
-    let payment: Payment | undefined
+    const place = places.enter(senderAddress(c))
+    if (place === undefined) return respond(busy)
+    let isFollowed = false
     try {
-      payment = await findCharge(core, c.req.param('payment') ?? '')
+      const payment = await context.findCharge(c.req.param('payment') ?? '')
+      if (payment === undefined) return respond(notFound)
+      if (c.req.method !== 'GET') return new Response(null, { headers: eventHeaders })
+      if (!place.watch(payment.id)) return respond(busy)
+      isFollowed = true
+      const { id, status } = payment
+      return follow(c, place, { id, status, watcher, lasts: limits.streamLasts, closing })
     } finally {
-      if (payment === undefined || c.req.method !== 'GET') leave()
+      if (!isFollowed) place.leave()
     }
-    if (payment === undefined) return respond(notFound)
-    if (c.req.method !== 'GET') return new Response(null, { headers: eventHeaders })
-    const { id, status } = payment
-    const response = streamSSE(c, async (stream) => {
-      await tellUntilOver(stream, { id, status, watcher, lasts: limits.streamLasts, closing })
-      leave()
-    })
-    // How it is transferred is the business of whoever serves it: HTTP/2 knows neither.
-    for (const name of ['transfer-encoding', 'connection']) response.headers.delete(name)
-    for (const [name, value] of Object.entries(eventHeaders)) response.headers.set(name, value)
-    return response
   }
+}
+
+function follow(c: Context, place: Place, told: Told): Response {
+  const response = streamSSE(c, async (stream) => {
+    await tellUntilOver(stream, told)
+    place.leave()
+  })
+  // How it is transferred is the business of whoever serves it: HTTP/2 knows neither.
+  for (const name of ['transfer-encoding', 'connection']) response.headers.delete(name)
+  for (const [name, value] of Object.entries(eventHeaders)) response.headers.set(name, value)
+  return response
 }
 
 const eventHeaders = {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { benchIntake } from './intake.ts'
 import { describeMachine } from './machine.ts'
+import { setVariable } from '../test/support/set-variable.ts'
 import { openServer } from './postgres.ts'
 import { benchProcessing } from './processing.ts'
 import { formatReport, type Report } from './report.ts'
@@ -25,7 +26,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const folder = await mkdtemp(join(tmpdir(), 'quittance-bench-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
-const server = await openServer(process.env['DATABASE_URL'])
+const server = await openServer(setVariable('DATABASE_URL'))
 try {
   const options = { server, settings, folder, progress }
   const machine = describeMachine(server, folder)

@@ -156,13 +156,16 @@ function readQueueConnection(name: string): Settings['queueConnection'] {
 }
 
 function readDatabase(
-  database: NonNullable<BillingOptions['database']>,
+  { url: given = '', ...database }: NonNullable<BillingOptions['database']>,
   production: boolean,
 ): NonNullable<BillingOptions['database']> {
-  if (database.url !== undefined) {
-    const error = databaseUrlError(database.url)
+  const url = given.trim()
+  if (url !== '') {
+    const error = databaseUrlError(url)
     if (error !== undefined) throw error
-  } else if (production && database.allowEmbeddedInProduction !== true) {
+    return { ...database, url }
+  }
+  if (production && database.allowEmbeddedInProduction !== true) {
     throw new QuittanceError(
       'embedded_in_production',
       'the embedded database is refused under NODE_ENV=production',

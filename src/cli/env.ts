@@ -178,7 +178,7 @@ async function settingsOf({
 function merged(values: Values, config: BillingOptions): BillingOptions {
   return {
     database: {
-      ...config.database,
+      ...withoutBlankUrl(config.database),
       ...given('url', values.DATABASE_URL),
       ...given('dataDir', values.BILLING_DATA_DIR),
     },
@@ -198,6 +198,12 @@ function merged(values: Values, config: BillingOptions): BillingOptions {
     },
     ...given('return_origins', values.BILLING_RETURN_ORIGINS),
   }
+}
+
+/** What a file takes from a variable of the environment may be blank, too. */
+function withoutBlankUrl(database: BillingOptions['database'] = {}): typeof database {
+  const { url, ...rest } = database
+  return url?.trim() === '' ? rest : database
 }
 
 function given<K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } {

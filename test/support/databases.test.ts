@@ -4,6 +4,7 @@ import { connect } from '../../src/database/connect.ts'
 import { migrate, pendingMigrations } from '../../src/database/migrate.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { forEachDatabase } from './databases.ts'
+import { setVariable } from './set-variable.ts'
 
 forEachDatabase((engine) => {
   test('gives each caller a migrated database', async () => {
@@ -29,4 +30,15 @@ forEachDatabase((engine) => {
       await drop()
     }
   })
+})
+
+test('a blank variable names no server', () => {
+  const name = 'QUITTANCE_TEST_BLANK'
+  for (const blank of ['', ' ', '\n']) {
+    process.env[name] = blank
+    assert.equal(setVariable(name), undefined)
+  }
+  process.env[name] = ' postgres://127.0.0.1/ '
+  assert.equal(setVariable(name), 'postgres://127.0.0.1/')
+  delete process.env[name]
 })

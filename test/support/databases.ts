@@ -2,6 +2,7 @@ import { describe } from 'node:test'
 import type { DatabaseTarget } from '../../src/database/connect.ts'
 import { openTestEmbedded, type TemplateName } from './embedded-template.ts'
 import { createDatabase, dropDatabase } from './postgres-template.ts'
+import { setVariable } from './set-variable.ts'
 
 export interface TestDatabase {
   readonly target: DatabaseTarget
@@ -46,7 +47,7 @@ export function onPostgres(declare: (engine: TestEngine) => void): void {
 }
 
 function serverUrl(): string | undefined {
-  return process.env['QUITTANCE_TEST_POSTGRES']
+  return setVariable('QUITTANCE_TEST_POSTGRES')
 }
 
 function whyNoServer(): string {

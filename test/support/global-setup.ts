@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { makeTemplate } from './embedded-template.ts'
 import { freshBuild } from './fresh-build.ts'
 import { makePostgresTemplate } from './postgres-template.ts'
+import { setVariable } from './set-variable.ts'
 
 /** Where the PostgreSQL server of this test run is; test files inherit it. */
 const serverVariable = 'QUITTANCE_TEST_POSTGRES'
@@ -29,15 +30,15 @@ async function preparePostgres(): Promise<void> {
 }
 
 async function findPostgres(): Promise<void> {
-  const given = process.env['DATABASE_URL']
+  const given = setVariable('DATABASE_URL')
   // The services that tests start must not meet it by accident.
   delete process.env['DATABASE_URL']
   delete process.env[missingVariable]
-  if (given !== undefined && given !== '') {
+  if (given !== undefined) {
     process.env[serverVariable] = given
     return
   }
-  if (process.env[serverVariable] !== undefined) return
+  if (setVariable(serverVariable) !== undefined) return
   const started = await startServer()
   if ('url' in started) {
     process.env[serverVariable] = started.url

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { suite, test } from 'node:test'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { startService, type RunningService } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -24,38 +24,41 @@ async function settleSample({ line, url }: RunningService): Promise<void> {
   assert.equal(answer.status, 200)
 }
 
-test('a listener that blocks the CPU ends the process with one line after ten seconds', async () => {
-  using folder = temporaryFolder()
-  const service = await startWithListener(folder.path, 'for (;;) {}')
-  await settleSample(service)
-  const began = performance.now()
-  const { signal, stderr } = await service.ended
-  assert.equal(signal, 'SIGKILL')
-  assert.ok(performance.now() - began > 8_000)
-  const lines = stderr.filter((text) => text.startsWith('quittance: '))
-  assert.equal(lines.length, 1)
-  assert.match(lines[0] ?? '', /main thread did not answer for 10 s — /)
-})
+// The first one waits for its ten seconds of real time: the others run meanwhile.
+suite('a broken listener', { concurrency: true }, () => {
+  test('a listener that blocks the CPU ends the process with one line after ten seconds', async () => {
+    using folder = temporaryFolder()
+    const service = await startWithListener(folder.path, 'for (;;) {}')
+    await settleSample(service)
+    const began = performance.now()
+    const { signal, stderr } = await service.ended
+    assert.equal(signal, 'SIGKILL')
+    assert.ok(performance.now() - began > 8_000)
+    const lines = stderr.filter((text) => text.startsWith('quittance: '))
+    assert.equal(lines.length, 1)
+    assert.match(lines[0] ?? '', /main thread did not answer for 10 s — /)
+  })
 
-test('an exception that nobody catches is logged and ends the process with exit code 1', async () => {
-  using folder = temporaryFolder()
-  const body = "setTimeout(() => { throw new Error('a loose end') }, 50)"
-  const service = await startWithListener(folder.path, body)
-  await settleSample(service)
-  const { code, stderr } = await service.ended
-  assert.equal(code, 1)
-  const fatal = stderr.filter((text) => text.includes('"level":60'))
-  assert.equal(fatal.length, 1)
-  assert.match(fatal[0] ?? '', /uncaught exception/)
-  assert.match(fatal[0] ?? '', /a loose end/)
-})
+  test('an exception that nobody catches is logged and ends the process with exit code 1', async () => {
+    using folder = temporaryFolder()
+    const body = "setTimeout(() => { throw new Error('a loose end') }, 50)"
+    const service = await startWithListener(folder.path, body)
+    await settleSample(service)
+    const { code, stderr } = await service.ended
+    assert.equal(code, 1)
+    const fatal = stderr.filter((text) => text.includes('"level":60'))
+    assert.equal(fatal.length, 1)
+    assert.match(fatal[0] ?? '', /uncaught exception/)
+    assert.match(fatal[0] ?? '', /a loose end/)
+  })
 
-test('a rejection that nobody handles is logged and ends the process with exit code 1', async () => {
-  using folder = temporaryFolder()
-  const body = "void Promise.reject(new Error('a loose end'))"
-  const service = await startWithListener(folder.path, body)
-  await settleSample(service)
-  const { code, stderr } = await service.ended
-  assert.equal(code, 1)
-  assert.match(stderr.join('\n'), /unhandled rejection/)
+  test('a rejection that nobody handles is logged and ends the process with exit code 1', async () => {
+    using folder = temporaryFolder()
+    const body = "void Promise.reject(new Error('a loose end'))"
+    const service = await startWithListener(folder.path, body)
+    await settleSample(service)
+    const { code, stderr } = await service.ended
+    assert.equal(code, 1)
+    assert.match(stderr.join('\n'), /unhandled rejection/)
+  })
 })

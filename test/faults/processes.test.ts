@@ -49,7 +49,7 @@ onPostgres((engine) => {
     }
   })
 
-  test('a worker killed while it holds calls: another takes them within 60 s', async () => {
+  test('a worker killed while it holds calls: another takes them within 60 s of real time', async () => {
     const service = await startService({ ...deployment, args: ['--no-worker'] })
     const doomed = await startWorker({
       ...deployment,

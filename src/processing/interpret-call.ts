@@ -36,7 +36,9 @@ export async function interpretCall(
   if (payload === undefined) return [ignored('unreadable_payload', 'encrypted')]
   if (payload.kind === 'unreadable') return [ignored('unreadable_payload', payload.reason)]
   const { credentials } = found
-  const late = () => new Error(`interpretation took over ${limit / 1000} s`)
+  // Only a provider that is asked can take so long.
+  const late = () =>
+    new QuittanceError('provider_unreachable', `interpretation took over ${limit / 1000} s`)
   const outcomes = await within(limit, late, (signal) =>
     found.gateway.interpret(payload, { credentials, log, signal }),
   )

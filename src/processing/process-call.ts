@@ -5,6 +5,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Outcome } from '../payments/outcome.ts'
 import type { LeasedCall } from '../queue/lease.ts'
 import { interpretCall } from './interpret-call.ts'
+import { postponeCall } from './postpone-call.ts'
 import { recordFailure } from './record-failure.ts'
 import { settleAlone } from './settle-calls.ts'
 import type { Dispatching } from './tell-listeners.ts'
@@ -29,7 +30,7 @@ export interface Processing extends Dispatching {
 /**
  * - `done`: processed or ignored, its claims committed;
  * - `failed`: an attempt is used up; it will be retried or is `failed` for good;
- * - `returned`: a passing database failure, no attempt used;
+ * - `returned`: a passing failure of the database or the provider, no attempt used;
  * - `lost`: another worker has the lease; nothing of ours is committed.
  */
 export type CallResult = 'done' | 'failed' | 'returned' | 'lost'
@@ -60,6 +61,7 @@ export async function processCall(
   try {
     outcomes = await watch(call.gateway, () => interpretCall(call, processing))
   } catch (error) {
+    if (await postponeCall(call, processing, error)) return 'returned'
     return recordFailure(call, processing, { error })
   }
   return settle({ call, outcomes }, processing)

@@ -2,7 +2,7 @@ import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import { interval } from '../database/interval.ts'
 import { missingListeners } from '../database/missing-listeners.ts'
 import type { DeliveriesTable, Tables, WebhookCallsTable } from '../database/tables.ts'
-import { seconds, type Duration } from '../kernel/duration.ts'
+import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 
 /** The tables whose rows are their own place in a queue. */
 export type QueueTable = 'billing.webhook_calls' | 'billing.deliveries'
@@ -160,6 +160,36 @@ export async function returnLease(
       next_attempt_at = clock_timestamp() + ${interval(options.after)}
     where id = ${options.lease.id}::uuid and lease_token = ${options.lease.token}::uuid`.execute(db)
   return numAffectedRows === 1n
+}
+
+/** By the age of a call: the longer it has waited, the longer it waits again. */
+const shortestPostponement: Duration = seconds(10)
+const longestPostponement: Duration = minutes(10)
+
+/**
+ * Gives a call back that somebody else keeps waiting, and says why: no attempt is used. How long the
+ * next one will wait; undefined where it has waited longer than `patience`, and nothing is changed.
+ */
+export async function postponeLease(
+  db: Kysely<Tables>,
+  options: { readonly lease: Lease; readonly patience: Duration; readonly exception: string },
+): Promise<Duration | undefined> {
+  const { lease, patience, exception } = options
+  const { rows } = await sql<{ pause: number }>`
+    with waiting as (
+      select id, least(greatest(clock_timestamp() - received_at, ${interval(shortestPostponement)}),
+        ${interval(longestPostponement)}) as pause
+      from billing.webhook_calls
+      where id = ${lease.id}::uuid and lease_token = ${lease.token}::uuid
+        and received_at > clock_timestamp() - ${interval(patience)}
+      for update
+    )
+    update billing.webhook_calls as call
+    set state = 'pending', lease_token = null, lease_until = null, exception = ${exception},
+      next_attempt_at = clock_timestamp() + waiting.pause
+    from waiting where call.id = waiting.id
+    returning extract(epoch from waiting.pause)::float8 * 1000 as pause`.execute(db)
+  return rows[0]?.pause
 }
 
 /** Records a failed attempt: `after` the next one is due, or none (`undefined`) and it has failed. */

@@ -57,8 +57,8 @@ interface Waiting {
   readonly due_in_ms: number
 }
 
-function isRetry({ state, attempts, due_in_ms }: Waiting): boolean {
-  return state === 'pending' && attempts > 0 && due_in_ms > 0
+function isRetry({ state, exception, due_in_ms }: Waiting): boolean {
+  return state === 'pending' && exception !== null && due_in_ms > 0
 }
 
 /** In one statement: a call may go back and forth between two looks. */
@@ -79,7 +79,11 @@ export async function countEvents(db: Kysely<Tables>): Promise<number> {
   return rows[0]?.events ?? 0
 }
 
+/** All the time passes that anything waits for, an outage of a provider too, which then has lasted. */
 async function makeDue({ db, worker }: SettledContext): Promise<void> {
+  await sql`
+    update billing.webhook_calls set received_at = received_at - interval '1 year'
+    where state = 'pending' and attempts = 0 and exception is not null`.execute(db)
   for (const table of ['billing.webhook_calls', 'billing.deliveries'] as const) {
     const { numAffectedRows = 0n } = await sql`
       update ${sql.table(table)} set next_attempt_at = clock_timestamp()

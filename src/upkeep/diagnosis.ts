@@ -35,7 +35,7 @@ export interface Backlog {
   /** How long the oldest call that is due has been waiting. */
   readonly oldestPendingSeconds: number
   readonly processingCalls: number
-  /** Failed before, and waiting for their next attempt. */
+  /** Failed before, or waiting for a provider, and due at another time. */
   readonly retriedCalls: number
   readonly failedCalls: number
   readonly reviewCalls: number
@@ -54,7 +54,7 @@ export async function readBacklog(database: Database): Promise<Backlog> {
       (select count(*)::int from billing.webhook_calls
         where state = 'processing') as "processingCalls",
       (select count(*)::int from billing.webhook_calls
-        where state = 'pending' and attempts > 0) as "retriedCalls",
+        where state = 'pending' and (attempts > 0 or exception is not null)) as "retriedCalls",
       (select count(*)::int from billing.webhook_calls where state = 'failed') as "failedCalls",
       (select count(*)::int from billing.webhook_calls where needs_review) as "reviewCalls",
       (select coalesce(extract(day from clock_timestamp() - min(received_at)), 0)::int

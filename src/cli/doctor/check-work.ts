@@ -88,7 +88,7 @@ async function checkBacklog(database: Database): Promise<readonly Finding[]> {
         })
       : ok('queue', backlog.pendingCalls === 0 ? depth : `${depth}, ${age}`),
     none('retries', backlog.retriedCalls, {
-      found: `${backlog.retriedCalls} failed, and will be tried again`,
+      found: `${backlog.retriedCalls} failed, or wait for a provider, and will be tried again`,
       fix: 'They are tried again by themselves. See why: quittance calls list --state pending',
     }),
     none('failed_calls', backlog.failedCalls, {

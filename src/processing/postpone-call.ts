@@ -1,0 +1,40 @@
+import type { Database } from '../database/connect.ts'
+import type { Registry } from '../gateways/registry.ts'
+import { days, type Duration } from '../kernel/duration.ts'
+import { isQuittanceError } from '../kernel/errors.ts'
+import { exceptionText } from '../kernel/exception-text.ts'
+import type { Log } from '../kernel/log.ts'
+import { postponeLease, type LeasedCall } from '../queue/lease.ts'
+
+interface Postponing {
+  readonly database: Database
+  readonly gateways: Registry
+  readonly log: Log
+  scrub(text: string): string
+}
+
+/** An outage may be longer than the provider repeats its callbacks. */
+const shortestPatience: Duration = days(1)
+
+/**
+ * Gives back a call that its provider must explain and cannot be asked about now: that uses up no
+ * attempt as long as the provider would itself send the callback again, and the pauses grow. False
+ * where the failure is another one, or has lasted too long: it counts as an attempt.
+ */
+export async function postponeCall(
+  call: LeasedCall,
+  { database, gateways, log, scrub }: Postponing,
+  error: unknown,
+): Promise<boolean> {
+  if (!isQuittanceError(error) || error.code !== 'provider_unreachable') return false
+  const retryWindow = gateways.find(call.gateway)?.gateway.retryWindow ?? 0
+  const pause = await postponeLease(database.db, {
+    lease: call,
+    patience: Math.max(retryWindow, shortestPatience),
+    exception: exceptionText(error, scrub),
+  })
+  if (pause === undefined) return false
+  const entry = { err: error, call: call.id, gateway: call.gateway, retryInSeconds: pause / 1000 }
+  log.warn(entry, 'the provider cannot be asked: tried again later, no attempt is used')
+  return true
+}

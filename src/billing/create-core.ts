@@ -38,6 +38,7 @@ export function coreOf(runtime: Runtime): BillingCore {
     receive: (call) => receiveWhenOpen(runtime, call),
     gateways: () => describeGateways(runtime),
     gatewayName: (name) => settings.gateways.find(name)?.gateway.name,
+    maxBodyBytes: (name) => settings.gateways.find(name)?.gateway.maxBodyBytes,
     url: (_route, { gateway }) => webhookUrl(runtime, gateway),
     webhookPaths: settings.webhookPaths,
     origin: settings.origin,

@@ -76,6 +76,8 @@ export interface BillingCore {
   gateways(): Readonly<Record<string, GatewayDescription>>
   /** Canonical name of a name or alias, if registered. */
   gatewayName(nameOrAlias: string): string | undefined
+  /** Bytes of the largest callback that a gateway takes, by name or alias, where it states them. */
+  maxBodyBytes(nameOrAlias: string): number | undefined
   /** The callback URL of a gateway, by name or alias. Error: gateway_unknown. */
   url(route: 'billing.webhook', params: { readonly gateway: string }): string
   /** Paths with the segment `{gateway}` that the webhook route answers at. */

@@ -12,12 +12,15 @@ export interface RawRequest {
 }
 
 /**
+ * - `valid: true`: accepted. `signedBody`, where the signature does not cover the whole body: a body
+ *   that holds what it covers and no more, and verifies and reads the same. It takes the place of
+ *   what came: nothing else is acknowledged, stored or interpreted.
  * - `valid: false`: answered 403; the reason goes to the log and the metrics, never to the sender.
  * - `unavailable`: what the check needs cannot be had now; answered 503, so that it comes again.
  * - `malformed`: answered 422 naming the field; only where `verification` is `none`.
  */
 export type Verdict =
-  | { readonly valid: true }
+  | { readonly valid: true; readonly signedBody?: Uint8Array }
   | { readonly valid: false; readonly reason: string }
   | { readonly unavailable: string }
   | { readonly malformed: string }
@@ -153,6 +156,11 @@ export interface Gateway extends Operations {
   readonly callbackUrlField?: string
   readonly credentials: CredentialFields
   readonly verification: 'signature' | 'none'
+  /**
+   * Bytes of its largest callback, where less than `webhook.max_body_bytes`: a larger body is
+   * answered 413 before anything of it is checked.
+   */
+  readonly maxBodyBytes?: number
   /** Header names, lower case, that are redacted in stored calls. */
   readonly credentialHeaders: readonly string[]
   /**
@@ -190,5 +198,13 @@ export function invalid(reason: string): Verdict {
   return { valid: false, reason }
 }
 
-/** The verdict on a callback that is accepted. */
+/** The verdict on a callback that is accepted, where the signature covers its whole body. */
 export const valid: Verdict = { valid: true }
+
+/** The verdict on one that is accepted with this body alone: the rest of it is not signed. */
+export function validIn(signedBody: string): Verdict {
+  return { valid: true, signedBody: Buffer.from(signedBody) }
+}
+
+/** 256 KiB: many times what a provider sends that tells of an order by its own fields alone. */
+export const smallBody = 256 * 1024

@@ -1,7 +1,14 @@
 /** What a gateway of your own is made of; pass it to `createBilling` as one of `extraGateways`. */
 export { builtin } from './builtin.ts'
 
-export { invalid, noCapabilities, plainAcknowledgment, unavailable, valid } from './gateway.ts'
+export {
+  invalid,
+  noCapabilities,
+  plainAcknowledgment,
+  unavailable,
+  valid,
+  validIn,
+} from './gateway.ts'
 export type {
   AccountBinding,
   Acknowledgment,
@@ -23,6 +30,8 @@ export { isJsonObject, numberTextOf, path, textOf } from './body/json.ts'
 export type { JsonNumber, JsonObject, JsonValue } from './body/json.ts'
 export { parseFormBody } from './body/parse-form-body.ts'
 export { parseJsonBody } from './body/parse-json-body.ts'
+export { flatFields } from './body/parse-json.ts'
+export type { JsonLimits } from './body/parse-json.ts'
 export type { Payload, UnreadableReason } from './body/payload.ts'
 
 // Checking a signature.

@@ -72,6 +72,8 @@ test('an incomplete descriptor is refused with what is missing', () => {
     [{ verification: 'maybe' }, /verification must be/],
     [{ credentialHeaders: ['Stripe-Signature'] }, /must be in lower case/],
     [{ credentialHeaders: undefined }, /credentialHeaders is missing/],
+    [{ maxBodyBytes: 0 }, /maxBodyBytes must be a number of bytes/],
+    [{ maxBodyBytes: 1.5 }, /maxBodyBytes must be/],
     [{ secretFields: undefined }, /secretFields is missing/],
     [{ retryWindow: Number.NaN }, /retryWindow/],
     [{ retryWindow: -1 }, /retryWindow/],

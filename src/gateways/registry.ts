@@ -1,5 +1,6 @@
 import type { Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
+import { builtin } from './builtin.ts'
 import { notConfigured } from './credentials.ts'
 import { descriptorFault } from './descriptor.ts'
 import type { Credentials, Gateway } from './gateway.ts'
@@ -14,6 +15,8 @@ export interface Registry {
   find(nameOrAlias: string): RegisteredGateway | undefined
   /** Each gateway once, in the order of registration. */
   list(): readonly RegisteredGateway[]
+  /** Names of the headers in which any of them, or any that we bring along, gets credentials. */
+  readonly credentialHeaders: ReadonlySet<string>
   /** How long the most patient provider keeps redelivering; 0 without gateways. */
   longestRetryWindow(): Duration
 }
@@ -37,6 +40,9 @@ export function createRegistry(
   return {
     find: (nameOrAlias) => byName.get(nameOrAlias),
     list: () => registered,
+    credentialHeaders: new Set(
+      [...builtin, ...gateways].flatMap((gateway) => gateway.credentialHeaders),
+    ),
     longestRetryWindow: () => Math.max(0, ...gateways.map((gateway) => gateway.retryWindow)),
   }
 }

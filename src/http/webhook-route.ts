@@ -50,7 +50,10 @@ async function receiveCall(c: Context, to: Addressed): Promise<Response> {
   if (core.gatewayName(gateway) === undefined) return respond(unknownGateway)
   const headers = headersOf(c)
   if (!isPlain(headers['content-encoding'])) return respond(unsupportedEncoding)
-  const read = await readBody(c, options.maxBodyBytes)
+  const read = await readBody(
+    c,
+    Math.min(options.maxBodyBytes, core.maxBodyBytes(gateway) ?? Infinity),
+  )
   switch (read.kind) {
     case 'read':
       break

@@ -6,7 +6,7 @@ import type { Cipher } from '../kernel/encryption.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { NewCall } from './insert-calls.ts'
-import { redactHeaders } from './redact.ts'
+import { redactHeaders, redactUrl } from './redact.ts'
 import * as responses from './responses.ts'
 import type { Answer } from './responses.ts'
 import type { CallStore } from './store-calls.ts'
@@ -52,14 +52,17 @@ export type AtOnceResult = 'done' | 'failed' | 'postponed'
 export async function receive(request: IncomingCall, intake: Intake): Promise<Answer> {
   const found = intake.gateways.find(request.gateway)
   if (found === undefined) return responses.unknownGateway
+  const { maxBodyBytes = Infinity } = found.gateway
+  if (request.body.byteLength > maxBodyBytes) return responses.bodyTooLarge
 
   const verdict = await verify(request, found, intake)
   if ('malformed' in verdict) return responses.malformed(verdict.malformed)
   if ('unavailable' in verdict) return postpone(found, verdict.unavailable, intake)
   if (!verdict.valid) return refuse(found, verdict.reason, intake)
 
-  const payload = found.gateway.parse(request)
-  const call = newCall(request, { payload, found, intake })
+  const signed = { ...request, body: verdict.signedBody ?? request.body }
+  const payload = found.gateway.parse(signed)
+  const call = newCall(signed, { payload, found, intake })
   if ((await intake.calls.store(call)) !== 'stored') return responses.unavailable
   const result = await intake.atOnce?.process(call)
   if (result === 'failed') return responses.processingFailed
@@ -100,14 +103,14 @@ export function newCall(
   request: IncomingCall,
   { payload, found, intake }: { payload: Payload; found: RegisteredGateway; intake: Intake },
 ): NewCall {
-  const { credentialHeaders, secretFields } = found.gateway
+  const { secretFields } = found.gateway
   const id = intake.newId()
   return {
     id,
     gateway: found.gateway.name,
     queue: intake.queue,
-    url: urlOf(request.target, intake.origin),
-    headers: redactHeaders(request.headers, credentialHeaders),
+    url: redactUrl(urlOf(request.target, intake.origin)),
+    headers: redactHeaders(request.headers, intake.gateways.credentialHeaders),
     ...storedContent({ callId: id, bytes: request.body, payload }, secretFields, intake.cipher),
     leaseToken: intake.atOnce?.leaseToken() ?? null,
   }

@@ -1,18 +1,88 @@
-/** Headers that carry credentials whichever gateway sends them. */
-const alwaysRedacted = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key'])
-
 const redacted = '[redacted]'
 
-/** The headers as they are stored: credentials blanked, names and the rest kept. */
+/** Whose last word says that the value is a credential: `x-auth-token`, `x-hub-signature-256`. */
+const credentialHeader =
+  /(?:^|[-_])(?:auth|authorization|cookie|token|secret|sign|signature|password|api-?key|access-?key|jwt|assertion|credentials?)(?:-?\d+)?$/
+
+/** Of a value, and of all names and values together: the rest is left out. */
+const longestValue = 512
+const mostHeaderText = 4 * 1024
+
+/**
+ * The headers as they are stored: credentials blanked, names and the rest kept. Also the credential
+ * headers of other gateways: a relay or a misled sender sends them here as well.
+ */
 export function redactHeaders(
   headers: Readonly<Record<string, string>>,
-  credentialHeaders: readonly string[],
+  credentialHeaders: ReadonlySet<string>,
 ): Readonly<Record<string, string>> {
   const stored: Record<string, string> = {}
+  let length = 0
   for (const [name, value] of Object.entries(headers)) {
     const key = name.toLowerCase()
-    const isSecret = alwaysRedacted.has(key) || credentialHeaders.includes(key)
-    stored[name] = isSecret ? redacted : value
+    const isSecret = credentialHeader.test(key) || credentialHeaders.has(key)
+    const shown = isSecret ? redacted : cut(value, longestValue)
+    if (length + name.length + shown.length > mostHeaderText) continue
+    length += name.length + shown.length
+    stored[name] = shown
   }
   return stored
+}
+
+const longestUrl = 4 * 1024
+
+/** The URL as it is stored: values of the query blanked where the name speaks of a credential. */
+export function redactUrl(url: string): string {
+  const query = url.indexOf('?')
+  if (query === -1) return cut(url, longestUrl)
+  const parts = url.slice(query + 1).split(/([&;])/)
+  return cut(url.slice(0, query + 1) + parts.map(redactPart).join(''), longestUrl)
+}
+
+function redactPart(part: string): string {
+  const equals = part.indexOf('=')
+  const isSecret = equals !== -1 && speaksOfCredential(decoded(part.slice(0, equals)))
+  return isSecret ? part.slice(0, equals + 1) + redacted : part
+}
+
+const credentialWords: ReadonlySet<string> = new Set([
+  'apikey',
+  'auth',
+  'authorization',
+  'credential',
+  'credentials',
+  'jwt',
+  'key',
+  'keys',
+  'passwd',
+  'password',
+  'pwd',
+  'secret',
+  'secrets',
+  'sig',
+  'sign',
+  'signature',
+  'token',
+  'tokens',
+])
+
+/** By its words: `api_key`, `accessToken` and `x[secret]` do, `monkey` and `tokenize` do not. */
+function speaksOfCredential(name: string): boolean {
+  const words = name
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+  return words.some((word) => credentialWords.has(word))
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+function cut(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { readStored } from '../../src/gateways/body/read-stored.ts'
 import { builtin } from '../../src/gateways/builtin.ts'
@@ -424,6 +425,21 @@ function declareForSigned(gateway: Gateway): void {
     if (carried.length > 0) return
     for (const changed of damagesOf(signatureIn(request))) {
       refusalOf(await verify({ body: withSignature(request, changed) }), changed)
+    }
+  })
+
+  test(`${name} reads the signed part of a callback as the whole, and its signature holds`, async () => {
+    for (const scenario of Object.keys(gateway.signer?.scenarios ?? {})) {
+      const whole = requestOf(signWith(gateway, credentials, scenario))
+      const verdict = await gateway.verify(whole, credentials, now)
+      assert.ok('valid' in verdict && verdict.valid, scenario)
+      const part = { ...whole, body: verdict.signedBody ?? whole.body }
+      assert.deepEqual(await gateway.verify(part, credentials, now), verdict, scenario)
+      const meant = async (of: RawRequest) =>
+        inspect(await interpretWith(gateway, of).catch(failureOf), { depth: 9 })
+      assert.equal(await meant(part), await meant(whole), scenario)
+      const answer = (of: RawRequest) => gateway.acknowledge(gateway.parse(of), credentials, now)
+      assert.deepEqual(answer(part), answer(whole), scenario)
     }
   })
 

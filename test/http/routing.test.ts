@@ -174,6 +174,43 @@ describe('the order of checks: the first that fails answers', () => {
   }
 })
 
+test('a gateway that sends small callbacks takes no larger body, announced or not', async () => {
+  const limit = 256 * 1024
+  const roomy = createApp(service.core, {
+    ...appOptions,
+    maxBodyBytes: 2 * limit,
+    log: service.log,
+  })
+  const status = async (app: typeof roomy, gateway: string, length: number) => {
+    const url = `${origin}/billing/webhooks/${gateway}`
+    const body = 'x'.repeat(length)
+    const announced = await app.fetch(
+      new Request(url, { method: 'POST', body, headers: { 'content-length': String(length) } }),
+    )
+    const stream = new Blob([body]).stream()
+    const streamed = await app.fetch(
+      new Request(url, { method: 'POST', body: stream, duplex: 'half' }),
+    )
+    assert.equal(streamed.status, announced.status)
+    return announced.status
+  }
+  for (const name of ['liqpay', 'sha1-base64', 'wayforpay', 'hutko', 'monobank']) {
+    assert.equal(await status(roomy, name, limit), 403, name)
+    assert.equal(await status(roomy, name, limit + 1), 413, name)
+  }
+  for (const name of ['stripe', 'paddle']) {
+    assert.equal(await status(roomy, name, 2 * limit), 403, name)
+    assert.equal(await status(roomy, name, 2 * limit + 1), 413, name)
+  }
+  // The setting holds for them too.
+  const tight = createApp(service.core, { ...appOptions, log: service.log })
+  assert.equal(await status(tight, 'liqpay', maxBodyBytes + 1), 413)
+  // And where the routes are somebody else's.
+  const body = new Uint8Array(limit + 1)
+  const call = { gateway: 'liqpay', target: '/billing/webhooks/liqpay', headers: {}, body }
+  assert.equal((await service.core.receive(call)).status, 413)
+})
+
 describe('middleware of the webhook route', () => {
   const throttled = () =>
     createApp(service.core, {

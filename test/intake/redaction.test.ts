@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { builtin } from '../../src/gateways/builtin.ts'
 import type { Credentials, Gateway, SignedCallback } from '../../src/gateways/gateway.ts'
-import { redactHeaders } from '../../src/intake/redact.ts'
+import { createRegistry } from '../../src/gateways/registry.ts'
+import { redactHeaders, redactUrl } from '../../src/intake/redact.ts'
 import { readCredentials } from '../../src/gateways/credentials.ts'
 import { testCredentials } from '../../src/testing/test-credentials.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
@@ -11,7 +12,19 @@ import { allCalls, newPayment, openBilling, until, type TestBilling } from '../s
 import { capturedLog } from '../support/captured-log.ts'
 import { forEachDatabase } from '../support/databases.ts'
 
-const always = ['authorization', 'cookie', 'proxy-authorization', 'x-api-key'] as const
+/** Whichever gateway they come to: those of all of them, and the usual ones. */
+const always = [
+  ...new Set(builtin.flatMap((one) => one.credentialHeaders)),
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'x-api-key',
+  'x-auth-token',
+  'x-token',
+  'x-hub-signature-256',
+  'cf-access-jwt-assertion',
+  'x-amz-security-token',
+]
 const spellings = [
   (name: string) => name,
   (name: string) => name.toUpperCase(),
@@ -38,24 +51,74 @@ function credentialsOf(gateway: Gateway): Credentials {
   return readCredentials(gateway, {}, { config: configOf(gateway), production: false })
 }
 
-function canaryHeaders(gateway: Gateway): Record<string, string> {
-  const names = [...always, ...gateway.credentialHeaders]
+function canaryHeaders(): Record<string, string> {
   return Object.fromEntries(
-    names.flatMap((name) => spellings.map((spell) => [spell(name), `canary ${spell(name)}`])),
+    always.flatMap((name) => spellings.map((spell) => [spell(name), `canary ${spell(name)}`])),
   )
 }
 
 test('credential headers are blanked in every spelling; names and other headers stay', () => {
-  for (const gateway of builtin) {
-    const sent = { ...canaryHeaders(gateway), 'x-request-id': 'r1', 'X-Authorization-Kind': 'k' }
-    const kept = redactHeaders(sent, gateway.credentialHeaders)
-    assert.deepEqual(Object.keys(kept), Object.keys(sent))
-    const shown = Object.entries(kept).filter(([, value]) => value !== '[redacted]')
-    assert.deepEqual(shown, [
-      ['x-request-id', 'r1'],
-      ['X-Authorization-Kind', 'k'],
-    ])
+  const plain = {
+    'x-request-id': 'r1',
+    'X-Authorization-Kind': 'k',
+    'idempotency-key': 'i',
+    'sec-websocket-key': 'w',
+    'x-tokens-left': '9',
   }
+  const sent = { ...canaryHeaders(), 'x-own': 'canary', ...plain }
+  const own = new Set([...createRegistry(builtin, {}).credentialHeaders, 'x-own'])
+  const kept = redactHeaders(sent, own)
+  assert.deepEqual(Object.keys(kept), Object.keys(sent))
+  const shown = Object.entries(kept).filter(([, value]) => value !== '[redacted]')
+  assert.deepEqual(Object.fromEntries(shown), plain)
+})
+
+test('a registry knows the credential headers of the gateways that it lacks, and of its own', () => {
+  const [first] = builtin
+  assert.ok(first)
+  const own = { ...first, name: 'own', aliases: [], credentialHeaders: ['x-own-seal'] }
+  const { credentialHeaders } = createRegistry([own], {})
+  for (const { credentialHeaders: names } of builtin) {
+    for (const name of names) assert.ok(credentialHeaders.has(name), name)
+  }
+  assert.ok(credentialHeaders.has('x-own-seal'))
+})
+
+test('headers are kept up to 4 KiB, long ones in part, whatever comes first', () => {
+  const long = Object.fromEntries(
+    Array.from({ length: 20 }, (_none, at) => [`x-${at}`, 'v'.repeat(700)]),
+  )
+  const kept = redactHeaders({ ['n'.repeat(9_000)]: '', ...long, host: 'h' }, new Set())
+  assert.equal(kept['x-0'], `${'v'.repeat(511)}…`)
+  assert.equal(kept['host'], 'h')
+  assert.ok(JSON.stringify(kept).length < 5_000)
+})
+
+test('query values are blanked where the name speaks of a credential, and only there', () => {
+  const blanked =
+    'token TOKEN access_token accessToken x[secret] api-key apikey key signature sig Password ' +
+    'client_secret auth %74oken a.jwt api_key%5B%5D'
+  for (const name of blanked.split(' ')) {
+    const url = redactUrl(`https://x.test/p?a=1&${name}=can=ary;b=2&${name}=canary`)
+    assert.equal(url, `https://x.test/p?a=1&${name}=[redacted];b=2&${name}=[redacted]`)
+  }
+  for (const kept of [
+    'monkey=1',
+    'tokenize=1',
+    'keyword=k',
+    'signal=s',
+    'token',
+    '%zz=1',
+    '=1',
+    'designation=d',
+  ]) {
+    assert.equal(
+      redactUrl(`https://x.test/token/key?${kept}&b`),
+      `https://x.test/token/key?${kept}&b`,
+    )
+  }
+  assert.equal(redactUrl('https://x.test/token=1'), 'https://x.test/token=1')
+  assert.ok(redactUrl(`https://x.test/?${'q'.repeat(9_000)}`).length <= 4_096)
 })
 
 forEachDatabase((engine) => {
@@ -94,7 +157,7 @@ forEachDatabase((engine) => {
   async function send(gateway: Gateway, signed: SignedCallback): Promise<number> {
     const { status } = await billing.core.receive({
       gateway: gateway.name,
-      target: `/billing/webhooks/${gateway.name}`,
+      target: `/billing/webhooks/${gateway.name}?shop=7&token=canary &api_key=canary `,
       headers: signed.headers,
       body: Buffer.from(signed.body),
     })
@@ -123,7 +186,7 @@ forEachDatabase((engine) => {
         sentSignatures.push(
           ...gateway.credentialHeaders.flatMap((name) => signed.headers[name] ?? []),
         )
-        const canaries = canaryHeaders(gateway)
+        const canaries = canaryHeaders()
         // A second header that the verifier reads would be refused.
         const unread = Object.entries(canaries).filter(
           ([name]) => !gateway.credentialHeaders.includes(name),
@@ -145,6 +208,7 @@ forEachDatabase((engine) => {
         assert.ok(!logged.includes(value), `${JSON.stringify(value)} is logged`)
       }
       assert.ok(stored.includes('"COOKIE":"[redacted]"'), 'the headers themselves are kept')
+      assert.ok(stored.includes('?shop=7&token=[redacted]&api_key=[redacted]'), 'and the URL')
       assert.ok(logged.includes('attempt failed'), 'nothing was logged')
     })
   }

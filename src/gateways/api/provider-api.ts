@@ -36,7 +36,7 @@ export type ChangeMethod = 'post' | 'patch' | 'delete'
 export interface ProviderAnswer {
   /** Of HTTP. */
   readonly status: number
-  /** Undefined where it is no JSON. */
+  /** Undefined where it is no JSON, or too long to be read. */
   readonly body: JsonValue | undefined
 }
 

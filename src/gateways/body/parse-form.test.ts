@@ -58,3 +58,12 @@ test('it agrees with URLSearchParams on every form of distinct names', () => {
     }),
   )
 })
+
+test('a form of 200 fields is read, and one of more is refused before it is', () => {
+  const fields = (count: number) =>
+    Array.from({ length: count }, (_none, at) => `k${at}=1`).join('&')
+  assert.equal(fieldsOf(fields(200)).length, 200)
+  for (const text of [fields(201), '&'.repeat(200), `${'&'.repeat(200)}%zz`]) {
+    assert.deepEqual(parseForm(text), { ok: false, reason: 'too_many_fields' })
+  }
+})

@@ -1,4 +1,7 @@
-export type FormFailure = 'invalid_form' | 'invalid_utf8' | 'duplicate_key'
+/** Fields of a form that are read at most; no provider sends a third of it. */
+export const mostFields = 200
+
+export type FormFailure = 'invalid_form' | 'invalid_utf8' | 'duplicate_key' | 'too_many_fields'
 
 export type FormResult =
   | { readonly ok: true; readonly value: ReadonlyMap<string, string> }
@@ -6,11 +9,14 @@ export type FormResult =
 
 /**
  * application/x-www-form-urlencoded, decoded exactly once. Names are literal (`a[]` is a name, `;`
- * separates nothing), and a name given twice is ambiguous and fails. Never throws.
+ * separates nothing), and a name given twice is ambiguous and fails. So does a form with too many
+ * fields, empty ones counted, before one is read. Never throws.
  */
 export function parseForm(text: string): FormResult {
   const fields = new Map<string, string>()
-  for (const pair of text.split('&')) {
+  const pairs = text.split('&', mostFields + 1)
+  if (pairs.length > mostFields) return { ok: false, reason: 'too_many_fields' }
+  for (const pair of pairs) {
     if (pair === '') continue
     const equals = pair.indexOf('=')
     const name = decode(equals === -1 ? pair : pair.slice(0, equals))

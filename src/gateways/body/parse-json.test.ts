@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { numberTextOf, path, type JsonValue } from './json.ts'
-import { parseJson } from './parse-json.ts'
+import { flatFields, parseJson, type JsonLimits } from './parse-json.ts'
 
 function read(text: string): JsonValue {
   const result = parseJson(text)
@@ -218,4 +218,60 @@ test('60,000 keys and a 1 MB text are read in bounded time', () => {
   assert.equal((read(`{${members.join(',')}}`) as ReadonlyMap<string, unknown>).size, 60_000)
   assert.equal(reasonOf(long), 'accepted')
   assert.ok(performance.now() - started < 2000)
+})
+
+const flat = (text: string, limits: JsonLimits = flatFields) => parseJson(text, limits)
+const reasonWithin = (text: string, limits?: JsonLimits) => {
+  const result = flat(text, limits)
+  return result.ok ? 'accepted' : result.reason
+}
+
+test('with a limit, more members are refused before they are read, wherever they are', () => {
+  const members = (count: number) => Array.from({ length: count }, (_none, at) => `"k${at}":1`)
+  assert.equal(flat(`{${members(200).join()}}`).ok, true)
+  // What follows the one that is too many is never looked at.
+  assert.equal(reasonWithin(`{${members(200).join()},?`), 'too_many_fields')
+  assert.equal(reasonWithin(`[${'1,'.repeat(200)}?`), 'too_many_fields')
+  const limits = { mostMembers: 3, keptDepth: 2 }
+  assert.equal(reasonWithin('{"a":[1,2]}', limits), 'accepted')
+  assert.equal(reasonWithin('{"a":[1,2],"b":3}', limits), 'too_many_fields')
+  assert.equal(reasonWithin(`{"a":{"b":[${'1,'.repeat(500)}1]}}`, limits), 'accepted')
+})
+
+test('what is nested deeper than it is kept reads as an empty list, and the rest as ever', () => {
+  const nested = ['[]', '{}', '[1,{"a":[2]}]', '{"a":"]}","b":"\\\\","c":"\\"}"}', '{"a":1,"a":2}']
+  for (const text of nested) {
+    const read = flat(`{ "x" : ${text} , "y":"z","n":1.0}`)
+    assert.ok(read.ok, text)
+    assert.deepEqual(
+      read.value,
+      new Map<string, JsonValue>([
+        ['x', []],
+        ['y', 'z'],
+        ['n', { number: '1.0' }],
+      ]),
+    )
+  }
+  for (const text of ['[', '{', '[}', '[[]', '{"a":"}', '{"a":"\\"}', ']']) {
+    assert.equal(reasonWithin(`{"x":${text}`), 'invalid_json', text)
+  }
+  assert.equal(reasonWithin(`{"x":${'['.repeat(63)}${']'.repeat(63)}}`), 'accepted')
+  assert.equal(reasonWithin(`{"x":${'['.repeat(64)}${']'.repeat(64)}}`), 'too_deep')
+})
+
+test('what is read with limits is what is read without, where nothing is nested', () => {
+  const value = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.integer(),
+    fc.constant(null),
+    fc.boolean(),
+  )
+  const space = fc.constantFrom('', ' ', '\n')
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), value), space, (fields, blank) => {
+      const text = blank + JSON.stringify(fields, null, blank) + blank
+      assert.deepEqual(flat(text), parseJson(text))
+      assert.equal(flat(`${text}x`).ok, false)
+    }),
+  )
 })

@@ -1,22 +1,37 @@
+import { endOfNested } from './end-of-nested.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 
 /** Containers within containers that are read at most; deeper input is not parsed. */
 export const deepestNesting = 64
 
-export type JsonFailure = 'invalid_json' | 'duplicate_key' | 'too_deep'
+export type JsonFailure = 'invalid_json' | 'duplicate_key' | 'too_deep' | 'too_many_fields'
 
 export type JsonResult =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly reason: JsonFailure }
 
+/** How much of a text is read: for bodies that anybody can send. */
+export interface JsonLimits {
+  /** Members of objects and items of lists, all that are kept together; with more it is refused. */
+  readonly mostMembers: number
+  /** Containers within containers that are kept; of a deeper one only the end is looked for. */
+  readonly keptDepth: number
+}
+
+/** For fields that lie side by side. No provider sends a third of them. */
+export const flatFields: JsonLimits = { mostMembers: 200, keptDepth: 1 }
+
+const unlimited: JsonLimits = { mostMembers: Infinity, keptDepth: Infinity }
+
 /**
  * Strict JSON (RFC 8259) of our own, because `JSON.parse` rounds numbers, takes the last of two
  * equal keys and sets no limit to nesting. Numbers keep their source text; a key given twice,
  * however it is escaped, is ambiguous and fails. `\u0000` and lone surrogate escapes are content.
- * Never throws; linear in the length of the text.
+ * What is too deep to be kept is read as an empty list, whatever it holds. Never throws; linear in
+ * the length of the text.
  */
-export function parseJson(text: string): JsonResult {
-  const reader: Reader = { text, at: 0, depth: 0, failure: undefined }
+export function parseJson(text: string, limits: JsonLimits = unlimited): JsonResult {
+  const reader: Reader = { text, limits, at: 0, depth: 0, members: 0, failure: undefined }
   skipSpace(reader)
   const value = readValue(reader)
   skipSpace(reader)
@@ -47,8 +62,10 @@ const code = {
 
 interface Reader {
   readonly text: string
+  readonly limits: JsonLimits
   at: number
   depth: number
+  members: number
   failure: JsonFailure | undefined
 }
 
@@ -74,8 +91,12 @@ function readValue(reader: Reader): JsonValue | undefined {
 }
 
 /** The depth limit is also what keeps the recursion from exhausting the stack. */
-function readNested<T>(reader: Reader, read: (reader: Reader) => T | undefined): T | undefined {
+function readNested<T>(
+  reader: Reader,
+  read: (reader: Reader) => T | undefined,
+): T | readonly JsonValue[] | undefined {
   if (reader.depth === deepestNesting) return refuse(reader, 'too_deep')
+  if (reader.depth >= reader.limits.keptDepth) return skipNested(reader)
   reader.depth += 1
   reader.at += 1
   skipSpace(reader)
@@ -88,6 +109,7 @@ function readObject(reader: Reader): JsonObject | undefined {
   const object = new Map<string, JsonValue>()
   if (take(reader, code.closeBrace)) return object
   for (;;) {
+    if (!count(reader)) return undefined
     const key = reader.text.charCodeAt(reader.at) === code.quote ? readString(reader) : undefined
     if (key === undefined) return undefined
     skipSpace(reader)
@@ -109,6 +131,7 @@ function readArray(reader: Reader): readonly JsonValue[] | undefined {
   const items: JsonValue[] = []
   if (take(reader, code.closeBracket)) return items
   for (;;) {
+    if (!count(reader)) return undefined
     const value = readValue(reader)
     if (value === undefined) return undefined
     items.push(value)
@@ -117,6 +140,24 @@ function readArray(reader: Reader): readonly JsonValue[] | undefined {
     if (!take(reader, code.comma)) return undefined
     skipSpace(reader)
   }
+}
+
+/** Whether one more may be read: who has sent too many learns so before they are all read. */
+function count(reader: Reader): boolean {
+  reader.members += 1
+  if (reader.members <= reader.limits.mostMembers) return true
+  refuse(reader, 'too_many_fields')
+  return false
+}
+
+const nothing: readonly JsonValue[] = []
+
+function skipNested(reader: Reader): readonly JsonValue[] | undefined {
+  const end = endOfNested(reader.text, reader.at, deepestNesting - reader.depth)
+  if (end === 'too_deep') return refuse(reader, end)
+  if (end === undefined) return undefined
+  reader.at = end
+  return nothing
 }
 
 function readString(reader: Reader): string | undefined {

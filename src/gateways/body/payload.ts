@@ -8,6 +8,7 @@ export type UnreadableReason =
   | 'invalid_json'
   | 'duplicate_key'
   | 'too_deep'
+  | 'too_many_fields'
   | 'invalid_form'
 
 /**

@@ -3,6 +3,7 @@ import { apiBaseField } from '../api/api-base-field.ts'
 import {
   noCapabilities,
   plainAcknowledgment,
+  smallBody,
   type AccountBinding,
   type CredentialFields,
   type Credentials,
@@ -61,6 +62,7 @@ export const hutko: Gateway = {
   callbackUrlField: 'server_callback_url',
   credentials,
   verification: 'signature',
+  maxBodyBytes: smallBody,
   credentialHeaders: [],
   // In test mode the signed text comes along, with all values in it.
   secretFields: ['rectoken', 'response_signature_string'],

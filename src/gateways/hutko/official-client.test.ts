@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
+import { judgementOf } from '../../../test/support/judgement-of.ts'
 import { key, merchant, otherPaymentId, outcomesOf, paymentId } from './fixtures/callbacks.ts'
 import { startOperations } from './fixtures/operations.ts'
 
@@ -81,9 +82,8 @@ test('its callbacks are taken, and tell what its API tells', async (t) => {
   for (const callback of [provider.paymentCallback, provider.refundCallback]) {
     const { body } = callback(paymentId)
     const request = { headers: {}, body: Buffer.from(body) }
-    assert.deepEqual(provider.gateway.verify(request, contextOf().credentials, new Date()), {
-      valid: true,
-    })
+    const verdict = provider.gateway.verify(request, contextOf().credentials, new Date())
+    assert.deepEqual(judgementOf(verdict), { valid: true })
     assert.deepEqual(outcomesOf(body), outcomes)
   }
 })

@@ -1,6 +1,8 @@
 import { decodeText } from '../body/decode-text.ts'
 import { isJsonObject, numberTextOf, textOf, type JsonValue } from '../body/json.ts'
+import { jsonTextOf } from '../body/json-text.ts'
 import { parseFormBody } from '../body/parse-form-body.ts'
+import { flatFields, type JsonLimits } from '../body/parse-json.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import { unreadable, type Payload } from '../body/payload.ts'
 import type { RawRequest } from '../gateway.ts'
@@ -18,9 +20,20 @@ export type Envelope =
   | { readonly version: '2.0'; readonly fields: Fields; readonly data: JsonValue }
   | { readonly version: undefined; readonly reason: string }
 
-/** Never throws. The content type has no say: only the body itself tells what it is. */
+/** Flat parameters, and the wrapper that they may have around them. */
+const limits: JsonLimits = { ...flatFields, keptDepth: 2 }
+
+/**
+ * Never throws. The content type has no say: only the body itself tells what it is. Nothing that is
+ * nested is signed, and so nothing of it is read.
+ */
 export function readEnvelope({ body }: RawRequest): Envelope {
-  return toEnvelope(readBody(body))
+  return toEnvelope(readBody(body, limits))
+}
+
+/** The callback with these of its parameters alone, as they are spelt. */
+export function bodyOf(fields: Fields, names: readonly string[]): string {
+  return jsonTextOf(new Map(names.map((name) => [name, fields.get(name) ?? null])))
 }
 
 /**
@@ -61,12 +74,12 @@ export function isScalar(value: JsonValue | undefined): boolean {
   return value === null || value === '' || value === undefined || scalarOf(value) !== undefined
 }
 
-function readBody(body: Uint8Array): Payload {
+function readBody(body: Uint8Array, jsonLimits?: JsonLimits): Payload {
   const decoded = decodeText(body)
   if (!decoded.ok) return unreadable(decoded.reason)
   const [first] = decoded.text.trimStart()
   if (first === '<') return readXml(decoded.text)
-  return first === '{' || first === '[' ? parseJsonBody(body) : parseFormBody(body)
+  return first === '{' || first === '[' ? parseJsonBody(body, jsonLimits) : parseFormBody(body)
 }
 
 function toEnvelope(payload: Payload): Envelope {

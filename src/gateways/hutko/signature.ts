@@ -1,11 +1,11 @@
 import type { Secret } from '../../kernel/secret.ts'
 import { textOf, type JsonValue } from '../body/json.ts'
-import { invalid, valid, type Credentials, type RawRequest, type Verdict } from '../gateway.ts'
+import { invalid, validIn, type Credentials, type RawRequest, type Verdict } from '../gateway.ts'
 import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
 import { decodeCanonicalHex } from '../signing/canonical-hex.ts'
 import { constantTimeEqual } from '../signing/constant-time-equal.ts'
 import { sha1 } from '../signing/sha1.ts'
-import { isScalar, readEnvelope, scalarOf, type Envelope, type Fields } from './payload.ts'
+import { bodyOf, isScalar, readEnvelope, scalarOf, type Envelope, type Fields } from './payload.ts'
 import { separator, shiftFault } from './shifted-fields.ts'
 
 const digestBytes = 20
@@ -21,10 +21,17 @@ export function signatureOf(key: Secret, signedText: string): Uint8Array {
  * https://docs.fondy.eu, "Signature"
  */
 export function verifySignature(request: RawRequest, credentials: Credentials): Verdict {
-  const found = authenticate(readEnvelope(request), credentials)
+  const envelope = readEnvelope(request)
+  const found = authenticate(envelope, credentials)
   if (!found.ok) return invalid(found.reason)
   const fault = found.fields && shiftFault(found.fields)
-  return fault === undefined ? valid : invalid(fault)
+  return fault === undefined ? validIn(signedBodyOf(envelope, found)) : invalid(fault)
+}
+
+/** Empty parameters are not signed, nor is what stands beside `data`: both can be added at will. */
+function signedBodyOf(envelope: Envelope, { fields }: SignedText): string {
+  const parameters = envelope.version === undefined ? new Map() : envelope.fields
+  return bodyOf(parameters, [...(fields?.keys() ?? ['version', 'data']), 'signature'])
 }
 
 /** Whether one of the payment keys signed it; whether its names can be trusted is another question. */
@@ -50,14 +57,14 @@ function readSignature(value: JsonValue | undefined): Uint8Array | string {
 }
 
 /** What a signature covers, or why there is nothing. */
-export type Signed =
-  | {
-      readonly ok: true
-      readonly text: string
-      /** The signed parameters sorted by name; absent where the text names them itself. */
-      readonly fields?: ReadonlyMap<string, string>
-    }
-  | { readonly ok: false; readonly reason: string }
+export type Signed = SignedText | { readonly ok: false; readonly reason: string }
+
+interface SignedText {
+  readonly ok: true
+  readonly text: string
+  /** The signed parameters sorted by name; absent where the text names them itself. */
+  readonly fields?: ReadonlyMap<string, string>
+}
 
 function signedData(data: JsonValue): Signed {
   const text = textOf(data)
@@ -71,12 +78,15 @@ function refused(reason: string): Signed {
 
 const unsigned: ReadonlySet<string> = new Set(['signature', 'response_signature_string'])
 const parameterName = /^[\x21-\x7e]+$/
+/** Names are not signed, so they could be made as long as one likes: theirs have half of it. */
+const longestName = 64
 
 /** Every parameter, unknown ones included; those that are empty or null are left out. */
 export function signedFields(parameters: Fields): Signed {
   const fields = new Map<string, string>()
   // All names are ASCII, so the order of code units is that of bytes.
   for (const name of [...parameters.keys()].toSorted()) {
+    if (name.length > longestName) return refused('name_too_long')
     if (!parameterName.test(name)) return refused('name_not_ascii')
     const value = parameters.get(name)
     if (!isScalar(value)) return refused('value_not_scalar')

@@ -66,3 +66,13 @@ test('a document of up to 64 KiB is read, a longer one is not', () => {
   assert.equal(readXml(textOfLength(64 * 1024)).kind, 'form')
   assert.equal(readXml(textOfLength(64 * 1024 + 1)).kind, 'unreadable')
 })
+
+test('a document of more fields than a form may have is not parsed', () => {
+  const fields = (count: number) =>
+    Array.from({ length: count }, (_none, at) => `<a${at}>1</a${at}>`)
+  assert.equal(readXml(`<response>${fields(200).join('')}</response>`).kind, 'form')
+  // It is not even looked at whether it is XML.
+  for (const text of [`<response>${fields(201).join('')}</response>`, '<'.repeat(500)]) {
+    assert.deepEqual(readXml(text), { kind: 'unreadable', reason: 'too_many_fields' })
+  }
+})

@@ -1,10 +1,13 @@
 import { createRequire } from 'node:module'
 import type * as FastXmlParser from 'fast-xml-parser'
+import { mostFields } from '../body/parse-form.ts'
 import { parseFormBody } from '../body/parse-form-body.ts'
 import { unreadable, type Payload } from '../body/payload.ts'
 
 /** Many times a callback's length: anybody may send XML, and reading it costs far more than JSON. */
 const longestDocument = 64 * 1024
+/** Of the root and of the fields of a form; what would be too much for one is not parsed. */
+const mostTags = 2 * (mostFields + 1)
 
 const declaration = /^<\?xml version="1\.0"(?: encoding="[Uu][Tt][Ff]-8")?\s*\?>/
 
@@ -20,6 +23,7 @@ const entity = /&(?:amp|lt|gt|quot|apos);/g
 export function readXml(text: string): Payload {
   if (text.length > longestDocument) return unreadable('invalid_form')
   const document = text.trim().replace(declaration, '')
+  if (document.split('<', mostTags + 2).length > mostTags + 1) return unreadable('too_many_fields')
   const rest = document.replaceAll(tag, '').replaceAll(entity, '')
   if (rest.includes('<') || rest.includes('&')) return unreadable('invalid_form')
   const fields = fieldsOf(parse(document))

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '../body/json.ts'
 import { parseFormBody } from '../body/parse-form-body.ts'
+import { flatFields } from '../body/parse-json.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import type { UnreadableReason } from '../body/payload.ts'
 
@@ -14,7 +15,7 @@ export type EnvelopeResult =
  * repaired: a blank where a sender forgot to escape a plus stays a blank.
  */
 export function readEnvelope(body: Uint8Array): EnvelopeResult {
-  const payload = opensObject(body) ? parseJsonBody(body) : parseFormBody(body)
+  const payload = opensObject(body) ? parseJsonBody(body, flatFields) : parseFormBody(body)
   if (payload.kind === 'unreadable') return { ok: false, reason: payload.reason }
   // JSON that opens with a brace is an object: the other case is for the type alone.
   return { ok: true, fields: isJsonObject(payload.value) ? payload.value : new Map() }

@@ -3,6 +3,7 @@ import { apiBaseField } from '../api/api-base-field.ts'
 import {
   noCapabilities,
   plainAcknowledgment,
+  smallBody,
   type AccountBinding,
   type CredentialFields,
   type Credentials,
@@ -55,6 +56,7 @@ export const liqpay: Gateway = {
   callbackUrlField: 'server_url',
   credentials,
   verification: 'signature',
+  maxBodyBytes: smallBody,
   credentialHeaders: [],
   secretFields: ['card_token'],
   // LiqPay publishes no schedule: as long as the most patient of the published ones is usual.

@@ -1,6 +1,6 @@
 import type { Secret } from '../../kernel/secret.ts'
 import { textOf, type JsonValue } from '../body/json.ts'
-import { invalid, valid, type Credentials, type RawRequest, type Verdict } from '../gateway.ts'
+import { invalid, validIn, type Credentials, type RawRequest, type Verdict } from '../gateway.ts'
 import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
 import { constantTimeEqual } from '../signing/constant-time-equal.ts'
 import { sha1 } from '../signing/sha1.ts'
@@ -31,12 +31,13 @@ export function verifySignature(request: RawRequest, credentials: Credentials): 
   if (fault !== undefined) return invalid(fault)
   const data = textOf(fields.get('data'))
   if (data === undefined) return invalid('data_malformed')
-  const sent = textOf(fields.get('signature'))
-  const signature = sent === undefined ? undefined : decodeCanonicalBase64(sent)
+  const sent = textOf(fields.get('signature')) ?? ''
+  const signature = decodeCanonicalBase64(sent)
   if (signature?.byteLength !== digestBytes) return invalid('signature_malformed')
-  return keys.some((key) => constantTimeEqual(signature, signatureOf(key, data)))
-    ? valid
-    : invalid('signature_mismatch')
+  if (!keys.some((key) => constantTimeEqual(signature, signatureOf(key, data)))) {
+    return invalid('signature_mismatch')
+  }
+  return validIn(new URLSearchParams({ data, signature: sent }).toString())
 }
 
 /** The 20 bytes that LiqPay would sign this text of `data` with. */

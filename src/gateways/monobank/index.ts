@@ -4,6 +4,7 @@ import { parseJsonBody } from '../body/parse-json-body.ts'
 import {
   noCapabilities,
   plainAcknowledgment,
+  smallBody,
   type CredentialFields,
   type Gateway,
 } from '../gateway.ts'
@@ -61,6 +62,7 @@ export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptio
     callbackUrlField: 'webHookUrl',
     credentials,
     verification: 'signature',
+    maxBodyBytes: smallBody,
     credentialHeaders: [signatureHeader],
     secretFields: ['cardToken'],
     // Up to three attempts at intervals that are not published; a day is surely longer.

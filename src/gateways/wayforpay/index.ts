@@ -2,6 +2,7 @@ import { days } from '../../kernel/duration.ts'
 import { apiBaseField } from '../api/api-base-field.ts'
 import {
   noCapabilities,
+  smallBody,
   type AccountBinding,
   type CredentialFields,
   type Credentials,
@@ -55,6 +56,7 @@ export const wayforpay: Gateway = {
   callbackUrlField: 'serviceUrl',
   credentials,
   verification: 'signature',
+  maxBodyBytes: smallBody,
   credentialHeaders: [],
   secretFields: ['recToken'],
   retryWindow: days(4),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { judgementOf } from '../../../test/support/judgement-of.ts'
 import type { Credentials } from '../gateway.ts'
 import {
   account,
@@ -22,7 +23,7 @@ import { signedFieldNames } from './payload.ts'
 
 const credentials = credentialsOf()
 const verdictOf = (text: string, using: Credentials = credentials) =>
-  wayforpay.verify(requestOf(text), using, now)
+  judgementOf(wayforpay.verify(requestOf(text), using, now))
 const fieldsVerdict = (fields: RawFields, using?: Credentials) => verdictOf(jsonOf(fields), using)
 
 const valid = { valid: true }

@@ -1,6 +1,14 @@
-import { numberTextOf, isJsonObject, type JsonObject, type JsonValue } from '../body/json.ts'
+import {
+  numberTextOf,
+  isJsonObject,
+  textOf,
+  type JsonObject,
+  type JsonValue,
+} from '../body/json.ts'
 import { decodeText } from '../body/decode-text.ts'
+import { jsonTextOf } from '../body/json-text.ts'
 import { parseFormBody } from '../body/parse-form-body.ts'
+import type { JsonLimits } from '../body/parse-json.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import { unreadable, type Payload } from '../body/payload.ts'
 import type { RawRequest } from '../gateway.ts'
@@ -13,12 +21,12 @@ const endsLikeFormName = /\}=$/
  * Reads a callback. WayForPay sends JSON and calls it a form, so only the body tells: what begins
  * with a brace is JSON as it stands, never percent-decoded; everything else is form fields.
  */
-export function parseCallback({ body }: Pick<RawRequest, 'body'>): Payload {
+export function parseCallback({ body }: Pick<RawRequest, 'body'>, limits?: JsonLimits): Payload {
   const decoded = decodeText(body)
   if (!decoded.ok) return unreadable(decoded.reason)
   if (decoded.text.search(beginsLikeJson) === -1) return parseFormBody(body)
-  if (!endsLikeFormName.test(decoded.text)) return parseJsonBody(body)
-  const payload = parseJsonBody(body.subarray(0, -1))
+  if (!endsLikeFormName.test(decoded.text)) return parseJsonBody(body, limits)
+  const payload = parseJsonBody(body.subarray(0, -1), limits)
   return payload.kind === 'json' ? { ...payload, exact: false } : payload
 }
 
@@ -38,6 +46,23 @@ export const signedFieldNames = [
   'transactionStatus',
   'reasonCode',
 ] as const
+
+/** Longer than any token of theirs: what is longer names no card. */
+const longestToken = 255
+
+/**
+ * The callback without what is not signed, but for two fields: the signature itself, and the token
+ * of the saved card. That token is no more than a hint to ask the API for the real one.
+ */
+export function signedBodyOf(fields: JsonObject): string {
+  const kept = [...signedFieldNames, 'merchantSignature'].flatMap((name) => {
+    const value = fields.get(name)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const token = textOf(fields.get('recToken')) ?? ''
+  const hint = token === '' || token.length > longestToken ? [] : [['recToken', token] as const]
+  return jsonTextOf(new Map([...kept, ...hint]))
+}
 
 export type SignedFieldName = (typeof signedFieldNames)[number]
 

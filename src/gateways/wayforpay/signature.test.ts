@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { judgementOf } from '../../../test/support/judgement-of.ts'
 import { Wayforpay } from 'wayforpay-ts-integration'
 import { readCredentials } from '../credentials.ts'
 import type { Credentials, RawRequest } from '../gateway.ts'
@@ -27,7 +28,7 @@ import { authenticate } from './signature.ts'
 
 const credentials = credentialsOf()
 const verdictOf = (text: string, using: Credentials = credentials) =>
-  wayforpay.verify(requestOf(text), using, now)
+  judgementOf(wayforpay.verify(requestOf(text), using, now))
 const fieldsVerdict = (fields: RawFields, using?: Credentials) => verdictOf(jsonOf(fields), using)
 
 const valid = { valid: true }
@@ -104,7 +105,11 @@ test('the same callback is valid under every content type, in any layout, and as
   for (const body of bodies) {
     for (const type of types) {
       const request: RawRequest = { ...requestOf(body), headers: { 'content-type': type } }
-      assert.deepEqual(wayforpay.verify(request, credentials, now), valid, `${type} ${body}`)
+      assert.deepEqual(
+        judgementOf(wayforpay.verify(request, credentials, now)),
+        valid,
+        `${type} ${body}`,
+      )
     }
     assert.deepEqual(verdictOf(body), valid, 'no header is needed')
   }

@@ -49,6 +49,7 @@ export function coreOf(runtime: Runtime): BillingCore {
         run: listener,
         name: listenerOptions.name ?? listener.name,
         queued: listenerOptions.queued ?? false,
+        superseded: listenerOptions.superseded ?? false,
       }),
     payments: paymentOperations(runtime),
     calls: callOperations(runtime),

@@ -25,10 +25,10 @@ function registerEntry(
   entry: ListenerEntry<EventType>,
 ): void {
   if (typeof entry === 'function') {
-    registry.add({ name: entry.name, type, queued: false, run: entry })
+    registry.add({ name: entry.name, type, queued: false, superseded: false, run: entry })
     return
   }
-  const { listener: run, queued = false } = entry ?? {}
+  const { listener: run, queued = false, superseded = false } = entry ?? {}
   if (typeof run !== 'function') {
     throw new QuittanceError(
       'setting_invalid',
@@ -36,5 +36,5 @@ function registerEntry(
       { fix: 'Correct the listeners in quittance.config.ts, or those given to createBilling.' },
     )
   }
-  registry.add({ name: entry.name ?? run.name, type, queued, run })
+  registry.add({ name: entry.name ?? run.name, type, queued, superseded, run })
 }

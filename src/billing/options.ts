@@ -3,13 +3,13 @@ import type { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import type { EventType } from '../events/catalogue.ts'
 import type { Gateway } from '../gateways/gateway.ts'
-import type { Listener, QueuedListener } from '../processing/listener.ts'
+import type { Listener, ListenerOptions, QueuedListener } from '../processing/listener.ts'
 
 /** A listener as a function (its name counts), or with options. */
 export type ListenerEntry<T extends EventType> =
   | (Listener<T> & NotQueued)
-  | { readonly name?: string; readonly queued?: false | undefined; readonly listener: Listener<T> }
-  | { readonly name?: string; readonly queued: true; readonly listener: QueuedListener<T> }
+  | (ListenerOptions & { readonly queued?: false | undefined; readonly listener: Listener<T> })
+  | (ListenerOptions & { readonly queued: true; readonly listener: QueuedListener<T> })
 
 /** A discriminant in every form lets TypeScript infer the parameters of an entry's listener. */
 type NotQueued = { readonly queued?: undefined }

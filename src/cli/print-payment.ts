@@ -25,7 +25,8 @@ export function printHistory(payment: PaymentDetails): void {
     print(`transition  ${at.toISOString()}  ${from} -> ${to}, by ${cause}`)
   }
   for (const event of payment.events) {
-    print(`event       ${event.createdAt.toISOString()}  ${event.type}`)
+    const superseded = event.superseded ? ' (superseded)' : ''
+    print(`event       ${event.createdAt.toISOString()}  ${event.type}${superseded}`)
   }
   for (const refund of payment.refunds) {
     print(`refund      ${refund.id}  ${refund.status}  ${moneyText(refund)}`)

@@ -13,6 +13,8 @@ export interface EventRecord {
   readonly paymentMethodId: string | null
   readonly webhookCallId: string | null
   readonly source: EventSource
+  /** What it says had been overtaken before it was dispatched: a decline, by a payment. */
+  readonly superseded: boolean
   readonly data: Readonly<Record<string, unknown>>
   readonly createdAt: Date
   /** What became of it with each queued listener. */
@@ -109,6 +111,7 @@ function toEventRecord(row: EventRow): EventRecord {
     paymentMethodId: row.payment_method_id,
     webhookCallId: row.webhook_call_id,
     source: row.source,
+    superseded: row.superseded,
     data: JSON.parse(row.data) as Record<string, unknown>,
     createdAt: row.created_at,
     deliveries: JSON.parse(row.deliveries) as Delivery[],

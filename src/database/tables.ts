@@ -112,6 +112,7 @@ export interface EventsTable {
   webhook_call_id: string | null
   source: EventSource
   data: JsonText
+  superseded: Generated<boolean>
   created_at: Timestamp
 }
 

@@ -33,7 +33,7 @@ interface AboutInvoice {
   readonly invoice: InvoiceSnapshot
 }
 
-/** What each type of event carries besides its `id`, `type`, `dedupKey` and `createdAt`. */
+/** What each type of event carries besides what all have: `id`, `type`, `dedupKey` and so on. */
 export interface EventPayloads {
   /** A payment became paid. */
   PaymentSucceeded: AboutPayment
@@ -92,6 +92,11 @@ interface EventIdentity<T extends EventType> {
   readonly type: T
   /** `{type}:{status}:{reference}`: the outcome that this event reports, once. */
   readonly dedupKey: string
+  /**
+   * What it says had been overtaken before it could be told: the payment was declined, or its
+   * checkout ended, and then it was paid. Only listeners that ask for such events are told.
+   */
+  readonly superseded: boolean
   readonly createdAt: Date
 }
 

@@ -144,6 +144,7 @@ export function eventView(event: EventRecord) {
     payment_method_id: event.paymentMethodId,
     webhook_call_id: event.webhookCallId,
     source: event.source,
+    superseded: event.superseded,
     data: event.data,
     created_at: event.createdAt.toISOString(),
     deliveries: event.deliveries,

@@ -28,7 +28,6 @@ export const ignoredReasons = [
   'already_paid',
   'already_paid_other_reference',
   'already_settled',
-  'superseded',
 ] as const
 /** One of `ignoredReasons`. */
 export type IgnoredReason = (typeof ignoredReasons)[number]

@@ -66,7 +66,7 @@ export function concludeReport(
     won: new Set(events.map(({ id }) => id)),
     deliveries:
       told.kind === 'failed' ||
-      events.some(({ type }) => hasQueuedListener(surroundings.listeners, type)),
+      events.some((event) => hasQueuedListener(surroundings.listeners, event)),
     afterCommit: told.kind === 'told' ? told.afterCommit : [],
   })
 }
@@ -105,7 +105,8 @@ function logDispatched(
 ): void {
   for (const one of applied) {
     if (one.kind !== 'claim' || !won.has(one.claim.eventId)) continue
-    log.info({ call: call.id, gateway: call.gateway, ...shown(one.claim.subject) }, one.claim.type)
+    const { superseded, subject, type } = one.claim
+    log.info({ call: call.id, gateway: call.gateway, superseded, ...shown(subject) }, type)
   }
 }
 

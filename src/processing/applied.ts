@@ -36,6 +36,8 @@ export interface Claim {
   readonly dedupKey: string
   readonly type: EventType
   readonly subject: Subject
+  /** What it says has been overtaken: see the event. */
+  readonly superseded?: boolean
 }
 
 interface AnyApplied {

@@ -47,9 +47,11 @@ export async function applyOutcomes(
   const several = new Map<Step, readonly Applied[]>()
   for (const { step, payment } of targets) {
     const charge = payments.get(payment.id) ?? payment
-    const refund = refundByRelease(step, applied.get(step), charge)
+    const result = applied.get(step)
+    const refund = refundByRelease(step, result, charge)
     if (refund === undefined) continue
-    several.set(step, await applyRefund(db, { step: refund, charge }, applying.newId))
+    const refunds = await applyRefund(db, { step: refund, charge }, applying.newId)
+    several.set(step, result?.kind === 'claim' ? [result, ...refunds] : refunds)
   }
   const others = steps.flat().filter((step) => !isPaymentStep(step))
   for (const step of others.toSorted(byReference)) {

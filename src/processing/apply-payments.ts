@@ -71,8 +71,11 @@ async function applyRound(
       applied.set(target, { result: ignore(target, decision), payment: target.payment })
       continue
     }
-    const payment = moved.get(target.payment.id) ?? (await fillReferences(db, target))
-    applied.set(target, { result: toClaim(target.step.outcome, payment, newId), payment })
+    const result =
+      decision.kind === 'superseded'
+        ? toClaim(target, newId, { superseded: true, review: decision.review })
+        : toClaim({ ...target, payment: await current(db, target, moved) }, newId)
+    applied.set(target, { result, payment: result.payment })
   }
   return applied
 }
@@ -91,17 +94,32 @@ function ignore(
   return ignoredResult({ type: 'payment', reason, review, payment, awaiting })
 }
 
-function toClaim({ status }: PaymentOutcome, payment: Payment, newId: NewId): Applied {
+/** The payment as it stands now. */
+async function current(
+  db: Kysely<Tables>,
+  target: Target,
+  moved: ReadonlyMap<string, Payment>,
+): Promise<Payment> {
+  return moved.get(target.payment.id) ?? (await fillReferences(db, target))
+}
+
+function toClaim(
+  { step, payment }: Target,
+  newId: NewId,
+  { superseded = false, review = false } = {},
+): Applied & { readonly kind: 'claim'; readonly payment: Payment } {
+  const { status } = step.outcome
   return {
     kind: 'claim',
     type: `payment:${status}`,
     payment,
-    review: false,
+    review,
     claim: {
       eventId: newId(),
       dedupKey: paymentDedupKey(status, payment.id),
       type: paymentEventType(status),
       subject: { payment },
+      superseded,
     },
   }
 }

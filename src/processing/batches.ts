@@ -70,7 +70,7 @@ function createPace() {
 function hasListeners({ outcomes }: InterpretedCall, { listeners }: Processing): boolean {
   return outcomes.some((outcome) => {
     const type = eventTypeOf(outcome)
-    return type !== undefined && hasDirectListener(listeners, type)
+    return type !== undefined && hasDirectListener(listeners, { type })
   })
 }
 

@@ -54,7 +54,7 @@ export async function claimEvents(
     with missing as materialized (${missingListeners(claiming.listeners.keys())}),
     claimed as (
       insert into billing.events
-        (id, dedup_key, type, payment_id, payment_method_id, webhook_call_id, source)
+        (id, dedup_key, type, payment_id, payment_method_id, webhook_call_id, source, superseded)
       select * from unnest(
         ${ordered.map(({ claim }) => claim.eventId)}::uuid[],
         ${ordered.map(({ claim }) => claim.dedupKey)}::text[],
@@ -62,7 +62,8 @@ export async function claimEvents(
         ${subjects.map(({ paymentId }) => paymentId)}::uuid[],
         ${subjects.map(({ paymentMethodId }) => paymentMethodId)}::uuid[],
         ${ordered.map(({ source }) => source.callId)}::uuid[],
-        ${ordered.map(({ source }) => source.cause)}::text[])
+        ${ordered.map(({ source }) => source.cause)}::text[],
+        ${ordered.map(({ claim }) => claim.superseded === true)}::boolean[])
       where not exists (select from missing)
       on conflict (dedup_key) do nothing
       returning id, created_at
@@ -87,7 +88,7 @@ async function queueDeliveries(
 ): Promise<void> {
   const rows = events.flatMap(({ event, source }) =>
     listeners
-      .of(event.type)
+      .of(event)
       .filter(({ queued }) => queued)
       .map(({ name }) => ({
         id: newId(),
@@ -99,8 +100,9 @@ async function queueDeliveries(
   if (rows.length > 0) await db.insertInto('billing.deliveries').values(rows).execute()
 }
 
-function toEvent({ eventId, type, dedupKey, subject }: Claim, createdAt: Date): BillingEvent {
-  return { id: eventId, type, dedupKey, createdAt, ...subject } as BillingEvent
+function toEvent(claim: Claim, createdAt: Date): BillingEvent {
+  const { eventId: id, type, dedupKey, superseded = false, subject } = claim
+  return { id, type, dedupKey, superseded, createdAt, ...subject } as BillingEvent
 }
 
 function byKey(a: SourcedClaim, b: SourcedClaim): number {

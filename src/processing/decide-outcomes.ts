@@ -4,15 +4,23 @@ import { decide, type Decision } from '../payments/transition.ts'
 import type { Target } from './apply-payments.ts'
 import { bindsReferences } from './move-payments.ts'
 
+/**
+ * What an outcome does to its payment; `superseded`: nothing any more. It had moved the payment,
+ * which has been paid since, and its event is claimed if nobody has claimed it yet.
+ */
+export type Decided = Decision | { readonly kind: 'superseded'; readonly review: boolean }
+
 /** The state table, and the two facts that only the database knows. */
 export async function decideOutcomes(
   db: Kysely<Tables>,
   targets: readonly Target[],
-): Promise<ReadonlyMap<Target, Decision>> {
-  const decisions = new Map(targets.map((target) => [target, decideAlone(target)]))
-  const late = targets.filter((target) => isLate(decisions.get(target)))
+): Promise<ReadonlyMap<Target, Decided>> {
+  const decisions = new Map<Target, Decided>(targets.map((target) => [target, decideAlone(target)]))
+  const late = targets.filter(isLate)
   for (const target of await movedByTheirCalls(db, late)) {
-    decisions.set(target, { kind: 'ignore', reason: 'superseded', review: false })
+    const decision = decisions.get(target)
+    const review = decision?.kind === 'ignore' && decision.review
+    decisions.set(target, { kind: 'superseded', review })
   }
   const paying = targets.filter((target) => {
     const decision = decisions.get(target)
@@ -30,24 +38,26 @@ function decideAlone({ step, payment }: Target): Decision {
   return decide(payment, step.application.gateway, step.outcome)
 }
 
-function isLate(decision: Decision | undefined): boolean {
-  return decision?.kind === 'ignore' && decision.reason === 'already_paid'
+/** However it is ignored now: a decline has ids of its own, others than those that paid. */
+function isLate({ payment, step }: Target): boolean {
+  return payment.status === 'paid' && step.outcome.status !== 'paid'
 }
 
-/** Declines that were applied, and then overtaken by a payment before their event was dispatched. */
+/** Declines that their very call had applied: its event may not have been dispatched. */
 async function movedByTheirCalls(
   db: Kysely<Tables>,
   targets: readonly Target[],
 ): Promise<readonly Target[]> {
   const calls = targets.flatMap(({ step }) => step.application.callId ?? [])
   if (calls.length === 0) return []
-  const { rows } = await sql<{ payment_id: string; webhook_call_id: string }>`
-    select payment_id, webhook_call_id from billing.payment_transitions
+  const { rows } = await sql<{ move: string }>`
+    select concat_ws(' ', payment_id, webhook_call_id, to_status) as move
+    from billing.payment_transitions
     where payment_id = any(${targets.map(({ payment }) => payment.id)}::uuid[])
       and webhook_call_id = any(${calls}::uuid[])`.execute(db)
-  const moves = new Set(rows.map((row) => `${row.payment_id} ${row.webhook_call_id}`))
-  return targets.filter(({ payment, step }) =>
-    moves.has(`${payment.id} ${step.application.callId}`),
+  const moves = new Set(rows.map(({ move }) => move))
+  return targets.filter(({ payment, step: { application, outcome } }) =>
+    moves.has(`${payment.id} ${application.callId} ${outcome.status}`),
   )
 }
 

@@ -83,9 +83,17 @@ function late(listener: string): QuittanceError {
 async function loadEvent(db: Kysely<Tables>, delivery: Telling): Promise<BillingEvent> {
   const record = await findEvent(db, delivery.event_id)
   if (record === undefined) throw new Error(`event ${delivery.event_id} is gone`)
-  const { id, type, dedupKey, createdAt, data } = record
+  const { id, type, dedupKey, superseded, createdAt, data } = record
   const subject = await loadSubject(db, record)
-  return { ...data, id, type, dedupKey, createdAt, ...subject } as unknown as BillingEvent
+  return {
+    ...data,
+    id,
+    type,
+    dedupKey,
+    superseded,
+    createdAt,
+    ...subject,
+  } as unknown as BillingEvent
 }
 
 /** As it stands now: a queued listener comes later. */

@@ -8,10 +8,10 @@ import type { Tables } from '../database/tables.ts'
 import type { EventType } from '../events/catalogue.ts'
 import { refundDedupKey, paymentDedupKey, paymentMethodDedupKey } from '../events/dedup-key.ts'
 import type { Duration } from '../kernel/duration.ts'
-import type { Cause } from '../payments/payment.ts'
+import type { Cause, Payment } from '../payments/payment.ts'
 import type { LeasedDelivery } from '../queue/lease.ts'
 import { mayReturn } from '../queue/retry.ts'
-import { subjectIds, type Claim, type Subject } from './applied.ts'
+import { subjectIds, type Claim } from './applied.ts'
 import { concludeReport } from './after-commit.ts'
 import { failDelivery, finishDelivery } from './end-delivery.ts'
 import { leaseLost } from './finish-call.ts'
@@ -109,14 +109,13 @@ async function dispatchIn(
   processing: Processing,
 ): Promise<Ended> {
   const { db } = transaction
-  const subject = await currentSubject(db, leased)
-  // Overtaken: a payment that was declined has been paid since.
-  if (subject === undefined) {
+  const current = await currentSubject(db, leased)
+  if (current === undefined) {
     await finish(db, leased)
     return undefined
   }
   const { event_type: type, dedup_key: dedupKey, cause, queue } = leased
-  const claim = { eventId: leased.id, dedupKey, type: type as EventType, subject }
+  const claim = { eventId: leased.id, dedupKey, type: type as EventType, ...current }
   const source = { cause, callId: null, queue } as const
   const [told] = await tellListeners(transaction, [[{ claim, source }]], {
     ...processing,
@@ -128,29 +127,43 @@ async function dispatchIn(
   return { claim, told }
 }
 
-/** The row under its lock, if it still is what the event says; undefined where it has moved on. */
+type Current = Pick<Claim, 'subject' | 'superseded'>
+
+/**
+ * The row under its lock, if it still is what the event says, or if it is a payment that was paid
+ * after what the event says: that is superseded. Undefined where it has moved on otherwise.
+ */
 async function currentSubject(
   db: Kysely<Tables>,
   { dedup_key: key, payment_id: paymentId, payment_method_id: methodId }: LeasedDispatch,
-): Promise<Subject | undefined> {
+): Promise<Current | undefined> {
   if (methodId !== null) {
     const paymentMethod = await findPaymentMethod(db, methodId)
     const holds =
       paymentMethod !== undefined &&
       paymentMethodDedupKey(paymentMethod.status, paymentMethod) === key
-    return holds ? { paymentMethod } : undefined
+    return holds ? { subject: { paymentMethod } } : undefined
   }
   const known = paymentId === null ? undefined : await findPayment(db, paymentId)
   if (known === undefined) return undefined
   // A refund goes under the lock of its charge, like everything that is reported of it.
   await lockPayments(db, [known.parentId ?? known.id])
   const payment = await findPayment(db, known.id)
-  if (payment === undefined || payment.status === 'pending') return undefined
-  const current =
-    payment.type === 'refund' && payment.status === 'paid'
-      ? refundDedupKey(payment.id)
-      : paymentDedupKey(payment.status, payment.id)
-  return current === key ? { payment } : undefined
+  if (payment === undefined) return undefined
+  if (keysOf(payment).includes(key)) return { subject: { payment } }
+  return overtakenKeysOf(payment).includes(key)
+    ? { subject: { payment }, superseded: true }
+    : undefined
+}
+
+function keysOf({ id, type, status }: Payment): readonly string[] {
+  if (status === 'pending') return []
+  return [type === 'refund' && status === 'paid' ? refundDedupKey(id) : paymentDedupKey(status, id)]
+}
+
+function overtakenKeysOf({ id, type, status }: Payment): readonly string[] {
+  if (type !== 'charge' || status !== 'paid') return []
+  return [paymentDedupKey('failed', id), paymentDedupKey('canceled', id)]
 }
 
 async function finish(db: Kysely<Tables>, leased: LeasedDispatch): Promise<void> {

@@ -69,8 +69,10 @@ function awaitingOf(applied: readonly Applied[]): string | null {
 
 function resultOf(applied: Applied, won: ReadonlySet<string>): OutcomeResult {
   if (applied.kind !== 'claim') return applied.result
-  const { type, claim, detail } = applied
-  const result = won.has(claim.eventId) ? 'applied' : 'duplicate'
+  const { type, claim } = applied
+  const isWon = won.has(claim.eventId)
+  const result = isWon ? 'applied' : 'duplicate'
+  const detail = isWon && claim.superseded === true ? 'superseded' : applied.detail
   return detail === undefined ? { result, type } : { result, type, detail }
 }
 

@@ -6,6 +6,7 @@ import type { ListenerRegistry } from './listeners.ts'
 /** A listener that some process registered, and that no process may go without. */
 export interface KnownListener {
   readonly name: string
+  /** Types of events; `PaymentFailed:superseded`: it hears of such ones, too. */
   readonly eventTypes: readonly string[]
   readonly queued: boolean
   /** This process has it. */

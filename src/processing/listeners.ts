@@ -9,17 +9,26 @@ export interface RegisteredListener<T extends EventType = EventType> {
   readonly name: string
   readonly type: T
   readonly queued: boolean
+  /** It hears of events that were overtaken, too. */
+  readonly superseded: boolean
   readonly run: Listener<T> | QueuedListener<T>
 }
 
 /** The listeners of this process, by event type and by name. */
 export interface ListenerRegistry {
   add<T extends EventType>(listener: RegisteredListener<T>): void
-  of(type: EventType): readonly RegisteredListener[]
+  /** Those that are told of this event. */
+  of(event: Addressed): readonly RegisteredListener[]
   find(name: string, type: string): RegisteredListener | undefined
   names(): readonly string[]
-  /** `name/type` of each. */
+  /** `name/type` of each, and `name/type:superseded` of those that hear of such events, too. */
   keys(): readonly string[]
+}
+
+/** What decides which listeners are told of an event. */
+export interface Addressed {
+  readonly type: EventType
+  readonly superseded?: boolean
 }
 
 export function createListenerRegistry(): ListenerRegistry {
@@ -29,12 +38,22 @@ export function createListenerRegistry(): ListenerRegistry {
       check(listener, listeners)
       listeners.push(listener as unknown as RegisteredListener)
     },
-    of: (type) => listeners.filter((listener) => listener.type === type),
+    of: ({ type, superseded = false }) =>
+      listeners.filter((one) => one.type === type && (one.superseded || !superseded)),
     find: (name, type) =>
       listeners.find((listener) => listener.name === name && listener.type === type),
     names: () => [...new Set(listeners.map((listener) => listener.name))],
-    keys: () => listeners.map((listener) => `${listener.name}/${listener.type}`),
+    keys: () =>
+      listeners.flatMap((one) => subscriptionsOf(one).map((type) => `${one.name}/${type}`)),
   }
+}
+
+/**
+ * What the database knows a listener by. Superseded events are a type of their own there: a process
+ * that would not tell this listener of them lacks it, also one of a version that knows none of them.
+ */
+function subscriptionsOf({ type, superseded }: Required<Addressed>): readonly string[] {
+  return superseded ? [type, `${type}:superseded`] : [type]
 }
 
 /** Error: `listener_unnamed`. */
@@ -79,11 +98,11 @@ export async function registerListeners(
   registry: ListenerRegistry,
 ): Promise<void> {
   for (const name of registry.names()) {
-    const types = registeredTypes(registry, name)
-    const queued = types.some((type) => registry.find(name, type)?.queued === true)
+    const registered = registeredListeners(registry, name)
+    const queued = registered.some((listener) => listener.queued)
     await db
       .insertInto('billing.listeners')
-      .values({ name, event_types: types, queued })
+      .values({ name, event_types: registered.flatMap(subscriptionsOf), queued })
       .onConflict((conflict) =>
         conflict.column('name').doUpdateSet({
           queued,
@@ -119,6 +138,6 @@ export function isListenerMissing(error: unknown): error is QuittanceError {
   return isQuittanceError(error) && error.code === 'listener_missing'
 }
 
-function registeredTypes(registry: ListenerRegistry, name: string): EventType[] {
-  return eventTypes.filter((type) => registry.find(name, type) !== undefined)
+function registeredListeners(registry: ListenerRegistry, name: string) {
+  return eventTypes.flatMap((type) => registry.find(name, type) ?? [])
 }

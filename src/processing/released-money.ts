@@ -11,9 +11,9 @@ export function refundByRelease(
   applied: Applied | undefined,
   charge: Payment,
 ): Step<RefundedTotalOutcome> | undefined {
-  if (outcome.ifPaid !== 'refunded' || applied?.kind !== 'ignored') return undefined
-  const { reason } = applied.result
-  if (reason !== 'already_paid' && reason !== 'superseded') return undefined
+  if (outcome.ifPaid !== 'refunded' || applied === undefined || !isOvertaken(applied)) {
+    return undefined
+  }
   const { merchantAccount, live, amount, currency } = outcome
   return {
     application,
@@ -27,4 +27,10 @@ export function refundByRelease(
       ...(live !== undefined && { live }),
     },
   }
+}
+
+/** The payment was paid when this was reported, or has been since. */
+function isOvertaken(applied: Applied): boolean {
+  if (applied.kind === 'claim') return applied.claim.superseded === true
+  return applied.kind === 'ignored' && applied.result.reason === 'already_paid'
 }

@@ -82,7 +82,7 @@ async function endPart(
   switch (told.kind) {
     case 'told': {
       const { events, afterCommit } = told
-      const deliveries = events.some(({ type }) => hasQueuedListener(processing.listeners, type))
+      const deliveries = events.some((event) => hasQueuedListener(processing.listeners, event))
       return { kind: 'done', committed: { applied, won: idsOf(events), deliveries, afterCommit } }
     }
     case 'failed': {

@@ -1,13 +1,13 @@
 import type { Transaction } from '../database/connect.ts'
 import { classifyFailure, sqlStateOf } from '../database/failure.ts'
-import type { BillingEvent, EventType } from '../events/catalogue.ts'
+import type { BillingEvent } from '../events/catalogue.ts'
 import type { Duration } from '../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { claimEvents, type SourcedClaim } from './claim-events.ts'
 import type { BoundBilling, Listener, ListenerContext } from './listener.ts'
 import { listenerTransaction, runInScope, type ListenerScope } from './listener-scope.ts'
-import type { ListenerRegistry, RegisteredListener } from './listeners.ts'
+import type { Addressed, ListenerRegistry, RegisteredListener } from './listeners.ts'
 
 export interface Dispatching {
   readonly listeners: ListenerRegistry
@@ -56,7 +56,7 @@ export async function tellListeners(
   telling: Telling,
 ): Promise<readonly Told[]> {
   const isDirect = (claims: readonly SourcedClaim[]) =>
-    claims.some(({ claim }) => hasDirectListener(telling.listeners, claim.type))
+    claims.some(({ claim }) => hasDirectListener(telling.listeners, claim))
   const untold = claimsOfCalls.filter((claims) => !isDirect(claims)).flat()
   const won = await claimEvents(transaction.db, untold, telling)
   const wonById = new Map(won.map((event) => [event.id, event]))
@@ -84,12 +84,12 @@ export async function tellListeners(
   return told
 }
 
-export function hasDirectListener(listeners: ListenerRegistry, type: EventType): boolean {
-  return listeners.of(type).some(({ queued }) => !queued)
+export function hasDirectListener(listeners: ListenerRegistry, event: Addressed): boolean {
+  return listeners.of(event).some(({ queued }) => !queued)
 }
 
-export function hasQueuedListener(listeners: ListenerRegistry, type: EventType): boolean {
-  return listeners.of(type).some(({ queued }) => queued)
+export function hasQueuedListener(listeners: ListenerRegistry, event: Addressed): boolean {
+  return listeners.of(event).some(({ queued }) => queued)
 }
 
 /** Leaves a fresh savepoint behind for the next one. */
@@ -102,7 +102,7 @@ async function tellGuarded(
   try {
     const events = await claimEvents(db, claims, dispatching)
     for (const event of events) {
-      for (const listener of dispatching.listeners.of(event.type)) {
+      for (const listener of dispatching.listeners.of(event)) {
         if (!listener.queued) await tell(run, event, listener)
       }
     }

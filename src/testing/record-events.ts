@@ -44,6 +44,7 @@ export function recordEvents(core: BillingCore): Recording {
   for (const type of eventTypes) {
     core.on(type, (event, { afterCommit }) => afterCommit(() => record(event as BillingEvent)), {
       name: recorderName,
+      superseded: true,
     })
   }
   const of = <T extends EventType>(type: T) =>

@@ -2,8 +2,7 @@ import type { Gateway } from '../../src/gateways/gateway.ts'
 import type { Operations, PollReply } from '../../src/gateways/operations.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import type { Outcome } from '../../src/payments/outcome.ts'
-import type { BillingOptions } from '../../src/billing/options.ts'
-import { openStated, type StatedBilling } from '../support/stated-billing.ts'
+import { openStated, type StatedBilling, type StatedOptions } from '../support/stated-billing.ts'
 import type { TestEngine } from '../support/databases.ts'
 import { stating } from '../support/stating-gateway.ts'
 
@@ -34,7 +33,7 @@ export function scriptedGateway(script: Script): Gateway {
 /** A working billing with such a gateway, and one that only states. */
 export async function openScripted(
   engine: TestEngine,
-  options: BillingOptions = {},
+  options: StatedOptions = {},
 ): Promise<{ readonly billing: StatedBilling; readonly script: Script }> {
   const script: Script = {}
   const billing = await openStated(engine, {

@@ -218,24 +218,6 @@ forEachDatabase((engine) => {
       assert.deepEqual(seen, ['paid'])
       assert.equal((await callOf(payment)).state, 'processed')
     })
-
-    test('a decline overtaken by a payment before its event was dispatched ends superseded', async () => {
-      const payment = await newPayment(billing.core)
-      const { db } = billing.database
-      await sendFake(billing.core, payment.id, 'failure')
-      await settled(billing.core)
-      const declined = await callIdOf(payment)
-      // As if the listeners of the decline had failed: its status is committed, its event is not.
-      await sql`delete from billing.events where payment_id = ${payment.id}::uuid`.execute(db)
-      await sendFake(billing.core, payment.id, 'success')
-      await settled(billing.core)
-      await billing.core.calls.replay(declined)
-      await settled(billing.core)
-      assert.deepEqual((await callOf(payment)).outcome, [
-        { result: 'ignored', type: 'payment', reason: 'superseded' },
-      ])
-      assert.deepEqual(await eventsOf(payment), ['PaymentSucceeded'])
-    })
   })
 
   describe('Listeners that misbehave', () => {

@@ -142,6 +142,25 @@ forEachDatabase((engine) => {
     assert.deepEqual(await stated.events(payment), ['PaymentCanceled'])
   })
 
+  test('the same, reported before the payment: a replay finds what it means by then', async () => {
+    const payment = await stated.create()
+    const call = await stated.say(release(payment))
+    const other = await stated.create()
+    const uncertain = await stated.say({ ...release(other), ifPaid: 'review' })
+    for (const one of [payment, other]) await stated.say(paid(one))
+    for (const { id } of [call, uncertain]) await stated.core.calls.replay(id)
+    await stated.retry()
+    const [replayed, flagged] = [
+      await stated.core.calls.get(call.id),
+      await stated.core.calls.get(uncertain.id),
+    ]
+    assert.ok(replayed && flagged)
+    assert.deepEqual(stated.resultsOf(replayed), ['duplicate', 'applied'])
+    assert.deepEqual([stated.resultsOf(flagged), flagged.needsReview], [['duplicate'], true])
+    assert.deepEqual(await stated.refunds(payment), ['paid 10000'])
+    assert.deepEqual(await stated.refunds(other), [])
+  })
+
   test('a running total of nothing is no refund', async () => {
     const payment = await stated.createPaid()
     const call = await stated.say(refundedTotal(payment, 0n))

@@ -36,9 +36,14 @@ export interface StatedBilling extends TestBilling {
   retry(): Promise<void>
 }
 
+export interface StatedOptions extends BillingOptions {
+  /** Registers listeners before the work begins. */
+  readonly listen?: (billing: TestBilling) => void
+}
+
 export async function openStated(
   engine: TestEngine,
-  options: BillingOptions & { readonly listen?: (billing: TestBilling) => void } = {},
+  options: StatedOptions = {},
 ): Promise<StatedBilling> {
   const { listen, ...billingOptions } = options
   const { log, lines } = capturedLog()

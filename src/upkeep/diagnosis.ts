@@ -9,8 +9,12 @@ export interface ServerFacts {
   readonly version: number
   readonly encoding: string
   readonly readOnly: boolean
+  /** It replays what another server writes. */
+  readonly standby: boolean
   readonly fsync: string
   readonly synchronousCommit: string
+  /** As it is set; empty: commits wait for no standby. */
+  readonly synchronousNames: string
   readonly fullPageWrites: string
 }
 
@@ -20,9 +24,29 @@ export async function readServerFacts(database: Database): Promise<ServerFacts> 
       current_setting('server_encoding') as encoding,
       current_setting('transaction_read_only') = 'on' as "readOnly",
       current_setting('fsync') as fsync,
+      pg_is_in_recovery() as standby,
       current_setting('synchronous_commit') as "synchronousCommit",
+      current_setting('synchronous_standby_names') as "synchronousNames",
       current_setting('full_page_writes') as "fullPageWrites"`.execute(database.db)
   return only(rows)
+}
+
+/** A server that could take over. */
+export interface Standby {
+  readonly name: string
+  /** `async`, `potential`, `sync` or `quorum`; null: this role may not see it. */
+  readonly syncState: string | null
+}
+
+/** Who receives the log to replay it: not backups, and not who subscribes to some of the tables. */
+export async function readStandbys(database: Database): Promise<readonly Standby[]> {
+  const { rows } = await sql<Standby>`
+    select coalesce(nullif(application_name, ''), 'a standby') as name, sync_state as "syncState"
+    from pg_stat_replication as sender
+    left join pg_replication_slots as slot on slot.active_pid = sender.pid
+    where slot.slot_type is distinct from 'logical' and sender.state is distinct from 'backup'
+    order by name`.execute(database.db)
+  return rows
 }
 
 export async function readClock(database: Database): Promise<Date> {

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
+import { interval } from '../database/interval.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
 
 /** What monitoring asks: every problem is one sentence; none means ready. */
 export interface Readiness {
@@ -13,18 +15,32 @@ export interface Readiness {
 /** Beyond this, nobody is processing. */
 export const tooOldSeconds = 300
 
+/** A commit that waits so long for a standby has had its callbacks answered 503. */
+const longCommit: Duration = seconds(2)
+
 export async function readReadiness(database: Database): Promise<Readiness> {
-  const { rows } = await sql<{ pending: bigint; oldest: number; read_only: boolean }>`
+  const { rows } = await sql<{
+    pending: bigint
+    oldest: number
+    read_only: boolean
+    unconfirmed: boolean
+  }>`
     select count(*) as pending,
       coalesce(extract(epoch from clock_timestamp() - min(next_attempt_at)), 0)::float8 as oldest,
-      current_setting('transaction_read_only') = 'on' as read_only
+      current_setting('transaction_read_only') = 'on' as read_only,
+      exists (
+        select from pg_stat_activity
+        where datname = current_database() and wait_event = 'SyncRep'
+          and query_start < clock_timestamp() - ${interval(longCommit)}
+      ) as unconfirmed
     from billing.webhook_calls where state = 'pending'`.execute(database.db)
-  const row = rows[0] ?? { pending: 0n, oldest: 0, read_only: true }
+  const row = rows[0] ?? { pending: 0n, oldest: 0, read_only: true, unconfirmed: false }
   // Reading meets no error there, and would go on there for as long as the connections live.
   if (row.read_only) database.renew()
   const oldestPendingSeconds = Math.max(0, Math.round(row.oldest))
   const problems = [
     ...(row.read_only ? ['the database is read-only'] : []),
+    ...(row.unconfirmed ? ['commits wait for a synchronous standby that does not answer'] : []),
     ...(oldestPendingSeconds > tooOldSeconds
       ? [`a call has been waiting for ${oldestPendingSeconds} s: is a worker running?`]
       : []),

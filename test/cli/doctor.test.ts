@@ -254,7 +254,7 @@ test('durability settings that lose or tear data are told', () => {
   const states = (facts: Partial<typeof on>) =>
     checkDurability({ ...on, ...facts }).map(({ state }) => state)
   assert.deepEqual(states({}), ['ok'])
-  assert.deepEqual(states({ synchronousCommit: 'local' }), ['ok'])
+  assert.deepEqual(states({ synchronousCommit: 'local' }), ['warning'])
   assert.deepEqual(states({ synchronousCommit: 'off', fsync: 'off' }), ['error', 'error'])
   assert.deepEqual(states({ fullPageWrites: 'off' }), ['warning'])
 })

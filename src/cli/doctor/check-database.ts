@@ -2,12 +2,20 @@ import { pendingMigrations } from '../../database/migrate.ts'
 import type { Database } from '../../database/connect.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { errorCatalogue } from '../../kernel/errors.ts'
-import { readClock, readServerFacts, type ServerFacts } from '../../upkeep/diagnosis.ts'
+import {
+  readClock,
+  readServerFacts,
+  readStandbys,
+  type ServerFacts,
+} from '../../upkeep/diagnosis.ts'
 import { codeOf, describeError } from '../describe-error.ts'
 import type { Settings } from '../env.ts'
+import { replicationFinding } from './check-replication.ts'
 import { atRest } from './open-for-diagnosis.ts'
 import type { Subject } from './subject.ts'
 import { error, ok, skipped, warning, type Fault, type Finding } from './finding.ts'
+
+const checks = ['server', 'durability', 'replication', 'migrations', 'clock'] as const
 
 const oldestVersion = 15
 const newestVersion = 18
@@ -20,7 +28,7 @@ export async function checkDatabase({ database: state, inspected }: Subject) {
       why === atRest
         ? skipped('database', `embedded; ${why}`)
         : error('database', unreachable(cause, inspected.settings)),
-      ...['server', 'durability', 'migrations', 'clock'].map((check) => skipped(check, why)),
+      ...checks.map((check) => skipped(check, why)),
     ]
   }
   const { database } = state
@@ -30,10 +38,19 @@ export async function checkDatabase({ database: state, inspected }: Subject) {
     ...checkServer(facts),
     ...(database.kind === 'embedded'
       ? [ok('durability', 'survives a killed process, not a power cut')]
-      : checkDurability(facts)),
+      : [...checkDurability(facts), await checkReplication(database, facts)]),
     await checkMigrations(database),
     await checkClock(database),
   ]
+}
+
+async function checkReplication(database: Database, facts: ServerFacts): Promise<Finding> {
+  try {
+    return replicationFinding(await readStandbys(database), facts)
+  } catch {
+    // Some hosted servers do not show it at all.
+    return skipped('replication', 'the standbys cannot be seen')
+  }
 }
 
 function describe({ kind }: Database, { version }: ServerFacts, settings: Settings): string {
@@ -68,7 +85,7 @@ function unreachable(cause: unknown, settings: Settings): Fault {
   }
 }
 
-function checkServer({ version, encoding, readOnly }: ServerFacts): readonly Finding[] {
+function checkServer({ version, encoding, readOnly, standby }: ServerFacts): readonly Finding[] {
   const findings: Finding[] = []
   const add = (found: string, fix: string) => findings.push(error('server', { found, fix }))
   if (version < oldestVersion) {
@@ -77,7 +94,14 @@ function checkServer({ version, encoding, readOnly }: ServerFacts): readonly Fin
   if (encoding !== 'UTF8') {
     add(`the encoding is ${encoding}`, errorCatalogue.database_encoding_unsupported)
   }
-  if (readOnly) add('it is read-only', 'Name the primary server in DATABASE_URL.')
+  if (readOnly && standby) {
+    add('it is a standby, which is read-only', 'Let the name in DATABASE_URL lead to the primary.')
+  } else if (readOnly) {
+    add(
+      'it is read-only',
+      'Name the primary in DATABASE_URL, or reset default_transaction_read_only.',
+    )
+  }
   if (version > newestVersion) {
     const found = `PostgreSQL ${version} is newer than what is tested (${newestVersion})`
     findings.push(warning('server', { found, fix: 'Look for a newer version of Quittance.' }))
@@ -96,6 +120,14 @@ export function checkDurability(
   })
   if (facts.synchronousCommit === 'off') {
     findings.push(error('durability', off('synchronous_commit', 'a crash loses accepted calls')))
+  }
+  if (facts.synchronousCommit === 'local') {
+    findings.push(
+      warning('durability', {
+        found: 'synchronous_commit is local: commits wait for no standby',
+        fix: 'Set synchronous_commit = on: in postgresql.conf, or for this role and database.',
+      }),
+    )
   }
   if (facts.fsync !== 'on') {
     findings.push(error('durability', off('fsync', 'a power cut destroys the database')))

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { ZodType } from 'zod'
 import type { BillingCore } from '../billing/types.ts'
+import { parseJson } from '../gateways/body/parse-json.ts'
 import { assertNever, QuittanceError } from '../kernel/errors.ts'
 import { refuse } from './api-errors.ts'
 import { check, emptyBody, readQuery } from './api-input.ts'
@@ -43,13 +44,13 @@ export function defined<T extends object>(value: T): Defined<T> {
 
 /** The body as JSON; 400 where it is none. */
 export async function readJson(c: Context): Promise<unknown> {
-  return parseJson(await readBytes(c))
+  return jsonOf(await readBytes(c))
 }
 
 /** The same where all fields may be left out: then no body is needed either. */
 export async function readOptionalJson(c: Context): Promise<unknown> {
   const bytes = await readBytes(c)
-  return bytes.byteLength === 0 ? {} : parseJson(bytes)
+  return bytes.byteLength === 0 ? {} : jsonOf(bytes)
 }
 
 /** For what takes no fields: 422 where some are given. */
@@ -74,10 +75,20 @@ async function readBytes(c: Context): Promise<Uint8Array> {
   }
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+/** What two readers could take for two things is refused: a key given twice, for one. */
+function jsonOf(bytes: Uint8Array): unknown {
+  const text = textOf(bytes)
+  const parsed = text === undefined ? undefined : parseJson(text)
+  if (text !== undefined && parsed?.ok === true) return JSON.parse(text)
+  const { reason, key } = parsed?.ok === false ? parsed : { reason: 'invalid_json' }
+  if (key !== undefined) throw refuse(`the key ${JSON.stringify(key.slice(0, 80))} is given twice`)
+  throw refuse(reason === 'too_deep' ? 'the body is nested too deep' : 'the body is not JSON')
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw refuse('the body is not JSON')
+    return undefined
   }
 }

@@ -44,7 +44,7 @@ export interface ManagementApiOptions {
 export function managementApi(core: BillingCore, options: ManagementApiOptions): Hono {
   const api = new Hono()
   api.onError((error) => apiError(error, options.log))
-  api.use(requireToken(options.apiToken))
+  api.use(requireToken(options.apiToken, options.log))
   paymentRoutes(api, core)
   callRoutes(api, core)
   api.get('/events', async (c) => {

@@ -1,20 +1,35 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
 import { message } from '../intake/responses.ts'
+import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { respond } from './respond.ts'
+import { senderAddress } from './sender-address.ts'
+import { tally } from './tally.ts'
+import { excessOver } from './throttle.ts'
 
 const unauthorized = message(401, 'a bearer token is required', { 'www-authenticate': 'Bearer' })
 
-/** Lets only requests through that carry the token; digests are compared, in constant time. */
-export function requireToken(token: Secret): MiddlewareHandler {
+/**
+ * Lets only requests through that carry the token; digests are compared, in constant time. Who has
+ * come ten times in a minute without it is answered 429; the token itself is always let through,
+ * for behind a proxy a guesser has the operator's address.
+ */
+export function requireToken(token: Secret, log: Log): MiddlewareHandler {
   const expected = digest(token.reveal())
+  const excessOf = excessOver('10 per minute')
+  const refused = tally(({ count, names }) =>
+    log.warn(
+      { refused: count, addresses: names },
+      'the management API was asked without its token',
+    ),
+  )
   return async (c, next) => {
     const sent = /^bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
-    if (sent === undefined || !timingSafeEqual(digest(sent), expected)) {
-      return respond(unauthorized)
-    }
-    return next()
+    if (sent !== undefined && timingSafeEqual(digest(sent), expected)) return next()
+    const sender = senderAddress(c)
+    refused.add(sender)
+    return (await excessOf(sender)) ?? respond(unauthorized)
   }
 }
 

@@ -6,6 +6,7 @@ import type { Hono } from 'hono'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
+import { continueOnceRead, isAwaitingContinue } from './expect-continue.ts'
 import { limitConnections } from './limit-connections.ts'
 import type { ConnectionLimits, LimitedConnections } from './limit-connections.ts'
 import { badRequest, internalError, respond } from './respond.ts'
@@ -65,7 +66,12 @@ export async function listen(app: Hono, options: ListenOptions): Promise<Listeni
   server.maxRequestsPerSocket = 1_000
   const connections = limitConnections(server, { limits: limitsOf(options), log: options.log })
   const traffic = { underWay: 0, closing: false, connections }
-  server.on('request', requestListener(app, traffic, options.log))
+  const listener = requestListener(app, traffic, options.log)
+  server.on('request', listener)
+  server.on('checkContinue', (incoming, outgoing) => {
+    continueOnceRead(incoming, outgoing)
+    listener(incoming, outgoing)
+  })
   server.on('timeout', (socket) => {
     if (!connections.isWaitingForUs(socket)) socket.destroy()
   })
@@ -101,8 +107,9 @@ function requestListener(
   const listener = getRequestListener(
     async (request, env) => {
       const response = await app.fetch(request, env)
-      const { outgoing } = env as HttpBindings
-      const isLast = traffic.closing || traffic.connections.isCrowded
+      const { incoming, outgoing } = env as HttpBindings
+      const isLeaving = traffic.closing || traffic.connections.isCrowded
+      const isLast = isLeaving || isAwaitingContinue(incoming)
       if (isLast && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
       return response
     },

@@ -32,21 +32,26 @@ export interface ThrottleOptions {
  * Error: `setting_invalid` for a rate that is not `<number> per second|minute|hour|day`.
  */
 export function throttle(rate: string, options: ThrottleOptions = {}): MiddlewareHandler {
-  const { points, seconds } = readRate(rate)
   const { count = 'refused', sender = senderAddress } = options
-  const seed = randomBytes(16)
-  const limiter = makeOnce(async () => {
-    const library = await import('rate-limiter-flexible')
-    return new library.RateLimiterMemory({ points, duration: seconds })
-  })
-  const excessOf: ExcessOf = async (from) => spend(await limiter.get(), budgetOf(from, seed))
+  const excessOf = excessOver(rate)
   return count === 'every_call'
     ? async (c, next) => (await excessOf(sender(c))) ?? next()
     : async (c, next) => limitRefusals(c, next, { from: sender(c), excessOf })
 }
 
 /** Counts a call of this sender; the answer to give if that was one too many. */
-type ExcessOf = (from: string) => Promise<Response | undefined>
+export type ExcessOf = (from: string) => Promise<Response | undefined>
+
+/** Budgets of this rate, one a sender. Error: `setting_invalid`. */
+export function excessOver(rate: string): ExcessOf {
+  const { points, seconds } = readRate(rate)
+  const seed = randomBytes(16)
+  const limiter = makeOnce(async () => {
+    const library = await import('rate-limiter-flexible')
+    return new library.RateLimiterMemory({ points, duration: seconds })
+  })
+  return async (from) => spend(await limiter.get(), budgetOf(from, seed))
+}
 
 async function limitRefusals(
   c: Context,

@@ -25,7 +25,9 @@ export function answerParserFault(error: NodeJS.ErrnoException, socket: Duplex):
 
 /** Faults that the parser lets pass. */
 export function faultOf(incoming: IncomingMessage): Answer | undefined {
-  const { rawHeaders } = incoming
+  const { rawHeaders, httpVersionMajor } = incoming
+  // HTTP/0.9 has no status line: what it takes for the document would be our headers.
+  if (httpVersionMajor !== 1) return badRequest
   if (rawHeaders.length > headerLimit * 2) return headersTooLarge
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -22,6 +22,16 @@ export function findCurrency(code: unknown): Currency | undefined {
   return byCode.get(code)
 }
 
+/** Codes of ISO 4217 that nobody pays with: metals, units of account, tests, and none at all. */
+const notMoney: ReadonlySet<unknown> = new Set(
+  'XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'.split(' '),
+)
+
+/** Whether payments can be made in what this code stands for. */
+export function isMoney(code: unknown): boolean {
+  return byCode.has(code) && !notMoney.has(code)
+}
+
 /** The currency of this ISO 4217 number, e.g. `980`; leading zeros are part of it (`008`). */
 export function findCurrencyByNumber(number: string): Currency | undefined {
   return byNumber.get(number)

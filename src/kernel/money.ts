@@ -1,4 +1,4 @@
-import { findCurrency } from './currency.ts'
+import { findCurrency, isMoney } from './currency.ts'
 import { QuittanceError } from './errors.ts'
 
 /** An amount in the currency's minor unit (cents, kopiykas; whole yen) with its ISO 4217 code. */
@@ -66,7 +66,7 @@ export function money(amount: bigint | number, currency: string): Money {
       `amount must be a whole number of minor units from 0 to ${largestAmount}, got ${amount}`,
     )
   }
-  if (!isCurrency(currency)) {
+  if (!isMoney(currency)) {
     throw new QuittanceError(
       'payment_invalid',
       `currency must be an ISO 4217 code in capitals such as UAH, got ${JSON.stringify(currency)}`,

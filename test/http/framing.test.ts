@@ -46,6 +46,9 @@ describe('bad inputs, B: framing faults are answered and the connection ends', (
     ['32', 400, `${chunked}1;${'a'.repeat(65_536)}\r\nx\r\n0\r\n\r\n`],
     ['33, one digit more', 400, `${chunked}FFFFFFFFFFFFFFFFF\r\nx`],
     ['43', 417, `${head}Expect: x\r\nContent-Length: 0\r\n\r\n`],
+    ['a request line without a version, as of HTTP/0.9', 400, 'GET /healthz\r\n\r\n'],
+    ['HTTP/0.9', 400, 'GET /healthz HTTP/0.9\r\nHost: x\r\n\r\n'],
+    ['HTTP/2.0 in words', 400, 'GET /healthz HTTP/2.0\r\nHost: x\r\n\r\n'],
     ['44', 400, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['no HTTP at all', 400, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     ['an unknown method', 400, `FOO ${path} HTTP/1.1\r\nHost: x\r\n\r\n`],
@@ -84,6 +87,22 @@ describe('bad inputs, B: framing faults are answered and the connection ends', (
       [100, 422],
     )
   })
+
+  for (const [what, status, length, target] of [
+    ['a body above the limit', 413, maxBodyBytes + 1, path],
+    ['an unknown gateway', 404, 4, '/billing/webhooks/nobody'],
+    ['a route that reads no body', 405, 4, '/healthz'],
+  ] as const) {
+    test(`Expect: 100-continue: ${what} answers ${status} at once, unasked for`, async () => {
+      const ask = `POST ${target} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n`
+      const { answers, closed } = await exchange(port, `${ask}Content-Length: ${length}\r\n\r\n`)
+      assert.deepEqual(
+        answers.map((answer) => answer.status),
+        [status],
+      )
+      assert.equal(closed, true)
+    })
+  }
 
   test('48: a signature header that came twice answers 403', async () => {
     const signature = `Stripe-Signature: t=1,v1=${'0'.repeat(64)}\r\n`

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { request, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { createCore } from '../../src/billing/create-core.ts'
 import { createApp } from '../../src/http/app.ts'
+import { listen, type Listening } from '../../src/http/serve.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import {
   apiToken,
@@ -50,6 +52,45 @@ const settle = async (result = 'success') => {
   })
 }
 
+describe('guessing the token', () => {
+  const { log, logged } = capturedLog()
+  let server: Listening
+  before(async () => {
+    const app = createApp(service.core, { ...appOptions, log })
+    server = await listen(app, { host: '127.0.0.1', port: 0, log })
+  })
+  after(() => server.close(0))
+
+  const ask = (token: string, localAddress = '127.0.0.1') =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const url = `${server.url}/billing/api/payments`
+      const outgoing = request(url, { headers, localAddress }, (answer) => {
+        answer.resume().once('end', () => resolve(answer))
+      })
+      outgoing.on('error', reject).end()
+    })
+
+  test('is answered 429 after ten tries a minute, of this address alone, and logged', async () => {
+    const guesses: (number | undefined)[] = []
+    for (let guess = 0; guess < 30; guess += 1) guesses.push((await ask(`x${guess}`)).statusCode)
+    assert.deepEqual(guesses, [...Array<number>(10).fill(401), ...Array<number>(20).fill(429)])
+    const { headers } = await ask('another')
+    assert.ok(Number(headers['retry-after']) > 0 && Number(headers['retry-after']) <= 60)
+    assert.equal((await ask('guess', '127.0.0.2')).statusCode, 401)
+    const lines = logged.filter((line) => line.includes('without its token'))
+    assert.equal(lines.length, 1)
+    assert.match(lines[0] ?? '', /"level":40.*"refused":1,"addresses":\{"127\.0\.0\.1":1\}/)
+    assert.doesNotMatch(lines[0] ?? '', /x0|Bearer/)
+  })
+
+  test('never keeps the token itself out: the operator may have the same address', async () => {
+    for (let guess = 0; guess < 15; guess += 1) await ask(`y${guess}`)
+    assert.equal((await ask('wrong')).statusCode, 429)
+    assert.equal((await ask(apiToken)).statusCode, 200)
+  })
+})
+
 describe('authentication', () => {
   const headers: readonly (readonly [string, Record<string, string>])[] = [
     ['no header', {}],
@@ -64,7 +105,7 @@ describe('authentication', () => {
   ]
   for (const [what, sent] of headers) {
     test(`${what} answers 401`, async () => {
-      for (const path of ['/payments', '/nope']) {
+      for (const path of what === 'no header' ? ['/payments', '/nope'] : ['/payments']) {
         const answer = await api(path, { headers: sent })
         assert.equal(answer.status, 401)
         assert.equal(answer.headers.get('www-authenticate'), 'Bearer')
@@ -202,6 +243,28 @@ describe('POST /payments', () => {
       (list.body['data'] as Json[]).map((row) => row['id']),
       [body['id']],
     )
+  })
+
+  test('a key that is given twice answers 400, naming it: which one is meant?', async () => {
+    for (const [body, key] of [
+      ['{"amount":1,"gateway":"fake","amount":100000}', 'amount'],
+      ['{"payable":{"type":"order","id":"1","id":"2"}}', 'id'],
+      ['{"metadata":{"a\\u0062":1,"ab":2}}', 'ab'],
+    ] as const) {
+      const answer = await api('/payments', { method: 'POST', body })
+      const message = `the key "${key}" is given twice`
+      assert.deepEqual([answer.status, answer.body], [400, { message }])
+    }
+  })
+
+  test('a code of ISO 4217 that is no money answers 422', async () => {
+    for (const currency of ['XXX', 'XTS', 'XAU', 'XAG', 'XPT', 'XPD', 'XBA', 'XDR', 'XSU', 'XUA']) {
+      const { status, body } = await create({ ...wireOrder, currency })
+      assert.deepEqual([status, body['code']], [422, 'payment_invalid'], currency)
+    }
+    for (const currency of ['XAF', 'XCD', 'XOF', 'XPF']) {
+      assert.equal((await create({ ...wireOrder, currency })).status, 201, currency)
+    }
   })
 
   test('what is no JSON answers 400, what is too large 413', async () => {

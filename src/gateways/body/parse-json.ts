@@ -8,7 +8,12 @@ export type JsonFailure = 'invalid_json' | 'duplicate_key' | 'too_deep' | 'too_m
 
 export type JsonResult =
   | { readonly ok: true; readonly value: JsonValue }
-  | { readonly ok: false; readonly reason: JsonFailure }
+  | {
+      readonly ok: false
+      readonly reason: JsonFailure
+      /** The one that is given twice. */
+      readonly key?: string
+    }
 
 /** How much of a text is read: for bodies that anybody can send. */
 export interface JsonLimits {
@@ -36,7 +41,8 @@ export function parseJson(text: string, limits: JsonLimits = unlimited): JsonRes
   const value = readValue(reader)
   skipSpace(reader)
   if (value === undefined || reader.at !== text.length) {
-    return { ok: false, reason: reader.failure ?? 'invalid_json' }
+    const { failure: reason = 'invalid_json', key } = reader
+    return { ok: false, reason, ...(key !== undefined && { key }) }
   }
   return { ok: true, value }
 }
@@ -67,6 +73,8 @@ interface Reader {
   depth: number
   members: number
   failure: JsonFailure | undefined
+  /** The one that is given twice. */
+  key?: string
 }
 
 // Each function below reads one piece at `reader.at`; undefined means that the text is refused.
@@ -119,7 +127,10 @@ function readObject(reader: Reader): JsonObject | undefined {
     if (value === undefined) return undefined
     const { size } = object
     object.set(key, value)
-    if (object.size === size) return refuse(reader, 'duplicate_key')
+    if (object.size === size) {
+      reader.key = key
+      return refuse(reader, 'duplicate_key')
+    }
     skipSpace(reader)
     if (take(reader, code.closeBrace)) return object
     if (!take(reader, code.comma)) return undefined

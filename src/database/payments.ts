@@ -1,7 +1,6 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import type { Money } from '../kernel/money.ts'
 import type { Cause, Payment, PaymentStatus } from '../payments/payment.ts'
-import type { PaymentReference } from '../payments/outcome.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
 
@@ -100,44 +99,6 @@ export async function listTransitions(
     webhookCallId: row.webhook_call_id,
     at: row.at,
   }))
-}
-
-/** How a callback names a payment; the provider's ids are unique within a merchant's account. */
-export interface PaymentName {
-  readonly gateway: string
-  readonly reference: PaymentReference
-  readonly merchantAccount: string | undefined
-}
-
-/** For each name the id of its charge: the stated one, or that of the charge with this reference. */
-export async function findPaymentIds(
-  db: Kysely<Tables>,
-  names: readonly PaymentName[],
-): Promise<readonly (string | undefined)[]> {
-  const ids: (string | undefined)[] = names.map(({ reference }) =>
-    'id' in reference ? reference.id : undefined,
-  )
-  if (names.every(({ reference }) => 'id' in reference)) return ids
-  const references = names.map(({ reference }) => ({
-    checkout: 'checkoutReference' in reference ? reference.checkoutReference : null,
-    provider: 'providerReference' in reference ? reference.providerReference : null,
-  }))
-  // One of another account is found too, so that it is told as such.
-  const ownFirst = sql`order by coalesce(merchant_account, '') = named.account desc limit 1`
-  const charge = sql`
-    select id from billing.payments where gateway = named.gateway and type = 'charge'`
-  const { rows } = await sql<{ position: bigint; id: string | null }>`
-    select position, coalesce(
-      (${charge} and checkout_reference = named.checkout ${ownFirst}),
-      (${charge} and provider_reference = named.provider ${ownFirst})) as id
-    from unnest(
-      ${names.map(({ gateway }) => gateway)}::text[],
-      ${names.map(({ merchantAccount }) => merchantAccount ?? '')}::text[],
-      ${references.map(({ checkout }) => checkout)}::text[],
-      ${references.map(({ provider }) => provider)}::text[]
-    ) with ordinality as named (gateway, account, checkout, provider, position)`.execute(db)
-  for (const { position, id } of rows) ids[Number(position) - 1] ??= id ?? undefined
-  return ids
 }
 
 /** Locks the rows in the order of their ids, so that two transactions never wait for each other. */

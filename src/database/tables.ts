@@ -39,6 +39,8 @@ export interface PaymentsTable {
   return_url: string | null
   checkout_reference: string | null
   provider_reference: string | null
+  /** The provider's id of the subscription that the payment began; null on its renewals. */
+  subscription_reference: string | null
   checkout: Generated<CheckoutState>
   checkout_url: string | null
   /** What a provider answered that did not do what it was asked for. */
@@ -97,8 +99,10 @@ export interface WebhookCallsTable extends LeaseColumns {
   outcome: NullableJsonText
   needs_review: Generated<boolean>
   payment_id: string | null
-  /** What an Ignored `unknown_payment` call waits for: see payments/awaiting. */
+  /** What an Ignored `unknown_payment` call waits for: see processing/awaiting. */
   awaiting: string | null
+  /** Another name of the same: whichever comes first ends the wait. */
+  awaiting_also: string | null
   received_at: Timestamp
   processed_at: NullableTimestamp
 }

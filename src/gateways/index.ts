@@ -82,6 +82,7 @@ export { detail } from './detail.ts'
 export { ignored, ignoredReasons } from '../payments/outcome.ts'
 export type {
   AccountStatement,
+  ClaimedReference,
   DisputeOutcome,
   IgnoredOutcome,
   IgnoredReason,

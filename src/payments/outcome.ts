@@ -3,11 +3,25 @@ import type { PaymentStatus } from './payment.ts'
 import type { PaymentMethodStatus, PaymentMethodDetails } from './payment-method.ts'
 import type { DisputeStatus } from './dispute.ts'
 
-/** How a callback names the payment it is about. */
+/**
+ * How the provider names the payment that a callback is about: by an id of its own, or by ours where
+ * nobody but our server and the provider can have written it.
+ */
 export type PaymentReference =
   | { readonly id: string }
   | { readonly checkoutReference: string }
   | { readonly providerReference: string }
+
+/**
+ * An id of our payment that others can have written:
+ * - `payer`: the payer or the merchant's page. It counts only where the provider's own ids name no
+ *   payment, and only to pay, in full, a payment that has no ids of the provider's yet.
+ * - `anybody`: whoever can have the provider sign a callback. It only says what to wait for.
+ */
+export interface ClaimedReference {
+  readonly id: string
+  readonly by: 'payer' | 'anybody'
+}
 
 /** Why a callback changes nothing. The same words stand in the log, on the call and in the docs. */
 export const ignoredReasons = [
@@ -24,6 +38,7 @@ export const ignoredReasons = [
   'checkout_reference_unknown',
   'provider_reference_mismatch',
   'provider_reference_taken',
+  'subscription_mismatch',
   'amount_mismatch',
   'already_paid',
   'already_paid_other_reference',
@@ -42,6 +57,8 @@ export interface AccountStatement {
 export interface PaymentOutcome extends AccountStatement {
   readonly type: 'payment'
   readonly payment: PaymentReference
+  /** Of a renewal: the first payment's. */
+  readonly claimed?: ClaimedReference
   readonly status: Exclude<PaymentStatus, 'pending'>
   /** Minor units; a paid outcome without an amount or a currency never settles a payment. */
   readonly amount?: bigint
@@ -53,16 +70,16 @@ export interface PaymentOutcome extends AccountStatement {
   readonly amountIs?: 'as_charged'
   readonly checkoutReference?: string
   readonly providerReference?: string
+  /** The provider's id of the subscription that it began, or that a renewal belongs to. */
+  readonly subscriptionReference?: string
   /**
-   * The signer signs for many merchants and names none: only a payment that has this checkout
-   * reference already is meant. One without any waits until it gets one.
-   */
-  readonly boundBy?: 'checkoutReference'
-  /**
-   * A further charge of what this payment began (a subscription's renewal). Where no payment has
+   * A further charge of what another payment began (a subscription's renewal): that payment, or
+   * `subscription` where only `subscriptionReference` and `claimed` tell which. Where no payment has
    * the reference that `payment` gives, one is made: the first one's payable, the stated money.
    */
-  readonly renews?: PaymentReference
+  readonly renews?: PaymentReference | 'subscription'
+  /** Why the provider could not be asked what a renewal renews; thrown where it must be known. */
+  readonly unanswered?: unknown
   /**
    * Of a `canceled` one: blocked money is let go. Where the payment is paid, so that it had been
    * taken, all of it went back; or, where the report may be about an earlier try, a person looks.

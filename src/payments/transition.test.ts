@@ -47,6 +47,12 @@ for (const [from, to, expected] of table) {
   })
 }
 
+const claimed = (by: 'payer' | 'anybody'): Partial<PaymentOutcome> => ({
+  payment: { checkoutReference: 'cs_1' },
+  checkoutReference: 'cs_1',
+  claimed: { id, by },
+})
+
 const bindings: readonly [string, Partial<Payment>, Partial<PaymentOutcome>, string][] = [
   ['another gateway', { gateway: 'paddle' }, {}, 'gateway_mismatch'],
   ['a refund row', { type: 'refund' }, {}, 'invalid_reference'],
@@ -81,34 +87,62 @@ const bindings: readonly [string, Partial<Payment>, Partial<PaymentOutcome>, str
   ],
   ['no ids of its own', { checkoutReference: 'cs_1', providerReference: 'pi_1' }, {}, 'move'],
   ['its own ids', { checkoutReference: 'cs_1' }, { checkoutReference: 'cs_1' }, 'move'],
+  ['a checkout that anybody could claim', {}, claimed('anybody'), 'checkout_reference_unknown'],
+  ['a checkout that its payer claims', {}, claimed('payer'), 'move'],
   [
-    'a checkout that must be known and is not',
+    'a decline of a checkout that its payer claims',
     {},
-    { checkoutReference: 'cs_1', boundBy: 'checkoutReference' },
+    { ...claimed('payer'), status: 'failed' },
     'checkout_reference_unknown',
   ],
   [
-    'a decline by a checkout that must be known and is not',
+    'an end of a checkout that its payer claims',
     {},
-    { status: 'failed', checkoutReference: 'cs_1', boundBy: 'checkoutReference' },
+    { ...claimed('payer'), status: 'canceled' },
     'checkout_reference_unknown',
   ],
   [
-    'a checkout that must be the known one and is not',
-    { checkoutReference: 'cs_1' },
-    { checkoutReference: 'cs_2', boundBy: 'checkoutReference' },
+    'a claim where another checkout is known',
+    { checkoutReference: 'cs_2' },
+    claimed('payer'),
     'checkout_reference_mismatch',
   ],
   [
-    'no checkout where it must be the known one',
-    { checkoutReference: 'cs_1' },
-    { boundBy: 'checkoutReference' },
+    'a claim that names no charge where one is known',
+    { providerReference: 'pi_1' },
+    claimed('payer'),
+    'provider_reference_mismatch',
+  ],
+  [
+    'a claim that names no checkout where one is known',
+    { checkoutReference: 'cs_2' },
+    {
+      payment: { providerReference: 'pi_1' },
+      providerReference: 'pi_1',
+      claimed: { id, by: 'payer' },
+    },
     'checkout_reference_mismatch',
   ],
   [
-    'the checkout that must be the known one',
+    'a claim with the known charge',
+    { providerReference: 'pi_1' },
+    { ...claimed('payer'), providerReference: 'pi_1' },
+    'move',
+  ],
+  [
+    'the known checkout, whatever is claimed',
     { checkoutReference: 'cs_1' },
-    { checkoutReference: 'cs_1', boundBy: 'checkoutReference' },
+    { ...claimed('anybody'), status: 'failed' },
+    'move',
+  ],
+  [
+    'the known charge, whatever is claimed',
+    { providerReference: 'pi_1' },
+    {
+      payment: { providerReference: 'pi_1' },
+      status: 'failed',
+      claimed: { id, by: 'anybody' },
+    },
     'move',
   ],
 ]

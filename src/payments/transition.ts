@@ -3,6 +3,7 @@ import {
   type AccountStatement,
   type IgnoredReason,
   type PaymentOutcome,
+  type PaymentReference,
 } from './outcome.ts'
 import type { Payment } from './payment.ts'
 
@@ -66,14 +67,7 @@ function bindingMismatch(
 ): IgnoredReason | undefined {
   const mismatch = accountMismatch(payment, gateway, outcome)
   if (mismatch !== undefined) return mismatch
-  const bound = outcome.boundBy === 'checkoutReference'
-  if (bound && payment.checkoutReference === null) return 'checkout_reference_unknown'
-  const { checkoutReference } = outcome
-  // One that must name its checkout and names none fits no payment.
-  if (
-    (bound && checkoutReference === undefined) ||
-    differ(payment.checkoutReference, checkoutReference)
-  ) {
+  if (differ(payment.checkoutReference, outcome.checkoutReference)) {
     return 'checkout_reference_mismatch'
   }
   if (differ(payment.providerReference, outcome.providerReference)) {
@@ -81,7 +75,32 @@ function bindingMismatch(
       ? 'already_paid_other_reference'
       : 'provider_reference_mismatch'
   }
-  return undefined
+  return goesBy(payment, outcome.payment) ? undefined : claimMismatch(payment, outcome)
+}
+
+/** Whether this is how the payment is named. */
+function goesBy(payment: Payment, reference: PaymentReference): boolean {
+  if ('id' in reference) return payment.id === reference.id
+  return 'checkoutReference' in reference
+    ? payment.checkoutReference === reference.checkoutReference
+    : payment.providerReference === reference.providerReference
+}
+
+/**
+ * What speaks against a payment that is only claimed. To pay it takes nothing from anybody; a
+ * decline of some other checkout must not fail it, nor may it take the place of the provider's ids.
+ */
+function claimMismatch(
+  { checkoutReference, providerReference }: Payment,
+  { claimed, status, ...stated }: PaymentOutcome,
+): IgnoredReason | undefined {
+  if (checkoutReference !== null && stated.checkoutReference === undefined) {
+    return 'checkout_reference_mismatch'
+  }
+  if (providerReference !== null && stated.providerReference === undefined) {
+    return 'provider_reference_mismatch'
+  }
+  return claimed?.by === 'payer' && status === 'paid' ? undefined : 'checkout_reference_unknown'
 }
 
 function differ<T>(known: T | null, stated: T | undefined): boolean {

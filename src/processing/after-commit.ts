@@ -43,7 +43,7 @@ export async function concludeCall(
   const { log, database } = surroundings
   const { applied } = committed
   conclude(call, surroundings, committed)
-  if (applied.some((one) => one.kind === 'ignored' && one.awaiting !== undefined)) {
+  if (applied.some((one) => one.kind === 'ignored' && one.awaiting.length > 0)) {
     // The payment may have been created between our look and our commit.
     const look = requeueSettleableCalls(database.db, call.id)
     const back = await look.catch((error: unknown) => {

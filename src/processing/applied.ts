@@ -62,8 +62,8 @@ export type Applied =
   | (AnyApplied & {
       readonly kind: 'ignored'
       readonly result: OutcomeResult & { readonly result: 'ignored' }
-      /** What the call waits for. */
-      readonly awaiting: string | undefined
+      /** What the call waits for: whichever comes first. */
+      readonly awaiting: readonly string[]
     })
 
 /** Why an outcome changes nothing. */
@@ -73,11 +73,11 @@ export interface Ignoring {
   readonly detail?: string | undefined
   readonly review?: boolean
   readonly payment?: Payment | undefined
-  readonly awaiting?: string | undefined
+  readonly awaiting?: readonly string[] | undefined
 }
 
 export function ignoredResult(ignoring: Ignoring): Applied & { readonly kind: 'ignored' } {
-  const { type, reason, detail, review = false, payment, awaiting } = ignoring
+  const { type, reason, detail, review = false, payment, awaiting = [] } = ignoring
   const result = { result: 'ignored', type, reason } as const
   return {
     kind: 'ignored',

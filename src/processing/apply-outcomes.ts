@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
-import { findPaymentIds, lockPayments } from '../database/payments.ts'
+import { findPaymentIds } from '../database/find-payment-ids.ts'
+import { lockPayments } from '../database/payments.ts'
+import { keepSubscription } from '../database/subscriptions.ts'
 import type { Tables } from '../database/tables.ts'
 import { assertNever } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
@@ -17,7 +19,12 @@ import { applyPaymentMethod } from './apply-payment-method.ts'
 import { applyPayments, type Target } from './apply-payments.ts'
 import { applyRefund } from './apply-refund.ts'
 import { awaitingKey } from './awaiting.ts'
-import { makeRenewals } from './make-renewals.ts'
+import {
+  makeRenewals,
+  reviewRenewals,
+  subscriptionsToKeep,
+  type Renewals,
+} from './make-renewals.ts'
 import { refundByRelease } from './released-money.ts'
 
 /**
@@ -35,15 +42,14 @@ export async function applyOutcomes(
   const steps = applications.map((application) =>
     application.outcomes.map((outcome) => ({ application, outcome })),
   )
-  const { payments, ids, applied, unpaid } = await findPayments(db, steps.flat(), applying)
+  const { payments, ids, renewals } = await findPayments(db, steps.flat(), applying)
   const paymentOf = (step: Step) => payments.get(ids.get(step) ?? '')
   const targets = steps.flat().flatMap((step): readonly Target[] => {
     const payment = paymentOf(step)
     return isPaymentStep(step) && payment !== undefined ? [{ step, payment }] : []
   })
-  for (const [step, result] of await applyPayments(db, targets, { payments, ...applying })) {
-    applied.set(step, unpaid.has(step) ? flagged(result) : result)
-  }
+  const moved = await applyPayments(db, targets, { payments, ...applying })
+  const applied = await reviewRenewals(db, renewals, new Map([...renewals.applied, ...moved]))
   const several = new Map<Step, readonly Applied[]>()
   for (const { step, payment } of targets) {
     const charge = payments.get(payment.id) ?? payment
@@ -62,20 +68,11 @@ export async function applyOutcomes(
   )
 }
 
-/** Whoever may write the reference of a subscription could name a dearer payment than he pays. */
-function flagged(applied: Applied): Applied {
-  if (applied.kind !== 'claim') return applied
-  return { ...applied, review: true, detail: 'first_payment_unpaid' }
-}
-
 interface Found {
   /** Locked, by id. */
   readonly payments: Map<string, Payment>
   readonly ids: ReadonlyMap<Step, string>
-  /** What could not be applied to any. */
-  readonly applied: Map<Step, Applied>
-  /** Renewals whose first payment has not been paid. */
-  readonly unpaid: ReadonlySet<Step>
+  readonly renewals: Renewals
 }
 
 async function findPayments(
@@ -84,12 +81,14 @@ async function findPayments(
   { newId }: Applying,
 ): Promise<Found> {
   const ids = new Map(await idsOf(db, steps))
-  const renewing = steps.filter(isPaymentStep).filter((step) => !ids.has(step))
-  const renewals = await makeRenewals(db, renewing, newId)
+  const renewing = steps.filter(isPaymentStep).filter(({ outcome }) => outcome.renews !== undefined)
+  const known = new Set<Step>(renewing.filter((step) => ids.has(step)))
+  const renewals = await makeRenewals(db, renewing, { newId, known })
   for (const [step, id] of renewals.ids) ids.set(step, id)
-  const payments = await lockPayments(db, [...new Set(ids.values())])
-  const { applied, unpaid } = renewals
-  return { payments, ids, applied: new Map(applied), unpaid }
+  const keeping = subscriptionsToKeep(renewals)
+  const payments = await lockPayments(db, [...new Set([...ids.values(), ...keeping.keys()])])
+  for (const [id, subscription] of keeping) await keepSubscription(db, id, subscription)
+  return { payments, ids, renewals }
 }
 
 /** Ids of the payments that the outcomes name, as far as they name one that may be there. */
@@ -106,6 +105,7 @@ async function idsOf(
     naming.map(({ step: { application, outcome }, reference }) => ({
       gateway: application.gateway,
       reference,
+      claimed: claimOf(outcome),
       merchantAccount: outcome.type === 'ignored' ? undefined : outcome.merchantAccount,
     })),
   )
@@ -117,6 +117,12 @@ async function idsOf(
 
 function referenceOf(outcome: Outcome): PaymentReference | undefined {
   return outcome.type === 'ignored' ? undefined : outcome.payment
+}
+
+/** What others can have written of the payment itself; a renewal's claim names the first one. */
+function claimOf(outcome: Outcome): string | undefined {
+  if (outcome.type !== 'payment' || outcome.renews !== undefined) return undefined
+  return outcome.claimed?.id
 }
 
 function isPaymentStep(step: Step): step is Step<PaymentOutcome> {
@@ -162,12 +168,18 @@ async function applyOther(
   }
 }
 
-function unknownPayment({ application, outcome }: Step): Applied {
+function unknownPayment({ application: { gateway }, outcome }: Step): Applied {
   const reference = referenceOf(outcome)
   const { type } = outcome
   if (reference === undefined || ('id' in reference && !isUuid(reference.id))) {
     return ignoredResult({ type, reason: 'invalid_reference' })
   }
-  const awaiting = awaitingKey(application.gateway, reference)
+  const awaiting = [awaitingKey(gateway, reference)]
+  const claimed = claimOf(outcome)
+  if (claimed === undefined) return ignoredResult({ type, reason: 'unknown_payment', awaiting })
+  if (!isUuid(claimed)) {
+    return ignoredResult({ type, reason: 'invalid_reference', detail: claimed, awaiting })
+  }
+  awaiting.push(awaitingKey(gateway, { id: claimed }))
   return ignoredResult({ type, reason: 'unknown_payment', awaiting })
 }

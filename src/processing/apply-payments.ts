@@ -8,7 +8,7 @@ import type { Decision } from '../payments/transition.ts'
 import { ignoredResult, type Applied, type Step } from './applied.ts'
 import { awaitingKey } from './awaiting.ts'
 import { decideOutcomes } from './decide-outcomes.ts'
-import { fillReferences, movePayments } from './move-payments.ts'
+import { learnReferences, movePayments } from './move-payments.ts'
 
 /** An outcome and the locked payment that it is about. */
 export interface Target {
@@ -85,12 +85,11 @@ function ignore(
   { reason, review }: Decision & { readonly kind: 'ignore' },
 ): Applied {
   const { application, outcome } = step
-  const { checkoutReference } = outcome
   // The checkout may be on its way into the row: the callback is looked at again when it is there.
   const awaiting =
-    reason === 'checkout_reference_unknown' && checkoutReference !== undefined
-      ? awaitingKey(application.gateway, { checkoutReference })
-      : undefined
+    reason === 'checkout_reference_unknown'
+      ? [awaitingKey(application.gateway, outcome.payment)]
+      : []
   return ignoredResult({ type: 'payment', reason, review, payment, awaiting })
 }
 
@@ -100,7 +99,7 @@ async function current(
   target: Target,
   moved: ReadonlyMap<string, Payment>,
 ): Promise<Payment> {
-  return moved.get(target.payment.id) ?? (await fillReferences(db, target))
+  return moved.get(target.payment.id) ?? (await learnReferences(db, target))
 }
 
 function toClaim(

@@ -8,8 +8,14 @@ import type { Payment } from '../payments/payment.ts'
  * `unknown_payment` and keeps what it waits for; whoever creates that payment puts it back into the
  * queue. Both sides write, commit, then look, so that one of them sees the other.
  */
-export function awaitingKey(gateway: string, reference: PaymentReference): string {
+export function awaitingKey(
+  gateway: string,
+  reference: PaymentReference | { readonly subscriptionReference: string },
+): string {
   if ('id' in reference) return `id:${reference.id}`
+  if ('subscriptionReference' in reference) {
+    return `subscription:${gateway}/${reference.subscriptionReference}`
+  }
   return 'checkoutReference' in reference
     ? `checkout:${gateway}/${reference.checkoutReference}`
     : `provider:${gateway}/${reference.providerReference}`
@@ -28,7 +34,7 @@ function keysOf(payment: Payment): readonly string[] {
 /** What puts a finished call back into the queue as if it had just come. */
 export const requeued = sql`
   state = 'pending', attempts = 0, leases_lost = 0, times_returned = 0, awaiting = null,
-  next_attempt_at = clock_timestamp(), processed_at = null, needs_review = false`
+  awaiting_also = null, next_attempt_at = clock_timestamp(), processed_at = null, needs_review = false`
 
 /** Called after a payment is committed; returns the ids of the calls that may settle it now. */
 export async function requeueCallsAwaiting(
@@ -37,7 +43,9 @@ export async function requeueCallsAwaiting(
 ): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     update billing.webhook_calls set ${requeued}
-    where awaiting = any(${[...keysOf(payment)]}::text[]) and state in ('processed', 'ignored')
+    where (awaiting = any(${[...keysOf(payment)]}::text[])
+        or awaiting_also = any(${[...keysOf(payment)]}::text[]))
+      and state in ('processed', 'ignored')
     returning id`.execute(db)
   return rows.map((row) => row.id)
 }
@@ -53,18 +61,25 @@ export async function requeueSettleableCalls(
   const which = callId === undefined ? sql`` : sql`and call.id = ${callId}::uuid`
   const { rows } = await sql<{ id: string }>`
     update billing.webhook_calls as call set ${requeued}
-    where call.awaiting is not null and call.state in ('processed', 'ignored') ${which} and case
-      when call.awaiting like 'id:%' then exists (
-        select from billing.payments where id = substr(call.awaiting, 4)::uuid)
-      when call.awaiting like 'checkout:%' then exists (
-        select from billing.payments
-        where gateway = call.gateway and type = 'charge'
-          and checkout_reference = substr(call.awaiting, length('checkout:/' || call.gateway) + 1))
-      else exists (
-        select from billing.payments
-        where gateway = call.gateway and type = 'charge'
-          and provider_reference = substr(call.awaiting, length('provider:/' || call.gateway) + 1))
-    end
+    where call.awaiting is not null and call.state in ('processed', 'ignored') ${which}
+      and (${isThere('awaiting')} or ${isThere('awaiting_also')})
     returning call.id`.execute(db)
   return rows.map((row) => row.id)
+}
+
+/** Whether the payment is there that a call waits for under the name in this column. */
+function isThere(column: 'awaiting' | 'awaiting_also') {
+  const key = sql.ref(`call.${column}`)
+  const has = (kind: string, reference: string) => sql`exists (
+    select from billing.payments
+    where gateway = call.gateway and type = 'charge' and ${sql.ref(reference)}
+      = substr(${key}, length(${sql.lit(`${kind}:/`)} || call.gateway) + 1))`
+  return sql`case
+    when ${key} is null then false
+    when ${key} like 'id:%' then exists (
+      select from billing.payments where id = substr(${key}, 4)::uuid)
+    when ${key} like 'checkout:%' then ${has('checkout', 'checkout_reference')}
+    when ${key} like 'subscription:%' then ${has('subscription', 'subscription_reference')}
+    else ${has('provider', 'provider_reference')}
+  end`
 }

@@ -87,9 +87,12 @@ async function turnAway(call: LeasedCall, processing: Processing): Promise<CallR
 }
 
 function paymentsOf({ call, outcomes }: InterpretedCall): readonly string[] {
-  return outcomes.flatMap((outcome) =>
-    outcome.type === 'ignored' || outcome.payment === undefined
-      ? []
-      : [awaitingKey(call.gateway, outcome.payment)],
-  )
+  return outcomes.flatMap((outcome) => {
+    if (outcome.type === 'ignored' || outcome.payment === undefined) return []
+    const { payment } = outcome
+    const claimed = outcome.type === 'payment' && outcome.claimed
+    return [payment, ...(claimed ? [{ id: claimed.id }] : [])].map((name) =>
+      awaitingKey(call.gateway, name),
+    )
+  })
 }

@@ -22,12 +22,9 @@ export async function decideOutcomes(
     const review = decision?.kind === 'ignore' && decision.review
     decisions.set(target, { kind: 'superseded', review })
   }
-  const paying = targets.filter((target) => {
-    const decision = decisions.get(target)
-    // One that waits for a checkout which another payment has would wait for ever.
-    if (decision?.kind === 'ignore') return decision.reason === 'checkout_reference_unknown'
-    return bindsReferences(target)
-  })
+  const paying = targets.filter(
+    (target) => decisions.get(target)?.kind !== 'ignore' && bindsReferences(target),
+  )
   for (const target of await withTakenReferences(db, paying)) {
     decisions.set(target, { kind: 'ignore', reason: 'provider_reference_taken', review: true })
   }
@@ -70,23 +67,17 @@ async function withTakenReferences(
   const other = sql`
     select from billing.payments as other
     where other.gateway = wanted.gateway and other.type = 'charge' and other.id <> wanted.id
-      and (wanted.any_account or coalesce(other.merchant_account, '') = wanted.account)`
+      and coalesce(other.merchant_account, '') = wanted.account`
   const { rows } = await sql<{ id: string }>`
     select wanted.id from unnest(
       ${targets.map(({ payment }) => payment.id)}::uuid[],
       ${targets.map(({ payment }) => payment.gateway)}::text[],
       ${targets.map(({ payment }) => payment.merchantAccount ?? '')}::text[],
-      ${targets.map(waitsForCheckout)}::boolean[],
       ${targets.map(({ step }) => step.outcome.checkoutReference ?? null)}::text[],
       ${targets.map(({ step }) => step.outcome.providerReference ?? null)}::text[]
-    ) as wanted (id, gateway, account, any_account, checkout, provider)
+    ) as wanted (id, gateway, account, checkout, provider)
     where exists (${other} and other.checkout_reference = wanted.checkout)
       or exists (${other} and other.provider_reference = wanted.provider)`.execute(db)
   const taken = new Set(rows.map((row) => row.id))
   return targets.filter(({ payment }) => taken.has(payment.id))
-}
-
-/** Its signer names no account, so whichever payment has the checkout is meant. */
-function waitsForCheckout({ payment, step }: Target): boolean {
-  return step.outcome.boundBy === 'checkoutReference' && payment.checkoutReference === null
 }

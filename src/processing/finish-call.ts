@@ -29,11 +29,12 @@ export async function finishCalls(
   finished: readonly FinishedCall[],
 ): Promise<void> {
   if (finished.length === 0) return
+  const awaiting = finished.map(({ applied }) => awaitingOf(applied))
   const { rows } = await sql<{ id: string }>`
     update billing.webhook_calls as call
     set state = finished.state, outcome = finished.outcome,
       needs_review = finished.needs_review, payment_id = finished.payment_id,
-      awaiting = finished.awaiting, exception = null, lease_token = null, lease_until = null,
+      awaiting = finished.awaiting, awaiting_also = finished.awaiting_also, exception = null, lease_token = null, lease_until = null,
       processed_at = clock_timestamp()
     from unnest(
       ${finished.map(({ call }) => call.id)}::uuid[],
@@ -42,8 +43,10 @@ export async function finishCalls(
       ${finished.map(outcomeOf)}::json[],
       ${finished.map(({ applied }) => applied.some((one) => one.review))}::boolean[],
       ${finished.map(({ applied }) => paymentIdOf(applied))}::uuid[],
-      ${finished.map(({ applied }) => awaitingOf(applied))}::text[]
-    ) as finished (id, token, state, outcome, needs_review, payment_id, awaiting)
+      ${awaiting.map(([first = null]) => first)}::text[],
+      ${awaiting.map(([, second = null]) => second)}::text[]
+    ) as finished
+      (id, token, state, outcome, needs_review, payment_id, awaiting, awaiting_also)
     where call.id = finished.id and call.lease_token = finished.token
     returning call.id`.execute(db)
   if (rows.length === finished.length) return
@@ -63,8 +66,9 @@ function outcomeOf({ applied, won }: FinishedCall): string {
   return JSON.stringify(applied.map((one) => resultOf(one, won)))
 }
 
-function awaitingOf(applied: readonly Applied[]): string | null {
-  return ignoredOf(applied).find((one) => one.awaiting !== undefined)?.awaiting ?? null
+/** Each name once: one that the provider gives, and one that others can have written. */
+function awaitingOf(applied: readonly Applied[]): readonly string[] {
+  return [...new Set(ignoredOf(applied).flatMap(({ awaiting }) => awaiting))]
 }
 
 function resultOf(applied: Applied, won: ReadonlySet<string>): OutcomeResult {

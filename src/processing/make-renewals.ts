@@ -1,43 +1,49 @@
 import type { Kysely } from 'kysely'
-import { findPayment, findPaymentIds, insertRenewal } from '../database/payments.ts'
+import { insertRenewal, readStatuses } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
-import { isUuid, type NewId } from '../kernel/ids.ts'
-import type { PaymentOutcome, PaymentReference } from '../payments/outcome.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { PaymentOutcome } from '../payments/outcome.ts'
 import { accountMismatch } from '../payments/transition.ts'
 import { ignoredResult, type Applied, type Step } from './applied.ts'
-import { awaitingKey } from './awaiting.ts'
+import {
+  findFirstPayment,
+  findNamed,
+  isSameMoney,
+  type FirstPayment,
+} from './find-first-payment.ts'
 
-interface Renewals {
+/** What is known of charges that renew others. */
+export interface Renewals {
+  /** The payments of those that had none. */
   readonly ids: ReadonlyMap<Step, string>
   /** Those that could not be made. */
   readonly applied: ReadonlyMap<Step, Applied>
-  /** Those whose first payment has not been paid: after a trial, or of somebody's making. */
-  readonly unpaid: ReadonlySet<Step>
+  /** What each of the others renews. */
+  readonly firsts: ReadonlyMap<Step, FirstPayment>
 }
 
 /**
  * Makes the payments of further charges: providers renew subscriptions by themselves, so nobody has
  * created a payment for them. Each has the payable of the first payment and the provider's id of
- * this charge, under which every later report finds it.
+ * this charge, under which every later report finds it (`known`).
  */
 export async function makeRenewals(
   db: Kysely<Tables>,
   steps: readonly Step<PaymentOutcome>[],
-  newId: NewId,
+  { newId, known }: { readonly newId: NewId; readonly known: ReadonlySet<Step> },
 ): Promise<Renewals> {
   const ids = new Map<Step, string>()
   const applied = new Map<Step, Applied>()
-  const unpaid = new Set<Step>()
-  for (const step of steps.filter(({ outcome }) => outcome.renews).toSorted(byReference)) {
-    const made = await makeRenewal(db, step, newId)
-    if ('kind' in made) {
-      applied.set(step, made)
-      continue
-    }
-    ids.set(step, made.id)
-    if (!made.firstIsPaid) unpaid.add(step)
+  const firsts = new Map<Step, FirstPayment>()
+  for (const step of steps.toSorted(byReference)) {
+    const found = await findFirstPayment(db, step)
+    if ('first' in found) firsts.set(step, found)
+    if (known.has(step)) continue
+    const made = 'first' in found ? await makeRenewal(db, step, { ...found, newId }) : found
+    if (typeof made === 'string') ids.set(step, made)
+    else applied.set(step, refused(step, made))
   }
-  return { ids, applied, unpaid }
+  return { ids, applied, firsts }
 }
 
 /** Always the same order, so that two transactions never wait for each other's new rows. */
@@ -45,45 +51,72 @@ function byReference(a: Step<PaymentOutcome>, b: Step<PaymentOutcome>): number {
   return JSON.stringify(a.outcome.payment) < JSON.stringify(b.outcome.payment) ? -1 : 1
 }
 
+/** Throws where the provider knows more and could not be asked: the call is tried again. */
+function refused({ outcome: { unanswered } }: Step<PaymentOutcome>, applied: Applied): Applied {
+  if (unanswered !== undefined && applied.payment === undefined) throw unanswered
+  return applied
+}
+
+/** The id of the payment. */
 async function makeRenewal(
   db: Kysely<Tables>,
   step: Step<PaymentOutcome>,
-  newId: NewId,
-): Promise<{ readonly id: string; readonly firstIsPaid: boolean } | Applied> {
+  { first, newId }: FirstPayment & { readonly newId: NewId },
+): Promise<string | Applied> {
   const { application, outcome } = step
-  const { gateway } = application
-  const { renews, amount, currency, payment: reference } = outcome
-  const type = 'payment'
-  if (renews === undefined || ('id' in renews && !isUuid(renews.id))) {
-    return ignoredResult({ type, reason: 'invalid_reference' })
-  }
-  const first = await findNamed(db, step, renews)
-  if (first === undefined) {
-    return ignoredResult({
-      type,
-      reason: 'unknown_payment',
-      awaiting: awaitingKey(gateway, renews),
-    })
-  }
-  const review = outcome.status === 'paid'
-  const reason = accountMismatch(first, gateway, outcome)
-  if (reason !== undefined) return ignoredResult({ type, reason, review, payment: first })
+  const { amount, currency, payment: reference } = outcome
+  const ignoring = { type: 'payment', review: outcome.status === 'paid', payment: first } as const
+  const reason = accountMismatch(first, application.gateway, outcome)
+  if (reason !== undefined) return ignoredResult({ ...ignoring, reason })
   if (amount === undefined || currency === undefined || 'id' in reference) {
-    return ignoredResult({ type, reason: 'amount_mismatch', review, payment: first })
+    return ignoredResult({ ...ignoring, reason: 'amount_mismatch' })
   }
   await insertRenewal(db, first, { id: newId(), amount, currency, ...reference })
   // Another report of the same charge may have been first.
   const made = await findNamed(db, step, reference)
   if (made === undefined) throw new Error(`renewal of ${first.id} was not written`)
-  return { id: made.id, firstIsPaid: first.status === 'paid' }
+  return made.id
 }
 
-async function findNamed(
+/**
+ * Payments of before their subscription was kept, by their id: it is from now on, so that later
+ * renewals need no claim.
+ */
+export function subscriptionsToKeep({ firsts }: Renewals): ReadonlyMap<string, string> {
+  const kept = new Map<string, string>()
+  for (const [{ outcome }, { first, named }] of firsts) {
+    if (named !== 'claimed' || first.status !== 'paid' || outcome.type !== 'payment') continue
+    const { subscriptionReference } = outcome
+    if (subscriptionReference !== undefined) kept.set(first.id, subscriptionReference)
+  }
+  return kept
+}
+
+/**
+ * The results with what a person should look at: decided anew by every report, for a call that is
+ * tried again is marked again. A provider charges what the merchant has agreed with it, so the money
+ * counts, but what it buys is for the listener and a person to say.
+ */
+export async function reviewRenewals(
   db: Kysely<Tables>,
-  { application: { gateway }, outcome }: Step<PaymentOutcome>,
-  reference: PaymentReference,
-) {
-  const { merchantAccount } = outcome
-  const [id] = await findPaymentIds(db, [{ gateway, reference, merchantAccount }])
-  return isUuid(id) ? findPayment(db, id) : undefined
+  { firsts }: Renewals,
+  applied: ReadonlyMap<Step, Applied>,
+): Promise<ReadonlyMap<Step, Applied>> {
+  const ids = [...firsts.values()].map(({ first }) => first.id)
+  const statuses = await readStatuses(db, [...new Set(ids)])
+  const marked = new Map(applied)
+  for (const [step, found] of firsts) {
+    const result = applied.get(step)
+    if (result?.kind !== 'claim') continue
+    const isPaid = statuses.get(found.first.id) === 'paid'
+    const detail = isPaid ? oddityOf(step, found) : 'first_payment_unpaid'
+    if (detail !== undefined) marked.set(step, { ...result, review: true, detail })
+  }
+  return marked
+}
+
+function oddityOf({ outcome }: Step, { first, named }: FirstPayment): string | undefined {
+  if (outcome.type !== 'payment' || outcome.status !== 'paid') return undefined
+  if (named === 'contradicted') return 'another_subscription'
+  return isSameMoney(first, outcome) ? undefined : 'renewal_money_differs'
 }

@@ -1,8 +1,9 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import { toPayment } from '../database/payments.ts'
+import { keepSubscription } from '../database/subscriptions.ts'
 import type { PaymentsTable, Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'
-import { chargedAsIs } from '../payments/outcome.ts'
+import { chargedAsIs, type PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Target } from './apply-payments.ts'
 
@@ -24,6 +25,7 @@ export async function movePayments(
       set status = stated.to_status, updated_at = clock_timestamp(),
         checkout_reference = coalesce(payment.checkout_reference, stated.checkout),
         provider_reference = coalesce(payment.provider_reference, stated.provider),
+        subscription_reference = coalesce(payment.subscription_reference, stated.subscription),
         checkout = case when stated.to_status in ('paid', 'canceled')
           and payment.checkout in ('open', 'unknown') then 'closed' else payment.checkout end
       from stated
@@ -64,11 +66,17 @@ function statedBy(targets: readonly Target[], newId: NewId) {
     ${outcomes.map(chargedAsIs)}::boolean[],
     ${outcomes.map((outcome, index) => paid(outcome.checkoutReference, index))}::text[],
     ${outcomes.map((outcome, index) => paid(outcome.providerReference, index))}::text[],
+    ${outcomes.map((outcome, index) => paid(begunBy(outcome), index))}::text[],
     ${targets.map(() => newId())}::uuid[],
     ${targets.map(({ step }) => step.application.cause)}::text[],
     ${targets.map(({ step }) => step.application.callId)}::uuid[]
   ) as stated (id, from_status, gateway, to_status, amount, currency, as_charged, checkout,
-    provider, transition_id, cause, call_id)`
+    provider, subscription, transition_id, cause, call_id)`
+}
+
+/** The subscription that the payment began. */
+function begunBy({ renews, subscriptionReference }: PaymentOutcome): string | undefined {
+  return renews === undefined ? subscriptionReference : undefined
 }
 
 /** Whether a paid outcome knows an id of the provider's that the payment does not have yet. */
@@ -82,8 +90,12 @@ export function bindsReferences({ payment, step }: Target): boolean {
 }
 
 /** A second callback about the same charge may know an id that the first did not. */
-export async function fillReferences(db: Kysely<Tables>, target: Target): Promise<Payment> {
+export async function learnReferences(db: Kysely<Tables>, target: Target): Promise<Payment> {
   const { payment, step } = target
+  const subscription = begunBy(step.outcome)
+  if (step.outcome.status === 'paid' && subscription !== undefined) {
+    await keepSubscription(db, payment.id, subscription)
+  }
   if (!bindsReferences(target)) return payment
   const { checkoutReference = null, providerReference = null } = step.outcome
   const row = await db

@@ -135,14 +135,19 @@ function credentialsOf(gateway: Gateway, owner = 'merchant'): Credentials {
   )
 }
 
+const checkouts: ReadonlyMap<string, string> = new Map([
+  ['monobank', 'p2_1'],
+  ['paddle', 'txn_1'],
+])
+
 const paymentOf = (gateway: Gateway) =>
   pendingPayment({
     gateway: gateway.name,
     ...gateway.account(credentialsOf(gateway)),
     amount: 123_456n,
     currency: 'UAH',
-    // monobank settles only what its invoice was made for.
-    checkoutReference: gateway.name === 'monobank' ? 'p2_1' : null,
+    // These settle what their own checkout was made for; others can write the payment's id.
+    checkoutReference: checkouts.get(gateway.name) ?? null,
   })
 
 /** `payment:paid`, `refund:pending`, `ignored:no_outcome`. */

@@ -108,8 +108,12 @@ function expectedOf({ meaning, rawBody }: Vector): readonly unknown[] {
     const { status: detail } = JSON.parse(rawBody) as { readonly status: string }
     return [{ type: 'ignored', reason: 'no_outcome', detail }]
   }
-  const bound = { checkoutReference, boundBy: 'checkoutReference' }
-  return [{ type: 'payment', payment: { id }, status, ...money, ...bound }]
+  const bound = {
+    payment: { checkoutReference },
+    claimed: { id, by: 'anybody' },
+    checkoutReference,
+  }
+  return [{ type: 'payment', status, ...money, ...bound }]
 }
 
 interface WebhookService {

@@ -67,14 +67,15 @@ async function verdictOn(vector: Vector, tolerance?: string): Promise<string> {
 
 const reference = '7c9e6679-7425-40de-944b-e07fc1f90ae7'
 const adjusted = 'txn_01h8bxpvx398a7zbawb77y0kp5'
+const charged = 'txn_01h8dzxgkvdwemdhbpcapj2tbj'
+const claiming = `, claimed as ${reference}`
 
 /** Every sample that is not `unhandled_event`, without an API key. */
 const handledSamples: Readonly<Record<string, string>> = {
   'adjustment.created.json': `refund pending 100 USD of ${adjusted}`,
   'adjustment.created__chargeback.json': `dispute open 100 USD of ${adjusted}`,
   'adjustment.created__chargeback_warning.json': `dispute open 100 USD of ${adjusted}`,
-  'adjustment.created__refund_full_approved.json':
-    'refund paid 65215 USD of txn_01h8dzxgkvdwemdhbpcapj2tbj',
+  'adjustment.created__refund_full_approved.json': `refund paid 65215 USD of ${charged}`,
   'adjustment.created__refund_pending.json': `refund pending 100 USD of ${adjusted}`,
   'adjustment.updated.json': `refund paid 100 USD of ${adjusted}`,
   'adjustment.updated__refund_approved.json': `refund paid 100 USD of ${adjusted}`,
@@ -82,17 +83,17 @@ const handledSamples: Readonly<Record<string, string>> = {
   'payment_method.deleted.json': 'payment_method detached card',
   'payment_method.saved.json': 'payment_method attached card',
   'transaction.billed.json': 'no_outcome',
-  'transaction.canceled.json': 'no_outcome',
-  'transaction.canceled__with_reference.json': `payment canceled 1437041 USD of ${reference}`,
-  'transaction.completed.json': 'no_outcome',
-  'transaction.completed__renewal.json': 'no_outcome',
-  'transaction.completed__with_reference.json': `payment paid 65215 USD of ${reference}`,
+  'transaction.canceled.json': `payment canceled 1437041 USD of txn_01h8e0d5sej61d5n18bth8d7se`,
+  'transaction.canceled__with_reference.json': `payment canceled 1437041 USD of txn_01h8e0d5sej61d5n18bth8d7se${claiming}`,
+  'transaction.completed.json': `payment paid 65215 USD of ${charged}`,
+  'transaction.completed__renewal.json': `payment paid 65215 USD of ${charged}`,
+  'transaction.completed__with_reference.json': `payment paid 65215 USD of ${charged}${claiming}`,
   'transaction.created.json': 'no_outcome',
-  'transaction.paid.json': 'no_outcome',
-  'transaction.paid__with_reference.json': `payment paid 89880 GBP of ${reference}`,
-  'transaction.payment_failed.json': 'no_outcome',
+  'transaction.paid.json': `payment paid 89880 GBP of txn_01gxwxqj0rd5m8j1zdhvk05twz`,
+  'transaction.paid__with_reference.json': `payment paid 89880 GBP of txn_01gxwxqj0rd5m8j1zdhvk05twz${claiming}`,
+  'transaction.payment_failed.json': `payment failed 65215 USD of ${charged}`,
   'transaction.payment_failed__action_required.json': 'no_outcome',
-  'transaction.payment_failed__with_reference.json': `payment failed 65215 USD of ${reference}`,
+  'transaction.payment_failed__with_reference.json': `payment failed 65215 USD of ${charged}${claiming}`,
   'transaction.ready.json': 'no_outcome',
   'transaction.revised.json': 'no_outcome',
   'transaction.updated.json': 'no_outcome',
@@ -145,7 +146,8 @@ function meaningOf(outcome: Outcome): string {
   if (type === 'payment_method') return `${type} ${status} ${outcome.details?.kind}`
   assert.ok('amount' in outcome)
   const [of] = Object.values(outcome.payment)
-  return `${type} ${status} ${outcome.amount} ${outcome.currency} of ${of}`
+  const claimed = type === 'payment' && outcome.claimed ? `, claimed as ${outcome.claimed.id}` : ''
+  return `${type} ${status} ${outcome.amount} ${outcome.currency} of ${of}${claimed}`
 }
 
 async function withApi(reply: StandInReply, use: (api: StandIn) => Promise<void>): Promise<void> {
@@ -182,7 +184,9 @@ testWithProviderData(
         type: 'payment',
         status: 'paid',
         payment: { checkoutReference },
-        renews: { id: reference },
+        renews: 'subscription',
+        subscriptionReference: 'sub_01h7ht5z5wdg9pz18jx1fagp8k',
+        claimed: { id: reference, by: 'payer' },
         amount: 65215n,
         currency: 'USD',
         checkoutReference,
@@ -200,7 +204,7 @@ testWithProviderData(
     const reply = replyAbout(data, 'GET_transactions_ID.json', { id: event.data.id })
     await withApi(reply, async (api) => {
       const outcome = await interpretBody(body, api)
-      assert.equal(meaningOf(outcome), `payment paid 2915 GBP of ${reference}`)
+      assert.equal(meaningOf(outcome), `payment paid 2915 GBP of ${event.data.id}${claiming}`)
     })
   },
 )
@@ -238,8 +242,8 @@ testWithProviderData(
       const reply = data.readJson(`samples/paddle/api/${file}`) as StandInReply
       const { status = 200 } = reply
       await withApi(reply, async (api) => {
-        const outcome = interpretSample(data, 'transaction.completed__renewal.json', api)
-        if (status === 404) assert.equal(meaningOf(await outcome), 'no_outcome')
+        const outcome = interpretSample(data, 'payment_method.saved.json', api)
+        if (status === 404) assert.equal(meaningOf(await outcome), 'payment_method attached card')
         else await assert.rejects(outcome, { code: codes[status] ?? 'provider_refused' }, file)
       })
     }

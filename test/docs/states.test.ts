@@ -93,7 +93,7 @@ const met: readonly (readonly [Partial<typeof charge>, Partial<PaymentOutcome>])
   [{ merchantAccount: 'acct_1' }, {}],
   [{ live: true }, { live: false }],
   [{ checkoutReference: 'cs_1' }, { checkoutReference: 'cs_2' }],
-  [{}, { checkoutReference: 'cs_1', boundBy: 'checkoutReference' }],
+  [{}, { payment: { checkoutReference: 'cs_1' }, checkoutReference: 'cs_1' }],
   [{ providerReference: 'pi_1' }, { providerReference: 'pi_2' }],
   [{ providerReference: 'pi_1', status: 'paid' }, { providerReference: 'pi_2' }],
 ]

@@ -15,10 +15,12 @@ forEachDatabase((engine) => {
   })
   after(() => stated.close())
 
-  const bound = (payment: Payment, checkoutReference?: string) => ({
+  /** Anybody can have written the payment's id: only the checkout counts. */
+  const bound = (payment: Payment, checkoutReference: string) => ({
     ...paid(payment),
-    boundBy: 'checkoutReference',
-    ...(checkoutReference !== undefined && { checkoutReference }),
+    payment: { checkoutReference },
+    claimed: { id: payment.id, by: 'anybody' },
+    checkoutReference,
   })
 
   test('a statement bound by its checkout settles the payment that has this checkout', async () => {
@@ -35,8 +37,6 @@ forEachDatabase((engine) => {
       [stated.resultsOf(call), call.needsReview],
       [['checkout_reference_mismatch'], true],
     )
-    const unnamed = await stated.say(bound(payment))
-    assert.deepEqual(stated.resultsOf(unnamed), ['checkout_reference_mismatch'])
     const { status, checkoutReference } = await stated.details(payment)
     assert.deepEqual([status, checkoutReference], ['pending', 'inv_a'])
   })
@@ -59,32 +59,24 @@ forEachDatabase((engine) => {
     assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
   })
 
-  test('a checkout that turns out to be another payment’s: for review, and looked at no more', async () => {
+  test('a checkout that turns out to be another payment’s settles that one, whatever it claims', async () => {
     const payment = await stated.create()
     const call = await stated.say(bound(payment, 'inv_taken'))
     assert.deepEqual(stated.resultsOf(call), ['checkout_reference_unknown'])
     const other = await stated.create({ checkoutReference: 'inv_taken' })
     await settled(stated.core)
     const ended = await stated.core.calls.get(call.id)
-    assert.ok(ended)
-    assert.deepEqual(
-      [stated.resultsOf(ended), ended.needsReview],
-      [['provider_reference_taken'], true],
-    )
+    assert.deepEqual([ended?.state, ended?.paymentId], ['processed', other.id])
     assert.deepEqual(await requeueSettleableCalls(stated.database.db), [])
-    for (const one of [payment, other]) {
-      assert.equal((await stated.details(one)).status, 'pending')
-    }
+    assert.equal((await stated.details(payment)).status, 'pending')
+    assert.equal((await stated.details(other)).status, 'paid')
   })
 
   test('a checkout that a payment of another account has is no reason to look again for ever', async () => {
     const payment = await stated.create()
     await stated.create({ merchantAccount: 'other', checkoutReference: 'inv_of_other' })
     const call = await stated.say(bound(payment, 'inv_of_other'))
-    assert.deepEqual(
-      [stated.resultsOf(call), call.needsReview],
-      [['provider_reference_taken'], true],
-    )
+    assert.deepEqual([stated.resultsOf(call), call.needsReview], [['merchant_mismatch'], true])
     assert.deepEqual(await requeueSettleableCalls(stated.database.db), [])
   })
 
@@ -112,5 +104,39 @@ forEachDatabase((engine) => {
       'PaymentMethodAttached',
       'PaymentSucceeded',
     ])
+  })
+
+  test('a call waits under every name that could bring its payment', async () => {
+    const claim = (id: string, checkoutReference: string) => ({
+      ...bound({ id, amount: 10_000n, currency: 'USD' } as Payment, checkoutReference),
+      claimed: { id, by: 'payer' },
+    })
+    for (const input of [
+      { id: randomUUID() },
+      { checkoutReference: 'cs_named' },
+      { id: randomUUID(), checkoutReference: 'cs_both' },
+    ]) {
+      const { id = randomUUID(), checkoutReference = `cs_${id}` } = input
+      const call = await stated.say(claim(id, checkoutReference))
+      assert.deepEqual(stated.resultsOf(call), ['unknown_payment'])
+      const payment = await stated.create(input)
+      await settled(stated.core)
+      assert.equal((await stated.details(payment)).status, 'paid')
+    }
+  })
+
+  test('the sweeper finds a payment by either name', async () => {
+    const checkoutReference = 'cs_swept'
+    const payment = await stated.create()
+    const lost = { ...payment, id: randomUUID() }
+    await stated.say({
+      ...bound(lost, checkoutReference),
+      claimed: { id: lost.id, by: 'payer' },
+    })
+    await sql`update billing.payments set checkout_reference = ${checkoutReference}
+      where id = ${payment.id}::uuid`.execute(stated.database.db)
+    assert.equal((await requeueSettleableCalls(stated.database.db)).length, 1)
+    await settled(stated.core)
+    assert.equal((await stated.details(payment)).status, 'paid')
   })
 })

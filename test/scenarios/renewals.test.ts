@@ -10,8 +10,16 @@ import { statedCall, type Statement } from '../support/stating-gateway.ts'
 
 forEachDatabase((engine) => {
   let stated: StatedBilling
+  let failures = 0
   before(async () => {
-    stated = await openStated(engine)
+    stated = await openStated(engine, {
+      listen: ({ core }) =>
+        core.on('PaymentSucceeded', function stumble({ payment }) {
+          if (payment.providerReference === 'ch_stumbled' && failures-- > 0) {
+            throw new Error('stumbled')
+          }
+        }),
+    })
   })
   after(() => stated.close())
 
@@ -46,7 +54,9 @@ forEachDatabase((engine) => {
     const account = { merchantAccount: 'acct', live: true }
     await stated.say({ ...paid(first), ...account })
     const call = await stated.say(renewal(first, 'ch_2', account))
-    assert.deepEqual(call.outcome, [{ result: 'applied', type: 'payment:paid' }])
+    assert.deepEqual(call.outcome, [
+      { result: 'applied', type: 'payment:paid', detail: 'renewal_money_differs' },
+    ])
     assert.deepEqual(stated.resultsOf(await stated.say(renewal(first, 'ch_2', account))), [
       'duplicate',
     ])
@@ -166,6 +176,62 @@ forEachDatabase((engine) => {
       assert.equal((await chargesOf(first)).length, 1)
     })
   }
+
+  test('the mark of an unpaid first payment outlives a failed attempt, and a replay', async () => {
+    failures = 1
+    const first = await stated.create({ payable: { type: 'subscription', id: randomUUID() } })
+    await stated.deliver(renewal(first, 'ch_stumbled', { amount: 10_000n, currency: 'USD' }))
+    const [call] = (await stated.core.calls.list({ limit: 1 })).data
+    assert.ok(call)
+    await stated.attempted(call, 1)
+    await stated.retry()
+    const marked = async () => {
+      const found = await stated.core.calls.get(call.id)
+      const [result] = found?.outcome ?? []
+      return [found?.needsReview, result && 'detail' in result && result.detail]
+    }
+    assert.deepEqual(await marked(), [true, 'first_payment_unpaid'])
+    await stated.core.calls.replay(call.id)
+    await settled(stated.core)
+    assert.deepEqual(await marked(), [true, 'first_payment_unpaid'])
+    await stated.say(paid(first))
+    await stated.core.calls.replay(call.id)
+    await settled(stated.core)
+    assert.deepEqual(await marked(), [false, false])
+  })
+
+  test('a second subscription that our server says a payment began is shown to a person', async () => {
+    const first = await stated.create({ payable: { type: 'subscription', id: randomUUID() } })
+    await stated.say({ ...paid(first), subscriptionReference: 'sub_own' })
+    const money = { amount: 10_000n, currency: 'USD' }
+    const details = async (reference: string, subscriptionReference: string) => {
+      const fields = { ...money, subscriptionReference }
+      const call = await stated.say(renewal(first, reference, fields))
+      return [call.needsReview, (call.outcome ?? []).map((one) => 'detail' in one && one.detail)]
+    }
+    assert.deepEqual(await details('ch_own', 'sub_own'), [false, [false]])
+    assert.deepEqual(await details('ch_other', 'sub_other'), [true, ['another_subscription']])
+  })
+
+  test('a renewal whose first payment could not be asked for fails where it is not known', async () => {
+    const first = await stated.create({ payable: { type: 'subscription', id: randomUUID() } })
+    const of = (reference: string) =>
+      renewal(first, reference, {
+        renews: 'subscription',
+        subscriptionReference: 'sub_asked',
+        unanswered: { message: 'the provider is away' },
+      })
+    await stated.deliver(of('ch_asked'))
+    const [call] = (await stated.core.calls.list({ limit: 1 })).data
+    assert.ok(call)
+    await stated.attempted(call, 1)
+    await stated.say({ ...paid(first), subscriptionReference: 'sub_asked' })
+    await stated.retry()
+    assert.equal((await stated.core.calls.get(call.id))?.state, 'processed')
+    const known = await stated.say(of('ch_asked_2'))
+    assert.equal(known.state, 'processed')
+    assert.equal((await chargesOf(first)).length, 3)
+  })
 
   test('a refund of a renewal finds it by the provider’s id; one that came before it waits', async () => {
     const first = await subscribe()

@@ -7,6 +7,7 @@ import * as moneyBack from './0005_money_back.ts'
 import * as moneyOperations from './0006_money_operations.ts'
 import * as writtenBy from './0007_written_by.ts'
 import * as superseded from './0008_superseded.ts'
+import * as references from './0009_references.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -18,4 +19,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0006_money_operations': moneyOperations,
   '0007_written_by': writtenBy,
   '0008_superseded': superseded,
+  '0009_references': references,
 }

@@ -14,7 +14,7 @@ import {
   savedToken,
   sent,
 } from './fixtures/asking.ts'
-import { invoiceId, paid as paidOutcome, paymentId } from './fixtures/invoices.ts'
+import { invoiceId, paid as paidOutcome, paidBy, paymentId } from './fixtures/invoices.ts'
 
 const { chargeSavedCard, poll } = operations
 const cardId = '0198f0aa-0000-7000-8000-00000000cafe'
@@ -27,7 +27,7 @@ test('the merchant charges a saved card at once, by its token', async () => {
   const reply = await chargeSavedCard(chargeRequest(token), contextOf(bank))
   const { checkoutReference } = reply
   assert.deepEqual(reply, {
-    outcomes: [{ ...paidOutcome, checkoutReference }],
+    outcomes: [paidBy(checkoutReference)],
     checkoutReference: 'p2_00000002',
   })
   assert.deepEqual(sent(bank, 'charge'), [
@@ -58,7 +58,7 @@ test('a charge that the payer asks for may have to be confirmed by him', async (
   bank.pay(paymentId)
   const asked = { payment: charged({ checkoutReference: 'p2_00000002' }), handedAt: now }
   const { outcomes } = await poll(asked, contextOf(bank))
-  assert.deepEqual(outcomes, [{ ...paidOutcome, checkoutReference: 'p2_00000002' }])
+  assert.deepEqual(outcomes, [paidBy('p2_00000002')])
 })
 
 test('a declined charge has failed, and there is no page to try again on', async () => {
@@ -128,7 +128,7 @@ for (const trouble of ['never', 'cut', 'garbled', 'wrong'] as const) {
     const reply = await poll({ payment: charged(), handedAt: now }, contextOf(bank))
     assert.equal(bank.charges(paymentId), 1)
     assert.deepEqual(reply, {
-      outcomes: [{ ...paidOutcome, checkoutReference: 'p2_00000002' }],
+      outcomes: [paidBy('p2_00000002')],
       standing: 'paid',
       listsRefunds: true,
       checkout: { checkoutReference: 'p2_00000002' },

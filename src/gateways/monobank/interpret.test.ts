@@ -8,7 +8,9 @@ import {
   invoice,
   invoiceId,
   paid,
+  paidBy,
   statedBy,
+  paymentId,
 } from './fixtures/invoices.ts'
 import { interpretMonobank } from './interpret.ts'
 
@@ -39,15 +41,19 @@ test('any other status is unhandled_event, and none is guessed', () => {
   )
 })
 
-test('without a reference the invoice names the payment', () => {
-  const byInvoice = { ...paid, payment: { checkoutReference: invoiceId } }
+test('the invoice names the payment, and a reference only claims to', () => {
+  const { claimed: _, ...byInvoice } = paid
   for (const reference of [undefined, null]) {
     assert.deepEqual(statedBy({ reference }), [byInvoice])
   }
+  const other = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e02'
+  assert.deepEqual(statedBy({ reference: other }), [
+    { ...paid, claimed: { id: other, by: 'anybody' } },
+  ])
 })
 
 test('a reference that is no canonical UUID is invalid_reference', () => {
-  const id = paid.payment.id
+  const id = paymentId
   const texts = ['', 'order-7', id.toUpperCase(), `{${id}}`, ` ${id}`, id.replaceAll('-', '')]
   for (const reference of texts) {
     assert.deepEqual(statedBy({ reference }), ignored('invalid_reference', reference))
@@ -116,7 +122,7 @@ test('a body in another shape is malformed_payload, and the field is named', () 
     assert.deepEqual(statedBy({ status }), ignored('malformed_payload', 'status'))
   }
   const longest = 'p2_-.'.padEnd(100, 'x')
-  assert.deepEqual(statedBy({ invoiceId: longest }), [{ ...paid, checkoutReference: longest }])
+  assert.deepEqual(statedBy({ invoiceId: longest }), [paidBy(longest)])
 })
 
 test('a body that cannot be read is unreadable_payload with the reason', () => {
@@ -189,6 +195,7 @@ function assertBound(
   outcome: Extract<Outcome, { type: 'payment' }>,
   body: { readonly invoiceId?: unknown },
 ): void {
-  assert.equal(outcome.boundBy, 'checkoutReference')
+  assert.deepEqual(outcome.payment, { checkoutReference: body.invoiceId })
   assert.equal(outcome.checkoutReference, body.invoiceId)
+  assert.notEqual(outcome.claimed?.by, 'payer')
 }

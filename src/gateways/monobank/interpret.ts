@@ -1,12 +1,7 @@
-import {
-  ignored,
-  type Outcome,
-  type PaymentOutcome,
-  type PaymentReference,
-} from '../../payments/outcome.ts'
+import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
-import { readInvoice, readReference, type Invoice, type ReferenceResult } from './payload.ts'
+import { readClaim, readInvoice, type ClaimResult, type Invoice } from './payload.ts'
 import { refundOutcomes } from './refunds.ts'
 import { savedCardOutcomes } from './saved-card.ts'
 
@@ -32,14 +27,15 @@ export function interpretInvoice(invoice: Invoice, asked?: AskedInvoice): readon
   const settles = meaning.settles ?? (asked?.takesAtOnce ? meaning.settlesTaken : undefined)
   const more = [...(refunds ? refundOutcomes(invoice) : []), ...savedCardOutcomes(invoice)]
   if (settles === undefined && more.length === 0) return [ignored('no_outcome', invoice.status)]
-  const reference = asked ? ofPayment(asked.paymentId) : readReference(invoice)
-  if (!reference.ok) return [reference.outcome]
+  const claim = asked ? claimFor(asked) : readClaim(invoice)
+  if (!claim.ok) return [claim.outcome]
   if (settles === undefined) return more
-  return [paymentOutcome(invoice, reference.payment, settles), ...more]
+  const { claimed } = claim
+  return [{ ...paymentOutcome(invoice, settles), ...(claimed && { claimed }) }, ...more]
 }
 
-function ofPayment(id: string): ReferenceResult {
-  return { ok: true, payment: { id } }
+function claimFor({ paymentId }: AskedInvoice): ClaimResult {
+  return { ok: true, claimed: { id: paymentId, by: 'anybody' } }
 }
 
 /** What a status of an invoice says. */
@@ -70,16 +66,14 @@ const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
  */
 function paymentOutcome(
   { id: checkoutReference, amount, currency }: Invoice,
-  payment: PaymentReference,
   status: PaymentOutcome['status'],
 ): PaymentOutcome {
   return {
     type: 'payment',
-    payment,
+    payment: { checkoutReference },
     status,
     ...(amount !== undefined && { amount }),
     ...(currency !== undefined && { currency }),
     checkoutReference,
-    boundBy: 'checkoutReference',
   }
 }

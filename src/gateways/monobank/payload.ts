@@ -1,7 +1,7 @@
 import { findCurrencyByNumber } from '../../kernel/currency.ts'
 import { isUuid } from '../../kernel/ids.ts'
 import { parseMinorUnits } from '../../kernel/money.ts'
-import { ignored, type IgnoredOutcome, type PaymentReference } from '../../payments/outcome.ts'
+import { ignored, type ClaimedReference, type IgnoredOutcome } from '../../payments/outcome.ts'
 import {
   isJsonObject,
   numberTextOf,
@@ -52,15 +52,18 @@ export function invoiceIdOf(object: JsonObject): string | undefined {
   return id !== undefined && idGrammar.test(id) ? id : undefined
 }
 
-export type ReferenceResult =
-  | { readonly ok: true; readonly payment: PaymentReference }
+export type ClaimResult =
+  | { readonly ok: true; readonly claimed?: ClaimedReference }
   | { readonly ok: false; readonly outcome: IgnoredOutcome }
 
-/** Our payment's id, given as `reference` at creation; without one the invoice's id has to do. */
-export function readReference({ id, body }: Invoice): ReferenceResult {
+/**
+ * What was given as `reference` when the invoice was made: our payment's id, or what any merchant of
+ * the bank has made of it. The invoice's own id is what counts.
+ */
+export function readClaim({ body }: Invoice): ClaimResult {
   const reference = body.get('reference') ?? undefined
-  if (reference === undefined) return { ok: true, payment: { checkoutReference: id } }
-  if (isUuid(reference)) return { ok: true, payment: { id: reference } }
+  if (reference === undefined) return { ok: true }
+  if (isUuid(reference)) return { ok: true, claimed: { id: reference, by: 'anybody' } }
   const shown = typeof reference === 'string' ? detail(reference) : 'not a text'
   return refused(ignored('invalid_reference', shown))
 }

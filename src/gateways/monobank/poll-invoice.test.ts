@@ -20,6 +20,7 @@ import {
   invoice,
   invoiceId,
   paid as paidOutcome,
+  paidBy,
   paymentId,
 } from './fixtures/invoices.ts'
 
@@ -40,7 +41,7 @@ test('each state of an invoice is told as its callback tells it, with what may s
   const payable = await opened(bank)
   const { checkoutReference } = payable
   const request = { payment: payable, handedAt: now }
-  const outcome = { ...paidOutcome, checkoutReference }
+  const outcome = paidBy(checkoutReference)
   const steps = [
     [() => {}, unpaid('created'), 'open', false],
     [() => bank.decline(paymentId), [{ ...outcome, status: 'failed' }], 'open', false],
@@ -73,7 +74,7 @@ test('refunds are told with the payment, ours by our id and those by hand', asyn
     currency: 'UAH',
     refundReference: `${checkoutReference}/2026-11-20T12:00:00Z/75`,
   }
-  assert.deepEqual(part.outcomes, [{ ...paidOutcome, checkoutReference }, byHand])
+  assert.deepEqual(part.outcomes, [paidBy(checkoutReference), byHand])
   assert.equal(part.listsRefunds, true)
   assert.deepEqual(part.outcomes, interpretText(bank.refundCallback(paymentId).body))
 })
@@ -84,7 +85,7 @@ test('an invoice of ours that was given back whole had been paid, so that is tol
   bank.refundByHand(paymentId, 15_075n)
   const { outcomes, standing } = await poll({ payment: payable, handedAt: now }, contextOf(bank))
   const [first, second] = outcomes
-  assert.deepEqual(first, { ...paidOutcome, checkoutReference: payable.checkoutReference })
+  assert.deepEqual(first, paidBy(payable.checkoutReference))
   assert.equal(second?.type === 'refund' && 'amount' in second && second.amount, 15_075n)
   assert.equal(standing, 'paid')
   const refunds = interpretText(bank.refundCallback(paymentId).body)
@@ -182,7 +183,7 @@ test('a checkout that was never answered is found in the statement once somebody
   assert.deepEqual(await poll(pollRequest(), contextOf(bank)), absent)
   bank.pay(paymentId)
   assert.deepEqual(await poll(pollRequest(), contextOf(bank)), {
-    outcomes: [{ ...paidOutcome, checkoutReference: 'p2_00000001' }],
+    outcomes: [paidBy('p2_00000001')],
     standing: 'paid',
     listsRefunds: true,
     checkout: { checkoutReference: 'p2_00000001' },

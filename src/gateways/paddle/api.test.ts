@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
+import { isQuittanceError } from '../../kernel/errors.ts'
 import { test, type TestContext } from 'node:test'
 import { startStandIn, type StandIn } from '../../../test/support/stand-in.ts'
 import type { Outcome } from '../../payments/outcome.ts'
 import {
   adjustment,
-  assertIgnored,
   contextOf,
   customerId,
   event,
@@ -13,6 +13,7 @@ import {
   paidOutcome,
   paymentId,
   renewal,
+  renewedOutcome,
   savedMethod,
   subscriptionId,
   totals,
@@ -30,11 +31,6 @@ async function standIn(t: TestContext, answer: Answer): Promise<StandIn> {
 }
 
 const entity = (fields: Fields) => ({ body: { data: fields, meta: { request_id: 'x' } } })
-const renewedOutcome = {
-  ...paidOutcome,
-  payment: { checkoutReference: transactionId },
-  renews: { id: paymentId },
-}
 const renewed = event('transaction.completed', renewal())
 const withoutTotals = event('transaction.paid', transaction({ details: null }))
 const fullDetails = {
@@ -64,20 +60,27 @@ test('a renewal that carries its reference is not looked up', async (t) => {
   const own = renewal({ custom_data: { payment_id: paymentId } })
   const outcome = await interpret(event('transaction.completed', own), contextOf(api.base))
   assert.deepEqual(outcome, renewedOutcome)
-  const bad = renewal({ custom_data: { payment_id: 'order-7' } })
-  const refused = await interpret(event('transaction.completed', bad), contextOf(api.base))
-  assertIgnored(refused, 'invalid_reference', 'order-7')
   assert.deepEqual(api.requests, [])
 })
 
-test('a subscription without a reference, or that is gone, leaves nothing to settle', async (t) => {
+test('a subscription without a reference, or that is gone, names the renewal alone', async (t) => {
+  const { claimed: _, ...unclaimed } = renewedOutcome
   const replies = [entity({ id: subscriptionId, custom_data: null }), undefined]
   const api = await standIn(t, () => replies.shift())
   for (let left = replies.length; left > 0; left -= 1) {
-    const outcome = await interpret(renewed, contextOf(api.base))
-    assertIgnored(outcome, 'no_outcome', 'no payment reference')
+    assert.deepEqual(await interpret(renewed, contextOf(api.base)), unclaimed)
   }
   assert.equal(api.requests.length, 2)
+})
+
+test('a renewal whose subscription cannot be looked up is told all the same, with the failure', async (t) => {
+  const { claimed: _, ...unclaimed } = renewedOutcome
+  const api = await standIn(t, () => ({ status: 403, body: {} }))
+  const outcome = await interpret(renewed, contextOf(api.base))
+  assert.ok(outcome.type === 'payment')
+  const { unanswered, ...told } = outcome
+  assert.deepEqual(told, unclaimed)
+  assert.ok(isQuittanceError(unanswered) && unanswered.code === 'provider_refused')
 })
 
 test('totals that an event lacks are read from the transaction', async (t) => {
@@ -175,7 +178,7 @@ test('a key that may not read fails the attempt and is named without the key', a
     [403, 'forbidden'],
   ] as const) {
     const api = await standIn(t, () => ({ status, body: errorBody(code) }))
-    for (const asked of [renewed, withoutTotals, saved]) {
+    for (const asked of [withoutTotals, saved]) {
       await assert.rejects(interpret(asked, contextOf(api.base)), (error: Error) => {
         assert.equal('code' in error && error.code, 'provider_refused')
         assert.ok(error.message.includes(`with ${status} (${code})`), error.message)
@@ -183,7 +186,7 @@ test('a key that may not read fails the attempt and is named without the key', a
         return true
       })
     }
-    assert.equal(api.requests.length, 3, 'a refusal is not tried again')
+    assert.equal(api.requests.length, 2, 'a refusal is not tried again')
   }
 })
 
@@ -203,7 +206,7 @@ test('an attempt that is given up stops waiting for the answer', { timeout: 30_0
     giveUp.abort()
     return 'hang'
   })
-  await assert.rejects(interpret(renewed, contextOf(api.base, giveUp.signal)), {
+  await assert.rejects(interpret(withoutTotals, contextOf(api.base, giveUp.signal)), {
     name: 'AbortError',
   })
   assert.equal(api.requests.length, 1)

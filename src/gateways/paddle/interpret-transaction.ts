@@ -1,16 +1,19 @@
+import { seconds } from '../../kernel/duration.ts'
+import { QuittanceError } from '../../kernel/errors.ts'
+import { within } from '../../kernel/within.ts'
 import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
 import { isJsonObject, path, textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import type { PaddleApi } from './api.ts'
 import {
+  claimIn,
   isId,
   readEntity,
-  readReference,
   refused,
   shownField,
   totalOf,
+  type EntityResult,
   type PaddleEvent,
-  type ReferenceResult,
   type StatedMoney,
 } from './payload.ts'
 
@@ -40,16 +43,16 @@ export async function interpretTransaction(
   const meaning = meaningOf(event.type, entity)
   if (typeof meaning !== 'string') return ignored('no_outcome', meaning.undecided)
   const transaction = { id, entity, api }
-  const isRenewal = origin === 'renewal' && fetchedFor === undefined
-  const reference = isRenewal
-    ? await referenceOfRenewal(transaction)
-    : referenceOfCheckout(entity, fetchedFor)
-  if (!reference.ok) return reference.outcome
-  const first = { id: reference.paymentId }
+  const named =
+    fetchedFor === undefined
+      ? await nameOf(transaction, origin)
+      : nameOfFetched(entity, { paymentId: fetchedFor, origin })
+  if ('outcome' in named) return named.outcome
   return {
     type: 'payment',
     status: meaning,
-    ...(isRenewal ? { payment: { checkoutReference: id }, renews: first } : { payment: first }),
+    payment: { checkoutReference: id },
+    ...named,
     ...(await moneyOf(transaction)),
     checkoutReference: id,
   }
@@ -89,25 +92,65 @@ function meaningOfAttempt(entity: JsonObject): Meaning {
     : { undecided: `payments[0].${shownField(newest, 'status')}` }
 }
 
-function referenceOfCheckout(entity: JsonObject, fetchedFor?: string): ReferenceResult {
-  if (fetchedFor !== undefined) return { ok: true, paymentId: fetchedFor }
-  return readReference(entity) ?? refused(ignored('no_outcome', 'no payment reference'))
+/** What names a payment besides the transaction's id, which we know from the checkout. */
+type Naming = Partial<
+  Pick<PaymentOutcome, 'payment' | 'claimed' | 'renews' | 'subscriptionReference' | 'unanswered'>
+>
+type Origin = 'checkout' | 'renewal' | undefined
+type Unnamed = Extract<EntityResult, { ok: false }>
+
+function nameOf(transaction: Transaction, origin: Origin): Naming | Promise<Naming | Unnamed> {
+  return origin === 'renewal' ? nameOfRenewal(transaction) : nameOfCheckout(transaction.entity)
 }
 
-/** A renewal's own custom data, else its subscription's, which began as the first payment's. */
-async function referenceOfRenewal({ entity, api }: Transaction): Promise<ReferenceResult> {
-  const own = readReference(entity)
-  if (own !== undefined) return own
-  const subscriptionId = entity.get('subscription_id')
-  if (!isId(subscriptionId, 'sub_')) {
+/** It is this payment's by its id, whatever its custom data say by now. */
+function nameOfFetched(
+  entity: JsonObject,
+  { paymentId, origin }: { readonly paymentId: string; readonly origin: Origin },
+): Naming {
+  const { claimed: _, ...named } = origin === 'checkout' ? nameOfCheckout(entity) : {}
+  return { payment: { id: paymentId }, ...named }
+}
+
+/** The transaction may begin a subscription, whose renewals are known by it. */
+function nameOfCheckout(entity: JsonObject): Naming {
+  const claimed = claimIn(entity)
+  const subscriptionReference = entity.get('subscription_id')
+  return {
+    ...(claimed !== undefined && { claimed }),
+    ...(isId(subscriptionReference, 'sub_') && { subscriptionReference }),
+  }
+}
+
+/** The first payment is known by the subscription; one that is not, by what the renewal claims. */
+async function nameOfRenewal(transaction: Transaction): Promise<Naming | Unnamed> {
+  const { entity, api } = transaction
+  const subscriptionReference = entity.get('subscription_id')
+  if (!isId(subscriptionReference, 'sub_')) {
     return refused(ignored('malformed_payload', 'data.subscription_id'))
   }
-  if (api === undefined) {
-    const missing = 'no payment reference, and PADDLE_API_KEY is not set'
-    return refused(ignored('no_outcome', missing))
+  const named = { renews: 'subscription', subscriptionReference } as const
+  const own = claimIn(entity)
+  if (own !== undefined || api === undefined) return { ...named, ...(own && { claimed: own }) }
+  return { ...named, ...(await claimOfSubscription(subscriptionReference, api)) }
+}
+
+/** Less than an interpretation may take: a renewal that is known does not wait for the look-up. */
+const lookUpLimit = seconds(8)
+const late = () => new QuittanceError('provider_unreachable', 'Paddle did not answer in time')
+
+/** What its subscription carries, for a renewal that carries nothing: not needed where it is known. */
+async function claimOfSubscription(
+  id: string,
+  api: PaddleApi,
+): Promise<Pick<Naming, 'claimed' | 'unanswered'>> {
+  try {
+    const subscription = await within(lookUpLimit, late, () => api.get('subscriptions', id))
+    const claimed = subscription && claimIn(subscription)
+    return claimed === undefined ? {} : { claimed }
+  } catch (error) {
+    return { unanswered: error }
   }
-  const subscription = await api.get('subscriptions', subscriptionId)
-  return referenceOfCheckout(subscription ?? new Map())
 }
 
 /** An event may lack totals; only then is the transaction read again. */

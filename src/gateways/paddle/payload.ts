@@ -1,7 +1,6 @@
 import { findCurrency } from '../../kernel/currency.ts'
-import { isUuid } from '../../kernel/ids.ts'
 import { parseMinorUnits } from '../../kernel/money.ts'
-import { ignored, type IgnoredOutcome } from '../../payments/outcome.ts'
+import { ignored, type ClaimedReference, type IgnoredOutcome } from '../../payments/outcome.ts'
 import { isJsonObject, path, textOf, type JsonObject, type JsonValue } from '../body/json.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
@@ -66,15 +65,15 @@ export function totalOf(totals: JsonValue | undefined): StatedMoney {
   return { ...(amount !== undefined && { amount }), ...(currency !== undefined && { currency }) }
 }
 
-export type ReferenceResult = { readonly ok: true; readonly paymentId: string } | Refused
-
-/** Our payment's id in `custom_data`; undefined where there is none. */
-export function readReference(entity: JsonObject): ReferenceResult | undefined {
+/**
+ * Our payment's id in `custom_data`, which the page and the payer can replace
+ * (https://developer.paddle.com/paddlejs/methods/paddle-checkout-updatecheckout); undefined where
+ * there is none.
+ */
+export function claimIn(entity: JsonObject): ClaimedReference | undefined {
   const reference = path(entity, 'custom_data', 'payment_id') ?? undefined
   if (reference === undefined) return undefined
-  if (isUuid(reference)) return { ok: true, paymentId: reference }
-  const shown = typeof reference === 'string' ? detail(reference) : 'not a text'
-  return refused(ignored('invalid_reference', shown))
+  return { id: typeof reference === 'string' ? detail(reference) : 'not a text', by: 'payer' }
 }
 
 /** `status ready`, for the log and the stored call. */

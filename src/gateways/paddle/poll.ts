@@ -1,4 +1,5 @@
 import { ignored, type Outcome } from '../../payments/outcome.ts'
+import type { Payment } from '../../payments/payment.ts'
 import { isJsonObject, textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import type { OperationContext, PollReply, PollRequest, Standing } from '../operations.ts'
@@ -22,7 +23,7 @@ export async function pollPayment(
     return { outcomes, standing: 'absent', listsRefunds: false }
   }
   const standing = standingOf(transaction)
-  const charge = await chargeOf(transaction, { api, standing, paymentId: request.payment.id })
+  const charge = await chargeOf(transaction, { api, standing, payment: request.payment })
   const adjustments = isCharged(transaction) ? await readAdjustments(api, transaction) : undefined
   return {
     outcomes: [charge, ...(adjustments?.outcomes ?? [])],
@@ -35,20 +36,25 @@ export async function pollPayment(
 interface Asked {
   readonly api: PaddleApi
   readonly standing: Standing
-  readonly paymentId: string
+  readonly payment: Payment
 }
 
-/** It is this payment's by its id, whatever its custom data say by now. */
+/**
+ * One that is stored, or was made by us, is this payment's; one that was only found by what a payer
+ * can have written claims to be.
+ */
 async function chargeOf(
   transaction: JsonObject,
-  { api, standing, paymentId }: Asked,
+  { api, standing, payment: { id, checkout, checkoutReference } }: Asked,
 ): Promise<Outcome> {
   if (standing === 'unclear') {
     const attempt = attemptIn(transaction) ?? 'none'
     const said = `transaction ${shownField(transaction, 'status')}, attempt ${attempt}`
     return ignored('no_outcome', detail(said))
   }
-  return interpretTransaction({ type: eventType(transaction), data: transaction }, api, paymentId)
+  const event = { type: eventType(transaction), data: transaction }
+  const isOurs = checkoutReference !== null || checkout !== 'none'
+  return interpretTransaction(event, api, isOurs ? id : undefined)
 }
 
 /** The event that a transaction in this state was told by. */

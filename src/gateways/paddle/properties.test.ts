@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { detail } from '../detail.ts'
 import { ignoredReasons } from '../../payments/outcome.ts'
 import {
   adjustment,
@@ -11,6 +12,7 @@ import {
   savedMethod,
   totals,
   transaction,
+  transactionId,
 } from './fixtures/events.ts'
 
 const types = [
@@ -90,15 +92,16 @@ test('every whole amount is stated as it is written, and no other text is an amo
   )
 })
 
-test('only the exact reference of the transaction decides which payment is meant', async () => {
+test('only the transaction decides which payment is meant, whatever its custom data claim', async () => {
   const at = fc.nat(paymentId.length - 1)
   await fc.assert(
     fc.asyncProperty(at, fc.string({ maxLength: 2 }), async (index, text) => {
       const changed = paymentId.slice(0, index) + text + paymentId.slice(index + 1)
       const entity = transaction({ custom_data: { payment_id: changed } })
       const outcome = await interpret(event('transaction.paid', entity))
-      if (outcome.type === 'payment') assert.deepEqual(outcome.payment, { id: changed })
-      else assert.ok(outcome.type === 'ignored' && outcome.reason === 'invalid_reference')
+      assert.ok(outcome.type === 'payment')
+      assert.deepEqual(outcome.payment, { checkoutReference: transactionId })
+      assert.deepEqual(outcome.claimed, { id: detail(changed), by: 'payer' })
     }),
   )
 })

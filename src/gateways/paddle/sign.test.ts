@@ -66,7 +66,7 @@ test('a callback is compact, and its keys come in the order in which Paddle send
 
 const paid = {
   type: 'payment',
-  payment: { id: paymentId },
+  claimed: { id: paymentId, by: 'payer' },
   status: 'paid',
   amount: 4999n,
   currency: 'UAH',
@@ -146,14 +146,15 @@ test('ids look like those of Paddle, and differ from payment to payment', async 
 test("the payment's own transaction is used where it has one, but not for its renewals", async () => {
   const payment = { ...input.payment, checkoutReference: transactionId }
   const outcome = await outcomeOf({ payment })
-  assert.deepEqual(outcome, { ...paid, checkoutReference: transactionId })
+  const named = { payment: { checkoutReference: transactionId }, checkoutReference: transactionId }
+  assert.deepEqual(outcome, { ...paid, ...named })
   const refund = await outcomeOf({ payment, scenario: 'refunded' })
   assert.ok(refund.type === 'refund')
   assert.deepEqual(refund.payment, { checkoutReference: transactionId })
   const renewed = await outcomeOf({ payment, scenario: 'renewed' })
   assert.ok(renewed.type === 'payment')
   assert.notEqual(renewed.checkoutReference, transactionId)
-  assert.deepEqual(renewed.renews, { id: paymentId })
+  assert.deepEqual([renewed.renews, renewed.claimed?.id], ['subscription', paymentId])
 })
 
 test('the largest amount is written exactly, and an odd one is halved without a loss', async () => {

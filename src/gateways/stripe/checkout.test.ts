@@ -142,7 +142,6 @@ test('a reply that is no open checkout of this payment is refused', async () => 
     { id: 1 },
     { url: null },
     { url: 'javascript:alert(1)' },
-    { client_reference_id: otherId },
     { metadata: { payment_id: otherId }, client_reference_id: otherId },
     { metadata: {}, client_reference_id: null },
   ]) {

@@ -115,11 +115,23 @@ test('what leaves the result open is no_outcome and never paid', async () => {
   }
 })
 
-test('the reference is metadata.payment_id, else client_reference_id', async () => {
+test('metadata.payment_id names the payment, whatever client_reference_id says', async () => {
   const paid = { ...fromSession, status: 'paid' }
-  assert.deepEqual(await completed({ client_reference_id: null }), paid)
+  for (const client of [null, undefined, paymentId, otherId, 'customer-7', '', 7]) {
+    assert.deepEqual(await completed({ client_reference_id: client }), paid)
+  }
+})
+
+test('without metadata the checkout names the payment, and client_reference_id claims to', async () => {
+  const { checkoutReference } = fromSession
+  const named = { ...fromSession, status: 'paid', payment: { checkoutReference } }
   for (const metadata of [{}, null, undefined, { payment_id: null }, { order: '7' }]) {
-    assert.deepEqual(await completed({ metadata }), paid)
+    for (const id of [paymentId, 'order-7', '']) {
+      assert.deepEqual(await completed({ metadata, client_reference_id: id }), {
+        ...named,
+        claimed: { id, by: 'payer' },
+      })
+    }
   }
 })
 
@@ -137,28 +149,12 @@ test('a reference that is no canonical UUID is invalid_reference', async () => {
   for (const id of [...texts, ` ${paymentId}`, `${paymentId}\n`, paymentId.replaceAll('-', '')]) {
     const detail = id.replaceAll('\n', '\ufffd')
     assertIgnored(await succeeded({ metadata: { payment_id: id } }), 'invalid_reference', detail)
-    assertIgnored(
-      await completed({ metadata: {}, client_reference_id: id }),
-      'invalid_reference',
-      detail,
-    )
   }
   for (const id of [7, true, [paymentId], { id: paymentId }]) {
     assertIgnored(
       await succeeded({ metadata: { payment_id: id } }),
       'invalid_reference',
       'not a text',
-    )
-  }
-})
-
-test('two references that disagree are invalid_reference', async () => {
-  const disagreement = 'metadata.payment_id and client_reference_id disagree'
-  for (const client of [otherId, 'customer-7', '']) {
-    assertIgnored(
-      await completed({ client_reference_id: client }),
-      'invalid_reference',
-      disagreement,
     )
   }
 })

@@ -37,6 +37,7 @@ const firstPaid = {
   status: 'paid',
   ...money,
   providerReference: 'in_1',
+  subscriptionReference: 'sub_1',
 } as const
 const renewed = {
   ...firstPaid,
@@ -60,7 +61,7 @@ test('the reference is found in each layout that invoices have had', async () =>
   const layouts = [
     { parent: null, subscription: 'sub_1', subscription_details: { metadata } },
     { parent: null, subscription: 'sub_1', subscription_details: { metadata: {} }, metadata },
-    { parent: undefined, metadata },
+    { parent: undefined, subscription: 'sub_1', metadata },
     { parent: subscriptionOf({}), metadata },
     { metadata: { payment_id: 'order-7' } },
   ]
@@ -72,13 +73,23 @@ test('the reference is found in each layout that invoices have had', async () =>
 })
 
 test('an invoice without a reference of ours settles nothing', async () => {
-  for (const parent of [null, undefined, [], subscriptionOf({}), subscriptionOf(null)]) {
+  for (const parent of [null, undefined, []]) {
     assertIgnored(await onPaid({ parent }), 'no_outcome', 'no payment reference')
+  }
+  for (const parent of [null, subscriptionOf({}), subscriptionOf(null)]) {
+    assertIgnored(await onPaid({ parent, ...first }), 'no_outcome', 'no payment reference')
   }
   for (const payment_id of ['order-7', paymentId.toUpperCase(), '']) {
     const foreign = { parent: subscriptionOf({ payment_id }) }
     assertIgnored(await onPaid(foreign), 'invalid_reference', payment_id)
     assertIgnored(await interpret(failed(foreign)), 'invalid_reference', payment_id)
+  }
+})
+
+test('a renewal without a reference of ours is known by its subscription alone', async () => {
+  for (const details of [{}, null]) {
+    const outcome = await onPaid({ parent: subscriptionOf(details) })
+    assert.deepEqual(outcome, { ...renewed, renews: 'subscription' })
   }
 })
 

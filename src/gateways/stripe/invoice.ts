@@ -3,8 +3,8 @@ import { path, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import { noKey, type LookUps, type StripeApi } from './api.ts'
 import { amountOf, moneyOf, shownField } from './fields.ts'
-import { accountStatement, isId, readObject, type Snapshot } from './payload.ts'
-import { readInvoiceReference } from './reference.ts'
+import { accountStatement, isId, readObject, subscriptionOf, type Snapshot } from './payload.ts'
+import { invoiceReference, noReference, type ReferenceResult } from './reference.ts'
 
 /** https://docs.stripe.com/api/invoices/object */
 export function invoicePaid(snapshot: Snapshot): Outcome {
@@ -61,20 +61,43 @@ function invoiceOutcome(
     const what = `${snapshot.type}, ${shownField(invoice, 'billing_reason')}`
     return refused(ignored('unhandled_event', detail(what)))
   }
-  const reference = readInvoiceReference(invoice)
-  if (!reference.ok) return refused(reference.outcome)
-  const first = { id: reference.paymentId }
-  const isFirst = reason === 'subscription_create'
+  const named = reason === 'subscription_create' ? nameOfFirst(invoice) : nameOfRenewal(invoice, id)
+  if ('outcome' in named) return refused(named.outcome)
   const payment: PaymentOutcome = {
     type: 'payment',
-    payment: isFirst ? first : { providerReference: id },
     status,
+    ...named,
     ...moneyOf(invoice, amountField),
     ...accountStatement(snapshot),
     providerReference: id,
-    ...(!isFirst && { renews: first }),
   }
   return { type: 'payment', invoice, id, payment }
+}
+
+type Naming = Pick<PaymentOutcome, 'payment' | 'renews' | 'subscriptionReference'>
+type Unnamed = Extract<ReferenceResult, { ok: false }>
+
+function nameOfFirst(invoice: JsonObject): Naming | Unnamed {
+  const reference = invoiceReference(invoice) ?? noReference
+  if (!reference.ok) return reference
+  return { payment: { id: reference.paymentId }, ...invoiceSubscription(invoice) }
+}
+
+/** A subscription that a Payment Link began carries no id of ours: it is known by its own alone. */
+function nameOfRenewal(invoice: JsonObject, id: string): Naming | Unnamed {
+  const reference = invoiceReference(invoice)
+  if (reference?.ok === false) return reference
+  const subscription = invoiceSubscription(invoice)
+  if (reference === undefined && subscription.subscriptionReference === undefined)
+    return noReference
+  const renews = reference === undefined ? 'subscription' : { id: reference.paymentId }
+  return { payment: { providerReference: id }, renews, ...subscription }
+}
+
+/** In each layout that Stripe has had. */
+function invoiceSubscription(invoice: JsonObject): Pick<Naming, 'subscriptionReference'> {
+  const value = path(invoice, 'parent', 'subscription_details', 'subscription')
+  return subscriptionOf(value ?? invoice.get('subscription'))
 }
 
 const failedStatuses: ReadonlySet<unknown> = new Set(['requires_payment_method', 'canceled'])

@@ -3,7 +3,13 @@ import type { JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import { shownField, type StatedMoney } from './fields.ts'
 import { accountStatement, type Snapshot } from './payload.ts'
-import { readReference } from './reference.ts'
+import {
+  claimIn,
+  noReference,
+  statedReference,
+  toReference,
+  type ReferenceResult,
+} from './reference.ts'
 
 /** The status that an object means; `undecided` says which field leaves it open. */
 export type Meaning = PaymentOutcome['status'] | { readonly undecided: string }
@@ -15,22 +21,37 @@ export function undecided(object: JsonObject, field: string): Meaning {
 interface Finding {
   readonly meaning: Meaning
   readonly money: StatedMoney
-  readonly references: Pick<PaymentOutcome, 'checkoutReference' | 'providerReference'>
+  readonly references: Pick<
+    PaymentOutcome,
+    'checkoutReference' | 'providerReference' | 'subscriptionReference'
+  >
 }
 
 /** The outcome of an object that carries our payment's id, or was fetched for our payment. */
 export function toOutcome(snapshot: Snapshot, object: JsonObject, finding: Finding): Outcome {
   const { meaning, money, references } = finding
-  const { fetchedFor } = snapshot
-  const reference = readReference(object, fetchedFor)
-  if (!reference.ok) return reference.outcome
+  const named = nameOf(snapshot, object, references)
+  if ('outcome' in named) return named.outcome
   if (typeof meaning !== 'string') return ignored('no_outcome', detail(meaning.undecided))
   return {
     type: 'payment',
-    payment: { id: reference.paymentId },
+    ...named,
     status: meaning,
     ...money,
     ...accountStatement(snapshot),
     ...references,
   }
+}
+
+/** By what our server has written, or else by the checkout and what its payer can have written. */
+function nameOf(
+  { fetchedFor }: Snapshot,
+  object: JsonObject,
+  { checkoutReference }: Finding['references'],
+): Pick<PaymentOutcome, 'payment' | 'claimed'> | Extract<ReferenceResult, { ok: false }> {
+  const stated = statedReference(object) ?? (fetchedFor && toReference(fetchedFor))
+  if (stated) return stated.ok ? { payment: { id: stated.paymentId } } : stated
+  const claimed = checkoutReference === undefined ? undefined : claimIn(object)
+  if (checkoutReference === undefined || claimed === undefined) return noReference
+  return { payment: { checkoutReference }, claimed }
 }

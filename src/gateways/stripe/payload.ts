@@ -1,7 +1,12 @@
 import { isJsonObject, path, textOf, type JsonObject, type JsonValue } from '../body/json.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
-import { ignored, type AccountStatement, type IgnoredOutcome } from '../../payments/outcome.ts'
+import {
+  ignored,
+  type AccountStatement,
+  type IgnoredOutcome,
+  type PaymentOutcome,
+} from '../../payments/outcome.ts'
 
 /** An object as it was at one moment: when an event happened, or when it was fetched. */
 export interface Snapshot {
@@ -76,6 +81,13 @@ export function isId(
 ): value is string {
   if (typeof value !== 'string' || !idGrammar.test(value)) return false
   return prefixes.length === 0 || prefixes.some((prefix) => value.startsWith(prefix))
+}
+
+/** The subscription that an object belongs to, where this is its id. */
+export function subscriptionOf(
+  value: JsonValue | undefined,
+): Pick<PaymentOutcome, 'subscriptionReference'> {
+  return isId(value, 'sub_') ? { subscriptionReference: value } : {}
 }
 
 /** The object if it is an object of that kind with an id; else the name of the wrong field. */

@@ -9,7 +9,6 @@ import {
   intent,
   interpret,
   interpretAll,
-  otherId,
   paymentId,
   session,
   type Fields,
@@ -160,7 +159,7 @@ test('a checkout that only saves a card is looked up', async () => {
   const stranger = { metadata: {}, client_reference_id: null }
   assert.deepEqual(await api.interpret(completed(stranger)), [saved])
   const cases = [
-    [{ client_reference_id: otherId }, 'invalid_reference'],
+    [{ metadata: {}, client_reference_id: 'order-7' }, 'invalid_reference', 'order-7'],
     [{ setup_intent: null }, 'malformed_payload', 'data.object.setup_intent'],
     [{ setup_intent: 'seti_2' }, 'no_outcome', 'seti_2 not found'],
   ] as const

@@ -73,7 +73,6 @@ test('a reply about another payment is refused', async () => {
       { [String(paths[0])]: session({ metadata: ofOther, client_reference_id: otherId }) },
       'cs_test_a1',
     ],
-    [{ [String(paths[0])]: session({ client_reference_id: otherId }) }, 'cs_test_a1'],
     [{ [String(paths[0])]: session({ id: 'cs_test_a2' }) }, 'cs_test_a1'],
     [{ [String(paths[1])]: intent({ metadata: ofOther }) }, null],
     [{ [String(paths[1])]: intent({ id: 'pi_2' }) }, null],

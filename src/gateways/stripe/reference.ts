@@ -1,33 +1,33 @@
 import { isUuid } from '../../kernel/ids.ts'
-import { ignored, type IgnoredOutcome } from '../../payments/outcome.ts'
+import { ignored, type ClaimedReference, type IgnoredOutcome } from '../../payments/outcome.ts'
 import { path, type JsonObject, type JsonValue } from '../body/json.ts'
 import { detail } from '../detail.ts'
 
-export type ReferenceResult =
-  | { readonly ok: true; readonly paymentId: string }
-  | { readonly ok: false; readonly outcome: IgnoredOutcome }
+type Refused = { readonly ok: false; readonly outcome: IgnoredOutcome }
+
+export type ReferenceResult = { readonly ok: true; readonly paymentId: string } | Refused
 
 /**
- * Our payment's id: `metadata.payment_id`, else `client_reference_id` (Checkout Sessions only), else
- * that of the payment it was fetched for. An event's object without either was not made for one of
- * our payments, e.g. an invoice's intent.
+ * Our payment's id in `metadata.payment_id`, which only the holder of a secret key can write;
+ * undefined where there is none.
  */
-export function readReference(object: JsonObject, fetchedFor?: string): ReferenceResult {
-  const known = fetchedFor === undefined ? undefined : toReference(fetchedFor)
-  return statedReference(object) ?? known ?? noReference
+export function statedReference(object: JsonObject): ReferenceResult | undefined {
+  const reference = given(path(object, 'metadata', 'payment_id'))
+  return reference === undefined ? undefined : toReference(reference)
 }
 
-/** The reference that an object carries; undefined where the object carries neither. */
-export function statedReference(object: JsonObject): ReferenceResult | undefined {
-  const metadata = given(path(object, 'metadata', 'payment_id'))
-  const client = given(object.get('client_reference_id'))
-  const reference = metadata ?? client
-  if (reference === undefined) return undefined
-  if (client !== undefined && client !== reference && isUuid(reference)) {
-    const disagreement = 'metadata.payment_id and client_reference_id disagree'
-    return refused(ignored('invalid_reference', disagreement))
-  }
-  return toReference(reference)
+/**
+ * The same of a Checkout Session's `client_reference_id`, which the payer writes where a Payment
+ * Link began it: https://docs.stripe.com/payment-links/url-parameters
+ */
+export function clientReference(session: JsonObject): ReferenceResult | undefined {
+  const reference = given(session.get('client_reference_id'))
+  return reference === undefined ? undefined : toReference(reference)
+}
+
+export function claimIn(session: JsonObject): ClaimedReference | undefined {
+  const reference = given(session.get('client_reference_id'))
+  return reference === undefined ? undefined : { id: shown(reference), by: 'payer' }
 }
 
 /** The subscription's metadata as the invoice keeps them, or the invoice's own. */
@@ -37,17 +37,21 @@ const invoiceMetadata: readonly (readonly string[])[] = [
   ['metadata'],
 ]
 
-/** The payment that the subscription of an invoice began with, in each layout that Stripe has had. */
-export function readInvoiceReference(invoice: JsonObject): ReferenceResult {
+/**
+ * The payment that the subscription of an invoice began with, in each layout that Stripe has had;
+ * undefined where nothing names one.
+ */
+export function invoiceReference(invoice: JsonObject): ReferenceResult | undefined {
   const reference = invoiceMetadata
     .map((keys) => given(path(invoice, ...keys, 'payment_id')))
     .find((found) => found !== undefined)
-  return reference === undefined ? noReference : toReference(reference)
+  return reference === undefined ? undefined : toReference(reference)
 }
 
-const noReference = refused(ignored('no_outcome', 'no payment reference'))
+/** An object that was not made for one of our payments, e.g. an invoice's intent. */
+export const noReference = refused(ignored('no_outcome', 'no payment reference'))
 
-function toReference(reference: JsonValue): ReferenceResult {
+export function toReference(reference: JsonValue): ReferenceResult {
   return isUuid(reference)
     ? { ok: true, paymentId: reference }
     : refused(ignored('invalid_reference', shown(reference)))
@@ -61,6 +65,6 @@ function shown(reference: JsonValue): string {
   return typeof reference === 'string' ? detail(reference) : 'not a text'
 }
 
-function refused(outcome: IgnoredOutcome): ReferenceResult {
+function refused(outcome: IgnoredOutcome): Refused {
   return { ok: false, outcome }
 }

@@ -4,7 +4,7 @@ import { detail } from '../detail.ts'
 import type { LookUps } from './api.ts'
 import { moneyOf, shownField, type StatedMoney } from './fields.ts'
 import { toOutcome, undecided, type Meaning } from './meaning.ts'
-import { isId, readObject, type Snapshot } from './payload.ts'
+import { isId, readObject, subscriptionOf, type Snapshot } from './payload.ts'
 import { savedCard } from './saved-card.ts'
 import { setupSession } from './setup-intent.ts'
 
@@ -66,7 +66,7 @@ export function sessionOutcome(
   return toOutcome(snapshot, session, {
     meaning,
     money: sessionMoney(session),
-    references: { checkoutReference, ...reference },
+    references: { checkoutReference, ...reference, ...subscriptionOf(session.get('subscription')) },
   })
 }
 

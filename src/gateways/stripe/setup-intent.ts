@@ -5,7 +5,7 @@ import { noKey, type LookUps, type StripeApi } from './api.ts'
 import { shownField } from './fields.ts'
 import { isId, readObject, type Snapshot, type StripeEvent } from './payload.ts'
 import { attached, expandedMethod, methodDetails, methodPrefixes } from './payment-method.ts'
-import { statedReference } from './reference.ts'
+import { clientReference, statedReference, type ReferenceResult } from './reference.ts'
 
 /**
  * It names the card by its id alone. Without the API, or while that does not answer, the card is
@@ -39,7 +39,7 @@ export async function setupSession(
   if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
   const id = read.object.get('setup_intent')
   if (!isId(id, 'seti_')) return [ignored('malformed_payload', 'data.object.setup_intent')]
-  const reference = statedReference(read.object)
+  const reference = referenceOf(read.object)
   if (reference?.ok === false) return [reference.outcome]
   if (api === undefined) return [ignored('no_outcome', `mode setup: ${noKey}`)]
   const setup = await setupWithMethod(api, id)
@@ -49,7 +49,7 @@ export async function setupSession(
 
 /** What the setup saved, as far as it names it; `stated` carries our reference. */
 function savedBy(snapshot: Snapshot, stated: JsonObject, setup: JsonObject): Outcome {
-  const reference = statedReference(stated)
+  const reference = referenceOf(stated)
   if (reference?.ok === false) return reference.outcome
   if (setup.get('status') !== 'succeeded') {
     return ignored('no_outcome', detail(`setup ${shownField(setup, 'status')}`))
@@ -64,6 +64,11 @@ function savedBy(snapshot: Snapshot, stated: JsonObject, setup: JsonObject): Out
     customer: expanded?.method.get('customer') ?? setup.get('customer'),
     payment: reference && { id: reference.paymentId },
   })
+}
+
+/** No link of Stripe's begins a checkout that only saves a card: what it carries is our server's. */
+function referenceOf(object: JsonObject): ReferenceResult | undefined {
+  return statedReference(object) ?? clientReference(object)
 }
 
 function setupWithMethod(api: StripeApi, id: string) {

@@ -1,0 +1,131 @@
+import type { Kysely } from 'kysely'
+import { findPaymentIds } from '../database/find-payment-ids.ts'
+import { findPayment } from '../database/payments.ts'
+import { findFirstPaymentId, findSubscription } from '../database/subscriptions.ts'
+import type { Tables } from '../database/tables.ts'
+import { isUuid } from '../kernel/ids.ts'
+import type {
+  ClaimedReference,
+  IgnoredReason,
+  PaymentOutcome,
+  PaymentReference,
+} from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
+import { accountMismatch } from '../payments/transition.ts'
+import { ignoredResult, type Applied, type Step } from './applied.ts'
+import { awaitingKey } from './awaiting.ts'
+
+/** The payment that a renewal renews. */
+export interface FirstPayment {
+  readonly first: Payment
+  /**
+   * - `stated`: by the provider, or by our server;
+   * - `contradicted`: so, but the payment began another subscription;
+   * - `claimed`: by what the payer can have written, and nothing speaks against it.
+   */
+  readonly named: 'stated' | 'contradicted' | 'claimed'
+}
+
+/**
+ * Finds the first payment: by the subscription that its paid report named, else by the reference
+ * that the provider or our server has given, else by the one that others can have written.
+ */
+export async function findFirstPayment(
+  db: Kysely<Tables>,
+  step: Step<PaymentOutcome>,
+): Promise<FirstPayment | Applied> {
+  const { claimed } = step.outcome
+  const found = (await findSubscribed(db, step)) ?? (await findStated(db, step))
+  if (found !== undefined) return found
+  if (claimed !== undefined) return findClaimed(db, step, claimed)
+  return ignore(step, 'unknown_payment', { review: false })
+}
+
+async function findSubscribed(
+  db: Kysely<Tables>,
+  { application: { gateway }, outcome }: Step<PaymentOutcome>,
+): Promise<FirstPayment | undefined> {
+  const { subscriptionReference, merchantAccount } = outcome
+  if (subscriptionReference === undefined) return undefined
+  const id = await findFirstPaymentId(db, { gateway, subscriptionReference, merchantAccount })
+  const first = id === undefined ? undefined : await findPayment(db, id)
+  return first && { first, named: 'stated' }
+}
+
+async function findStated(
+  db: Kysely<Tables>,
+  step: Step<PaymentOutcome>,
+): Promise<FirstPayment | Applied | undefined> {
+  const { renews, subscriptionReference } = step.outcome
+  if (renews === undefined || renews === 'subscription') return undefined
+  if ('id' in renews && !isUuid(renews.id)) {
+    return ignore(step, 'invalid_reference', { review: false })
+  }
+  const first = await findNamed(db, step, renews)
+  if (first === undefined) return ignore(step, 'unknown_payment', { review: false, until: renews })
+  const known = await findSubscription(db, first.id)
+  const isOther = subscriptionReference !== undefined && known !== undefined
+  return { first, named: isOther && known !== subscriptionReference ? 'contradicted' : 'stated' }
+}
+
+/** The payment that has this reference. */
+export async function findNamed(
+  db: Kysely<Tables>,
+  { application: { gateway }, outcome: { merchantAccount } }: Step<PaymentOutcome>,
+  reference: PaymentReference,
+): Promise<Payment | undefined> {
+  const [id] = await findPaymentIds(db, [{ gateway, reference, merchantAccount }])
+  return isUuid(id) ? findPayment(db, id) : undefined
+}
+
+/**
+ * Whoever could write the claim could name a dearer payment than he pays: it counts for a charge
+ * of as much as the first, and for none that failed, nor where the payment began another
+ * subscription.
+ */
+async function findClaimed(
+  db: Kysely<Tables>,
+  step: Step<PaymentOutcome>,
+  { id, by }: ClaimedReference,
+): Promise<FirstPayment | Applied> {
+  const { application, outcome } = step
+  if (!isUuid(id)) return ignore(step, 'invalid_reference', { detail: id })
+  const first = await findPayment(db, id)
+  if (first === undefined) return ignore(step, 'unknown_payment', { review: false, until: { id } })
+  const mismatch = accountMismatch(first, application.gateway, outcome)
+  if (mismatch !== undefined) return ignore(step, mismatch, { first })
+  if ((await findSubscription(db, id)) !== undefined) {
+    return ignore(step, 'subscription_mismatch', { first })
+  }
+  if (by !== 'payer' || outcome.status !== 'paid') return ignore(step, 'unknown_payment', { first })
+  return isSameMoney(first, outcome)
+    ? { first, named: 'claimed' }
+    : ignore(step, 'amount_mismatch', { first })
+}
+
+/** Whether a renewal takes as much as the first payment did. */
+export function isSameMoney(
+  first: Payment,
+  { amount, currency }: Pick<Partial<Payment>, 'amount' | 'currency'>,
+): boolean {
+  return first.amount === amount && first.currency === currency
+}
+
+/** It may still turn out to be of a subscription of ours: then it is looked at again. */
+function ignore(
+  { application: { gateway }, outcome }: Step<PaymentOutcome>,
+  reason: IgnoredReason,
+  found: {
+    readonly first?: Payment
+    readonly detail?: string
+    readonly review?: boolean
+    /** What is not there yet. */
+    readonly until?: PaymentReference
+  },
+): Applied {
+  const { first, detail, until, review = outcome.status === 'paid' } = found
+  const { subscriptionReference } = outcome
+  const names = [until, subscriptionReference === undefined ? undefined : { subscriptionReference }]
+  const awaiting = names.flatMap((name) => (name ? [awaitingKey(gateway, name)] : []))
+  return ignoredResult({ type: 'payment', reason, detail, review, payment: first, awaiting })
+}

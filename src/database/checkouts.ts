@@ -12,15 +12,15 @@ export interface CheckoutAnswer {
 }
 
 /**
- * Writes what the provider answered; its ids only where there are none yet. An answer that comes
- * after the checkout was closed leaves it closed, and brings no URL.
+ * Writes what the provider answered; its ids and the mode only where there are none yet. An answer
+ * that comes after the checkout was closed leaves it closed, and brings no URL.
  */
 export async function recordCheckout(
   db: Kysely<Tables>,
   paymentId: string,
   { state, found = {}, error }: CheckoutAnswer,
 ): Promise<Payment> {
-  const { url, checkoutReference = null, providerReference = null, expiresAt } = found
+  const { url, checkoutReference = null, providerReference = null, expiresAt, live = null } = found
   const row = await db
     .updateTable('billing.payments')
     .set({
@@ -32,6 +32,7 @@ export async function recordCheckout(
       operation_error: error,
       checkout_reference: sql<string>`coalesce(checkout_reference, ${checkoutReference})`,
       provider_reference: sql<string>`coalesce(provider_reference, ${providerReference})`,
+      live: sql<boolean>`coalesce(live, ${live}::boolean)`,
       ...(expiresAt instanceof Date && { expires_at: expiresAt }),
       answered_at: sql<Date>`clock_timestamp()`,
       updated_at: sql<Date>`clock_timestamp()`,
@@ -40,6 +41,20 @@ export async function recordCheckout(
     .returningAll()
     .executeTakeFirstOrThrow()
   return toPayment(row)
+}
+
+/** Writes the mode that the provider has stated, where none is known yet. */
+export async function recordMode(
+  db: Kysely<Tables>,
+  paymentId: string,
+  live: boolean,
+): Promise<void> {
+  await db
+    .updateTable('billing.payments')
+    .set({ live })
+    .where('id', '=', paymentId)
+    .where('live', 'is', null)
+    .execute()
 }
 
 /** When the provider is asked after the payment next; null: no more. */

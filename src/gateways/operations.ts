@@ -43,6 +43,8 @@ export interface OpenedCheckout {
   readonly providerReference?: string
   /** When it ends at the provider; null where it never does, absent where it ends as asked. */
   readonly expiresAt?: Date | null
+  /** Whether it takes live money, where the reply says so. */
+  readonly live?: boolean
 }
 
 /** What the payer's browser posts to the provider. */
@@ -143,6 +145,8 @@ export interface ChargeReply {
   readonly providerReference?: string
   /** Where the payer confirms it (3-D Secure). */
   readonly redirectUrl?: string
+  /** Whether live money was charged, where the reply says so. */
+  readonly live?: boolean
 }
 
 /**

@@ -1,10 +1,10 @@
-import { schedulePoll } from '../database/checkouts.ts'
+import { recordMode, schedulePoll } from '../database/checkouts.ts'
 import { findPayment } from '../database/payments.ts'
 import { refundsOf } from '../database/refunds.ts'
 import type { PollReply, Standing } from '../gateways/operations.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
-import type { OutcomeResult } from '../payments/outcome.ts'
+import type { Outcome, OutcomeResult } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Applied } from '../processing/applied.ts'
 import { applyReport } from '../processing/apply-report.ts'
@@ -64,6 +64,7 @@ async function pollCharge(payment: Payment, operating: Operating): Promise<PollR
     { gateway: gateway.name, outcomes, cause: 'poll', queue: operating.queue },
     operating.processing,
   )
+  await takeMode(payment, { outcomes, applied }, operating)
   const known = await requireCharge(payment.id, operating)
   const review = reviewOf({ payment: known, standing, applied })
   if (review === undefined) {
@@ -104,6 +105,21 @@ async function takeFound(
   if (bound !== undefined) return
   const text = `${payment.gateway} names a checkout that belongs to another payment`
   throw new QuittanceError('provider_reply_invalid', text)
+}
+
+/** The mode of what was applied is the payment's from then on: no test callback moves it any more. */
+async function takeMode(
+  { id, live }: Payment,
+  {
+    outcomes,
+    applied,
+  }: { readonly outcomes: readonly Outcome[]; readonly applied: readonly Applied[] },
+  { processing }: Operating,
+): Promise<void> {
+  const isApplied = applied.some((one) => one.kind === 'claim' && one.type.startsWith('payment:'))
+  const stated = outcomes.find((one) => one.type === 'payment' && one.live !== undefined)
+  if (live !== null || !isApplied || stated?.type !== 'payment' || stated.live === undefined) return
+  await recordMode(processing.database.db, id, stated.live)
 }
 
 function resultOf(applied: Applied): OutcomeResult {

@@ -33,6 +33,7 @@ test('a saved card is charged by one request with exactly these fields', async (
       },
     ],
     providerReference: intentId,
+    live: false,
   })
   const fields = {
     amount: '4999',
@@ -119,6 +120,7 @@ test('a declined card is an outcome, bound to the intent that the error names', 
         },
       ],
       providerReference: intentId,
+      live: false,
     })
     assert.equal(started.standIn.charges(paymentId), 0)
     assert.deepEqual(started.standIn.faults, [])
@@ -159,6 +161,7 @@ test('a payer who is there is sent to confirm, and the payment is paid afterward
     ],
     providerReference: intentId,
     redirectUrl: `https://hooks.stripe.com/3d_secure_2/${intentId}`,
+    live: false,
   })
   assert.equal(started.standIn.charges(paymentId), 0)
   started.standIn.pay(paymentId)

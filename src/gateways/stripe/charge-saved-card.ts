@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../body/json.ts'
 import type { ChargeReply, ChargeRequest, OperationContext } from '../operations.ts'
 import { describe } from './checkout.ts'
-import { clientFor, fetchedFor, isOf } from './fetched.ts'
+import { clientFor, fetchedFor, isOf, modeOf } from './fetched.ts'
 import { intentFailed } from './intent.ts'
 import { isId } from './payload.ts'
 import { intentNow, redirectOf } from './poll-intent.ts'
@@ -34,6 +34,7 @@ export async function chargeSavedCard(
     outcomes: [declined ? intentFailed(snapshot) : intentNow(snapshot, intent)],
     providerReference,
     ...(redirectUrl !== undefined && { redirectUrl }),
+    ...modeOf(intent),
   }
 }
 

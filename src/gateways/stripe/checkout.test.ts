@@ -20,6 +20,7 @@ test('a checkout is one request with exactly these fields, under its own key', a
     checkoutReference: sessionId,
     url: `https://checkout.stripe.com/c/pay/${sessionId}`,
     expiresAt: new Date((nowSeconds + twoHours) * 1000),
+    live: false,
   })
   assert.deepEqual(started.changes(), [
     [

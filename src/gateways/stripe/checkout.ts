@@ -3,7 +3,7 @@ import type { Payment } from '../../payments/payment.ts'
 import { numberTextOf, textOf, type JsonObject } from '../body/json.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { CheckoutRequest, OpenedCheckout, OperationContext } from '../operations.ts'
-import { clientFor, isOf } from './fetched.ts'
+import { clientFor, isOf, modeOf } from './fetched.ts'
 import { isId } from './payload.ts'
 import { done, notAskedFor, type Form } from './send.ts'
 
@@ -38,6 +38,7 @@ export function checkoutOf(session: JsonObject): Partial<OpenedCheckout> {
     checkoutReference,
     ...(url !== undefined && isHttpUrl(url) && { url }),
     ...(Number.isSafeInteger(expiry) && { expiresAt: new Date(expiry * 1000) }),
+    ...modeOf(session),
   }
 }
 

@@ -19,13 +19,18 @@ export function clientFor(payment: Bound, context: InterpretContext): StripeClie
   return openClient({ live: payment.live ?? undefined, account }, context)
 }
 
+/** Whether an object is of live money, where it says so. */
+export function modeOf(object: JsonObject): { readonly live?: boolean } {
+  const live = object.get('livemode')
+  return typeof live === 'boolean' ? { live } : {}
+}
+
 /** An object that was asked for on behalf of a payment. */
 export function fetchedFor(payment: Bound, object: JsonObject): Snapshot {
-  const live = object.get('livemode')
   return {
     id: undefined,
     type: 'poll',
-    live: typeof live === 'boolean' ? live : undefined,
+    live: modeOf(object).live,
     account: payment.merchantAccount ?? undefined,
     object,
     fetchedFor: payment.id,

@@ -25,6 +25,7 @@ test('a checkout whose opening was never answered is found by our id, on whateve
     standing: 'open',
     listsRefunds: false,
     checkout: {
+      live: false,
       checkoutReference: sessionId,
       url: `https://checkout.stripe.com/c/pay/${sessionId}`,
       expiresAt: new Date((nowSeconds + 7200) * 1000),

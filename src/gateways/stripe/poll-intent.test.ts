@@ -21,7 +21,7 @@ test('a saved card’s charge is told by its intent, and found where it was not 
     outcomes: [{ ...ofIntent, status: 'paid' }],
     standing: 'paid',
     listsRefunds: true,
-    checkout: { providerReference: intentId },
+    checkout: { providerReference: intentId, live: false },
   })
   const again = await started.poll(chargedPayment({ providerReference: intentId }))
   assert.deepEqual(again, {

@@ -3,6 +3,7 @@ import { path, textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { Standing } from '../operations.ts'
+import { modeOf } from './fetched.ts'
 import { shownField } from './fields.ts'
 import { intentCanceled, intentFailed, intentSucceeded } from './intent.ts'
 import { isId, type Snapshot } from './payload.ts'
@@ -20,6 +21,7 @@ export function pollIntent(snapshot: Snapshot, intent: JsonObject): Polled {
     checkout: {
       ...(isId(id, 'pi_') && { providerReference: id }),
       ...(url !== undefined && { url }),
+      ...modeOf(intent),
     },
   }
 }

@@ -1,6 +1,6 @@
-import { join } from 'node:path'
 import { coreOf } from '../../src/billing/create-core.ts'
 import { createRuntime } from '../../src/billing/runtime.ts'
+import type { BillingOptions } from '../../src/billing/options.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import type { Database } from '../../src/database/connect.ts'
 import { createApp } from '../../src/http/app.ts'
@@ -8,8 +8,7 @@ import { listen } from '../../src/http/serve.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { postgres, type TestEngine } from '../support/databases.ts'
-import { fillDataFolder } from '../support/embedded-template.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { openTestEmbedded } from '../support/embedded-template.ts'
 import { vaultGateway, vaultHeaders, vaultSecret, type Vault } from './vault-gateway.ts'
 
 const apiToken = 'test-token-for-the-management-api'
@@ -46,15 +45,14 @@ export async function vaultDatabase(engine: TestEngine): Promise<VaultDatabase> 
     const open = (options: OpenOptions = {}) => openVault({ url }, options)
     return { env: { DATABASE_URL: url }, open, remove: drop }
   }
-  const folder = temporaryFolder()
-  const dataDir = join(folder.path, 'data')
-  fillDataFolder(dataDir)
-  const open = (options: OpenOptions = {}) => openVault({ dataDir }, options)
-  return { env: { BILLING_DATA_DIR: dataDir }, open, remove: async () => folder.remove() }
+  // Stays open: each of the services attaches to it, as a second process would.
+  const { dataDir, close } = await openTestEmbedded('migrated')
+  const open = (options: OpenOptions = {}) => openVault({ dataDir, attach: true }, options)
+  return { env: { BILLING_DATA_DIR: dataDir }, open, remove: close }
 }
 
 async function openVault(
-  database: { readonly url: string } | { readonly dataDir: string },
+  database: NonNullable<BillingOptions['database']>,
   { key, connection = 'database' }: OpenOptions,
 ): Promise<VaultService> {
   const { gateway, tokens } = vaultGateway()

@@ -1,8 +1,9 @@
-import { cpSync, existsSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '../../src/database/connect.ts'
 import { openEmbedded } from '../../src/database/embedded/open-embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
+import { migrations } from '../../src/database/migrations/index.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -13,6 +14,7 @@ const templateVariable = 'QUITTANCE_TEST_EMBEDDED'
 export type TemplateName = 'empty' | 'migrated'
 
 export interface OpenTestEmbedded {
+  readonly dataDir: string
   readonly socket: { readonly host: string; readonly port: number }
   close(): Promise<void>
 }
@@ -20,7 +22,7 @@ export interface OpenTestEmbedded {
 /** Makes the templates, or keeps those that are there; every process of the test run finds them. */
 export async function makeTemplate(): Promise<() => void> {
   const kept = process.env[templateVariable]
-  if (kept !== undefined && existsSync(join(kept, 'migrated'))) return () => {}
+  if (kept !== undefined && isOfToday(kept)) return () => {}
   const folder = temporaryFolder()
   const empty = join(folder.path, 'empty')
   const migrated = join(folder.path, 'migrated')
@@ -28,8 +30,22 @@ export async function makeTemplate(): Promise<() => void> {
   await database.close()
   cpSync(empty, migrated, { recursive: true })
   await migrateFolder(migrated)
+  writeFileSync(join(folder.path, madeOf), migrationsOfToday())
   process.env[templateVariable] = folder.path
   return folder.remove
+}
+
+/** In the folder of the templates: the migrations that they were made with. */
+const madeOf = 'migrations.txt'
+
+function isOfToday(folder: string): boolean {
+  const file = join(folder, madeOf)
+  return existsSync(file) && readFileSync(file, 'utf8') === migrationsOfToday()
+}
+
+function migrationsOfToday(): string {
+  const schema = new URL('../../src/database/schema.txt', import.meta.url)
+  return [...Object.keys(migrations), readFileSync(schema, 'utf8')].join('\n')
 }
 
 async function migrateFolder(folder: string): Promise<void> {
@@ -46,8 +62,10 @@ export async function openTestEmbedded(name: TemplateName): Promise<OpenTestEmbe
   const folder = temporaryFolder()
   const data = join(folder.path, 'data')
   fillDataFolder(data, name)
+  if (name === 'migrated' && process.env[templateVariable] === undefined) await migrateFolder(data)
   const { socket, close } = await open(data)
   return {
+    dataDir: data,
     socket,
     close: async () => {
       await close()

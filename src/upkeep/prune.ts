@@ -43,15 +43,17 @@ export async function prune(database: Database, options: PruneOptions): Promise<
   const { retentionDays, onProgress, log } = options
   const deleted = { calls: 0, failed: 0, review: 0 }
   const total = onProgress && (await countPrunable(database.db, retentionDays))
+  let after = beginning
   for (;;) {
-    const batch = await deleteBatch(database.db, retentionDays)
-    deleted.calls += batch.length
-    deleted.failed += batch.filter(({ state }) => state === 'failed').length
-    deleted.review += batch.filter((call) => call.needs_review).length
+    const batch = await pruneBatch(database.db, { retentionDays, after })
+    deleted.calls += batch.deleted.length
+    deleted.failed += batch.deleted.filter(({ state }) => state === 'failed').length
+    deleted.review += batch.deleted.filter((call) => call.needs_review).length
     onProgress?.(deleted.calls, Math.max(total ?? 0, deleted.calls))
-    if (batch.length < batchRows) break
+    if (batch.last === undefined) break
+    after = batch.last
     options.signal?.throwIfAborted()
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    if (batch.deleted.length > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
   if (database.kind === 'embedded' && deleted.calls > 0) await vacuum(database)
   const result = {
@@ -89,11 +91,14 @@ async function vacuum(database: Database): Promise<void> {
   }
 }
 
+function olderThan(wantedDays: number): RawBuilder<unknown> {
+  return sql`received_at < clock_timestamp() - ${interval(days(wantedDays))}`
+}
+
 function prunable(retentionDays: number): RawBuilder<unknown> {
   const reviewDays = Math.max(retentionDays, longestReviewDays)
-  return sql`state in ('processed', 'ignored', 'failed')
-    and received_at < clock_timestamp() - ${interval(days(retentionDays))}
-    and (not needs_review or received_at < clock_timestamp() - ${interval(days(reviewDays))})`
+  return sql`state in ('processed', 'ignored', 'failed') and ${olderThan(retentionDays)}
+    and (not needs_review or ${olderThan(reviewDays)})`
 }
 
 async function countPrunable(db: Kysely<Tables>, retentionDays: number): Promise<number> {
@@ -101,8 +106,7 @@ async function countPrunable(db: Kysely<Tables>, retentionDays: number): Promise
 }
 
 async function countKept(db: Kysely<Tables>, retentionDays: number): Promise<number> {
-  const old = sql`received_at < clock_timestamp() - ${interval(days(retentionDays))}`
-  return count(db, sql`needs_review and ${old}`)
+  return count(db, sql`needs_review and ${olderThan(retentionDays)}`)
 }
 
 async function count(db: Kysely<Tables>, where: RawBuilder<unknown>): Promise<number> {
@@ -111,16 +115,41 @@ async function count(db: Kysely<Tables>, where: RawBuilder<unknown>): Promise<nu
   return rows[0]?.count ?? 0
 }
 
+/** Where a batch ended, in the order in which calls came. */
+interface Place {
+  readonly at: Date
+  readonly id: string
+}
+
+const beginning: Place = { at: new Date(0), id: '00000000-0000-0000-0000-000000000000' }
+
 type DeletedCall = Pick<Selectable<WebhookCallsTable>, 'state' | 'needs_review'>
 
-async function deleteBatch(
+/**
+ * Looks at so many old calls, whether they are kept or not: a great many that are kept make the run
+ * longer, but no statement.
+ */
+async function pruneBatch(
   db: Kysely<Tables>,
-  retentionDays: number,
-): Promise<readonly DeletedCall[]> {
-  const { rows } = await sql<DeletedCall>`
-    delete from billing.webhook_calls where id in (
-      select id from billing.webhook_calls where ${prunable(retentionDays)}
-      order by received_at limit ${batchRows} for update skip locked
-    ) returning state, needs_review`.execute(db)
-  return rows
+  { retentionDays, after }: { readonly retentionDays: number; readonly after: Place },
+): Promise<{ readonly deleted: readonly DeletedCall[]; readonly last: Place | undefined }> {
+  const { rows } = await sql<{ id: string; received_at: Date; deleted: boolean } & DeletedCall>`
+    with page as materialized (
+      select id, received_at from billing.webhook_calls
+      where ${olderThan(retentionDays)} and (received_at, id) > (${after.at}, ${after.id}::uuid)
+      order by received_at, id limit ${batchRows}
+    ), gone as (
+      delete from billing.webhook_calls where id in (
+        select id from billing.webhook_calls
+        where id in (select id from page) and ${prunable(retentionDays)} for update skip locked
+      ) returning id, state, needs_review
+    )
+    select page.id, page.received_at, gone.state, gone.needs_review, gone.id is not null as deleted
+    from page left join gone on gone.id = page.id
+    order by page.received_at, page.id`.execute(db)
+  const last = rows.length < batchRows ? undefined : rows.at(-1)
+  return {
+    deleted: rows.filter(({ deleted }) => deleted),
+    last: last && { at: last.received_at, id: last.id },
+  }
 }

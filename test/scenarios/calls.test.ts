@@ -190,6 +190,23 @@ forEachDatabase((engine) => {
       assert.equal((await billing.core.prune()).deletedCalls, 2)
     })
 
+    test('however many calls are kept, those behind them are deleted', async () => {
+      const { db } = billing.database
+      // More than one statement looks at.
+      await sql`
+        insert into billing.webhook_calls
+          (id, gateway, queue, url, headers, kind, payload, state, needs_review, received_at)
+        select gen_random_uuid(), 'fake', 'default', '/', '{}', 'json', '{}', 'ignored',
+          number <= 600, clock_timestamp() - interval '40 days' + number / 1000 * interval '1 s'
+        from generate_series(1, 1200) as number`.execute(db)
+      const { deletedCalls, keptReviewCalls } = await billing.core.prune()
+      assert.deepEqual(
+        { deletedCalls, keptReviewCalls },
+        { deletedCalls: 600, keptReviewCalls: 600 },
+      )
+      await sql`delete from billing.webhook_calls`.execute(db)
+    })
+
     test('claims leave with the call, the event stays, and a resend on day 31 fires nothing', async () => {
       const told: string[] = []
       billing.core.on('PaymentSucceeded', (event) => void told.push(event.payment.id), {

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { missingListeners } from '../database/missing-listeners.ts'
 import type { Tables } from '../database/tables.ts'
 import type { BillingEvent, EventSource } from '../events/catalogue.ts'
@@ -27,20 +27,23 @@ interface SourcedEvent {
 interface Claiming {
   readonly listeners: ListenerRegistry
   readonly newId: NewId
+  /**
+   * This transaction has claimed before: that it may was seen then, and what it goes on with is
+   * older than whatever has been registered since.
+   */
+  readonly isEntitled: boolean
 }
 
 interface ClaimedRow {
   readonly id: string
   readonly created_at: Date
-  /** Of the rows that are no event: a listener that this process lacks. */
-  readonly missing: string | null
 }
 
 /**
  * Takes the claims, in the order of their keys so that two transactions never wait for each other,
  * and writes the deliveries to queued listeners. Returns the events of those claims that nobody had
- * before, in the same order. Error: `listener_missing`, and nothing is claimed; it is the claiming
- * statement itself that looks, so that no listener can come in between.
+ * before, in the same order. Error: `listener_missing`, and nothing is claimed; it is a claiming
+ * statement that looks, so that no listener can come in between.
  */
 export async function claimEvents(
   db: Kysely<Tables>,
@@ -50,28 +53,22 @@ export async function claimEvents(
   if (claims.length === 0) return []
   const ordered = claims.toSorted(byKey)
   const subjects = ordered.map(({ claim }) => subjectIds(claim.subject))
-  const { rows } = await sql<ClaimedRow>`
-    with missing as materialized (${missingListeners(claiming.listeners.keys())}),
-    claimed as (
-      insert into billing.events
-        (id, dedup_key, type, payment_id, payment_method_id, webhook_call_id, source, superseded)
-      select * from unnest(
-        ${ordered.map(({ claim }) => claim.eventId)}::uuid[],
-        ${ordered.map(({ claim }) => claim.dedupKey)}::text[],
-        ${ordered.map(({ claim }) => claim.type)}::text[],
-        ${subjects.map(({ paymentId }) => paymentId)}::uuid[],
-        ${subjects.map(({ paymentMethodId }) => paymentMethodId)}::uuid[],
-        ${ordered.map(({ source }) => source.callId)}::uuid[],
-        ${ordered.map(({ source }) => source.cause)}::text[],
-        ${ordered.map(({ claim }) => claim.superseded === true)}::boolean[])
-      where not exists (select from missing)
-      on conflict (dedup_key) do nothing
-      returning id, created_at
-    )
-    select id, created_at, null as missing from claimed
-    union all select null, null, name || ' (' || type || ')' from missing`.execute(db)
-  const missing = rows.flatMap((row) => row.missing ?? [])
-  if (missing.length > 0) throw listenerMissing(missing.toSorted())
+  const insert = (condition: RawBuilder<unknown>) => sql`
+    insert into billing.events
+      (id, dedup_key, type, payment_id, payment_method_id, webhook_call_id, source, superseded)
+    select * from unnest(
+      ${ordered.map(({ claim }) => claim.eventId)}::uuid[],
+      ${ordered.map(({ claim }) => claim.dedupKey)}::text[],
+      ${ordered.map(({ claim }) => claim.type)}::text[],
+      ${subjects.map(({ paymentId }) => paymentId)}::uuid[],
+      ${subjects.map(({ paymentMethodId }) => paymentMethodId)}::uuid[],
+      ${ordered.map(({ source }) => source.callId)}::uuid[],
+      ${ordered.map(({ source }) => source.cause)}::text[],
+      ${ordered.map(({ claim }) => claim.superseded === true)}::boolean[])
+    ${condition}
+    on conflict (dedup_key) do nothing
+    returning id, created_at`
+  const rows = await insertEntitled(db, insert, claiming)
   const createdAt = new Map(rows.map((row) => [row.id, row.created_at]))
   const events = ordered.flatMap(({ claim, source }) => {
     const at = createdAt.get(claim.eventId)
@@ -79,6 +76,23 @@ export async function claimEvents(
   })
   await queueDeliveries(db, events, claiming)
   return events.map(({ event }) => event)
+}
+
+/** Where nobody has looked yet, the same statement does: nothing is inserted if one is missing. */
+async function insertEntitled(
+  db: Kysely<Tables>,
+  insert: (condition: RawBuilder<unknown>) => RawBuilder<unknown>,
+  { listeners, isEntitled }: Claiming,
+): Promise<readonly ClaimedRow[]> {
+  if (isEntitled) return (await sql<ClaimedRow>`${insert(sql``)}`.execute(db)).rows
+  const { rows } = await sql<ClaimedRow & { readonly missing: string | null }>`
+    with missing as materialized (${missingListeners(listeners.keys())}),
+    claimed as (${insert(sql`where not exists (select from missing)`)})
+    select id, created_at, null as missing from claimed
+    union all select null, null, name || ' (' || type || ')' from missing`.execute(db)
+  const missing = rows.flatMap((row) => row.missing ?? [])
+  if (missing.length > 0) throw listenerMissing(missing.toSorted())
+  return rows
 }
 
 async function queueDeliveries(

@@ -40,6 +40,8 @@ interface Telling extends Dispatching {
   onBegin(index: number): void
 }
 
+type ClaimThese = (claims: readonly SourcedClaim[]) => Promise<readonly BillingEvent[]>
+
 const savepoint = 'quittance_listeners'
 /** A transaction that slow listeners hold open ends after the one that is running by then. */
 const sharedFor: Duration = 500
@@ -58,7 +60,8 @@ export async function tellListeners(
   const isDirect = (claims: readonly SourcedClaim[]) =>
     claims.some(({ claim }) => hasDirectListener(telling.listeners, claim))
   const untold = claimsOfCalls.filter((claims) => !isDirect(claims)).flat()
-  const won = await claimEvents(transaction.db, untold, telling)
+  const claim = claimingIn(transaction, telling)
+  const won = await claim(untold)
   const wonById = new Map(won.map((event) => [event.id, event]))
   const told: Told[] = []
   const end = performance.now() + sharedFor
@@ -78,7 +81,7 @@ export async function tellListeners(
     if (!shared) await transaction.client.query(`savepoint ${savepoint}`)
     shared = true
     const run = startRun(transaction, telling)
-    told.push(await tellGuarded(run, claims, telling))
+    told.push(await tellGuarded(run, () => claim(claims), telling))
     over = performance.now() > end || run.scope.leavesTrace === true
   }
   return told
@@ -92,17 +95,27 @@ export function hasQueuedListener(listeners: ListenerRegistry, event: Addressed)
   return listeners.of(event).some(({ queued }) => queued)
 }
 
+/** Whether this process may claim is asked once a transaction, by its first claims. */
+function claimingIn({ db }: Transaction, { listeners, newId }: Dispatching): ClaimThese {
+  let isEntitled = false
+  return async (claims) => {
+    const events = await claimEvents(db, claims, { listeners, newId, isEntitled })
+    isEntitled ||= claims.length > 0
+    return events
+  }
+}
+
 /** Leaves a fresh savepoint behind for the next one. */
 async function tellGuarded(
   run: Run,
-  claims: readonly SourcedClaim[],
-  dispatching: Dispatching,
+  claim: () => Promise<readonly BillingEvent[]>,
+  { listeners }: Dispatching,
 ): Promise<Told> {
-  const { client, db } = run.transaction
+  const { client } = run.transaction
   try {
-    const events = await claimEvents(db, claims, dispatching)
+    const events = await claim()
     for (const event of events) {
-      for (const listener of dispatching.listeners.of(event)) {
+      for (const listener of listeners.of(event)) {
         if (!listener.queued) await tell(run, event, listener)
       }
     }

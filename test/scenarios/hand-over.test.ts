@@ -7,7 +7,7 @@ import { hours } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { startLanes } from '../../src/processing/lanes.ts'
-import { databaseQueue } from '../../src/queue/database.ts'
+import { databaseQueue, workerApplicationName } from '../../src/queue/database.ts'
 import { releaseLeases, takeCalls, type LeasedCall } from '../../src/queue/lease.ts'
 import { onPostgres } from '../support/databases.ts'
 import { openBilling, sendFake, until, type TestBilling } from '../support/billing.ts'
@@ -75,7 +75,8 @@ onPostgres((engine) => {
     const [cut] = await listeners(elsewhere)
     await elsewhere.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
-       where query ilike 'listen %' and datname = current_database()`,
+       where application_name = $1 and datname = current_database()`,
+      [workerApplicationName],
     )
     const others = async () => (await listeners(elsewhere)).filter((pid) => pid !== cut)
     await until(async () => (await others()).length > 0, { what: 'it listens again' })
@@ -103,7 +104,8 @@ onPostgres((engine) => {
 async function listeners(database: Database): Promise<readonly number[]> {
   const { rows } = await database.pool.query<{ pid: number }>(
     `select pid from pg_stat_activity
-     where query ilike 'listen %' and datname = current_database() and state = 'idle'`,
+     where application_name = $1 and datname = current_database() and state = 'idle'`,
+    [workerApplicationName],
   )
   return rows.map(({ pid }) => pid)
 }

@@ -61,6 +61,7 @@ function behaviourFault(gateway: Gateway): string | undefined {
   const header = gateway.credentialHeaders.find((name) => !headerGrammar.test(name))
   if (header !== undefined) return `credential header ${header} must be in lower case`
   if (!Array.isArray(gateway.secretFields)) return 'secretFields is missing'
+  if (!Array.isArray(gateway.readFields ?? [])) return 'readFields must be a list of names'
   const { maxBodyBytes = 1 } = gateway
   if (!Number.isSafeInteger(maxBodyBytes) || maxBodyBytes < 1) {
     return 'maxBodyBytes must be a number of bytes'

@@ -169,6 +169,12 @@ export interface Gateway extends Operations {
    * `interpret` gets the payload as it came; without one it gets masked values.
    */
   readonly secretFields: readonly string[]
+  /**
+   * Names of the fields, at any depth, whose values `parse` gives and `interpret` reads. Everywhere
+   * else card numbers are masked in stored payloads. Without the list they are masked only in fields
+   * that are called like one; security codes and client secrets always are, but in these fields.
+   */
+  readonly readFields?: readonly string[]
   /** How long the provider keeps redelivering a callback. */
   readonly retryWindow: Duration
   readonly capabilities: Capabilities

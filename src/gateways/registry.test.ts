@@ -74,6 +74,7 @@ test('an incomplete descriptor is refused with what is missing', () => {
     [{ credentialHeaders: undefined }, /credentialHeaders is missing/],
     [{ maxBodyBytes: 0 }, /maxBodyBytes must be a number of bytes/],
     [{ maxBodyBytes: 1.5 }, /maxBodyBytes must be/],
+    [{ readFields: 'id' }, /readFields must be a list of names/],
     [{ secretFields: undefined }, /secretFields is missing/],
     [{ retryWindow: Number.NaN }, /retryWindow/],
     [{ retryWindow: -1 }, /retryWindow/],

@@ -103,7 +103,6 @@ export function newCall(
   request: IncomingCall,
   { payload, found, intake }: { payload: Payload; found: RegisteredGateway; intake: Intake },
 ): NewCall {
-  const { secretFields } = found.gateway
   const id = intake.newId()
   return {
     id,
@@ -111,7 +110,7 @@ export function newCall(
     queue: intake.queue,
     url: redactUrl(urlOf(request.target, intake.origin)),
     headers: redactHeaders(request.headers, intake.gateways.credentialHeaders),
-    ...storedContent({ callId: id, bytes: request.body, payload }, secretFields, intake.cipher),
+    ...storedContent({ callId: id, bytes: request.body, payload }, found.gateway, intake.cipher),
     leaseToken: intake.atOnce?.leaseToken() ?? null,
   }
 }

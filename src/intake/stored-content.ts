@@ -1,7 +1,10 @@
 import { bodyContext } from '../database/calls.ts'
 import type { Payload } from '../gateways/body/payload.ts'
+import type { Gateway } from '../gateways/gateway.ts'
+
 import type { Cipher } from '../kernel/encryption.ts'
 import type { NewCall } from './insert-calls.ts'
+import { maskCardData } from './mask-card-data.ts'
 import { maskSecrets } from './mask-secrets.ts'
 
 type Content = Pick<NewCall, 'kind' | 'payload' | 'bytes' | 'bytesEncrypted' | 'exact'>
@@ -12,13 +15,16 @@ interface Body {
   readonly payload: Payload
 }
 
+/** Of a gateway: what it masks, and what must stay as it is. */
+type Masking = Pick<Gateway, 'secretFields' | 'readFields'>
+
 /**
- * What is stored of a body. Where the gateway's secret fields have values, the payload masks them
- * and the exact bytes are kept encrypted; without a key they are not kept.
+ * What is stored of a body. Where it carries card data, or values in the gateway's secret fields, the
+ * payload masks them and the exact bytes are kept encrypted; without a key they are not kept.
  */
 export function storedContent(
   { callId, bytes, payload }: Body,
-  secretFields: readonly string[],
+  { secretFields, readFields }: Masking,
   cipher: Cipher | undefined,
 ): Content {
   const encrypted = () =>
@@ -28,12 +34,14 @@ export function storedContent(
   if (shown.kind === 'unreadable') {
     // It may carry a secret that nobody can find; without a key it is kept all the same, for
     // nothing signed may be lost.
-    const kept = (secretFields.length > 0 ? encrypted() : undefined) ?? inClear
-    return { kind: 'unreadable', payload: null, ...kept, exact: false }
+    return { kind: 'unreadable', payload: null, ...(encrypted() ?? inClear), exact: false }
   }
-  const readable = { kind: shown.kind, payload: shown.text }
-  if (shown === payload) return { ...readable, ...inClear, exact: shown.exact }
+  const text = maskCardData(shown.text, readFields)
+  const readable = { kind: shown.kind, payload: text }
+  if (shown === payload && text === payload.text) {
+    return { ...readable, ...inClear, exact: shown.exact }
+  }
   const kept = encrypted()
   if (kept !== undefined) return { ...readable, ...kept, exact: false }
-  return { ...readable, bytes: Buffer.from(shown.text), bytesEncrypted: false, exact: true }
+  return { ...readable, bytes: Buffer.from(text), bytesEncrypted: false, exact: true }
 }

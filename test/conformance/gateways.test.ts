@@ -3,6 +3,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
+import { isJsonObject, numberTextOf, type JsonValue } from '../../src/gateways/body/json.ts'
+import type { Payload } from '../../src/gateways/body/payload.ts'
 import { readStored } from '../../src/gateways/body/read-stored.ts'
 import { builtin } from '../../src/gateways/builtin.ts'
 import { notConfigured, readCredentials } from '../../src/gateways/credentials.ts'
@@ -16,6 +18,7 @@ import type {
   Verdict,
 } from '../../src/gateways/gateway.ts'
 import { createRegistry } from '../../src/gateways/registry.ts'
+import { maskCardData } from '../../src/intake/mask-card-data.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import type { Outcome } from '../../src/payments/outcome.ts'
@@ -203,6 +206,54 @@ function interpretWith(gateway: Gateway, request: RawRequest): Promise<readonly 
   return gateway.interpret(gateway.parse(request), context)
 }
 
+/** What a payload means to a gateway whose provider cannot be asked. */
+async function meaningOf(gateway: Gateway, payload: Payload): Promise<string> {
+  const context = {
+    credentials: credentialsOf(gateway),
+    log: silentLog,
+    signal: AbortSignal.timeout(60_000),
+  }
+  const meant = gateway.interpret(payload, context).catch(failureOf)
+  return inspect(await meant, { depth: 9 })
+}
+
+/** The payload as a stored call gives it; a form reads like JSON of its fields. */
+function storedAs(gateway: Gateway, signed: SignedCallback): Extract<Payload, { kind: 'json' }> {
+  const parsed = gateway.parse(requestOf(signed))
+  assert.ok(parsed.kind !== 'unreadable')
+  const stored = readStored('json', parsed.text)
+  assert.ok(stored.kind === 'json')
+  return stored
+}
+
+/** The same value; its objects note the names by which texts and numbers are asked for. */
+function recorded(value: JsonValue, names: Set<string>): JsonValue {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => recorded(item, names))
+  if (!isJsonObject(value)) return value
+  const members = Array.from(value, ([name, member]) => [name, recorded(member, names)] as const)
+  const object = new Map(members)
+  const get = object.get.bind(object)
+  object.get = (name) => {
+    const member = get(name)
+    const isPlain = typeof member === 'string' || numberTextOf(member) !== undefined
+    if (isPlain && member !== '') names.add(name)
+    return member
+  }
+  return object
+}
+
+const cardNumber = '4111111111111111'
+
+/** The text with each of its values, one after the other, as a card's number, or with one in it. */
+function withCardNumbers(text: string): readonly string[] {
+  const values = /(?<=:\s*)(?:"(?:[^"\\]|\\.)*"|\d[\d.]*)/g
+  return Array.from(text.matchAll(values)).flatMap(({ 0: value, index }) => {
+    const put = (other: string) => text.slice(0, index) + other + text.slice(index + value.length)
+    const within = value.startsWith('"') ? [put(`${value.slice(0, -1)} ${cardNumber}"`)] : []
+    return [put(value.startsWith('"') ? `"${cardNumber}"` : cardNumber), ...within]
+  })
+}
+
 const headerTexts = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.lorem())
 const bodies = fc.oneof(
   fc.uint8Array({ maxLength: 300 }),
@@ -348,6 +399,37 @@ function declareForAll(gateway: Gateway): void {
       if (typeof meant === 'string') continue
       for (const outcome of meant) assertApplies(gateway, outcome, scenario)
     }
+  })
+
+  test(`${name} reads no field that it does not name, so that masking changes no meaning`, async () => {
+    const read = new Set<string>()
+    for (const scenario of Object.keys(gateway.signer?.scenarios ?? {})) {
+      const payload = storedAs(gateway, signWith(gateway, credentials, scenario))
+      await meaningOf(gateway, { ...payload, value: recorded(payload.value, read) })
+    }
+    const named = new Set(gateway.readFields)
+    assert.deepEqual(
+      [...read].filter((field) => !named.has(field)),
+      [],
+    )
+    assert.ok(read.size > 1)
+  })
+
+  test(`${name} means the same with a card's number anywhere, masked or not`, async () => {
+    let masked = 0
+    for (const scenario of Object.keys(gateway.signer?.scenarios ?? {})) {
+      const sample = storedAs(gateway, signWith(gateway, credentials, scenario))
+      for (const text of withCardNumbers(sample.text)) {
+        const payload = readStored('json', text)
+        assert.ok(payload.kind === 'json')
+        const kept = maskCardData(text, gateway.readFields)
+        if (kept === text) continue
+        masked += 1
+        const meant = await meaningOf(gateway, payload)
+        assert.equal(await meaningOf(gateway, readStored('json', kept)), meant, kept)
+      }
+    }
+    assert.ok(masked > 0 || name === 'fake' || name === 'wayforpay', 'something was masked')
   })
 
   test(`${name} refuses everything while it is not configured`, async () => {

@@ -131,6 +131,47 @@ forEachDatabase((engine) => {
     }
   }
 
+  for (const key of [newKey(), undefined]) {
+    test(`card data and client secrets, ${key ? 'a' : 'no'} key: nowhere in clear`, async () => {
+      await using service = await database.open(key === undefined ? {} : { key })
+      const payment = await pay(service)
+      const hidden = ['5555555555554444', `pi_1_secret_${randomUUID()}`, '4012888888881881', '7391']
+      const [card = '', secret = '', other = '', code = ''] = hidden
+      const inner = JSON.stringify({ cvc2: code, note: `of ${other}` })
+      const body = JSON.stringify({
+        payment_id: payment.id,
+        client_secret: secret,
+        note: `paid with ${card}, thanks`,
+        number: Number(other),
+        card_cvc: code,
+        inner,
+      })
+      const call = await accept(service, body)
+      assert.equal(await statusOf(service, payment), 'paid')
+      assert.deepEqual([call.body, call.bodyEncrypted], [null, key !== undefined])
+      const shown = await (await service.api(`/webhook-calls/${call.id}`)).text()
+      const command = await runCommand(['calls', 'show', call.id], database)
+      const places = {
+        'the database': await everythingStored(service),
+        'the log': service.logged(),
+        'an answer': shown,
+        'the output of calls show': [...command.stdout, ...command.stderr].join('\n'),
+      }
+      for (const [place, text] of Object.entries(places)) {
+        for (const value of hidden) assert.ok(!text.includes(value), `${value} is in ${place}`)
+      }
+      assert.deepEqual(JSON.parse(call.payload ?? ''), {
+        payment_id: payment.id,
+        client_secret: '[masked]',
+        note: 'paid with 555555******4444, thanks',
+        number: '401288******1881',
+        card_cvc: '[masked]',
+        inner: '{"cvc2":"[masked]","note":"of 401288******1881"}',
+      })
+      assert.equal(reasonOf(await replay(service, call.id)), 'duplicate')
+    })
+  }
+
   test('the masked payload keeps all the rest as it was spelt', async () => {
     await using service = await database.open()
     const [payment, token] = [await pay(service), newToken()]

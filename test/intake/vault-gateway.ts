@@ -37,6 +37,7 @@ export function vaultGateway(): Vault {
     verification: 'signature',
     credentialHeaders: ['vault-signature'],
     secretFields: ['card_token', 'cvv'],
+    readFields: ['payment_id', 'card_token'],
     retryWindow: days(1),
     capabilities: {
       checkout: false,

@@ -47,6 +47,7 @@ export const fake: Gateway = {
   maxBodyBytes: smallBody,
   credentialHeaders: [],
   secretFields: [],
+  readFields: ['payment_id', 'result'],
   retryWindow: 0,
   capabilities: {
     ...noCapabilities,

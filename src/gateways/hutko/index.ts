@@ -66,6 +66,26 @@ export const hutko: Gateway = {
   credentialHeaders: [],
   // In test mode the signed text comes along, with all values in it.
   secretFields: ['rectoken', 'response_signature_string'],
+  readFields: [
+    'additional_info',
+    'amount',
+    'card_type',
+    'currency',
+    'error_code',
+    'masked_card',
+    'merchant_id',
+    'order_id',
+    'order_status',
+    'order_time',
+    'parent_order_id',
+    'payment_id',
+    'rectoken',
+    'response_status',
+    'reversal_amount',
+    'tran_type',
+    'verification_status',
+    'version',
+  ],
   // Redelivered after 2 s, 1 min, 5 min, 10 min, 1 h and a day: 25 h 16 min in all.
   retryWindow: days(2),
   capabilities: {

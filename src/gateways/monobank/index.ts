@@ -65,6 +65,21 @@ export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptio
     maxBodyBytes: smallBody,
     credentialHeaders: [signatureHeader],
     secretFields: ['cardToken'],
+    readFields: [
+      'amount',
+      'cardToken',
+      'ccy',
+      'createdDate',
+      'extRef',
+      'invoiceId',
+      'maskedPan',
+      'modifiedDate',
+      'paymentSystem',
+      'reference',
+      'rrn',
+      'status',
+      'walletId',
+    ],
     // Up to three attempts at intervals that are not published; a day is surely longer.
     retryWindow: days(1),
     capabilities: {

@@ -14,7 +14,7 @@ import { defaultApiBase } from './api.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
 import { closeCheckout, openCheckout } from './checkout.ts'
 import { interpretWayforpay } from './interpret.ts'
-import { parseCallback } from './payload.ts'
+import { parseCallback, signedFieldNames } from './payload.ts'
 import { pollWayforpay } from './poll.ts'
 import { moneyFault } from './purchase.ts'
 import { refundWayforpay } from './refund.ts'
@@ -59,6 +59,7 @@ export const wayforpay: Gateway = {
   maxBodyBytes: smallBody,
   credentialHeaders: [],
   secretFields: ['recToken'],
+  readFields: [...signedFieldNames, 'recToken'],
   retryWindow: days(4),
   capabilities: {
     ...noCapabilities,

@@ -126,6 +126,9 @@ test('money of a caller is checked field by field', () => {
   assert.deepEqual(money(4999, 'USD'), { amount: 4999n, currency: 'USD' })
   assert.deepEqual(money(0n, 'JPY'), { amount: 0n, currency: 'JPY' })
   assert.deepEqual(money(largestAmount, 'UAH'), { amount: largestAmount, currency: 'UAH' })
+  // Metals, units of account, the code for tests and the one for no currency.
+  const notMoney = 'XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'.split(' ')
+  for (const code of notMoney) assert.ok(findCurrency(code), code)
   const wrong = [
     [-1, 'USD', /^amount .* got -1$/],
     [1.5, 'USD', /^amount .* got 1\.5$/],
@@ -134,6 +137,7 @@ test('money of a caller is checked field by field', () => {
     [largestAmount + 1n, 'USD', /^amount .* got 9007199254740992$/],
     [100, 'usd', /^currency .* got "usd"$/],
     [100, 'ZZZ', /^currency .* got "ZZZ"$/],
+    ...notMoney.map((code) => [100, code, new RegExp(`^currency .* got "${code}"$`)] as const),
   ] as const
   for (const [amount, currency, message] of wrong) {
     assert.throws(() => money(amount, currency), { code: 'payment_invalid', message })

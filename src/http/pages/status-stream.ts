@@ -44,8 +44,11 @@ export function statusStreams(context: PageContext): (c: Context) => Promise<Res
 
 function follow(c: Context, place: Place, told: Told): Response {
   const response = streamSSE(c, async (stream) => {
-    await tellUntilOver(stream, told)
-    place.leave()
+    try {
+      await tellUntilOver(stream, told)
+    } finally {
+      place.leave()
+    }
   })
   // How it is transferred is the business of whoever serves it: HTTP/2 knows neither.
   for (const name of ['transfer-encoding', 'connection']) response.headers.delete(name)

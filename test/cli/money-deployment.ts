@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import { createCore } from '../../src/billing/create-core.ts'
 import type { Database } from '../../src/database/connect.ts'
 import type { TestEngine } from '../support/databases.ts'
 import { deploy, makeTable, type Deployment } from '../support/deployment.ts'
 import { runCommand, type Ending } from '../support/process.ts'
-import type { Script } from './scripted-gateway.ts'
+import { scripted, type Script } from './scripted-gateway.ts'
 
 /** A configuration with the scripted gateway, and a listener that writes down what it is told. */
 export interface MoneyDeployment extends AsyncDisposable {
@@ -14,8 +15,8 @@ export interface MoneyDeployment extends AsyncDisposable {
   readonly database: Database
   /** Runs a command as a process of its own. */
   run(...args: readonly string[]): Promise<Ending>
-  /** Creates a payment that the provider treats by the script; its id. */
-  create(script: Script, ...args: readonly string[]): Promise<string>
+  /** Creates a payment that the provider treats by the script; its id. No process is started. */
+  create(script: Script): Promise<string>
   /** Of which events the listener was told, by payment (a refund is one too). */
   told(id: string): Promise<readonly string[]>
   /** From now on the provider is to be asked about them, and has been for so long. */
@@ -49,18 +50,23 @@ export async function deployMoney(engine: TestEngine): Promise<MoneyDeployment> 
   writeConfig(deployment.cwd, { withListener: true })
   const database = await deployment.connect()
   await makeTable(database)
-  const env = { ...deployment.env, SCRIPTED_API_KEY: 'key-of-the-scripted-gateway' }
+  const apiKey = 'key-of-the-scripted-gateway'
+  const env = { ...deployment.env, SCRIPTED_API_KEY: apiKey }
+  const core = createCore({
+    database: { url: deployment.env['DATABASE_URL'] ?? '' },
+    extraGateways: [scripted],
+    gateways: { scripted: { api_key: apiKey } },
+  })
   const run = (...args: readonly string[]) => runCommand(args, { cwd: deployment.cwd, env })
   return {
     deployment,
     env,
     database,
     run,
-    create: async (script, ...args) => {
-      const id = crypto.randomUUID()
-      const metadata = ['--metadata', JSON.stringify(script)]
-      const begin = ['payments', 'create', '--gateway', 'scripted', ...payable]
-      await run(...begin, '--id', id, ...metadata, ...args)
+    create: async (script) => {
+      const payment = { gateway: 'scripted', amount: 1999, currency: 'UAH' }
+      const payable = { type: 'order', id: '42' }
+      const { id } = await core.payments.create({ ...payment, payable, metadata: { ...script } })
       return id
     },
     told: async (id) => {
@@ -75,6 +81,7 @@ export async function deployMoney(engine: TestEngine): Promise<MoneyDeployment> 
         where id = any(${[...ids]}::uuid[])`.execute(database.db)
     },
     [Symbol.asyncDispose]: async () => {
+      await core.close()
       await database.close()
       await deployment.remove()
     },

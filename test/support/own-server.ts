@@ -10,7 +10,7 @@ export interface OwnServer {
 const serverFile = fileURLToPath(import.meta.resolve('./postgres-server.ts'))
 
 export async function startOwnServer(): Promise<OwnServer> {
-  const child = spawn(process.execPath, [serverFile, '--in-memory', '--with-standbys'], {
+  const child = spawn(process.execPath, [serverFile, '--in-memory'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const ended = new Promise<void>((end) => child.once('exit', () => end()))

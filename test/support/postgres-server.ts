@@ -2,7 +2,7 @@
  * Runs one throw-away PostgreSQL server for as long as its standard input stays open, so that it
  * goes away with the test run however that ends: normally, by Ctrl-C or by `kill -9`.
  * `--in-memory`: keeps its files there, where the system offers that. All settings that make it
- * durable stay on, and cost nothing. `--with-standbys`: others may replicate it.
+ * durable stay on, and cost nothing.
  * Prints one line of JSON: `{"url": "..."}` when ready, `{"error": "..."}` when it cannot start.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
@@ -35,7 +35,6 @@ function accountOf(user: string): Account {
 }
 
 const inMemory = process.argv.includes('--in-memory')
-const withStandbys = process.argv.includes('--with-standbys')
 
 async function openFolder(places: readonly string[]): Promise<string> {
   for (const parent of new Set([...places, tmpdir(), '/tmp', '/var/tmp'])) {
@@ -98,7 +97,6 @@ function launch(postgres: string, { data, port }: Placement): Promise<ChildProce
     max_connections: 200,
     shared_buffers: '128MB',
     max_wal_size: '1GB',
-    ...(withStandbys ? {} : { wal_level: 'minimal', max_wal_senders: 0 }),
     log_min_messages: 'log',
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])

@@ -69,9 +69,12 @@ export const hutko: Gateway = {
   readFields: [
     'additional_info',
     'amount',
+    'capture_amount',
+    'capture_status',
     'card_type',
     'currency',
     'error_code',
+    'is_test',
     'masked_card',
     'merchant_id',
     'order_id',

@@ -77,6 +77,7 @@ export const liqpay: Gateway = {
     'status',
     'type',
     'version',
+    'wait_reserve_status',
   ],
   // LiqPay publishes no schedule: as long as the most patient of the published ones is usual.
   retryWindow: days(3),

@@ -74,6 +74,7 @@ export const stripe: Gateway = {
     'payment_status',
     'reason',
     'refund',
+    'refund_id',
     'setup_future_usage',
     'setup_intent',
     'status',

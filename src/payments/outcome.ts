@@ -155,8 +155,23 @@ export interface IgnoredOutcome {
   readonly reason: IgnoredReason
   /** What exactly was found, for the log and the stored call: an event type, a field's name. */
   readonly detail?: string
-  /** It speaks of our money, so a person should look: nothing else will come of it. */
-  readonly money?: true
+  /**
+   * It speaks of our money, so a person should look: nothing else will come of it. Left out, it does
+   * where it cannot be read, or lacks what its format demands.
+   */
+  readonly money?: boolean
+  /** Whose money, where only the payment itself tells whether it is ours: then `money` needs it. */
+  readonly payment?: PaymentReference
+}
+
+/** Whose money it is: of a renewal, that of the payment which it renews, if it says which. */
+export function payerOf({ payment, renews }: Pick<PaymentOutcome, 'payment' | 'renews'>) {
+  return renews === undefined || renews === 'subscription' ? payment : renews
+}
+
+/** Whether an ignored report is one of money; of ours, if `payment` is there or names none. */
+export function speaksOfMoney({ reason, money }: IgnoredOutcome): boolean {
+  return money ?? (reason === 'unreadable_payload' || reason === 'malformed_payload')
 }
 
 /** One fact that a callback or a poll reply states, in our words. */
@@ -188,16 +203,17 @@ export function chargedAsIs(outcome: PaymentOutcome): boolean {
   return outcome.amountIs === 'as_charged' && !stated
 }
 
-/** The outcome of a callback that changes nothing, and why; `money`: it speaks of ours. */
+/** The outcome of a callback that changes nothing, and why; `money`: whether it speaks of ours. */
 export function ignored(
   reason: IgnoredReason,
   detail?: string,
-  { money = false }: { readonly money?: boolean } = {},
+  { money, payment }: Pick<IgnoredOutcome, 'money' | 'payment'> = {},
 ): IgnoredOutcome {
   return {
     type: 'ignored',
     reason,
     ...(detail !== undefined && { detail }),
-    ...(money && { money }),
+    ...(money !== undefined && { money }),
+    ...(payment !== undefined && { payment }),
   }
 }

@@ -135,6 +135,8 @@ function logIgnored(call: Origin, applied: readonly Applied[], log: Log): void {
     const entry = { call: call.id, gateway: call.gateway, payment: one.payment?.id, reason, detail }
     if (reason === 'amount_mismatch') log.warn(entry, 'paid webhook amount/currency mismatch')
     else if (one.review) log.warn(entry, 'callback ignored; it needs a review')
+    // It claims another status of a paid payment: an app with the default log is to see that.
+    else if (reason === 'already_paid') log.warn(entry, 'callback ignored')
     else log.info(entry, 'callback ignored')
   }
 }

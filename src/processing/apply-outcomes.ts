@@ -5,7 +5,13 @@ import { keepSubscription } from '../database/subscriptions.ts'
 import type { Tables } from '../database/tables.ts'
 import { assertNever } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
-import type { Outcome, PaymentOutcome, PaymentReference } from '../payments/outcome.ts'
+import {
+  speaksOfMoney,
+  type IgnoredOutcome,
+  type Outcome,
+  type PaymentOutcome,
+  type PaymentReference,
+} from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import {
   ignoredResult,
@@ -116,7 +122,7 @@ async function idsOf(
 }
 
 function referenceOf(outcome: Outcome): PaymentReference | undefined {
-  return outcome.type === 'ignored' ? undefined : outcome.payment
+  return outcome.payment
 }
 
 /** What others can have written of the payment itself; a renewal's claim names the first one. */
@@ -160,12 +166,19 @@ async function applyOther(
       if (payment === undefined) return [unknownPayment(step)]
       return [await applyDispute(db, { step: { application, outcome }, charge: payment }, newId)]
     case 'ignored':
-      return [ignoredResult({ ...outcome, type: 'callback', review: outcome.money === true })]
+      return [ignoredReport(outcome, payment)]
     case 'payment':
       return [unknownPayment(step)]
     default:
       return assertNever(outcome)
   }
+}
+
+function ignoredReport(outcome: IgnoredOutcome, payment: Payment | undefined): Applied {
+  const { reason, detail } = outcome
+  const isOurs = outcome.payment === undefined || payment !== undefined
+  const review = isOurs && speaksOfMoney(outcome)
+  return ignoredResult({ type: 'callback', reason, detail, review, payment })
 }
 
 function unknownPayment({ application: { gateway }, outcome }: Step): Applied {

@@ -74,8 +74,8 @@ async function applyNext(
       ? await moveRefund(db, { step, refund: row.refund, newId })
       : row.refund
   const isNew = decision.kind === 'move' || match.kind === 'new'
-  const over = isOver(charge, rows, refund)
-  return { applied: toApplied(refund, { charge, isNew, over, newId }), isNew }
+  const flag = flagOf({ charge, rows, refund, row })
+  return { applied: toApplied(refund, { charge, isNew, flag, newId }), isNew }
 }
 
 /** Before its answer nobody can tell whether a sum counts it: the report is looked at again. */
@@ -122,6 +122,22 @@ async function insertRefund(
   return { refund, claimed: false, underWay: false }
 }
 
+interface Recorded {
+  readonly charge: Payment
+  readonly rows: readonly RefundRow[]
+  /** As it was. */
+  readonly row: RefundRow
+  /** As it is now. */
+  readonly refund: Payment
+}
+
+/** What a person should look at. A refund that was told of, and did not go back after all, is one. */
+function flagOf({ charge, rows, row, refund }: Recorded): string | undefined {
+  if (isOver(charge, rows, refund)) return 'over_refund'
+  const wasPaid = row.claimed || row.refund.status === 'paid'
+  return refund.status === 'failed' && wasPaid ? 'refund_returned' : undefined
+}
+
 /** More is going back than was charged: recorded as reported, and shown to a person. */
 function isOver(charge: Payment, rows: readonly RefundRow[], current: Payment): boolean {
   const others = rows.map(({ refund }) => refund).filter(({ id }) => id !== current.id)
@@ -134,14 +150,14 @@ function toApplied(
   about: {
     readonly charge: Payment
     readonly isNew: boolean
-    readonly over: boolean
+    readonly flag: string | undefined
     readonly newId: NewId
   },
 ): Applied {
-  const { charge, isNew, over, newId } = about
+  const { charge, isNew, flag, newId } = about
   const type = `refund:${refund.status}`
-  const flagged = { payment: charge, review: over }
-  const detail = over ? { detail: 'over_refund' } : {}
+  const flagged = { payment: charge, review: flag !== undefined }
+  const detail = flag === undefined ? {} : { detail: flag }
   if (refund.status !== 'paid') {
     const result = isNew ? 'applied' : 'duplicate'
     return { kind: 'recorded', ...flagged, result: { result, type, ...detail } }

@@ -125,7 +125,7 @@ forEachDatabase((engine) => {
       assert.deepEqual(call?.outcome, [
         { result: 'ignored', type: 'payment', reason: 'already_paid' },
       ])
-      assert.ok(log.lines.some((line) => line['call'] === call?.id && line['level'] === 30))
+      assert.ok(log.lines.some((line) => line['call'] === call?.id && line['level'] === 40))
     })
   }
 

@@ -209,11 +209,14 @@ forEachDatabase((engine) => {
     })
   }
 
-  test('a refund that is returned: the row fails, no event, the charge stays paid', async () => {
+  test('a refund that is returned: the row fails, no event, the charge stays paid, a person looks', async () => {
     const payment = await stated.createPaid()
     await stated.say(refund(payment, 're_back'))
-    await stated.say(refund(payment, 're_back', { status: 'failed' }))
-    await stated.say(refund(payment, 're_back', { status: 'failed' }))
+    for (const result of ['applied', 'duplicate']) {
+      const call = await stated.say(refund(payment, 're_back', { status: 'failed' }))
+      assert.equal(call.needsReview, true)
+      assert.deepEqual(call.outcome, [{ result, type: 'refund:failed', detail: 'refund_returned' }])
+    }
     const { status, refunds } = await stated.details(payment)
     assert.equal(status, 'paid')
     assert.deepEqual(await stated.refunds(payment), ['failed 1000'])

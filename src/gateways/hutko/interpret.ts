@@ -1,5 +1,5 @@
 import { isUuid } from '../../kernel/ids.ts'
-import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
+import { ignored, payerOf, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import { savedCard } from './card.ts'
@@ -14,14 +14,16 @@ export function interpretHutko(payload: Payload): readonly Outcome[] {
 
 /** What an order states, wherever it was read. */
 export function interpretOrder(order: Order): readonly Outcome[] {
-  const operation = operations.get(order.operation)
-  if (operation === undefined) {
-    return [ignored('unhandled_event', detail(`tran_type ${order.operation}`))]
-  }
   const subject = subjectOf(order)
-  return typeof subject === 'string'
-    ? [ignored('invalid_reference', detail(subject))]
-    : operation(order, subject)
+  if (typeof subject === 'string') return [ignored('invalid_reference', detail(subject))]
+  const operation = operations.get(order.operation)
+  if (operation !== undefined) return operation(order, subject)
+  return [ignored('unhandled_event', detail(`tran_type ${order.operation}`), odd(subject))]
+}
+
+/** Of an operation or in a state that we do not know: money of this payment's. */
+function odd(subject: Subject) {
+  return { money: true, payment: payerOf(subject) }
 }
 
 /** Which payment an order is about; `renews` where the provider charged it by itself. */
@@ -58,7 +60,9 @@ const statuses: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 
 function onPurchase(order: Order, subject: Subject): readonly Outcome[] {
   const handler = statuses.get(order.status)
-  return handler ? handler(order, subject) : [ignored('unhandled_event', shown(order))]
+  return handler
+    ? handler(order, subject)
+    : [ignored('unhandled_event', shown(order), odd(subject))]
 }
 
 /** What became of the attempt to reverse; only what was reversed in the end changes anything. */
@@ -67,18 +71,21 @@ function onReverse(order: Order, subject: Subject): readonly Outcome[] {
   if (order.status === 'approved' && order.capture === 'done') {
     return [paymentOutcome(order, subject, 'paid'), refundOutcome(order, subject)]
   }
-  return noOutcome(order)
+  return statuses.has(order.status)
+    ? noOutcome(order, subject)
+    : [ignored('no_outcome', shown(order), odd(subject))]
 }
 
 /** A card is checked with an amount that is released again: nobody has paid anything. */
 function onVerification(order: Order, subject: Subject): readonly Outcome[] {
   const verified = order.status === 'approved' && order.verification === 'verified'
-  return [...noOutcome(order), ...(verified ? cardOutcome(order, subject) : [])]
+  const outcome = ignored('no_outcome', shown(order))
+  return [outcome, ...(verified ? cardOutcome(order, subject) : [])]
 }
 
 function approved(order: Order, subject: Subject): readonly Outcome[] {
   const card = cardOutcome(order, subject)
-  if (order.capture !== 'done') return [...noOutcome(order), ...card]
+  if (order.capture !== 'done') return [...noOutcome(order, subject), ...card]
   const refund = order.reversed > 0n ? [refundOutcome(order, subject)] : []
   return [paymentOutcome(order, subject, 'paid'), ...refund, ...card]
 }
@@ -89,7 +96,7 @@ function approved(order: Order, subject: Subject): readonly Outcome[] {
  */
 function reversed(order: Order, subject: Subject): readonly Outcome[] {
   if (order.capture === 'held') {
-    return order.reversed === order.amount ? [released(order, subject)] : noOutcome(order)
+    return order.reversed === order.amount ? [released(order, subject)] : noOutcome(order, subject)
   }
   const refund = refundOutcome(order, subject)
   if (refund.type !== 'refund') return [refund]
@@ -132,8 +139,10 @@ function cardOutcome(order: Order, subject: Subject): readonly Outcome[] {
   return savedCard(order, bound)
 }
 
-function noOutcome(order: Order): readonly Outcome[] {
-  return [ignored('no_outcome', shown(order))]
+/** Nothing is decided; whether money is only blocked may be told in a word that we do not know. */
+function noOutcome(order: Order, subject: Subject): readonly Outcome[] {
+  const about = order.capture === 'unclear' ? odd(subject) : {}
+  return [ignored('no_outcome', shown(order), about)]
 }
 
 function shown({ operation, status, capture }: Order): string {

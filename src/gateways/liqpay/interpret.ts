@@ -18,7 +18,7 @@ import {
   type Callback,
 } from './payload.ts'
 import { savedCard } from './saved-card.ts'
-import { awaitsDecision, awaitsPayer } from './statuses.ts'
+import { awaitsDecision, awaitsPayer, wasTaken } from './statuses.ts'
 
 /** What a callback of LiqPay states about our payments. Calls nobody; never throws. */
 export function interpretLiqpay(payload: Payload): readonly Outcome[] {
@@ -31,8 +31,17 @@ export function interpretCallback(callback: Callback): readonly Outcome[] {
   const { status } = callback
   const waits = awaitsPayer.has(status) || awaitsDecision.has(status) || status === 'try_again'
   if (waits) return [ignored('no_outcome', status)]
+  if (status === 'unsubscribed') return [ignored('unhandled_event', status)]
   const handler = handlers.get(status)
-  return handler === undefined ? [ignored('unhandled_event', detail(status))] : handler(callback)
+  return handler === undefined
+    ? [ignored('unhandled_event', detail(status), odd(callback))]
+    : handler(callback)
+}
+
+/** It speaks of money in a word that we do not know: of ours, if the order is. */
+function odd({ fields }: Callback): Pick<IgnoredOutcome, 'money' | 'payment'> {
+  const orderId = fields.get('order_id')
+  return isUuid(orderId) ? { money: true, payment: { id: orderId } } : {}
 }
 
 type Handler = (callback: Callback) => readonly Outcome[]
@@ -113,13 +122,17 @@ function readCharge(callback: Callback): Charge | { ok: false; outcome: IgnoredO
   const { action, status, fields } = callback
   if (action === cardCheck) return refused(ignored('no_outcome', `${action} ${status}`))
   if (action !== renewal && !payingActions.has(action)) {
-    return refused(ignored('unhandled_event', detail(action)))
+    const about = wasTaken.has(status) ? odd(callback) : {}
+    return refused(ignored('unhandled_event', detail(action), about))
   }
   const orderId = fields.get('order_id')
-  if (typeof orderId !== 'string') return refused(ignored('malformed_payload', 'order_id'))
+  const isTaken = { money: wasTaken.has(status) }
+  if (typeof orderId !== 'string') return refused(ignored('malformed_payload', 'order_id', isTaken))
   if (!isUuid(orderId)) return refused(ignored('invalid_reference', detail(orderId)))
   const paymentId = paymentIdOf(callback)
-  if (paymentId === undefined) return refused(ignored('malformed_payload', 'payment_id'))
+  if (paymentId === undefined) {
+    return refused(ignored('malformed_payload', 'payment_id', isTaken))
+  }
   return { ok: true, orderId, paymentId }
 }
 

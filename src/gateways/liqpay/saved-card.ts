@@ -13,7 +13,7 @@ export function savedCard(fields: JsonObject, account: AccountStatement): readon
   const orderId = fields.get('order_id')
   if (token === undefined || token === '' || !isUuid(orderId)) return []
   if (typeof token !== 'string' || !tokenGrammar.test(token)) {
-    return [ignored('malformed_payload', 'card_token')]
+    return [ignored('malformed_payload', 'card_token', { money: false })]
   }
   return [
     {

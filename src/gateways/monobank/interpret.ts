@@ -22,7 +22,7 @@ export interface AskedInvoice {
 /** What an invoice states, told by a callback or by a reply to us. Never throws. */
 export function interpretInvoice(invoice: Invoice, asked?: AskedInvoice): readonly Outcome[] {
   const meaning = meanings.get(invoice.status)
-  if (meaning === undefined) return [ignored('unhandled_event', detail(invoice.status))]
+  if (meaning === undefined) return [unknownStatus(invoice, asked)]
   const { refunds = false } = meaning
   const settles = meaning.settles ?? (asked?.takesAtOnce ? meaning.settlesTaken : undefined)
   const more = [...(refunds ? refundOutcomes(invoice) : []), ...savedCardOutcomes(invoice)]
@@ -32,6 +32,12 @@ export function interpretInvoice(invoice: Invoice, asked?: AskedInvoice): readon
   if (settles === undefined) return more
   const { claimed } = claim
   return [{ ...paymentOutcome(invoice, settles), ...(claimed && { claimed }) }, ...more]
+}
+
+/** Whatever the bank means by it, it means it of money. */
+function unknownStatus(invoice: Invoice, asked: AskedInvoice | undefined): Outcome {
+  const payment = asked ? { id: asked.paymentId } : { checkoutReference: invoice.id }
+  return ignored('unhandled_event', detail(invoice.status), { money: true, payment })
 }
 
 function claimFor({ paymentId }: AskedInvoice): ClaimResult {

@@ -62,7 +62,10 @@ function readCancellation(
   const text = textOf(item.get('status'))
   if (text === undefined) return malformed('cancelList.status')
   const status = refundStatusOf(text)
-  if (status === undefined) return ignored('unhandled_event', detail(`cancelList status ${text}`))
+  if (status === undefined) {
+    const about = { money: true, payment: { checkoutReference: invoice.id } }
+    return ignored('unhandled_event', detail(`cancelList status ${text}`), about)
+  }
   const amount = amountOf(item)
   if (amount === undefined) return malformed('cancelList.amount')
   const currency = item.has('ccy') ? currencyOf(item) : invoice.currency

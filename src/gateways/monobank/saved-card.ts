@@ -9,11 +9,11 @@ import type { Invoice } from './payload.ts'
 export function savedCardOutcomes({ id, body }: Invoice): readonly Outcome[] {
   const wallet = body.get('walletData') ?? undefined
   if (wallet === undefined) return []
-  if (!isJsonObject(wallet)) return [ignored('malformed_payload', 'walletData')]
+  if (!isJsonObject(wallet)) return [ignored('malformed_payload', 'walletData', { money: false })]
   // `new`: not yet; `failed`: never.
   if (wallet.get('status') !== 'created') return []
   const token = textOf(wallet.get('cardToken')) ?? ''
-  if (token === '') return [ignored('malformed_payload', 'walletData.cardToken')]
+  if (token === '') return [ignored('malformed_payload', 'walletData.cardToken', { money: false })]
   const customerReference = textOf(wallet.get('walletId')) ?? ''
   return [
     {

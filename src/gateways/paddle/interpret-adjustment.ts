@@ -25,9 +25,17 @@ export function interpretAdjustment(event: PaddleEvent): Outcome {
   const adjustment = { id, transactionId, entity }
   if (action === 'refund') return refundOf(adjustment)
   const disputeStatuses = disputeActions.get(action)
-  return disputeStatuses === undefined
-    ? ignored('unhandled_event', detail(`${event.type}, ${shownField(entity, 'action')}`))
-    : disputeOf(adjustment, disputeStatuses)
+  if (disputeStatuses !== undefined) return disputeOf(adjustment, disputeStatuses)
+  const text = detail(`${event.type}, ${shownField(entity, 'action')}`)
+  return ignored('unhandled_event', text, credits.has(action) ? {} : odd(adjustment))
+}
+
+/** Neither refunds nor disputes: they stay at Paddle as the customer's balance. */
+export const credits: ReadonlySet<string> = new Set(['credit', 'credit_reverse'])
+
+/** It speaks of money in a word that we do not know: of ours, if the transaction is. */
+function odd({ transactionId }: Adjustment) {
+  return { money: true, payment: { checkoutReference: transactionId } }
 }
 
 const refundStatuses: ReadonlyMap<string, PaymentStatus> = new Map<string, PaymentStatus>([
@@ -37,9 +45,10 @@ const refundStatuses: ReadonlyMap<string, PaymentStatus> = new Map<string, Payme
   ['reversed', 'failed'],
 ])
 
-function refundOf({ id, transactionId, entity }: Adjustment): Outcome {
-  const status = refundStatuses.get(textOf(entity.get('status')) ?? '')
-  if (status === undefined) return undecided(entity)
+function refundOf(adjustment: Adjustment): Outcome {
+  const status = refundStatuses.get(textOf(adjustment.entity.get('status')) ?? '')
+  if (status === undefined) return undecided(adjustment)
+  const { id, transactionId, entity } = adjustment
   const refundId = refundIdIn(entity)
   return {
     type: 'refund',
@@ -70,7 +79,7 @@ const disputeActions: ReadonlyMap<string, DisputeStatuses> = new Map([
 function disputeOf(adjustment: Adjustment, statuses: DisputeStatuses): Outcome {
   const { id, transactionId, entity } = adjustment
   const status = statuses.get(textOf(entity.get('status')) ?? '')
-  if (status === undefined) return undecided(entity)
+  if (status === undefined) return undecided(adjustment)
   return {
     type: 'dispute',
     payment: { checkoutReference: transactionId },
@@ -80,7 +89,9 @@ function disputeOf(adjustment: Adjustment, statuses: DisputeStatuses): Outcome {
   }
 }
 
-function undecided(entity: JsonObject): Outcome {
+function undecided(adjustment: Adjustment): Outcome {
+  const { entity } = adjustment
   const action = textOf(entity.get('action')) ?? ''
-  return ignored('no_outcome', detail(`${action}, ${shownField(entity, 'status')}`))
+  const text = detail(`${action}, ${shownField(entity, 'status')}`)
+  return ignored('no_outcome', text, odd(adjustment))
 }

@@ -1,7 +1,13 @@
 import { seconds } from '../../kernel/duration.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { within } from '../../kernel/within.ts'
-import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
+import { isUuid } from '../../kernel/ids.ts'
+import {
+  ignored,
+  type IgnoredOutcome,
+  type Outcome,
+  type PaymentOutcome,
+} from '../../payments/outcome.ts'
 import { isJsonObject, path, textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import type { PaddleApi } from './api.ts'
@@ -38,10 +44,14 @@ export async function interpretTransaction(
   const { entity, id } = read
   const origin = origins.get(textOf(entity.get('origin')) ?? '')
   if (origin === undefined && fetchedFor === undefined) {
-    return ignored('unhandled_event', detail(`${event.type}, ${shownField(entity, 'origin')}`))
+    const text = detail(`${event.type}, ${shownField(entity, 'origin')}`)
+    return ignored('unhandled_event', text, saysPaid(event) ? extraCharge(entity) : {})
   }
   const meaning = meaningOf(event.type, entity)
-  if (typeof meaning !== 'string') return ignored('no_outcome', meaning.undecided)
+  if (typeof meaning !== 'string') {
+    const about = saysPaid(event) ? { money: true, payment: { checkoutReference: id } } : {}
+    return ignored('no_outcome', meaning.undecided, about)
+  }
   const transaction = { id, entity, api }
   const named =
     fetchedFor === undefined
@@ -67,6 +77,15 @@ const origins: ReadonlyMap<string, 'checkout' | 'renewal'> = new Map([
   ['api', 'checkout'],
   ['subscription_recurring', 'renewal'],
 ])
+
+const saysPaid = ({ type }: PaddleEvent) => /\.(?:paid|completed)$/.test(type)
+
+/** What a subscription is charged between its periods; of ours, if it began with our payment. */
+function extraCharge(entity: JsonObject): Pick<IgnoredOutcome, 'money' | 'payment'> {
+  const id = path(entity, 'custom_data', 'payment_id')
+  const { amount } = totalOf(path(entity, 'details', 'totals'))
+  return isUuid(id) && amount !== 0n ? { money: true, payment: { id } } : {}
+}
 
 /** The status that the transaction means; `undecided` says which field leaves it open. */
 type Meaning = PaymentOutcome['status'] | { readonly undecided: string }

@@ -7,7 +7,7 @@ import { adjustmentsOf } from './adjustments.ts'
 import { replyInvalid, requirePaddleApi, type PaddleApi } from './api.ts'
 import { checkoutIn } from './checkout.ts'
 import { findTransaction } from './find-transaction.ts'
-import { interpretAdjustment } from './interpret-adjustment.ts'
+import { credits, interpretAdjustment } from './interpret-adjustment.ts'
 import { interpretTransaction } from './interpret-transaction.ts'
 import { isCharged, isId, shownField } from './payload.ts'
 
@@ -79,9 +79,6 @@ async function readAdjustments(api: PaddleApi, transaction: JsonObject): Promise
     .map((data) => interpretAdjustment({ type: 'adjustment.updated', data }))
   return { outcomes, isWhole: outcomes.every(({ type }) => type !== 'ignored') }
 }
-
-/** Neither refunds nor disputes: they stay at Paddle as the customer's balance. */
-const credits: ReadonlySet<string> = new Set(['credit', 'credit_reverse'])
 
 /** How a transaction stands; whatever is not listed here is `unclear`. */
 export function standingOf(transaction: JsonObject): Standing {

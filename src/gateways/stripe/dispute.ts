@@ -28,11 +28,12 @@ export async function onDispute(event: StripeEvent, { api }: LookUps): Promise<r
   if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
   const { object: dispute, id: reference } = read
   const status = statuses.get(dispute.get('status'))
-  if (status === undefined) {
-    return [ignored('no_outcome', detail(`dispute ${shownField(dispute, 'status')}`))]
-  }
   const found = await findPayment(dispute, api)
   if (!found.ok) return [found.outcome]
+  if (status === undefined) {
+    const about = { money: true, payment: found.payment }
+    return [ignored('no_outcome', detail(`dispute ${shownField(dispute, 'status')}`), about)]
+  }
   return [
     {
       type: 'dispute',

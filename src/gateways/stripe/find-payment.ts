@@ -21,7 +21,8 @@ export async function findPayment(
   if (found !== undefined) return found
   const charge = object.get('charge')
   if (!isId(charge, 'ch_', 'py_')) return lost('no payment intent')
-  if (api === undefined) return lost(`payment of ${charge}: ${noKey}`)
+  // It may be ours, and nobody here can tell.
+  if (api === undefined) return lost(`payment of ${charge}: ${noKey}`, { money: true })
   const looked = await api.get(`v1/charges/${charge}`)
   return (looked && (await stated(looked, api))) ?? lost(`no payment intent of ${charge}`)
 }
@@ -68,6 +69,6 @@ async function invoicePaidBy(intent: string, api: StripeApi): Promise<string | u
   return others.length === 0 && isId(invoice, 'in_') ? invoice : undefined
 }
 
-function lost(text: string): FoundPayment {
-  return { ok: false, outcome: ignored('no_outcome', text) }
+function lost(text: string, about: { readonly money?: boolean } = {}): FoundPayment {
+  return { ok: false, outcome: ignored('no_outcome', text, about) }
 }

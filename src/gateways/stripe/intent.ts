@@ -1,13 +1,14 @@
-import { ignored, type Outcome } from '../../payments/outcome.ts'
+import type { Outcome } from '../../payments/outcome.ts'
 import type { JsonObject } from '../body/json.ts'
 import { moneyOf } from './fields.ts'
 import { toOutcome, undecided, type Meaning } from './meaning.ts'
+import { malformed } from './malformed.ts'
 import { readObject, type Snapshot } from './payload.ts'
 
 /** https://docs.stripe.com/api/payment_intents/object */
 function onIntent(snapshot: Snapshot, meaningOf: (intent: JsonObject) => Meaning): Outcome {
   const read = readObject(snapshot, 'payment_intent', 'pi_')
-  if ('malformed' in read) return ignored('malformed_payload', read.malformed)
+  if ('malformed' in read) return malformed(snapshot, read.malformed)
   const { object: intent, id: providerReference } = read
   const meaning = meaningOf(intent)
   const money = moneyOf(intent, meaning === 'paid' ? 'amount_received' : 'amount')
@@ -16,7 +17,7 @@ function onIntent(snapshot: Snapshot, meaningOf: (intent: JsonObject) => Meaning
 
 export function intentSucceeded(snapshot: Snapshot): Outcome {
   return onIntent(snapshot, (intent) =>
-    intent.get('status') === 'succeeded' ? 'paid' : undecided(intent, 'status'),
+    intent.get('status') === 'succeeded' ? 'paid' : undecided(intent, 'status', { money: true }),
   )
 }
 

@@ -1,4 +1,10 @@
-import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
+import {
+  ignored,
+  payerOf,
+  type IgnoredOutcome,
+  type Outcome,
+  type PaymentOutcome,
+} from '../../payments/outcome.ts'
 import { path, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import { noKey, type LookUps, type StripeApi } from './api.ts'
@@ -11,7 +17,9 @@ export function invoicePaid(snapshot: Snapshot): Outcome {
   const outcome = invoiceOutcome(snapshot, 'paid', 'amount_paid')
   if (outcome.type === 'ignored') return outcome.ignored
   const { invoice, payment } = outcome
-  if (invoice.get('status') !== 'paid') return undecided(invoice)
+  if (invoice.get('status') !== 'paid') {
+    return undecided(invoice, { money: true, payment: payerOf(payment) })
+  }
   // A trial begins with an invoice of nothing, and credit may pay for a whole period.
   return amountOf(invoice, 'amount_paid') === 0n ? ignored('no_outcome', 'amount_paid 0') : payment
 }
@@ -59,7 +67,7 @@ function invoiceOutcome(
   const reason = invoice.get('billing_reason')
   if (reason !== 'subscription_create' && reason !== 'subscription_cycle') {
     const what = `${snapshot.type}, ${shownField(invoice, 'billing_reason')}`
-    return refused(ignored('unhandled_event', detail(what)))
+    return refused(ignored('unhandled_event', detail(what), paidFor(invoice, status)))
   }
   const named = reason === 'subscription_create' ? nameOfFirst(invoice) : nameOfRenewal(invoice, id)
   if ('outcome' in named) return refused(named.outcome)
@@ -98,6 +106,16 @@ function nameOfRenewal(invoice: JsonObject, id: string): Naming | Unnamed {
 function invoiceSubscription(invoice: JsonObject): Pick<Naming, 'subscriptionReference'> {
   const value = path(invoice, 'parent', 'subscription_details', 'subscription')
   return subscriptionOf(value ?? invoice.get('subscription'))
+}
+
+/** What a subscription is charged between its periods; of ours, if it began with our payment. */
+function paidFor(
+  invoice: JsonObject,
+  status: PaymentOutcome['status'],
+): Pick<IgnoredOutcome, 'money' | 'payment'> {
+  const reference = invoiceReference(invoice)
+  const isPaid = status === 'paid' && amountOf(invoice, 'amount_paid') !== 0n
+  return isPaid && reference?.ok ? { money: true, payment: { id: reference.paymentId } } : {}
 }
 
 const failedStatuses: ReadonlySet<unknown> = new Set(['requires_payment_method', 'canceled'])
@@ -141,8 +159,11 @@ async function openIntents(
     .filter((intent) => isId(intent, 'pi_'))
 }
 
-function undecided(invoice: JsonObject): Outcome {
-  return ignored('no_outcome', detail(`invoice ${shownField(invoice, 'status')}`))
+function undecided(
+  invoice: JsonObject,
+  about: Pick<IgnoredOutcome, 'money' | 'payment'> = {},
+): Outcome {
+  return ignored('no_outcome', detail(`invoice ${shownField(invoice, 'status')}`), about)
 }
 
 function refused(outcome: Outcome): InvoiceOutcome {

@@ -11,11 +11,16 @@ import {
   type ReferenceResult,
 } from './reference.ts'
 
-/** The status that an object means; `undecided` says which field leaves it open. */
-export type Meaning = PaymentOutcome['status'] | { readonly undecided: string }
+/**
+ * The status that an object means; `undecided` says which field leaves it open, `money` that it
+ * speaks of money all the same: in a word that we do not know, or that contradicts its event.
+ */
+export type Meaning =
+  | PaymentOutcome['status']
+  | { readonly undecided: string; readonly money: boolean }
 
-export function undecided(object: JsonObject, field: string): Meaning {
-  return { undecided: shownField(object, field) }
+export function undecided(object: JsonObject, field: string, { money = false } = {}): Meaning {
+  return { undecided: shownField(object, field), money }
 }
 
 interface Finding {
@@ -32,7 +37,10 @@ export function toOutcome(snapshot: Snapshot, object: JsonObject, finding: Findi
   const { meaning, money, references } = finding
   const named = nameOf(snapshot, object, references)
   if ('outcome' in named) return named.outcome
-  if (typeof meaning !== 'string') return ignored('no_outcome', detail(meaning.undecided))
+  if (typeof meaning !== 'string') {
+    const about = meaning.money ? { money: true, payment: named.payment } : {}
+    return ignored('no_outcome', detail(meaning.undecided), about)
+  }
   return {
     type: 'payment',
     ...named,

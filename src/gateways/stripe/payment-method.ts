@@ -16,7 +16,7 @@ export const methodPrefixes = ['pm_', 'card_', 'src_', 'ba_'] as const
 /** https://docs.stripe.com/api/payment_methods/object */
 export function methodAttached(event: StripeEvent): Outcome {
   const read = readObject(event, 'payment_method', ...methodPrefixes)
-  if ('malformed' in read) return ignored('malformed_payload', read.malformed)
+  if ('malformed' in read) return ignored('malformed_payload', read.malformed, { money: false })
   const { object: method, id } = read
   const reference = statedReference(method)
   if (reference?.ok === false) return reference.outcome
@@ -31,7 +31,7 @@ export function methodAttached(event: StripeEvent): Outcome {
 /** The former owner is only in what changed. */
 export function methodDetached(event: StripeEvent): Outcome {
   const read = readObject(event, 'payment_method', ...methodPrefixes)
-  if ('malformed' in read) return ignored('malformed_payload', read.malformed)
+  if ('malformed' in read) return ignored('malformed_payload', read.malformed, { money: false })
   const customerReference = customerOf(event.previous?.get('customer'))
   return {
     type: 'payment_method',

@@ -56,10 +56,15 @@ export function refundOutcome(
 ): Outcome {
   const refundReference = refund.get('id')
   if (!isId(refundReference, ...refundPrefixes)) return ignored('malformed_payload', 'refund.id')
-  if (!found.ok) return found.outcome
   const status = statuses.get(refund.get('status'))
+  if (!found.ok) {
+    const { outcome } = found
+    // Only where money has gone back, or may have.
+    return status === 'paid' || status === undefined ? outcome : { ...outcome, money: false }
+  }
   if (status === undefined) {
-    return ignored('no_outcome', detail(`refund ${shownField(refund, 'status')}`))
+    const about = { money: true, payment: found.payment }
+    return ignored('no_outcome', detail(`refund ${shownField(refund, 'status')}`), about)
   }
   const refundId = path(refund, 'metadata', 'refund_id')
   return {

@@ -1,10 +1,17 @@
-import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
+import {
+  ignored,
+  type IgnoredOutcome,
+  type Outcome,
+  type PaymentOutcome,
+} from '../../payments/outcome.ts'
 import type { JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import type { LookUps } from './api.ts'
 import { moneyOf, shownField, type StatedMoney } from './fields.ts'
+import { malformed } from './malformed.ts'
 import { toOutcome, undecided, type Meaning } from './meaning.ts'
 import { isId, readObject, subscriptionOf, type Snapshot } from './payload.ts'
+import { clientReference, statedReference } from './reference.ts'
 import { savedCard } from './saved-card.ts'
 import { setupSession } from './setup-intent.ts'
 
@@ -52,22 +59,30 @@ export function sessionOutcome(
   meaningOf: (session: JsonObject) => Meaning,
 ): Outcome {
   const read = readObject(snapshot, 'checkout.session', 'cs_')
-  if ('malformed' in read) return ignored('malformed_payload', read.malformed)
+  if ('malformed' in read) return malformed(snapshot, read.malformed)
   const { object: session, id: checkoutReference } = read
   const charge = chargeFields.get(session.get('mode'))
   if (charge === undefined) {
-    return ignored('unhandled_event', detail(`${snapshot.type}, ${shownField(session, 'mode')}`))
+    const text = detail(`${snapshot.type}, ${shownField(session, 'mode')}`)
+    return ignored('unhandled_event', text, paidFor(session))
   }
   const reference = chargeOf(session, charge)
-  if ('malformed' in reference) return ignored('malformed_payload', reference.malformed)
+  if ('malformed' in reference) return malformed(snapshot, reference.malformed)
   const meaning = paymentStatuses.has(session.get('payment_status'))
     ? meaningOf(session)
-    : undecided(session, 'payment_status')
+    : undecided(session, 'payment_status', { money: true })
   return toOutcome(snapshot, session, {
     meaning,
     money: sessionMoney(session),
     references: { checkoutReference, ...reference, ...subscriptionOf(session.get('subscription')) },
   })
+}
+
+/** Money that goes another way than any that we know: of ours, if it names a payment. */
+function paidFor(session: JsonObject): Pick<IgnoredOutcome, 'money' | 'payment'> {
+  const reference = statedReference(session) ?? clientReference(session)
+  if (session.get('payment_status') !== 'paid' || reference?.ok !== true) return {}
+  return { money: true, payment: { id: reference.paymentId } }
 }
 
 interface ChargeField {
@@ -96,7 +111,9 @@ function completed(session: JsonObject): Meaning {
 }
 
 function asyncPaymentSucceeded(session: JsonObject): Meaning {
-  return session.get('payment_status') === 'paid' ? 'paid' : undecided(session, 'payment_status')
+  return session.get('payment_status') === 'paid'
+    ? 'paid'
+    : undecided(session, 'payment_status', { money: true })
 }
 
 function expired(session: JsonObject): Meaning {

@@ -17,7 +17,7 @@ export async function setupSucceeded(
   { api, log }: LookUps,
 ): Promise<readonly Outcome[]> {
   const read = readObject(event, 'setup_intent', 'seti_')
-  if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
+  if ('malformed' in read) return [ignored('malformed_payload', read.malformed, { money: false })]
   const { object: setup, id } = read
   const named = savedBy(event, setup, setup)
   if (api === undefined || named.type === 'ignored') return [named]
@@ -36,9 +36,10 @@ export async function setupSession(
   { api }: LookUps,
 ): Promise<readonly Outcome[]> {
   const read = readObject(snapshot, 'checkout.session', 'cs_')
-  if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
+  if ('malformed' in read) return [ignored('malformed_payload', read.malformed, { money: false })]
   const id = read.object.get('setup_intent')
-  if (!isId(id, 'seti_')) return [ignored('malformed_payload', 'data.object.setup_intent')]
+  if (!isId(id, 'seti_'))
+    return [ignored('malformed_payload', 'data.object.setup_intent', { money: false })]
   const reference = referenceOf(read.object)
   if (reference?.ok === false) return [reference.outcome]
   if (api === undefined) return [ignored('no_outcome', `mode setup: ${noKey}`)]
@@ -57,7 +58,8 @@ function savedBy(snapshot: Snapshot, stated: JsonObject, setup: JsonObject): Out
   const value = setup.get('payment_method')
   const expanded = expandedMethod(value)
   const id = expanded?.id ?? value
-  if (!isId(id, ...methodPrefixes)) return ignored('malformed_payload', 'payment_method')
+  if (!isId(id, ...methodPrefixes))
+    return ignored('malformed_payload', 'payment_method', { money: false })
   return attached(snapshot, {
     id,
     details: expanded === undefined ? {} : methodDetails(expanded.method),

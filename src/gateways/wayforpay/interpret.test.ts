@@ -1,3 +1,4 @@
+import { unmarked } from '../../../test/support/unmarked.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -18,8 +19,8 @@ import { wayforpay } from './index.ts'
 import { signedFieldNames } from './payload.ts'
 
 // No look-up here: the API base of this context is a port where nobody listens.
-const meaningOf = (text: string) =>
-  wayforpay.interpret(wayforpay.parse(requestOf(text)), contextOf())
+const meaningOf = async (text: string) =>
+  unmarked(await wayforpay.interpret(wayforpay.parse(requestOf(text)), contextOf()))
 const outcomesOf = (changes: RawFields) => meaningOf(jsonOf(signedFields(changes)))
 
 const binding = { merchantAccount: account, live: true }

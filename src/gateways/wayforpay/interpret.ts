@@ -1,4 +1,10 @@
-import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
+import {
+  ignored,
+  payerOf,
+  type IgnoredReason,
+  type Outcome,
+  type PaymentOutcome,
+} from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import type { InterpretContext } from '../gateway.ts'
@@ -34,7 +40,7 @@ export async function interpretWayforpay(
 export function statedBy(
   report: ChargeReport,
 ): PaymentOutcome | ReturnType<typeof ignored> | 'money_returned' {
-  const meaning = meaningOf(report.signed)
+  const meaning = meaningOf(report)
   if (typeof meaning !== 'string' || meaning === 'money_returned') return meaning
   return paymentOutcome(report, meaning)
 }
@@ -47,16 +53,17 @@ function savesCard(recToken: unknown): boolean {
 type Meaning = PaymentOutcome['status'] | 'money_returned' | ReturnType<typeof ignored>
 
 /** Where status and reason code disagree, or nothing is final, the callback decides nothing. */
-function meaningOf({ transactionStatus: status, reasonCode }: SignedFields): Meaning {
+function meaningOf(report: ChargeReport): Meaning {
+  const { transactionStatus: status, reasonCode } = report.signed
+  const isOk = reasonCode === reasonCodes.ok
   switch (status) {
     case 'Approved':
-      return reasonCode === reasonCodes.ok ? 'paid' : undecided(status, reasonCode)
+      return isOk ? 'paid' : odd(report, 'no_outcome', `${status} ${reasonCode}`)
     case 'Declined':
-      return reasonCode === reasonCodes.awaitingPayment || reasonCode === reasonCodes.ok
-        ? undecided(status, reasonCode)
-        : 'failed'
+      if (reasonCode === reasonCodes.awaitingPayment) return undecided(report.signed)
+      return isOk ? odd(report, 'no_outcome', `${status} ${reasonCode}`) : 'failed'
     case 'Expired':
-      return reasonCode === reasonCodes.ok ? undecided(status, reasonCode) : 'canceled'
+      return isOk ? odd(report, 'no_outcome', `${status} ${reasonCode}`) : 'canceled'
     case 'Refunded':
     case 'Voided':
       return 'money_returned'
@@ -66,12 +73,17 @@ function meaningOf({ transactionStatus: status, reasonCode }: SignedFields): Mea
     case 'Pending':
     case 'WaitingAuthComplete':
     case 'RefundInProcessing':
-      return undecided(status, reasonCode)
+      return undecided(report.signed)
     default:
-      return ignored('unhandled_event', detail(status))
+      return odd(report, 'unhandled_event', status)
   }
 }
 
-function undecided(status: string, reasonCode: string): Meaning {
-  return ignored('no_outcome', detail(`${status} ${reasonCode}`))
+function undecided({ transactionStatus, reasonCode }: SignedFields): Meaning {
+  return ignored('no_outcome', detail(`${transactionStatus} ${reasonCode}`))
+}
+
+/** It speaks of money in words that contradict each other, or that we do not know. */
+function odd({ charge }: ChargeReport, reason: IgnoredReason, said: string): Meaning {
+  return ignored(reason, detail(said), { money: true, payment: payerOf(charge) })
 }

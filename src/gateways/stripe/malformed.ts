@@ -1,0 +1,19 @@
+import { ignored, type Outcome } from '../../payments/outcome.ts'
+import { isJsonObject } from '../body/json.ts'
+import type { Snapshot } from './payload.ts'
+import { clientReference, statedReference } from './reference.ts'
+
+/** Events of these tell that nobody has paid. */
+const unpaid = /\.(?:expired|canceled|payment_failed|async_payment_failed)$/
+
+/** A checkout or an intent in another form than Stripe's: of our money, if it names a payment. */
+export function malformed({ type, object }: Snapshot, field: string): Outcome {
+  if (unpaid.test(type)) return ignored('malformed_payload', field, { money: false })
+  // What has no fields says nothing of whose it is.
+  if (!isJsonObject(object)) return ignored('malformed_payload', field)
+  const reference = statedReference(object) ?? clientReference(object)
+  const about = reference?.ok
+    ? { money: true, payment: { id: reference.paymentId } }
+    : { money: false }
+  return ignored('malformed_payload', field, about)
+}

@@ -1,0 +1,10 @@
+import type { Outcome } from '../../src/payments/outcome.ts'
+
+/** Outcomes without what ignored ones say of reviews: test/scenarios/review-marks.test.ts looks at that. */
+export function unmarked(outcomes: readonly Outcome[]): readonly Outcome[] {
+  return outcomes.map((outcome) => {
+    if (outcome.type !== 'ignored') return outcome
+    const { money: _money, payment: _payment, ...told } = outcome
+    return told
+  })
+}

@@ -88,16 +88,30 @@ onPostgres((engine) => {
     assert.equal((await worker.stop()).code, 0)
   })
 
-  test('billing.queue.connection sync: a job that fails is one attempt, and answers 500', async () => {
+  test('billing.queue.connection sync: a job that fails answers 500; serve makes its other attempts', async () => {
     await using service = await startSpec(engine, {
+      args: ['--no-worker'],
       env: { BILLING_QUEUE_CONNECTION: 'sync' },
       config: `export default { listeners: { PaymentSucceeded() { throw new Error('closed') } } }`,
     })
     const payment = await service.create()
     const reply = await service.fake(payment.id, 'success')
     assert.deepEqual([reply.status, reply.body], [500, { message: 'processing failed' }])
+    assert.equal((await callOf(service, payment.id))?.state, 'pending')
+    const database = await service.connect()
+    await until(
+      async () => {
+        const { rowCount } = await database.pool.query(
+          `update billing.webhook_calls set next_attempt_at = clock_timestamp()
+           where state <> 'failed'`,
+        )
+        return rowCount === 0
+      },
+      { what: 'it has had all its attempts' },
+    )
+    await database.close()
     const call = await service.lastCall()
-    assert.deepEqual([call.state, call.attempts], ['failed', 1])
+    assert.deepEqual([call.state, call.attempts], ['failed', 3])
     assert.match(call.exception ?? '', /closed/)
   })
 

@@ -1,6 +1,8 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
+import { minutes } from '../kernel/duration.ts'
 import type { Money } from '../kernel/money.ts'
 import type { Cause, Payment, PaymentStatus } from '../payments/payment.ts'
+import { interval } from './interval.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
 
@@ -189,14 +191,19 @@ export async function insertRenewal(
     readonly id: string
     readonly checkoutReference?: string
     readonly providerReference?: string
+    /** Its provider can be asked what became of it. */
+    readonly isAskedAfter: boolean
   },
 ): Promise<void> {
   const { id, amount, currency, checkoutReference = null, providerReference = null } = renewal
+  const handedAt = renewal.isAskedAfter ? sql`clock_timestamp()` : sql`null::timestamptz`
   await sql`
     insert into billing.payments (id, gateway, merchant_account, live, amount, currency,
-      payable_type, payable_id, description, customer, checkout_reference, provider_reference)
+      payable_type, payable_id, description, customer, checkout_reference, provider_reference,
+      handed_at, next_poll_at)
     select ${id}::uuid, gateway, merchant_account, live, ${amount}, ${currency}, payable_type,
-      payable_id, description, customer, ${checkoutReference}, ${providerReference}
+      payable_id, description, customer, ${checkoutReference}, ${providerReference},
+      ${handedAt}, ${handedAt} + ${interval(minutes(5))}
     from billing.payments where id = ${first.id}
     on conflict do nothing`.execute(db)
 }

@@ -164,6 +164,10 @@ export interface Operations {
    * for checkouts and refunds need their share. 600 where it is left out.
    */
   readonly pollsPerMinute?: number
+  /**
+   * `poll` finds a renewal by the ids that its report named: one that is not paid is asked after, too.
+   */
+  readonly pollsRenewals?: true
   /** Asks what became of a payment; changes nothing. */
   poll?(request: PollRequest, context: OperationContext): Promise<PollReply>
   /** Moves money: exactly one request that does, whatever happens to it. */

@@ -1,4 +1,5 @@
 import type { EventType } from '../events/catalogue.ts'
+import type { Registry } from '../gateways/registry.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { IgnoredReason, Outcome, OutcomeResult } from '../payments/outcome.ts'
@@ -24,6 +25,8 @@ export interface Applying {
   readonly newId: NewId
   /** Encrypts the tokens of saved cards; without it they are not stored. */
   readonly cipher: Cipher | undefined
+  /** What can be asked after by its provider, and what cannot. */
+  readonly gateways: Pick<Registry, 'find'>
 }
 
 /** What an event is about. */

@@ -84,12 +84,12 @@ interface Found {
 async function findPayments(
   db: Kysely<Tables>,
   steps: readonly Step[],
-  { newId }: Applying,
+  { newId, gateways }: Applying,
 ): Promise<Found> {
   const ids = new Map(await idsOf(db, steps))
   const renewing = steps.filter(isPaymentStep).filter(({ outcome }) => outcome.renews !== undefined)
   const known = new Set<Step>(renewing.filter((step) => ids.has(step)))
-  const renewals = await makeRenewals(db, renewing, { newId, known })
+  const renewals = await makeRenewals(db, renewing, { newId, gateways, known })
   for (const [step, id] of renewals.ids) ids.set(step, id)
   const keeping = subscriptionsToKeep(renewals)
   const payments = await lockPayments(db, [...new Set([...ids.values(), ...keeping.keys()])])

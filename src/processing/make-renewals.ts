@@ -1,10 +1,9 @@
 import type { Kysely } from 'kysely'
 import { insertRenewal, readStatuses } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
-import type { NewId } from '../kernel/ids.ts'
 import type { PaymentOutcome } from '../payments/outcome.ts'
 import { accountMismatch } from '../payments/transition.ts'
-import { ignoredResult, type Applied, type Step } from './applied.ts'
+import { ignoredResult, type Applied, type Applying, type Step } from './applied.ts'
 import {
   findFirstPayment,
   findNamed,
@@ -22,6 +21,8 @@ export interface Renewals {
   readonly firsts: ReadonlyMap<Step, FirstPayment>
 }
 
+type Making = Pick<Applying, 'newId' | 'gateways'>
+
 /**
  * Makes the payments of further charges: providers renew subscriptions by themselves, so nobody has
  * created a payment for them. Each has the payable of the first payment and the provider's id of
@@ -30,7 +31,7 @@ export interface Renewals {
 export async function makeRenewals(
   db: Kysely<Tables>,
   steps: readonly Step<PaymentOutcome>[],
-  { newId, known }: { readonly newId: NewId; readonly known: ReadonlySet<Step> },
+  { known, ...making }: Making & { readonly known: ReadonlySet<Step> },
 ): Promise<Renewals> {
   const ids = new Map<Step, string>()
   const applied = new Map<Step, Applied>()
@@ -39,7 +40,7 @@ export async function makeRenewals(
     const found = await findFirstPayment(db, step)
     if ('first' in found) firsts.set(step, found)
     if (known.has(step)) continue
-    const made = 'first' in found ? await makeRenewal(db, step, { ...found, newId }) : found
+    const made = 'first' in found ? await makeRenewal(db, step, { ...found, ...making }) : found
     if (typeof made === 'string') ids.set(step, made)
     else applied.set(step, refused(step, made))
   }
@@ -61,7 +62,7 @@ function refused({ outcome: { unanswered } }: Step<PaymentOutcome>, applied: App
 async function makeRenewal(
   db: Kysely<Tables>,
   step: Step<PaymentOutcome>,
-  { first, newId }: FirstPayment & { readonly newId: NewId },
+  { first, newId, gateways }: FirstPayment & Making,
 ): Promise<string | Applied> {
   const { application, outcome } = step
   const { amount, currency, payment: reference } = outcome
@@ -71,7 +72,8 @@ async function makeRenewal(
   if (amount === undefined || currency === undefined || 'id' in reference) {
     return ignoredResult({ ...ignoring, reason: 'amount_mismatch' })
   }
-  await insertRenewal(db, first, { id: newId(), amount, currency, ...reference })
+  const isAskedAfter = gateways.find(application.gateway)?.gateway.pollsRenewals === true
+  await insertRenewal(db, first, { id: newId(), amount, currency, ...reference, isAskedAfter })
   // Another report of the same charge may have been first.
   const made = await findNamed(db, step, reference)
   if (made === undefined) throw new Error(`renewal of ${first.id} was not written`)

@@ -6,6 +6,7 @@ import { isLeaseLost } from './finish-call.ts'
 import { giveBack, leaveToOthers } from './give-back.ts'
 import { isListenerMissing } from './listeners.ts'
 import type { CallResult, InterpretedCall, Processing } from './process-call.ts'
+import { postponeCall } from './postpone-call.ts'
 import { recordFailure, recordLostTransaction } from './record-failure.ts'
 import { applicationOf, claimsIn, settleIn, type Settled, type Settling } from './settle-in.ts'
 import { isLostByListener } from './tell-listeners.ts'
@@ -151,7 +152,10 @@ async function transactionLost(
     processing.log.warn({ call: call.id }, text)
     return 'lost'
   }
-  if (!isReturnable(error)) return recordFailure(call, processing, { error })
+  if (!isReturnable(error)) {
+    if (await postponeCall(call, processing, error)) return 'returned'
+    return recordFailure(call, processing, { error })
+  }
   await giveBack(call, 'billing.webhook_calls', { ...processing, error })
   return 'returned'
 }

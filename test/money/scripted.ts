@@ -23,6 +23,7 @@ export function scriptedGateway(script: Script): Gateway {
     capabilities: { ...stating.capabilities, checkout: true, poll: true },
     checkout: { kind: 'api', open: async (...asked) => (script.open ?? silent)(...asked) },
     pollsPerMinute: 1_200,
+    pollsRenewals: true,
     poll: async (...asked) => (script.poll ?? silent)(...asked),
     refund: async (...asked) => (script.refund ?? silent)(...asked),
     chargeSavedCard: async (...asked) => (script.chargeSavedCard ?? silent)(...asked),

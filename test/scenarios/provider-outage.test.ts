@@ -16,6 +16,8 @@ import { statedCall, stating, type Statement } from '../support/stating-gateway.
 /** A call that only its provider can explain waits for an outage to end. */
 forEachDatabase((engine) => {
   let failsWith: ErrorCode | undefined
+  /** Only what a renewal renews is for the API to say. */
+  let needsFirst = false
   let asked = 0
   const asking: Gateway = {
     ...stating,
@@ -23,8 +25,12 @@ forEachDatabase((engine) => {
     retryWindow: hours(72),
     interpret: async (payload, context) => {
       asked += 1
-      if (failsWith !== undefined) throw new QuittanceError(failsWith, 'the API is away')
-      return stating.interpret(payload, context)
+      const failure = failsWith && new QuittanceError(failsWith, 'the API is away')
+      if (failure !== undefined && !needsFirst) throw failure
+      const outcomes = await stating.interpret(payload, context)
+      return outcomes.map((one) =>
+        one.type === 'payment' && failure ? { ...one, unanswered: failure } : one,
+      )
     },
   }
   let billing: StatedBilling
@@ -33,10 +39,12 @@ forEachDatabase((engine) => {
   })
   after(() => billing.close())
 
+  /** A call that has been tried once, in vain. */
   const receive = async (statement: Statement) => {
     assert.equal((await billing.core.receive(statedCall([statement], 'asking'))).status, 200)
     const [call] = (await billing.core.calls.list({ limit: 1 })).data
     assert.ok(call)
+    await until(async () => (await callOf(call.id)).exception !== null, { what: 'it was tried' })
     return call.id
   }
   const callOf = async (id: string) => {
@@ -66,7 +74,6 @@ forEachDatabase((engine) => {
     failsWith = 'provider_unreachable'
     const payment = await billing.create({ gateway: 'asking' })
     const id = await receive(paid(payment))
-    await until(async () => (await callOf(id)).exception !== null, { what: 'it was tried' })
     const first = await pauseOf(id)
     assert.ok(first > 0 && first <= 10, `${first} s`)
     for (const age of [1, 2, 30, 71]) await askAfter(id, age)
@@ -83,6 +90,28 @@ forEachDatabase((engine) => {
     assert.equal((await readBacklog(billing.database)).retriedCalls, 0)
   })
 
+  test('a renewal whose first payment only the API knows waits likewise', async () => {
+    failsWith = 'provider_unreachable'
+    needsFirst = true
+    const first = await billing.create({ gateway: 'asking' })
+    const money = { amount: first.amount, currency: first.currency }
+    const id = await receive({
+      type: 'payment',
+      status: 'paid',
+      payment: { providerReference: 'ch_2' },
+      renews: 'subscription',
+      subscriptionReference: 'sub_unknown',
+      ...money,
+    })
+    for (const age of [1, 30]) await askAfter(id, age)
+    const { state, attempts, exception } = await callOf(id)
+    assert.deepEqual([state, attempts], ['pending', 0])
+    assert.match(exception ?? '', /the API is away/)
+    needsFirst = false
+    failsWith = undefined
+    await askAfter(id, 30)
+  })
+
   test('longer than the provider repeats callbacks it does not wait: it has its attempts', async () => {
     failsWith = 'provider_unreachable'
     const id = await receive(paid(await billing.create({ gateway: 'asking' })))
@@ -96,7 +125,7 @@ forEachDatabase((engine) => {
   test('a refusal of the API is a failed attempt at once', async () => {
     failsWith = 'provider_refused'
     const id = await receive(paid(await billing.create({ gateway: 'asking' })))
-    await until(async () => (await callOf(id)).attempts === 1, { what: 'the attempt is recorded' })
+    assert.equal((await callOf(id)).attempts, 1)
   })
 })
 

@@ -126,6 +126,7 @@ export const paddle: Gateway = {
   checkout: { kind: 'api', open: openCheckout },
   moneyFault,
   poll: pollPayment,
+  pollsRenewals: true,
   // Paddle takes 240 requests a minute of one address, and a poll may need several.
   pollsPerMinute: 60,
   refund: refundPayment,

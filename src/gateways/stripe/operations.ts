@@ -14,6 +14,7 @@ export const stripeOperations: Operations = {
   checkout: { kind: 'api', open: openCheckout },
   moneyFault,
   poll: pollStripe,
+  pollsRenewals: true,
   refund: refundCharge,
   chargeSavedCard,
   closeCheckout,

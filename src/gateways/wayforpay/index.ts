@@ -78,6 +78,7 @@ export const wayforpay: Gateway = {
   checkout: { kind: 'api', open: openCheckout },
   moneyFault,
   poll: pollWayforpay,
+  pollsRenewals: true,
   refund: refundWayforpay,
   chargeSavedCard,
   closeCheckout,

@@ -174,7 +174,8 @@ describe('whatever a payer writes', () => {
     const applied = billing.database.transaction(async ({ db }) => {
       for (const outcomes of reports) {
         const application = { gateway, outcomes, cause: 'call', callId: null } as const
-        await applyOutcomes(db, [application], { newId: newUuid, cipher: undefined })
+        const { gateways } = billing.runtime.settings
+        await applyOutcomes(db, [application], { newId: newUuid, cipher: undefined, gateways })
       }
       rows = await readRows(db, gateway)
       throw undone

@@ -1,7 +1,6 @@
 import { bodyContext } from '../database/calls.ts'
 import type { Payload } from '../gateways/body/payload.ts'
 import type { Gateway } from '../gateways/gateway.ts'
-
 import type { Cipher } from '../kernel/encryption.ts'
 import type { NewCall } from './insert-calls.ts'
 import { maskCardData } from './mask-card-data.ts'

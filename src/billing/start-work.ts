@@ -41,6 +41,7 @@ export async function startWork(
     log,
     newId: newUuid,
     onRequeued: () => worker.wake(),
+    reviewsUnknownPayments: settings.reviewsUnknownPayments,
     schedules: [
       {
         name: 'prune',

@@ -50,6 +50,7 @@ const schema = z.strictObject({
       encryption_key: z.string().optional(),
     })
     .optional(),
+  review: z.strictObject({ unknown_payments: z.boolean().optional() }).optional(),
   gateways: z.record(z.string(), z.record(z.string(), z.string())).optional(),
   extraGateways: z.array(anything).optional(),
   listeners: z.record(z.string(), listeners).optional(),

@@ -70,6 +70,10 @@ const variables = {
     wholeNumber(1, 36_500),
     'a whole number of days from 1 to 36500',
   ),
+  BILLING_REVIEW_UNKNOWN_PAYMENTS: variable(
+    z.enum(['on', 'off']).transform((state) => state === 'on'),
+    'on or off',
+  ),
   BILLING_HTTP_MAX_CONNECTIONS: variable(
     wholeNumber(10, 1_000_000),
     'a whole number of connections from 10 to 1000000',
@@ -195,6 +199,10 @@ function merged(values: Values, config: BillingOptions): BillingOptions {
         ...given('connection', values.BILLING_QUEUE_CONNECTION),
         ...given('queue', values.BILLING_QUEUE),
       },
+    },
+    review: {
+      ...config.review,
+      ...given('unknown_payments', values.BILLING_REVIEW_UNKNOWN_PAYMENTS),
     },
     ...given('return_origins', values.BILLING_RETURN_ORIGINS),
   }

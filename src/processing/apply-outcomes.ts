@@ -70,8 +70,19 @@ export async function applyOutcomes(
     several.set(step, await applyOther(db, step, { payment: paymentOf(step), ...applying }))
   }
   return steps.map((ofOne) =>
-    ofOne.flatMap((step) => several.get(step) ?? [applied.get(step) ?? unknownPayment(step)]),
+    ofOne.flatMap((step) => {
+      const results = several.get(step) ?? [applied.get(step) ?? unknownPayment(step)]
+      return results.map((one) => withStatus(step, one))
+    }),
   )
+}
+
+/** What is said of a payment that is not there: it tells whether a person must look for it. */
+function withStatus({ outcome }: Step, applied: Applied): Applied {
+  if (applied.kind !== 'ignored' || applied.result.reason !== 'unknown_payment') return applied
+  const states =
+    outcome.type === 'payment' || outcome.type === 'refund' || outcome.type === 'dispute'
+  return states ? { ...applied, result: { detail: outcome.status, ...applied.result } } : applied
 }
 
 interface Found {

@@ -3,13 +3,14 @@ import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { runIfDue, type Schedule } from '../queue/schedule.ts'
-import { sweepAwaiting, sweepLeases } from './sweep.ts'
+import { markUnknownPayments, sweepAwaiting, sweepLeases } from './sweep.ts'
 
 export interface UpkeepOptions {
   readonly database: Database
   readonly log: Log
   readonly newId: NewId
   readonly schedules: readonly Schedule[]
+  readonly reviewsUnknownPayments: boolean
   /** Calls or deliveries wait again. */
   onRequeued(): void
 }
@@ -31,6 +32,7 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
     }),
     repeat(restEvery, log, async () => {
       if ((await sweepAwaiting(database, log)) > 0) options.onRequeued()
+      if (options.reviewsUnknownPayments) await markUnknownPayments(database, log)
     }),
     ...options.schedules.map((schedule) =>
       repeat(restEvery, log, async () => {

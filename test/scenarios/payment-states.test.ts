@@ -149,7 +149,7 @@ forEachDatabase((engine) => {
     assert.equal(call?.attempts, 0)
     assert.equal(call?.exception, null)
     assert.deepEqual(call?.outcome, [
-      { result: 'ignored', type: 'payment', reason: 'unknown_payment' },
+      { result: 'ignored', type: 'payment', reason: 'unknown_payment', detail: 'paid' },
     ])
   })
 

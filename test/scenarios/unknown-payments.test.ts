@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import { markUnknownPayments } from '../../src/upkeep/sweep.ts'
+import { settled } from '../support/billing.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { forEachDatabase } from '../support/databases.ts'
+import { openStated, paid, refund, type StatedBilling } from '../support/stated-billing.ts'
+import type { Statement } from '../support/stating-gateway.ts'
+
+/** Money of a payment that nobody has made is for a person, once it is certain that nobody will. */
+forEachDatabase((engine) => {
+  let stated: StatedBilling
+  before(async () => {
+    stated = await openStated(engine)
+  })
+  after(() => stated.close())
+
+  const money = { amount: 10_000n, currency: 'UAH' }
+  /** Says it; so many hours later the sweeper looks. Whether the call is marked then. */
+  const markedAfter = async (hours: number, statement: Statement) => {
+    const call = await stated.say(statement)
+    assert.deepEqual(stated.resultsOf(call), ['unknown_payment'])
+    assert.equal(call.needsReview, false)
+    await sql`update billing.webhook_calls
+      set received_at = received_at - make_interval(hours => ${hours}::int)
+      where id = ${call.id}::uuid`.execute(stated.database.db)
+    await markUnknownPayments(stated.database, capturedLog().log)
+    return (await stated.core.calls.get(call.id))?.needsReview
+  }
+  const about = (id = randomUUID()) => ({ payment: { id }, ...money })
+  const paidUnknown = (): Statement => ({ type: 'payment', status: 'paid', ...about() })
+
+  test('paid, refunded or disputed, and unknown a day later: a person looks', async () => {
+    assert.equal(await markedAfter(25, paidUnknown()), true)
+    assert.equal(await markedAfter(25, refund({ id: randomUUID(), currency: 'UAH' }, 're_1')), true)
+    const dispute = { type: 'dispute', reference: 'dp_1', status: 'open', ...about() } as const
+    assert.equal(await markedAfter(25, dispute), true)
+  })
+
+  test('not within the day, nor where no money moved, nor by a reference that is not our kind', async () => {
+    assert.equal(await markedAfter(23, paidUnknown()), false)
+    assert.equal(await markedAfter(25, { type: 'payment', status: 'failed', ...about() }), false)
+    const pending = refund({ id: randomUUID(), currency: 'UAH' }, 're_2', { status: 'pending' })
+    assert.equal(await markedAfter(25, pending), false)
+    const elsewhere = { payment: { providerReference: 'pi_elsewhere' }, ...money }
+    assert.equal(await markedAfter(25, { type: 'payment', status: 'paid', ...elsewhere }), false)
+  })
+
+  test('a payment that is made after all takes the mark away, and is paid', async () => {
+    const id = randomUUID()
+    assert.equal(await markedAfter(25, { type: 'payment', status: 'paid', ...about(id) }), true)
+    const payment = await stated.create({ id, currency: 'UAH' })
+    await settled(stated.core)
+    assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
+    const { data } = await stated.core.calls.list({ paymentId: id })
+    assert.deepEqual(
+      data.map(({ needsReview }) => needsReview),
+      [false],
+    )
+    assert.deepEqual(stated.resultsOf(await stated.say(paid(payment))), ['duplicate'])
+  })
+})

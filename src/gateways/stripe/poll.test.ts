@@ -128,7 +128,7 @@ test('a poll ends when its time is over, and asks again where Stripe stumbles', 
   await using started = await startOperations()
   await started.open()
   started.standIn.misbehave('poll', 'never')
-  const reason = new Error('paid')
+  const reason = new Error('time is over')
   const abort = new AbortController()
   setTimeout(() => abort.abort(reason), 100)
   const late = started.poll(known, { signal: abort.signal })

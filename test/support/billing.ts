@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { coreOf } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import type { Database } from '../../src/database/connect.ts'
@@ -11,6 +10,9 @@ import { createRuntime, type Runtime } from '../../src/billing/runtime.ts'
 import { openTestBilling, type TestBilling as RecordedBilling } from '../../src/testing/index.ts'
 import { postgres, type TestEngine } from './databases.ts'
 import { migratedFolder } from './embedded-template.ts'
+import { until } from './until.ts'
+
+export { until }
 
 /** A billing on a database of its own, and the database itself to look into. */
 export interface TestBilling {
@@ -118,20 +120,6 @@ export async function settled(core: BillingCore, limitMs = 15_000): Promise<void
     },
     { what: 'all calls are finished', limitMs },
   )
-}
-
-/** Waits until the condition holds; fails with what was waited for. */
-export async function until(
-  condition: () => boolean | Promise<boolean>,
-  { what, limitMs = 15_000 }: { readonly what: string; readonly limitMs?: number },
-): Promise<void> {
-  const began = performance.now()
-  while (!(await condition())) {
-    const waited = performance.now() - began
-    if (waited > limitMs) throw new Error(`waited ${limitMs} ms until ${what}`)
-    // The longer it takes, the less often it looks: looking keeps the machine from getting there.
-    await pause(Math.min(Math.max(5, waited / 10), 100))
-  }
 }
 
 /** The calls, oldest first. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../../../test/support/until.ts'
 import { startApi } from './fixtures/api.ts'
 import { paymentId } from './fixtures/events.ts'
 import {
@@ -62,8 +63,11 @@ for (const [asking, ask] of changing) {
       started.standIn.misbehave(asking, misbehaviour)
       const reason = new Error('over')
       const abort = new AbortController()
-      setTimeout(() => abort.abort(reason), 150)
-      await assert.rejects(ask(started, abort.signal), (error) => error === reason)
+      const rejected = assert.rejects(ask(started, abort.signal), (error) => error === reason)
+      // However slow the machine is: its time is over once Stripe has been asked.
+      await until(() => started.changes().length > before, { what: `${misbehaviour}: it is asked` })
+      abort.abort(reason)
+      await rejected
       assert.equal(started.changes().length, before + 1)
     }
   })

@@ -1,6 +1,8 @@
 import { sql, type Kysely } from 'kysely'
 import type { OpenedCheckout } from '../gateways/operations.ts'
+import type { Duration } from '../kernel/duration.ts'
 import type { Payment } from '../payments/payment.ts'
+import { inTime } from './interval.ts'
 import { toPayment } from './payments.ts'
 import type { Tables } from './tables.ts'
 
@@ -57,15 +59,15 @@ export async function recordMode(
     .execute()
 }
 
-/** When the provider is asked after the payment next; null: no more. */
+/** How long until the provider is asked after the payment next; null: no more. */
 export async function schedulePoll(
   db: Kysely<Tables>,
   paymentId: string,
-  { at, error }: { readonly at: Date | null; readonly error: string | null },
+  { wait, error }: { readonly wait: Duration | null; readonly error: string | null },
 ): Promise<void> {
   await db
     .updateTable('billing.payments')
-    .set({ next_poll_at: at, poll_error: error })
+    .set({ next_poll_at: inTime(wait), poll_error: error })
     .where('id', '=', paymentId)
     .execute()
 }

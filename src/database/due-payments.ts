@@ -7,8 +7,23 @@ import type { Tables } from './tables.ts'
 const takenFor: Duration = 5 * 60_000
 
 /** The same words as those of the index. */
-const isDue = sql`next_poll_at <= clock_timestamp()
-  and ((type = 'charge' and status <> 'paid') or (type = 'refund' and status = 'pending'))`
+const isAskedAfter = sql`((type = 'charge' and status <> 'paid')
+  or (type = 'refund' and status = 'pending'))`
+
+/** The database's time, so exact that what it has made due by now is due. */
+export async function readDueTime(db: Kysely<Tables>): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`
+    select date_trunc('milliseconds', clock_timestamp()) + interval '1 ms' as now`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new Error('a time without a row')
+  return row.now
+}
+
+/** What a run asks after: whatever it puts off itself is left to the next one. */
+export interface DueQuery {
+  readonly gateway: string
+  readonly dueAt: Date
+}
 
 /**
  * Takes the payment of the gateway that has been due for the longest, for nobody else to take
@@ -16,23 +31,26 @@ const isDue = sql`next_poll_at <= clock_timestamp()
  */
 export async function takeDuePayment(
   db: Kysely<Tables>,
-  gateway: string,
+  { gateway, dueAt }: DueQuery,
 ): Promise<string | undefined> {
   const { rows } = await sql<{ charge: string }>`
     update billing.payments set next_poll_at = clock_timestamp() + ${interval(takenFor)}
     where id = (
-      select id from billing.payments where gateway = ${gateway} and ${isDue}
+      select id from billing.payments
+      where gateway = ${gateway} and next_poll_at <= ${dueAt} and ${isAskedAfter}
       order by next_poll_at limit 1 for update skip locked
     ) returning coalesce(parent_id, id) as charge`.execute(db)
   return rows[0]?.charge
 }
 
-/** How many payments and refunds are due, by gateway. */
+/** How many payments are to be asked after that are due at that time, by gateway. */
 export async function countDuePayments(
   db: Kysely<Tables>,
+  dueAt: Date,
 ): Promise<readonly { readonly gateway: string; readonly due: number }[]> {
   const { rows } = await sql<{ gateway: string; due: number }>`
-    select gateway, count(*)::int as due from billing.payments where ${isDue}
+    select gateway, count(distinct coalesce(parent_id, id))::int as due from billing.payments
+    where next_poll_at <= ${dueAt} and ${isAskedAfter}
     group by gateway order by gateway`.execute(db)
   return rows
 }

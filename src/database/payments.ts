@@ -1,8 +1,8 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
-import { minutes } from '../kernel/duration.ts'
+import { minutes, type Duration } from '../kernel/duration.ts'
 import type { Money } from '../kernel/money.ts'
 import type { Cause, Payment, PaymentStatus } from '../payments/payment.ts'
-import { interval } from './interval.ts'
+import { interval, inTime } from './interval.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
 
@@ -121,8 +121,8 @@ export async function lockPayments(
 
 /** A row to be written; the database says when. */
 export type NewPayment = Omit<Payment, 'pollError' | 'createdAt' | 'updatedAt'> & {
-  /** When the provider is asked after it. */
-  readonly nextPollAt: Date | null
+  /** How long until the provider is asked after it. */
+  readonly firstPollAfter: Duration | null
 }
 
 /** `writtenBy`: made for this one call, which knows its row again by it. */
@@ -157,7 +157,7 @@ export async function insertPayment(
       save_card: payment.saveCard,
       payment_method_id: payment.paymentMethodId,
       handed_at: payment.handedAt,
-      next_poll_at: payment.nextPollAt,
+      next_poll_at: inTime(payment.firstPollAfter),
       expires_at: payment.expiresAt,
       written_by: writtenBy,
     })

@@ -94,7 +94,7 @@ export function beginRefund(
       providerReference: null,
       description: wanted.reason,
       handedAt: now,
-      nextPollAt: new Date(now.getTime() + firstPollAfter),
+      firstPollAfter,
     })
     const refund = await insertPayment(db, row, wanted.token)
     if (refund === undefined) throw exists(wanted.id)

@@ -72,9 +72,10 @@ async function pollCharge(payment: Payment, operating: Operating): Promise<PollR
     await writeOff(known, standing, operating)
   }
   const after = await requireCharge(payment.id, operating)
-  const at = nextPoll({ payment: after, now: operating.now(), retryWindow: gateway.retryWindow })
+  const { retryWindow } = gateway
+  const wait = nextPoll({ payment: after, now: operating.now(), retryWindow })
   const pollError = review ?? null
-  await schedulePoll(operating.processing.database.db, payment.id, { at, error: pollError })
+  await schedulePoll(operating.processing.database.db, payment.id, { wait, error: pollError })
   return {
     payment: { ...after, pollError },
     changed: after.status !== payment.status,
@@ -130,12 +131,12 @@ function resultOf(applied: Applied): OutcomeResult {
 async function putOff(payment: Payment, operating: Operating, cause: unknown): Promise<void> {
   const { db } = operating.processing.database
   const error = failureText(cause, operating)
-  const at = nextPollAfterFailure(payment, operating.now())
+  const wait = nextPollAfterFailure(payment, operating.now())
   // A payment that nobody asks after by itself is not taken on for a question by hand.
   const isAsked = payment.handedAt !== null && payment.status !== 'paid'
-  await schedulePoll(db, payment.id, { at: isAsked ? at : null, error })
+  await schedulePoll(db, payment.id, { wait: isAsked ? wait : null, error })
   for (const { refund } of await refundsOf(db, payment.id)) {
-    if (refund.status === 'pending') await schedulePoll(db, refund.id, { at, error })
+    if (refund.status === 'pending') await schedulePoll(db, refund.id, { wait, error })
   }
 }
 

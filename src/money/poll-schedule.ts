@@ -28,22 +28,22 @@ interface Asked {
 }
 
 /**
- * When to ask next, by the time since the payment was handed to the provider. Null once the checkout
- * has ended so long ago that its last callback has been repeated for the last time; but one that is
+ * How long until the next question, by the time since the payment was handed to the provider: the
+ * database makes an instant of it, for its clock says when it is due. Null once the checkout has
+ * ended so long ago that its last callback has been repeated for the last time; but one that is
  * pending even then has not been decided, and is asked after until it is.
  */
-export function nextPoll({ payment, now, retryWindow }: Asked): Date | null {
+export function nextPoll({ payment, now, retryWindow }: Asked): Duration | null {
   const { status, handedAt, expiresAt } = payment
   if (status === 'paid' || handedAt === null) return null
   const end = expiresAt?.getTime() ?? handedAt.getTime() + longestOpen
   const isOver = now.getTime() > end + retryWindow
   if (isOver && (status !== 'pending' || expiresAt === null)) return null
-  const wait = isOver ? lateInterval : pollInterval(now.getTime() - handedAt.getTime())
-  return new Date(now.getTime() + wait)
+  return isOver ? lateInterval : pollInterval(now.getTime() - handedAt.getTime())
 }
 
 /** The same after a failure, which never ends the asking. */
-export function nextPollAfterFailure(payment: Payment, now: Date): Date {
+export function nextPollAfterFailure(payment: Payment, now: Date): Duration {
   const age = now.getTime() - (payment.handedAt ?? payment.createdAt).getTime()
-  return new Date(now.getTime() + Math.min(pollInterval(age), longestAfterFailure))
+  return Math.min(pollInterval(age), longestAfterFailure)
 }

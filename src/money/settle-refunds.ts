@@ -39,8 +39,7 @@ export async function settleRefunds(
       await recordRefund(refund, { status: 'failed' }, { operating, cause: 'poll' })
       continue
     }
-    const at = new Date(now + pollInterval(age))
-    await schedulePoll(db, refund.id, { at, error: null })
+    await schedulePoll(db, refund.id, { wait: pollInterval(age), error: null })
   }
 }
 

@@ -94,7 +94,7 @@ function sameContent(payment: Payment, draft: NewPayment, input: CreatePaymentIn
  * What the caller chose; what came to it later (status, the provider's ids, its idea of the end)
  * does not count.
  */
-function contentOf(payment: Omit<NewPayment, 'nextPollAt'>, input: CreatePaymentInput): string {
+function contentOf(payment: Omit<NewPayment, 'firstPollAfter'>, input: CreatePaymentInput): string {
   const { type, gateway, currency, payable, description, returnUrl, customer, metadata } = payment
   const amount = payment.amount.toString()
   return JSON.stringify([

@@ -62,8 +62,7 @@ export function draftPayment(creation: PaymentCreation, input: CreatePaymentInpu
     checkoutUrl: null,
     expiresAt: plain.expiresAt ?? lifetimeEnd,
     handedAt: isHanded ? now : null,
-    nextPollAt:
-      isHanded && gateway.poll !== undefined ? new Date(now.getTime() + firstPollAfter) : null,
+    firstPollAfter: isHanded && gateway.poll !== undefined ? firstPollAfter : null,
   }
   const asRow = { ...draft, pollError: null, createdAt: now, updatedAt: now }
   const checkoutUrl = plan === 'here' ? ownCheckoutUrl(gateway, asRow, creation.addresses) : null

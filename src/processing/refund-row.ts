@@ -21,7 +21,7 @@ export function refundRow(
     expiresAt: null,
     metadata: null,
     handedAt: null,
-    nextPollAt: null,
+    firstPollAfter: null,
     ...own,
   }
 }

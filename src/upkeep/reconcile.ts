@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { countDuePayments, takeDuePayment } from '../database/due-payments.ts'
+import { countDuePayments, readDueTime, takeDuePayment } from '../database/due-payments.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { isPassing } from '../database/failure.ts'
@@ -16,7 +16,7 @@ export interface ReconcileOptions {
   readonly onProgress?: ((done: number, total: number) => void) | undefined
   /** Whose last run looked at what moved before it. */
   readonly schedule?: string | undefined
-  /** Payments are taken for so long; as long as any is due if left out. */
+  /** Payments are taken for so long; all that were due when it began if left out. */
   readonly lasts?: Duration | undefined
   /** Ends the run between two payments. */
   readonly signal?: AbortSignal | undefined
@@ -45,9 +45,9 @@ const mostUnanswered = 3
 const scheduledFor = seconds(50)
 
 /**
- * Asks the providers after every payment that is due, each in transactions of its own, and brings
- * up the events that were never dispatched. A run that is killed has lost nothing: what it had taken
- * is due again after a few minutes.
+ * Asks the providers once after every payment that is due when the run begins, each in transactions
+ * of its own, and brings up the events that were never dispatched. A run that is killed has lost
+ * nothing: what it had taken is due again after a few minutes.
  */
 export async function reconcile(
   operating: Operating,
@@ -56,11 +56,13 @@ export async function reconcile(
   const { processing } = operating
   const { db } = processing.database
   const tally = { polled: 0, changed: 0, failed: 0, unreachable: new Set<string>() }
-  const due = options.onProgress ? await countDuePayments(db) : []
+  const dueAt = await readDueTime(db)
+  const due = options.onProgress ? await countDuePayments(db, dueAt) : []
   const total = due.reduce((sum, one) => (isWanted(one.gateway, options) ? sum + one.due : sum), 0)
   const run: Run = {
     operating,
     options,
+    dueAt,
     tally,
     onDone: () => {
       const done = tally.polled + tally.failed
@@ -92,6 +94,7 @@ export async function reconcileDue(
 interface Run {
   readonly operating: Operating
   readonly options: ReconcileOptions
+  readonly dueAt: Date
   readonly tally: {
     polled: number
     changed: number
@@ -116,6 +119,8 @@ async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promi
   const spacing = minutes(1) / (gateway.pollsPerMinute ?? usualPollsPerMinute)
   const end = performance.now() + (run.options.lasts ?? Infinity)
   const underWay = new Set<Promise<void>>()
+  // Two refunds of one payment are asked after by one question.
+  const asked = new Set<string>()
   const failures: unknown[] = []
   let unanswered = 0
   const ask = async (id: string) => {
@@ -128,8 +133,10 @@ async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promi
   const isOver = () =>
     performance.now() > end || run.options.signal?.aborted === true || failures.length > 0
   while (!isOver() && unanswered < mostUnanswered) {
-    const id = await takeDuePayment(db, gateway.name)
+    const id = await takeDuePayment(db, { gateway: gateway.name, dueAt: run.dueAt })
     if (id === undefined) break
+    if (asked.has(id)) continue
+    asked.add(id)
     const asking = ask(id).finally(() => underWay.delete(asking))
     underWay.add(asking)
     await pause(spacing)

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import { minutes } from '../../src/kernel/duration.ts'
+import type { Operating } from '../../src/money/operating.ts'
+import { refundPayment } from '../../src/money/refund-payment.ts'
+import type { Payment } from '../../src/payments/payment.ts'
+import { createPayment } from '../../src/processing/create-payment.ts'
+import { reconcile } from '../../src/upkeep/reconcile.ts'
+import { onPostgres } from '../support/databases.ts'
+import { paid, type StatedBilling } from '../support/stated-billing.ts'
+import { openScripted, opensAt, pollReply, refusal, type Script } from './scripted.ts'
+
+onPostgres((engine) => {
+  let billing: StatedBilling
+  let script: Script
+  let operating: Operating
+  before(async () => {
+    ;({ billing, script } = await openScripted(engine))
+    script.open = opensAt('https://provider.example/pay')
+    operating = await billing.runtime.operating()
+  })
+  after(() => billing.close())
+
+  const behind = (length: number): Operating => ({
+    ...operating,
+    now: () => new Date(Date.now() - length),
+  })
+  const create = () =>
+    billing.create({ gateway: 'scripted', amount: 10_000, currency: 'USD', checkout: true })
+  const makeDue = ({ id }: Payment) =>
+    sql`update billing.payments set next_poll_at = clock_timestamp()
+      where id = ${id} or parent_id = ${id}`.execute(billing.database.db)
+  /** In how many minutes each row of the payment is due, by the database's clock. */
+  const dueIn = async ({ id }: { readonly id: string }) => {
+    const { rows } = await sql<{ due: number }>`
+      select round(extract(epoch from next_poll_at - clock_timestamp()) / 60)::int as due
+      from billing.payments where id = ${id} or parent_id = ${id} order by type`.execute(
+      billing.database.db,
+    )
+    return rows.map(({ due }) => due)
+  }
+
+  for (const [what, answer] of [
+    ['answered', async () => pollReply()],
+    ['refused', () => Promise.reject(refusal())],
+  ] as const) {
+    test(`a process whose clock is behind puts a payment off for as long as any other: ${what}`, async () => {
+      const payment = await create()
+      await makeDue(payment)
+      script.poll = answer
+      const { polled, failed } = await reconcile(behind(minutes(10)), {
+        gateway: 'scripted',
+        lasts: 400,
+      })
+      assert.equal(polled + failed, 1)
+      assert.deepEqual(await dueIn(payment), [6])
+    })
+  }
+
+  test('what a process creates or refunds whose clock is behind is due as late as of any other', async () => {
+    const { gateways } = operating.processing
+    const { addresses, now } = behind(minutes(10))
+    const creation = { gateways, addresses, now, token: randomUUID(), isAllowedReturn: () => true }
+    const { payment } = await createPayment(billing.database.db, creation, {
+      gateway: 'scripted',
+      amount: 10_000,
+      currency: 'USD',
+      payable: { type: 'order', id: '1' },
+      checkout: true,
+    })
+    assert.deepEqual(await dueIn(payment), [5])
+    await billing.sayBy('scripted', paid(payment))
+    script.refund = async () => ({ status: 'pending', reference: 're_1' })
+    await refundPayment(payment.id, { amount: 1_000 }, behind(minutes(10)))
+    assert.equal((await dueIn(payment)).at(-1), 2)
+    script.poll = async () => pollReply([], { standing: 'paid' })
+    await makeDue(payment)
+    await reconcile(behind(minutes(10)), { gateway: 'scripted', lasts: 400 })
+    assert.equal((await dueIn(payment)).at(-1), 6)
+  })
+
+  test('a run asks once after a payment with three refunds that are due', async () => {
+    const payment = await create()
+    await billing.sayBy('scripted', paid(payment))
+    script.refund = async () => ({ status: 'pending' })
+    for (const amount of [1_000, 2_000, 3_000]) {
+      await billing.core.refunds.create(payment.id, { amount })
+    }
+    await makeDue(payment)
+    script.poll = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      return pollReply([], { standing: 'paid' })
+    }
+    const { polled } = await billing.core.reconcile({ gateway: 'scripted' })
+    assert.equal(polled, 1)
+    assert.deepEqual((await dueIn(payment)).slice(1), [6, 6, 6])
+  })
+
+  test('a run leaves to the next one what becomes due meanwhile', async () => {
+    const [first, second, later] = [await create(), await create(), await create()]
+    await makeDue(first)
+    await makeDue(second)
+    script.poll = async ({ payment }) => {
+      // Another process, of a version that trusts its own clock.
+      if (payment.id === second.id) await Promise.all([makeDue(first), makeDue(later)])
+      return pollReply()
+    }
+    const { polled } = await reconcile(operating, { gateway: 'scripted', lasts: 2_000 })
+    assert.equal(polled, 2)
+  })
+})

@@ -134,7 +134,7 @@ export interface Signer {
   readonly scenarios: Readonly<Record<string, string>>
   /**
    * The checkout that its callbacks name for a payment without one; there where a payment must be
-   * created with it, or no callback settles it.
+   * created with it, or not every callback settles it.
    */
   readonly checkoutReferenceOf?: (paymentId: string) => string
   sign(input: SignInput): SignedCallback

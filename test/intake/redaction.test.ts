@@ -168,9 +168,10 @@ forEachDatabase((engine) => {
     until(
       async () =>
         (await allCalls(billing.core)).every(
-          ({ state, attempts }) => state !== 'processing' && (state !== 'pending' || attempts > 0),
+          ({ state, exception }) =>
+            state !== 'processing' && (state !== 'pending' || exception !== null),
         ),
-      { what: 'every call was attempted' },
+      { what: 'every call was tried' },
     )
 
   for (const gateway of builtin) {

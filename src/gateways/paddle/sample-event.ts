@@ -17,9 +17,14 @@ export function sampleInput({ payment, now }: SignInput): SampleInput {
     paymentId: payment.id,
     amount: payment.amount,
     currency: payment.currency,
-    transactionId: payment.checkoutReference ?? sampleId('txn', payment.id),
+    transactionId: payment.checkoutReference ?? sampleTransactionId(payment.id),
     occurredAt: now.toISOString(),
   }
+}
+
+/** The transaction of a payment whose own is not known. */
+export function sampleTransactionId(paymentId: string): string {
+  return sampleId('txn', paymentId)
 }
 
 /**

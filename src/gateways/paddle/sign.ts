@@ -2,7 +2,7 @@ import { QuittanceError } from '../../kernel/errors.ts'
 import { findScenario } from '../find-scenario.ts'
 import type { SignInput, Signer } from '../gateway.ts'
 import { hmacSha256 } from '../signing/hmac-sha256.ts'
-import { sampleEvent, sampleInput } from './sample-event.ts'
+import { sampleEvent, sampleInput, sampleTransactionId } from './sample-event.ts'
 import { scenarios } from './scenarios.ts'
 
 /** The header that Paddle would send: one `h1` for each secret. `signedAt` in Unix seconds. */
@@ -21,6 +21,7 @@ function signatureHeader(
 /** Makes callbacks as Paddle words and signs them. Errors: `gateway_not_configured`, `usage`. */
 export const paddleSigner: Signer = {
   scenarios: Object.fromEntries(Array.from(scenarios, ([name, { shows }]) => [name, shows])),
+  checkoutReferenceOf: sampleTransactionId,
   sign(input) {
     const scenario = findScenario('paddle', scenarios, input.scenario)
     if (!input.credentials.configured) {

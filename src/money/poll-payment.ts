@@ -67,10 +67,8 @@ async function pollCharge(payment: Payment, operating: Operating): Promise<PollR
   await takeMode(payment, { outcomes, applied }, operating)
   const known = await requireCharge(payment.id, operating)
   const review = reviewOf({ payment: known, standing, applied })
-  if (review === undefined) {
-    await settleRefunds(known, { reply, applied }, operating)
-    await writeOff(known, standing, operating)
-  }
+  await settleRefunds(known, { reply, applied, review }, operating)
+  if (review === undefined) await writeOff(known, standing, operating)
   const after = await requireCharge(payment.id, operating)
   const { retryWindow } = gateway
   const wait = nextPoll({ payment: after, now: operating.now(), retryWindow })

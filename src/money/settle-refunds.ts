@@ -16,6 +16,8 @@ const usualLag = hours(1)
 interface AppliedReply {
   readonly reply: PollReply
   readonly applied: readonly Applied[]
+  /** Why a person should look at it: until then no refund has failed. */
+  readonly review: string | undefined
 }
 
 /**
@@ -24,12 +26,13 @@ interface AppliedReply {
  */
 export async function settleRefunds(
   charge: Payment,
-  { reply, applied }: AppliedReply,
+  { reply, applied, review }: AppliedReply,
   operating: Operating,
 ): Promise<void> {
   const { db } = operating.processing.database
   const now = operating.now().getTime()
-  const listsRefunds = reply.standing === 'paid' && reply.listsRefunds && areAllKnown(applied)
+  const isClear = review === undefined && reply.standing === 'paid'
+  const listsRefunds = isClear && reply.listsRefunds && areAllKnown(applied)
   for (const { refund } of await refundsOf(db, charge.id)) {
     if (refund.status !== 'pending') continue
     const age = now - (refund.handedAt ?? refund.createdAt).getTime()
@@ -39,7 +42,7 @@ export async function settleRefunds(
       await recordRefund(refund, { status: 'failed' }, { operating, cause: 'poll' })
       continue
     }
-    await schedulePoll(db, refund.id, { wait: pollInterval(age), error: null })
+    await schedulePoll(db, refund.id, { wait: pollInterval(age), error: review ?? null })
   }
 }
 

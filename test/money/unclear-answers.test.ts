@@ -203,6 +203,27 @@ onPostgres((engine) => {
     assert.deepEqual(await billing.refunds(payment), ['failed 5000'])
   })
 
+  test('a refund of what needs a review is asked after ever more rarely', async () => {
+    const payment = await create()
+    answers(pollReply([statedOf(payment, 'paid')], { standing: 'paid' }))
+    await billing.core.payments.poll(payment.id)
+    script.refund = async () => {
+      throw new Error('cut')
+    }
+    await assert.rejects(billing.core.refunds.create(payment.id, { amount: 5_000 }))
+    await pass(payment, 48)
+    await sql`update billing.payments set next_poll_at = clock_timestamp()
+      where parent_id = ${payment.id}`.execute(billing.database.db)
+    answers(pollReply([ignored('no_outcome', 'x', { money: true })], { standing: 'paid' }))
+    await billing.core.reconcile({ gateway: 'scripted' })
+    const { rows } = await sql<{ hours: number; poll_error: string }>`
+      select poll_error, extract(epoch from next_poll_at - clock_timestamp())::float8 / 3600 as hours
+      from billing.payments where parent_id = ${payment.id}`.execute(billing.database.db)
+    assert.equal(Math.round(rows[0]?.hours ?? 0), 6)
+    assert.equal(rows[0]?.poll_error, 'needs a review: no_outcome (x)')
+    assert.deepEqual(await billing.refunds(payment), ['pending 5000'])
+  })
+
   test('what nobody has paid by the provider’s own words is canceled', async () => {
     const payment = await create()
     await pass(payment, 1)

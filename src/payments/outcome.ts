@@ -162,7 +162,12 @@ export interface IgnoredOutcome {
   readonly money?: boolean
   /** Whose money, where only the payment itself tells whether it is ours: then `money` needs it. */
   readonly payment?: PaymentReference
+  /** Whose it is said to be, where no payment has that reference: a mark takes nothing from anybody. */
+  readonly claimed?: ClaimedReference
 }
+
+/** What an ignored report says of money. */
+export type AboutMoney = Pick<IgnoredOutcome, 'money' | 'payment' | 'claimed'>
 
 /** Whose money it is: of a renewal, that of the payment which it renews, if it says which. */
 export function payerOf({ payment, renews }: Pick<PaymentOutcome, 'payment' | 'renews'>) {
@@ -207,7 +212,7 @@ export function chargedAsIs(outcome: PaymentOutcome): boolean {
 export function ignored(
   reason: IgnoredReason,
   detail?: string,
-  { money, payment }: Pick<IgnoredOutcome, 'money' | 'payment'> = {},
+  { money, payment, claimed }: AboutMoney = {},
 ): IgnoredOutcome {
   return {
     type: 'ignored',
@@ -215,5 +220,6 @@ export function ignored(
     ...(detail !== undefined && { detail }),
     ...(money !== undefined && { money }),
     ...(payment !== undefined && { payment }),
+    ...(claimed !== undefined && { claimed }),
   }
 }

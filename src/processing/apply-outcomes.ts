@@ -138,6 +138,7 @@ function referenceOf(outcome: Outcome): PaymentReference | undefined {
 
 /** What others can have written of the payment itself; a renewal's claim names the first one. */
 function claimOf(outcome: Outcome): string | undefined {
+  if (outcome.type === 'ignored') return outcome.claimed?.id
   if (outcome.type !== 'payment' || outcome.renews !== undefined) return undefined
   return outcome.claimed?.id
 }

@@ -127,6 +127,10 @@ export const marks: Readonly<Record<string, Readonly<Record<GatewayReason, Cell>
     ],
     no_outcome: [
       person('a checkout that is paid in part', of('paid', { payment_status: '"partially_paid"' })),
+      person(
+        'the same of a Payment Link',
+        of('paid', { payment_status: '"partially_paid"', payment_id: undefined }),
+      ),
       nobody(
         'the same of nobody we know',
         of('paid', {
@@ -199,6 +203,11 @@ export const marks: Readonly<Record<string, Readonly<Record<GatewayReason, Cell>
     ],
     no_outcome: [
       person('paid, and says otherwise', of('paid', { status: '"strange"' }), transaction),
+      person(
+        'the same of a checkout that the page has opened',
+        of('paid', { status: '"strange"' }),
+      ),
+      nobody('the same of nobody we know', of('paid', { status: '"strange"', payment_id: other })),
       nobody('canceled, and says otherwise', of('canceled', { status: '"strange"' }), transaction),
       nobody('a payer has a step to take', of('pending')),
       person(

@@ -4,7 +4,7 @@ import type { Outcome } from '../../src/payments/outcome.ts'
 export function unmarked(outcomes: readonly Outcome[]): readonly Outcome[] {
   return outcomes.map((outcome) => {
     if (outcome.type !== 'ignored') return outcome
-    const { money: _money, payment: _payment, ...told } = outcome
+    const { money: _money, payment: _payment, claimed: _claimed, ...told } = outcome
     return told
   })
 }

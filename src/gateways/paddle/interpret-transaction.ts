@@ -4,7 +4,7 @@ import { within } from '../../kernel/within.ts'
 import { isUuid } from '../../kernel/ids.ts'
 import {
   ignored,
-  type IgnoredOutcome,
+  type AboutMoney,
   type Outcome,
   type PaymentOutcome,
 } from '../../payments/outcome.ts'
@@ -49,8 +49,7 @@ export async function interpretTransaction(
   }
   const meaning = meaningOf(event.type, entity)
   if (typeof meaning !== 'string') {
-    const about = saysPaid(event) ? { money: true, payment: { checkoutReference: id } } : {}
-    return ignored('no_outcome', meaning.undecided, about)
+    return ignored('no_outcome', meaning.undecided, saysPaid(event) ? odd(id, entity) : {})
   }
   const transaction = { id, entity, api }
   const named =
@@ -80,8 +79,14 @@ const origins: ReadonlyMap<string, 'checkout' | 'renewal'> = new Map([
 
 const saysPaid = ({ type }: PaddleEvent) => /\.(?:paid|completed)$/.test(type)
 
+/** It says in words that we do not know that money was taken: ours, if the transaction is. */
+function odd(id: string, entity: JsonObject): AboutMoney {
+  const claimed = claimIn(entity)
+  return { money: true, payment: { checkoutReference: id }, ...(claimed && { claimed }) }
+}
+
 /** What a subscription is charged between its periods; of ours, if it began with our payment. */
-function extraCharge(entity: JsonObject): Pick<IgnoredOutcome, 'money' | 'payment'> {
+function extraCharge(entity: JsonObject): AboutMoney {
   const id = path(entity, 'custom_data', 'payment_id')
   const { amount } = totalOf(path(entity, 'details', 'totals'))
   return isUuid(id) && amount !== 0n ? { money: true, payment: { id } } : {}

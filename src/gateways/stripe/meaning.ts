@@ -38,7 +38,7 @@ export function toOutcome(snapshot: Snapshot, object: JsonObject, finding: Findi
   const named = nameOf(snapshot, object, references)
   if ('outcome' in named) return named.outcome
   if (typeof meaning !== 'string') {
-    const about = meaning.money ? { money: true, payment: named.payment } : {}
+    const about = meaning.money ? { money: true, ...named } : {}
     return ignored('no_outcome', detail(meaning.undecided), about)
   }
   return {

@@ -312,6 +312,9 @@ export const marks: Readonly<Record<string, Readonly<Record<GatewayReason, Cell>
       person('a sum that is none', (payment) =>
         envelopeOf(written(textAbout(payment, 'paid'), { reversal_amount: '"all"' }), payment),
       ),
+      nobody('an order that nobody tried to pay, and that has run out', (payment) =>
+        envelopeOf(written(textAbout(payment, 'expired'), { payment_id: '""' }), payment),
+      ),
     ],
     invalid_reference: [nobody('an order of another system', of('paid', { order_id: foreign }))],
   },

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startStandIn, type StandInReply } from '../../../test/support/stand-in.ts'
-import { key, official, otherPaymentId, paymentId } from './fixtures/callbacks.ts'
+import {
+  key,
+  official,
+  otherPaymentId,
+  paidOrder,
+  paymentId,
+  signed,
+  verdictOn,
+} from './fixtures/callbacks.ts'
 import { endedOnceAsked, failureOf, paymentOf, startOperations } from './fixtures/operations.ts'
 import { hutko } from './index.ts'
 
@@ -52,7 +60,10 @@ test('a payment without a description is called by its id', async (t) => {
   assert.equal(sent()[0]?.['required_rectoken'], undefined)
 })
 
-test('no text of a payment can shift the signed values', async (t) => {
+/** Without a card's number, which would tell where the order's money ends. */
+const paidByWallet = { ...paidOrder, masked_card: '' }
+
+test('no text of a payment can shift the signed values, or be taken for one of them', async (t) => {
   const descriptions: readonly (readonly [given: string, sent: string])[] = [
     ['a|b||c', 'a/b//c'],
     [' two\r\n\tlines \u0000 ', 'two lines'],
@@ -60,6 +71,8 @@ test('no text of a payment can shift the signed values', async (t) => {
     ['😀'.repeat(600), '😀'.repeat(512)],
     [`${'x'.repeat(1023)}😀`, `${'x'.repeat(1023)}\ufffd`],
     ['||', '//'],
+    ['42', '#42'],
+    ['UAH', '#UAH'],
     [' \n ', `Payment ${paymentId}`],
   ]
   for (const [description, order_desc] of descriptions) {
@@ -70,6 +83,7 @@ test('no text of a payment can shift the signed values', async (t) => {
       returnUrl: 'https://shop.example/return?x=1|2',
     })
     assert.equal(sent()[0]?.['order_desc'], order_desc)
+    assert.equal(verdictOn(signed({ ...paidByWallet, order_desc })), 'valid', order_desc)
     assert.equal(sent()[0]?.['server_callback_url'], 'https://shop.example/a%7Cb/hutko')
     assert.equal(sent()[0]?.['response_url'], 'https://shop.example/return?x=1%7C2')
     assert.deepEqual(provider.faults, [])

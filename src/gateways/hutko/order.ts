@@ -81,8 +81,22 @@ export function readFields(fields: Fields): OrderResult {
   return info === undefined ? malformed('additional_info') : toOrder(texts, info)
 }
 
+/** Of orders that nobody has paid. What nobody tried to pay may have less to say than the others. */
+const unpaid: ReadonlySet<string | undefined> = new Set([
+  'created',
+  'processing',
+  'declined',
+  'expired',
+])
+
 /** All of them come with every callback; one without decides nothing. */
 function toOrder(texts: Texts, info: JsonObject): OrderResult {
+  const read = toWholeOrder(texts, info)
+  if (read.ok || !unpaid.has(texts.order_status)) return read
+  return refused({ ...read.outcome, money: false })
+}
+
+function toWholeOrder(texts: Texts, info: JsonObject): OrderResult {
   const { order_id: id, order_status: status, tran_type: operation } = texts
   const merchantId = texts.merchant_id?.match(digits)?.[0]
   const paymentId = texts.payment_id?.match(digits)?.[0]

@@ -18,10 +18,17 @@ export function plainUrl(url: string): string {
   return url.replaceAll(separator, '%7C')
 }
 
+/**
+ * Should it come back in callbacks, it stands among signed values that are known by their look alone:
+ * a number right behind the merchant, a currency before the order.
+ */
+const mistakable = /^(?:\d+|[A-Z]{3})$/
+
 /** What the payer reads that he pays for. */
 export function descriptionOf({ id, description }: Payment): string {
   const text = plainText(description ?? '')
-  return text === '' ? `Payment ${id}` : text
+  if (text === '') return `Payment ${id}`
+  return mistakable.test(text) ? `#${text}` : text
 }
 
 // Comes back in callbacks, among the signed values: nothing that could pass for another one.

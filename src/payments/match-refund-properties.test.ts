@@ -38,10 +38,12 @@ const paidCount = (rows: readonly RefundRow[]) =>
   rows.filter(({ refund }) => refund.status === 'paid').length
 
 const amounts = fc.bigInt({ min: 0n, max: 9_000n })
+/** Nobody asks for a refund of nothing. */
+const asked = fc.bigInt({ min: 1n, max: 9_000n })
 
 test('running totals in any order, with repetitions: the rows add up to the largest', () => {
   fc.assert(
-    fc.property(fc.array(amounts), fc.array(amounts, { maxLength: 3 }), (totals, own) => {
+    fc.property(fc.array(amounts), fc.array(asked, { maxLength: 3 }), (totals, own) => {
       const ours = own.map((amount, index) => pending(`own ${index}`, amount))
       const rows = totals.map(total).reduce(apply, ours)
       const largest = totals.reduce((most, one) => (one > most ? one : most), 0n)

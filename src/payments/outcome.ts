@@ -85,6 +85,11 @@ export interface PaymentOutcome extends AccountStatement {
    * taken, all of it went back; or, where the report may be about an earlier try, a person looks.
    */
   readonly ifPaid?: 'refunded' | 'review'
+  /**
+   * Of a `paid` one: whoever has a copy of the report can send it again, and it does not say whether
+   * it still holds. Where the payment is canceled, a person looks.
+   */
+  readonly ifCanceled?: 'review'
 }
 
 interface AnyRefundOutcome extends AccountStatement {

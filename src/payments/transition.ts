@@ -37,7 +37,7 @@ function coversCharge(payment: Payment, outcome: PaymentOutcome): boolean {
 }
 
 function decideUnpaid(payment: Payment, outcome: PaymentOutcome): Decision {
-  if (payment.status === 'paid') return ignore('already_paid', outcome.ifPaid !== undefined)
+  if (payment.status === 'paid') return ignore('already_paid', outcome.ifPaid === 'review')
   if (payment.status === outcome.status) return { kind: 'confirm' }
   if (payment.status !== 'pending') return ignore('already_settled', false)
   return { kind: 'move' }

@@ -25,6 +25,7 @@ import { applyPaymentMethod } from './apply-payment-method.ts'
 import { applyPayments, type Target } from './apply-payments.ts'
 import { applyRefund } from './apply-refund.ts'
 import { awaitingKey } from './awaiting.ts'
+import { requeueReleases, reviewLate } from './late-payments.ts'
 import {
   makeRenewals,
   reviewRenewals,
@@ -54,7 +55,9 @@ export async function applyOutcomes(
     const payment = paymentOf(step)
     return isPaymentStep(step) && payment !== undefined ? [{ step, payment }] : []
   })
-  const moved = await applyPayments(db, targets, { payments, ...applying })
+  const results = await applyPayments(db, targets, { payments, ...applying })
+  await requeueReleases(db, targets, payments)
+  const moved = await reviewLate(db, targets, results)
   const applied = await reviewRenewals(db, renewals, new Map([...renewals.applied, ...moved]))
   const several = new Map<Step, readonly Applied[]>()
   for (const { step, payment } of targets) {

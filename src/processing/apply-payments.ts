@@ -8,6 +8,7 @@ import type { Decision } from '../payments/transition.ts'
 import { ignoredResult, type Applied, type Step } from './applied.ts'
 import { awaitingKey } from './awaiting.ts'
 import { decideOutcomes } from './decide-outcomes.ts'
+import { released } from './late-payments.ts'
 import { learnReferences, movePayments } from './move-payments.ts'
 
 /** An outcome and the locked payment that it is about. */
@@ -74,7 +75,9 @@ async function applyRound(
     const result =
       decision.kind === 'superseded'
         ? toClaim(target, newId, { superseded: true, review: decision.review })
-        : toClaim({ ...target, payment: await current(db, target, moved) }, newId)
+        : toClaim({ ...target, payment: await current(db, target, moved) }, newId, {
+            ...(target.step.outcome.ifPaid !== undefined && { detail: released }),
+          })
     applied.set(target, { result, payment: result.payment })
   }
   return applied
@@ -102,10 +105,16 @@ async function current(
   return moved.get(target.payment.id) ?? (await learnReferences(db, target))
 }
 
+interface Marks {
+  readonly superseded?: boolean
+  readonly review?: boolean
+  readonly detail?: string
+}
+
 function toClaim(
   { step, payment }: Target,
   newId: NewId,
-  { superseded = false, review = false } = {},
+  { superseded = false, review = false, detail }: Marks,
 ): Applied & { readonly kind: 'claim'; readonly payment: Payment } {
   const { status } = step.outcome
   return {
@@ -113,6 +122,7 @@ function toClaim(
     type: `payment:${status}`,
     payment,
     review,
+    ...(detail !== undefined && { detail }),
     claim: {
       eventId: newId(),
       dedupKey: paymentDedupKey(status, payment.id),

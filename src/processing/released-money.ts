@@ -11,9 +11,8 @@ export function refundByRelease(
   applied: Applied | undefined,
   charge: Payment,
 ): Step<RefundedTotalOutcome> | undefined {
-  if (outcome.ifPaid !== 'refunded' || applied === undefined || !isOvertaken(applied)) {
-    return undefined
-  }
+  if (outcome.ifPaid !== 'refunded' || applied === undefined) return undefined
+  if (!isOvertaken(applied, charge)) return undefined
   const { merchantAccount, live, amount, currency } = outcome
   return {
     application,
@@ -29,8 +28,8 @@ export function refundByRelease(
   }
 }
 
-/** The payment was paid when this was reported, or has been since. */
-function isOvertaken(applied: Applied): boolean {
-  if (applied.kind === 'claim') return applied.claim.superseded === true
+/** The payment was paid when this was reported, or has been since, by the same batch perhaps. */
+function isOvertaken(applied: Applied, charge: Payment): boolean {
+  if (applied.kind === 'claim') return charge.status === 'paid'
   return applied.kind === 'ignored' && applied.result.reason === 'already_paid'
 }

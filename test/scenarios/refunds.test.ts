@@ -142,23 +142,55 @@ forEachDatabase((engine) => {
     assert.deepEqual(await stated.events(payment), ['PaymentCanceled'])
   })
 
-  test('the same, reported before the payment: a replay finds what it means by then', async () => {
+  test('the same, reported before the payment: that is paid, and the release is looked at again', async () => {
     const payment = await stated.create()
     const call = await stated.say(release(payment))
     const other = await stated.create()
     const uncertain = await stated.say({ ...release(other), ifPaid: 'review' })
     for (const one of [payment, other]) await stated.say(paid(one))
-    for (const { id } of [call, uncertain]) await stated.core.calls.replay(id)
     await stated.retry()
-    const [replayed, flagged] = [
+    const [again, flagged] = [
       await stated.core.calls.get(call.id),
       await stated.core.calls.get(uncertain.id),
     ]
-    assert.ok(replayed && flagged)
-    assert.deepEqual(stated.resultsOf(replayed), ['duplicate', 'applied'])
+    assert.ok(again && flagged)
+    assert.deepEqual(
+      [stated.resultsOf(again), again.needsReview],
+      [['duplicate', 'applied'], false],
+    )
     assert.deepEqual([stated.resultsOf(flagged), flagged.needsReview], [['duplicate'], true])
     assert.deepEqual(await stated.refunds(payment), ['paid 10000'])
+    assert.deepEqual(await stated.events(payment), ['PaymentCanceled', ...onceRefunded])
     assert.deepEqual(await stated.refunds(other), [])
+  })
+
+  test('a release and the payment in one callback, or at once: paid, and gone', async () => {
+    const together = await stated.create()
+    await stated.say(release(together), paid(together))
+    const atOnce = await stated.create()
+    await Promise.all([stated.deliver(release(atOnce)), stated.deliver(paid(atOnce))])
+    await stated.retry()
+    for (const payment of [together, atOnce]) {
+      assert.equal((await stated.details(payment)).status, 'paid')
+      assert.deepEqual(await stated.refunds(payment), ['paid 10000'])
+    }
+  })
+
+  test('an old report pays what was canceled: counted, and a person looks, also when it is tried again', async () => {
+    const doubtful = (payment: Payment): Statement => ({ ...paid(payment), ifCanceled: 'review' })
+    const [payment, fresh] = [await stated.create(), await stated.create()]
+    await stated.say({ ...release(payment), ifPaid: undefined })
+    const marks: unknown[] = []
+    for (const one of [payment, payment, fresh, fresh]) {
+      const { outcome, needsReview } = await stated.say(doubtful(one))
+      marks.push([outcome?.[0]?.result, outcome?.[0]?.detail, needsReview])
+    }
+    assert.deepEqual(marks, [
+      ['applied', 'paid_after_cancel', true],
+      ['duplicate', 'paid_after_cancel', true],
+      ['applied', undefined, false],
+      ['duplicate', undefined, false],
+    ])
   })
 
   test('a running total of nothing is no refund', async () => {

@@ -35,6 +35,13 @@ test('an approved order is paid, as JSON and as a form, and names no provider re
   assert.deepEqual(await meaningOf(formOf(signedFields())), payment('paid'))
 })
 
+test('that an order is approved may be old news, for its payer has it too: a person looks where it was canceled', async () => {
+  const body = jsonOf(signedFields({}))
+  const [paid] = await wayforpay.interpret(wayforpay.parse(requestOf(body)), contextOf())
+  assert.ok(paid?.type === 'payment')
+  assert.equal(paid.ifCanceled, 'review')
+})
+
 test('every status means what the protocol says', async () => {
   const cases: readonly (readonly [status: string, reasonCode: string, unknown])[] = [
     ['Approved', '1100', payment('paid')],

@@ -31,9 +31,11 @@ export async function interpretWayforpay(
   const report = { signed, charge }
   const stated = statedBy(report)
   if (stated === 'money_returned') return readReturnedMoney(report, context)
-  const isPaid = stated.type === 'payment' && stated.status === 'paid'
-  if (!isPaid || !savesCard(fields.get('recToken'))) return [stated]
-  return [stated, ...(await readSavedCard(report, context))]
+  if (stated.type !== 'payment' || stated.status !== 'paid') return [stated]
+  // Its payer has it, too, and the money may be gone since: no time is signed.
+  const paid: PaymentOutcome = { ...stated, ifCanceled: 'review' }
+  if (!savesCard(fields.get('recToken'))) return [paid]
+  return [paid, ...(await readSavedCard(report, context))]
 }
 
 /** What the signed fields say of a charge, as far as they say enough. */

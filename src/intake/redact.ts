@@ -21,7 +21,8 @@ export function redactHeaders(
   for (const [name, value] of Object.entries(headers)) {
     const key = name.toLowerCase()
     const isSecret = credentialHeader.test(key) || credentialHeaders.has(key)
-    const shown = isSecret ? redacted : cut(value, longestValue)
+    // Proxies pass on the URL that was asked for.
+    const shown = isSecret ? redacted : cut(redactUrl(value), longestValue)
     if (length + name.length + shown.length > mostHeaderText) continue
     length += name.length + shown.length
     stored[name] = shown

@@ -73,6 +73,16 @@ test('credential headers are blanked in every spelling; names and other headers 
   assert.deepEqual(Object.fromEntries(shown), plain)
 })
 
+test('a URL that a proxy passes on is blanked as our own is', () => {
+  const url = (value: string) => `/billing/webhooks/stripe?v=2&token=${value}`
+  const sent = { 'x-original-uri': url('canary'), referer: `https://a.example${url('canary')}` }
+  const kept = { 'x-original-uri': url('[redacted]') }
+  assert.deepEqual(redactHeaders(sent, new Set()), {
+    ...kept,
+    referer: `https://a.example${url('[redacted]')}`,
+  })
+})
+
 test('a registry knows the credential headers of the gateways that it lacks, and of its own', () => {
   const [first] = builtin
   assert.ok(first)

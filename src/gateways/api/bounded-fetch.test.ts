@@ -70,6 +70,11 @@ test('the status of an answer counts, however long it is', async () => {
   assert.equal(await api().get('404/4/gzip'), undefined)
 })
 
+test('a status beyond all that there are is a fault of the provider', async () => {
+  assert.equal(await codeOf(api().post('999/0/plain', { json: {} })), 'provider_unreachable')
+  assert.deepEqual(await api().answer('post', '999/0/plain'), { status: 599, body: answer })
+})
+
 test('400 MB that were packed into 400 kB do not get into memory, whatever the status', async () => {
   const { rss: before } = process.memoryUsage()
   for (const status of [200, 402]) {

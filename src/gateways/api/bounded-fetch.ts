@@ -9,7 +9,9 @@ export function boundedFetch(tooLong: () => Error): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init)
     if (response.body === null) return response
-    const { status, statusText, headers } = response
+    const { statusText, headers } = response
+    // None can be made of what is no status at all; that, too, is a fault of the other side.
+    const status = Math.min(response.status, 599)
     const body = response.body.pipeThrough(limitTo(longestReply, tooLong))
     return new Response(body, { status, statusText, headers })
   }

@@ -59,6 +59,13 @@ test('a card number is masked wherever it stands, but not where the gateway read
   assert.equal(maskCardData(text(card), undefined), text(card), 'it is not known what is read')
 })
 
+test('a text of megabytes is masked like any other', () => {
+  const long = 'a'.repeat(10_000_000)
+  assert.equal(masked(`{"cvv":"${long}"}`), '{"cvv":"[masked]"}')
+  const text = (number: string) => `{"a":"${long}","b":"${number}"}`
+  assert.equal(masked(text(card)), text(shown))
+})
+
 test('what only looks like a card number stays', () => {
   const texts = [
     '4111111111111112',

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../kernel/log.ts'
 import { openConnections, type Connection, type Network } from './open-connections.ts'
@@ -15,8 +15,16 @@ export interface ConnectionLimits {
   readonly perAddress: number
 }
 
+/** Requests that one connection may have under way: no gateway sends two before an answer. */
+const mostPipelined = 32
+
 /** Who is connected, and who has to leave so that others can be. */
-export interface LimitedConnections extends Pick<OpenConnections, 'begin' | 'isWaitingForUs'> {
+export interface LimitedConnections extends Pick<OpenConnections, 'isWaitingForUs'> {
+  /**
+   * From here on until its answer is out, the connection of this request is not idle. False: it has
+   * sent too many without waiting for an answer, is closed, and gets none.
+   */
+  begin(incoming: IncomingMessage, outgoing: ServerResponse): boolean
   /** More than three quarters of the places are taken: whoever was answered should leave. */
   readonly isCrowded: boolean
   /** Tells the log what has not been told. */
@@ -26,6 +34,7 @@ export interface LimitedConnections extends Pick<OpenConnections, 'begin' | 'isW
 const notes = {
   refused: 'connections were refused: too many are open',
   closed: 'idle connections were closed: others needed their places',
+  hasty: 'connections were closed: they sent too many requests without waiting for an answer',
 } as const
 
 /**
@@ -44,6 +53,7 @@ export function limitConnections(
     tally(({ count, names }) => log.warn({ [note]: count, addresses: names, most }, notes[note]))
   const refused = tell('refused')
   const closed = tell('closed')
+  const hasty = tell('hasty')
   /** The first of these leaves; false where there is none. */
   const takePlaceOf = ([first]: Iterable<Connection>): boolean => {
     if (first === undefined) return false
@@ -70,11 +80,20 @@ export function limitConnections(
     get isCrowded() {
       return connections.count > crowdedFrom
     },
-    begin: connections.begin,
+    begin: (incoming, outgoing) => {
+      const { socket } = incoming
+      // What was read from a connection before it was closed comes all the same.
+      if (socket.destroyed) return false
+      if (connections.begin(incoming, outgoing) <= mostPipelined) return true
+      hasty.add(connections.networkOf(socket).name)
+      socket.destroy()
+      return false
+    },
     isWaitingForUs: connections.isWaitingForUs,
     end: () => {
       refused.end()
       closed.end()
+      hasty.end()
     },
   }
 }

@@ -26,8 +26,11 @@ export interface OpenConnections {
   networkOf(socket: Socket): Network
   enter(socket: Socket, network: Network): void
   leave(connection: Connection): void
-  /** From here on until its answer is out, the connection of this request is not idle. */
-  begin(incoming: IncomingMessage, outgoing: ServerResponse): void
+  /**
+   * From here on until its answer is out, the connection of this request is not idle. Returns how
+   * many requests of it are under way now, this one included.
+   */
+  begin(incoming: IncomingMessage, outgoing: ServerResponse): number
   /** Whether the sender has done his part, and nothing is on its way to him: he waits for us. */
   isWaitingForUs(socket: Socket): boolean
 }
@@ -75,11 +78,12 @@ export function openConnections(): OpenConnections {
     },
     begin(incoming, outgoing) {
       const connection = connections.get(incoming.socket)
-      if (connection === undefined) return
+      if (connection === undefined) return 1
       connection.underWay += 1
       connection.latest = incoming
       wake(connection)
       outgoing.once('close', () => end(connection))
+      return connection.underWay
     },
     isWaitingForUs(socket) {
       const connection = connections.get(socket)

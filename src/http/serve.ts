@@ -124,7 +124,7 @@ function requestListener(
     },
   )
   return (incoming, outgoing) => {
-    traffic.connections.begin(incoming, outgoing)
+    if (!traffic.connections.begin(incoming, outgoing)) return
     const fault = faultOf(incoming)
     if (fault !== undefined) {
       answerPlainly(outgoing, fault)

@@ -66,14 +66,21 @@ describe('valid callbacks get in while strangers hold all connections that they 
 })
 
 const idleRequest = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+const slowRequest = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n'
 const unfinished = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab'
 
 describe('places for connections', () => {
   const { log, logged } = capturedLog()
   let server: Listening
+  let slowAsked = 0
   before(async () => {
     const app = new Hono()
     app.get('/', (c) => c.text('here'))
+    app.get('/slow', async (c) => {
+      slowAsked += 1
+      await pause(10_000, undefined, { ref: false })
+      return c.text('here')
+    })
     app.post('/body', async (c) => c.text(await c.req.text()))
     app.onError((_error, c) => c.text('cut short', 400))
     // Every address is counted: also the mapped one that IPv4 has on a socket for both.
@@ -136,6 +143,18 @@ describe('places for connections', () => {
     assert.deepEqual(standing(), [true, false, ...Array<boolean>(7).fill(true)])
     asking.socket.write('cd')
     await eventually(() => Promise.resolve(asking.text().includes('abcd') || undefined))
+    await leave()
+  })
+
+  test('who sends ever more requests without waiting for an answer is closed, and logged', async () => {
+    const few = await visit('127.0.0.2', idleRequest.repeat(30))
+    const many = await visit('127.0.0.3', slowRequest.repeat(200))
+    await eventually(() => Promise.resolve(!many.isOpen() || undefined))
+    await eventually(async () => few.text().split('200 OK').length === 31 || undefined)
+    assert.equal(few.isOpen(), true)
+    assert.equal(many.text(), '')
+    assert.ok(slowAsked <= 32, `${slowAsked} were begun`)
+    assert.match(logged.join(''), /"hasty":1,"addresses":\{"127\.0\.0\.3":1\}/)
     await leave()
   })
 

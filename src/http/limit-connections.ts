@@ -16,7 +16,7 @@ export interface ConnectionLimits {
 }
 
 /** Requests that one connection may have under way: no gateway sends two before an answer. */
-const mostPipelined = 32
+const mostPipelined = 16
 
 /** Who is connected, and who has to leave so that others can be. */
 export interface LimitedConnections extends Pick<OpenConnections, 'isWaitingForUs'> {

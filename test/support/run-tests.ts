@@ -1,0 +1,18 @@
+/** Runs all test files: `node --test` would take them by their names, here the slow ones begin. */
+import { globSync } from 'node:fs'
+import { run } from 'node:test'
+import { spec as Spec } from 'node:test/reporters'
+import { globalSetup, globalTeardown } from './global-setup.ts'
+import { slowFirst } from './slow-first.ts'
+import slowestFiles from './slowest-files.ts'
+
+process.once('SIGINT', () => void globalTeardown().finally(() => process.exit(130)))
+
+await globalSetup()
+const files = slowFirst(globSync(['src/**/*.test.ts', 'test/**/*.test.ts']))
+// More than cores: many files wait.
+const events = run({ files: [...files], concurrency: 4, timeout: 300_000 })
+events.on('test:fail', () => (process.exitCode = 1))
+events.once('end', () => void globalTeardown())
+events.compose(new Spec()).pipe(process.stdout)
+events.compose(slowestFiles).pipe(process.stdout)

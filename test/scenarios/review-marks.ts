@@ -1,4 +1,7 @@
+import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { readCredentials } from '../../src/gateways/credentials.ts'
+import { liqpay } from '../../src/gateways/liqpay/index.ts'
 import type { IgnoredReason } from '../../src/payments/outcome.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { CreatePaymentInput } from '../../src/processing/payment-input.ts'
@@ -88,6 +91,24 @@ function brokenEnvelope({ gateway }: Payment): Callback {
     .digest('hex')
   const body = JSON.stringify({ version: '2.0', data, signature })
   return { headers: { 'content-type': 'application/json' }, body }
+}
+
+/** What the payer's browser gets of us to post to LiqPay: signed as LiqPay's callbacks are. */
+function ownForm(payment: Payment): Callback {
+  const checkout = liqpay.checkout
+  assert.ok(checkout?.kind === 'form')
+  const values = {
+    LIQPAY_PRIVATE_KEY: keyOf('liqpay'),
+    LIQPAY_PUBLIC_KEY: payment.merchantAccount ?? '',
+  }
+  const credentials = readCredentials(liqpay, values, { production: false })
+  const urls = { callbackUrl: 'https://shop.example/a', returnUrl: 'https://shop.example/b' }
+  const form = checkout.form(
+    { payment, ...urls, expiresAt: new Date(0), saveCard: false, origin: 'https://shop.example' },
+    credentials,
+  )
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  return { headers, body: new URLSearchParams({ ...form.fields }).toString() }
 }
 
 type GatewayReason =
@@ -259,6 +280,8 @@ export const marks: Readonly<Record<string, Readonly<Record<GatewayReason, Cell>
       person('paid without a number', of('paid', { payment_id: '"тест"' })),
       nobody('declined without a number', of('declined', { payment_id: '"тест"' })),
       person('no version', of('paid', { version: '4' })),
+      person('a status of another kind', of('paid', { status: '7' })),
+      nobody('our own form, which its payer sends back to us', ownForm),
     ],
     invalid_reference: [nobody('an order of another system', of('paid', { order_id: foreign }))],
   },

@@ -52,6 +52,8 @@ export function readFields(fields: JsonObject): CallbackResult {
   if (numberTextOf(fields.get('version')) !== '3') return malformed('version')
   const publicKey = fields.get('public_key')
   if (!isPublicKey(publicKey)) return malformed('public_key')
+  // The form that the payer posts to LiqPay is signed alike: he can send it to us instead.
+  if (!fields.has('status')) return malformed('status', { money: false })
   const status = textOf(fields.get('status'))?.trimEnd()
   if (status === undefined || status === '') return malformed('status')
   const action = textOf(fields.get('action'))
@@ -102,8 +104,8 @@ export function scalarText(value: JsonValue | undefined): string | undefined {
   return numberTextOf(value) ?? textOf(value)
 }
 
-function malformed(field: string): CallbackResult {
-  return refused(ignored('malformed_payload', field))
+function malformed(field: string, about: Pick<IgnoredOutcome, 'money'> = {}): CallbackResult {
+  return refused(ignored('malformed_payload', field, about))
 }
 
 function refused(outcome: IgnoredOutcome): CallbackResult {

@@ -36,7 +36,7 @@ export async function requeueReleases(
 
 /**
  * The results with what a person should look at: a report that may not hold any more has paid what
- * was canceled. Decided anew by every report, for a call that is tried again is marked again.
+ * was canceled. A call that is tried again is marked again; copies of it are not.
  */
 export async function reviewLate(
   db: Kysely<Tables>,
@@ -45,15 +45,16 @@ export async function reviewLate(
 ): Promise<ReadonlyMap<Step, Applied>> {
   const doubtful = targets.filter(({ step, payment }) => isDoubtful(step, payment))
   if (doubtful.length === 0) return applied
-  const { rows } = await sql<{ id: string }>`
-    select distinct payment_id as id from billing.payment_transitions
+  const { rows } = await sql<{ id: string; call: string | null }>`
+    select payment_id as id, webhook_call_id as call from billing.payment_transitions
     where payment_id = any(${idsOf(doubtful)}::uuid[])
       and from_status = 'canceled' and to_status = 'paid'`.execute(db)
-  const late = new Set(rows.map(({ id }) => id))
+  const late = new Map(rows.map(({ id, call }) => [id, call]))
   const marked = new Map(applied)
   for (const { step, payment } of doubtful) {
     const result = applied.get(step)
-    if (result?.kind !== 'claim' || !late.has(payment.id)) continue
+    const isOwn = late.get(payment.id) === step.application.callId
+    if (result?.kind !== 'claim' || !isOwn) continue
     marked.set(step, { ...result, review: true, detail: 'paid_after_cancel' })
   }
   return marked

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { requeueSettleableCalls } from '../../src/processing/awaiting.ts'
+import type { WebhookCall } from '../../src/database/calls.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { settled } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
@@ -180,17 +181,22 @@ forEachDatabase((engine) => {
     const doubtful = (payment: Payment): Statement => ({ ...paid(payment), ifCanceled: 'review' })
     const [payment, fresh] = [await stated.create(), await stated.create()]
     await stated.say({ ...release(payment), ifPaid: undefined })
-    const marks: unknown[] = []
-    for (const one of [payment, payment, fresh, fresh]) {
-      const { outcome, needsReview } = await stated.say(doubtful(one))
-      marks.push([outcome?.[0]?.result, outcome?.[0]?.detail, needsReview])
+    const marksOf = ({ outcome, needsReview }: WebhookCall) => [
+      outcome?.[0]?.result,
+      outcome?.[0]?.detail,
+      needsReview,
+    ]
+    const late = await stated.say(doubtful(payment))
+    assert.deepEqual(marksOf(late), ['applied', 'paid_after_cancel', true])
+    await stated.core.calls.replay(late.id)
+    await stated.retry()
+    const again = await stated.core.calls.get(late.id)
+    assert.deepEqual(again && marksOf(again), ['duplicate', 'paid_after_cancel', true])
+    // Whoever has a copy fills no list by sending it on and on.
+    assert.deepEqual(marksOf(await stated.say(doubtful(payment))), ['duplicate', undefined, false])
+    for (const result of ['applied', 'duplicate']) {
+      assert.deepEqual(marksOf(await stated.say(doubtful(fresh))), [result, undefined, false])
     }
-    assert.deepEqual(marks, [
-      ['applied', 'paid_after_cancel', true],
-      ['duplicate', 'paid_after_cancel', true],
-      ['applied', undefined, false],
-      ['duplicate', undefined, false],
-    ])
   })
 
   test('a running total of nothing is no refund', async () => {

@@ -92,7 +92,7 @@ async function vacuum(database: Database): Promise<void> {
 }
 
 function olderThan(wantedDays: number): RawBuilder<unknown> {
-  return sql`received_at < clock_timestamp() - ${interval(days(wantedDays))}`
+  return sql`received_at < statement_timestamp() - ${interval(days(wantedDays))}`
 }
 
 function prunable(retentionDays: number): RawBuilder<unknown> {

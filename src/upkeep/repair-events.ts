@@ -35,9 +35,9 @@ export async function repairEvents(
   const { rows } = await sql<Selectable<PaymentsTable>>`
     select payment.* from billing.payments as payment
     where payment.status = 'paid'
-      and payment.updated_at > greatest(clock_timestamp() - ${interval(oldest)},
+      and payment.updated_at > greatest(statement_timestamp() - ${interval(oldest)},
         ${lastRun} - ${interval(youngest + overlap)})
-      and payment.updated_at < clock_timestamp() - ${interval(youngest)}
+      and payment.updated_at < statement_timestamp() - ${interval(youngest)}
       and not exists (select from billing.events as event where event.dedup_key = ${keyOfPaid})
       and not exists (select from billing.webhook_calls as call
         where call.payment_id = coalesce(payment.parent_id, payment.id)

@@ -91,6 +91,11 @@ export function ignoredResult(ignoring: Ignoring): Applied & { readonly kind: 'i
   }
 }
 
+/** Whether a person should look at what a source said, whatever becomes of its events. */
+export function needsReview(applied: readonly Applied[]): boolean {
+  return applied.some(({ review }) => review)
+}
+
 /** Ids that an event's row refers to. */
 export function subjectIds(subject: Subject): {
   readonly paymentId: string | null

@@ -31,10 +31,13 @@ function keysOf(payment: Payment): readonly string[] {
   ]
 }
 
-/** What puts a finished call back into the queue as if it had just come. */
+/**
+ * What puts a finished call back into the queue as if it had just come. A mark for a person stays
+ * until its new end says otherwise.
+ */
 export const requeued = sql`
   state = 'pending', attempts = 0, leases_lost = 0, times_returned = 0, awaiting = null,
-  awaiting_also = null, next_attempt_at = clock_timestamp(), processed_at = null, needs_review = false`
+  awaiting_also = null, next_attempt_at = clock_timestamp(), processed_at = null`
 
 /** Called after a payment is committed; returns the ids of the calls that may settle it now. */
 export async function requeueCallsAwaiting(

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import type { CallState, Tables } from '../database/tables.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
 import type { Lease } from '../queue/lease.ts'
-import type { Applied } from './applied.ts'
+import { needsReview, type Applied } from './applied.ts'
 
 const leaseLostName = 'LeaseLost'
 
@@ -41,7 +41,7 @@ export async function finishCalls(
       ${finished.map(({ call }) => call.token)}::uuid[],
       ${finished.map(({ applied }) => stateOf(applied))}::text[],
       ${finished.map(outcomeOf)}::json[],
-      ${finished.map(({ applied }) => applied.some((one) => one.review))}::boolean[],
+      ${finished.map(({ applied }) => needsReview(applied))}::boolean[],
       ${finished.map(({ applied }) => paymentIdOf(applied))}::uuid[],
       ${awaiting.map(([first = null]) => first)}::text[],
       ${awaiting.map(([, second = null]) => second)}::text[]

@@ -6,7 +6,7 @@ import { exceptionText } from '../kernel/exception-text.ts'
 import type { Log } from '../kernel/log.ts'
 import { failLease, type LeasedCall } from '../queue/lease.ts'
 import { callAttempts, nextTry } from '../queue/retry.ts'
-import { subjectIds, type Application, type Applying, type Claim } from './applied.ts'
+import { needsReview, subjectIds, type Application, type Applying, type Claim } from './applied.ts'
 import { applyOutcomes } from './apply-outcomes.ts'
 import { leaseLost } from './finish-call.ts'
 
@@ -34,6 +34,7 @@ export async function recordFailureIn(
     readonly error: unknown
     readonly listener: string
     readonly paymentId: string | undefined
+    readonly review: boolean
   },
 ): Promise<void> {
   if (!(await record(transaction.db, call, failure))) throw leaseLost(call)
@@ -60,10 +61,11 @@ export async function recordLostTransaction(
   for (let tries = 1; ; tries += 1) {
     try {
       await recording.database.transaction(async ({ db }) => {
-        await applyOutcomes(db, [lost.application], recording)
+        const [applied = []] = await applyOutcomes(db, [lost.application], recording)
         await sql`delete from billing.events where id = any(${eventIds}::uuid[])`.execute(db)
         const paymentId = paymentIdIn(lost.claims)
-        const recorded = await record(db, call, { ...recording, error: lost.error, paymentId })
+        const failure = { error: lost.error, paymentId, review: needsReview(applied) }
+        const recorded = await record(db, call, { ...recording, ...failure })
         if (!recorded) throw leaseLost(call)
       })
       return 'failed'
@@ -87,9 +89,10 @@ async function record(
     readonly error: unknown
     readonly listener?: string
     readonly paymentId?: string | undefined
+    readonly review?: boolean
   },
 ): Promise<boolean> {
-  const { error, listener, log, paymentId } = failure
+  const { error, listener, log, paymentId, review } = failure
   const attempt = call.attempts + 1
   const next = nextTry(attempt, callAttempts)
   const entry = { err: error, call: call.id, gateway: call.gateway, attempt, listener }
@@ -101,5 +104,6 @@ async function record(
     after: next.kind === 'retry' ? next.after : undefined,
     exception: where + exceptionText(error, failure.scrub),
     paymentId,
+    review,
   })
 }

@@ -5,7 +5,7 @@ import { assertNever } from '../kernel/errors.ts'
 import { returnLease, type LeasedCall } from '../queue/lease.ts'
 import { mayReturn, returnDelay } from '../queue/retry.ts'
 import type { Committed } from './after-commit.ts'
-import type { Application, Applied, Claim } from './applied.ts'
+import { needsReview, type Application, type Applied, type Claim } from './applied.ts'
 import { applyOutcomes } from './apply-outcomes.ts'
 import { finishCalls, leaseLost } from './finish-call.ts'
 import type { InterpretedCall, Processing } from './process-call.ts'
@@ -90,7 +90,8 @@ async function endPart(
         return giveBackIn(transaction, call, processing)
       }
       const paymentId = applied.find(({ payment }) => payment)?.payment?.id
-      await recordFailureIn(transaction, call, { ...processing, ...told, paymentId })
+      const about = { paymentId, review: needsReview(applied) }
+      await recordFailureIn(transaction, call, { ...processing, ...told, ...about })
       return { kind: 'failed' }
     }
     case 'left':

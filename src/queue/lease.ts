@@ -192,7 +192,10 @@ export async function postponeLease(
   return rows[0]?.pause
 }
 
-/** Records a failed attempt: `after` the next one is due, or none (`undefined`) and it has failed. */
+/**
+ * Records a failed attempt: `after` the next one is due, or none (`undefined`) and it has failed. A
+ * call that has failed is marked for a person: what it tells may be money, and nobody else looks.
+ */
 export async function failLease(
   db: Kysely<Tables>,
   table: QueueTable,
@@ -202,20 +205,29 @@ export async function failLease(
     readonly exception: string
     /** The payment that a call is about, once that is known. */
     readonly paymentId?: string | undefined
+    /** What was made of a call needs a person; one that was marked before stays so. */
+    readonly review?: boolean | undefined
   },
 ): Promise<boolean> {
   const about =
     options.paymentId === undefined ? sql`` : sql`payment_id = ${options.paymentId}::uuid,`
+  const needsReview = options.review === true || options.after === undefined
+  const mark = marks(table) && needsReview ? sql`needs_review = true,` : sql``
   const next =
     options.after === undefined
       ? sql`state = 'failed', processed_at = clock_timestamp()`
       : sql`state = 'pending', next_attempt_at = clock_timestamp() + ${interval(options.after)}`
   const { numAffectedRows } = await sql`
     update ${sql.table(table)}
-    set attempts = attempts + 1, exception = ${options.exception}, ${about}
+    set attempts = attempts + 1, exception = ${options.exception}, ${about} ${mark}
       lease_token = null, lease_until = null, ${next}
     where id = ${options.lease.id}::uuid and lease_token = ${options.lease.token}::uuid`.execute(db)
   return numAffectedRows === 1n
+}
+
+/** Only calls are marked for a person. */
+function marks(table: QueueTable): boolean {
+  return table === 'billing.webhook_calls'
 }
 
 export interface ExpiredLeases {
@@ -227,15 +239,16 @@ export interface ExpiredLeases {
 
 /** Takes rows back from workers that died or hang. */
 export async function expireLeases(db: Kysely<Tables>, table: QueueTable): Promise<ExpiredLeases> {
+  const isGivenUp = sql`leases_lost + 1 >= ${leasesBeforeFailure}`
+  const mark = marks(table) ? sql`needs_review = needs_review or ${isGivenUp},` : sql``
   const { rows } = await sql<{ state: string }>`
     update ${sql.table(table)} as row
-    set state = case when leases_lost + 1 >= ${leasesBeforeFailure} then 'failed' else 'pending' end,
-      exception = case when leases_lost + 1 >= ${leasesBeforeFailure}
+    set state = case when ${isGivenUp} then 'failed' else 'pending' end, ${mark}
+      exception = case when ${isGivenUp}
         then 'worker lost: ' || (leases_lost + 1) || ' workers died while they held this row'
         else exception end,
       leases_lost = leases_lost + 1, next_attempt_at = clock_timestamp(),
-      processed_at = case when leases_lost + 1 >= ${leasesBeforeFailure}
-        then clock_timestamp() end,
+      processed_at = case when ${isGivenUp} then clock_timestamp() end,
       lease_token = null, lease_until = null
     from (
       select id from ${sql.table(table)}

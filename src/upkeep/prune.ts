@@ -37,7 +37,7 @@ const vacuumLimitMs = minutes(1)
 /**
  * Deletes finished calls older than the window, in small transactions. Their events stay: they are
  * the claims, and an old callback sent once more must still fire nothing. Calls that need a person
- * stay too, for 400 days at most.
+ * stay too, for 400 days at most: also what failed, for its event may never have been dispatched.
  */
 export async function prune(database: Database, options: PruneOptions): Promise<PruneResult> {
   const { retentionDays, onProgress, log } = options
@@ -95,10 +95,13 @@ function olderThan(wantedDays: number): RawBuilder<unknown> {
   return sql`received_at < statement_timestamp() - ${interval(days(wantedDays))}`
 }
 
+/** A failed call is marked, but for one that an older version gave up. */
+const needsPerson = sql`(needs_review or state = 'failed')`
+
 function prunable(retentionDays: number): RawBuilder<unknown> {
   const reviewDays = Math.max(retentionDays, longestReviewDays)
   return sql`state in ('processed', 'ignored', 'failed') and ${olderThan(retentionDays)}
-    and (not needs_review or ${olderThan(reviewDays)})`
+    and (not ${needsPerson} or ${olderThan(reviewDays)})`
 }
 
 async function countPrunable(db: Kysely<Tables>, retentionDays: number): Promise<number> {
@@ -106,7 +109,7 @@ async function countPrunable(db: Kysely<Tables>, retentionDays: number): Promise
 }
 
 async function countKept(db: Kysely<Tables>, retentionDays: number): Promise<number> {
-  return count(db, sql`needs_review and ${olderThan(retentionDays)}`)
+  return count(db, sql`${needsPerson} and ${olderThan(retentionDays)}`)
 }
 
 async function count(db: Kysely<Tables>, where: RawBuilder<unknown>): Promise<number> {

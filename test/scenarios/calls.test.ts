@@ -137,24 +137,24 @@ forEachDatabase((engine) => {
       return call.id
     }
 
-    test('prune deletes finished calls older than 30 days, and nothing else', async () => {
+    test('prune deletes what ended more than 30 days ago, what failed after 400, and nothing else', async () => {
       const gone = [
         await storeAged('processed', 31),
         await storeAged('ignored', 31),
-        await storeAged('failed', 31),
+        await storeAged('failed', 401),
       ]
       const kept = [
         await storeAged('pending', 400),
         await storeAged('processing', 400),
         await storeAged('processed', 29),
-        await storeAged('failed', 29),
+        await storeAged('failed', 399),
       ]
       const progress: number[] = []
       assert.deepEqual(await billing.core.prune((deleted) => progress.push(deleted)), {
         deletedCalls: 3,
         deletedFailedCalls: 1,
         deletedReviewCalls: 0,
-        keptReviewCalls: 0,
+        keptReviewCalls: 1,
       })
       assert.deepEqual(progress, [3])
       for (const id of gone) assert.equal(await billing.core.calls.get(id), undefined)
@@ -183,7 +183,8 @@ forEachDatabase((engine) => {
       })
       for (const id of gone) assert.equal(await billing.core.calls.get(id), undefined)
       for (const id of kept) assert.ok(await billing.core.calls.get(id))
-      const warned = (message: string) => log.lines.find(({ msg }) => msg === message)?.['calls']
+      const warned = (message: string) =>
+        log.lines.findLast(({ msg }) => msg === message)?.['calls']
       assert.equal(warned('pruned calls that nobody had looked at'), 1)
       assert.equal(warned('calls are kept that need a person to look at them'), 2)
       await sql`update billing.webhook_calls set needs_review = false`.execute(db)
@@ -357,6 +358,7 @@ forEachDatabase((engine) => {
       }
       const call = await billing.core.calls.get(id)
       assert.equal(call?.state, 'failed')
+      assert.equal(call.needsReview, true)
       assert.equal(call.attempts, 0)
       assert.match(call.exception ?? '', /^worker lost: 10 workers died/)
       await billing.core.calls.replay(id)

@@ -73,13 +73,12 @@ function knownUuid(text: string): string {
 
 /** Why a call did not do what was expected of it; of an exception the first line. */
 function remark(call: WebhookCall): string {
-  if (call.state === 'pending' || call.state === 'failed') {
-    return call.exception?.split('\n', 1)[0] ?? ''
-  }
+  const isOpen = call.state === 'pending' || call.state === 'failed'
   const reasons = (call.outcome ?? []).flatMap((one) => ('reason' in one ? [one.reason] : []))
-  return [...(call.needsReview ? ['needs review'] : []), reasons.join(', ')]
-    .filter((part) => part !== '')
-    .join(': ')
+  const why = isOpen ? call.exception?.split('\n', 1)[0] : reasons.join(', ')
+  // Whatever failed needs one.
+  const mark = call.needsReview && call.state !== 'failed' ? 'needs review' : ''
+  return [mark, why ?? ''].filter((part) => part !== '').join(': ')
 }
 
 async function show(id: string, _options: unknown, command: Command): Promise<void> {

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { sql } from 'kysely'
+import type { WebhookCall } from '../../src/database/calls.ts'
+import type { ListenerContext } from '../../src/processing/listener.ts'
+import { newPayment, openBilling, settled } from '../support/billing.ts'
+import { onPostgres } from '../support/databases.ts'
+import { openStated, paid, refund, type StatedBilling } from '../support/stated-billing.ts'
+import { statedCall, stating } from '../support/stating-gateway.ts'
+
+/** What a listener does to a call: nothing, or it fails, or it takes the transaction with it. */
+type Trouble = 'none' | 'throws' | 'commits'
+
+onPostgres((engine) => {
+  let stated: StatedBilling
+  let trouble: Trouble = 'none'
+  const listener = async (_event: unknown, { tx }: ListenerContext) => {
+    if (trouble === 'commits') await tx.query('commit')
+    if (trouble !== 'none') throw new Error('the shop is closed')
+  }
+  before(async () => {
+    stated = await openStated(engine, {
+      listen: ({ core }) => {
+        core.on('PaymentSucceeded', listener, { name: 'grant' })
+        core.on('PaymentRefunded', listener, { name: 'take back' })
+      },
+    })
+  })
+  beforeEach(() => {
+    trouble = 'none'
+  })
+  after(() => stated.close())
+
+  const makeDue = () =>
+    sql`update billing.webhook_calls set next_attempt_at = clock_timestamp()
+      where state = 'pending'`.execute(stated.database.db)
+  /** Each attempt of it fails; how it stands after each. */
+  const failThrice = async (call: WebhookCall) => {
+    const standings: string[] = []
+    for (const attempt of [1, 2, 3]) {
+      await makeDue()
+      const { state, needsReview } = await stated.attempted(call, attempt)
+      standings.push(`${state} ${needsReview}`)
+    }
+    return standings
+  }
+  const latest = async () => {
+    const [call] = (await stated.core.calls.list({ limit: 1 })).data
+    assert.ok(call)
+    return call
+  }
+  const replayed = async ({ id }: WebhookCall) => {
+    await stated.core.calls.replay(id)
+    await stated.retry()
+    const call = await stated.core.calls.get(id)
+    return `${call?.state} ${call?.needsReview}`
+  }
+  const age = ({ id }: WebhookCall, days: number) =>
+    sql`update billing.webhook_calls
+      set received_at = clock_timestamp() - make_interval(days => ${days}::int)
+      where id = ${id}::uuid`.execute(stated.database.db)
+
+  for (const kind of ['throws', 'commits'] as const) {
+    test(`what a person must look at is marked though each listener ${kind}`, async () => {
+      const payment = await stated.createPaid()
+      trouble = kind
+      await stated.deliver(refund(payment, `re_${kind}`, { amount: 30_000n }))
+      const call = await latest()
+      assert.deepEqual(await failThrice(call), ['pending true', 'pending true', 'failed true'])
+      trouble = 'none'
+      assert.equal(await replayed(call), 'processed true')
+    })
+  }
+
+  test('a call that fails for good is marked, kept, and brings its event when it is replayed', async () => {
+    const payment = await stated.create()
+    trouble = 'throws'
+    await stated.deliver(paid(payment))
+    const call = await latest()
+    assert.deepEqual(await failThrice(call), ['pending false', 'pending false', 'failed true'])
+    await age(call, 31)
+    const { deletedCalls, keptReviewCalls } = await stated.core.prune()
+    assert.deepEqual({ deletedCalls, keptReviewCalls }, { deletedCalls: 0, keptReviewCalls: 1 })
+    trouble = 'none'
+    assert.equal(await replayed(call), 'processed false')
+    assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
+    assert.equal((await stated.core.prune()).deletedCalls, 1)
+  })
+
+  test('one that an older version gave up without a mark is kept as long', async () => {
+    const call = await stated.say(paid(await stated.create()))
+    await sql`update billing.webhook_calls set state = 'failed'
+      where id = ${call.id}::uuid`.execute(stated.database.db)
+    await age(call, 399)
+    await stated.core.prune()
+    assert.ok(await stated.core.calls.get(call.id))
+    await age(call, 401)
+    await stated.core.prune()
+    assert.equal(await stated.core.calls.get(call.id), undefined)
+  })
+
+  test('a marked call that is replayed keeps its mark till its new end, and is not pruned', async () => {
+    await using billing = await openBilling(engine, { extraGateways: [stating] })
+    const { core, database } = billing
+    const worker = await core.work()
+    const payment = await newPayment(core, { gateway: 'stating', amount: 10_000 })
+    for (const statement of [{ ...paid(payment), amount: 1n }, paid(payment)]) {
+      assert.equal((await core.receive(statedCall([statement]))).status, 200)
+      await settled(core)
+    }
+    const [failed, differing] = (await core.calls.list({})).data
+    assert.ok(failed && differing)
+    await sql`update billing.webhook_calls
+      set received_at = clock_timestamp() - interval '31 days', needs_review = true,
+        state = case when id = ${failed.id}::uuid then 'failed' else state end`.execute(database.db)
+    await worker.stop()
+    await core.calls.replay(differing.id)
+    await core.calls.replayFailed()
+    const stateOf = async ({ id }: WebhookCall) => {
+      const { state, needsReview } = (await core.calls.get(id)) ?? {}
+      return `${state} ${needsReview}`
+    }
+    assert.equal(await stateOf(differing), 'pending true')
+    assert.equal(await stateOf(failed), 'pending true')
+    assert.equal((await core.prune()).deletedCalls, 0)
+    await core.work()
+    await settled(core)
+    assert.equal(await stateOf(differing), 'ignored true')
+    assert.equal(await stateOf(failed), 'processed false')
+  })
+})

@@ -37,9 +37,9 @@ const schema = z.strictObject({
     .optional(),
   http: z
     .strictObject({
-      max_connections: z.int().min(10).optional(),
-      connections_per_address: z.int().positive().optional(),
-      keep_alive_seconds: z.int().positive().optional(),
+      max_connections: z.int().min(10).max(1_000_000).optional(),
+      connections_per_address: z.int().positive().max(1_000_000).optional(),
+      keep_alive_seconds: z.int().positive().max(3_600).optional(),
     })
     .optional(),
   billing: z

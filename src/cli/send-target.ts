@@ -24,6 +24,6 @@ export function requireConsent(production: boolean, yes: boolean): void {
   if (!production || yes) return
   throw new QuittanceError(
     'send_in_production',
-    'under NODE_ENV=production this settles a real payment, for which nobody may have paid',
+    'under NODE_ENV=production this settles a real payment, whether anybody has paid it or not',
   )
 }

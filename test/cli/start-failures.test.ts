@@ -109,6 +109,12 @@ const rows: readonly Row[] = [
     line: /quittance\.config\.js: webhook.*pruneAfterDays.*the keys are path, middleware, prune_after_days, max_body_bytes /,
   },
   {
+    name: 'a keep-alive of days in quittance.config, which no timer can wait for',
+    env: {},
+    config: 'export default { http: { keep_alive_seconds: 3_000_000 } }',
+    line: /quittance\.config\.js: http\.keep_alive_seconds: .*3600/,
+  },
+  {
     name: 'a listener in quittance.config that is no function',
     env: {},
     config: 'export default { listeners: { PaymentSucceeded: 5 } }',

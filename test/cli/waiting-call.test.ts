@@ -17,7 +17,7 @@ test('a call that waits is shown with the time when it is due', async () => {
     const [headings, row = ''] = await quittance('calls', 'list')
     assert.match(headings ?? '', /received \(UTC\)$/)
     const shown = await quittance('calls', 'show', row.slice(0, 36))
-    assert.ok(shown.includes('state       pending, 0 attempts'), shown.join('\n'))
+    assert.ok(shown.includes('state       pending, 0 failed attempts'), shown.join('\n'))
     const due = shown.find((line) => line.startsWith('due ')) ?? ''
     const received = shown.find((line) => line.startsWith('received ')) ?? ''
     assert.ok(Math.abs(timeIn(due) - timeIn(received)) < 60_000, `${due}, ${received}`)

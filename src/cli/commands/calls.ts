@@ -97,7 +97,7 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   print(`gateway     ${call.gateway}`)
   print(`url         ${visible(call.url)}`)
   print(`received    ${call.receivedAt.toISOString()}`)
-  print(`state       ${call.state}, ${call.attempts} attempts`)
+  print(`state       ${call.state}, ${call.attempts} failed attempts`)
   if (view.next_attempt_at !== null) print(`due         ${view.next_attempt_at}`)
   if (call.needsReview) print('            needs review')
   if (call.paymentId !== null) print(`payment     ${call.paymentId}`)

@@ -84,6 +84,7 @@ export type {
   AccountStatement,
   ClaimedReference,
   DisputeOutcome,
+  AboutMoney,
   IgnoredOutcome,
   IgnoredReason,
   Outcome,

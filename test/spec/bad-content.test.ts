@@ -96,7 +96,9 @@ describe('bad inputs, J: statuses', () => {
 
     for (const lexeme of ['true', '1', 'null', '[]', '{}', '""', undefined]) {
       test(`${name}: the status ${lexeme} is not paid`, async () => {
-        assertUndecided(await says(name, { [status[name] ?? '']: lexeme }), name)
+        const result = await says(name, { [status[name] ?? '']: lexeme })
+        // LiqPay's without a status is our own form, which its payer holds: he must not fill reviews.
+        assertUndecided(result, name, name !== 'liqpay' || lexeme !== undefined)
       })
     }
 

@@ -38,7 +38,10 @@ export async function openLog(level: 'info' | 'warn'): Promise<CommandLog> {
       open = false
       const finished = once(sink, 'finish')
       sink.end()
-      await Promise.race([finished, pause(flushLimit)])
+      // What is left of the limit must not keep the process either.
+      const limit = new AbortController()
+      await Promise.race([finished, pause(flushLimit, undefined, { signal: limit.signal })])
+      limit.abort()
       sink.destroy()
     },
   }

@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import { classifyFailure, isReadOnly } from './failure.ts'
-import { createRenewal, type Renewal } from './renewal.ts'
+import { createReconnecting, type Reconnecting } from './reconnect.ts'
 import type { Tables } from './tables.ts'
 
 /** Where the database is: a PostgreSQL server, or the socket of a running embedded one. */
@@ -29,7 +29,7 @@ export interface Transaction {
   destroy(): void
 }
 
-export interface Database extends Renewal {
+export interface Database extends Reconnecting {
   readonly kind: DatabaseTarget['kind']
   /** For single statements: each is its own transaction. */
   readonly db: Kysely<Tables>
@@ -70,11 +70,11 @@ export function connect(options: ConnectOptions): Database {
   })
   // So does a client in use; whoever waits for its answer gets the same error as a rejection.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const renewal = createRenewal(pool)
+  const reconnecting = createReconnecting(pool)
   /** Whether the connection that met it must not be used again. */
   const isOver = (error: unknown) => {
     const readOnly = isReadOnly(error)
-    if (readOnly) renewal.renew()
+    if (readOnly) reconnecting.reconnect()
     return readOnly || classifyFailure(error) === 'lost'
   }
   const db = new Kysely<Tables>({
@@ -86,7 +86,7 @@ export function connect(options: ConnectOptions): Database {
     pool,
     connection,
     transaction: (work) => runTransaction(pool, work, isOver),
-    ...renewal,
+    ...reconnecting,
     // Kysely ends its pool, and only if it ever used it.
     close: async () => {
       closing = true

@@ -80,11 +80,11 @@ function listen(database: Database, onNotify: () => void, log: Log): () => Promi
       once(error)
     }
   }
-  const stopRenewals = database.onRenew(() => drop(new Error('it led to a read-only server')))
+  const forget = database.onReconnect(() => drop(new Error('it led to a read-only server')))
   void open()
   return async () => {
     stopped = true
-    stopRenewals()
+    forget()
     clearTimeout(pause)
     await current?.end().catch(() => {})
   }

@@ -36,7 +36,7 @@ export async function readReadiness(database: Database): Promise<Readiness> {
     from billing.webhook_calls where state = 'pending'`.execute(database.db)
   const row = rows[0] ?? { pending: 0n, oldest: 0, read_only: true, unconfirmed: false }
   // Reading meets no error there, and would go on there for as long as the connections live.
-  if (row.read_only) database.renew()
+  if (row.read_only) database.reconnect()
   const oldestPendingSeconds = Math.max(0, Math.round(row.oldest))
   const problems = [
     ...(row.read_only ? ['the database is read-only'] : []),

@@ -1,17 +1,17 @@
 import type pg from 'pg'
 
 /** Makes connections anew after a failover: those that are open lead where the name led before. */
-export interface Renewal {
-  /** Ends the idle ones; whoever needs one opens it. */
-  renew(): void
-  /** For connections beside the pool: told at each renewal, until the returned function is called. */
-  onRenew(listener: () => void): () => void
+export interface Reconnecting {
+  /** Ends the idle connections of the pool; whoever needs one opens it. */
+  reconnect(): void
+  /** For connections beside the pool: told each time, until the returned function is called. */
+  onReconnect(listener: () => void): () => void
 }
 
-export function createRenewal(pool: pg.Pool): Renewal {
+export function createReconnecting(pool: pg.Pool): Reconnecting {
   const listeners = new Set<() => void>()
   return {
-    renew() {
+    reconnect() {
       // A pool has no way to end what is idle but to take it.
       for (let idle = pool.idleCount; idle > 0; idle -= 1) {
         pool.connect().then(
@@ -19,9 +19,9 @@ export function createRenewal(pool: pg.Pool): Renewal {
           () => {},
         )
       }
-      for (const told of listeners) told()
+      for (const listener of listeners) listener()
     },
-    onRenew(listener) {
+    onReconnect(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },

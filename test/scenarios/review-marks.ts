@@ -83,15 +83,18 @@ const intent = () => ({ providerReference: `pi_3PqReviewMarks${(made += 1)}` })
 const elsewhere = (make: Report['make']) => (payment: Payment) =>
   make({ ...payment, checkoutReference: 'txn_01hv8gq3318ktkfengj2r75gother' })
 
-/** hutko's protocol 2.0, whose signature covers a text in which nothing is to be read. */
-function brokenEnvelope({ gateway }: Payment): Callback {
-  const data = Buffer.from('{"order":').toString('base64')
+/** hutko's protocol 2.0, whose signature covers a text, whatever is to be read in it. */
+function enveloped(text: string, { gateway }: Payment): Callback {
+  const data = Buffer.from(text).toString('base64')
   const signature = createHash('sha1')
     .update(`${keyOf(gateway)}|${data}`)
     .digest('hex')
   const body = JSON.stringify({ version: '2.0', data, signature })
   return { headers: { 'content-type': 'application/json' }, body }
 }
+/** An order with these fields written so. */
+const envelope = (scenario: string, changes: Changes) => (payment: Payment) =>
+  enveloped(`{"order":${written(textAbout(payment, scenario), changes)}}`, payment)
 
 /** What the payer's browser gets of us to post to LiqPay: signed as LiqPay's callbacks are. */
 function ownForm(payment: Payment): Callback {
@@ -160,6 +163,7 @@ export const marks: Readonly<Record<string, Readonly<Record<GatewayReason, Cell>
         }),
       ),
       nobody('a slow method', of('pending')),
+      person('a checkout that expired, and is paid', of('expired', { payment_status: '"paid"' })),
       person(
         'an intent that succeeded, and says otherwise',
         of('intent_paid', {
@@ -330,13 +334,14 @@ export const marks: Readonly<Record<string, Readonly<Record<GatewayReason, Cell>
       nobody('in progress', of('pending')),
       nobody('a card that was checked', of('declined', { tran_type: '"verification"' })),
     ],
-    unreadable_payload: [person('an envelope of no JSON', brokenEnvelope)],
+    unreadable_payload: [
+      person('an envelope of no JSON', (payment) => enveloped('{"order":', payment)),
+    ],
     malformed_payload: [
-      person('a sum that is none', (payment) =>
-        envelopeOf(written(textAbout(payment, 'paid'), { reversal_amount: '"all"' }), payment),
-      ),
-      nobody('an order that nobody tried to pay, and that has run out', (payment) =>
-        envelopeOf(written(textAbout(payment, 'expired'), { payment_id: '""' }), payment),
+      person('a sum that is none', envelope('paid', { reversal_amount: '"all"' })),
+      nobody(
+        'an order that nobody tried to pay, and that has run out',
+        envelope('expired', { payment_id: '""' }),
       ),
     ],
     invalid_reference: [nobody('an order of another system', of('paid', { order_id: foreign }))],
@@ -353,13 +358,4 @@ export const marks: Readonly<Record<string, Readonly<Record<GatewayReason, Cell>
       })),
     ],
   },
-}
-
-function envelopeOf(order: string, { gateway }: Payment): Callback {
-  const data = Buffer.from(`{"order":${order}}`).toString('base64')
-  const signature = createHash('sha1')
-    .update(`${keyOf(gateway)}|${data}`)
-    .digest('hex')
-  const body = JSON.stringify({ version: '2.0', data, signature })
-  return { headers: { 'content-type': 'application/json' }, body }
 }

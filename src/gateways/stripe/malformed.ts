@@ -1,7 +1,7 @@
 import { ignored, type Outcome } from '../../payments/outcome.ts'
 import { isJsonObject } from '../body/json.ts'
 import type { Snapshot } from './payload.ts'
-import { clientReference, statedReference } from './reference.ts'
+import { namedReference } from './reference.ts'
 
 /** Events of these tell that nobody has paid. */
 const unpaid = /\.(?:expired|canceled|payment_failed|async_payment_failed)$/
@@ -11,7 +11,7 @@ export function malformed({ type, object }: Snapshot, field: string): Outcome {
   if (unpaid.test(type)) return ignored('malformed_payload', field, { money: false })
   // What has no fields says nothing of whose it is.
   if (!isJsonObject(object)) return ignored('malformed_payload', field)
-  const reference = statedReference(object) ?? clientReference(object)
+  const reference = namedReference(object)
   const about = reference?.ok
     ? { money: true, payment: { id: reference.paymentId } }
     : { money: false }

@@ -20,14 +20,15 @@ export function statedReference(object: JsonObject): ReferenceResult | undefined
  * The same of a Checkout Session's `client_reference_id`, which the payer writes where a Payment
  * Link began it: https://docs.stripe.com/payment-links/url-parameters
  */
-export function clientReference(session: JsonObject): ReferenceResult | undefined {
-  const reference = given(session.get('client_reference_id'))
-  return reference === undefined ? undefined : toReference(reference)
-}
-
 export function claimIn(session: JsonObject): ClaimedReference | undefined {
   const reference = given(session.get('client_reference_id'))
   return reference === undefined ? undefined : { id: shown(reference), by: 'payer' }
+}
+
+/** The payment that an object names, whoever can have written that; undefined where it names none. */
+export function namedReference(object: JsonObject): ReferenceResult | undefined {
+  const client = given(object.get('client_reference_id'))
+  return statedReference(object) ?? (client === undefined ? undefined : toReference(client))
 }
 
 /** The subscription's metadata as the invoice keeps them, or the invoice's own. */

@@ -1,6 +1,6 @@
 import {
   ignored,
-  type IgnoredOutcome,
+  type AboutMoney,
   type Outcome,
   type PaymentOutcome,
 } from '../../payments/outcome.ts'
@@ -11,7 +11,7 @@ import { moneyOf, shownField, type StatedMoney } from './fields.ts'
 import { malformed } from './malformed.ts'
 import { toOutcome, undecided, type Meaning } from './meaning.ts'
 import { isId, readObject, subscriptionOf, type Snapshot } from './payload.ts'
-import { clientReference, statedReference } from './reference.ts'
+import { namedReference } from './reference.ts'
 import { savedCard } from './saved-card.ts'
 import { setupSession } from './setup-intent.ts'
 
@@ -79,8 +79,8 @@ export function sessionOutcome(
 }
 
 /** Money that goes another way than any that we know: of ours, if it names a payment. */
-function paidFor(session: JsonObject): Pick<IgnoredOutcome, 'money' | 'payment'> {
-  const reference = statedReference(session) ?? clientReference(session)
+function paidFor(session: JsonObject): AboutMoney {
+  const reference = namedReference(session)
   if (session.get('payment_status') !== 'paid' || reference?.ok !== true) return {}
   return { money: true, payment: { id: reference.paymentId } }
 }
@@ -117,7 +117,9 @@ function asyncPaymentSucceeded(session: JsonObject): Meaning {
 }
 
 function expired(session: JsonObject): Meaning {
-  if (session.get('payment_status') === 'paid') return undecided(session, 'payment_status')
+  if (session.get('payment_status') === 'paid') {
+    return undecided(session, 'payment_status', { money: true })
+  }
   return session.get('status') === 'expired' ? 'canceled' : undecided(session, 'status')
 }
 

@@ -5,7 +5,7 @@ import { noKey, type LookUps, type StripeApi } from './api.ts'
 import { shownField } from './fields.ts'
 import { isId, readObject, type Snapshot, type StripeEvent } from './payload.ts'
 import { attached, expandedMethod, methodDetails, methodPrefixes } from './payment-method.ts'
-import { clientReference, statedReference, type ReferenceResult } from './reference.ts'
+import { namedReference } from './reference.ts'
 
 /**
  * It names the card by its id alone. Without the API, or while that does not answer, the card is
@@ -38,9 +38,10 @@ export async function setupSession(
   const read = readObject(snapshot, 'checkout.session', 'cs_')
   if ('malformed' in read) return [ignored('malformed_payload', read.malformed, { money: false })]
   const id = read.object.get('setup_intent')
-  if (!isId(id, 'seti_'))
+  if (!isId(id, 'seti_')) {
     return [ignored('malformed_payload', 'data.object.setup_intent', { money: false })]
-  const reference = referenceOf(read.object)
+  }
+  const reference = namedReference(read.object)
   if (reference?.ok === false) return [reference.outcome]
   if (api === undefined) return [ignored('no_outcome', `mode setup: ${noKey}`)]
   const setup = await setupWithMethod(api, id)
@@ -48,9 +49,12 @@ export async function setupSession(
   return [savedBy(snapshot, read.object, setup)]
 }
 
-/** What the setup saved, as far as it names it; `stated` carries our reference. */
+/**
+ * What the setup saved, as far as it names it; `stated` carries our reference. No link of Stripe's
+ * begins a checkout that only saves a card: whatever names a payment there is our server's.
+ */
 function savedBy(snapshot: Snapshot, stated: JsonObject, setup: JsonObject): Outcome {
-  const reference = referenceOf(stated)
+  const reference = namedReference(stated)
   if (reference?.ok === false) return reference.outcome
   if (setup.get('status') !== 'succeeded') {
     return ignored('no_outcome', detail(`setup ${shownField(setup, 'status')}`))
@@ -58,19 +62,15 @@ function savedBy(snapshot: Snapshot, stated: JsonObject, setup: JsonObject): Out
   const value = setup.get('payment_method')
   const expanded = expandedMethod(value)
   const id = expanded?.id ?? value
-  if (!isId(id, ...methodPrefixes))
+  if (!isId(id, ...methodPrefixes)) {
     return ignored('malformed_payload', 'payment_method', { money: false })
+  }
   return attached(snapshot, {
     id,
     details: expanded === undefined ? {} : methodDetails(expanded.method),
     customer: expanded?.method.get('customer') ?? setup.get('customer'),
     payment: reference && { id: reference.paymentId },
   })
-}
-
-/** No link of Stripe's begins a checkout that only saves a card: what it carries is our server's. */
-function referenceOf(object: JsonObject): ReferenceResult | undefined {
-  return statedReference(object) ?? clientReference(object)
 }
 
 function setupWithMethod(api: StripeApi, id: string) {

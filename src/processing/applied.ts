@@ -2,7 +2,7 @@ import type { EventType } from '../events/catalogue.ts'
 import type { Registry } from '../gateways/registry.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import type { NewId } from '../kernel/ids.ts'
-import type { IgnoredReason, Outcome, OutcomeResult } from '../payments/outcome.ts'
+import type { IgnoredReason, Outcome, OutcomeResult, PaymentOutcome } from '../payments/outcome.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
 
@@ -18,6 +18,12 @@ export interface Application {
 export interface Step<Stated extends Outcome = Outcome> {
   readonly application: Application
   readonly outcome: Stated
+}
+
+/** What is stated of a payment, and the payment under its lock. */
+export interface Target {
+  readonly step: Step<PaymentOutcome>
+  readonly payment: Payment
 }
 
 /** What applying needs besides the database. */

@@ -1,7 +1,4 @@
 import type { Kysely } from 'kysely'
-import { findPaymentIds } from '../database/find-payment-ids.ts'
-import { lockPayments } from '../database/payments.ts'
-import { keepSubscription } from '../database/subscriptions.ts'
 import type { Tables } from '../database/tables.ts'
 import { assertNever } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
@@ -10,7 +7,6 @@ import {
   type IgnoredOutcome,
   type Outcome,
   type PaymentOutcome,
-  type PaymentReference,
 } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import {
@@ -19,20 +15,21 @@ import {
   type Applied,
   type Applying,
   type Step,
+  type Target,
 } from './applied.ts'
 import { applyDispute } from './apply-dispute.ts'
 import { applyPaymentMethod } from './apply-payment-method.ts'
-import { applyPayments, type Target } from './apply-payments.ts'
+import { applyPayments } from './apply-payments.ts'
 import { applyRefund } from './apply-refund.ts'
 import { awaitingKey } from './awaiting.ts'
-import { requeueReleases, reviewLate } from './late-payments.ts'
-import {
-  makeRenewals,
-  reviewRenewals,
-  subscriptionsToKeep,
-  type Renewals,
-} from './make-renewals.ts'
+import { claimOf, findPayments, isPaymentStep, type FoundPayments } from './find-payments.ts'
+import { reviewLate } from './late-payments.ts'
+import { reviewRenewals } from './make-renewals.ts'
 import { refundByRelease } from './released-money.ts'
+import { requeueReleases } from './requeue-releases.ts'
+
+/** What each step came to: an event, several, a change, or nothing. */
+type Results = Map<Step, readonly Applied[]>
 
 /**
  * Applies what callbacks say: locks the payments' rows in the order of their ids, decides each
@@ -49,35 +46,52 @@ export async function applyOutcomes(
   const steps = applications.map((application) =>
     application.outcomes.map((outcome) => ({ application, outcome })),
   )
-  const { payments, ids, renewals } = await findPayments(db, steps.flat(), applying)
-  const paymentOf = (step: Step) => payments.get(ids.get(step) ?? '')
-  const targets = steps.flat().flatMap((step): readonly Target[] => {
-    const payment = paymentOf(step)
-    return isPaymentStep(step) && payment !== undefined ? [{ step, payment }] : []
-  })
-  const results = await applyPayments(db, targets, { payments, ...applying })
-  await requeueReleases(db, targets, payments)
-  const moved = await reviewLate(db, targets, results)
-  const applied = await reviewRenewals(db, renewals, new Map([...renewals.applied, ...moved]))
-  const several = new Map<Step, readonly Applied[]>()
-  for (const { step, payment } of targets) {
-    const charge = payments.get(payment.id) ?? payment
-    const result = applied.get(step)
-    const refund = refundByRelease(step, result, charge)
-    if (refund === undefined) continue
-    const refunds = await applyRefund(db, { step: refund, charge }, applying.newId)
-    several.set(step, result?.kind === 'claim' ? [result, ...refunds] : refunds)
-  }
-  const others = steps.flat().filter((step) => !isPaymentStep(step))
-  for (const step of others.toSorted(byReference)) {
-    several.set(step, await applyOther(db, step, { payment: paymentOf(step), ...applying }))
+  const found = await findPayments(db, steps.flat(), applying)
+  const results: Results = await applyToPayments(db, steps.flat(), { ...applying, ...found })
+  for (const step of steps.flat().filter(isOtherStep).toSorted(byReference)) {
+    const payment = paymentOf(step, found)
+    results.set(step, await applyOther(db, step, { payment, ...applying }))
   }
   return steps.map((ofOne) =>
-    ofOne.flatMap((step) => {
-      const results = several.get(step) ?? [applied.get(step) ?? unknownPayment(step)]
-      return results.map((one) => withStatus(step, one))
-    }),
+    ofOne.flatMap((step) => (results.get(step) ?? []).map((one) => withStatus(step, one))),
   )
+}
+
+/** Of what is not a payment: of a card, of refunds, of disputes, or of nothing that we handle. */
+type OtherStep = Step<Exclude<Outcome, PaymentOutcome>>
+
+function isOtherStep(step: Step): step is OtherStep {
+  return !isPaymentStep(step)
+}
+
+function paymentOf(step: Step, { payments, ids }: FoundPayments): Payment | undefined {
+  return payments.get(ids.get(step) ?? '')
+}
+
+/** What is stated of payments, and what follows from it for their refunds and for a person. */
+async function applyToPayments(
+  db: Kysely<Tables>,
+  steps: readonly Step[],
+  { newId, ...found }: FoundPayments & Pick<Applying, 'newId'>,
+): Promise<Results> {
+  const { payments, renewals } = found
+  const stating = steps.filter(isPaymentStep)
+  const targets = stating.flatMap((step): readonly Target[] => {
+    const payment = paymentOf(step, found)
+    return payment === undefined ? [] : [{ step, payment }]
+  })
+  const moved = await applyPayments(db, targets, { payments, newId })
+  await requeueReleases(db, targets, payments)
+  const marked = await reviewRenewals(db, renewals, await reviewLate(db, targets, moved))
+  const results: Results = new Map()
+  for (const step of stating) {
+    const result = marked.get(step) ?? renewals.applied.get(step) ?? unknownPayment(step)
+    const charge = paymentOf(step, found)
+    const refund = charge && refundByRelease(step, result, charge)
+    const refunds = refund ? await applyRefund(db, { step: refund, charge }, newId) : []
+    results.set(step, refund && result.kind === 'ignored' ? refunds : [result, ...refunds])
+  }
+  return results
 }
 
 /** What is said of a payment that is not there: it tells whether a person must look for it. */
@@ -86,68 +100,6 @@ function withStatus({ outcome }: Step, applied: Applied): Applied {
   const states =
     outcome.type === 'payment' || outcome.type === 'refund' || outcome.type === 'dispute'
   return states ? { ...applied, result: { detail: outcome.status, ...applied.result } } : applied
-}
-
-interface Found {
-  /** Locked, by id. */
-  readonly payments: Map<string, Payment>
-  readonly ids: ReadonlyMap<Step, string>
-  readonly renewals: Renewals
-}
-
-async function findPayments(
-  db: Kysely<Tables>,
-  steps: readonly Step[],
-  { newId, gateways }: Applying,
-): Promise<Found> {
-  const ids = new Map(await idsOf(db, steps))
-  const renewing = steps.filter(isPaymentStep).filter(({ outcome }) => outcome.renews !== undefined)
-  const known = new Set<Step>(renewing.filter((step) => ids.has(step)))
-  const renewals = await makeRenewals(db, renewing, { newId, gateways, known })
-  for (const [step, id] of renewals.ids) ids.set(step, id)
-  const keeping = subscriptionsToKeep(renewals)
-  const payments = await lockPayments(db, [...new Set([...ids.values(), ...keeping.keys()])])
-  for (const [id, subscription] of keeping) await keepSubscription(db, id, subscription)
-  return { payments, ids, renewals }
-}
-
-/** Ids of the payments that the outcomes name, as far as they name one that may be there. */
-async function idsOf(
-  db: Kysely<Tables>,
-  steps: readonly Step[],
-): Promise<readonly (readonly [Step, string])[]> {
-  const naming = steps.flatMap((step) => {
-    const reference = referenceOf(step.outcome)
-    return reference === undefined ? [] : [{ step, reference }]
-  })
-  const found = await findPaymentIds(
-    db,
-    naming.map(({ step: { application, outcome }, reference }) => ({
-      gateway: application.gateway,
-      reference,
-      claimed: claimOf(outcome),
-      merchantAccount: outcome.type === 'ignored' ? undefined : outcome.merchantAccount,
-    })),
-  )
-  return naming.flatMap(({ step }, index) => {
-    const id = found[index]
-    return isUuid(id) ? [[step, id] as const] : []
-  })
-}
-
-function referenceOf(outcome: Outcome): PaymentReference | undefined {
-  return outcome.payment
-}
-
-/** What others can have written of the payment itself; a renewal's claim names the first one. */
-function claimOf(outcome: Outcome): string | undefined {
-  if (outcome.type === 'ignored') return outcome.claimed?.id
-  if (outcome.type !== 'payment' || outcome.renews !== undefined) return undefined
-  return outcome.claimed?.id
-}
-
-function isPaymentStep(step: Step): step is Step<PaymentOutcome> {
-  return step.outcome.type === 'payment'
 }
 
 /** Always the same order, so that two transactions never wait for each other's saved cards. */
@@ -164,7 +116,7 @@ function orderOf({ application: { gateway }, outcome }: Step): string {
 /** Under the lock of its charge, where it has one; a sum of refunds may come to several changes. */
 async function applyOther(
   db: Kysely<Tables>,
-  step: Step,
+  step: OtherStep,
   applying: Applying & { readonly payment: Payment | undefined },
 ): Promise<readonly Applied[]> {
   const { application, outcome } = step
@@ -182,8 +134,6 @@ async function applyOther(
       return [await applyDispute(db, { step: { application, outcome }, charge: payment }, newId)]
     case 'ignored':
       return [ignoredReport(outcome, payment)]
-    case 'payment':
-      return [unknownPayment(step)]
     default:
       return assertNever(outcome)
   }
@@ -197,17 +147,14 @@ function ignoredReport(outcome: IgnoredOutcome, payment: Payment | undefined): A
 }
 
 function unknownPayment({ application: { gateway }, outcome }: Step): Applied {
-  const reference = referenceOf(outcome)
-  const { type } = outcome
-  if (reference === undefined || ('id' in reference && !isUuid(reference.id))) {
+  const { type, payment } = outcome
+  if (payment === undefined || ('id' in payment && !isUuid(payment.id))) {
     return ignoredResult({ type, reason: 'invalid_reference' })
   }
-  const awaiting = [awaitingKey(gateway, reference)]
   const claimed = claimOf(outcome)
-  if (claimed === undefined) return ignoredResult({ type, reason: 'unknown_payment', awaiting })
-  if (!isUuid(claimed)) {
-    return ignoredResult({ type, reason: 'invalid_reference', detail: claimed, awaiting })
-  }
-  awaiting.push(awaitingKey(gateway, { id: claimed }))
-  return ignoredResult({ type, reason: 'unknown_payment', awaiting })
+  const names = [payment, ...(isUuid(claimed) ? [{ id: claimed }] : [])]
+  const awaiting = names.map((name) => awaitingKey(gateway, name))
+  return claimed === undefined || isUuid(claimed)
+    ? ignoredResult({ type, reason: 'unknown_payment', awaiting })
+    : ignoredResult({ type, reason: 'invalid_reference', detail: claimed, awaiting })
 }

@@ -1,21 +1,15 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { paymentDedupKey, paymentEventType } from '../events/dedup-key.ts'
+import { assertNever } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
-import type { PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Decision } from '../payments/transition.ts'
-import { ignoredResult, type Applied, type Step } from './applied.ts'
+import { ignoredResult, type Applied, type Step, type Target } from './applied.ts'
 import { awaitingKey } from './awaiting.ts'
-import { decideOutcomes } from './decide-outcomes.ts'
-import { released } from './late-payments.ts'
+import { decideOutcomes, type Decided } from './decide-outcomes.ts'
 import { learnReferences, movePayments } from './move-payments.ts'
-
-/** An outcome and the locked payment that it is about. */
-export interface Target {
-  readonly step: Step<PaymentOutcome>
-  readonly payment: Payment
-}
+import { released } from './released-money.ts'
 
 /**
  * Moves payments. Further outcomes about the same payment, and references that come late, cost
@@ -68,19 +62,27 @@ async function applyRound(
   const moved = await movePayments(db, moving, newId)
   const applied = new Map<Target, Moved>()
   for (const [target, decision] of decisions) {
-    if (decision.kind === 'ignore') {
-      applied.set(target, { result: ignore(target, decision), payment: target.payment })
-      continue
-    }
-    const result =
-      decision.kind === 'superseded'
-        ? toClaim(target, newId, { superseded: true, review: decision.review })
-        : toClaim({ ...target, payment: await current(db, target, moved) }, newId, {
-            ...(target.step.outcome.ifPaid !== undefined && { detail: released }),
-          })
-    applied.set(target, { result, payment: result.payment })
+    const holds = decision.kind === 'move' || decision.kind === 'confirm'
+    const payment = holds ? await current(db, target, moved) : target.payment
+    applied.set(target, { result: toApplied({ ...target, payment }, decision, newId), payment })
   }
   return applied
+}
+
+function toApplied(target: Target, decision: Decided, newId: NewId): Applied {
+  switch (decision.kind) {
+    case 'move':
+    case 'confirm': {
+      const releases = target.step.outcome.ifPaid !== undefined
+      return toClaim(target, newId, releases ? { detail: released } : {})
+    }
+    case 'superseded':
+      return toClaim(target, newId, { superseded: true, review: decision.review })
+    case 'ignore':
+      return ignore(target, decision)
+    default:
+      return assertNever(decision)
+  }
 }
 
 function ignore(
@@ -96,7 +98,7 @@ function ignore(
   return ignoredResult({ type: 'payment', reason, review, payment, awaiting })
 }
 
-/** The payment as it stands now. */
+/** The payment as it stands now, with what this report knows of its ids. */
 async function current(
   db: Kysely<Tables>,
   target: Target,
@@ -115,7 +117,7 @@ function toClaim(
   { step, payment }: Target,
   newId: NewId,
   { superseded = false, review = false, detail }: Marks,
-): Applied & { readonly kind: 'claim'; readonly payment: Payment } {
+): Applied {
   const { status } = step.outcome
   return {
     kind: 'claim',

@@ -25,8 +25,8 @@ export interface Report {
  * Applies a report in one transaction, by the same rules, claims and listeners as a callback. A
  * listener that fails undoes its own writes and the claims, not the payment's new status: a put-off
  * dispatch carries the retry. So it does where this process may not claim: what a provider has
- * answered is kept, and whoever has every listener tells of it. Returns what each outcome came to. Rejects where the database stays
- * away, having changed nothing: to report once more is safe.
+ * answered is kept, and whoever has every listener tells of it. Returns what each outcome came to.
+ * Rejects where the database stays away, having changed nothing: to report once more is safe.
  */
 export function applyReport(report: Report, processing: Processing): Promise<readonly Applied[]> {
   const application = { ...report, callId: null }

@@ -18,10 +18,10 @@ export interface CreatedPayment {
 }
 
 /**
- * Writes a pending payment; once, however often it is tried with the same token. With an id of the caller's the same content gives the same payment
- * again; other content is an error (`payment_exists`). Other errors: `payment_invalid`,
- * `return_url_not_allowed`, `gateway_unknown`, `gateway_not_configured`, `operation_unsupported`,
- * `payment_method_unusable`.
+ * Writes a pending payment; once, however often it is tried with the same token. With an id of the
+ * caller's the same content gives the same payment again; other content is an error
+ * (`payment_exists`). Other errors: `payment_invalid`, `return_url_not_allowed`, `gateway_unknown`,
+ * `gateway_not_configured`, `operation_unsupported`, `payment_method_unusable`.
  */
 export async function createPayment(
   db: Kysely<Tables>,
@@ -30,17 +30,16 @@ export async function createPayment(
 ): Promise<CreatedPayment> {
   const { draft, plan, found } = draftPayment(creation, input)
   const existing = input.id === undefined ? undefined : await findPayment(db, draft.id)
-  const isOurs = () => isWrittenBy(db, draft.id, creation.token)
-  if (existing !== undefined) {
-    return { payment: repeated(existing, draft, input), isNew: await isOurs(), plan }
+  if (existing === undefined) {
+    requireLater(draft.expiresAt, creation.now())
+    requireMoney(found, draft, plan)
+    if (plan === 'charge') await requirePaymentMethod(db, draft, found)
+    const created = await insertPayment(db, draft, creation.token).catch(explainConflict)
+    if (created !== undefined) return { payment: created, isNew: true, plan }
   }
-  requireLater(draft.expiresAt, creation.now())
-  requireMoney(found, draft, plan)
-  if (plan === 'charge') await requirePaymentMethod(db, draft, found)
-  const created = await insertPayment(db, draft, creation.token).catch(explainConflict)
-  if (created !== undefined) return { payment: created, isNew: true, plan }
-  const rival = await findPayment(db, draft.id)
-  return { payment: repeated(rival, draft, input), isNew: await isOurs(), plan }
+  const known = existing ?? (await findPayment(db, draft.id))
+  const payment = repeated(known, draft, input)
+  return { payment, isNew: await isWrittenBy(db, payment.id, creation.token), plan }
 }
 
 function requireLater(expiresAt: Date | null, now: Date): void {

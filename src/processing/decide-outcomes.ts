@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { decide, type Decision } from '../payments/transition.ts'
-import type { Target } from './apply-payments.ts'
+import type { Target } from './applied.ts'
 import { bindsReferences } from './move-payments.ts'
 
 /**

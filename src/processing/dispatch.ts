@@ -127,8 +127,6 @@ async function dispatchIn(
   return { claim, told }
 }
 
-type Current = Pick<Claim, 'subject' | 'superseded'>
-
 /**
  * The row under its lock, if it still is what the event says, or if it is a payment that was paid
  * after what the event says: that is superseded. Undefined where it has moved on otherwise.
@@ -136,7 +134,7 @@ type Current = Pick<Claim, 'subject' | 'superseded'>
 async function currentSubject(
   db: Kysely<Tables>,
   { dedup_key: key, payment_id: paymentId, payment_method_id: methodId }: LeasedDispatch,
-): Promise<Current | undefined> {
+): Promise<Pick<Claim, 'subject' | 'superseded'> | undefined> {
   if (methodId !== null) {
     const paymentMethod = await findPaymentMethod(db, methodId)
     const holds =
@@ -150,20 +148,20 @@ async function currentSubject(
   await lockPayments(db, [known.parentId ?? known.id])
   const payment = await findPayment(db, known.id)
   if (payment === undefined) return undefined
-  if (keysOf(payment).includes(key)) return { subject: { payment } }
-  return overtakenKeysOf(payment).includes(key)
-    ? { subject: { payment }, superseded: true }
-    : undefined
+  if (keyOf(payment) === key) return { subject: { payment } }
+  return isOvertaken(payment, key) ? { subject: { payment }, superseded: true } : undefined
 }
 
-function keysOf({ id, type, status }: Payment): readonly string[] {
-  if (status === 'pending') return []
-  return [type === 'refund' && status === 'paid' ? refundDedupKey(id) : paymentDedupKey(status, id)]
+/** Of the event that tells how it stands; while it is pending there is none. */
+function keyOf({ id, type, status }: Payment): string | undefined {
+  if (status === 'pending') return undefined
+  return type === 'refund' && status === 'paid' ? refundDedupKey(id) : paymentDedupKey(status, id)
 }
 
-function overtakenKeysOf({ id, type, status }: Payment): readonly string[] {
-  if (type !== 'charge' || status !== 'paid') return []
-  return [paymentDedupKey('failed', id), paymentDedupKey('canceled', id)]
+/** Whether this is the key of a decline, or of an end, of what is paid by now. */
+function isOvertaken({ id, type, status }: Payment, key: string): boolean {
+  const isPaid = type === 'charge' && status === 'paid'
+  return isPaid && [paymentDedupKey('failed', id), paymentDedupKey('canceled', id)].includes(key)
 }
 
 async function finish(db: Kysely<Tables>, leased: LeasedDispatch): Promise<void> {

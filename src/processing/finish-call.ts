@@ -34,8 +34,8 @@ export async function finishCalls(
     update billing.webhook_calls as call
     set state = finished.state, outcome = finished.outcome,
       needs_review = finished.needs_review, payment_id = finished.payment_id,
-      awaiting = finished.awaiting, awaiting_also = finished.awaiting_also, exception = null, lease_token = null, lease_until = null,
-      processed_at = clock_timestamp()
+      awaiting = finished.awaiting, awaiting_also = finished.awaiting_also, exception = null,
+      lease_token = null, lease_until = null, processed_at = clock_timestamp()
     from unnest(
       ${finished.map(({ call }) => call.id)}::uuid[],
       ${finished.map(({ call }) => call.token)}::uuid[],

@@ -5,7 +5,7 @@ import type { PaymentsTable, Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { chargedAsIs, type PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { Target } from './apply-payments.ts'
+import type { Target } from './applied.ts'
 
 /**
  * Moves the payments and writes their history; returns them by id. The same rules as the state

@@ -78,7 +78,7 @@ export async function recordLostTransaction(
 }
 
 /** The payment that the first of the events is about. */
-export function paymentIdIn([first]: readonly Claim[]): string | undefined {
+function paymentIdIn([first]: readonly Claim[]): string | undefined {
   return first && (subjectIds(first.subject).paymentId ?? undefined)
 }
 

@@ -2,17 +2,19 @@ import type { PaymentOutcome, RefundedTotalOutcome } from '../payments/outcome.t
 import type { Payment } from '../payments/payment.ts'
 import type { Applied, Step } from './applied.ts'
 
+/** Detail of a result: blocked money was let go, of a payment that nobody had paid by then. */
+export const released = 'released'
+
 /**
  * What the release of blocked money says of a payment that is paid: it had been taken, so that all
  * of it went back. Undefined for every other report.
  */
 export function refundByRelease(
   { application, outcome }: Step<PaymentOutcome>,
-  applied: Applied | undefined,
+  applied: Applied,
   charge: Payment,
 ): Step<RefundedTotalOutcome> | undefined {
-  if (outcome.ifPaid !== 'refunded' || applied === undefined) return undefined
-  if (!isOvertaken(applied, charge)) return undefined
+  if (outcome.ifPaid !== 'refunded' || !isOvertaken(applied, charge)) return undefined
   const { merchantAccount, live, amount, currency } = outcome
   return {
     application,

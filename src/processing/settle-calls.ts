@@ -1,5 +1,4 @@
 import { isPassing } from '../database/failure.ts'
-import type { LeasedCall } from '../queue/lease.ts'
 import { mayReturn } from '../queue/retry.ts'
 import { concludeCall } from './after-commit.ts'
 import { isLeaseLost } from './finish-call.ts'
@@ -24,7 +23,7 @@ export async function settleAlone(
   try {
     ;[settled] = await commit(settling, processing)
   } catch (error) {
-    if (isListenerMissing(error)) return leave(interpreted.call, processing, error)
+    if (isListenerMissing(error)) return leave([interpreted], processing, error)
     return transactionLost(interpreted, processing, { error, applied: settling.applied[0] })
   }
   const result = await conclude(interpreted, settled, processing)
@@ -92,11 +91,12 @@ async function blame(
 
 /** This process may not claim; nothing of the calls is applied, and no attempt of theirs is used. */
 async function leave(
-  call: LeasedCall,
+  batch: readonly InterpretedCall[],
   processing: Processing,
   error: unknown,
 ): Promise<'returned'> {
-  await leaveToOthers([call], 'billing.webhook_calls', { ...processing, error })
+  const calls = batch.map(({ call }) => call)
+  await leaveToOthers(calls, 'billing.webhook_calls', { ...processing, error })
   return 'returned'
 }
 
@@ -105,11 +105,9 @@ async function leaveAll(
   processing: Processing,
   error: unknown,
 ): Promise<BatchResults> {
-  const leaving = batch.map(async (one) => {
-    const result = await orLeft(one, processing, leave(one.call, processing, error))
-    return [one, result] as const
-  })
-  return new Map(await Promise.all(leaving))
+  const leaving = leave(batch, processing, error)
+  const results = batch.map(async (one) => [one, await orLeft(one, processing, leaving)] as const)
+  return new Map(await Promise.all(results))
 }
 
 /** Where even the failure cannot be recorded, the lease runs out and another worker takes over. */

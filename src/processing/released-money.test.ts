@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pendingPayment } from '../../test/support/pending-payment.ts'
+import type { PaymentOutcome } from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
+import { ignoredResult, type Applied } from './applied.ts'
+import { refundByRelease } from './released-money.ts'
+
+const charge = pendingPayment({ gateway: 'x', status: 'paid' })
+const application = { gateway: 'x', outcomes: [], cause: 'call', callId: null } as const
+const release: PaymentOutcome = {
+  type: 'payment',
+  payment: { id: charge.id },
+  status: 'canceled',
+  ifPaid: 'refunded',
+}
+const overtaken = ignoredResult({ type: 'payment', reason: 'already_paid' })
+const told: Applied = {
+  kind: 'claim',
+  type: 'payment:canceled',
+  payment: charge,
+  review: false,
+  claim: { eventId: 'e', dedupKey: 'k', type: 'PaymentCanceled', subject: { payment: charge } },
+}
+const refundBy = (outcome: PaymentOutcome, applied: Applied = overtaken, of: Payment = charge) =>
+  refundByRelease({ application, outcome }, applied, of)
+
+test('money that is let go of a payment that is paid went back whole', () => {
+  const whole = { type: 'refund', status: 'paid', payment: { id: charge.id } }
+  const expected = { ...whole, refundedTotal: 4999n, currency: 'USD' }
+  for (const applied of [overtaken, told]) {
+    assert.deepEqual(refundBy(release, applied), { application, outcome: expected })
+  }
+  const stated = { amount: 0n, currency: 'EUR', merchantAccount: 'shop', live: false }
+  assert.deepEqual(refundBy({ ...release, ...stated })?.outcome, {
+    ...whole,
+    refundedTotal: 0n,
+    currency: 'EUR',
+    merchantAccount: 'shop',
+    live: false,
+  })
+})
+
+test('of a payment that is not paid nothing went back', () => {
+  assert.equal(refundBy(release, told, { ...charge, status: 'canceled' }), undefined)
+})
+
+test('no other report means a refund, nor one that was ignored for another reason', () => {
+  assert.equal(refundBy({ ...release, ifPaid: 'review' }), undefined)
+  const { ifPaid: _, ...plain } = release
+  assert.equal(refundBy(plain), undefined)
+  const elsewhere = ignoredResult({ type: 'payment', reason: 'merchant_mismatch' })
+  assert.equal(refundBy(release, elsewhere), undefined)
+  const other: Applied = {
+    kind: 'recorded',
+    payment: charge,
+    review: false,
+    result: { result: 'applied', type: 'already_paid' },
+  }
+  assert.equal(refundBy(release, other), undefined)
+})

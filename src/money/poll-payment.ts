@@ -12,8 +12,8 @@ import { requireOperation } from '../processing/plan-checkout.ts'
 import { requestAbout } from './close-checkout.ts'
 import { bindCheckout } from './open-checkout.ts'
 import { askProvider, failureText, gatewayOf, type Operating } from './operating.ts'
-import { nextPoll, nextPollAfterFailure } from './poll-schedule.ts'
 import { reviewOf } from './poll-review.ts'
+import { nextPoll, nextPollAfterFailure } from './poll-schedule.ts'
 import { settleRefunds } from './settle-refunds.ts'
 import { writeOff } from './write-off.ts'
 
@@ -109,16 +109,14 @@ async function takeFound(
 /** The mode of what was applied is the payment's from then on: no test callback moves it any more. */
 async function takeMode(
   { id, live }: Payment,
-  {
-    outcomes,
-    applied,
-  }: { readonly outcomes: readonly Outcome[]; readonly applied: readonly Applied[] },
+  said: { readonly outcomes: readonly Outcome[]; readonly applied: readonly Applied[] },
   { processing }: Operating,
 ): Promise<void> {
+  const { outcomes, applied } = said
   const isApplied = applied.some((one) => one.kind === 'claim' && one.type.startsWith('payment:'))
-  const stated = outcomes.find((one) => one.type === 'payment' && one.live !== undefined)
-  if (live !== null || !isApplied || stated?.type !== 'payment' || stated.live === undefined) return
-  await recordMode(processing.database.db, id, stated.live)
+  const [stated] = outcomes.flatMap((one) => (one.type === 'payment' ? (one.live ?? []) : []))
+  if (live !== null || !isApplied || stated === undefined) return
+  await recordMode(processing.database.db, id, stated)
 }
 
 function resultOf(applied: Applied): OutcomeResult {

@@ -1,0 +1,29 @@
+import type { Standing } from '../gateways/operations.ts'
+import { minutes } from '../kernel/duration.ts'
+import { assertNever } from '../kernel/errors.ts'
+import type { Payment } from '../payments/payment.ts'
+
+/** Clocks differ, and a payer who has just paid is not told otherwise. */
+const grace = minutes(15)
+
+/** Whether money can no longer be expected: each of it rests on what the provider has said. */
+export function isWrittenOff(payment: Payment, standing: Standing, now: Date): boolean {
+  const { handedAt, expiresAt, checkout } = payment
+  if (handedAt === null) return false
+  const isPast = (time: Date) => now.getTime() > time.getTime() + grace
+  const hasEnded = expiresAt !== null && isPast(expiresAt)
+  switch (standing) {
+    case 'open':
+      return hasEnded
+    case 'unpaid':
+      return hasEnded || (checkout !== 'none' && isPast(handedAt))
+    case 'absent':
+      return hasEnded || (/^(?:unknown|refused)$/.test(checkout) && isPast(handedAt))
+    case 'settling':
+    case 'paid':
+    case 'unclear':
+      return false
+    default:
+      return assertNever(standing)
+  }
+}

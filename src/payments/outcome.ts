@@ -154,12 +154,8 @@ export interface DisputeOutcome extends AccountStatement {
   readonly currency?: string
 }
 
-/** A callback that changes nothing. */
-export interface IgnoredOutcome {
-  readonly type: 'ignored'
-  readonly reason: IgnoredReason
-  /** What exactly was found, for the log and the stored call: an event type, a field's name. */
-  readonly detail?: string
+/** What an ignored report says of money. */
+export interface AboutMoney {
   /**
    * It speaks of our money, so a person should look: nothing else will come of it. Left out, it does
    * where it cannot be read, or lacks what its format demands.
@@ -171,12 +167,20 @@ export interface IgnoredOutcome {
   readonly claimed?: ClaimedReference
 }
 
-/** What an ignored report says of money. */
-export type AboutMoney = Pick<IgnoredOutcome, 'money' | 'payment' | 'claimed'>
+/** A callback that changes nothing. */
+export interface IgnoredOutcome extends AboutMoney {
+  readonly type: 'ignored'
+  readonly reason: IgnoredReason
+  /** What exactly was found, for the log and the stored call: an event type, a field's name. */
+  readonly detail?: string
+}
 
-/** Whose money it is: of a renewal, that of the payment which it renews, if it says which. */
-export function payerOf({ payment, renews }: Pick<PaymentOutcome, 'payment' | 'renews'>) {
-  return renews === undefined || renews === 'subscription' ? payment : renews
+/** The payment that is there whenever a charge is ours: of a renewal, the one which it renews. */
+export function firstPaymentOf(
+  charge: Pick<PaymentOutcome, 'payment' | 'renews'>,
+): PaymentReference {
+  const { payment, renews = payment } = charge
+  return renews === 'subscription' ? payment : renews
 }
 
 /** Whether an ignored report is one of money; of ours, if `payment` is there or names none. */
@@ -213,18 +217,11 @@ export function chargedAsIs(outcome: PaymentOutcome): boolean {
   return outcome.amountIs === 'as_charged' && !stated
 }
 
-/** The outcome of a callback that changes nothing, and why; `money`: whether it speaks of ours. */
+/** The outcome of a callback that changes nothing, and why; `about`: whether it speaks of ours. */
 export function ignored(
   reason: IgnoredReason,
   detail?: string,
-  { money, payment, claimed }: AboutMoney = {},
+  about: AboutMoney = {},
 ): IgnoredOutcome {
-  return {
-    type: 'ignored',
-    reason,
-    ...(detail !== undefined && { detail }),
-    ...(money !== undefined && { money }),
-    ...(payment !== undefined && { payment }),
-    ...(claimed !== undefined && { claimed }),
-  }
+  return { type: 'ignored', reason, ...(detail !== undefined && { detail }), ...about }
 }

@@ -8,6 +8,9 @@ import {
 import { parseJson } from '../body/parse-json.ts'
 import { scalarOf } from './payload.ts'
 
+/** What is read of it. */
+export const infoFields = ['capture_amount', 'capture_status', 'is_test'] as const
+
 const none: JsonObject = new Map()
 
 /** `additional_info` is a text that holds JSON, in protocol 2.0 perhaps the object itself. */

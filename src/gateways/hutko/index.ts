@@ -9,12 +9,14 @@ import {
   type Credentials,
   type Gateway,
 } from '../gateway.ts'
+import { infoFields } from './additional-info.ts'
 import { defaultApiBase } from './api.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
 import { openCheckout } from './checkout.ts'
 import { interpretHutko } from './interpret.ts'
 import { isLive, isMerchantId, sampleMerchantId, testKeys, testMerchants } from './merchant.ts'
 import { moneyFault } from './money-fault.ts'
+import { orderFields } from './order.ts'
 import { parseCallback } from './payload.ts'
 import { pollOrder } from './poll.ts'
 import { refundOrder } from './refund.ts'
@@ -66,29 +68,7 @@ export const hutko: Gateway = {
   credentialHeaders: [],
   // In test mode the signed text comes along, with all values in it.
   secretFields: ['rectoken', 'response_signature_string'],
-  readFields: [
-    'additional_info',
-    'amount',
-    'capture_amount',
-    'capture_status',
-    'card_type',
-    'currency',
-    'error_code',
-    'is_test',
-    'masked_card',
-    'merchant_id',
-    'order_id',
-    'order_status',
-    'order_time',
-    'parent_order_id',
-    'payment_id',
-    'rectoken',
-    'response_status',
-    'reversal_amount',
-    'tran_type',
-    'verification_status',
-    'version',
-  ],
+  readFields: [...orderFields, ...infoFields, 'error_code', 'version'],
   // Redelivered after 2 s, 1 min, 5 min, 10 min, 1 h and a day: 25 h 16 min in all.
   retryWindow: days(2),
   capabilities: {

@@ -1,5 +1,11 @@
 import { isUuid } from '../../kernel/ids.ts'
-import { ignored, payerOf, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
+import {
+  firstPaymentOf,
+  ignored,
+  type AboutMoney,
+  type Outcome,
+  type PaymentOutcome,
+} from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import { savedCard } from './card.ts'
@@ -22,8 +28,8 @@ export function interpretOrder(order: Order): readonly Outcome[] {
 }
 
 /** Of an operation or in a state that we do not know: money of this payment's. */
-function odd(subject: Subject) {
-  return { money: true, payment: payerOf(subject) }
+function odd(subject: Subject): AboutMoney {
+  return { money: true, payment: firstPaymentOf(subject) }
 }
 
 /** Which payment an order is about; `renews` where the provider charged it by itself. */

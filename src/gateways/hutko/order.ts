@@ -37,7 +37,7 @@ export type OrderResult =
   | { readonly ok: true; readonly order: Order }
   | { readonly ok: false; readonly outcome: IgnoredOutcome }
 
-/** Nested values are for protocol 2.0, and there for none of these. */
+/** The parameters that are read as texts. Nested values are for protocol 2.0, and for none of these. */
 const scalars = [
   'amount',
   'card_type',
@@ -58,12 +58,8 @@ const scalars = [
 
 type Texts = Readonly<Partial<Record<(typeof scalars)[number], string>>>
 
-const readNames: ReadonlySet<string> = new Set([...scalars, 'additional_info'])
-
-/** Whether the parameter of this name says anything to us; the others may hold what they like. */
-export function isRead(name: string): boolean {
-  return readNames.has(name)
-}
+/** The parameters of an order that say anything to us; the others may hold what they like. */
+export const orderFields: readonly string[] = [...scalars, 'additional_info']
 
 export function readOrder(payload: Payload): OrderResult {
   if (payload.kind === 'unreadable') return refused(ignored('unreadable_payload', payload.reason))

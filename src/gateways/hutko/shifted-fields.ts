@@ -2,7 +2,7 @@ import { isUuid } from '../../kernel/ids.ts'
 import { isJsonObject } from '../body/json.ts'
 import { parseJson } from '../body/parse-json.ts'
 import { operations } from './grammar.ts'
-import { isRead } from './order.ts'
+import { orderFields } from './order.ts'
 import { pinValues, type PinnedValues } from './pinned-values.ts'
 
 /** Joins the signed values, so a value that holds one could be two. */
@@ -25,7 +25,7 @@ export function shiftFault(fields: ReadonlyMap<string, string>): string | undefi
     // It says whether money is only blocked, and lies before the amount: nothing there may hide it.
     const isBefore = name < 'amount'
     if (isBefore && value.startsWith('{')) return 'fields_shifted'
-    if (!isBefore && !isRead(name)) continue
+    if (!isBefore && !orderFields.includes(name)) continue
     if (value.includes(separator)) return 'separator_in_value'
     if (controlCharacter.test(value)) return 'value_not_text'
   }

@@ -1,6 +1,7 @@
 import { isUuid } from '../../kernel/ids.ts'
 import {
   ignored,
+  type AboutMoney,
   type AccountStatement,
   type IgnoredOutcome,
   type Outcome,
@@ -39,7 +40,7 @@ export function interpretCallback(callback: Callback): readonly Outcome[] {
 }
 
 /** It speaks of money in a word that we do not know: of ours, if the order is. */
-function odd({ fields }: Callback): Pick<IgnoredOutcome, 'money' | 'payment'> {
+function odd({ fields }: Callback): AboutMoney {
   const orderId = fields.get('order_id')
   return isUuid(orderId) ? { money: true, payment: { id: orderId } } : {}
 }

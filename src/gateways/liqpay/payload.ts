@@ -1,6 +1,6 @@
 import { parseMajorUnits } from '../../kernel/money.ts'
 import { findCurrency } from '../../kernel/currency.ts'
-import { ignored, type IgnoredOutcome } from '../../payments/outcome.ts'
+import { ignored, type AboutMoney, type IgnoredOutcome } from '../../payments/outcome.ts'
 import {
   isJsonObject,
   numberTextOf,
@@ -104,7 +104,7 @@ export function scalarText(value: JsonValue | undefined): string | undefined {
   return numberTextOf(value) ?? textOf(value)
 }
 
-function malformed(field: string, about: Pick<IgnoredOutcome, 'money'> = {}): CallbackResult {
+function malformed(field: string, about: AboutMoney = {}): CallbackResult {
   return refused(ignored('malformed_payload', field, about))
 }
 

@@ -1,6 +1,6 @@
-import { unmarked } from '../../../test/support/unmarked.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { unmarked } from '../../../test/support/unmarked.ts'
 import { pollLiqpay } from './poll.ts'
 import {
   callback,

@@ -1,5 +1,5 @@
 import type { DisputeStatus } from '../../payments/dispute.ts'
-import { ignored, type Outcome } from '../../payments/outcome.ts'
+import { ignored, type AboutMoney, type Outcome } from '../../payments/outcome.ts'
 import type { PaymentStatus } from '../../payments/payment.ts'
 import { textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
@@ -34,7 +34,7 @@ export function interpretAdjustment(event: PaddleEvent): Outcome {
 export const credits: ReadonlySet<string> = new Set(['credit', 'credit_reverse'])
 
 /** It speaks of money in a word that we do not know: of ours, if the transaction is. */
-function odd({ transactionId }: Adjustment) {
+function odd({ transactionId }: Adjustment): AboutMoney {
   return { money: true, payment: { checkoutReference: transactionId } }
 }
 

@@ -24,8 +24,9 @@ function statedOutcome(
   const read = readEntity(event, 'paymtd_')
   if (!read.ok) return read.outcome
   const customerReference = read.entity.get('customer_id')
-  if (!isId(customerReference, 'ctm_'))
+  if (!isId(customerReference, 'ctm_')) {
     return ignored('malformed_payload', 'data.customer_id', { money: false })
+  }
   const details = detailsOf(read.entity)
   return { type: 'payment_method', status, reference: read.id, customerReference, details }
 }

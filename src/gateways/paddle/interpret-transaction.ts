@@ -1,7 +1,7 @@
 import { seconds } from '../../kernel/duration.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { within } from '../../kernel/within.ts'
 import { isUuid } from '../../kernel/ids.ts'
+import { within } from '../../kernel/within.ts'
 import {
   ignored,
   type AboutMoney,
@@ -13,6 +13,7 @@ import { detail } from '../detail.ts'
 import type { PaddleApi } from './api.ts'
 import {
   claimIn,
+  isCharged,
   isId,
   readEntity,
   refused,
@@ -77,7 +78,9 @@ const origins: ReadonlyMap<string, 'checkout' | 'renewal'> = new Map([
   ['subscription_recurring', 'renewal'],
 ])
 
-const saysPaid = ({ type }: PaddleEvent) => /\.(?:paid|completed)$/.test(type)
+function saysPaid({ type }: PaddleEvent): boolean {
+  return /\.(?:paid|completed)$/.test(type)
+}
 
 /** It says in words that we do not know that money was taken: ours, if the transaction is. */
 function odd(id: string, entity: JsonObject): AboutMoney {
@@ -97,13 +100,10 @@ type Meaning = PaymentOutcome['status'] | { readonly undecided: string }
 
 /** The event and the entity must agree: either alone settles nothing. */
 function meaningOf(type: string, entity: JsonObject): Meaning {
-  const status = textOf(entity.get('status'))
   if (type === 'transaction.payment_failed') return meaningOfAttempt(entity)
-  if (type === 'transaction.canceled') {
-    return status === 'canceled' ? 'canceled' : { undecided: shownField(entity, 'status') }
-  }
-  const isPaid = status === 'paid' || status === 'completed'
-  return isPaid ? 'paid' : { undecided: shownField(entity, 'status') }
+  const undecided = { undecided: shownField(entity, 'status') }
+  if (type !== 'transaction.canceled') return isCharged(entity) ? 'paid' : undecided
+  return entity.get('status') === 'canceled' ? 'canceled' : undecided
 }
 
 /** The attempts come newest first; one that waits for 3-D Secure has not failed. */
@@ -132,18 +132,18 @@ function nameOfFetched(
   entity: JsonObject,
   { paymentId, origin }: { readonly paymentId: string; readonly origin: Origin },
 ): Naming {
-  const { claimed: _, ...named } = origin === 'checkout' ? nameOfCheckout(entity) : {}
-  return { payment: { id: paymentId }, ...named }
+  return { payment: { id: paymentId }, ...(origin === 'checkout' && begunBy(entity)) }
 }
 
-/** The transaction may begin a subscription, whose renewals are known by it. */
 function nameOfCheckout(entity: JsonObject): Naming {
   const claimed = claimIn(entity)
+  return { ...(claimed !== undefined && { claimed }), ...begunBy(entity) }
+}
+
+/** The subscription that a checkout may begin: its renewals are known by it. */
+function begunBy(entity: JsonObject): Pick<Naming, 'subscriptionReference'> {
   const subscriptionReference = entity.get('subscription_id')
-  return {
-    ...(claimed !== undefined && { claimed }),
-    ...(isId(subscriptionReference, 'sub_') && { subscriptionReference }),
-  }
+  return isId(subscriptionReference, 'sub_') ? { subscriptionReference } : {}
 }
 
 /** The first payment is known by the subscription; one that is not, by what the renewal claims. */

@@ -1,7 +1,7 @@
 import {
+  firstPaymentOf,
   ignored,
-  payerOf,
-  type IgnoredOutcome,
+  type AboutMoney,
   type Outcome,
   type PaymentOutcome,
 } from '../../payments/outcome.ts'
@@ -18,7 +18,7 @@ export function invoicePaid(snapshot: Snapshot): Outcome {
   if (outcome.type === 'ignored') return outcome.ignored
   const { invoice, payment } = outcome
   if (invoice.get('status') !== 'paid') {
-    return undecided(invoice, { money: true, payment: payerOf(payment) })
+    return undecided(invoice, { money: true, payment: firstPaymentOf(payment) })
   }
   // A trial begins with an invoice of nothing, and credit may pay for a whole period.
   return amountOf(invoice, 'amount_paid') === 0n ? ignored('no_outcome', 'amount_paid 0') : payment
@@ -96,8 +96,8 @@ function nameOfRenewal(invoice: JsonObject, id: string): Naming | Unnamed {
   const reference = invoiceReference(invoice)
   if (reference?.ok === false) return reference
   const subscription = invoiceSubscription(invoice)
-  if (reference === undefined && subscription.subscriptionReference === undefined)
-    return noReference
+  const isKnown = reference !== undefined || subscription.subscriptionReference !== undefined
+  if (!isKnown) return noReference
   const renews = reference === undefined ? 'subscription' : { id: reference.paymentId }
   return { payment: { providerReference: id }, renews, ...subscription }
 }
@@ -109,10 +109,7 @@ function invoiceSubscription(invoice: JsonObject): Pick<Naming, 'subscriptionRef
 }
 
 /** What a subscription is charged between its periods; of ours, if it began with our payment. */
-function paidFor(
-  invoice: JsonObject,
-  status: PaymentOutcome['status'],
-): Pick<IgnoredOutcome, 'money' | 'payment'> {
+function paidFor(invoice: JsonObject, status: PaymentOutcome['status']): AboutMoney {
   const reference = invoiceReference(invoice)
   const isPaid = status === 'paid' && amountOf(invoice, 'amount_paid') !== 0n
   return isPaid && reference?.ok ? { money: true, payment: { id: reference.paymentId } } : {}
@@ -159,10 +156,7 @@ async function openIntents(
     .filter((intent) => isId(intent, 'pi_'))
 }
 
-function undecided(
-  invoice: JsonObject,
-  about: Pick<IgnoredOutcome, 'money' | 'payment'> = {},
-): Outcome {
+function undecided(invoice: JsonObject, about: AboutMoney = {}): Outcome {
   return ignored('no_outcome', detail(`invoice ${shownField(invoice, 'status')}`), about)
 }
 

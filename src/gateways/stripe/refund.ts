@@ -8,7 +8,7 @@ import { findPayment, statedPayment, type FoundPayment } from './find-payment.ts
 import { accountStatement, isId, readObject, type Snapshot, type StripeEvent } from './payload.ts'
 
 /** Refunds of bank debits have ids of their own kind. */
-export const refundPrefixes = ['re_', 'pyr_'] as const
+const refundPrefixes = ['re_', 'pyr_'] as const
 
 /** https://docs.stripe.com/api/refunds/object */
 export async function onRefund(event: StripeEvent, { api }: LookUps): Promise<readonly Outcome[]> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { unmarked } from '../../../test/support/unmarked.ts'
 import { test } from 'node:test'
+import { unmarked } from '../../../test/support/unmarked.ts'
 import { secret } from '../../kernel/secret.ts'
 import {
   binding,

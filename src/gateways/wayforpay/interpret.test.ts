@@ -1,7 +1,7 @@
-import { unmarked } from '../../../test/support/unmarked.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { unmarked } from '../../../test/support/unmarked.ts'
 import type { Outcome } from '../../payments/outcome.ts'
 import {
   account,

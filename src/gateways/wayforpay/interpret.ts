@@ -1,6 +1,6 @@
 import {
+  firstPaymentOf,
   ignored,
-  payerOf,
   type IgnoredReason,
   type Outcome,
   type PaymentOutcome,
@@ -10,9 +10,9 @@ import { detail } from '../detail.ts'
 import type { InterpretContext } from '../gateway.ts'
 import { readSavedCard } from './card.ts'
 import { chargeOf } from './charge.ts'
-import { fieldsOf, readSignedFields, type SignedFields } from './payload.ts'
-import { reasonCodes } from './reason-code.ts'
+import { fieldsOf, readSignedFields } from './payload.ts'
 import { paymentOutcome, type ChargeReport } from './payment-outcome.ts'
+import { isContradicted, reasonCodes } from './reason-code.ts'
 import { readReturnedMoney } from './returned-money.ts'
 
 /** What a callback states. Asks the API only where the signed fields do not say enough. */
@@ -57,15 +57,15 @@ type Meaning = PaymentOutcome['status'] | 'money_returned' | ReturnType<typeof i
 /** Where status and reason code disagree, or nothing is final, the callback decides nothing. */
 function meaningOf(report: ChargeReport): Meaning {
   const { transactionStatus: status, reasonCode } = report.signed
-  const isOk = reasonCode === reasonCodes.ok
+  const said = `${status} ${reasonCode}`
+  if (isContradicted(report.signed)) return odd(report, 'no_outcome', said)
   switch (status) {
     case 'Approved':
-      return isOk ? 'paid' : odd(report, 'no_outcome', `${status} ${reasonCode}`)
+      return 'paid'
     case 'Declined':
-      if (reasonCode === reasonCodes.awaitingPayment) return undecided(report.signed)
-      return isOk ? odd(report, 'no_outcome', `${status} ${reasonCode}`) : 'failed'
+      return reasonCode === reasonCodes.awaitingPayment ? undecided(said) : 'failed'
     case 'Expired':
-      return isOk ? odd(report, 'no_outcome', `${status} ${reasonCode}`) : 'canceled'
+      return 'canceled'
     case 'Refunded':
     case 'Voided':
       return 'money_returned'
@@ -75,17 +75,17 @@ function meaningOf(report: ChargeReport): Meaning {
     case 'Pending':
     case 'WaitingAuthComplete':
     case 'RefundInProcessing':
-      return undecided(report.signed)
+      return undecided(said)
     default:
       return odd(report, 'unhandled_event', status)
   }
 }
 
-function undecided({ transactionStatus, reasonCode }: SignedFields): Meaning {
-  return ignored('no_outcome', detail(`${transactionStatus} ${reasonCode}`))
+function undecided(said: string): Meaning {
+  return ignored('no_outcome', detail(said))
 }
 
 /** It speaks of money in words that contradict each other, or that we do not know. */
 function odd({ charge }: ChargeReport, reason: IgnoredReason, said: string): Meaning {
-  return ignored(reason, detail(said), { money: true, payment: payerOf(charge) })
+  return ignored(reason, detail(said), { money: true, payment: firstPaymentOf(charge) })
 }

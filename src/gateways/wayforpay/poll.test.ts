@@ -1,7 +1,7 @@
-import { unmarked } from '../../../test/support/unmarked.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Misbehaviour } from '../../../test/providers/provider-stand-in.ts'
+import { unmarked } from '../../../test/support/unmarked.ts'
 import type { PollReply } from '../operations.ts'
 import { tokenReference } from '../signing/token-reference.ts'
 import { sampleToken } from './sample-callback.ts'

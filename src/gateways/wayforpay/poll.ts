@@ -7,7 +7,7 @@ import { findOrder, type OrderStatus } from './check-status.ts'
 import { statedBy } from './interpret.ts'
 import { orderReferenceOf } from './order-reference.ts'
 import { paymentOutcome, type ChargeReport } from './payment-outcome.ts'
-import { reasonCodes } from './reason-code.ts'
+import { isContradicted, reasonCodes } from './reason-code.ts'
 import { refundsSoFar, returnedMoney, tellsRefundedTotal } from './returned-money.ts'
 
 /** Asks CHECK_STATUS (the wiki's page 852117), whose signed reply reads like a callback. */
@@ -62,10 +62,8 @@ const standings: ReadonlyMap<string, Standing> = new Map<string, Standing>([
 
 /** Any other status, and one that its reason code contradicts, is `unclear`. */
 function standingOf({ signed }: OrderStatus, outcomes: readonly Outcome[]): Standing {
-  const { transactionStatus, reasonCode } = signed
-  const isOk = reasonCode === reasonCodes.ok
-  if (transactionStatus === 'Approved' && !isOk) return 'unclear'
-  if (isOk && /^(?:Declined|Expired)$/.test(transactionStatus)) return 'unclear'
+  const { transactionStatus } = signed
+  if (isContradicted(signed)) return 'unclear'
   // A hold that was let go, unless a sum has gone back: then it had been taken.
   if (transactionStatus === 'Voided') {
     return outcomes.some(({ type }) => type === 'refund') ? 'paid' : 'unpaid'
@@ -80,7 +78,6 @@ function standingOf({ signed }: OrderStatus, outcomes: readonly Outcome[]): Stan
  */
 function listsRefunds(order: OrderStatus, outcomes: readonly Outcome[]): boolean {
   if (outcomes.some(({ type }) => type === 'refund')) return true
-  const { transactionStatus, reasonCode } = order.signed
-  const isPaid = transactionStatus === 'Approved' && reasonCode === reasonCodes.ok
+  const isPaid = order.signed.transactionStatus === 'Approved' && !isContradicted(order.signed)
   return isPaid && tellsRefundedTotal(order)
 }

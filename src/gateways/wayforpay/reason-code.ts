@@ -1,7 +1,7 @@
 import { QuittanceError } from '../../kernel/errors.ts'
 import type { JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
-import { scalarOf } from './payload.ts'
+import { scalarOf, type SignedFields } from './payload.ts'
 
 /** The codes that decide what a reply means (the wiki's page "Codes of responses"). */
 export const reasonCodes = {
@@ -29,6 +29,16 @@ const orderRefusals = '1123 1126 1127 1128'
 const refusals: ReadonlySet<string> = new Set(
   [cardRefusals, requestRefusals, orderRefusals].flatMap((codes) => codes.split(' ')),
 )
+
+/** Whether the code of success stands beside a status without it, or the other way round. */
+export function isContradicted({
+  transactionStatus,
+  reasonCode,
+}: Pick<SignedFields, 'transactionStatus' | 'reasonCode'>): boolean {
+  const isOk = reasonCode === reasonCodes.ok
+  if (transactionStatus === 'Approved') return !isOk
+  return isOk && /^(?:Declined|Expired)$/.test(transactionStatus)
+}
 
 /** Work in progress, or somebody is waited for. */
 const pending: ReadonlySet<string> = new Set(['1131', '1132', '1134', '1138', '1151', '5100'])

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Database } from '../../src/database/connect.ts'
 import { providerEnvironment } from '../money/provider-environment.ts'
 import { startStripe, type StripeStandIn } from '../providers/stripe.ts'
 import { onPostgres } from '../support/databases.ts'
-import { deploy, finished, makeTable, type Deployment } from '../support/deployment.ts'
+import { deployOpen, finished, type OpenDeployment } from '../support/deployment.ts'
 import { runCommand, startWorker } from '../support/process.ts'
 
 onPostgres((engine) => {
-  let deployment: Deployment
-  let database: Database
+  let deployment: OpenDeployment
   let provider: StripeStandIn
   let env: Record<string, string>
   let id: string
@@ -19,9 +17,7 @@ onPostgres((engine) => {
 
   before(async () => {
     provider = await startStripe({ mostPerPage: 1 })
-    deployment = await deploy(engine)
-    database = await deployment.connect()
-    await makeTable(database)
+    deployment = await deployOpen(engine)
     env = { ...deployment.env, ...providerEnvironment(provider) }
     const created = ['payments', 'create', ...order, '--payable', 'order:42', '--json']
     const { code, stdout, stderr } = await run(created)
@@ -30,7 +26,6 @@ onPostgres((engine) => {
     provider.pay(id)
   })
   after(async () => {
-    await database.close()
     await deployment.remove()
     await provider.close()
   })
@@ -51,7 +46,7 @@ onPostgres((engine) => {
       `${length} events are listed: 0 new and stored, ${length} known already.`,
     ])
     const worker = await startWorker({ cwd: deployment.cwd, env })
-    await finished(database)
+    await finished(deployment.database)
     await worker.stop()
     const shown = JSON.parse((await run(['payments', 'show', id, '--json'])).stdout.join('\n')) as {
       readonly status: string

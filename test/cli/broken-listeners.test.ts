@@ -39,26 +39,28 @@ suite('a broken listener', { concurrency: true }, () => {
     assert.match(lines[0] ?? '', /main thread did not answer for 10 s — /)
   })
 
-  test('an exception that nobody catches is logged and ends the process with exit code 1', async () => {
-    using folder = temporaryFolder()
-    const body = "setTimeout(() => { throw new Error('a loose end') }, 50)"
-    const service = await startWithListener(folder.path, body)
-    await settleSample(service)
-    const { code, stderr } = await service.ended
-    assert.equal(code, 1)
-    const fatal = stderr.filter((text) => text.includes('"level":60'))
-    assert.equal(fatal.length, 1)
-    assert.match(fatal[0] ?? '', /uncaught exception/)
-    assert.match(fatal[0] ?? '', /a loose end/)
-  })
-
-  test('a rejection that nobody handles is logged and ends the process with exit code 1', async () => {
-    using folder = temporaryFolder()
-    const body = "void Promise.reject(new Error('a loose end'))"
-    const service = await startWithListener(folder.path, body)
-    await settleSample(service)
-    const { code, stderr } = await service.ended
-    assert.equal(code, 1)
-    assert.match(stderr.join('\n'), /unhandled rejection/)
-  })
+  for (const [what, body, said] of [
+    [
+      'an exception that nobody catches',
+      "setTimeout(() => { throw new Error('a loose end') }, 50)",
+      /uncaught exception/,
+    ],
+    [
+      'a rejection that nobody handles',
+      "void Promise.reject(new Error('a loose end'))",
+      /unhandled rejection/,
+    ],
+  ] as const) {
+    test(`${what} is logged and ends the process with exit code 1`, async () => {
+      using folder = temporaryFolder()
+      const service = await startWithListener(folder.path, body)
+      await settleSample(service)
+      const { code, stderr } = await service.ended
+      assert.equal(code, 1)
+      const fatal = stderr.filter((text) => text.includes('"level":60'))
+      assert.equal(fatal.length, 1)
+      assert.match(fatal[0] ?? '', said)
+      assert.match(fatal[0] ?? '', /a loose end/)
+    })
+  }
 })

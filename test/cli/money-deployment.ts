@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { Database } from '../../src/database/connect.ts'
 import type { TestEngine } from '../support/databases.ts'
-import { deploy, makeTable, type Deployment } from '../support/deployment.ts'
+import { deployOpen, type Deployment } from '../support/deployment.ts'
 import { runCommand, type Ending } from '../support/process.ts'
 import { scripted, type Script } from './scripted-gateway.ts'
 
@@ -46,10 +46,9 @@ export default {
 export const payable = ['--amount', '1999', '--currency', 'UAH', '--payable', 'order:42']
 
 export async function deployMoney(engine: TestEngine): Promise<MoneyDeployment> {
-  const deployment = await deploy(engine)
+  const deployment = await deployOpen(engine)
   writeConfig(deployment.cwd, { withListener: true })
-  const database = await deployment.connect()
-  await makeTable(database)
+  const { database } = deployment
   const apiKey = 'key-of-the-scripted-gateway'
   const env = { ...deployment.env, SCRIPTED_API_KEY: apiKey }
   const core = createCore({
@@ -82,7 +81,6 @@ export async function deployMoney(engine: TestEngine): Promise<MoneyDeployment> 
     },
     [Symbol.asyncDispose]: async () => {
       await core.close()
-      await database.close()
       await deployment.remove()
     },
   }

@@ -11,10 +11,9 @@ import { onPostgres } from '../support/databases.ts'
 import {
   assertPaidOnce,
   apiToken,
-  deploy,
+  deployOpen,
   finished,
-  makeTable,
-  type Deployment,
+  type OpenDeployment,
 } from '../support/deployment.ts'
 import { startProcess, startService, type RunningService } from '../support/process.ts'
 
@@ -24,19 +23,17 @@ const perPage = 10
 const kills = 10
 
 onPostgres((engine) => {
-  let deployment: Deployment
+  let deployment: OpenDeployment
   let database: Database
   let provider: StripeStandIn
   let options: { readonly cwd: string; readonly env: Record<string, string> }
   before(async () => {
     provider = await startStripe({ mostPerPage: perPage })
-    deployment = await deploy(engine)
-    database = await deployment.connect()
-    await makeTable(database)
+    deployment = await deployOpen(engine)
+    database = deployment.database
     options = { cwd: deployment.cwd, env: { ...deployment.env, ...providerEnvironment(provider) } }
   })
   after(async () => {
-    await database.close()
     await deployment.remove()
     await provider.close()
   })

@@ -10,11 +10,10 @@ import {
   apiToken,
   assertPaidOnce,
   createOverHttp,
-  deploy,
+  deployOpen,
   finished,
-  makeTable,
   postFake,
-  type Deployment,
+  type OpenDeployment,
 } from '../support/deployment.ts'
 import { startService } from '../support/process.ts'
 
@@ -40,17 +39,15 @@ async function list(url: string): Promise<readonly number[]> {
 }
 
 onPostgres((engine) => {
-  let deployment: Deployment
+  let deployment: OpenDeployment
   let proxy: CutProxy
   let database: Database
   before(async () => {
-    deployment = await deploy(engine)
+    deployment = await deployOpen(engine)
+    database = deployment.database
     proxy = await startCutProxy(deployment.env['DATABASE_URL'] ?? '')
-    database = await deployment.connect()
-    await makeTable(database)
   })
   after(async () => {
-    await database.close()
     await proxy.close()
     await deployment.remove()
   })

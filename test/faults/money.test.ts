@@ -8,30 +8,22 @@ import { startHutko } from '../providers/hutko.ts'
 import type { ProviderStandIn } from '../providers/provider-stand-in.ts'
 import { providerEnvironment } from '../money/provider-environment.ts'
 import { onPostgres } from '../support/databases.ts'
-import {
-  assertPaidOnce,
-  apiToken,
-  deploy,
-  makeTable,
-  type Deployment,
-} from '../support/deployment.ts'
+import { assertPaidOnce, apiToken, deployOpen, type OpenDeployment } from '../support/deployment.ts'
 import { until } from '../support/billing.ts'
 import { startProcess, startService, type RunningService } from '../support/process.ts'
 
 onPostgres((engine) => {
-  let deployment: Deployment
+  let deployment: OpenDeployment
   let database: Database
   let provider: ProviderStandIn
   let options: { readonly cwd: string; readonly env: Record<string, string> }
   before(async () => {
     provider = await startHutko()
-    deployment = await deploy(engine)
-    database = await deployment.connect()
-    await makeTable(database)
+    deployment = await deployOpen(engine)
+    database = deployment.database
     options = { cwd: deployment.cwd, env: { ...deployment.env, ...providerEnvironment(provider) } }
   })
   after(async () => {
-    await database.close()
     await deployment.remove()
     await provider.close()
   })

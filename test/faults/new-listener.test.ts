@@ -10,10 +10,9 @@ import { onPostgres } from '../support/databases.ts'
 import {
   apiToken,
   createOverHttp,
-  deploy,
-  makeTable,
+  deployOpen,
   postFake,
-  type Deployment,
+  type OpenDeployment,
 } from '../support/deployment.ts'
 import { startService, startWorker, type ProcessOptions } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -27,20 +26,18 @@ const newerConfig = `${teller}
 export default { listeners: { PaymentSucceeded: teller, PaymentRefunded: teller } }`
 
 onPostgres((engine) => {
-  let deployment: Deployment
+  let deployment: OpenDeployment
   let database: Database
   let newer: ProcessOptions
   const folder = temporaryFolder()
   before(async () => {
-    deployment = await deploy(engine)
+    deployment = await deployOpen(engine)
+    database = deployment.database
     writeFileSync(join(deployment.cwd, 'quittance.config.js'), olderConfig)
     writeFileSync(join(folder.path, 'quittance.config.js'), newerConfig)
     newer = { cwd: folder.path, env: deployment.env }
-    database = await deployment.connect()
-    await makeTable(database)
   })
   after(async () => {
-    await database.close()
     await deployment.remove()
     folder[Symbol.dispose]()
   })

@@ -7,27 +7,24 @@ import { forEachDatabase, onPostgres } from '../support/databases.ts'
 import {
   createOverHttp,
   deploy,
+  deployOpen,
   finished,
-  makeTable,
   postFake,
   type Deployment,
+  type OpenDeployment,
 } from '../support/deployment.ts'
 import { until } from '../support/billing.ts'
 import { startService, startWorker } from '../support/process.ts'
 import { checkInvariants, killAtRandom } from './kill-at-random.ts'
 
 onPostgres((engine) => {
-  let deployment: Deployment
+  let deployment: OpenDeployment
   let database: Database
   before(async () => {
-    deployment = await deploy(engine)
-    database = await deployment.connect()
-    await makeTable(database)
+    deployment = await deployOpen(engine)
+    database = deployment.database
   })
-  after(async () => {
-    await database.close()
-    await deployment.remove()
-  })
+  after(() => deployment.remove())
 
   test('200 identical paid callbacks in parallel, 4 worker processes: one PaymentSucceeded', async () => {
     const service = await startService({ ...deployment, args: ['--no-worker'] })

@@ -6,7 +6,7 @@ import { isQuittanceError } from '../../src/kernel/errors.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { StatedBilling } from '../support/stated-billing.ts'
 import { onPostgres } from '../support/databases.ts'
-import { openScripted, opensAt, pollReply, refusal, type Script } from './scripted.ts'
+import { age, onlyOpens, openScripted, pollReply, refusal, type Script } from './scripted.ts'
 
 const codeOf = (error: unknown) => (isQuittanceError(error) ? error.code : String(error))
 const rejectsWith = (work: Promise<unknown>, code: string) =>
@@ -18,10 +18,7 @@ onPostgres((engine) => {
   before(async () => {
     ;({ billing, script } = await openScripted(engine))
   })
-  beforeEach(() => {
-    for (const key of Object.keys(script) as (keyof Script)[]) delete script[key]
-    script.open = opensAt('https://provider.example/pay')
-  })
+  beforeEach(() => onlyOpens(script))
   after(() => billing.close())
 
   const create = () =>
@@ -53,12 +50,6 @@ onPostgres((engine) => {
     ({ type: 'refund', payment: { id }, status: 'paid', currency: 'USD', refundedTotal }) as const
   const events = async (payment: Payment) =>
     (await billing.details(payment)).events.map(({ type }) => type)
-  const age = (payment: Payment, hours: number) =>
-    sql`update billing.payments set
-        created_at = created_at - make_interval(hours => ${hours}::int),
-        handed_at = handed_at - make_interval(hours => ${hours}::int),
-        expires_at = expires_at - make_interval(hours => ${hours}::int)
-      where id = ${payment.id} or parent_id = ${payment.id}`.execute(billing.database.db)
 
   describe('a refund that is under way', () => {
     test('is not taken for one of equal amount that somebody makes in the dashboard', async () => {
@@ -127,7 +118,7 @@ onPostgres((engine) => {
         'refund_unknown',
       )
       const [refund] = (await billing.details(payment)).refunds
-      await age(payment, 30)
+      await age(billing, payment, 30)
       script.poll = async () =>
         pollReply(
           [paid(payment), returned(payment, 're_odd', { amount: 4_999n, refundId: refund?.id })],
@@ -153,7 +144,7 @@ onPostgres((engine) => {
   describe('a poll', () => {
     test('that says paid with other money writes nothing off, and is for a person', async () => {
       const payment = await create()
-      await age(payment, 30)
+      await age(billing, payment, 30)
       script.poll = async () =>
         pollReply([{ ...paid(payment), amount: 9_999n }], { standing: 'paid' })
       const { payment: after } = await billing.core.payments.poll(payment.id)
@@ -170,13 +161,13 @@ onPostgres((engine) => {
       await rejectsWith(billing.create(input), 'checkout_refused')
       script.poll = async () => pollReply([], { standing: 'absent' })
       assert.equal((await billing.core.payments.poll(id)).payment.status, 'pending')
-      await age({ id } as Payment, 1)
+      await age(billing, { id }, 1)
       assert.equal((await billing.core.payments.poll(id)).payment.status, 'canceled')
     })
 
     test('of what is settling is asked again, however long it takes', async () => {
       const payment = await create()
-      await age(payment, 24 * 40)
+      await age(billing, payment, 24 * 40)
       script.poll = async () => pollReply([], { standing: 'settling' })
       const { payment: after } = await billing.core.payments.poll(payment.id)
       assert.equal(after.status, 'pending')
@@ -189,7 +180,7 @@ onPostgres((engine) => {
 
     test('that finds the end, and a closing that is refused, cancels nothing yet', async () => {
       const payment = await create()
-      await age(payment, 30)
+      await age(billing, payment, 30)
       script.poll = async () => pollReply()
       script.closeCheckout = async () => {
         throw refusal()
@@ -297,7 +288,7 @@ onPostgres((engine) => {
       const expiresAt = new Date(Date.now() + 60_000)
       const input = { id, gateway: 'scripted', currency: 'USD', checkout: true, expiresAt }
       const first = await billing.create({ ...input, metadata: { a: 1, b: { c: 2, d: 3 } } })
-      await age(first, 1)
+      await age(billing, first, 1)
       const again = await billing.create({ ...input, metadata: { b: { d: 3, c: 2 }, a: 1 } })
       assert.equal(again.id, first.id)
       await rejectsWith(billing.create({ ...input, metadata: { a: 2 } }), 'payment_exists')

@@ -1,7 +1,10 @@
+import { sql } from 'kysely'
 import type { Gateway } from '../../src/gateways/gateway.ts'
 import type { Operations, PollReply } from '../../src/gateways/operations.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import type { Outcome } from '../../src/payments/outcome.ts'
+import type { Payment } from '../../src/payments/payment.ts'
+import type { TestBilling } from '../support/billing.ts'
 import { openStated, type StatedBilling, type StatedOptions } from '../support/stated-billing.ts'
 import type { TestEngine } from '../support/databases.ts'
 import { stating } from '../support/stating-gateway.ts'
@@ -43,6 +46,25 @@ export async function openScripted(
     providerTimeoutMs: 1_000,
   })
   return { billing, script }
+}
+
+/** Nothing is scripted any more, but that checkouts open. */
+export function onlyOpens(script: Script): void {
+  for (const key of Object.keys(script) as (keyof Script)[]) delete script[key]
+  script.open = opensAt('https://provider.example/pay')
+}
+
+/** Lets so much time pass for a payment and its refunds; what is due, and when, stays as it is. */
+export async function age(
+  { database: { db } }: TestBilling,
+  { id }: Pick<Payment, 'id'>,
+  hours: number,
+): Promise<void> {
+  await sql`update billing.payments set
+      created_at = created_at - make_interval(hours => ${hours}::int),
+      handed_at = handed_at - make_interval(hours => ${hours}::int),
+      expires_at = expires_at - make_interval(hours => ${hours}::int)
+    where id = ${id} or parent_id = ${id}`.execute(db)
 }
 
 export const opensAt = (url: string) => async () => ({ url })

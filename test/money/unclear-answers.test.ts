@@ -9,7 +9,7 @@ import type { Payment } from '../../src/payments/payment.ts'
 import type { CreatePaymentInput } from '../../src/processing/payment-input.ts'
 import { onPostgres } from '../support/databases.ts'
 import type { StatedBilling } from '../support/stated-billing.ts'
-import { openScripted, opensAt, pollReply, type Script } from './scripted.ts'
+import { age, onlyOpens, openScripted, opensAt, pollReply, type Script } from './scripted.ts'
 
 const codeOf = (error: unknown) => (isQuittanceError(error) ? error.code : String(error))
 const nothing = ignored('no_outcome', 'state 7')
@@ -21,10 +21,7 @@ onPostgres((engine) => {
   before(async () => {
     ;({ billing, script } = await openScripted(engine))
   })
-  beforeEach(() => {
-    for (const key of Object.keys(script) as (keyof Script)[]) delete script[key]
-    script.open = opensAt('https://provider.example/pay')
-  })
+  beforeEach(() => onlyOpens(script))
   after(() => billing.close())
 
   const create = (input: Partial<CreatePaymentInput> = {}) =>
@@ -35,12 +32,6 @@ onPostgres((engine) => {
       checkout: true,
       ...input,
     })
-  const pass = ({ id }: Payment, hours: number) =>
-    sql`update billing.payments set
-        created_at = created_at - make_interval(hours => ${hours}::int),
-        handed_at = handed_at - make_interval(hours => ${hours}::int),
-        expires_at = expires_at - make_interval(hours => ${hours}::int)
-      where id = ${id} or parent_id = ${id}`.execute(billing.database.db)
   const isDue = async ({ id }: Payment) => {
     const { rows } = await sql<{ due: boolean }>`
       select next_poll_at is not null as due from billing.payments
@@ -118,7 +109,7 @@ onPostgres((engine) => {
     test(`a poll whose provider ${what} cancels nothing, and asks on`, async () => {
       const payment = await create()
       for (const hours of [1, 30, 24 * 31]) {
-        await pass(payment, hours)
+        await age(billing, payment, hours)
         answers(replyOf(payment))
         const { payment: after } = await billing.core.payments.poll(payment.id)
         assert.equal(after.status, 'pending')
@@ -141,27 +132,27 @@ onPostgres((engine) => {
     const named = { url: 'https://provider.example/pay', checkoutReference: randomUUID() }
     script.open = async () => named
     const payment = await create()
-    await pass(payment, 30)
+    await age(billing, payment, 30)
     answers(pollReply([nothing], { standing: 'absent' }))
     const { payment: after } = await billing.core.payments.poll(payment.id)
     assert.equal(after.status, 'pending')
     assert.match(after.pollError ?? '', /^needs a review: the provider does not know/)
     script.open = opensAt('https://provider.example/pay')
     const unnamed = await create()
-    await pass(unnamed, 30)
+    await age(billing, unnamed, 30)
     assert.equal((await billing.core.payments.poll(unnamed.id)).payment.status, 'canceled')
   })
 
   test('a checkout that is found, and is another payment’s, says nothing of this one', async () => {
     const checkoutReference = randomUUID()
     script.open = async () => ({ url: 'https://provider.example/pay', checkoutReference })
-    const other = await create()
+    await create()
     script.open = async () => {
       throw new Error('cut')
     }
     const id = randomUUID()
     await assert.rejects(create({ id }))
-    await pass({ ...other, id }, 30)
+    await age(billing, { id }, 30)
     const canceled = { type: 'payment', payment: { id }, status: 'canceled' } as const
     answers(pollReply([canceled], { standing: 'unpaid', checkout: { checkoutReference } }))
     await assert.rejects(
@@ -186,7 +177,7 @@ onPostgres((engine) => {
       throw new Error('cut')
     }
     await assert.rejects(billing.core.refunds.create(payment.id, { amount: 5_000 }))
-    await pass(payment, 30)
+    await age(billing, payment, 30)
     const elsewhere = refundOf(payment, { status: 'pending', merchantAccount: 'another' })
     const paid = statedOf(payment, 'paid')
     for (const [standing, outcomes] of [
@@ -211,7 +202,7 @@ onPostgres((engine) => {
       throw new Error('cut')
     }
     await assert.rejects(billing.core.refunds.create(payment.id, { amount: 5_000 }))
-    await pass(payment, 48)
+    await age(billing, payment, 48)
     await sql`update billing.payments set next_poll_at = clock_timestamp()
       where parent_id = ${payment.id}`.execute(billing.database.db)
     answers(pollReply([ignored('no_outcome', 'x', { money: true })], { standing: 'paid' }))
@@ -226,7 +217,7 @@ onPostgres((engine) => {
 
   test('what nobody has paid by the provider’s own words is canceled', async () => {
     const payment = await create()
-    await pass(payment, 1)
+    await age(billing, payment, 1)
     answers(pollReply([nothing], { standing: 'unpaid' }))
     const { payment: after } = await billing.core.payments.poll(payment.id)
     assert.deepEqual([after.status, after.pollError], ['canceled', null])

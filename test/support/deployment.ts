@@ -62,6 +62,22 @@ export async function deploy(engine: TestEngine): Promise<Deployment> {
   }
 }
 
+/** One on PostgreSQL whose database is open beside it, with the table `told`. */
+export interface OpenDeployment extends Deployment {
+  readonly database: Database
+}
+
+export async function deployOpen(engine: TestEngine): Promise<OpenDeployment> {
+  const deployment = await deploy(engine)
+  const database = await deployment.connect()
+  await makeTable(database)
+  const remove = async () => {
+    await database.close()
+    await deployment.remove()
+  }
+  return { ...deployment, database, remove }
+}
+
 /** Creates a payment over HTTP; undefined where the service did not answer. */
 export async function createOverHttp(url: string, id: string): Promise<boolean> {
   const answer = await fetch(`${url}/billing/api/payments`, {

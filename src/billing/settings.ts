@@ -11,10 +11,10 @@ import { parseSecrets, scrubber, type Secret } from '../kernel/secret.ts'
 import type { BillingOptions } from './options.ts'
 import { returnCheck } from './return-origins.ts'
 
-export const defaultPath = '/billing/webhooks/{gateway}'
+const defaultPath = '/billing/webhooks/{gateway}'
 /** The specification's other spelling, which answers too while no path is configured. */
 export const otherPath = '/webhook/billing/{gateway}'
-export const queueConnections = ['database', 'sync'] as const
+const queueConnections = ['database', 'sync'] as const
 
 /** The options, checked and complete. */
 export interface Settings {

@@ -78,17 +78,18 @@ async function readBytes(c: Context): Promise<Uint8Array> {
 /** What two readers could take for two things is refused: a key given twice, for one. */
 function jsonOf(bytes: Uint8Array): unknown {
   const text = textOf(bytes)
-  const parsed = text === undefined ? undefined : parseJson(text)
-  if (text !== undefined && parsed?.ok === true) return JSON.parse(text)
-  const { reason, key } = parsed?.ok === false ? parsed : { reason: 'invalid_json' }
+  const parsed = parseJson(text)
+  if (parsed.ok) return JSON.parse(text)
+  const { reason, key } = parsed
   if (key !== undefined) throw refuse(`the key ${JSON.stringify(key.slice(0, 80))} is given twice`)
   throw refuse(reason === 'too_deep' ? 'the body is nested too deep' : 'the body is not JSON')
 }
 
-function textOf(bytes: Uint8Array): string | undefined {
+/** Of what is no text there is none, which is no JSON either. */
+function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    return undefined
+    return ''
   }
 }

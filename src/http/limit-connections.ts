@@ -1,8 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../kernel/log.ts'
-import { openConnections, type Connection, type Network } from './open-connections.ts'
-import type { OpenConnections } from './open-connections.ts'
+import {
+  openConnections,
+  type Connection,
+  type Network,
+  type OpenConnections,
+} from './open-connections.ts'
 import { tally } from './tally.ts'
 
 export interface ConnectionLimits {
@@ -62,14 +66,15 @@ export function limitConnections(
     first.socket.destroy()
     return true
   }
-  const hasPlaceFor = ({ open, idle }: Network): boolean => {
+  /** False where nobody can be made to leave. */
+  const makePlaceFor = ({ open, idle }: Network): boolean => {
     if (connections.count >= crowdedFrom && open >= perAddress) return takePlaceOf(idle)
     return connections.count < most || takePlaceOf(connections.idle)
   }
   // Before Node's own listener, and not by `maxConnections`: that one refuses unseen.
   server.prependListener('connection', (socket: Socket) => {
     const network = connections.networkOf(socket)
-    if (hasPlaceFor(network)) {
+    if (makePlaceFor(network)) {
       connections.enter(socket, network)
     } else {
       refused.add(network.name)

@@ -7,8 +7,11 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { continueOnceRead, isAwaitingContinue } from './expect-continue.ts'
-import { limitConnections } from './limit-connections.ts'
-import type { ConnectionLimits, LimitedConnections } from './limit-connections.ts'
+import {
+  limitConnections,
+  type ConnectionLimits,
+  type LimitedConnections,
+} from './limit-connections.ts'
 import { badRequest, internalError, respond } from './respond.ts'
 import {
   answerExpectation,

@@ -58,7 +58,7 @@ export interface TakeOptions {
 
 export const leaseLength: Duration = seconds(30)
 /** A row that cost so many workers their lives is given up. */
-export const leasesBeforeFailure = 10
+const leasesBeforeFailure = 10
 
 // The bytes matter only where there is no text, or one that hides something; they may be large.
 const callColumns = sql`row.gateway, row.queue, row.kind, row.payload, row.body_encrypted,

@@ -42,8 +42,9 @@ export async function markUnknownPayments(database: Database, log: Log): Promise
       order by id limit ${mostAtOnce} for update skip locked
     ) returning id`.execute(database.db)
   const ids = rows.map(({ id }) => id)
-  if (ids.length > 0)
+  if (ids.length > 0) {
     log.warn({ calls: ids }, 'money of payments that are unknown; it needs a review')
+  }
   return ids.length
 }
 

@@ -1,20 +1,26 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import { writeFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { fillDataFolder } from '../support/embedded-template.ts'
-import { startService as startProcess } from '../support/process.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Hono } from 'hono'
 import { listen, type Listening } from '../../src/http/serve.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
+import { fillDataFolder } from '../support/embedded-template.ts'
+import { startService as startProcess } from '../support/process.ts'
 import { sessionEvent, signedHeaders } from '../support/stripe-callbacks.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { flood, postOnce, type Attack } from './flood.ts'
-import { capturedLog, eventually, exchange, signingSecret, startService } from './service.ts'
-import type { Service } from './service.ts'
+import {
+  capturedLog,
+  eventually,
+  exchange,
+  signingSecret,
+  startService,
+  type Service,
+} from './service.ts'
 
 const attackers = Array.from({ length: 25 }, (_, index) => `127.0.0.${index + 2}`)
 

@@ -51,11 +51,10 @@ export function browserSignals(
     if (now().getTime() < until || !lanes[type].hasRoom()) return
     remember(key, { until: Infinity, failures })
     void lanes[type].run(async () => {
-      const isTold = await send(type, payment)
+      if (await send(type, payment)) return true
       const pause = Math.min(longestPause, firstPause * 2 ** failures)
-      const rests = { until: now().getTime() + pause, failures: failures + 1 }
-      if (!isTold) remember(key, rests)
-      return isTold
+      remember(key, { until: now().getTime() + pause, failures: failures + 1 })
+      return false
     })
   }
 }

@@ -55,6 +55,9 @@ export function moneyText({ amount, currency }: Payment): string {
 }
 
 /** What the provider said, in its own words; of no interest any more once all went well. */
-function printError({ operationError, status }: Payment): void {
+function printError({ operationError, pollError, status }: Payment): void {
   if (operationError !== null && status !== 'paid') print(visible(`error       ${operationError}`))
+  // Of a paid payment only what a person must look at: the last poll may have failed before.
+  const isOver = status === 'paid' && pollError?.startsWith('needs a review') !== true
+  if (pollError !== null && !isOver) print(visible(`last poll   ${pollError}`))
 }

@@ -155,6 +155,20 @@ onPostgres((engine) => {
     test('what the provider refuses ends with exit code 1', async () => {
       const id = await money.create({ poll: 'refuse' })
       assert.match(failure(await money.run('poll', id)), /card_declined — Check the API credential/)
+      const shown = linesOf(await money.run('payments', 'show', id))
+      assert.equal(shown['last poll'], 'Scripted gateway says no: card_declined')
+      await sql`update billing.payments set status = 'paid' where id = ${id}`.execute(
+        money.database.db,
+      )
+      const paidSince = linesOf(await money.run('payments', 'show', id))
+      assert.equal(paidSince['last poll'], undefined, 'of no interest any more')
+    })
+
+    test('what a person must look at is shown, by poll and by payments show', async () => {
+      const id = await money.create({ poll: 'unclear' })
+      const review = 'needs a review: no_outcome (a new word)'
+      assert.equal(linesOf(await money.run('poll', id))['last poll'], review)
+      assert.equal(linesOf(await money.run('payments', 'show', id))['last poll'], review)
     })
   })
 

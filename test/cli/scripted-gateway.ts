@@ -12,7 +12,7 @@ export type Turn = 'ok' | 'refuse' | 'lose' | 'garble'
 export interface Script {
   readonly checkout?: Turn
   readonly charge?: Turn | 'decline'
-  readonly poll?: Turn | 'paid'
+  readonly poll?: Turn | 'paid' | 'unclear'
   readonly refund?: Turn | 'fail'
   readonly close?: Turn
 }
@@ -65,6 +65,10 @@ export const scripted: Gateway = {
   },
   poll: async ({ payment }): Promise<PollReply> => {
     const { poll } = scriptOf(payment)
+    if (poll === 'unclear') {
+      const outcomes = [ignored('no_outcome', 'a new word')]
+      return { outcomes, standing: 'unclear', listsRefunds: false }
+    }
     if (poll !== 'paid') take(poll)
     const isPaid = poll === 'paid'
     return {

@@ -69,7 +69,7 @@ export function money(amount: bigint | number, currency: string): Money {
   if (!isMoney(currency)) {
     throw new QuittanceError(
       'payment_invalid',
-      `currency must be an ISO 4217 code in capitals such as UAH, got ${JSON.stringify(currency)}`,
+      `currency must be the ISO 4217 code, in capitals, of what one can pay with, such as UAH, got ${JSON.stringify(currency)}`,
     )
   }
   return { amount: units, currency }

@@ -261,6 +261,7 @@ describe('POST /payments', () => {
     for (const currency of ['XXX', 'XTS', 'XAU', 'XAG', 'XPT', 'XPD', 'XBA', 'XDR', 'XSU', 'XUA']) {
       const { status, body } = await create({ ...wireOrder, currency })
       assert.deepEqual([status, body['code']], [422, 'payment_invalid'], currency)
+      assert.match(String(body['message']), /currency must be .* of what one can pay with/)
     }
     for (const currency of ['XAF', 'XCD', 'XOF', 'XPF']) {
       assert.equal((await create({ ...wireOrder, currency })).status, 201, currency)

@@ -28,7 +28,7 @@ export const errorCatalogue = {
   gateway_cannot_sign: 'Only gateways that can sign test callbacks take `send`.',
   gateway_not_configured: 'Set the credentials of the gateway; quittance gateways names them.',
   provider_unreachable:
-    'Nothing is lost: the call is tried again. Check the network and the API base.',
+    'Calls and polls are tried again by themselves; repeat a command. Check the network and the API base.',
   provider_refused: "Check the API credentials and what they may do, in the provider's dashboard.",
   provider_reply_invalid: 'Check the API base of the gateway; it should be that of the provider.',
   backfill_too_old: 'Give a later --since; what is older the provider does not list any more.',

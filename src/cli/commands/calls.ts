@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander'
-import type { WebhookCall } from '../../database/calls.ts'
 import { callStates, type CallState } from '../../database/tables.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { isUuid } from '../../kernel/ids.ts'
+import { callRemark, reviewRemark } from '../call-remark.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { print, printJson, printTable, shortTime, visible } from '../output.ts'
 import { addPaging, type Paging } from '../paging.ts'
@@ -61,7 +61,7 @@ async function list(_options: unknown, command: Command): Promise<void> {
       call.state,
       shortTime(call.receivedAt),
     ])
-    printTable(['id', 'gateway', 'state', 'received (UTC)'], rows, page.data.map(remark))
+    printTable(['id', 'gateway', 'state', 'received (UTC)'], rows, page.data.map(callRemark))
     if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
   }
 }
@@ -69,16 +69,6 @@ async function list(_options: unknown, command: Command): Promise<void> {
 function knownUuid(text: string): string {
   if (isUuid(text)) return text
   throw new QuittanceError('usage', `--payment must be a UUID, got ${JSON.stringify(text)}`)
-}
-
-/** Why a call did not do what was expected of it; of an exception the first line. */
-function remark(call: WebhookCall): string {
-  const isOpen = call.state === 'pending' || call.state === 'failed'
-  const reasons = (call.outcome ?? []).flatMap((one) => ('reason' in one ? [one.reason] : []))
-  const why = isOpen ? call.exception?.split('\n', 1)[0] : reasons.join(', ')
-  // Whatever failed needs one.
-  const mark = call.needsReview && call.state !== 'failed' ? 'needs review' : ''
-  return [mark, why ?? ''].filter((part) => part !== '').join(': ')
 }
 
 async function show(id: string, _options: unknown, command: Command): Promise<void> {
@@ -99,7 +89,8 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   print(`received    ${call.receivedAt.toISOString()}`)
   print(`state       ${call.state}, ${call.attempts} failed attempts`)
   if (view.next_attempt_at !== null) print(`due         ${view.next_attempt_at}`)
-  if (call.needsReview) print('            needs review')
+  const review = reviewRemark(call)
+  if (review !== undefined) print(`review      needed: ${review}`)
   if (call.paymentId !== null) print(`payment     ${call.paymentId}`)
   for (const key of call.dedupClaims) print(`claim       ${key}`)
   for (const one of call.outcome ?? []) print(`outcome     ${JSON.stringify(one)}`)

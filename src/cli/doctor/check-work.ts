@@ -97,7 +97,7 @@ async function checkBacklog(database: Database): Promise<readonly Finding[]> {
     }),
     none('review', backlog.reviewCalls, {
       found: `${backlog.reviewCalls} need a person to look at them${since(backlog.oldestReviewDays)}`,
-      fix: `See: quittance calls list --needs-review. They are deleted after ${longestReviewDays} days.`,
+      fix: `See: quittance calls list --needs-review, and docs/5-operations.md. They are deleted after ${longestReviewDays} days.`,
     }),
     none('deliveries', backlog.failedDeliveries, {
       found: `${backlog.failedDeliveries} to queued listeners failed for good`,

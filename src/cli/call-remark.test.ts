@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { OutcomeResult } from '../payments/outcome.ts'
+import { callRemark, reviewRemark } from './call-remark.ts'
+
+const processed = { state: 'processed', exception: null, needsReview: true } as const
+const paid: OutcomeResult = { result: 'applied', type: 'payment:paid' }
+const ignored: OutcomeResult = { result: 'ignored', type: 'payment', reason: 'already_paid' }
+
+test('a call that a person must look at says why, also where it was applied', () => {
+  const rows: readonly (readonly [OutcomeResult, string])[] = [
+    [ignored, 'already_paid'],
+    [{ ...paid, detail: 'paid_after_cancel' }, 'paid_after_cancel'],
+    [{ result: 'applied', type: 'dispute:open' }, 'dispute:open'],
+  ]
+  for (const [outcome, why] of rows) {
+    assert.equal(callRemark({ ...processed, outcome: [outcome] }), `needs review: ${why}`)
+    assert.equal(reviewRemark({ ...processed, outcome: [outcome] }), why)
+  }
+  const refund = { result: 'applied', type: 'refund:paid', detail: 'over_refund' } as const
+  assert.equal(reviewRemark({ ...processed, outcome: [paid, refund] }), 'over_refund')
+})
+
+test('one that nobody must look at says only why it was ignored', () => {
+  const call = { ...processed, needsReview: false }
+  assert.equal(callRemark({ ...call, outcome: [{ ...paid, detail: 'superseded' }] }), '')
+  assert.equal(callRemark({ ...call, outcome: [ignored] }), 'already_paid')
+  assert.equal(reviewRemark({ ...call, outcome: [ignored] }), undefined)
+})
+
+test('one that failed says what was thrown, in one line', () => {
+  const call = {
+    ...processed,
+    state: 'failed',
+    outcome: null,
+    exception: 'Error: a\n at b',
+  } as const
+  assert.equal(callRemark(call), 'Error: a')
+  assert.equal(reviewRemark(call), 'failed')
+  assert.equal(callRemark({ ...call, state: 'pending' }), 'needs review: Error: a')
+})

@@ -1,4 +1,5 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect } from '../../src/database/connect.ts'
 import { openEmbedded } from '../../src/database/embedded/open-embedded.ts'
@@ -82,13 +83,28 @@ export function fillDataFolder(dataDir: string, name: TemplateName = 'migrated')
 
 /** A data folder of the caller's own, for a database without rows. */
 export function migratedFolder(): { readonly dataDir: string; remove(): void } {
+  holdCompiled()
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
   fillDataFolder(dataDir)
   return { dataDir, remove: folder.remove }
 }
 
+declare const WebAssembly: { compile(bytes: Uint8Array): Promise<unknown> }
+
+let compiled: Promise<unknown> | undefined
+
+/**
+ * Threads of one process share what they compile of the same bytes for as long as somebody holds
+ * it. Otherwise each database that is opened would compile its 9 MB again.
+ */
+function holdCompiled(): void {
+  const file = new URL('pglite.wasm', import.meta.resolve('@electric-sql/pglite'))
+  compiled ??= readFile(file).then((bytes) => WebAssembly.compile(bytes))
+}
+
 function open(dataDir: string) {
+  holdCompiled()
   return openEmbedded({
     dataDir,
     log: silentLog,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { providerEnvironment } from '../money/provider-environment.ts'
 import { startStripe, type StripeStandIn } from '../providers/stripe.ts'
+import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
 import { deployOpen, finished, type OpenDeployment } from '../support/deployment.ts'
 import { runCommand, startWorker } from '../support/process.ts'
@@ -12,7 +13,7 @@ onPostgres((engine) => {
   let env: Record<string, string>
   let id: string
   const run = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
-    runCommand(args, { cwd: deployment.cwd, env: { ...env, ...more } })
+    runHosted(args, { cwd: deployment.cwd, env: { ...env, ...more } })
   const order = ['--gateway', 'stripe', '--amount', '1999', '--currency', 'UAH']
 
   before(async () => {

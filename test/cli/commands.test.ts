@@ -9,6 +9,7 @@ import pg from 'pg'
 import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
 import { builtin } from '../../src/gateways/builtin.ts'
 import { until as eventually } from '../support/billing.ts'
+import { runHosted } from '../support/command-host.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { runCommand, startService, type Ending, type RunningService } from '../support/process.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -37,16 +38,26 @@ after(async () => {
   folder.remove()
 })
 
+const besideService = () => ({ cwd: folder.path, env: { PORT: new URL(service.url).port } })
+
 /** Beside the running service, on the same embedded database. */
 function quittance(...args: readonly string[]): Promise<Ending> {
-  return runCommand(args, { cwd: folder.path, env: { PORT: new URL(service.url).port } })
+  return runHosted(args, besideService())
+}
+
+/** The same as a process of its own. */
+function alone(...args: readonly string[]): Promise<Ending> {
+  return runCommand(args, besideService())
 }
 
 async function json<T>(...args: readonly string[]): Promise<T> {
-  const { code, stdout, stderr } = await quittance(...args, '--json')
+  return parsed(await quittance(...args, '--json')) as T
+}
+
+function parsed({ code, stdout, stderr }: Ending): unknown {
   assert.equal(code, 0, stderr.join('\n'))
   assert.deepEqual(stderr, [])
-  return JSON.parse(stdout.join('\n')) as T
+  return JSON.parse(stdout.join('\n'))
 }
 
 const payable = ['--amount', '1999', '--currency', 'UAH', '--payable', 'order:42']
@@ -75,7 +86,7 @@ test('a payment is created, settled by send, and shown with what happened', asyn
   )
   assert.deepEqual([sent.status, sent.scenario], [200, 'success'])
   await until(payment.id, 'paid')
-  const { stdout } = await quittance('payments', 'show', payment.id)
+  const { stdout } = await alone('payments', 'show', payment.id)
   const shown = stdout.join('\n')
   assert.match(shown, /pending -> paid, by call/)
   assert.match(shown, /PaymentSucceeded/)
@@ -102,9 +113,11 @@ test('calls are listed, shown and replayed; a replay fires nothing again', async
   const [call] = list.data
   assert.ok(call !== undefined)
   assert.equal(call.state, 'processed')
-  const replayed = await json<{ queued: string }>('calls', 'replay', call.id)
+  const replayed = parsed(await alone('calls', 'replay', call.id, '--json'))
   assert.deepEqual(replayed, { queued: call.id })
-  const shown = await json<{ dedup_claims: string[] }>('calls', 'show', call.id)
+  const shown = parsed(await alone('calls', 'show', call.id, '--json')) as {
+    dedup_claims: string[]
+  }
   assert.deepEqual(shown.dedup_claims, [`payment:paid:${id}`])
   const payment = await json<{ events: unknown[] }>('payments', 'show', id)
   assert.equal(payment.events.length, 1)
@@ -130,7 +143,7 @@ test('every command answers to the prefix billing:', async () => {
 })
 
 test('a gateway that is switched off is not said to lack a setting', async () => {
-  const { stdout } = await runCommand(['gateways'], {
+  const { stdout } = await runHosted(['gateways'], {
     cwd: folder.path,
     env: { BILLING_FAKE: 'off' },
   })
@@ -146,7 +159,7 @@ test('send says what is wrong when the callback is not accepted', async () => {
     [['fake', '--payment', id, '--url', `${service.url}/healthz`], /405 — Correct --url/],
   ] as const
   for (const [args, pattern] of rows) {
-    const { code, stdout, stderr } = await runCommand(['send', ...args], {
+    const { code, stdout, stderr } = await runHosted(['send', ...args], {
       cwd: folder.path,
       env: { PORT: new URL(service.url).port, ...secret },
     })
@@ -186,7 +199,7 @@ test('under NODE_ENV=production send settles nothing without --yes', async () =>
   writeFileSync(join(production.path, 'quittance.config.js'), config)
   const env = { NODE_ENV: 'production', BILLING_FAKE: 'on' }
   const send = (...args: readonly string[]) =>
-    runCommand(['send', 'fake', ...args], { cwd: production.path, env })
+    runHosted(['send', 'fake', ...args], { cwd: production.path, env })
   const refused = await send()
   assert.equal(refused.code, 1)
   assert.match(refused.stderr.join('\n'), /settles a real payment.* — Give --yes/)
@@ -249,7 +262,7 @@ describe('wrong usage ends with exit code 2 and one line:', () => {
 
 for (const args of [[], ['payments']]) {
   test(`without a command, quittance ${args.join(' ')} shows its help on stderr: exit code 2`, async () => {
-    const { code, stdout, stderr } = await quittance(...args)
+    const { code, stdout, stderr } = await alone(...args)
     const help = await quittance(...args, '--help')
     assert.deepEqual([code, stdout, stderr], [2, [], help.stdout])
   })
@@ -294,13 +307,13 @@ describe('what is not there ends with exit code 1 and one line:', () => {
 })
 
 test('--verbose adds the stack', async () => {
-  const { stderr } = await quittance('payments', 'show', 'x', '--verbose')
+  const { stderr } = await alone('payments', 'show', 'x', '--verbose')
   assert.ok(stderr.some((line) => /^\s+at /.test(line)))
 })
 
 test('--help and --version end with exit code 0', async () => {
   for (const args of [['--help'], ['payments', 'create', '--help'], ['--version']]) {
-    const { code, stdout, stderr } = await quittance(...args)
+    const { code, stdout, stderr } = await alone(...args)
     assert.deepEqual([code, stderr], [0, []])
     assert.ok(stdout.length > 0)
   }

@@ -4,8 +4,9 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
-import { runCommand, startWorker } from '../support/process.ts'
+import { startWorker } from '../support/process.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { assertFinding, doctor, type Report } from './doctor.ts'
 
@@ -30,7 +31,7 @@ onPostgres((engine) => {
 
   const look = (env: Readonly<Record<string, string>> = {}): Promise<Report> =>
     doctor({ cwd: folder.path, env: { DATABASE_URL: url, ...env } })
-  const migrate = () => runCommand(['migrate'], { cwd: folder.path, env: { DATABASE_URL: url } })
+  const migrate = () => runHosted(['migrate'], { cwd: folder.path, env: { DATABASE_URL: url } })
 
   test('a database that does not answer is one finding; the rest is skipped', async () => {
     const { of, text } = await look({ DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/billing' })

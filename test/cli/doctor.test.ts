@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { checkDurability, clockFinding } from '../../src/cli/doctor/check-database.ts'
 import { builtin } from '../../src/gateways/builtin.ts'
+import { runHosted } from '../support/command-host.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { runCommand, startService, type RunningService } from '../support/process.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -69,7 +70,7 @@ describe('beside a running service, doctor', () => {
       findings.filter(({ state }) => state !== 'ok'),
       [],
     )
-    const { stdout } = await runCommand(['doctor'], { cwd: folder.path, env })
+    const { stdout } = await runHosted(['doctor'], { cwd: folder.path, env })
     assert.equal(stdout.at(-1), 'All is well.')
   })
 

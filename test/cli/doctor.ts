@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
-import { freePort, runCommand, type ProcessOptions } from '../support/process.ts'
+import { runHosted } from '../support/command-host.ts'
+import { freePort, type ProcessOptions } from '../support/process.ts'
 
 export interface Report {
   readonly code: number | null
@@ -11,11 +12,11 @@ export interface Report {
   readonly text: string
 }
 
-/** Runs `quittance doctor --json`. */
+/** Runs `quittance doctor --json`, hosted. */
 export async function doctor(options: ProcessOptions): Promise<Report> {
   // Whatever listens on the default port of this machine is none of the test's business.
   const env = { PORT: String(await freePort()), ...options.env }
-  const { code, stdout, stderr } = await runCommand(['doctor', '--json'], { ...options, env })
+  const { code, stdout, stderr } = await runHosted(['doctor', '--json'], { ...options, env })
   assert.deepEqual(stderr, [])
   const text = stdout.join('\n')
   const report = JSON.parse(text) as { ok: boolean; errors: number; findings: readonly Finding[] }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
+import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
-import { runCommand, type Ending } from '../support/process.ts'
+import type { Ending } from '../support/process.ts'
 import { deployMoney, payable, writeConfig, type MoneyDeployment } from './money-deployment.ts'
 
 type Json = Record<string, unknown>
@@ -122,7 +123,7 @@ onPostgres((engine) => {
     test('--return-url must lead to one of BILLING_RETURN_ORIGINS', async () => {
       const args = [...begin, '--return-url', 'https://shop.example/thanks', '--json']
       const withOrigins = (origins: string) =>
-        runCommand(args, {
+        runHosted(args, {
           cwd: money.deployment.cwd,
           env: { ...money.env, BILLING_RETURN_ORIGINS: origins },
         })
@@ -137,7 +138,7 @@ onPostgres((engine) => {
   describe('poll', () => {
     test('applies what the provider says and tells the configured listener', async () => {
       const id = await money.create({ poll: 'paid' })
-      const lines = linesOf(await money.run('poll', id))
+      const lines = linesOf(await money.runAlone('poll', id))
       assert.equal(lines['status'], 'paid')
       assert.equal(lines['standing'], 'paid')
       assert.equal(lines['result'], 'payment:paid applied')
@@ -181,7 +182,7 @@ onPostgres((engine) => {
         ['type', 'status', 'amount', 'description', 'parent_id'].map((name) => part[name]),
         ['refund', 'paid', 500, 'a dent', id],
       )
-      const rest = linesOf(await money.run('billing:refund', id))
+      const rest = linesOf(await money.runAlone('billing:refund', id))
       assert.equal(rest['amount'], '1499 UAH (minor units)')
       assert.equal(rest['payment'], id)
       const { stdout } = await money.run('payments', 'show', id)
@@ -213,7 +214,7 @@ onPostgres((engine) => {
 
   test('payments cancel cancels a pending payment, and refuses a paid one', async () => {
     const id = await money.create({})
-    const view = parsed(await money.run('payments', 'cancel', id, '--json'))
+    const view = parsed(await money.runAlone('payments', 'cancel', id, '--json'))
     assert.deepEqual([view['status'], view['checkout']], ['canceled', 'closed'])
     const again = linesOf(await money.run('payments', 'cancel', id))
     assert.equal(again['status'], 'canceled')

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { Database } from '../../src/database/connect.ts'
 import type { TestEngine } from '../support/databases.ts'
+import { runHosted } from '../support/command-host.ts'
 import { deployOpen, type Deployment } from '../support/deployment.ts'
 import { runCommand, type Ending } from '../support/process.ts'
 import { scripted, type Script } from './scripted-gateway.ts'
@@ -13,8 +14,10 @@ export interface MoneyDeployment extends AsyncDisposable {
   readonly deployment: Deployment
   readonly env: Readonly<Record<string, string>>
   readonly database: Database
-  /** Runs a command as a process of its own. */
+  /** Runs a command, hosted. */
   run(...args: readonly string[]): Promise<Ending>
+  /** The same as a process of its own. */
+  runAlone(...args: readonly string[]): Promise<Ending>
   /** Creates a payment that the provider treats by the script; its id. No process is started. */
   create(script: Script): Promise<string>
   /** Of which events the listener was told, by payment (a refund is one too). */
@@ -56,12 +59,13 @@ export async function deployMoney(engine: TestEngine): Promise<MoneyDeployment> 
     extraGateways: [scripted],
     gateways: { scripted: { api_key: apiKey } },
   })
-  const run = (...args: readonly string[]) => runCommand(args, { cwd: deployment.cwd, env })
+  const options = { cwd: deployment.cwd, env }
   return {
     deployment,
     env,
     database,
-    run,
+    run: (...args) => runHosted(args, options),
+    runAlone: (...args) => runCommand(args, options),
     create: async (script) => {
       const payment = { gateway: 'scripted', amount: 1999, currency: 'UAH' }
       const payable = { type: 'order', id: '42' }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { providerEnvironment } from '../money/provider-environment.ts'
 import { registrars, type Registrar } from '../money/registered-endpoints.ts'
+import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
 import { deploy, type Deployment } from '../support/deployment.ts'
 import { runCommand, type Ending } from '../support/process.ts'
@@ -61,7 +62,7 @@ onPostgres((engine) => {
       })
       const command = `${name}-register-webhook`
       const run = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
-        runCommand(args, { cwd: deployment.cwd, env: { ...env, ...more } })
+        runHosted(args, { cwd: deployment.cwd, env: { ...env, ...more } })
       const json = async (...args: readonly string[]) => {
         const { code, stdout, stderr } = await run([command, ...args, '--json'])
         assert.deepEqual([code, stderr], [0, []])
@@ -116,7 +117,7 @@ onPostgres((engine) => {
         const { [variable()]: _, ...withoutSecret } = env
         const { gateway } = registrar.provider
         const first = succeeded(
-          await runCommand([command], {
+          await runHosted([command], {
             cwd: deployment.cwd,
             env: { ...withoutSecret, ...moved },
           }),
@@ -130,7 +131,7 @@ onPostgres((engine) => {
         assert.match(first, /restart the service/)
         const unfolded = first.replaceAll(/\n {2}(?! )/g, ' ')
         for (const note of gateway.registration?.notes ?? []) assert.ok(unfolded.includes(note))
-        const again = await runCommand([`billing:${command}`], {
+        const again = await runHosted([`billing:${command}`], {
           cwd: deployment.cwd,
           env: { ...withoutSecret, ...moved },
         })

@@ -4,9 +4,10 @@ import { sql } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
 import { replayFailed } from '../../src/upkeep/replay-failed.ts'
 import { newPayment, openBilling, sendFake, settled } from '../support/billing.ts'
+import { runHosted } from '../support/command-host.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { deploy, type Deployment } from '../support/deployment.ts'
-import { runCommand, startService, type RunningService } from '../support/process.ts'
+import { startService, type RunningService } from '../support/process.ts'
 
 async function failCalls({ db }: Database, count: number, gateway = 'fake'): Promise<void> {
   await sql`
@@ -106,7 +107,7 @@ forEachDatabase((engine) => {
       await deployment.remove()
     })
     const run = (...args: readonly string[]) =>
-      runCommand(['calls', 'replay', '--failed', ...args], deployment)
+      runHosted(['calls', 'replay', '--failed', ...args], deployment)
 
     test('queues those of a gateway, then the rest, and nothing on standard error', async () => {
       await failCalls(database, 3)
@@ -141,7 +142,7 @@ forEachDatabase((engine) => {
         [['calls', 'replay', '--failed', '--since', '2026-99-99'], /24h/],
       ] as const
       for (const [args, pattern] of rows) {
-        const { code, stderr } = await runCommand(args, deployment)
+        const { code, stderr } = await runHosted(args, deployment)
         assert.equal(code, 2, args.join(' '))
         assert.equal(stderr.length, 1, stderr.join('\n'))
         assert.match(stderr[0] ?? '', pattern)

@@ -4,8 +4,9 @@ import { after, before, test } from 'node:test'
 import { builtin } from '../../src/gateways/builtin.ts'
 import { testCredentials } from '../../src/testing/test-credentials.ts'
 import { until } from '../support/billing.ts'
+import { runHosted } from '../support/command-host.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
-import { runCommand, startService, type RunningService } from '../support/process.ts'
+import { startService, type RunningService } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const credentials: Readonly<Record<string, string>> = Object.fromEntries(
@@ -31,7 +32,7 @@ after(async () => {
 
 async function json<T>(...args: readonly string[]): Promise<T> {
   const env = { ...credentials, PORT: new URL(service.url).port }
-  const { code, stdout, stderr } = await runCommand([...args, '--json'], { cwd, env })
+  const { code, stdout, stderr } = await runHosted([...args, '--json'], { cwd, env })
   assert.deepEqual([code, stderr], [0, []], args.join(' '))
   return JSON.parse(stdout.join('\n')) as T
 }
@@ -56,8 +57,8 @@ test('send monobank without a test key says why it cannot, and how it can', asyn
   const { MONOBANK_SIGNING_KEY: _, ...others } = credentials
   const env = { ...others, PORT: new URL(service.url).port }
   const create = ['--gateway', 'monobank', '--amount', '1', '--currency', 'UAH', '--payable', 'o:1']
-  await runCommand(['payments', 'create', '--no-checkout', ...create], { cwd, env })
-  const { code, stderr } = await runCommand(['send', 'monobank'], { cwd, env })
+  await runHosted(['payments', 'create', '--no-checkout', ...create], { cwd, env })
+  const { code, stderr } = await runHosted(['send', 'monobank'], { cwd, env })
   assert.equal(code, 1)
   assert.match(stderr.join('\n'), /only the bank has its private key — .*MONOBANK_SIGNING_KEY/)
 })

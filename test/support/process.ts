@@ -56,7 +56,7 @@ after(() => {
 })
 
 /** Nothing of the caller's settings leaks in: only what any shell has. */
-function cleanEnvironment(): Record<string, string> {
+export function cleanEnvironment(): Record<string, string> {
   const kept = ['PATH', 'HOME', 'TMPDIR', 'PROVIDER_DATA', 'NODE_COMPILE_CACHE']
   return Object.fromEntries(
     kept.flatMap((name) => {

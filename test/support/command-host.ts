@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { configFileName } from '../../src/cli/config-file.ts'
+import type { HostedCommand } from './command-host-process.ts'
+import { cleanEnvironment, type Ending, type ProcessOptions } from './process.ts'
+
+const hostFile = fileURLToPath(new URL('command-host-process.ts', import.meta.url))
+
+/** A process that has our program loaded and runs one command after another. */
+interface Host {
+  readonly child: ChildProcess
+  /** The configuration files that it has loaded: it would never see what is written later. */
+  readonly configs: Map<string, string>
+  run(command: Omit<HostedCommand, 'mark'>): Promise<Ending>
+}
+
+let host: Host | undefined
+let last: Promise<unknown> = Promise.resolve()
+after(() => host?.child.kill())
+
+/**
+ * Runs a command to its end, without a start of Node for each: for what is about the command's
+ * words and its work, not about its process. One after another; `serve` and `work` need their own.
+ */
+export function runHosted(
+  args: readonly string[],
+  { cwd = process.cwd(), env = {} }: Pick<ProcessOptions, 'cwd' | 'env'> = {},
+): Promise<Ending> {
+  const ending = last.then(() => {
+    const command = { args, cwd, env: { ...cleanEnvironment(), ...env } }
+    return hostFor(cwd).run(command)
+  })
+  last = ending.catch(() => {})
+  return ending
+}
+
+function hostFor(cwd: string): Host {
+  const name = configFileName(cwd)
+  const path = join(cwd, name ?? '')
+  const text = name === undefined ? '' : readFileSync(path, 'utf8')
+  const known = host?.configs.get(path)
+  if (host !== undefined && known !== undefined && known !== text) {
+    host.child.kill()
+    host = undefined
+  }
+  host ??= startHost()
+  host.configs.set(path, text)
+  return host
+}
+
+function startHost(): Host {
+  const child = spawn(process.execPath, [hostFile], {
+    env: cleanEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  const { stdout, stderr } = child
+  assert.ok(stdout !== null && stderr !== null)
+  const outputs = [stdout, stderr].map((input) => createInterface({ input }))
+  const gone = new Promise<Pick<Ending, 'code' | 'signal'>>((end) => {
+    child.once('close', (code, signal) => {
+      if (host?.child === child) host = undefined
+      end({ code, signal })
+    })
+  })
+  const run = async (command: Omit<HostedCommand, 'mark'>) => {
+    const mark = randomUUID()
+    const texts = outputs.map((): string[] => [])
+    const marked = outputs.map((output, at) => linesUntil(output, mark, texts[at] ?? []))
+    child.send({ ...command, mark })
+    const code = Promise.all(marked).then(([said = '']) => Number(said))
+    // A command that ends its process ends this one.
+    const ending = await Promise.race([code.then((code) => ({ code, signal: null })), gone])
+    const [out = [], err = []] = texts
+    return { ...ending, stdout: out, stderr: err }
+  }
+  return { child, configs: new Map(), run }
+}
+
+/** Collects lines up to the mark; what follows it there. */
+function linesUntil(
+  output: ReturnType<typeof createInterface>,
+  mark: string,
+  lines: string[],
+): Promise<string> {
+  return new Promise((found) => {
+    const watch = (line: string) => {
+      const at = line.indexOf(mark)
+      const text = at === -1 ? line : line.slice(0, at)
+      if (at === -1 || text !== '') lines.push(text)
+      if (at === -1) return
+      output.off('line', watch)
+      found(line.slice(at + mark.length))
+    }
+    output.on('line', watch)
+  })
+}

@@ -178,7 +178,7 @@ test('bodies that have two readings, or none, are refused', () => {
     assert.equal(verdictOf(text), reason, String(text).slice(0, 60))
 })
 
-test('names outside of ASCII and half characters are refused though signed', () => {
+test('names outside of ASCII or without end, and half characters, are refused though signed', () => {
   const signBytes = (parameters: Parameters) => ({
     ...parameters,
     signature: sha1Hex([key, ...Object.values(parameters)].join('|')),
@@ -186,6 +186,9 @@ test('names outside of ASCII and half characters are refused though signed', () 
   for (const name of ['ціна', 'a b', 'a\u00a0', '', 'amоunt']) {
     assert.equal(verdictOn(signBytes({ [name]: '1' })), 'name_not_ascii', name)
   }
+  assert.equal(verdictOn(signBytes({ ['x'.repeat(64)]: '1' })), 'valid')
+  assert.equal(verdictOn(signBytes({ ['x'.repeat(65)]: '1' })), 'name_too_long')
+  assert.equal(verdictOn(signBytes({ a: '1', ['x'.repeat(65)]: '' })), 'name_too_long')
   for (const value of ['\ud800', 'x\udfff']) {
     assert.equal(verdictOn(signBytes({ x: value })), 'value_not_text', JSON.stringify(value))
   }

@@ -25,12 +25,11 @@ export function verifySignature(request: RawRequest, credentials: Credentials): 
   const found = authenticate(envelope, credentials)
   if (!found.ok) return invalid(found.reason)
   const fault = found.fields && shiftFault(found.fields)
-  return fault === undefined ? validIn(signedBodyOf(envelope, found)) : invalid(fault)
+  return fault === undefined ? validIn(signedBodyOf(found)) : invalid(fault)
 }
 
 /** Empty parameters are not signed, nor is what stands beside `data`: both can be added at will. */
-function signedBodyOf(envelope: Envelope, { fields }: SignedText): string {
-  const parameters = envelope.version === undefined ? new Map() : envelope.fields
+function signedBodyOf({ parameters, fields }: SignedText): string {
   return bodyOf(parameters, [...(fields?.keys() ?? ['version', 'data']), 'signature'])
 }
 
@@ -40,8 +39,7 @@ export function authenticate(envelope: Envelope, credentials: Credentials): Sign
   if (envelope.version === undefined) return refused(envelope.reason)
   const sent = readSignature(envelope.fields.get('signature'))
   if (typeof sent === 'string') return refused(sent)
-  const signed =
-    envelope.version === '2.0' ? signedData(envelope.data) : signedFields(envelope.fields)
+  const signed = envelope.version === '2.0' ? signedData(envelope) : signedFields(envelope.fields)
   if (!signed.ok) return signed
   const keys = credentials.secrets.secret_key ?? []
   const matches = keys.some((key) => constantTimeEqual(signatureOf(key, signed.text), sent))
@@ -62,14 +60,16 @@ export type Signed = SignedText | { readonly ok: false; readonly reason: string 
 interface SignedText {
   readonly ok: true
   readonly text: string
+  /** All that came, signed or not. */
+  readonly parameters: Fields
   /** The signed parameters sorted by name; absent where the text names them itself. */
   readonly fields?: ReadonlyMap<string, string>
 }
 
-function signedData(data: JsonValue): Signed {
+function signedData({ fields, data }: Extract<Envelope, { version: '2.0' }>): Signed {
   const text = textOf(data)
   const readable = text !== undefined && decodeCanonicalBase64(text) !== undefined
-  return readable ? { ok: true, text } : refused('data_malformed')
+  return readable ? { ok: true, text, parameters: fields } : refused('data_malformed')
 }
 
 function refused(reason: string): Signed {
@@ -96,5 +96,5 @@ export function signedFields(parameters: Fields): Signed {
     if (!text.isWellFormed()) return refused('value_not_text')
     if (!unsigned.has(name)) fields.set(name, text)
   }
-  return { ok: true, text: [...fields.values()].join(separator), fields }
+  return { ok: true, text: [...fields.values()].join(separator), parameters, fields }
 }

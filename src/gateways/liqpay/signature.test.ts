@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { judgementOf } from '../../../test/support/judgement-of.ts'
+import { storedBody } from '../../../test/support/stored-body.ts'
 import { secret } from '../../kernel/secret.ts'
 import {
   base64,
@@ -65,6 +66,20 @@ test('the two fields come as a form or as JSON, whatever else is in it and in an
     `\ufeff${JSON.stringify({ data, signature })}`,
   ]
   for (const body of bodies) assert.deepEqual(verdictOf(body), valid, body.slice(0, 40))
+})
+
+test('the two fields are stored as a form, as they were sent, and nothing that came along', () => {
+  const bodies = [
+    form(official),
+    form({ padding: '1', signature: official.signature, data: official.data, data_more: '2' }),
+    JSON.stringify({ more: [1], signature: official.signature, data: official.data }),
+  ]
+  for (const body of bodies) {
+    const request = { headers: {}, body: Buffer.from(body) }
+    const verdict = liqpay.verify(request, credentialsOf(), new Date())
+    const data = official.data.replaceAll('=', '%3D')
+    assert.equal(storedBody(verdict), `data=${data}&signature=1eq5SZwENTXQgFRIf45QHoVwJKM%3D`)
+  }
 })
 
 test('the content type decides nothing, because no header is read', () => {

@@ -31,7 +31,8 @@ export function verifySignature(request: RawRequest, credentials: Credentials): 
   if (fault !== undefined) return invalid(fault)
   const data = textOf(fields.get('data'))
   if (data === undefined) return invalid('data_malformed')
-  const sent = textOf(fields.get('signature')) ?? ''
+  const sent = textOf(fields.get('signature'))
+  if (sent === undefined) return invalid('signature_malformed')
   const signature = decodeCanonicalBase64(sent)
   if (signature?.byteLength !== digestBytes) return invalid('signature_malformed')
   if (!keys.some((key) => constantTimeEqual(signature, signatureOf(key, data)))) {

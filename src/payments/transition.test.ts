@@ -86,6 +86,12 @@ const bindings: readonly [string, Partial<Payment>, Partial<PaymentOutcome>, str
     'provider_reference_mismatch',
   ],
   ['no ids of its own', { checkoutReference: 'cs_1', providerReference: 'pi_1' }, {}, 'move'],
+  [
+    'the id of another payment',
+    {},
+    { payment: { id: 'bf2d1a0c-93f7-4c44-8a57-61f0d2b3c9e5' } },
+    'checkout_reference_unknown',
+  ],
   ['its own ids', { checkoutReference: 'cs_1' }, { checkoutReference: 'cs_1' }, 'move'],
   ['a checkout that anybody could claim', {}, claimed('anybody'), 'checkout_reference_unknown'],
   ['a checkout that its payer claims', {}, claimed('payer'), 'move'],
@@ -130,6 +136,27 @@ const bindings: readonly [string, Partial<Payment>, Partial<PaymentOutcome>, str
     'move',
   ],
   [
+    'a claim that names a charge alone, where no id is known',
+    {},
+    {
+      payment: { providerReference: 'pi_1' },
+      providerReference: 'pi_1',
+      claimed: { id, by: 'payer' },
+    },
+    'move',
+  ],
+  [
+    'a claim with the known checkout',
+    { checkoutReference: 'cs_1' },
+    {
+      payment: { providerReference: 'pi_1' },
+      providerReference: 'pi_1',
+      checkoutReference: 'cs_1',
+      claimed: { id, by: 'payer' },
+    },
+    'move',
+  ],
+  [
     'the known checkout, whatever is claimed',
     { checkoutReference: 'cs_1' },
     { ...claimed('anybody'), status: 'failed' },
@@ -157,6 +184,18 @@ const reviews: readonly [string, Partial<Payment>, Partial<PaymentOutcome>, bool
   ['a decline from elsewhere', { gateway: 'paddle' }, { status: 'failed' }, false],
   ['a cancellation from elsewhere', { gateway: 'paddle' }, { status: 'canceled' }, false],
   ['a decline of what is paid', { status: 'paid' }, { status: 'failed' }, false],
+  [
+    'a release of what is paid, where it may be about an earlier try',
+    { status: 'paid' },
+    { status: 'canceled', ifPaid: 'review' },
+    true,
+  ],
+  [
+    'a release of what is paid, which gave it back',
+    { status: 'paid' },
+    { status: 'canceled', ifPaid: 'refunded' },
+    false,
+  ],
   ['a cancellation of what has failed', { status: 'failed' }, { status: 'canceled' }, false],
 ]
 for (const [what, of, stated, review] of reviews) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Outcome } from '../../payments/outcome.ts'
 import {
@@ -8,9 +9,12 @@ import {
   outcomesOf,
   paidOrder,
   paymentId,
+  requestOf,
   type Parameters,
 } from './fixtures/callbacks.ts'
 import { check, ignored, info, payment, refund } from './fixtures/meanings.ts'
+import { hutko } from './index.ts'
+import { interpretHutko } from './interpret.ts'
 
 test('each status of an order means what the page says', () => {
   check([
@@ -123,6 +127,28 @@ test('what every callback has is missing or wrong: nothing is decided', () => {
   assert.deepEqual(meaningOf({ ...failure, error_code: '' }), [
     ignored('no_outcome', 'response_status failure, error_code missing'),
   ])
+})
+
+test('exactly the parameters that can change a meaning are listed as those that are read', () => {
+  for (const name of [...Object.keys(paidOrder), 'additional_info', 'x_new']) {
+    const counts = !isDeepStrictEqual(meaningOf({ [name]: ['x'] }), meaningOf())
+    assert.equal(hutko.readFields?.includes(name), counts, name)
+  }
+})
+
+test('an order that nobody has paid may say too little: only of the others must a person look', () => {
+  const withoutCharge = (order_status: string) => {
+    const body = JSON.stringify({ ...paidOrder, order_status, payment_id: '' })
+    return interpretHutko(hutko.parse(requestOf(body)))
+  }
+  const outcome = ignored('malformed_payload', 'payment_id')
+  for (const status of ['created', 'processing', 'declined', 'expired']) {
+    assert.deepEqual(withoutCharge(status), [{ ...outcome, money: false }], status)
+  }
+  for (const status of ['approved', 'reversed', 'postponed', 'Declined']) {
+    assert.deepEqual(withoutCharge(status), [outcome], status)
+  }
+  assert.deepEqual(withoutCharge(''), [ignored('malformed_payload', 'order_status')])
 })
 
 test('the merchant and the mode are told as they are', () => {

@@ -86,6 +86,15 @@ test('a field that decides how to read the rest must be of its kind', () => {
   }
 })
 
+test('the checkout’s own form has no status: sent back by its payer, it is for nobody', () => {
+  const interpretWith = (fields: Record<string, unknown>) =>
+    interpretLiqpay(parse(signedForm(JSON.stringify(callback(fields)))))
+  const outcome = ignoredAs('malformed_payload', 'status')
+  assert.deepEqual(interpretWith({ status: undefined }), [{ ...outcome, money: false }])
+  // What has a status that is none is a report, and a person must look.
+  for (const status of [null, '', 1]) assert.deepEqual(interpretWith({ status }), [outcome])
+})
+
 test('version 3 is the number 3 and nothing that equals it', () => {
   const text = JSON.stringify(callback())
   for (const lexeme of ['3.0', '3e0', '0.3e1', '-3', '30']) {

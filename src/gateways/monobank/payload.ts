@@ -48,8 +48,7 @@ const idGrammar = /^[A-Za-z0-9_.-]{1,100}$/
 
 /** The bank's id of the invoice that an object names; undefined where it is none. */
 export function invoiceIdOf(object: JsonObject): string | undefined {
-  const id = textOf(object.get('invoiceId'))
-  return id !== undefined && idGrammar.test(id) ? id : undefined
+  return textOf(object.get('invoiceId'))?.match(idGrammar)?.[0]
 }
 
 export type ClaimResult =

@@ -43,9 +43,11 @@ export function isId(value: JsonValue | undefined, prefix: string): value is str
   return typeof value === 'string' && value.startsWith(prefix) && idGrammar.test(value)
 }
 
+const chargedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['paid', 'completed'])
+
 /** Whether a transaction's money was taken. */
 export function isCharged(transaction: JsonObject): boolean {
-  return /^(?:paid|completed)$/.test(textOf(transaction.get('status')) ?? '')
+  return chargedStatuses.has(transaction.get('status'))
 }
 
 /** What could be read of an amount; what could not is left out. */

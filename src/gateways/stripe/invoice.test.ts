@@ -93,6 +93,15 @@ test('a renewal without a reference of ours is known by its subscription alone',
   }
 })
 
+test('what is no id of a subscription names none', async () => {
+  const { subscriptionReference: _, ...nameless } = firstPaid
+  for (const subscription of ['si_1', 'xsub_1', 'sub_1/..', 'sub_1 ', '', null, 7, ['sub_1']]) {
+    const parent = { subscription_details: { subscription, metadata } }
+    assert.deepEqual(await onPaid({ ...first, parent }), nameless)
+    assert.deepEqual(await onPaid({ ...first, metadata, parent: null, subscription }), nameless)
+  }
+})
+
 test('invoices for other reasons are unhandled_event', async () => {
   const reasons = ['subscription_update', 'subscription_threshold', 'manual', 'quote_accept']
   for (const billing_reason of [...reasons, 'subscription', 'SUBSCRIPTION_CYCLE', null]) {

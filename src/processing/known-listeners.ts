@@ -9,7 +9,7 @@ export interface KnownListener {
   /** Types of events; `PaymentFailed:superseded`: it hears of such ones, too. */
   readonly eventTypes: readonly string[]
   readonly queued: boolean
-  /** This process has it. */
+  /** This process has it, with all that it hears of. */
   readonly present: boolean
   readonly registeredAt: Date
 }
@@ -19,12 +19,12 @@ export async function listKnownListeners(
   registry: ListenerRegistry,
 ): Promise<readonly KnownListener[]> {
   const rows = await db.selectFrom('billing.listeners').selectAll().orderBy('name').execute()
-  const present = new Set(registry.names())
+  const present = new Set(registry.keys())
   return rows.map((row) => ({
     name: row.name,
     eventTypes: row.event_types,
     queued: row.queued,
-    present: present.has(row.name),
+    present: row.event_types.every((type) => present.has(`${row.name}/${type}`)),
     registeredAt: row.registered_at,
   }))
 }

@@ -192,7 +192,7 @@ forEachDatabase((engine) => {
 })
 
 onPostgres((engine) => {
-  test('a process whose listener does not hear of superseded events leaves them to one that does', async () => {
+  test('a process whose listener does not hear of superseded events leaves them to one that does, until that is forgotten', async () => {
     await using stated = await openStated(engine, {
       listeners: {
         PaymentFailed: { name: 'ledger', superseded: true, listener: () => {} },
@@ -207,6 +207,12 @@ onPostgres((engine) => {
       code: 'listener_missing',
       message: /ledger \(PaymentFailed:superseded\)/,
     })
+    const listed = async () =>
+      (await older.listeners.list()).map(({ eventTypes, present }) => [eventTypes, present])
+    assert.deepEqual(await listed(), [[['PaymentFailed', 'PaymentFailed:superseded'], false]])
+    await older.listeners.forget('ledger')
+    await older.work()
+    assert.deepEqual(await listed(), [[['PaymentFailed'], true]])
     await older.close()
   })
 })

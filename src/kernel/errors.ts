@@ -50,7 +50,8 @@ export const errorCatalogue = {
   checkout_unknown:
     'Nothing is lost: the provider is asked again. Look at the payment in a minute.',
   payment_not_refundable: 'Only a paid charge can be refunded.',
-  payment_not_cancelable: 'Refund a paid payment instead; one that has ended needs no canceling.',
+  payment_not_cancelable:
+    "Refund a paid payment instead; look at one that needs a review in the provider's dashboard.",
   refund_invalid: 'Correct the named field.',
   refund_exists: 'Use another id, or send the content that this refund was created with.',
   refund_too_large: 'Refund what is left at most; refunds under way count as done.',

@@ -71,7 +71,7 @@ async function checkWorkBesideRequests(database: Database): Promise<Finding> {
     return ok('worker', 'each request processes its own call, and a worker what is left over')
   }
   return warning('worker', {
-    found: 'each request processes its own call, but nobody what one gives back, or fails at',
+    found: 'each request processes its own call, but nobody one that was given back, or failed',
     fix: 'Run quittance serve, or quittance work; in an app: billing.work()',
   })
 }

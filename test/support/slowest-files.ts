@@ -1,5 +1,5 @@
 /** A reporter for node:test: at the end of a run, the files that took longest. */
-import { relative } from 'node:path'
+import { basename, relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 
 const shown = 10
@@ -17,8 +17,14 @@ export default async function* slowestFiles(
 
 function linesOf(times: ReadonlyMap<string, number>): string {
   const slowest = [...times].toSorted(([, one], [, other]) => other - one).slice(0, shown)
-  const lines = slowest.map(([file, ms]) => `${inSeconds(ms)} ${relative(process.cwd(), file)}\n`)
+  const lines = slowest.map(([file, ms]) => `${inSeconds(ms)} ${nameOf(file)}\n`)
   return `\nslowest files:\n${lines.join('')}`
+}
+
+/** What several test files share lies elsewhere. */
+function nameOf(file: string): string {
+  const path = relative(process.cwd(), file)
+  return path.startsWith('..') ? basename(file) : path
 }
 
 const inSeconds = (ms: number) => `${(ms / 1000).toFixed(1).padStart(7)} s `

@@ -1,9 +1,12 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { hours } from '../kernel/duration.ts'
+import { hours, seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Database } from './connect.ts'
+import { buildIndexes, unbuiltIndexes } from './build-indexes.ts'
+import { classifyFailure } from './failure.ts'
 import { migrations } from './migrations/index.ts'
 import type { Tables } from './tables.ts'
 
@@ -13,29 +16,63 @@ const historyTables = {
   migrationLockTableName: 'migration_lock',
 }
 
-/** Brings the schema up to date, in one transaction; several processes at once take turns. */
+/**
+ * Brings the schema up to date, in one transaction, and then builds the indexes that it lacks;
+ * several processes at once take turns.
+ */
 export async function migrate(database: Database): Promise<readonly string[]> {
+  const applied = await applyPending(database)
+  if ((await unbuiltIndexes(database.db)).length > 0) {
+    await openFor(database, { lockTimeout: statementLimit }, (db) =>
+      buildIndexes(db, database.kind),
+    )
+  }
+  return applied
+}
+
+async function applyPending(database: Database): Promise<readonly string[]> {
   // The migrator takes those of a newer version for corruption; beside one, there is nothing to do.
   if ((await pendingMigrations(database)).length === 0) return []
-  const patient = openPatiently(database)
-  try {
-    const { error, results } = await migrator(patient).migrateToLatest()
-    if (error !== undefined) throw error
-    return (results ?? []).map((result) => result.migrationName)
-  } finally {
-    await patient.destroy()
+  return openFor(database, { lockTimeout: tableLockTimeout }, migrateToLatest)
+}
+
+/** Whoever waits for a table of its own keeps all others waiting behind it: never for long. */
+const tableLockTimeout: Duration = 500
+const mostTries = 60
+const pauseMs = seconds(1)
+
+/** Tries again while others hold a table, or are in the midst of the same. */
+async function migrateToLatest(db: Kysely<Tables>): Promise<readonly string[]> {
+  for (let tries = 1; ; tries += 1) {
+    const { error, results } = await migrator(db).migrateToLatest()
+    if (error === undefined) return (results ?? []).map((result) => result.migrationName)
+    if (tries === mostTries || classifyFailure(error) !== 'transient') throw error
+    await pause(pauseMs)
   }
 }
 
 /** An index over millions of rows takes longer than any other statement may. */
-const statementLimitMs = hours(1)
+const statementLimit = hours(1)
 
-function openPatiently({ connection }: Database): Kysely<Tables> {
-  const limits = { query_timeout: statementLimitMs, statement_timeout: statementLimitMs }
+async function openFor<T>(
+  { connection }: Database,
+  { lockTimeout }: { readonly lockTimeout: Duration },
+  work: (db: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  const limits = {
+    query_timeout: statementLimit,
+    statement_timeout: statementLimit,
+    lock_timeout: lockTimeout,
+  }
   const pool = new pg.Pool({ ...connection, ...limits, max: 2 })
   // Whoever waits for its answer gets the same error.
   pool.on('error', () => {})
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
+  }
 }
 
 /** Names of the migrations that this version needs and the database lacks. A newer one is fine. */

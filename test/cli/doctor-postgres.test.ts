@@ -91,6 +91,14 @@ onPostgres((engine) => {
     }
   })
 
+  test('an index that is not built is a warning, until it is', async () => {
+    await database.query('drop index billing.webhook_calls_awaiting_also')
+    const missing = (await look()).of('migrations')
+    assertFinding(missing, 'warning', /webhook_calls_awaiting_also.*quittance migrate/)
+    await migrate()
+    assertFinding((await look()).of('migrations'), 'ok', /up to date/)
+  })
+
   test('synchronous_commit = off is an error, although the service refuses it', async () => {
     const name = database.database ?? ''
     await database.query(`alter database ${name} set synchronous_commit = off`)

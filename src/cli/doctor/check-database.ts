@@ -1,13 +1,10 @@
+import { unbuiltIndexes } from '../../database/build-indexes.ts'
 import { pendingMigrations } from '../../database/migrate.ts'
 import type { Database } from '../../database/connect.ts'
+import { databaseNow } from '../../database/now.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { errorCatalogue } from '../../kernel/errors.ts'
-import {
-  readClock,
-  readServerFacts,
-  readStandbys,
-  type ServerFacts,
-} from '../../upkeep/diagnosis.ts'
+import { readServerFacts, readStandbys, type ServerFacts } from '../../upkeep/diagnosis.ts'
 import { codeOf, describeError } from '../describe-error.ts'
 import type { Settings } from '../env.ts'
 import { replicationFinding } from './check-replication.ts'
@@ -142,16 +139,23 @@ export function checkDurability(
 
 async function checkMigrations(database: Database): Promise<Finding> {
   const pending = await pendingMigrations(database)
-  if (pending.length === 0) return ok('migrations', 'the schema is up to date')
-  return error('migrations', {
-    found: `the database lacks ${pending.join(', ')}`,
-    fix: errorCatalogue.database_schema_outdated,
+  if (pending.length > 0) {
+    return error('migrations', {
+      found: `the database lacks ${pending.join(', ')}`,
+      fix: errorCatalogue.database_schema_outdated,
+    })
+  }
+  const unbuilt = await unbuiltIndexes(database.db)
+  if (unbuilt.length === 0) return ok('migrations', 'the schema is up to date')
+  return warning('migrations', {
+    found: `not built yet, and all is slower without: ${unbuilt.map(({ name }) => name).join(', ')}`,
+    fix: 'Wait for the quittance migrate that is under way, or run it.',
   })
 }
 
 async function checkClock(database: Database): Promise<Finding> {
   const before = systemClock().getTime()
-  const there = (await readClock(database)).getTime()
+  const there = (await databaseNow(database.db)).getTime()
   const here = (before + systemClock().getTime()) / 2
   return clockFinding(there - here)
 }

@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql, type Kysely } from 'kysely'
+import type { Database } from './connect.ts'
+import { lateIndexes, type LateIndex } from './migrations/late-indexes.ts'
+import type { Tables } from './tables.ts'
+
+/** `broken`: a build that was cut short has left it behind; it is of no use. */
+type Unbuilt = LateIndex & { readonly state: 'missing' | 'broken' }
+
+/** The indexes that the database lacks. Everything works without them, but slowly. */
+export async function unbuiltIndexes(db: Kysely<Tables>): Promise<readonly Unbuilt[]> {
+  const { rows } = await sql<{ name: string; valid: boolean }>`
+    select relname as name, indisvalid as valid from pg_index
+    join pg_class on pg_class.oid = indexrelid
+    where relnamespace = to_regnamespace('billing')
+      and relname = any(${lateIndexes.map(({ name }) => name)}::text[])`.execute(db)
+  const states = new Map(rows.map(({ name, valid }) => [name, valid ? 'built' : 'broken'] as const))
+  return lateIndexes.flatMap((index) => {
+    const state = states.get(index.name) ?? 'missing'
+    return state === 'built' ? [] : [{ ...index, state }]
+  })
+}
+
+/** Any number that nobody else locks. */
+const turnKey = 4_702_111_234
+const pauseMs = 500
+
+/**
+ * Builds what is missing while everybody goes on writing; several processes at once take turns. One
+ * that is killed leaves a broken index behind, which the next one builds anew.
+ */
+export async function buildIndexes(db: Kysely<Tables>, kind: Database['kind']): Promise<void> {
+  // Nobody else is there yet; and its one session can have no statement beside a transaction.
+  if (kind === 'embedded') return build(db, '')
+  while ((await unbuiltIndexes(db)).length > 0) {
+    if (!(await db.transaction().execute((turn) => buildInTurn(db, turn)))) await pause(pauseMs)
+  }
+}
+
+/**
+ * False: it is another's turn. A build waits for every snapshot that is older: whoever waited for
+ * his turn in a statement would have one, and so would a statement with parameters.
+ */
+async function buildInTurn(db: Kysely<Tables>, turn: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ ours: boolean }>`
+    select pg_try_advisory_xact_lock(${sql.lit(turnKey)}) as ours`.execute(turn)
+  if (rows[0]?.ours !== true) return false
+  await sql`set local idle_in_transaction_session_timeout = 0`.execute(turn)
+  await build(db, 'concurrently')
+  return true
+}
+
+async function build(db: Kysely<Tables>, manner: 'concurrently' | ''): Promise<void> {
+  for (const { name, on, state } of await unbuiltIndexes(db)) {
+    if (state === 'broken') await sql.raw(`drop index ${manner} billing.${name}`).execute(db)
+    await sql.raw(`create index ${manner} ${name} on ${on}`).execute(db)
+  }
+}

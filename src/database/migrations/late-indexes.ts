@@ -1,0 +1,23 @@
+/** An index of a table that has been filling for long when the index comes. */
+export interface LateIndex {
+  readonly name: string
+  /** Table, columns and condition, as they stand behind `on`. */
+  readonly on: string
+}
+
+/**
+ * They are built after the migrations and outside of their transaction, which would keep everybody
+ * from writing for as long as that takes. Nothing but speed may depend on them: none is unique.
+ */
+export const lateIndexes: readonly LateIndex[] = [
+  {
+    // Not unique either for another reason: a paid payment is never refused for its subscription.
+    name: 'payments_subscription_reference',
+    on: `billing.payments (gateway, subscription_reference)
+      where subscription_reference is not null`,
+  },
+  {
+    name: 'webhook_calls_awaiting_also',
+    on: `billing.webhook_calls (awaiting_also) where awaiting_also is not null`,
+  },
+]

@@ -120,7 +120,9 @@ export async function lockPayments(
 }
 
 /** A row to be written; the database says when. */
-export type NewPayment = Omit<Payment, 'pollError' | 'createdAt' | 'updatedAt'> & {
+export type NewPayment = Omit<Payment, 'handedAt' | 'pollError' | 'createdAt' | 'updatedAt'> & {
+  /** The provider is asked for it right after. */
+  readonly isHanded: boolean
   /** How long until the provider is asked after it. */
   readonly firstPollAfter: Duration | null
 }
@@ -156,7 +158,7 @@ export async function insertPayment(
       operation_error: payment.operationError,
       save_card: payment.saveCard,
       payment_method_id: payment.paymentMethodId,
-      handed_at: payment.handedAt,
+      handed_at: payment.isHanded ? sql<Date>`clock_timestamp()` : null,
       next_poll_at: inTime(payment.firstPollAfter),
       expires_at: payment.expiresAt,
       written_by: writtenBy,

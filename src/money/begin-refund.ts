@@ -87,13 +87,12 @@ export function beginRefund(
     requireLeft({ amount, left, charge: locked })
     const isWhole = amount === locked.amount
     if (!isWhole) requirePartial(locked, operating)
-    const now = operating.now()
     const row = refundRow(locked, {
       id: wanted.id,
       amount,
       providerReference: null,
       description: wanted.reason,
-      handedAt: now,
+      isHanded: true,
       firstPollAfter,
     })
     const refund = await insertPayment(db, row, wanted.token)

@@ -1,4 +1,5 @@
 import { recordCheckout } from '../database/checkouts.ts'
+import { databaseNow } from '../database/now.ts'
 import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
@@ -46,7 +47,8 @@ const answeredAfter = minutes(1)
 
 /** Nothing is canceled that is just coming to be: there would be a checkout that nobody closes. */
 async function resolveUnknown(payment: Payment, operating: Operating): Promise<Payment> {
-  const age = operating.now().getTime() - (payment.handedAt ?? payment.createdAt).getTime()
+  const now = await databaseNow(operating.processing.database.db)
+  const age = now.getTime() - (payment.handedAt ?? payment.createdAt).getTime()
   if (payment.operationError === null && age < answeredAfter) throw checkoutFailure(payment)
   return ask(payment, operating)
 }

@@ -1,4 +1,5 @@
 import { recordMode, schedulePoll } from '../database/checkouts.ts'
+import { databaseNow } from '../database/now.ts'
 import { findPayment } from '../database/payments.ts'
 import { refundsOf } from '../database/refunds.ts'
 import type { PollReply, Standing } from '../gateways/operations.ts'
@@ -57,6 +58,7 @@ export async function requireCharge(id: string, operating: Operating): Promise<P
 
 async function pollCharge(payment: Payment, operating: Operating): Promise<PollResult> {
   const { gateway } = gatewayOf(payment, operating)
+  const { db } = operating.processing.database
   const reply = await askAfter(payment, operating)
   await takeFound(payment, reply, operating)
   const { outcomes, standing } = reply
@@ -67,13 +69,14 @@ async function pollCharge(payment: Payment, operating: Operating): Promise<PollR
   await takeMode(payment, { outcomes, applied }, operating)
   const known = await requireCharge(payment.id, operating)
   const review = reviewOf({ payment: known, standing, applied })
-  await settleRefunds(known, { reply, applied, review }, operating)
-  if (review === undefined) await writeOff(known, standing, operating)
+  const now = await databaseNow(db)
+  await settleRefunds(known, { reply, applied, review, now }, operating)
+  if (review === undefined) await writeOff(known, { standing, now }, operating)
   const after = await requireCharge(payment.id, operating)
   const { retryWindow } = gateway
-  const wait = nextPoll({ payment: after, now: operating.now(), retryWindow })
+  const wait = nextPoll({ payment: after, now, retryWindow })
   const pollError = review ?? null
-  await schedulePoll(operating.processing.database.db, payment.id, { wait, error: pollError })
+  await schedulePoll(db, payment.id, { wait, error: pollError })
   return {
     payment: { ...after, pollError },
     changed: after.status !== payment.status,
@@ -127,7 +130,7 @@ function resultOf(applied: Applied): OutcomeResult {
 async function putOff(payment: Payment, operating: Operating, cause: unknown): Promise<void> {
   const { db } = operating.processing.database
   const error = failureText(cause, operating)
-  const wait = nextPollAfterFailure(payment, operating.now())
+  const wait = nextPollAfterFailure(payment, await databaseNow(db))
   // A payment that nobody asks after by itself is not taken on for a question by hand.
   const isAsked = payment.handedAt !== null && payment.status !== 'paid'
   await schedulePoll(db, payment.id, { wait: isAsked ? wait : null, error })

@@ -18,6 +18,7 @@ interface AppliedReply {
   readonly applied: readonly Applied[]
   /** Why a person should look at it: until then no refund has failed. */
   readonly review: string | undefined
+  readonly now: Date
 }
 
 /**
@@ -26,16 +27,15 @@ interface AppliedReply {
  */
 export async function settleRefunds(
   charge: Payment,
-  { reply, applied, review }: AppliedReply,
+  { reply, applied, review, now }: AppliedReply,
   operating: Operating,
 ): Promise<void> {
   const { db } = operating.processing.database
-  const now = operating.now().getTime()
   const isClear = review === undefined && reply.standing === 'paid'
   const listsRefunds = isClear && reply.listsRefunds && areAllKnown(applied)
   for (const { refund } of await refundsOf(db, charge.id)) {
     if (refund.status !== 'pending') continue
-    const age = now - (refund.handedAt ?? refund.createdAt).getTime()
+    const age = now.getTime() - (refund.handedAt ?? refund.createdAt).getTime()
     const { refundsLag = usualLag } = reply
     const isOurs = refund.handedAt !== null && refund.providerReference === null
     if (isOurs && listsRefunds && age > refundsLag) {

@@ -13,7 +13,7 @@ import { statementOf } from './statement.ts'
  */
 export async function writeOff(
   payment: Payment,
-  standing: Standing,
+  { standing, now }: { readonly standing: Standing; readonly now: Date },
   operating: Operating,
 ): Promise<void> {
   if (payment.status === 'canceled' && standing === 'open') {
@@ -21,7 +21,7 @@ export async function writeOff(
     await closeCheckout(payment, operating)
     return
   }
-  if (payment.status !== 'pending' || !isWrittenOff(payment, standing, operating.now())) return
+  if (payment.status !== 'pending' || !isWrittenOff(payment, standing, now)) return
   if (standing === 'open' && (await closeCheckout(payment, operating)) === 'not_closed') return
   await cancel(payment, operating, 'poll')
 }

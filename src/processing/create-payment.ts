@@ -93,7 +93,7 @@ function sameContent(payment: Payment, draft: NewPayment, input: CreatePaymentIn
  * What the caller chose; what came to it later (status, the provider's ids, its idea of the end)
  * does not count.
  */
-function contentOf(payment: Omit<NewPayment, 'firstPollAfter'>, input: CreatePaymentInput): string {
+function contentOf(payment: Payment | NewPayment, input: CreatePaymentInput): string {
   const { type, gateway, currency, payable, description, returnUrl, customer, metadata } = payment
   const amount = payment.amount.toString()
   return JSON.stringify([

@@ -61,10 +61,10 @@ export function draftPayment(creation: PaymentCreation, input: CreatePaymentInpu
     checkout: firstState[plan],
     checkoutUrl: null,
     expiresAt: plain.expiresAt ?? lifetimeEnd,
-    handedAt: isHanded ? now : null,
+    isHanded,
     firstPollAfter: isHanded && gateway.poll !== undefined ? firstPollAfter : null,
   }
-  const asRow = { ...draft, pollError: null, createdAt: now, updatedAt: now }
+  const asRow = { ...draft, handedAt: now, pollError: null, createdAt: now, updatedAt: now }
   const checkoutUrl = plan === 'here' ? ownCheckoutUrl(gateway, asRow, creation.addresses) : null
   return { draft: { ...draft, checkoutUrl }, plan, found }
 }

@@ -20,7 +20,7 @@ export function refundRow(
     returnUrl: null,
     expiresAt: null,
     metadata: null,
-    handedAt: null,
+    isHanded: false,
     firstPollAfter: null,
     ...own,
   }

@@ -1,6 +1,7 @@
 import { Cron } from 'croner'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { interval } from '../database/interval.ts'
+import { databaseNow } from '../database/now.ts'
 import type { Tables } from '../database/tables.ts'
 import { hours, minutes, type Duration } from '../kernel/duration.ts'
 import { textOf } from '../kernel/exception-text.ts'
@@ -68,11 +69,4 @@ function nextRun(schedule: Schedule, from: Date): Date {
   const next = new Cron(schedule.expression, { timezone: 'UTC' }).nextRun(from)
   if (next === null) throw new Error(`schedule ${schedule.name} never runs`)
   return next
-}
-
-async function databaseNow(db: Kysely<Tables>): Promise<Date> {
-  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)
-  const now = rows[0]?.now
-  if (now === undefined) throw new Error('the database does not know the time')
-  return now
 }

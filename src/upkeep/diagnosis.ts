@@ -49,11 +49,6 @@ export async function readStandbys(database: Database): Promise<readonly Standby
   return rows
 }
 
-export async function readClock(database: Database): Promise<Date> {
-  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(database.db)
-  return only(rows).now
-}
-
 export interface Backlog {
   readonly pendingCalls: number
   /** How long the oldest call that is due has been waiting. */

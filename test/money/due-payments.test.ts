@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
-import { minutes } from '../../src/kernel/duration.ts'
+import { hours, minutes } from '../../src/kernel/duration.ts'
 import type { Operating } from '../../src/money/operating.ts'
+import { pollPayment } from '../../src/money/poll-payment.ts'
 import { refundPayment } from '../../src/money/refund-payment.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { createPayment } from '../../src/processing/create-payment.ts'
@@ -79,6 +80,34 @@ onPostgres((engine) => {
     await makeDue(payment)
     await reconcile(behind(minutes(10)), { gateway: 'scripted', lasts: 400 })
     assert.equal((await dueIn(payment)).at(-1), 6)
+  })
+
+  test('no refund has failed because the clock of whoever asks after it is ahead', async () => {
+    const payment = await create()
+    await billing.sayBy('scripted', paid(payment))
+    script.refund = async () => ({ status: 'pending' })
+    const refund = await billing.core.refunds.create(payment.id)
+    script.poll = async () => pollReply([], { standing: 'paid', listsRefunds: true })
+    await pollPayment(payment.id, behind(-hours(2)))
+    assert.equal((await billing.core.payments.find(refund.id))?.status, 'pending')
+  })
+
+  test('a total waits for a refund that a process is asking for whose clock is behind', async () => {
+    const payment = await create()
+    await billing.sayBy('scripted', paid(payment))
+    const total = { type: 'refund', status: 'paid', payment: { id: payment.id } } as const
+    script.poll = async () =>
+      pollReply([{ ...total, refundedTotal: 500n, currency: 'USD' }], { standing: 'paid' })
+    script.refund = async () => {
+      await assert.rejects(billing.core.payments.poll(payment.id), { code: 'refund_under_way' })
+      return { status: 'paid', reference: 're_slow' }
+    }
+    await refundPayment(payment.id, { amount: 1_000 }, behind(minutes(10)))
+    const details = await billing.core.payments.get(payment.id)
+    assert.deepEqual(
+      details?.refunds.map(({ amount, status }) => [amount, status]),
+      [[1_000n, 'paid']],
+    )
   })
 
   test('a run asks once after a payment with three refunds that are due', async () => {

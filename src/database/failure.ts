@@ -1,3 +1,5 @@
+import { isQuittanceError } from '../kernel/errors.ts'
+
 /**
  * What a database error means for the statement or transaction that met it:
  * - `transient`: rolled back by the server, and worth the same try again soon;
@@ -37,7 +39,8 @@ export function sqlStateOf(error: unknown): string | undefined {
 export function classifyFailure(error: unknown): FailureKind {
   const state = sqlStateOf(error)
   if (state !== undefined) return classifyState(state)
-  if (!(error instanceof Error)) return 'other'
+  // Ours may repeat what a provider said, of whatever connection of its own.
+  if (!(error instanceof Error) || isQuittanceError(error)) return 'other'
   if ('code' in error && typeof error.code === 'string' && networkCodes.has(error.code)) {
     return 'lost'
   }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { hours, minutes } from '../../src/kernel/duration.ts'
+import { QuittanceError } from '../../src/kernel/errors.ts'
 import type { Operating } from '../../src/money/operating.ts'
 import { pollPayment } from '../../src/money/poll-payment.ts'
 import { refundPayment } from '../../src/money/refund-payment.ts'
@@ -108,6 +109,17 @@ onPostgres((engine) => {
       details?.refunds.map(({ amount, status }) => [amount, status]),
       [[1_000n, 'paid']],
     )
+  })
+
+  test('what a provider says of connections of its own ends no run', async () => {
+    const [refused, answered] = [await create(), await create()]
+    await Promise.all([makeDue(refused), makeDue(answered)])
+    script.poll = async ({ payment }) => {
+      if (payment.id === answered.id) return pollReply()
+      throw new QuittanceError('provider_refused', 'the bank says: connection terminated')
+    }
+    const { polled, failed } = await reconcile(operating, { gateway: 'scripted', lasts: 2_000 })
+    assert.deepEqual([polled, failed], [1, 1])
   })
 
   test('a run asks once after a payment with three refunds that are due', async () => {

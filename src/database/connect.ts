@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
 import pg from 'pg'
-import type { Duration } from '../kernel/duration.ts'
+import { minutes, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import { classifyFailure, isReadOnly } from './failure.ts'
 import { createReconnecting, type Reconnecting } from './reconnect.ts'
@@ -19,6 +19,8 @@ export interface ConnectOptions {
   readonly applicationName: string
   /** How long a statement may take; 5 s by default. */
   readonly statementTimeout?: Duration
+  /** How long a connection lives; 10 min by default. */
+  readonly lifetime?: Duration
 }
 
 /** One open transaction: every statement goes through it, none beside it. */
@@ -43,6 +45,8 @@ const defaultStatementTimeoutMs = 5_000
 const lockTimeoutMs = 2_000
 const idleInTransactionMs = 30_000
 const connectTimeoutMs = 2_000
+/** Who only reads never learns that his server was replaced: his connections end by themselves. */
+const defaultLifetime = minutes(10)
 
 /** bigint as bigint, JSON as its exact text: never through a float, never re-serialised. */
 const types = {
@@ -62,6 +66,7 @@ export function connect(options: ConnectOptions): Database {
     ...connection,
     max: options.poolSize,
     idleTimeoutMillis: 30_000,
+    maxLifetimeSeconds: (options.lifetime ?? defaultLifetime) / 1000,
   })
   // An idle client that loses its server reports here; without a handler it would end the process.
   let closing = false

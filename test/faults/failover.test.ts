@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import type { Database } from '../../src/database/connect.ts'
+import { connect, type Database } from '../../src/database/connect.ts'
 import { seconds } from '../../src/kernel/duration.ts'
+import { silentLog } from '../../src/kernel/log.ts'
 import { until } from '../support/billing.ts'
 import { startCutProxy, type CutProxy } from '../support/cut-proxy.ts'
 import { onPostgres } from '../support/databases.ts'
@@ -50,6 +51,24 @@ onPostgres((engine) => {
   after(async () => {
     await proxy.close()
     await deployment.remove()
+  })
+
+  test('a connection that is only read by ends by itself: nothing tells it of a failover', async () => {
+    const target = { kind: 'postgres', url: deployment.env['DATABASE_URL'] ?? '' } as const
+    const reading = connect({
+      target,
+      log: silentLog,
+      poolSize: 1,
+      applicationName: 'test',
+      lifetime: 50,
+    })
+    const backend = async () => {
+      const { rows } = await reading.pool.query<{ pid: number }>('select pg_backend_pid() as pid')
+      return rows[0]?.pid
+    }
+    const first = await backend()
+    await until(async () => (await backend()) !== first, { what: 'another connection' })
+    await reading.close()
   })
 
   test('the name leads to a read-only server, then to the writer, and the connections live on: within 10 s all calls are processed and /readyz is 200', async () => {

@@ -25,7 +25,7 @@ import { awaitingKey } from './awaiting.ts'
 import { claimOf, findPayments, isPaymentStep, type FoundPayments } from './find-payments.ts'
 import { reviewLate } from './late-payments.ts'
 import { reviewRenewals } from './make-renewals.ts'
-import { refundByRelease } from './released-money.ts'
+import { refundByRelease, reviewRelease } from './released-money.ts'
 import { requeueReleases } from './requeue-releases.ts'
 
 /** What each step came to: an event, several, a change, or nothing. */
@@ -85,8 +85,9 @@ async function applyToPayments(
   const marked = await reviewRenewals(db, renewals, await reviewLate(db, targets, moved))
   const results: Results = new Map()
   for (const step of stating) {
-    const result = marked.get(step) ?? renewals.applied.get(step) ?? unknownPayment(step)
+    const told = marked.get(step) ?? renewals.applied.get(step) ?? unknownPayment(step)
     const charge = paymentOf(step, found)
+    const result = charge ? reviewRelease(step, told, charge) : told
     const refund = charge && refundByRelease(step, result, charge)
     const refunds = refund ? await applyRefund(db, { step: refund, charge }, newId) : []
     results.set(step, refund && result.kind === 'ignored' ? refunds : [result, ...refunds])

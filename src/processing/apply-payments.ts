@@ -72,10 +72,8 @@ async function applyRound(
 function toApplied(target: Target, decision: Decided, newId: NewId): Applied {
   switch (decision.kind) {
     case 'move':
-    case 'confirm': {
-      const releases = target.step.outcome.ifPaid !== undefined
-      return toClaim(target, newId, releases ? { detail: released } : {})
-    }
+    case 'confirm':
+      return toClaim(target, newId, { detail: releaseOf(target) })
     case 'superseded':
       return toClaim(target, newId, { superseded: true, review: decision.review })
     case 'ignore':
@@ -85,17 +83,24 @@ function toApplied(target: Target, decision: Decided, newId: NewId): Applied {
   }
 }
 
+/** What a report of blocked money that is let go is found by, should the payment be paid later. */
+function releaseOf({ step }: Target): string | undefined {
+  return step.outcome.ifPaid === undefined ? undefined : released
+}
+
 function ignore(
-  { step, payment }: Target,
+  target: Target,
   { reason, review }: Decision & { readonly kind: 'ignore' },
 ): Applied {
+  const { step, payment } = target
   const { application, outcome } = step
   // The checkout may be on its way into the row: the callback is looked at again when it is there.
   const awaiting =
     reason === 'checkout_reference_unknown'
       ? [awaitingKey(application.gateway, outcome.payment)]
       : []
-  return ignoredResult({ type: 'payment', reason, review, payment, awaiting })
+  const detail = reason === 'already_settled' ? releaseOf(target) : undefined
+  return ignoredResult({ type: 'payment', reason, detail, review, payment, awaiting })
 }
 
 /** The payment as it stands now, with what this report knows of its ids. */
@@ -110,7 +115,7 @@ async function current(
 interface Marks {
   readonly superseded?: boolean
   readonly review?: boolean
-  readonly detail?: string
+  readonly detail?: string | undefined
 }
 
 function toClaim(

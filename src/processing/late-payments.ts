@@ -1,7 +1,5 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import type { PaymentOutcome } from '../payments/outcome.ts'
-import type { Payment } from '../payments/payment.ts'
 import type { Applied, Step, Target } from './applied.ts'
 
 /**
@@ -13,7 +11,12 @@ export async function reviewLate(
   targets: readonly Target[],
   applied: ReadonlyMap<Step, Applied>,
 ): Promise<ReadonlyMap<Step, Applied>> {
-  const doubtful = targets.filter(({ step, payment }) => isDoubtful(step, payment))
+  const canceling = new Set(targets.filter(cancels).map(({ payment }) => payment.id))
+  const doubtful = targets.filter(
+    ({ step, payment }) =>
+      step.outcome.ifCanceled === 'review' &&
+      (/^(?:canceled|paid)$/.test(payment.status) || canceling.has(payment.id)),
+  )
   if (doubtful.length === 0) return applied
   const { rows } = await sql<{ id: string; call: string | null }>`
     select payment_id as id, webhook_call_id as call from billing.payment_transitions
@@ -30,7 +33,7 @@ export async function reviewLate(
   return marked
 }
 
-/** What was pending, or declined, when it was reported as paid has not been canceled before. */
-function isDoubtful({ outcome }: Step<PaymentOutcome>, { status }: Payment): boolean {
-  return outcome.ifCanceled === 'review' && (status === 'canceled' || status === 'paid')
+/** What was pending, or declined, when it was reported as paid is canceled by the same batch at most. */
+function cancels({ step }: Target): boolean {
+  return step.outcome.status === 'canceled'
 }

@@ -30,8 +30,19 @@ export function refundByRelease(
   }
 }
 
+/** The result, for a person where blocked money was let go that may not have been this payment's. */
+export function reviewRelease(
+  { outcome }: Step<PaymentOutcome>,
+  applied: Applied,
+  charge: Payment,
+): Applied {
+  const isDoubtful = outcome.ifPaid === 'review' && isOvertaken(applied, charge)
+  return isDoubtful ? { ...applied, review: true } : applied
+}
+
 /** The payment was paid when this was reported, or has been since, by the same batch perhaps. */
-function isOvertaken(applied: Applied, charge: Payment): boolean {
-  if (applied.kind === 'claim') return charge.status === 'paid'
-  return applied.kind === 'ignored' && applied.result.reason === 'already_paid'
+function isOvertaken(applied: Applied, { status }: Payment): boolean {
+  if (status !== 'paid') return false
+  if (applied.kind !== 'ignored') return applied.kind === 'claim'
+  return /^already_(?:paid|settled)$/.test(applied.result.reason)
 }

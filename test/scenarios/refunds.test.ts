@@ -165,13 +165,44 @@ forEachDatabase((engine) => {
     assert.deepEqual(await stated.refunds(other), [])
   })
 
+  for (const [what, status] of [
+    ['declined before', 'failed'],
+    ['canceled before', 'canceled'],
+  ] as const) {
+    test(`a release of what was ${what} is looked at again, too, once that is paid`, async () => {
+      const [sure, unsure] = [await stated.create(), await stated.create()]
+      const ended = (payment: Payment) => ({ ...release(payment), status, ifPaid: undefined })
+      await stated.say(ended(sure), ended(unsure))
+      await stated.say(release(sure))
+      const { id } = await stated.say({ ...release(unsure), ifPaid: 'review' })
+      for (const payment of [sure, unsure]) await stated.say(paid(payment))
+      await stated.retry()
+      assert.deepEqual(await stated.refunds(sure), ['paid 10000'])
+      assert.deepEqual(await stated.refunds(unsure), [])
+      assert.equal((await stated.core.calls.get(id))?.needsReview, true)
+    })
+  }
+
+  test('a release that is not certain, told together with the payment, is shown to a person', async () => {
+    for (const status of ['pending', 'failed']) {
+      const payment = await stated.create()
+      if (status === 'failed') await stated.say({ ...release(payment), status, ifPaid: undefined })
+      const call = await stated.say({ ...release(payment), ifPaid: 'review' }, paid(payment))
+      assert.equal((await stated.details(payment)).status, 'paid')
+      assert.equal(call.needsReview, true, `of what was ${status}`)
+    }
+  })
+
   test('a release and the payment in one callback, or at once: paid, and gone', async () => {
     const together = await stated.create()
     await stated.say(release(together), paid(together))
     const atOnce = await stated.create()
     await Promise.all([stated.deliver(release(atOnce)), stated.deliver(paid(atOnce))])
     await stated.retry()
-    for (const payment of [together, atOnce]) {
+    const declined = await stated.create()
+    await stated.say({ ...release(declined), status: 'failed', ifPaid: undefined })
+    await stated.say(release(declined), paid(declined))
+    for (const payment of [together, atOnce, declined]) {
       assert.equal((await stated.details(payment)).status, 'paid')
       assert.deepEqual(await stated.refunds(payment), ['paid 10000'])
     }
@@ -197,6 +228,9 @@ forEachDatabase((engine) => {
     for (const result of ['applied', 'duplicate']) {
       assert.deepEqual(marksOf(await stated.say(doubtful(fresh))), [result, undefined, false])
     }
+    const together = await stated.create()
+    const both = await stated.say({ ...release(together), ifPaid: undefined }, doubtful(together))
+    assert.deepEqual([both.outcome?.[1]?.detail, both.needsReview], ['paid_after_cancel', true])
   })
 
   test('a running total of nothing is no refund', async () => {
@@ -331,6 +365,12 @@ forEachDatabase((engine) => {
   for (const [what, input, fields, reason] of [
     ['merchant account', { merchantAccount: 'a' }, { merchantAccount: 'b' }, 'merchant_mismatch'],
     ['mode', { live: true }, { live: false }, 'mode_mismatch'],
+    [
+      'charge',
+      { providerReference: 'pi_own' },
+      { providerReference: 'pi_second' },
+      'provider_reference_mismatch',
+    ],
     ['currency', {}, { currency: 'UAH' }, 'amount_mismatch'],
     ['currency (none)', {}, { currency: undefined }, 'amount_mismatch'],
     ['amount (none)', {}, { amount: undefined }, 'amount_mismatch'],

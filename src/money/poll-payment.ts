@@ -13,7 +13,7 @@ import { requireOperation } from '../processing/plan-checkout.ts'
 import { requestAbout } from './close-checkout.ts'
 import { bindCheckout } from './open-checkout.ts'
 import { askProvider, failureText, gatewayOf, type Operating } from './operating.ts'
-import { reviewOf } from './poll-review.ts'
+import { noteOf, reviewOf } from './poll-review.ts'
 import { nextPoll, nextPollAfterFailure } from './poll-schedule.ts'
 import { settleRefunds } from './settle-refunds.ts'
 import { writeOff } from './write-off.ts'
@@ -74,8 +74,10 @@ async function pollCharge(payment: Payment, operating: Operating): Promise<PollR
   if (review === undefined) await writeOff(known, { standing, now }, operating)
   const after = await requireCharge(payment.id, operating)
   const { retryWindow } = gateway
-  const wait = nextPoll({ payment: after, now, retryWindow })
-  const pollError = review ?? null
+  const isUndecided = review !== undefined || standing === 'settling'
+  const wait = nextPoll({ payment: after, now, retryWindow, isUndecided })
+  const note = after.status === 'paid' ? noteOf(applied) : undefined
+  const pollError = review ?? note ?? null
   await schedulePoll(db, payment.id, { wait, error: pollError })
   return {
     payment: { ...after, pollError },

@@ -21,6 +21,16 @@ export function reviewOf(polled: Polled): string | undefined {
   return found && `needs a review: ${found}`
 }
 
+/** What counts, and is for a person all the same, as the mark of a call would say it. */
+export function noteOf(applied: readonly Applied[]): string | undefined {
+  const found = applied.flatMap((one) => {
+    if (one.kind === 'ignored' || !one.review) return []
+    const { type, detail } = one.kind === 'claim' ? one : one.result
+    return detail === undefined ? type : `${type} (${detail})`
+  })
+  return found[0] && `needs a review: ${found[0]}`
+}
+
 function oddityOf({ payment, standing, applied }: Polled): string | undefined {
   const ignored = applied.filter((one) => one.kind === 'ignored')
   const flagged = ignored.find(({ review }) => review)

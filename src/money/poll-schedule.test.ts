@@ -7,9 +7,10 @@ import { nextPoll, nextPollAfterFailure } from './poll-schedule.ts'
 const handedAt = new Date('2026-11-20T12:00:00Z')
 const after = (age: number) => new Date(handedAt.getTime() + age)
 const payment = pendingPayment({ gateway: 'x', handedAt, expiresAt: after(days(1)) })
-const waitAt = (age: number, fields: Partial<typeof payment> = {}) => {
+const waitAt = (age: number, fields: Partial<typeof payment> = {}, isUndecided = false) => {
   const now = after(age)
-  const next = nextPoll({ payment: { ...payment, ...fields }, now, retryWindow: days(3) })
+  const asked = { now, retryWindow: days(3), isUndecided }
+  const next = nextPoll({ payment: { ...payment, ...fields }, ...asked })
   return next === null ? null : next / minutes(1)
 }
 
@@ -49,6 +50,12 @@ test('declined and canceled payments are asked after as well, paid ones and unse
 test('a checkout without an end is asked after for a month', () => {
   assert.equal(waitAt(days(33), { expiresAt: null }), 360)
   assert.equal(waitAt(days(33) + 1, { expiresAt: null }), null)
+})
+
+test('one without an end that somebody may have paid is asked after until it is decided', () => {
+  assert.equal(waitAt(days(33) + 1, { expiresAt: null }, true), 1440)
+  assert.equal(waitAt(days(90), { expiresAt: null }, true), 1440)
+  assert.equal(waitAt(days(90), { expiresAt: null, status: 'failed' }, true), null)
 })
 
 test('after a failure it is asked again within half an hour, and never given up', () => {

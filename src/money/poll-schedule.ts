@@ -14,7 +14,7 @@ export function pollInterval(age: Duration): Duration {
 /** A question that was not answered is asked again soon, however old the payment is. */
 const longestAfterFailure = minutes(30)
 
-/** A checkout without an end may be paid for so long. */
+/** A checkout without an end is expected to be paid for so long. */
 const longestOpen = days(30)
 
 /** What is still undecided after everything else is over: a bank that takes its time. */
@@ -25,21 +25,24 @@ interface Asked {
   readonly now: Date
   /** How long the provider repeats callbacks. */
   readonly retryWindow: Duration
+  /** Somebody has paid, or may have. */
+  readonly isUndecided: boolean
 }
 
 /**
  * How long until the next question, by the time since the payment was handed to the provider: the
  * database makes an instant of it, for its clock says when it is due. Null once the checkout has
  * ended so long ago that its last callback has been repeated for the last time; but one that is
- * pending even then has not been decided, and is asked after until it is.
+ * pending even then is asked after until it is decided. Nothing ever decides one that has no end
+ * and that nobody pays: it is given up.
  */
-export function nextPoll({ payment, now, retryWindow }: Asked): Duration | null {
+export function nextPoll({ payment, now, retryWindow, isUndecided }: Asked): Duration | null {
   const { status, handedAt, expiresAt } = payment
   if (status === 'paid' || handedAt === null) return null
   const end = expiresAt?.getTime() ?? handedAt.getTime() + longestOpen
-  const isOver = now.getTime() > end + retryWindow
-  if (isOver && (status !== 'pending' || expiresAt === null)) return null
-  return isOver ? lateInterval : pollInterval(now.getTime() - handedAt.getTime())
+  if (now.getTime() <= end + retryWindow) return pollInterval(now.getTime() - handedAt.getTime())
+  const isGivenUp = status !== 'pending' || (expiresAt === null && !isUndecided)
+  return isGivenUp ? null : lateInterval
 }
 
 /** The same after a failure, which never ends the asking. */

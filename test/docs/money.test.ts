@@ -36,9 +36,10 @@ test('docs/7-money.md says how often a payment is asked after', () => {
   const listed = rows.map(([, often = '']) => often.replace(/,.*/, ''))
   const handedAt = new Date(0)
   const payment = pendingPayment({ gateway: 'fake', handedAt, expiresAt: new Date(days(2)) })
+  const asked = { payment, retryWindow: days(3), isUndecided: false }
   const ages = [minutes(5), hours(1), hours(6), days(1), days(6)]
   const waits = ages.map((age) => {
-    const next = nextPoll({ payment, now: new Date(age), retryWindow: days(3) })
+    const next = nextPoll({ ...asked, now: new Date(age) })
     const inHours = (next ?? 0) / hours(1)
     if (inHours < 1) return `every ${inHours * 60} minutes`
     return inHours < 24 ? `every ${inHours} hours` : 'every day'

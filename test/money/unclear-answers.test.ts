@@ -128,6 +128,37 @@ onPostgres((engine) => {
     })
   }
 
+  test('what a poll alone tells of money that goes another way is for a person', async () => {
+    const payment = await create()
+    const dispute = { type: 'dispute', payment: { id: payment.id }, reference: 'du_1' } as const
+    answers(
+      pollReply([statedOf(payment, 'paid'), { ...dispute, status: 'open' }], { standing: 'paid' }),
+    )
+    const { payment: after } = await billing.core.payments.poll(payment.id)
+    assert.deepEqual([after.status, after.pollError], ['paid', 'needs a review: dispute:open'])
+    answers(
+      pollReply([statedOf(payment, 'paid'), { ...dispute, status: 'won' }], { standing: 'paid' }),
+    )
+    assert.equal((await billing.core.payments.poll(payment.id)).payment.pollError, null)
+  })
+
+  test('a checkout without an end is given up after a month, unless somebody may have paid it', async () => {
+    const payment = await create({ checkout: false, checkoutReference: randomUUID() })
+    await pass(payment, 24 * 60)
+    for (const [standing, isAskedOn] of [
+      ['settling', true],
+      ['paid', true],
+      ['unclear', true],
+      ['open', false],
+      ['unpaid', false],
+    ] as const) {
+      answers(pollReply([nothing], { standing }))
+      await billing.core.payments.poll(payment.id)
+      assert.equal(await isDue(payment), isAskedOn, standing)
+      assert.equal((await billing.details(payment)).status, 'pending')
+    }
+  })
+
   test('a provider that does not know what it has named itself is asked on', async () => {
     const named = { url: 'https://provider.example/pay', checkoutReference: randomUUID() }
     script.open = async () => named

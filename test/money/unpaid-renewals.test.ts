@@ -14,13 +14,19 @@ onPostgres((engine) => {
   })
   after(() => billing.close())
 
-  const decline = async (gateway: string, providerReference: string) => {
+  const decline = async (
+    gateway: string,
+    providerReference: string,
+    { amount }: { readonly amount?: bigint } = {},
+  ) => {
     const first = await billing.create({ gateway, checkout: false })
-    const money = { amount: first.amount, currency: first.currency }
-    const paid = { type: 'payment', status: 'paid', payment: { id: first.id }, ...money } as const
-    await billing.sayBy(gateway, paid)
+    const { currency } = first
+    const paid = { type: 'payment', status: 'paid', payment: { id: first.id } } as const
+    await billing.sayBy(gateway, { ...paid, amount: first.amount, currency })
+    const money = { amount: amount ?? first.amount, currency }
     const renewal = {
       ...paid,
+      ...money,
       status: 'failed',
       payment: { providerReference },
       renews: { id: first.id },
@@ -33,7 +39,7 @@ onPostgres((engine) => {
       returning id, next_poll_at < clock_timestamp() as due`.execute(billing.database.db)
     const [row] = rows
     assert.ok(row)
-    return { ...row, money }
+    return { ...row, first, money }
   }
 
   test('it is asked after, and found paid where the callback that says so is lost', async () => {
@@ -52,6 +58,27 @@ onPostgres((engine) => {
       events.map(({ type }) => type),
       ['PaymentFailed', 'PaymentSucceeded'],
     )
+  })
+
+  test('found paid by a poll alone with other money than the first one, it is for a person', async () => {
+    const { id, first, money } = await decline('scripted', 'ch_4', { amount: 1n })
+    script.poll = async () =>
+      pollReply(
+        [
+          {
+            type: 'payment',
+            status: 'paid',
+            payment: { providerReference: 'ch_4' },
+            renews: { id: first.id },
+            ...money,
+          },
+        ],
+        { standing: 'paid' },
+      )
+    const { payment } = await billing.core.payments.poll(id)
+    assert.equal(payment.status, 'paid')
+    assert.equal(payment.pollError, 'needs a review: payment:paid (renewal_money_differs)')
+    assert.equal((await billing.details({ id })).pollError, payment.pollError)
   })
 
   test('where its provider knows it by no id of ours, nobody is asked', async () => {

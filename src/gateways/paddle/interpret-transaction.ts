@@ -132,16 +132,19 @@ function nameOfFetched(
   entity: JsonObject,
   { paymentId, origin }: { readonly paymentId: string; readonly origin: Origin },
 ): Naming {
-  return { payment: { id: paymentId }, ...(origin === 'checkout' && begunBy(entity)) }
+  const payment = { id: paymentId }
+  const named = origin === undefined ? {} : subscriptionOf(entity)
+  const isRenewal = origin === 'renewal' && named.subscriptionReference !== undefined
+  return { payment, ...named, ...(isRenewal && { renews: 'subscription' }) }
 }
 
 function nameOfCheckout(entity: JsonObject): Naming {
   const claimed = claimIn(entity)
-  return { ...(claimed !== undefined && { claimed }), ...begunBy(entity) }
+  return { ...(claimed !== undefined && { claimed }), ...subscriptionOf(entity) }
 }
 
-/** The subscription that a checkout may begin: its renewals are known by it. */
-function begunBy(entity: JsonObject): Pick<Naming, 'subscriptionReference'> {
+/** The subscription that it belongs to: what a checkout begins, its renewals are known by. */
+function subscriptionOf(entity: JsonObject): Pick<Naming, 'subscriptionReference'> {
   const subscriptionReference = entity.get('subscription_id')
   return isId(subscriptionReference, 'sub_') ? { subscriptionReference } : {}
 }

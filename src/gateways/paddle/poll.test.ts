@@ -8,6 +8,7 @@ import {
   paymentId,
   renewal,
   fetchedOutcome,
+  subscriptionId,
   transaction,
   transactionId,
   type Fields,
@@ -93,7 +94,7 @@ test('refunds are told as their callbacks tell them, with our own id where they 
   const done = await poll()
   assert.deepEqual(typesOf(done), ['payment paid', 'refund paid', 'refund paid'])
   const [, ours, byHand] = done.outcomes
-  assert.deepEqual(byHand, (await told(provider.refundCallback(paymentId), context))[0])
+  assert.deepEqual(byHand, (await told(provider.refundCallback(paymentId), context)).at(-1))
   assert.deepEqual(ours, { ...pending, status: 'paid' })
   assert.equal(byHand !== undefined && 'refundId' in byHand, false)
   assert.equal(done.listsRefunds, true)
@@ -225,13 +226,16 @@ test('a transaction that is stored is this payment’s, whatever its custom data
     transaction({ custom_data: stranger }),
     transaction({ custom_data: { payment_id: 7 } }),
     transaction({ origin: 'something_new' }),
-    renewal({ custom_data: stranger }),
     renewal({ custom_data: null, subscription_id: null }),
   ]
   for (const entity of cases) {
     const { outcomes, standing } = await polled(t, { entity })
     assert.deepEqual([outcomes, standing], [[fetchedOutcome], 'paid'], JSON.stringify(entity))
   }
+  // A renewal says what it renews, so that other money than the first one's is seen.
+  const renews = { renews: 'subscription', subscriptionReference: subscriptionId } as const
+  const { outcomes } = await polled(t, { entity: renewal({ custom_data: stranger }) })
+  assert.deepEqual(outcomes, [{ ...fetchedOutcome, ...renews }])
 })
 
 test('adjustments of another transaction are refused', async (t) => {

@@ -86,6 +86,11 @@ export interface PaymentOutcome extends AccountStatement {
    */
   readonly ifPaid?: 'refunded' | 'review'
   /**
+   * It holds only where we have opened the checkout, or charged the card: what began elsewhere may
+   * have blocked money that was never taken.
+   */
+  readonly ifOpenedHere?: true
+  /**
    * Of a `paid` one: whoever has a copy of the report can send it again, and it does not say whether
    * it still holds. Where the payment is canceled, a person looks.
    */
@@ -96,6 +101,8 @@ interface AnyRefundOutcome extends AccountStatement {
   readonly type: 'refund'
   /** The charge. */
   readonly payment: PaymentReference
+  /** The provider's id of what was charged, where payments are known by such a one: compared. */
+  readonly providerReference?: string
   readonly currency?: string
 }
 
@@ -210,6 +217,11 @@ export type OutcomeResult =
       readonly reason: IgnoredReason
       readonly detail?: string
     }
+
+/** Whether money was taken: not where whoever pays nothing names some payment. */
+export function saysPaid({ status, amount, claimed }: PaymentOutcome): boolean {
+  return status === 'paid' && (claimed === undefined || amount !== 0n)
+}
 
 /** The outcome states no money by design, so whatever was charged counts. */
 export function chargedAsIs(outcome: PaymentOutcome): boolean {

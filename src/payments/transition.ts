@@ -1,9 +1,11 @@
 import {
   chargedAsIs,
+  saysPaid,
   type AccountStatement,
   type IgnoredReason,
   type PaymentOutcome,
   type PaymentReference,
+  type RefundOutcome,
 } from './outcome.ts'
 import type { Payment } from './payment.ts'
 
@@ -22,13 +24,17 @@ export type Decision =
 export function decide(payment: Payment, gateway: string, outcome: PaymentOutcome): Decision {
   const mismatch = bindingMismatch(payment, gateway, outcome)
   // A paid callback that is not ours to apply may still be money that was taken.
-  if (mismatch !== undefined) return ignore(mismatch, outcome.status === 'paid')
-  return outcome.status === 'paid' ? decidePaid(payment, outcome) : decideUnpaid(payment, outcome)
+  const isOwn = goesBy(payment, outcome.payment)
+  const review = isOwn ? outcome.status === 'paid' : saysPaid(outcome)
+  if (mismatch !== undefined) return ignore(mismatch, review)
+  if (outcome.ifOpenedHere === true && !isOpenedHere(payment)) return ignore('no_outcome', false)
+  if (outcome.status !== 'paid') return decideUnpaid(payment, outcome)
+  if (!coversCharge(payment, outcome)) return ignore('amount_mismatch', review)
+  return payment.status === 'paid' ? { kind: 'confirm' } : { kind: 'move' }
 }
 
-function decidePaid(payment: Payment, outcome: PaymentOutcome): Decision {
-  if (!coversCharge(payment, outcome)) return ignore('amount_mismatch', true)
-  return payment.status === 'paid' ? { kind: 'confirm' } : { kind: 'move' }
+function isOpenedHere({ checkout, paymentMethodId }: Payment): boolean {
+  return checkout !== 'none' || paymentMethodId !== null
 }
 
 function coversCharge(payment: Payment, outcome: PaymentOutcome): boolean {
@@ -54,6 +60,19 @@ export function accountMismatch(
   if (payment.type !== 'charge') return 'invalid_reference'
   if (payment.merchantAccount !== (statement.merchantAccount ?? null)) return 'merchant_mismatch'
   return differ(payment.live, statement.live) ? 'mode_mismatch' : undefined
+}
+
+/** Whether a refund is told by the gateway, account and mode of its charge, and is of that charge. */
+export function refundMismatch(
+  charge: Payment,
+  gateway: string,
+  outcome: RefundOutcome,
+): IgnoredReason | undefined {
+  const mismatch = accountMismatch(charge, gateway, outcome)
+  if (mismatch !== undefined) return mismatch
+  // A second charge may name the same payment: its refund takes nothing from the first one.
+  const isOther = differ(charge.providerReference, outcome.providerReference)
+  return isOther ? 'provider_reference_mismatch' : undefined
 }
 
 /**

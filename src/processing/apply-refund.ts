@@ -10,7 +10,7 @@ import { refundReferenceOf, type IgnoredReason, type RefundOutcome } from '../pa
 import type { Payment } from '../payments/payment.ts'
 import { matchRefund, type RefundMatch, type RefundRow } from '../payments/match-refund.ts'
 import { decideRefund } from '../payments/refund-transition.ts'
-import { accountMismatch } from '../payments/transition.ts'
+import { refundMismatch } from '../payments/transition.ts'
 import { ignoredResult, type Applied, type Step } from './applied.ts'
 import { moveRefund } from './move-refund.ts'
 import { refundRow } from './refund-row.ts'
@@ -53,7 +53,7 @@ async function applyNext(
   newId: NewId,
 ): Promise<AppliedRefund> {
   const { outcome, application } = step
-  const mismatch = accountMismatch(charge, application.gateway, outcome)
+  const mismatch = refundMismatch(charge, application.gateway, outcome)
   if (mismatch !== undefined) return ignore({ step, charge }, mismatch)
   const rows = await refundsOf(db, charge.id)
   const match = matchRefund(outcome, charge, rows)

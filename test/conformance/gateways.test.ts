@@ -79,9 +79,9 @@ const outcomesOfScenario: Readonly<Record<string, Readonly<Record<string, readon
     expired: ['payment:canceled'],
     pending: ['ignored:no_outcome'],
     hold: ['ignored:no_outcome'],
-    refunded: ['refund:paid'],
+    refunded: ['payment:paid', 'refund:paid'],
     refunded_half: ['payment:paid', 'refund:paid'],
-    refunded_rest: ['refund:paid', 'refund:paid'],
+    refunded_rest: ['payment:paid', 'refund:paid', 'refund:paid'],
     card_saved: ['payment:paid', 'payment_method:attached'],
   },
   liqpay: {
@@ -145,6 +145,7 @@ const checkouts: ReadonlyMap<string, string> = new Map([
 
 const paymentOf = (gateway: Gateway) =>
   pendingPayment({
+    checkout: 'open',
     gateway: gateway.name,
     ...gateway.account(credentialsOf(gateway)),
     amount: 123_456n,

@@ -98,20 +98,22 @@ function expectedOf({ meaning, rawBody }: Vector): readonly unknown[] {
   const { status, reference: id, providerReference: checkoutReference } = meaning
   assert.equal(meaning.currencyNumeric, 980)
   const money = { amount: BigInt(meaning.amountMinor), currency: 'UAH' }
-  if (status === 'refunded') {
-    assert.equal(meaning.refundedMinor, meaning.amountMinor)
-    const refundReference = `${checkoutReference}/${meaning.refundReference}`
-    const payment = { checkoutReference }
-    return [{ type: 'refund', payment, status: 'paid', ...money, refundReference }]
-  }
-  if (status === 'pending') {
-    const { status: detail } = JSON.parse(rawBody) as { readonly status: string }
-    return [{ type: 'ignored', reason: 'no_outcome', detail }]
-  }
   const bound = {
     payment: { checkoutReference },
     claimed: { id, by: 'anybody' },
     checkoutReference,
+  }
+  if (status === 'refunded') {
+    assert.equal(meaning.refundedMinor, meaning.amountMinor)
+    const refundReference = `${checkoutReference}/${meaning.refundReference}`
+    const payment = { checkoutReference }
+    // What went back had been taken, if the invoice is ours.
+    const before = { type: 'payment', status: 'paid', ifOpenedHere: true, ...money, ...bound }
+    return [before, { type: 'refund', payment, status: 'paid', ...money, refundReference }]
+  }
+  if (status === 'pending') {
+    const { status: detail } = JSON.parse(rawBody) as { readonly status: string }
+    return [{ type: 'ignored', reason: 'no_outcome', detail }]
   }
   return [{ type: 'payment', status, ...money, ...bound }]
 }

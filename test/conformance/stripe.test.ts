@@ -130,7 +130,7 @@ testWithProviderData('a refund of the dashboard is found by what the API replies
   const object = { ...sample.data.object, metadata: {} }
   const body = Buffer.from(JSON.stringify({ ...sample, data: { object } }))
   await using found = await startStripe(data)
-  assert.equal(await meaningOfBody(body, found.settings), 'refund 1 paid 1500 USD')
+  assert.equal(await meaningOfBody(body, found.settings), 'paid 4999 USD; refund 1 paid 1500 USD')
   assert.equal(await meaningOfBody(body), 'refund 1 paid 1500 USD, by intent')
   await using ofInvoice = await startStripe(data, { metadata: {} })
   const renewal = await meaningOfBody(body, ofInvoice.settings)

@@ -32,7 +32,7 @@ export async function chargeSavedCard(
     throw invalidReply(path, 'with a tdsUrl that is none')
   }
   return {
-    outcomes: interpretInvoice(invoice, { paymentId: payment.id, takesAtOnce: true }),
+    outcomes: interpretInvoice(invoice, { paymentId: payment.id }),
     checkoutReference: invoice.id,
     ...(redirectUrl !== undefined && { redirectUrl }),
   }

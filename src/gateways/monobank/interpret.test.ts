@@ -173,7 +173,7 @@ const bodies = fc.record(
   { requiredKeys: ['invoiceId', 'status'] },
 )
 
-test('whatever comes ends in outcomes; a payment is bound, and paid by success alone', () => {
+test('whatever comes ends in outcomes; a payment is bound, and paid by success, or by what went back', () => {
   let seen = 0
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue(), bodies), (body) => {
@@ -182,8 +182,9 @@ test('whatever comes ends in outcomes; a payment is bound, and paid by success a
       const payments = outcomes.filter((outcome) => outcome.type === 'payment')
       for (const payment of payments) assertBound(payment, body as { invoiceId?: unknown })
       const paid = payments.filter(({ status }) => status === 'paid')
-      const success = (body as { status?: unknown } | null)?.status === 'success'
-      assert.ok(paid.length <= (success ? 1 : 0))
+      const said = (body as { status?: unknown } | null)?.status
+      assert.ok(paid.length <= (said === 'success' || said === 'reversed' ? 1 : 0))
+      for (const one of paid) assert.equal(one.ifOpenedHere, said === 'reversed' || undefined)
       seen += payments.length
     }),
     { numRuns: 2000 },

@@ -15,23 +15,22 @@ export function interpretMonobank(payload: Payload): readonly Outcome[] {
 export interface AskedInvoice {
   /** The payment that it was made for. */
   readonly paymentId: string
-  /** It takes money at once, so that nothing but taken money can be reversed. */
-  readonly takesAtOnce: boolean
 }
 
 /** What an invoice states, told by a callback or by a reply to us. Never throws. */
 export function interpretInvoice(invoice: Invoice, asked?: AskedInvoice): readonly Outcome[] {
   const meaning = meanings.get(invoice.status)
   if (meaning === undefined) return [unknownStatus(invoice, asked)]
-  const { refunds = false } = meaning
-  const settles = meaning.settles ?? (asked?.takesAtOnce ? meaning.settlesTaken : undefined)
+  const { refunds = false, settles } = meaning
   const more = [...(refunds ? refundOutcomes(invoice) : []), ...savedCardOutcomes(invoice)]
   if (settles === undefined && more.length === 0) return [ignored('no_outcome', invoice.status)]
   const claim = asked ? claimFor(asked) : readClaim(invoice)
   if (!claim.ok) return [claim.outcome]
   if (settles === undefined) return more
   const { claimed } = claim
-  return [{ ...paymentOutcome(invoice, settles), ...(claimed && { claimed }) }, ...more]
+  const { ifOpenedHere } = meaning
+  const stated = { ...paymentOutcome(invoice, settles), ...(ifOpenedHere && { ifOpenedHere }) }
+  return [{ ...stated, ...(claimed && { claimed }) }, ...more]
 }
 
 /** Whatever the bank means by it, it means it of money. */
@@ -47,8 +46,8 @@ function claimFor({ paymentId }: AskedInvoice): ClaimResult {
 /** What a status of an invoice says. */
 interface Meaning {
   readonly settles?: PaymentOutcome['status']
-  /** The same of an invoice that never was a hold. */
-  readonly settlesTaken?: PaymentOutcome['status']
+  /** Only of an invoice of ours: we make no holds. */
+  readonly ifOpenedHere?: true
   /** `cancelList` lists money that went back, not a hold that was let go. */
   readonly refunds?: true
 }
@@ -62,8 +61,8 @@ const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['success', { settles: 'paid', refunds: true }],
   ['failure', { settles: 'failed' }],
   ['expired', { settles: 'canceled' }],
-  // By itself it settles nothing: a hold that was never taken may end here too.
-  ['reversed', { settlesTaken: 'paid', refunds: true }],
+  // What went back had been taken; but a hold that never was may end here, too.
+  ['reversed', { settles: 'paid', ifOpenedHere: true, refunds: true }],
 ])
 
 /**

@@ -34,10 +34,9 @@ function unheardOf(standing: Standing): PollReply {
 }
 
 function replyOn(invoice: Invoice, payment: Payment, { now }: OperationContext): PollReply {
-  const asked = { paymentId: payment.id, takesAtOnce: isOurs(payment) }
   const refunds = refundOutcomes(invoice)
   return {
-    outcomes: interpretInvoice(invoice, asked),
+    outcomes: interpretInvoice(invoice, { paymentId: payment.id }),
     standing: standingOf(invoice.status, payment, now),
     listsRefunds: wasPaid.has(invoice.status) && refunds.every(({ type }) => type === 'refund'),
   }

@@ -53,17 +53,22 @@ test('only a paid or reversed invoice has refunds', () => {
   }
 })
 
-test('a reversed invoice states its refunds and never a payment', () => {
-  const reversed = (cancelList: unknown) => statedBy({ status: 'reversed', cancelList })
+/** What a reversed invoice states after what holds of our own checkouts alone: that it was paid. */
+function reversed(fields: object): readonly Outcome[] {
+  const [payment, ...refunds] = statedBy({ status: 'reversed', ...fields })
+  assert.ok(payment?.type === 'payment')
+  assert.deepEqual([payment.status, payment.ifOpenedHere], ['paid', true])
+  return refunds
+}
+
+test('a reversed invoice states its refunds, each with its own status', () => {
   const all = cancellation({ amount: 15075 })
-  assert.deepEqual(reversed([all]), [{ ...refund, amount: 15075n }])
-  assert.deepEqual(reversed([cancellation({ status: 'processing' })]), [
-    { ...refund, status: 'pending' },
-  ])
+  assert.deepEqual(reversed({ cancelList: [all] }), [{ ...refund, amount: 15075n }])
+  const waiting = cancellation({ status: 'processing' })
+  assert.deepEqual(reversed({ cancelList: [waiting] }), [{ ...refund, status: 'pending' }])
 })
 
 test('a reversed invoice that lists no refund is refunded as a whole, told as a total', () => {
-  const reversed = (fields: object) => statedBy({ status: 'reversed', ...fields })
   for (const cancelList of [undefined, null, []]) {
     assert.deepEqual(reversed({ cancelList }), [whole])
   }

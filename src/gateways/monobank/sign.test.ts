@@ -61,9 +61,13 @@ test('each scenario says what it shows', () => {
     expired: ['canceled 4999 UAH'],
     pending: ['no_outcome processing'],
     hold: ['no_outcome hold'],
-    refunded: [`refund paid 4999 ${nameOf('all')}`],
+    refunded: ['paid 4999 UAH', `refund paid 4999 ${nameOf('all')}`],
     refunded_half: ['paid 4999 UAH', `refund paid 2499 ${nameOf('half')}`],
-    refunded_rest: [`refund paid 2499 ${nameOf('half')}`, `refund paid 2500 ${nameOf('rest')}`],
+    refunded_rest: [
+      'paid 4999 UAH',
+      `refund paid 2499 ${nameOf('half')}`,
+      `refund paid 2500 ${nameOf('rest')}`,
+    ],
     card_saved: ['paid 4999 UAH', 'payment_method attached'],
   }
   const scenarios = Object.keys(monobankSigner.scenarios)

@@ -4,7 +4,6 @@ import { test, type TestContext } from 'node:test'
 import { startStandIn, type StandIn } from '../../../test/support/stand-in.ts'
 import type { Outcome } from '../../payments/outcome.ts'
 import {
-  adjustment,
   contextOf,
   customerId,
   event,
@@ -96,14 +95,11 @@ test('totals that an event lacks are read from the transaction', async (t) => {
   assert.deepEqual(targets, Array(4).fill(`/transactions/${transactionId}`))
 })
 
-test('an event that states its totals is not looked up, and neither are adjustments', async (t) => {
+test('an event that states its totals is not looked up', async (t) => {
   const api = await standIn(t, () => undefined)
   const context = contextOf(api.base)
   const paid = event('transaction.paid', transaction())
   assert.deepEqual(await interpret(paid, context), paidOutcome)
-  const refund = await interpret(event('adjustment.created', adjustment()), context)
-  assert.ok(refund.type === 'refund')
-  assert.deepEqual(refund.payment, { checkoutReference: transactionId })
   assert.deepEqual(api.requests, [])
 })
 

@@ -120,7 +120,7 @@ export const paddle: Gateway = {
   verify: verifySignature,
   parse: (request) => parseJsonBody(request.body),
   acknowledge: () => plainAcknowledgment,
-  interpret: async (payload, context) => [await interpretPaddle(payload, context)],
+  interpret: interpretPaddle,
   signer: paddleSigner,
   apiCredential: 'api_key',
   checkout: { kind: 'api', open: openCheckout },

@@ -3,43 +3,55 @@ import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import type { InterpretContext } from '../gateway.ts'
 import { paddleApi, type PaddleApi } from './api.ts'
-import { interpretAdjustment } from './interpret-adjustment.ts'
 import { cardDeleted, cardSaved } from './interpret-payment-method.ts'
 import { interpretTransaction } from './interpret-transaction.ts'
+import { onAdjustment } from './on-adjustment.ts'
 import { readEvent, type PaddleEvent } from './payload.ts'
 
 /** What a notification states. Throws only where the API fails, so that it is tried again. */
 export async function interpretPaddle(
   payload: Payload,
   context: InterpretContext,
-): Promise<Outcome> {
+): Promise<readonly Outcome[]> {
   const read = readEvent(payload)
-  if (!read.ok) return read.outcome
+  if (!read.ok) return [read.outcome]
   const { event } = read
   const handler = handlers.get(event.type)
-  if (handler === undefined) return ignored('unhandled_event', detail(event.type))
-  return handler(event, paddleApi(context))
+  if (handler === undefined) return [ignored('unhandled_event', detail(event.type))]
+  return handler(event, paddleApi(context), context)
 }
 
-type Handler = (event: PaddleEvent, api: PaddleApi | undefined) => Outcome | Promise<Outcome>
+type Handler = (
+  event: PaddleEvent,
+  api: PaddleApi | undefined,
+  context: InterpretContext,
+) => Promise<readonly Outcome[]>
 
-const nothingHappened: Handler = ({ type }) => ignored('no_outcome', type)
+/** An event that states one thing. */
+function alone(
+  read: (event: PaddleEvent, api: PaddleApi | undefined) => Outcome | Promise<Outcome>,
+): Handler {
+  return async (event, api) => [await read(event, api)]
+}
+
+const nothingHappened = alone(({ type }) => ignored('no_outcome', type))
+const onTransaction = alone((event, api) => interpretTransaction(event, api))
 
 // A Map: an event type is the sender's text and must not reach a prototype.
 const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
-  ['transaction.completed', interpretTransaction],
-  ['transaction.paid', interpretTransaction],
-  ['transaction.payment_failed', interpretTransaction],
-  ['transaction.canceled', interpretTransaction],
+  ['transaction.completed', onTransaction],
+  ['transaction.paid', onTransaction],
+  ['transaction.payment_failed', onTransaction],
+  ['transaction.canceled', onTransaction],
   ['transaction.created', nothingHappened],
   ['transaction.ready', nothingHappened],
   ['transaction.updated', nothingHappened],
   ['transaction.billed', nothingHappened],
   ['transaction.revised', nothingHappened],
-  ['adjustment.created', interpretAdjustment],
-  ['adjustment.updated', interpretAdjustment],
-  ['payment_method.saved', cardSaved],
-  ['payment_method.deleted', cardDeleted],
+  ['adjustment.created', onAdjustment],
+  ['adjustment.updated', onAdjustment],
+  ['payment_method.saved', alone(cardSaved)],
+  ['payment_method.deleted', alone(cardDeleted)],
 ])
 
 /** The types of events that something is done with: the ones to subscribe to. */

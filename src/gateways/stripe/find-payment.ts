@@ -5,7 +5,12 @@ import { isId } from './payload.ts'
 import { statedReference, type ReferenceResult } from './reference.ts'
 
 export type FoundPayment =
-  | { readonly ok: true; readonly payment: PaymentReference }
+  | {
+      readonly ok: true
+      readonly payment: PaymentReference
+      /** The intent that took the money, where it was asked for and names the payment itself. */
+      readonly intent?: JsonObject | undefined
+    }
   | { readonly ok: false; readonly outcome: IgnoredOutcome }
 
 /**
@@ -25,6 +30,20 @@ export async function findPayment(
   if (api === undefined) return lost(`payment of ${charge}: ${noKey}`, { money: true })
   const looked = await api.get(`v1/charges/${charge}`)
   return (looked && (await stated(looked, api))) ?? lost(`no payment intent of ${charge}`)
+}
+
+/**
+ * The payment that a charge is of: its intent tells more than the charge, which has a copy of the
+ * metadata.
+ */
+export async function findPaymentOfCharge(
+  charge: JsonObject,
+  api: StripeApi,
+): Promise<FoundPayment> {
+  const intent = charge.get('payment_intent')
+  const found = isId(intent, 'pi_') ? await byIntent(intent, api) : undefined
+  if (found?.ok === true && found.intent !== undefined) return found
+  return statedPayment(charge) ?? found ?? lost('no payment intent')
 }
 
 /** By the object's own metadata, else by its intent; undefined where it has neither. */
@@ -51,7 +70,7 @@ async function byIntent(id: string, api: StripeApi | undefined): Promise<FoundPa
   if (api === undefined) return own
   const intent = await api.get(`v1/payment_intents/${id}`)
   const named = intent && statedPayment(intent)
-  if (named !== undefined) return named
+  if (named !== undefined) return named.ok ? { ...named, intent } : named
   const invoice = await invoicePaidBy(id, api)
   return invoice === undefined ? own : { ok: true, payment: { providerReference: invoice } }
 }

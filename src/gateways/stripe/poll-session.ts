@@ -31,7 +31,8 @@ export async function pollSession(
     outcomes,
     standing,
     intents: await intentsOf(object, lookUps),
-    checkout: { ...checkoutOf(session), ...(isId(id, 'pi_') && { providerReference: id }) },
+    // Not its intent: until it is paid, another may take its place.
+    checkout: checkoutOf(session),
   }
 }
 

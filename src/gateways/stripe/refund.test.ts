@@ -41,11 +41,23 @@ const outcome = {
   currency: 'UAH',
   live: false,
 } as const
+/** What the intent says that names its payment: it was paid, and is what went back. */
+const ofIntent = { providerReference: 'pi_1' } as const
+const paidBefore = {
+  type: 'payment',
+  payment: { id: paymentId },
+  status: 'paid',
+  amount: 4999n,
+  currency: 'UAH',
+  live: false,
+  ...ofIntent,
+} as const
 const onRefund = (fields: Fields = {}, type = 'refund.updated') =>
   interpret(event(type, refund(fields)))
 const dashboard = { metadata: {} }
-const ofIntent = '/v1/invoice_payments?payment[type]=payment_intent&payment[payment_intent]=pi_1'
-const invoicePaymentsPath = `${ofIntent}&limit=100`
+const ofPaidIntent =
+  '/v1/invoice_payments?payment[type]=payment_intent&payment[payment_intent]=pi_1'
+const invoicePaymentsPath = `${ofPaidIntent}&limit=100`
 const paidInvoice = (invoice: string, status = 'paid') => ({
   id: `inpay_${invoice}`,
   object: 'invoice_payment',
@@ -119,12 +131,20 @@ test('without an API key a refund that names no payment is that of its intent', 
   assertIgnored(loose, 'no_outcome', 'no payment intent')
 })
 
-test('with an API key the metadata of the intent name the payment', async () => {
+test('with an API key the metadata of the intent name the payment, and it says what was paid', async () => {
   await using api = await startApi({ '/v1/payment_intents/pi_1': intent() })
-  assert.deepEqual(await api.interpret(event('refund.created', refund(dashboard))), [outcome])
+  const found = await api.interpret(event('refund.created', refund(dashboard)))
+  assert.deepEqual(found, [paidBefore, { ...outcome, ...ofIntent }])
   assert.deepEqual(api.asked(), ['/v1/payment_intents/pi_1'])
   assert.deepEqual(await api.interpret(event('refund.created', refund())), [outcome])
   assert.equal(api.asked().length, 1, 'what the refund says itself is not looked up')
+})
+
+test('an intent that has taken no money says nothing of it', async () => {
+  const waiting = intent({ status: 'requires_capture' })
+  await using api = await startApi({ '/v1/payment_intents/pi_1': waiting })
+  const found = await api.interpret(event('refund.created', refund(dashboard)))
+  assert.deepEqual(found, [{ ...outcome, ...ofIntent }])
 })
 
 test('the intent of another shop’s payment is invalid_reference', async () => {
@@ -187,10 +207,12 @@ test('charge.refunded with an API key is every refund of the charge, on all page
     ]),
     '/v1/payment_intents/pi_1': intent({ metadata: { payment_id: otherId } }),
   })
+  const other = { payment: { id: otherId }, ...ofIntent }
   assert.deepEqual(await api.interpret(event('charge.refunded', charge())), [
-    { ...outcome, payment: { id: otherId } },
+    { ...paidBefore, ...other },
+    { ...outcome, ...other },
     { ...outcome, refundReference: 're_2', amount: 1n },
-    { ...outcome, payment: { id: otherId }, refundReference: 're_3', status: 'pending' },
+    { ...outcome, ...other, refundReference: 're_3', status: 'pending' },
   ])
   assert.equal(api.asked().filter((path) => path.includes('intents')).length, 1)
 })

@@ -4,7 +4,13 @@ import { path, type JsonObject, type JsonValue } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import { noKey, type LookUps } from './api.ts'
 import { moneyOf, shownField } from './fields.ts'
-import { findPayment, statedPayment, type FoundPayment } from './find-payment.ts'
+import {
+  findPayment,
+  findPaymentOfCharge,
+  statedPayment,
+  type FoundPayment,
+} from './find-payment.ts'
+import { intentSucceeded } from './intent.ts'
 import { accountStatement, isId, readObject, type Snapshot, type StripeEvent } from './payload.ts'
 
 /** Refunds of bank debits have ids of their own kind. */
@@ -15,7 +21,15 @@ export async function onRefund(event: StripeEvent, { api }: LookUps): Promise<re
   const read = readObject(event, 'refund', ...refundPrefixes)
   if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
   const { object: refund } = read
-  return [refundOutcome(event, refund, await findPayment(refund, api))]
+  const found = await findPayment(refund, api)
+  return [...takenBefore(event, found), refundOutcome(event, refund, found)]
+}
+
+/** What goes back had been taken, and the event that said so may be lost or late. */
+function takenBefore(event: StripeEvent, found: FoundPayment): readonly Outcome[] {
+  const { intent } = found.ok ? found : {}
+  if (intent?.get('status') !== 'succeeded') return []
+  return [intentSucceeded({ ...event, object: intent })]
 }
 
 /** It tells the sum of all refunds and none of them, so they are looked up. */
@@ -30,12 +44,15 @@ export async function chargeRefunded(
   const refunds = await api.list('v1/refunds', { charge: id })
   if (refunds.length === 0) return [ignored('no_outcome', `no refunds of ${id}`)]
   const stated = refunds.map(statedPayment)
-  const ofCharge = stated.includes(undefined) ? await findPayment(charge, api) : undefined
-  return refunds.map((refund, index) =>
+  const ofCharge = stated.includes(undefined)
+    ? await findPaymentOfCharge(charge, api)
+    : nothingFound
+  const outcomes = refunds.map((refund, index) =>
     refund.get('charge') === id
-      ? refundOutcome(event, refund, stated[index] ?? ofCharge ?? nothingFound)
+      ? refundOutcome(event, refund, stated[index] ?? ofCharge)
       : ignored('malformed_payload', 'refund.charge'),
   )
+  return [...takenBefore(event, ofCharge), ...outcomes]
 }
 
 const nothingFound: FoundPayment = { ok: false, outcome: ignored('no_outcome') }
@@ -67,11 +84,13 @@ export function refundOutcome(
     return ignored('no_outcome', detail(`refund ${shownField(refund, 'status')}`), about)
   }
   const refundId = path(refund, 'metadata', 'refund_id')
+  const charged = found.intent?.get('id')
   return {
     type: 'refund',
     payment: found.payment,
     status,
     refundReference,
+    ...(isId(charged, 'pi_') && { providerReference: charged }),
     ...moneyOf(refund, 'amount'),
     ...accountStatement(snapshot),
     ...(isUuid(refundId) && { refundId }),

@@ -3,6 +3,7 @@ import type { Tables } from '../database/tables.ts'
 import { assertNever } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import {
+  saysPaid,
   speaksOfMoney,
   type IgnoredOutcome,
   type Outcome,
@@ -98,9 +99,14 @@ async function applyToPayments(
 /** What is said of a payment that is not there: it tells whether a person must look for it. */
 function withStatus({ outcome }: Step, applied: Applied): Applied {
   if (applied.kind !== 'ignored' || applied.result.reason !== 'unknown_payment') return applied
-  const states =
-    outcome.type === 'payment' || outcome.type === 'refund' || outcome.type === 'dispute'
-  return states ? { ...applied, result: { detail: outcome.status, ...applied.result } } : applied
+  const detail = statusOf(outcome)
+  return detail === undefined ? applied : { ...applied, result: { detail, ...applied.result } }
+}
+
+function statusOf(outcome: Outcome): string | undefined {
+  if (outcome.type === 'ignored' || outcome.type === 'payment_method') return undefined
+  const isFree = outcome.type === 'payment' && outcome.status === 'paid' && !saysPaid(outcome)
+  return isFree ? undefined : outcome.status
 }
 
 /** Always the same order, so that two transactions never wait for each other's saved cards. */

@@ -4,11 +4,12 @@ import { findPayment } from '../database/payments.ts'
 import { findFirstPaymentId, findSubscription } from '../database/subscriptions.ts'
 import type { Tables } from '../database/tables.ts'
 import { isUuid } from '../kernel/ids.ts'
-import type {
-  ClaimedReference,
-  IgnoredReason,
-  PaymentOutcome,
-  PaymentReference,
+import {
+  saysPaid,
+  type ClaimedReference,
+  type IgnoredReason,
+  type PaymentOutcome,
+  type PaymentReference,
 } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { accountMismatch } from '../payments/transition.ts'
@@ -123,7 +124,7 @@ function ignore(
     readonly until?: PaymentReference
   },
 ): Applied {
-  const { first, detail, until, review = outcome.status === 'paid' } = found
+  const { first, detail, until, review = saysPaid(outcome) } = found
   const { subscriptionReference } = outcome
   const names = [until, subscriptionReference === undefined ? undefined : { subscriptionReference }]
   const awaiting = names.flatMap((name) => (name ? [awaitingKey(gateway, name)] : []))

@@ -113,6 +113,24 @@ forEachDatabase((engine) => {
     assert.deepEqual([status, checkoutReference], ['paid', own])
   })
 
+  test('Paddle: a checkout that costs nothing asks nobody about the payment that its payer named', async () => {
+    const free = { details: totals('0') }
+    for (const other of [
+      await create('paddle'),
+      await create('paddle', { checkoutReference: txn() }),
+    ]) {
+      const call = await send(other, 'paid', { id: txn(), ...free })
+      assert.deepEqual([call.state, call.needsReview], ['ignored', false])
+      await assertUntouched(other)
+    }
+    const own = await create('paddle', { checkoutReference: txn() })
+    assert.equal(
+      (await send(own, 'paid', free)).needsReview,
+      true,
+      'a discount on our own checkout',
+    )
+  })
+
   test('Stripe: the end of a Payment Link does nothing to the payment that its payer named', async () => {
     const other = await create('stripe')
     const link = { metadata: {}, client_reference_id: other.id, payment_link: 'plink_1' }

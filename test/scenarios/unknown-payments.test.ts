@@ -44,6 +44,9 @@ forEachDatabase((engine) => {
     assert.equal(await markedAfter(25, { type: 'payment', status: 'failed', ...about() }), false)
     const pending = refund({ id: randomUUID(), currency: 'UAH' }, 're_2', { status: 'pending' })
     assert.equal(await markedAfter(25, pending), false)
+    const free = { claimed: { id: randomUUID(), by: 'payer' }, amount: 0n, currency: 'UAH' }
+    const named = { payment: { checkoutReference: 'txn_free' }, ...free }
+    assert.equal(await markedAfter(25, { type: 'payment', status: 'paid', ...named }), false)
     const elsewhere = { payment: { providerReference: 'pi_elsewhere' }, ...money }
     assert.equal(await markedAfter(25, { type: 'payment', status: 'paid', ...elsewhere }), false)
   })

@@ -144,7 +144,7 @@ onPostgres((engine) => {
 
   test('a checkout without an end is given up after a month, unless somebody may have paid it', async () => {
     const payment = await create({ checkout: false, checkoutReference: randomUUID() })
-    await pass(payment, 24 * 60)
+    await age(billing, payment, 24 * 60)
     for (const [standing, isAskedOn] of [
       ['settling', true],
       ['paid', true],

@@ -23,10 +23,10 @@ export interface ConnectionLimits {
 const mostPipelined = 16
 
 /** Who is connected, and who has to leave so that others can be. */
-export interface LimitedConnections extends Pick<OpenConnections, 'isWaitingForUs'> {
+export interface LimitedConnections extends Pick<OpenConnections, 'isWaitingForUs' | 'answerDue'> {
   /**
-   * From here on until its answer is out, the connection of this request is not idle. False: it has
-   * sent too many without waiting for an answer, is closed, and gets none.
+   * A request has come. False: its connection has sent too many without waiting for an answer, is
+   * closed, and gets none.
    */
   begin(incoming: IncomingMessage, outgoing: ServerResponse): boolean
   /** More than three quarters of the places are taken: whoever was answered should leave. */
@@ -37,14 +37,15 @@ export interface LimitedConnections extends Pick<OpenConnections, 'isWaitingForU
 
 const notes = {
   refused: 'connections were refused: too many are open',
-  closed: 'idle connections were closed: others needed their places',
+  closed: 'connections were closed that kept us waiting: others needed their places',
   hasty: 'connections were closed: they sent too many requests without waiting for an answer',
 } as const
 
 /**
- * Decides which connections a server takes. Where places run short, the one leaves that has had no
- * request for the longest time, or has not finished the head of its first: of the same address if
- * that holds too many, else of all. A connection with a request under way is never closed.
+ * Decides which connections a server takes. Where places run short, of those that keep us waiting
+ * (for a request, for the rest of one, for an answer to be read) the one leaves that has done
+ * nothing for longest: of the same address if that holds too many, else of all. Bytes that trickle
+ * in are nothing. Who waits for our answer is never closed.
  */
 export function limitConnections(
   server: Server,
@@ -58,18 +59,22 @@ export function limitConnections(
   const refused = tell('refused')
   const closed = tell('closed')
   const hasty = tell('hasty')
-  /** The first of these leaves; false where there is none. */
-  const takePlaceOf = ([first]: Iterable<Connection>): boolean => {
-    if (first === undefined) return false
-    closed.add(first.network.name)
-    connections.leave(first)
-    first.socket.destroy()
-    return true
+  /** The first of these that may be closed leaves; false where none may. */
+  const takePlaceOf = (open: Iterable<Connection>): boolean => {
+    for (const connection of open) {
+      if (connections.isWaitingForUs(connection.socket)) continue
+      closed.add(connection.network.name)
+      connections.leave(connection)
+      connection.socket.destroy()
+      return true
+    }
+    return false
   }
   /** False where nobody can be made to leave. */
-  const makePlaceFor = ({ open, idle }: Network): boolean => {
-    if (connections.count >= crowdedFrom && open >= perAddress) return takePlaceOf(idle)
-    return connections.count < most || takePlaceOf(connections.idle)
+  const makePlaceFor = ({ open }: Network): boolean => {
+    const count = connections.open.size
+    if (count >= crowdedFrom && open.size >= perAddress) return takePlaceOf(open)
+    return count < most || takePlaceOf(connections.open)
   }
   // Before Node's own listener, and not by `maxConnections`: that one refuses unseen.
   server.prependListener('connection', (socket: Socket) => {
@@ -83,7 +88,7 @@ export function limitConnections(
   })
   return {
     get isCrowded() {
-      return connections.count > crowdedFrom
+      return connections.open.size > crowdedFrom
     },
     begin: (incoming, outgoing) => {
       const { socket } = incoming
@@ -95,6 +100,7 @@ export function limitConnections(
       return false
     },
     isWaitingForUs: connections.isWaitingForUs,
+    answerDue: connections.answerDue,
     end: () => {
       refused.end()
       closed.end()

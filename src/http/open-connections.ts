@@ -1,94 +1,89 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { networkOf } from './network-of.ts'
 
 /** Whom connections come from: an address, or a network of them. */
 export interface Network {
   readonly name: string
-  open: number
-  /** Without a request under way; who has been so for longest comes first. */
-  readonly idle: Set<Connection>
+  /** In the order in which they last did something: came, sent the head of a request, had an answer. */
+  readonly open: Set<Connection>
 }
 
 export interface Connection {
   readonly socket: Socket
   readonly network: Network
-  /** Requests whose answers are not out. */
-  underWay: number
-  latest: IncomingMessage | undefined
+  /** Whose answers are not out. */
+  readonly underWay: Exchange[]
 }
 
-/** The book of who is connected, since when nobody has asked anything, and what is under way. */
+interface Exchange {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+}
+
+/** The book of who is connected, who has done nothing for how long, and what is under way. */
 export interface OpenConnections {
-  readonly count: number
-  /** Of all networks, in the order in which they became so. */
-  readonly idle: ReadonlySet<Connection>
+  /** Of all networks, in the order of `Network.open`. */
+  readonly open: ReadonlySet<Connection>
   networkOf(socket: Socket): Network
   enter(socket: Socket, network: Network): void
   leave(connection: Connection): void
-  /**
-   * From here on until its answer is out, the connection of this request is not idle. Returns how
-   * many requests of it are under way now, this one included.
-   */
+  /** A request has come. Returns how many of its connection are under way now, this one included. */
   begin(incoming: IncomingMessage, outgoing: ServerResponse): number
-  /** Whether the sender has done his part, and nothing is on its way to him: he waits for us. */
-  isWaitingForUs(socket: Socket): boolean
+  /** The last answer that somebody waits for who has sent a whole request. */
+  answerDue(socket: Duplex): ServerResponse | undefined
+  /** Whether such an answer is due, and nothing is on its way to him. */
+  isWaitingForUs(socket: Duplex): boolean
 }
 
 export function openConnections(): OpenConnections {
-  const connections = new Map<Socket, Connection>()
+  const connections = new Map<Duplex, Connection>()
   const networks = new Map<string, Network>()
-  const idle = new Set<Connection>()
-  const rest = (connection: Connection) => {
-    idle.add(connection)
-    connection.network.idle.add(connection)
-  }
-  const wake = (connection: Connection) => {
-    idle.delete(connection)
-    connection.network.idle.delete(connection)
+  const open = new Set<Connection>()
+  const moved = (connection: Connection) => {
+    for (const order of [open, connection.network.open]) {
+      order.delete(connection)
+      order.add(connection)
+    }
   }
   const leave = (connection: Connection) => {
     const { socket, network } = connection
     if (!connections.delete(socket)) return
-    wake(connection)
-    network.open -= 1
-    if (network.open === 0) networks.delete(network.name)
+    open.delete(connection)
+    network.open.delete(connection)
+    if (network.open.size === 0) networks.delete(network.name)
   }
-  const end = (connection: Connection) => {
-    connection.underWay -= 1
-    if (connection.underWay === 0 && connections.has(connection.socket)) rest(connection)
+  const end = (connection: Connection, exchange: Exchange) => {
+    connection.underWay.splice(connection.underWay.indexOf(exchange), 1)
+    if (connections.has(connection.socket)) moved(connection)
   }
+  const answerDue = (socket: Duplex) =>
+    connections.get(socket)?.underWay.findLast(({ incoming }) => incoming.complete)?.outgoing
   return {
-    idle,
+    open,
     leave,
-    get count() {
-      return connections.size
-    },
+    answerDue,
     networkOf({ remoteAddress }) {
       const name = networkOf(remoteAddress ?? '')
-      return networks.get(name) ?? { name, open: 0, idle: new Set() }
+      return networks.get(name) ?? { name, open: new Set() }
     },
     enter(socket, network) {
-      const connection: Connection = { socket, network, underWay: 0, latest: undefined }
-      network.open += 1
+      const connection: Connection = { socket, network, underWay: [] }
       networks.set(network.name, network)
       connections.set(socket, connection)
-      rest(connection)
+      moved(connection)
       socket.once('close', () => leave(connection))
     },
     begin(incoming, outgoing) {
       const connection = connections.get(incoming.socket)
       if (connection === undefined) return 1
-      connection.underWay += 1
-      connection.latest = incoming
-      wake(connection)
-      outgoing.once('close', () => end(connection))
-      return connection.underWay
+      const exchange = { incoming, outgoing }
+      connection.underWay.push(exchange)
+      moved(connection)
+      outgoing.once('close', () => end(connection, exchange))
+      return connection.underWay.length
     },
-    isWaitingForUs(socket) {
-      const connection = connections.get(socket)
-      if (connection === undefined || connection.underWay === 0) return false
-      return connection.latest?.complete === true && socket.writableLength === 0
-    },
+    isWaitingForUs: (socket) => answerDue(socket) !== undefined && socket.writableLength === 0,
   }
 }

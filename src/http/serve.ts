@@ -17,6 +17,7 @@ import {
   answerExpectation,
   answerParserFault,
   answerPlainly,
+  endBehind,
   faultOf,
   headerLimit,
 } from './transport-faults.ts'
@@ -78,7 +79,11 @@ export async function listen(app: Hono, options: ListenOptions): Promise<Listeni
   server.on('timeout', (socket) => {
     if (!connections.isWaitingForUs(socket)) socket.destroy()
   })
-  server.on('clientError', answerParserFault)
+  server.on('clientError', (error, socket) => {
+    const due = connections.answerDue(socket)
+    if (due === undefined || !socket.writable) answerParserFault(error, socket)
+    else endBehind(due, socket)
+  })
   server.on('checkExpectation', answerExpectation)
   const { port } = await bind(server, options)
   server.on('error', (error) => options.log.error({ err: error }, 'the HTTP server failed'))

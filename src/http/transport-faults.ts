@@ -13,6 +13,23 @@ export const headerLimit = 100
 /** How long a faulty sender may go on before it is cut: cut at once, it would lose our answer. */
 const lingerMs = 500
 
+/**
+ * What cannot be read behind a whole request leaves that its answer, and is the end of its
+ * connection: an answer of its own would be taken for the one to the request.
+ */
+export function endBehind(outgoing: ServerResponse, socket: Duplex): void {
+  if (ending.has(outgoing)) return
+  ending.add(outgoing)
+  if (!outgoing.headersSent) outgoing.setHeader('connection', 'close')
+  outgoing.once('finish', () => {
+    socket.end()
+    setTimeout(() => socket.destroy(), lingerMs).unref()
+  })
+}
+
+/** The parser tells of one fault again with all that comes after it. */
+const ending = new WeakSet<ServerResponse>()
+
 /** What the parser refuses never becomes a request; it is answered on the bare connection. */
 export function answerParserFault(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable || hasBegunToAnswer(socket)) {

@@ -60,7 +60,7 @@ describe('valid callbacks get in while strangers hold all connections that they 
     ['keep-alive connections that ask now and then', [one, many, same]],
     ['requests whose headers trickle in', [one, many, same]],
     ['connections that say nothing', [one, many, same]],
-    ['requests whose bodies trickle in', [one]],
+    ['requests whose bodies trickle in', [one, many, same]],
   ] as const) {
     for (const [from, whose] of places) {
       test(`${attack}, ${whose}`, async () => {
@@ -73,6 +73,7 @@ describe('valid callbacks get in while strangers hold all connections that they 
 
 const idleRequest = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 const slowRequest = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n'
+const large = 'a'.repeat(20_000_000)
 const unfinished = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab'
 
 describe('places for connections', () => {
@@ -87,6 +88,7 @@ describe('places for connections', () => {
       await pause(10_000, undefined, { ref: false })
       return c.text('here')
     })
+    app.get('/large', (c) => c.text(large))
     app.post('/body', async (c) => c.text(await c.req.text()))
     app.onError((_error, c) => c.text('cut short', 400))
     // Every address is counted: also the mapped one that IPv4 has on a socket for both.
@@ -164,17 +166,51 @@ describe('places for connections', () => {
     await leave()
   })
 
-  test('a request under way is never closed: new connections are refused, logged and counted', async () => {
+  test('the last place taken, a body that does not come makes room, the longest awaited first', async () => {
+    for (let index = 0; index < 7; index += 1) await visit(`127.0.0.${index + 2}`, unfinished)
+    // Came last, and is about to ask: what trickles in elsewhere makes nobody younger.
+    await visit('127.0.0.20', '')
+    open[0]?.socket.write('c')
+    await visit('127.0.0.21', unfinished)
+    await visit('127.0.0.22', unfinished)
+    await eventually(() => Promise.resolve(open[1]?.isOpen() === false || undefined))
+    assert.deepEqual(standing(), [false, false, ...Array<boolean>(8).fill(true)])
+    const rest = open.slice(2)
+    rest[5]?.socket.write(unfinished)
+    for (const { socket } of rest) socket.write('cd')
+    await eventually(async () => rest.every(({ text }) => text().includes('abcd')) || undefined)
+    await leave()
+  })
+
+  test('an address with more than its share gives up bodies that do not come', async () => {
     await visits(6, '127.0.0.2', unfinished)
-    for (const address of ['127.0.0.3', '127.0.0.4']) await visit(address, unfinished)
+    const late = await visit('127.0.0.2')
+    assert.match(late.text(), /200 OK/)
+    await eventually(() => Promise.resolve(open[0]?.isOpen() === false || undefined))
+    assert.deepEqual(standing().slice(0, 6), [false, ...Array<boolean>(5).fill(true)])
+    await leave()
+  })
+
+  test('who leaves his answer unread makes room', async () => {
+    const unread = await visit('127.0.0.2', '')
+    unread.socket.pause().write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
+    for (let index = 0; index < 7; index += 1) await visit(`127.0.0.${index + 3}`, slowRequest)
+    assert.match((await visit('127.0.0.20')).text(), /200 OK/)
+    unread.socket.resume()
+    await eventually(() => Promise.resolve(!unread.isOpen() || undefined))
+    assert.ok(unread.text().length < large.length)
+    await leave()
+  })
+
+  test('who waits for our answer is never closed: new connections are refused, logged and counted', async () => {
+    await visits(6, '127.0.0.2', slowRequest)
+    for (const address of ['127.0.0.3', '127.0.0.4']) await visit(address, slowRequest)
     for (const address of ['127.0.0.2', '127.0.0.5']) {
       const refused = await visit(address)
       await eventually(() => Promise.resolve(!refused.isOpen() || undefined))
       assert.equal(refused.text(), '')
     }
-    const taken = open.slice(0, 8)
-    for (const { socket } of taken) socket.write('cd')
-    await eventually(async () => taken.every(({ text }) => text().includes('abcd')) || undefined)
+    assert.deepEqual(standing().slice(0, 8), Array(8).fill(true))
     await leave()
     const told = logged.filter((line) => line.includes('connections were refused'))
     assert.equal(told.length, 1, 'at once, and then no more than once a minute')

@@ -18,7 +18,7 @@ export const attacks = {
     socket.once('close', () => clearInterval(timer))
   },
   'connections that say nothing': () => {},
-  /** Each of them a request under way, which is never cut for another's sake. */
+  /** Each of them is a request under way. */
   'requests whose bodies trickle in': (socket: Socket, every: number) => {
     const head = 'POST /billing/webhooks/stripe HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n'
     socket.once('connect', () => socket.write(head))

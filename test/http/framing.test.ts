@@ -234,6 +234,31 @@ test('42: pipelined requests are answered in order, each judged alone', async ()
   )
 })
 
+describe('a whole request has its answer, whatever cannot be read behind it', () => {
+  const length = (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`
+  for (const [what, header, behind] of [
+    ['another one, although it said that it was the last', 'Connection: close\r\n', head],
+    ['rubbish', '', 'rubbish\r\n\r\n'],
+    ['rubbish, although it said that it was the last', 'Connection: close\r\n', 'rubbish'],
+    ['a request that nobody serves', '', `${head}Transfer-Encoding: x\r\n\r\n`],
+    ['too large a head', '', `${head}X-A: ${'a'.repeat(20_000)}`],
+  ] as const) {
+    test(what, async () => {
+      const earlier = (await storedCalls()).length
+      const request = `${head}${header}${length(await payableBody())}`
+      for (const pieces of [request + behind, [request + behind, behind]]) {
+        const { answers, closed } = await exchange(port, pieces)
+        assert.deepEqual(
+          answers.map(({ status }) => status),
+          [200],
+        )
+        assert.equal(closed, true)
+      }
+      assert.equal((await storedCalls()).length, earlier + 2)
+    })
+  }
+})
+
 test('bytes reach the core untouched', async () => {
   await using exact = await startService({ work: false })
   const payment = await exact.core.payments.create(order)

@@ -59,11 +59,43 @@ test('a card number is masked wherever it stands, but not where the gateway read
   assert.equal(maskCardData(text(card), undefined), text(card), 'it is not known what is read')
 })
 
+test('a card number is found behind whatever JSON or a URL escapes, and as it stands on the card', () => {
+  for (const before of [
+    '\\n',
+    '\\u2116',
+    '\\u041D',
+    '%20',
+    '%3d',
+    'n%3D',
+    '№',
+    '"',
+    '=',
+    '/',
+    '\\\\',
+  ]) {
+    const text = (number: string) => `{"a":"${before === '"' ? '\\"' : before}${number}"}`
+    assert.equal(masked(text(card)), text(shown), before)
+  }
+  for (const number of ['4111 1111 1111 1111', '4111-1111-1111-1111']) {
+    assert.equal(masked(`{"a":"no ${number} 12/27"}`), `{"a":"no ${shown} 12/27"}`)
+    assert.equal(masked(`{"a":"${number}"}`, ['a']), `{"a":"${number}"}`)
+    assert.equal(maskCardData(`{"a":"${number}"}`, undefined), `{"a":"${number}"}`)
+  }
+  assert.equal(masked('{"a":"3782 822463 10005"}'), '{"a":"378282*****0005"}')
+})
+
+test('a field that the gateway reads is known however its name is spelt', () => {
+  const text = `{"\\u006frder":"${card}","a\\"b":${card},"order\\u0020":["${card}"]}`
+  assert.equal(masked(text, ['order', 'a"b', 'order ']), text)
+})
+
 test('a text of megabytes is masked like any other', () => {
   const long = 'a'.repeat(10_000_000)
   assert.equal(masked(`{"cvv":"${long}"}`), '{"cvv":"[masked]"}')
   const text = (number: string) => `{"a":"${long}","b":"${number}"}`
   assert.equal(masked(text(card)), text(shown))
+  const brackets = (number: string) => `[${'[],{},'.repeat(200_000)}"${number}"]`
+  assert.equal(masked(brackets(card)), brackets(shown))
 })
 
 test('what only looks like a card number stays', () => {
@@ -79,6 +111,13 @@ test('what only looks like a card number stays', () => {
     `+${card}`,
     `0.${card}`,
     `${card}.50`,
+    '4111 1111 1111 1112',
+    '4111 1111-1111 1111',
+    '4111-1111-1111-1111a',
+    'a4111-1111-1111-1111',
+    '+4111 1111 1111 1111',
+    'f4111111-1111-4111-8111-111111111111',
+    '\\\\u4111111111111111',
   ]
   for (const one of texts) {
     assert.equal(masked(`{"a":"x ${one} y"}`), `{"a":"x ${one} y"}`, one)

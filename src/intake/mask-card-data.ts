@@ -1,3 +1,5 @@
+import { replaceScalars } from './replace-scalars.ts'
+
 /** Values that nobody may keep, or that are as good as a key: hidden whole, or a card's middle. */
 const secretNames =
   'client_?secret|(?:card_?)?(?:cv[vc]2?|cvn|csc|security_?code|verification_?(?:code|value))'
@@ -33,7 +35,9 @@ export function maskCardData(text: string, readFields: readonly string[] | undef
     readFields?.includes(name) ? all : before + maskNamed(all.slice(before.length), name, quote)
   const own = text.replaceAll(ownMember, maskBy('"'))
   const named = own.includes(innerQuote) ? own.replaceAll(innerMember, maskBy(innerQuote)) : own
-  return readFields === undefined || !hasCardNumber(named) ? named : maskNumbers(named, readFields)
+  if (readFields === undefined || !hasCardNumber(named)) return named
+  const read = new Set(readFields)
+  return replaceScalars(named, (piece, name) => (read.has(name) ? piece : maskIn(piece)))
 }
 
 function maskNamed(value: string, name: string, quote: string): string {
@@ -43,38 +47,29 @@ function maskNamed(value: string, name: string, quote: string): string {
   return /^\d{12,19}$/.test(digits) ? quote + maskNumber(digits) + quote : value
 }
 
-/** 14 to 19 digits by themselves that could be a card's: not in a word, a fraction or a phone number. */
-const run = /(?<=^|[^\w.+]|\\[bfnrt])[2-6]\d{13,18}(?!\w|\.\d)/g
-const longNumber = /[2-6]\d{13}/
+/** Not in a word, a fraction or a phone number; behind what JSON and URLs escape like behind anything. */
+const alone = String.raw`(?<=^|[^\w.+%]|\\(?:[bfnrt]|u[\da-f]{4})|%[\da-f]{2})`
+/** 14 to 19 digits that could be a card's, or as they stand on it. */
+const digits = String.raw`[2-6]\d{13,18}|[2-6]\d{3}([ -])\d{4}\1\d{4}\1\d{4}|3\d{3}([ -])\d{6}\2\d{5}`
+const run = new RegExp(String.raw`${alone}(?:${digits})(?!\w|\.\d)`, 'gi')
+const longNumber = /[2-6]\d{3}(?:\d{10}|[ -]\d{4})/
 
 function hasCardNumber(text: string): boolean {
-  return longNumber.test(text) && Array.from(text.matchAll(run)).some(([digits]) => isLuhn(digits))
-}
-
-/** What a JSON text consists of; a string with the colon that makes it a name. */
-const token = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|-?\d[\d.eE+-]*|[{}[\]]/g
-
-function maskNumbers(text: string, readFields: readonly string[]): string {
-  const read = new Set(readFields)
-  const outer: string[] = []
-  let name = ''
-  return text.replaceAll(token, (piece: string, content?: string, colon?: string) => {
-    if (colon !== undefined) {
-      name = content ?? ''
-      return piece
-    }
-    if (piece === '{' || piece === '[') outer.push(name)
-    else if (piece === '}' || piece === ']') name = outer.pop() ?? ''
-    else if (!read.has(name)) return maskIn(piece)
-    return piece
-  })
+  return longNumber.test(text) && maskRuns(text) !== text
 }
 
 /** A text, or a number: what is shown of that is a text. */
 function maskIn(piece: string): string {
-  if (!piece.startsWith('"') && !/^\d+$/.test(piece)) return piece
-  const shown = piece.replaceAll(run, (digits) => (isLuhn(digits) ? maskNumber(digits) : digits))
-  return shown === piece || piece.startsWith('"') ? shown : `"${shown}"`
+  if (piece.startsWith('"')) return maskRuns(piece)
+  const shown = /^\d+$/.test(piece) ? maskRuns(piece) : piece
+  return shown === piece ? piece : `"${shown}"`
+}
+
+function maskRuns(text: string): string {
+  return text.replaceAll(run, (number) => {
+    const plain = number.replaceAll(/[ -]/g, '')
+    return isLuhn(plain) ? maskNumber(plain) : number
+  })
 }
 
 /** The check digit of card numbers (ISO/IEC 7812-1). */

@@ -30,8 +30,8 @@ export function endOfNested(
   return undefined
 }
 
-/** Where the quote is that ends the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
+/** Where the quote is that ends the JSON string that begins at `start`; the text's end if none is. */
+export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end === -1 ? text.length : end

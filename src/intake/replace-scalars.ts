@@ -1,0 +1,67 @@
+import { endOfString } from '../gateways/body/end-of-nested.ts'
+
+/** What is to stand in the place of a string or a number, as it is spelt. */
+type Replace = (piece: string, name: string) => string
+
+/**
+ * A JSON text with other strings and numbers; all else stays as it is spelt. Each comes with the name
+ * of the member that it is, or in whose list it is. In one walk, and quick at whatever the text
+ * consists of: a megabyte of brackets is JSON, too.
+ */
+export function replaceScalars(text: string, replace: Replace): string {
+  const outer: string[] = []
+  const parts: string[] = []
+  let name = ''
+  let copied = 0
+  let end = 0
+  for (let at = 0; at < text.length; at = end) {
+    const kind = kindOf(text.charCodeAt(at))
+    end = endOf(kind, text, at)
+    if (kind === 'begin') outer.push(name)
+    else if (kind === 'end') name = outer.pop() ?? ''
+    else if (kind === 'string' && isName(text, end)) name = nameOf(text.slice(at, end))
+    else if (kind !== 'other') {
+      const piece = text.slice(at, end)
+      const shown = replace(piece, name)
+      if (shown === piece) continue
+      parts.push(text.slice(copied, at), shown)
+      copied = end
+    }
+  }
+  return parts.join('') + text.slice(copied)
+}
+
+type Kind = 'string' | 'number' | 'begin' | 'end' | 'other'
+
+const kinds: ReadonlyMap<number, Kind> = new Map(
+  Object.entries({ string: '"', number: '-0123456789', begin: '{[', end: '}]' }).flatMap(
+    ([kind, first]) => Array.from(first, (one) => [one.charCodeAt(0), kind as Kind] as const),
+  ),
+)
+
+function kindOf(first: number): Kind {
+  return kinds.get(first) ?? 'other'
+}
+
+function endOf(kind: Kind, text: string, start: number): number {
+  if (kind === 'string') return endOfString(text, start) + 1
+  let end = start + 1
+  if (kind === 'number') while (numberPart.has(text.charCodeAt(end))) end += 1
+  return end
+}
+
+const codesOf = (characters: string) => new Set(Array.from(characters, (one) => one.charCodeAt(0)))
+const numberPart = codesOf('0123456789.eE+-')
+const space = codesOf(' \t\n\r')
+const [colon] = codesOf(':')
+
+/** Whether a string that ends there is followed by what makes it the name of a member. */
+function isName(text: string, end: number): boolean {
+  let at = end
+  while (space.has(text.charCodeAt(at))) at += 1
+  return text.charCodeAt(at) === colon
+}
+
+function nameOf(piece: string): string {
+  return piece.includes('\\') ? String(JSON.parse(piece)) : piece.slice(1, -1)
+}

@@ -2,7 +2,10 @@ const redacted = '[redacted]'
 
 /** Whose last word says that the value is a credential: `x-auth-token`, `x-hub-signature-256`. */
 const credentialHeader =
-  /(?:^|[-_])(?:auth|authorization|cookie|token|secret|sign|signature|password|api-?key|access-?key|jwt|assertion|credentials?)(?:-?\d+)?$/
+  /(?:^|[-_])(?:auth|authorization|cookie|[a-z]*token|[a-z]*secret|sign|signature|password|(?<!(?:idempotency|websocket)[-_])(?:api|access)?key|jwt|assertion|credentials?)(?:-?\d+)?$/
+/** What is one whatever its name says, such as the signed identity that a proxy passes on. */
+const credentialValue = /^(?:bearer|basic|digest) |\beyJ[\w-]{8,}\.[\w-]{8,}\./i
+const userInUrl = /(?<=:\/\/)[^/?#\s@]*@/g
 
 /** Of a value, and of all names and values together: the rest is left out. */
 const longestValue = 512
@@ -20,9 +23,12 @@ export function redactHeaders(
   let length = 0
   for (const [name, value] of Object.entries(headers)) {
     const key = name.toLowerCase()
-    const isSecret = credentialHeader.test(key) || credentialHeaders.has(key)
+    const isNamed = credentialHeader.test(key) || credentialHeaders.has(key)
+    const isSecret = isNamed || credentialValue.test(value)
     // Proxies pass on the URL that was asked for.
-    const shown = isSecret ? redacted : cut(redactUrl(value), longestValue)
+    const shown = isSecret
+      ? redacted
+      : cut(redactUrl(value).replaceAll(userInUrl, `${redacted}@`), longestValue)
     if (length + name.length + shown.length > mostHeaderText) continue
     length += name.length + shown.length
     stored[name] = shown

@@ -24,6 +24,10 @@ const always = [
   'x-hub-signature-256',
   'cf-access-jwt-assertion',
   'x-amz-security-token',
+  'x-amzn-oidc-accesstoken',
+  'ocp-apim-subscription-key',
+  'x-functions-key',
+  'x-secret-key',
 ]
 const spellings = [
   (name: string) => name,
@@ -71,6 +75,26 @@ test('credential headers are blanked in every spelling; names and other headers 
   assert.deepEqual(Object.keys(kept), Object.keys(sent))
   const shown = Object.entries(kept).filter(([, value]) => value !== '[redacted]')
   assert.deepEqual(Object.fromEntries(shown), plain)
+})
+
+test('a credential is blanked whatever its header is called', () => {
+  const jwt = ['{"alg":"none"}', '{"sub":"canary"}', 'canary']
+    .map((part) => Buffer.from(part).toString('base64url'))
+    .join('.')
+  const sent = {
+    'x-amzn-oidc-data': jwt,
+    'x-forwarded-access': `Bearer canary`,
+    'x-identity': `Basic ${Buffer.from('canary:canary').toString('base64')}`,
+    referer: 'https://user:canary@shop.example/a?b=1',
+    'x-note': 'eyJ is no token. Nor is eyJhbGci.this',
+  }
+  assert.deepEqual(redactHeaders(sent, new Set()), {
+    'x-amzn-oidc-data': '[redacted]',
+    'x-forwarded-access': '[redacted]',
+    'x-identity': '[redacted]',
+    referer: 'https://[redacted]@shop.example/a?b=1',
+    'x-note': 'eyJ is no token. Nor is eyJhbGci.this',
+  })
 })
 
 test('a URL that a proxy passes on is blanked as our own is', () => {

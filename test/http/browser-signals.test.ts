@@ -8,7 +8,7 @@ import { minutes } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import { eventually, order, startService, type Service } from './service.ts'
+import { capturedLog, eventually, order, startService, type Service } from './service.ts'
 
 describe('what a browser did is sent', () => {
   let service: Service
@@ -66,6 +66,19 @@ describe('what a browser did is sent', () => {
     assert.equal(state.sent, 10_001)
     await visit()
     assert.equal(state.sent, 10_002)
+  })
+
+  test('unless too many wait, which is counted and told of once', async () => {
+    const { log, logged } = capturedLog()
+    const signal = () => new Promise<boolean>(() => {})
+    const core: BillingCore = { ...service.core, payments: { ...service.core.payments, signal } }
+    const send = browserSignals(core, { log, now: () => new Date() })
+    const visit = () => send('PaymentLinkOpened', { ...payment, id: newUuid() })
+    for (let waiting = 0; waiting < 1_001; waiting += 1) visit()
+    assert.deepEqual(logged, [])
+    for (let more = 0; more < 3; more += 1) visit()
+    assert.equal(logged.length, 1)
+    assert.match(logged[0] ?? '', /"level":40.*"dropped":1,"signals":\{"PaymentLinkOpened":1\}/)
   })
 })
 

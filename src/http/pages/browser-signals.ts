@@ -5,6 +5,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { hours, minutes, type Duration } from '../../kernel/duration.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Payment } from '../../payments/payment.ts'
+import { tally } from '../tally.ts'
 
 /** Tells listeners what a payer's browser did; no page waits for it or fails by it. */
 export type SendSignal = (type: BrowserEventType, payment: Payment) => void
@@ -44,11 +45,18 @@ export function browserSignals(
       return false
     }
   }
+  const dropped = tally(({ count, names }) =>
+    log.warn(
+      { dropped: count, signals: names },
+      'what browsers did is not told for now: too many pages are opened for the listeners',
+    ),
+  )
   const lanes = { CheckoutReturned: lane(), PaymentLinkOpened: lane() }
   return (type, payment) => {
     const key = `${type} ${payment.id}`
     const { until = 0, failures = 0 } = sent.get(key) ?? {}
-    if (now().getTime() < until || !lanes[type].hasRoom()) return
+    if (now().getTime() < until) return
+    if (!lanes[type].hasRoom()) return dropped.add(type)
     remember(key, { until: Infinity, failures })
     void lanes[type].run(async () => {
       if (await send(type, payment)) return true

@@ -84,6 +84,8 @@ const pasted = [
   },
   { text: Buffer.from('-----BEGIN PRIVATE KEY-----\nMIGH').toString('base64'), part: 'LS0tLS1C' },
   { text: 'https://user:hush9b2f@', part: 'hush9b2f' },
+  { text: 'hush9b2f'.repeat(5), part: 'hush9b2f' },
+  { text: `sandbox_${'hush9b2f'.repeat(5)}`, part: 'hush9b2f' },
 ]
 
 for (const { name, credentials } of builtin) {

@@ -13,7 +13,7 @@ import { defaultApiBase } from './api.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
 import { liqpayCheckout, moneyFault } from './checkout.ts'
 import { interpretLiqpay } from './interpret.ts'
-import { isPublicKey, isSandboxKey, parseCallback } from './payload.ts'
+import { isOwnPublicKey, isSandboxKey, parseCallback } from './payload.ts'
 import { pollLiqpay } from './poll.ts'
 import { refundLiqpay } from './refund.ts'
 import { liqpaySigner } from './sign.ts'
@@ -24,7 +24,10 @@ const credentials = {
     env: ['LIQPAY_PUBLIC_KEY'],
     secret: false,
     required: true,
-    accepts: { expected: 'the public key of one shop (i... or sandbox_i...)', test: isPublicKey },
+    accepts: {
+      expected: 'the public key of one shop (i... or sandbox_i...)',
+      test: isOwnPublicKey,
+    },
     description: 'Public key of the shop (i..., for tests sandbox_i...).',
     sample: (owner) => `sandbox_${owner}_public_key_of_liqpay`,
   },

@@ -68,6 +68,14 @@ export function isPublicKey(value: unknown): value is string {
   return typeof value === 'string' && publicKeyGrammar.test(value)
 }
 
+/**
+ * Whether a text can be set as the public key, which is stored with every payment: a private one, 40
+ * letters and digits, would be written like it.
+ */
+export function isOwnPublicKey(text: string): boolean {
+  return isPublicKey(text) && !/^(?:sandbox_)?[a-z0-9]{40}$/i.test(text)
+}
+
 /** Whether the key belongs to a shop's test mode: no money moves there. */
 export function isSandboxKey(publicKey: string): boolean {
   return publicKey.startsWith('sandbox_')

@@ -14,6 +14,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { after, before, suite, test } from 'node:test'
 import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
+import { takeLock } from '../../src/database/embedded/lock.ts'
+import { writeOwner } from '../../src/database/embedded/owner-file.ts'
 import { socketPath } from '../../src/database/embedded/socket-place.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import { createPool, makeFolder, open, startOwner, temporaryFolder } from './support.ts'
@@ -97,6 +99,16 @@ suite('the owner of an embedded database', () => {
     await findEmbedded(folder)
     await createPool(t, embedded.socket).query('select 1')
     await embedded.close()
+  })
+
+  test('while a first one starts, a second process is told to wait for it', async (t) => {
+    const lock = takeLock(folder)
+    writeOwner(folder, { pid: process.pid })
+    const { errors, code } = await startOwner(t, 'serve', folder).ended
+    lock.release()
+    assert.equal(code, 1)
+    const holder = `process ${process.pid} is starting the embedded database in ${folder}`
+    assert.equal(errors, `embedded_in_use: ${holder}\n`)
   })
 
   test('another process works on the running database through its socket', async (t) => {

@@ -33,7 +33,14 @@ function isBusy(error: unknown): boolean {
 }
 
 function inUse(folder: string): QuittanceError {
-  const pid = readOwner(folder)?.pid
-  const holder = pid === undefined ? 'another process' : `process ${pid}`
-  return new QuittanceError('embedded_in_use', `the data folder ${folder} is in use by ${holder}`)
+  const owner = readOwner(folder)
+  const holder = owner === undefined ? 'another process' : `process ${owner.pid}`
+  if (owner === undefined || owner.address !== undefined) {
+    return new QuittanceError('embedded_in_use', `the data folder ${folder} is in use by ${holder}`)
+  }
+  return new QuittanceError(
+    'embedded_in_use',
+    `${holder} is starting the embedded database in ${folder}`,
+    { fix: 'Wait until it runs (the first start makes the database), then try again.' },
+  )
 }

@@ -24,7 +24,8 @@ export interface RunningWorker {
   stop(): Promise<void>
 }
 
-const openLimitMs = 30_000
+/** The first start makes the database: 3 s on an idle machine, many times that on a busy one. */
+const openLimitMs = 120_000
 const closeLimitMs = 10_000
 const pingIntervalMs = 1000
 

@@ -7,7 +7,7 @@ export type BodyRead =
   | { readonly kind: 'too_large' }
   /** Somebody read it before us, from the web request or from node's, and kept no exact copy. */
   | { readonly kind: 'consumed'; readonly from: ReadFrom }
-  /** The sender went away, or sent less than announced. */
+  /** The sender went away, sent less than announced, or cut it into crumbs. */
   | { readonly kind: 'cut_short' }
 
 export type ReadFrom = 'web' | 'node'
@@ -65,6 +65,14 @@ function isShort(read: BodyRead, announced = '1'): boolean {
   return read.kind === 'read' && read.bytes.byteLength < Number(announced)
 }
 
+/**
+ * Whether a body comes in crumbs: each costs us what a whole request does, and its sender six bytes.
+ * Who writes a few at a time is not meant, but nobody writes so on and on.
+ */
+function isInCrumbs(chunks: readonly Uint8Array[], length: number): boolean {
+  return chunks.length > 500 + length / 64
+}
+
 async function readStream(
   stream: ReadableStream<Uint8Array> | null,
   limit: number,
@@ -77,10 +85,9 @@ async function readStream(
     const { done, value } = await reader.read()
     if (done) return { kind: 'read', bytes: new Uint8Array(Buffer.concat(chunks, length)) }
     length += value.byteLength
-    if (length > limit) {
-      await reader.cancel()
-      return tooLarge
-    }
     chunks.push(value)
+    if (length <= limit && !isInCrumbs(chunks, length)) continue
+    await reader.cancel()
+    return length > limit ? tooLarge : { kind: 'cut_short' }
   }
 }

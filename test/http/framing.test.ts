@@ -16,6 +16,7 @@ after(() => service[Symbol.asyncDispose]())
 
 const path = '/billing/webhooks/fake'
 const head = `POST ${path} HTTP/1.1\r\nHost: x\r\n`
+const chunkedHead = `${head}Transfer-Encoding: chunked\r\n\r\n`
 const appOptions = () => ({
   apiToken: undefined,
   maxBodyBytes,
@@ -28,7 +29,6 @@ const payableBody = async () => fakeCallback(await service.core.payments.create(
 describe('bad inputs, B: framing faults are answered and the connection ends', () => {
   const many = Array.from({ length: 3_000 }, (_, index) => `h${index}: v\r\n`).join('')
   const some = Array.from({ length: 120 }, (_, index) => `h${index}: v\r\n`).join('')
-  const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n`
   const faults: readonly (readonly [string, number, string])[] = [
     ['20', 400, `${head}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
     ['21', 400, `${head}Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcde`],
@@ -43,8 +43,8 @@ describe('bad inputs, B: framing faults are answered and the connection ends', (
     ['30', 431, `${head}X-A: ${'a'.repeat(20_000)}\r\n\r\n`],
     ['31', 431, `${head}${many}\r\n`],
     ['31, below the size limit', 431, `${head}${some}\r\n`],
-    ['32', 400, `${chunked}1;${'a'.repeat(65_536)}\r\nx\r\n0\r\n\r\n`],
-    ['33, one digit more', 400, `${chunked}FFFFFFFFFFFFFFFFF\r\nx`],
+    ['32', 400, `${chunkedHead}1;${'a'.repeat(65_536)}\r\nx\r\n0\r\n\r\n`],
+    ['33, one digit more', 400, `${chunkedHead}FFFFFFFFFFFFFFFFF\r\nx`],
     ['43', 417, `${head}Expect: x\r\nContent-Length: 0\r\n\r\n`],
     ['a request line without a version, as of HTTP/0.9', 400, 'GET /healthz\r\n\r\n'],
     ['HTTP/0.9', 400, 'GET /healthz HTTP/0.9\r\nHost: x\r\n\r\n'],
@@ -182,7 +182,7 @@ describe('the body limit', () => {
 
   test('36: a chunked body answers 413 at the limit and the connection is closed', async () => {
     const chunk = `${(16_384).toString(16)}\r\n${'x'.repeat(16_384)}\r\n`
-    const pieces = [`${head}Transfer-Encoding: chunked\r\n\r\n`, ...Array<string>(7).fill(chunk)]
+    const pieces = [chunkedHead, ...Array<string>(7).fill(chunk)]
     const result = await exchange(port, pieces, { pauseMs: 5 })
     assert.equal(result.answers[0]?.status, 413)
     assert.equal(result.closed, true)
@@ -202,6 +202,17 @@ describe('the body limit', () => {
     assert.equal(chunked.status, 200)
     const [call] = await storedCalls()
     assert.equal(call?.payload?.length, maxBodyBytes)
+  })
+
+  test('a body in crumbs answers 400 and the connection is closed', async () => {
+    const crumbs = (count: number) => `${chunkedHead}${'1\r\n \r\n'.repeat(count)}`
+    const { answers, closed } = await exchange(port, crumbs(50_000))
+    assert.equal(answers[0]?.status, 400)
+    assert.equal(answers[0]?.headers.get('connection'), 'close')
+    assert.equal(closed, true)
+    const body = await payableBody()
+    const whole = `${crumbs(450)}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+    assert.equal((await exchange(port, whole, { answers: 1 })).answers[0]?.status, 200)
   })
 
   test('a sender that goes away in the middle stores nothing and breaks nothing', async () => {

@@ -6,6 +6,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { seconds } from '../kernel/duration.ts'
 import { newUuid, randomFraction } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
+import { tally } from '../kernel/tally.ts'
 import { registerListeners, type ListenerRegistry } from '../processing/listeners.ts'
 import { processCall, type CallResult, type Processing } from '../processing/process-call.ts'
 import { databaseQueue } from '../queue/database.ts'
@@ -100,8 +101,15 @@ function intakeOf(
     queue: settings.queue,
     origin: settings.origin,
     atOnce: queue.inline ? processAtOnce(processing) : undefined,
+    turnedAway: tally(
+      ({ count, names }) => settings.log.warn({ count, reasons: names }, 'more callbacks refused'),
+      { single: mostRefusalsToldSingly },
+    ),
   }
 }
+
+/** For whoever looks for his mistake; a flood of them must not fill the log. */
+const mostRefusalsToldSingly = 1_000
 
 /** Not waited for: the calls are stored, and a worker looks by itself every second. */
 function wakeWorkers(

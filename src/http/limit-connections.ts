@@ -1,13 +1,13 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../kernel/log.ts'
+import { tally } from '../kernel/tally.ts'
 import {
   openConnections,
   type Connection,
   type Network,
   type OpenConnections,
 } from './open-connections.ts'
-import { tally } from './tally.ts'
 
 export interface ConnectionLimits {
   /** Open at once, at most. */

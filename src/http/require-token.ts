@@ -5,7 +5,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { respond } from './respond.ts'
 import { senderAddress } from './sender-address.ts'
-import { tally } from './tally.ts'
+import { tally } from '../kernel/tally.ts'
 import { excessOver } from './throttle.ts'
 
 const unauthorized = message(401, 'a bearer token is required', { 'www-authenticate': 'Bearer' })

@@ -5,6 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
+import type { Tally } from '../kernel/tally.ts'
 import type { NewCall } from './insert-calls.ts'
 import { redactHeaders, redactUrl } from './redact.ts'
 import * as responses from './responses.ts'
@@ -34,6 +35,8 @@ export interface Intake {
   readonly origin: string
   /** Where this process handles calls before it answers (`sync`). */
   readonly atOnce: AtOnce | undefined
+  /** Whom anybody can make us turn away, any number of times. */
+  readonly turnedAway: Tally
 }
 
 export interface AtOnce {
@@ -88,14 +91,22 @@ async function verify(
 
 /** The sender learns nothing; the log says which check failed. */
 function refuse({ gateway }: RegisteredGateway, reason: string, intake: Intake): Answer {
-  intake.log.warn({ gateway: gateway.name, reason }, 'callback refused')
+  tellOf('callback refused', { gateway: gateway.name, reason }, intake)
   return responses.forbidden
 }
 
 /** Nothing is known against it: the gateway shall come again. */
 function postpone({ gateway }: RegisteredGateway, reason: string, intake: Intake): Answer {
-  intake.log.warn({ gateway: gateway.name, reason }, 'callback cannot be verified now')
+  tellOf('callback cannot be verified now', { gateway: gateway.name, reason }, intake)
   return responses.unavailable
+}
+
+function tellOf(
+  message: string,
+  why: { readonly gateway: string; readonly reason: string },
+  { turnedAway, log }: Intake,
+): void {
+  turnedAway.add(`${why.gateway}: ${why.reason}`, () => log.warn(why, message))
 }
 
 /** The row of an accepted callback. */

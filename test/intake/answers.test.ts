@@ -275,3 +275,16 @@ test('a callback that cannot be verified now is answered 503, logged, and not st
     [['keyless', 'callback cannot be verified now']],
   )
 })
+
+test('a flood of callbacks without a signature does not fill the log: a thousand lines, then a count', async () => {
+  const { log, lines } = capturedLog()
+  const opened = await openBilling(embedded, { ...stripeOptions, log })
+  const unsigned = { gateway: 'stripe', target: '/', headers: {}, body: Buffer.from('{}') }
+  for (let sent = 0; sent < 1_030; sent += 1) await opened.core.receive(unsigned)
+  const refusals = () => lines.filter(({ msg }) => /callback.* refused/.test(String(msg)))
+  const told = refusals().length
+  await opened.close()
+  assert.equal(told, 1_000)
+  const { count, reasons } = refusals()[1_000] ?? {}
+  assert.deepEqual([count, reasons], [30, { 'stripe: signature_missing': 30 }])
+})

@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { hours, minutes, type Duration } from '../../kernel/duration.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Payment } from '../../payments/payment.ts'
-import { tally } from '../tally.ts'
+import { tally } from '../../kernel/tally.ts'
 
 /** Tells listeners what a payer's browser did; no page waits for it or fails by it. */
 export type SendSignal = (type: BrowserEventType, payment: Payment) => void

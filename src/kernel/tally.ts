@@ -1,4 +1,4 @@
-import { minutes, type Duration } from '../kernel/duration.ts'
+import { minutes, type Duration } from './duration.ts'
 
 /** How often something happened, and to whom. */
 export interface Counted {
@@ -9,17 +9,29 @@ export interface Counted {
 
 /** Counts what a stranger can make happen any number of times, so that it cannot fill the log. */
 export interface Tally {
-  add(name: string): void
+  /** `tellOne` tells of this one, where it is told by itself. */
+  add(name: string, tellOne?: () => void): void
   /** Tells what has not been told. */
   end(): void
 }
 
+export interface TallyOptions {
+  readonly every?: Duration
+  /** How many are told by themselves before the rest is counted. */
+  readonly single?: number
+}
+
 const mostNames = 20
 
-/** Tells of the first time at once, then of what was added since, every minute in which any was. */
-export function tally(tell: (counted: Counted) => void, every: Duration = minutes(1)): Tally {
+/**
+ * Tells of the first ones at once, then of what was added since, every minute in which any was; after
+ * one in which none was, of the first ones again.
+ */
+export function tally(tell: (counted: Counted) => void, options: TallyOptions = {}): Tally {
+  const { every = minutes(1), single = 1 } = options
   const counts = new Map<string, number>()
   let count = 0
+  let told = 0
   let timer: NodeJS.Timeout | undefined
   const flush = () => {
     timer = undefined
@@ -30,11 +42,19 @@ export function tally(tell: (counted: Counted) => void, every: Duration = minute
     timer = setTimeout(flush, every).unref()
   }
   return {
-    add(name) {
+    add(name, tellOne = () => tell({ count: 1, names: { [name]: 1 } })) {
+      if (timer === undefined) {
+        told = 0
+        timer = setTimeout(flush, every).unref()
+      }
+      if (told < single) {
+        told += 1
+        tellOne()
+        return
+      }
       count += 1
       const known = counts.get(name)
       if (known !== undefined || counts.size < mostNames) counts.set(name, (known ?? 0) + 1)
-      if (timer === undefined) flush()
     },
     end() {
       clearTimeout(timer)

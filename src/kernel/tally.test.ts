@@ -36,3 +36,23 @@ test('a tally names twenty, however many there are', (t) => {
   assert.equal(Object.keys(told[1].names).length, 20)
   assert.equal(told[1].names['sender 0'], 2)
 })
+
+test('a tally may tell of more than the first by themselves, and of the rest once a minute', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const told: (Counted | string)[] = []
+  const counts = tally((counted) => told.push(counted), { single: 2 })
+  const add = (times: number) => {
+    for (let at = 1; at <= times; at += 1) counts.add('a', () => told.push(`a ${at}`))
+  }
+  add(5)
+  assert.deepEqual(told.splice(0), ['a 1', 'a 2'])
+  t.mock.timers.tick(60_000)
+  assert.deepEqual(told.splice(0), [{ count: 3, names: { a: 3 } }])
+  add(1)
+  assert.deepEqual(told, [], 'it goes on')
+  t.mock.timers.tick(60_000)
+  assert.deepEqual(told.splice(0), [{ count: 1, names: { a: 1 } }])
+  t.mock.timers.tick(60_000)
+  add(1)
+  assert.deepEqual(told, ['a 1'])
+})

@@ -59,16 +59,14 @@ export function limitConnections(
   const refused = tell('refused')
   const closed = tell('closed')
   const hasty = tell('hasty')
-  /** The first of these that may be closed leaves; false where none may. */
+  /** False where none of these can be made to leave. */
   const takePlaceOf = (open: Iterable<Connection>): boolean => {
-    for (const connection of open) {
-      if (connections.isWaitingForUs(connection.socket)) continue
-      closed.add(connection.network.name)
-      connections.leave(connection)
-      connection.socket.destroy()
-      return true
-    }
-    return false
+    const leaver = connections.keepsUsWaiting(open)
+    if (leaver === undefined) return false
+    closed.add(leaver.network.name)
+    connections.leave(leaver)
+    leaver.socket.destroy()
+    return true
   }
   /** False where nobody can be made to leave. */
   const makePlaceFor = ({ open }: Network): boolean => {

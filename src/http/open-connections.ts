@@ -35,6 +35,8 @@ export interface OpenConnections {
   answerDue(socket: Duplex): ServerResponse | undefined
   /** Whether such an answer is due, and nothing is on its way to him. */
   isWaitingForUs(socket: Duplex): boolean
+  /** The first of these that does not wait for us. */
+  keepsUsWaiting(order: Iterable<Connection>): Connection | undefined
 }
 
 export function openConnections(): OpenConnections {
@@ -60,6 +62,8 @@ export function openConnections(): OpenConnections {
   }
   const answerDue = (socket: Duplex) =>
     connections.get(socket)?.underWay.findLast(({ incoming }) => incoming.complete)?.outgoing
+  const isWaitingForUs = (socket: Duplex) =>
+    answerDue(socket) !== undefined && socket.writableLength === 0
   return {
     open,
     leave,
@@ -84,6 +88,10 @@ export function openConnections(): OpenConnections {
       outgoing.once('close', () => end(connection, exchange))
       return connection.underWay.length
     },
-    isWaitingForUs: (socket) => answerDue(socket) !== undefined && socket.writableLength === 0,
+    isWaitingForUs,
+    keepsUsWaiting(order) {
+      for (const one of order) if (!isWaitingForUs(one.socket)) return one
+      return undefined
+    },
   }
 }

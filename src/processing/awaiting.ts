@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import type { PaymentReference } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
+import { waitingCalls } from './waiting-calls.ts'
 
 /**
  * An early callback names a payment that is not there yet. Its call ends Ignored
@@ -61,11 +62,23 @@ export async function requeueSettleableCalls(
   db: Kysely<Tables>,
   callId?: string,
 ): Promise<readonly string[]> {
-  const which = callId === undefined ? sql`` : sql`and call.id = ${callId}::uuid`
+  if (callId !== undefined) return requeueSettleable(db, [callId])
+  const back: string[] = []
+  for await (const ids of waitingCalls(db)) back.push(...(await requeueSettleable(db, ids)))
+  return back
+}
+
+/** The conditions are one expression: else the index of all that wait is read for each page. */
+async function requeueSettleable(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     update billing.webhook_calls as call set ${requeued}
-    where call.awaiting is not null and call.state in ('processed', 'ignored') ${which}
-      and (${isThere('awaiting')} or ${isThere('awaiting_also')})
+    where call.id = any(${[...ids]}::uuid[])
+      and call.state in ('processed', 'ignored')
+      and case when call.awaiting is null then false
+        else ${isThere('awaiting')} or ${isThere('awaiting_also')} end
     returning call.id`.execute(db)
   return rows.map((row) => row.id)
 }

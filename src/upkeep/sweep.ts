@@ -1,9 +1,11 @@
-import { sql } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { interval } from '../database/interval.ts'
+import type { Tables } from '../database/tables.ts'
 import { days } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import { requeueSettleableCalls } from '../processing/awaiting.ts'
+import { waitingCalls } from '../processing/waiting-calls.ts'
 import { expireLeases, type QueueTable } from '../queue/lease.ts'
 
 const tables: readonly QueueTable[] = ['billing.webhook_calls', 'billing.deliveries']
@@ -22,30 +24,37 @@ export async function sweepLeases(database: Database, log: Log): Promise<number>
   return requeued
 }
 
-const mostAtOnce = 500
-
 /**
  * Marks callbacks that tell of money of a payment by our kind of id, which is not there a day later:
  * nothing else will come of them. Returns how many.
  */
-export async function markUnknownPayments(database: Database, log: Log): Promise<number> {
+export async function markUnknownPayments({ db }: Database, log: Log): Promise<number> {
+  let marked = 0
+  for await (const waiting of waitingCalls(db)) {
+    const calls = await markUnknown(db, waiting)
+    if (calls.length > 0) {
+      log.warn({ calls }, 'money of payments that are unknown; it needs a review')
+    }
+    marked += calls.length
+  }
+  return marked
+}
+
+async function markUnknown(db: Kysely<Tables>, ids: readonly string[]): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     update billing.webhook_calls set needs_review = true where id in (
-      select id from billing.webhook_calls as call
-      where awaiting is not null and state in ('processed', 'ignored') and not needs_review
+      select id from billing.webhook_calls
+      where id = any(${[...ids]}::uuid[])
+        and awaiting is not null and state in ('processed', 'ignored') and not needs_review
         and received_at < statement_timestamp() - ${interval(days(1))}
         and (awaiting like 'id:%' or awaiting_also like 'id:%')
         and exists (
           select from json_array_elements(outcome) as one
           where one ->> 'reason' = 'unknown_payment'
             and (one ->> 'type' = 'dispute' or one ->> 'detail' = 'paid'))
-      order by id limit ${mostAtOnce} for update skip locked
-    ) returning id`.execute(database.db)
-  const ids = rows.map(({ id }) => id)
-  if (ids.length > 0) {
-    log.warn({ calls: ids }, 'money of payments that are unknown; it needs a review')
-  }
-  return ids.length
+      for update skip locked
+    ) returning id`.execute(db)
+  return rows.map(({ id }) => id)
 }
 
 /** Joins early callbacks with payments that were created beside them. */

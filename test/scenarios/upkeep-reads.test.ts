@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
+import { connect } from '../../src/database/connect.ts'
+import { silentLog } from '../../src/kernel/log.ts'
+import { requeueSettleableCalls } from '../../src/processing/awaiting.ts'
+import { markUnknownPayments } from '../../src/upkeep/sweep.ts'
 import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { startCutProxy } from '../support/cut-proxy.ts'
 import { onPostgres } from '../support/databases.ts'
 
 /** Upkeep reads what it is about: with millions of other rows its statements would be cut. */
@@ -15,14 +22,15 @@ onPostgres((engine) => {
   after(() => billing.close())
 
   const many = 5_000
-  /** Copies of the only row, with these fields besides. */
+  /** Copies of a row, with these fields besides. */
   const fill = async (table: 'webhook_calls' | 'payments', fields: object) => {
     const { db } = billing.database
     const name = sql.table(`billing.${table}`)
     await sql`insert into ${name} select (copy).* from (
       select jsonb_populate_record(row, ${JSON.stringify(fields)}::jsonb
         || jsonb_build_object('id', gen_random_uuid())) as copy
-      from ${name} as row, generate_series(1, ${many}::int)) as copies`.execute(db)
+      from ${name} as row, generate_series(1, ${many}::int)
+      where row.id = (select id from ${name} limit 1)) as copies`.execute(db)
     await sql`vacuum (analyze) ${name}`.execute(db)
   }
   /** How many rows of the table this reads; a connection says so after its statements. */
@@ -46,6 +54,42 @@ onPostgres((engine) => {
     await fill('webhook_calls', {})
     const read = await readBy('webhook_calls', () => billing.core.prune())
     assert.ok(read < many, `${read} rows were read`)
+  })
+
+  test('however many calls wait for payments, no statement looks at all of them, and none is forgotten', async () => {
+    const proxy = await startCutProxy(billing.url ?? '')
+    const target = { kind: 'postgres', url: proxy.url } as const
+    const sweeping = connect({ target, log: silentLog, poolSize: 1, applicationName: 'sweeping' })
+    try {
+      const foreign = [
+        { result: 'ignored', type: 'payment', reason: 'unknown_payment', detail: 'paid' },
+      ]
+      const waiting = { state: 'ignored', payment_id: null, outcome: foreign }
+      await fill('webhook_calls', { ...waiting, awaiting: 'provider:fake/pi_foreign' })
+      const { db } = billing.database
+      const of = async (key: string, place: number) => {
+        const { rows } = await sql<{ id: string }>`
+          update billing.webhook_calls set awaiting = ${key}, received_at = now() - interval '2 days'
+          where id = (select id from billing.webhook_calls where awaiting is not null
+            order by awaiting, id offset ${place}::int limit 1) returning id`.execute(db)
+        return rows[0]?.id ?? ''
+      }
+      const unknown = [await of(`id:${randomUUID()}`, 10), await of(`id:${randomUUID()}`, 4_990)]
+      const { id } = await newPayment(billing.core)
+      const early = [await of(`id:${id}`, 20), await of(`id:${id}`, many - 1)]
+      assert.deepEqual((await requeueSettleableCalls(sweeping.db)).toSorted(), early.toSorted())
+      const { log, lines } = capturedLog()
+      assert.equal(await markUnknownPayments({ ...sweeping }, log), 2)
+      assert.deepEqual(
+        lines.flatMap(({ calls }) => calls as string[]).toSorted(),
+        unknown.toSorted(),
+      )
+      const statements = proxy.statements.filter((text) => /billing.webhook_calls/.test(text))
+      assert.ok(statements.length >= 2 * (many / 1_000), `${statements.length} statements`)
+    } finally {
+      await sweeping.close()
+      await proxy.close()
+    }
   })
 
   test('events are looked for of what was paid lately, and of nothing older', async () => {

@@ -1,0 +1,32 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql, type Kysely } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+
+/** So many are looked at by one statement, and then others have their turn. */
+const pageRows = 1_000
+const pauseMs = 20
+
+interface Waiting {
+  readonly id: string
+  readonly awaiting: string
+}
+
+const beginning: Waiting = { id: '00000000-0000-0000-0000-000000000000', awaiting: '' }
+
+/**
+ * The ids of all finished calls that wait for a payment, page by page: where somebody else uses the
+ * same account at a provider, all of his payments wait here until they are pruned.
+ */
+export async function* waitingCalls(db: Kysely<Tables>): AsyncGenerator<readonly string[]> {
+  for (let after = beginning; ;) {
+    const { rows } = await sql<Waiting>`
+      select id, awaiting from billing.webhook_calls
+      where awaiting is not null and (awaiting, id) > (${after.awaiting}, ${after.id}::uuid)
+      order by awaiting, id limit ${pageRows}`.execute(db)
+    if (rows.length > 0) yield rows.map(({ id }) => id)
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < pageRows) return
+    after = last
+    await pause(pauseMs)
+  }
+}

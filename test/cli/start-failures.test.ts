@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { onPostgres } from '../support/databases.ts'
+import { runHosted } from '../support/command-host.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { freePort, runCommand, startService, type Ending } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -11,9 +12,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 type Environment = Readonly<Record<string, string>>
 
 /** Starts the service in an empty folder, where it is expected not to start. */
-async function serve(env: Environment, config?: string): Promise<Ending> {
+async function serve(env: Environment): Promise<Ending> {
   using folder = temporaryFolder()
-  if (config !== undefined) writeFileSync(join(folder.path, 'quittance.config.js'), config)
   const port = String(await freePort())
   return await runCommand(['serve'], { cwd: folder.path, env: { PORT: port, ...env } })
 }
@@ -149,7 +149,10 @@ const rows: readonly Row[] = [
 describe('the start fails with exit code 1 and one line that says what, where and how to fix it:', () => {
   for (const { name, env, config, line } of rows) {
     test(name, async () => {
-      const ending = await serve(env, config)
+      using folder = temporaryFolder()
+      if (config !== undefined) writeFileSync(join(folder.path, 'quittance.config.js'), config)
+      const options = { cwd: folder.path, env: { PORT: String(await freePort()), ...env } }
+      const ending = await runHosted(['serve'], options)
       assertOneLine(ending, line)
       assert.doesNotMatch(ending.stderr.join('\n'), /hush/)
     })
@@ -158,10 +161,11 @@ describe('the start fails with exit code 1 and one line that says what, where an
   for (const command of ['work', 'migrate', 'prune']) {
     test(`${command}, on wrong settings and without its database`, async () => {
       using folder = temporaryFolder()
-      const run = (env: Environment) => runCommand([command], { cwd: folder.path, env })
+      const run = (env: Environment) => runHosted([command], { cwd: folder.path, env })
       assertOneLine(await run({ APP_URL: 'pay' }), /APP_URL must be an origin/)
       assertOneLine(await run({ NODE_ENV: 'production' }), /embedded database.* — .*DATABASE_URL/)
-      const ending = await run({ DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/billing' })
+      const env = { DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/billing' }
+      const ending = await runCommand([command], { cwd: folder.path, env })
       assertOneLine(ending, /127\.0\.0\.1:1.* — .*DATABASE_URL/)
       assert.doesNotMatch(ending.stderr.join('\n'), /hush/)
     })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { runHosted } from '../support/command-host.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
-import { runCommand, startService } from '../support/process.ts'
+import { startService } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test('a call that waits is shown with the time when it is due', async () => {
@@ -12,7 +13,7 @@ test('a call that waits is shown with the time when it is due', async () => {
   const service = await startService({ cwd, args: ['--no-worker'] })
   try {
     const env = { PORT: new URL(service.url).port }
-    const quittance = async (...args: string[]) => (await runCommand(args, { cwd, env })).stdout
+    const quittance = async (...args: string[]) => (await runHosted(args, { cwd, env })).stdout
     await quittance('send', 'fake')
     const [headings, row = ''] = await quittance('calls', 'list')
     assert.match(headings ?? '', /received \(UTC\)$/)

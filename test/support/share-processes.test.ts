@@ -5,24 +5,38 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { shareProcesses } from './share-processes.ts'
+import { slowest } from './slow-first.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const run = promisify(execFile)
 
-test('each test file is run once, those beside the code in a few processes', () => {
+const files = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).toSorted()
+
+/** The test files that this one runs: itself, or those that it loads. */
+function ranBy(path: string): readonly string[] {
+  if (path.endsWith('.ts')) return [path]
+  const [, list = ''] = /declareFiles\(([^)]*)\)/.exec(readFileSync(path, 'utf8')) ?? []
+  return JSON.parse(list) as string[]
+}
+
+test('each test file is run once, the slow ones first, many in a shared process', () => {
   using folder = temporaryFolder()
-  const files = globSync(['src/**/*.test.ts', 'test/**/*.test.ts'])
   const started = shareProcesses(files, folder.path)
-  assert.ok(started.length < files.length / 1.5)
-  const ran = started.flatMap((path) => {
-    if (!path.startsWith(folder.path)) return [path]
-    const [, list = ''] = /declareFiles\(([^)]*)\)/.exec(readFileSync(path, 'utf8')) ?? []
-    return JSON.parse(list) as string[]
-  })
-  assert.deepEqual(ran.toSorted(), files.toSorted())
+  assert.ok(started.length < files.length / 2)
+  assert.deepEqual(started.flatMap(ranBy).toSorted(), files)
+  assert.deepEqual(started.slice(0, slowest.length).toSorted(), slowest.toSorted())
+  for (const path of started) assert.ok(ranBy(path).length > 0, `${path} runs nothing`)
 })
 
-/** Runs these files of one process; what node:test says of them. */
+test('a file that starts processes has its own, which ends what a failed test left', () => {
+  using folder = temporaryFolder()
+  const shared = shareProcesses(files, folder.path).filter((path) => path.endsWith('.mjs'))
+  const starting = /child_process|support\/(?:process|deployment|command-host|own-server)\.ts/
+  const odd = shared.flatMap(ranBy).filter((file) => starting.test(readFileSync(file, 'utf8')))
+  assert.deepEqual(odd, [])
+})
+
+/** Runs these files in one process; what node:test says of them. */
 async function runTogether(files: Readonly<Record<string, string>>) {
   using folder = temporaryFolder()
   mkdirSync(join(folder.path, 'src'))
@@ -31,7 +45,8 @@ async function runTogether(files: Readonly<Record<string, string>>) {
   }
   // Four names of one process, the first of each four.
   const names = Object.keys(files).flatMap((name) => [name, 'src/none', 'src/none', 'src/none'])
-  const [shared = ''] = shareProcesses(names, folder.path)
+  const shared = shareProcesses(names, folder.path).find((path) => path.includes('unit-tests-1'))
+  assert.ok(shared !== undefined)
   const options = { cwd: folder.path, env: { PATH: process.env['PATH'] } }
   return await run(process.execPath, ['--test-reporter=tap', shared], options).catch(
     (error: { readonly stdout: string }) => error,

@@ -1,25 +1,56 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { slowest } from './slow-first.ts'
+
+interface Share {
+  readonly name: string
+  readonly files: RegExp
+  readonly processes: number
+}
+
+/** Tests that start no process, and leave theirs as they found it. */
+const shares: readonly Share[] = [
+  { name: 'unit-tests', files: /^src\//, processes: 4 },
+  { name: 'scenarios', files: /^test\/scenarios\//, processes: 4 },
+  { name: 'money', files: /^test\/money\//, processes: 2 },
+  { name: 'http', files: /^test\/http\/(?!connections|throttle|node-handler)/, processes: 2 },
+  { name: 'conformance', files: /^test\/conformance\//, processes: 2 },
+  { name: 'intake', files: /^test\/intake\/(?!failure|masking)/, processes: 1 },
+  { name: 'docs', files: /^test\/(?:docs|tidy)\//, processes: 1 },
+  { name: 'bad-input', files: /^test\/spec\/(?:bad|stripe)-/, processes: 1 },
+]
 
 const declareFiles = new URL('declare-files.ts', import.meta.url).href
 
-const unitTests = /^src\//
-const unitProcesses = 4
-
 /**
- * What a run starts: the tests beside the code share a few processes, for most of them need less
- * than the start of one; every other file has its own. The folder gets what loads them.
+ * What a run starts, in order: the slow files, those that share a process, and the others. Most of
+ * the shared ones need less than it takes to start a process, to compile PGlite there and to get
+ * the code fast. The folder gets what loads them.
  */
 export function shareProcesses(files: readonly string[], folder: string): readonly string[] {
-  const units = files.filter((file) => unitTests.test(file))
-  const others = files.filter((file) => !unitTests.test(file))
-  const shared = Array.from({ length: unitProcesses }, (_, at) => {
-    const path = join(folder, `unit-tests-${at + 1}.mjs`)
-    const part = units.filter((_unit, index) => index % unitProcesses === at)
+  const shared = new Map(shares.map((share) => [share, [] as string[]]))
+  const others: string[] = []
+  for (const file of files) {
+    const share = slowest.includes(file) ? undefined : shares.find((one) => one.files.test(file))
+    const group = share === undefined ? others : shared.get(share)
+    group?.push(file)
+  }
+  const slow = others.filter((file) => slowest.includes(file))
+  const loaders = [...shared].flatMap(([share, its]) => writeLoaders(share, its, folder))
+  return [...slow, ...loaders, ...others.filter((file) => !slowest.includes(file))]
+}
+
+function writeLoaders(
+  { name, processes }: Share,
+  files: readonly string[],
+  folder: string,
+): readonly string[] {
+  return Array.from({ length: processes }, (_, at) => {
+    const path = join(folder, `${name}-${at + 1}.mjs`)
+    const part = files.filter((_file, index) => index % processes === at)
     writeFileSync(path, loaderOf(part))
     return path
   })
-  return [...others, ...shared]
 }
 
 function loaderOf(files: readonly string[]): string {

@@ -70,8 +70,11 @@ export async function reconcile(
     },
   }
   const askable = processing.gateways.list().filter((found) => isAskable(found, options))
-  await allOf(askable.map((found) => reconcileGateway(found, run)))
-  const repaired = await repairEvents(operating, options.schedule)
+  let repaired = 0
+  const repairing = async () => {
+    repaired = await repairEvents(operating, options.schedule)
+  }
+  await allOf([...askable.map((found) => reconcileGateway(found, run)), repairing()])
   return { ...tally, repaired, unreachable: [...tally.unreachable].toSorted() }
 }
 

@@ -10,6 +10,7 @@ import { refundPayment } from '../../src/money/refund-payment.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { createPayment } from '../../src/processing/create-payment.ts'
 import { reconcile } from '../../src/upkeep/reconcile.ts'
+import { until } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { paid, type StatedBilling } from '../support/stated-billing.ts'
 import { openScripted, opensAt, pollReply, refusal, type Script } from './scripted.ts'
@@ -120,6 +121,20 @@ onPostgres((engine) => {
     }
     const { polled, failed } = await reconcile(operating, { gateway: 'scripted', lasts: 2_000 })
     assert.deepEqual([polled, failed], [1, 1])
+  })
+
+  test('a run that fails half-way has looked for missing events all the same', async () => {
+    const { db } = billing.database
+    const [untold, asked] = [await create(), await create()]
+    await billing.sayBy('scripted', paid(untold))
+    await sql`delete from billing.events where payment_id = ${untold.id}`.execute(db)
+    await sql`update billing.payments set updated_at = updated_at - interval '1 hour'
+      where id = ${untold.id}`.execute(db)
+    await makeDue(asked)
+    script.poll = () =>
+      Promise.reject(Object.assign(new Error('the database is gone'), { code: 'ECONNRESET' }))
+    await assert.rejects(reconcile(operating, { gateway: 'scripted', lasts: 400 }), /is gone/)
+    await until(async () => (await billing.events(untold)).length === 1, { what: 'it is told' })
   })
 
   test('a run asks once after a payment with three refunds that are due', async () => {

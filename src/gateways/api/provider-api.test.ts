@@ -93,6 +93,9 @@ for (const [status, body, said] of [
   [403, { errCode: 'FORBIDDEN', errText: 'x' }, ' (FORBIDDEN)'],
   [400, { err_code: 'x\n'.repeat(200) }, ` (${'x\ufffd'.repeat(50)})`],
   [402, 'no JSON', ''],
+  // Which of two names it is, nobody knows; and what is nested without end is not followed.
+  [409, '{"errCode":"a","errCode":"b"}', ''],
+  [422, `{"errCode":"a","b":${'['.repeat(500_000)}${']'.repeat(500_000)}}`, ''],
 ] as const) {
   test(`a refusal with ${status} is final, with the provider's own code`, async () => {
     await using provider = await answering({ status, body })

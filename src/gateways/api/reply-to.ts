@@ -76,6 +76,8 @@ function toOptions(exchange: Exchange): Options {
     // A credential goes to the host that was configured, and to no other.
     redirect: 'error',
     fetch: boundedFetch(() => tooLong(exchange)),
+    // Of a refusal, too, the text is read by us: JSON.parse would follow it as deep as it is nested.
+    parseJson: (text) => text,
     ...(signal && { signal }),
     ...(body && ('json' in body ? body : { body: new URLSearchParams(body.form) })),
   }
@@ -130,7 +132,7 @@ const codePlaces = [
 ] as const
 
 function codeIn(data: unknown): string | undefined {
-  const parsed = parseJson(JSON.stringify(data ?? null))
+  const parsed = parseJson(typeof data === 'string' ? data : '')
   if (!parsed.ok) return undefined
   const codes = codePlaces.map((keys) => {
     const value = path(parsed.value, ...keys)

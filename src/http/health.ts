@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import type { BillingCore, Readiness } from '../billing/types.ts'
 import type { Log } from '../kernel/log.ts'
+import { shareLooks } from './share-looks.ts'
 import { json, onlyAllow } from './respond.ts'
 
 export const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
@@ -8,9 +9,11 @@ export const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 /** `/healthz`: this process answers. `/readyz`: callbacks can be stored and are being processed. */
 export function health(core: BillingCore, log: Log): Hono {
   const app = new Hono()
+  // Anybody may ask: however many do, one connection to the database is busy with it.
+  const look = shareLooks(() => core.readiness())
   app.get('/healthz', () => json(200, { status: 'ok' }))
   app.get('/readyz', async () => {
-    const readiness = await core.readiness().catch((error: unknown) => {
+    const readiness = await look('').catch((error: unknown) => {
       log.error({ err: error }, 'the readiness check failed')
       return unknown
     })

@@ -3,6 +3,7 @@ import { request, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { createCore } from '../../src/billing/create-core.ts'
 import { createApp } from '../../src/http/app.ts'
+import { health } from '../../src/http/health.ts'
 import { listen, type Listening } from '../../src/http/serve.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import {
@@ -454,6 +455,20 @@ describe('health', () => {
     assert.deepEqual([body['ready'], body['problems']], [true, []])
     assert.equal(typeof body['pending_calls'], 'number')
     assert.equal(typeof body['oldest_pending_seconds'], 'number')
+  })
+
+  test('however many ask for /readyz at once, the database is asked twice', async () => {
+    let asked = 0
+    const readiness = () => {
+      asked += 1
+      return service.core.readiness()
+    }
+    const app = health({ ...service.core, readiness }, service.log)
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => Promise.resolve(app.request('/readyz'))),
+    )
+    assert.ok(answers.every(({ status }) => status === 200))
+    assert.equal(asked, 2)
   })
 
   test('with its database gone: /readyz and callbacks answer 503, /healthz 200', async () => {

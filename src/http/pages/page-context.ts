@@ -4,7 +4,7 @@ import type { Duration } from '../../kernel/duration.ts'
 import { isUuid } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Payment } from '../../payments/payment.ts'
-import { shareLooks } from './share-looks.ts'
+import { shareLooks } from '../share-looks.ts'
 
 /** What the pages are made with. */
 export interface PageContext {

@@ -26,6 +26,19 @@ onPostgres((engine) => {
     assertFinding((await look(without)).of('reconcile'), 'warning', lacking)
   })
 
+  test('doctor names a payment of which a poll has found what a person must look at', async () => {
+    const odd = (error: string | null) =>
+      sql`update billing.payments set poll_error = ${error}, next_poll_at = now() + interval '1 day'
+        where status = 'pending'`.execute(money.database.db)
+    const id = await money.create({})
+    await sql`delete from billing.payments where id <> ${id}`.execute(money.database.db)
+    await odd('out of reach')
+    assertFinding((await look()).of('reconcile'), 'ok', /no payment is overdue/)
+    await odd('needs a review: no_outcome (state 7)')
+    const found = new RegExp(`scripted says of 1 payment .* a person .*payments show ${id}`)
+    assertFinding((await look()).of('reconcile'), 'warning', found)
+  })
+
   test('doctor tells why the last run failed, once', async () => {
     await sql`
       insert into billing.schedules (name, next_run_at, last_error)

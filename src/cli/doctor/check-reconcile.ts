@@ -28,6 +28,7 @@ export async function checkReconcile({
   const findings = [
     ...(await checkLastRun(database)),
     ...checkWaiting(waiting, checked.value.gateways),
+    ...checkOdd(waiting),
   ]
   return findings.length > 0 ? findings : [ok(check, 'no payment is overdue')]
 }
@@ -39,14 +40,22 @@ interface Waiting {
   /** Payments and refunds that its provider is to be asked about. */
   readonly waiting: number
   readonly overdue: number
+  /** Those of which a poll has found what a person must look at. */
+  readonly odd: number
+  /** One of these. */
+  readonly oddId: string | null
 }
+
+const isOdd = sql`type = 'charge' and poll_error like 'needs a review:%'`
 
 async function readWaiting(database: Database): Promise<readonly Waiting[]> {
   const { rows } = await sql<Waiting>`
     select gateway, count(*)::int as waiting,
       (count(*) filter (where
         next_poll_at < clock_timestamp() - ${interval(overdueAfter)})
-      )::int as overdue
+      )::int as overdue,
+      (count(*) filter (where ${isOdd}))::int as odd,
+      min(id::text) filter (where ${isOdd}) as "oddId"
     from billing.payments
     where next_poll_at is not null and status <> 'paid'
       and (type = 'charge' or status = 'pending')
@@ -81,6 +90,20 @@ function checkWaiting(all: readonly Waiting[], registry: Registry): readonly Fin
       }),
     ]
   })
+}
+
+/** Nothing else brings them up: there is no call that could be marked. */
+function checkOdd(all: readonly Waiting[]): readonly Finding[] {
+  return all.flatMap(({ gateway, odd, oddId }) =>
+    odd === 0
+      ? []
+      : [
+          warning(check, {
+            found: `${gateway} says of ${counted(odd)} what a person must look at`,
+            fix: `See: quittance payments show ${oddId}; the log names every one (needs a review).`,
+          }),
+        ],
+  )
 }
 
 /** What has to be set before the gateway's provider can be asked. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
 import type { PaymentDetails } from '../../src/billing/types.ts'
 import type { WebhookCall } from '../../src/database/calls.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { CreatePaymentInput } from '../../src/processing/payment-input.ts'
+import { requeueSettleableCalls } from '../../src/processing/awaiting.ts'
 import { keyOf, settingsOf, textAbout, wireOf } from '../spec/callbacks.ts'
 import { newPayment, openBilling, settled, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
@@ -160,6 +162,22 @@ forEachDatabase((engine) => {
     const details = { metadata: {}, subscription }
     const renewal = { parent: { subscription_details: details }, id: `in_${subscription}2` }
     await send(payment, 'renewed', renewal)
+    assert.deepEqual(await chargesOf(payment), ['4999 USD paid', '4999 USD paid'])
+  })
+
+  test('Stripe: a Payment Link of before subscriptions were kept renews once its own is written', async () => {
+    const payment = await create('stripe', { currency: 'USD', amount: 4999 })
+    await send(payment, 'paid', {})
+    const subscription = sub()
+    const parent = { subscription_details: { metadata: {}, subscription } }
+    const call = await send(payment, 'renewed', { parent, id: `in_${subscription}2` })
+    assert.deepEqual([call.outcome?.[0]?.detail, call.needsReview], ['paid', false])
+    assert.deepEqual(await chargesOf(payment), ['4999 USD paid'])
+    const { db } = opened.database
+    await sql`update billing.payments set subscription_reference = ${subscription}
+      where id = ${payment.id} and subscription_reference is null`.execute(db)
+    await requeueSettleableCalls(db)
+    await settled(opened.core)
     assert.deepEqual(await chargesOf(payment), ['4999 USD paid', '4999 USD paid'])
   })
 

@@ -42,7 +42,8 @@ const vacuumLimitMs = minutes(1)
 export async function prune(database: Database, options: PruneOptions): Promise<PruneResult> {
   const { retentionDays, onProgress, log } = options
   const deleted = { calls: 0, failed: 0, review: 0 }
-  const total = onProgress && (await countPrunable(database.db, retentionDays))
+  // Only shown: a backlog of millions takes longer to count than a statement may.
+  const total = onProgress && (await countPrunable(database.db, retentionDays).catch(() => 0))
   let after = beginning
   for (;;) {
     const batch = await pruneBatch(database.db, { retentionDays, after })

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { connect } from '../../src/database/connect.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { requeueSettleableCalls } from '../../src/processing/awaiting.ts'
+import { prune } from '../../src/upkeep/prune.ts'
 import { markUnknownPayments } from '../../src/upkeep/sweep.ts'
 import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
@@ -54,6 +55,28 @@ onPostgres((engine) => {
     await fill('webhook_calls', {})
     const read = await readBy('webhook_calls', () => billing.core.prune())
     assert.ok(read < many, `${read} rows were read`)
+  })
+
+  test('a backlog that takes longer to count than a statement may is deleted all the same', async () => {
+    const proxy = await startCutProxy(billing.url ?? '')
+    const target = { kind: 'postgres', url: proxy.url } as const
+    const pruning = connect({ target, log: silentLog, poolSize: 1, applicationName: 'pruning' })
+    try {
+      await fill('webhook_calls', { received_at: '2020-01-01T00:00:00Z', state: 'processed' })
+      const { struck } = proxy.next(/select count\(.* where state in/s, 'cut_before')
+      const shown: (readonly [number, number])[] = []
+      const { deletedCalls } = await prune(pruning, {
+        retentionDays: 30,
+        log: silentLog,
+        onProgress: (done, total) => shown.push([done, total]),
+      })
+      await struck
+      assert.equal(deletedCalls, many)
+      assert.deepEqual(shown.at(-1), [many, many])
+    } finally {
+      await pruning.close()
+      await proxy.close()
+    }
   })
 
   test('however many calls wait for payments, no statement looks at all of them, and none is forgotten', async () => {

@@ -50,3 +50,7 @@ test('what was never handed to a provider is never written off', () => {
   const fields = { handedAt: null, expiresAt: after(1) }
   assert.deepEqual(writtenOff(days(90), fields), [])
 })
+
+test('a standing that nobody has decided on is not taken for one of them', () => {
+  assert.throws(() => isWrittenOff(payment, 'forgiven' as Standing, after(0)))
+})

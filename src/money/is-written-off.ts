@@ -12,13 +12,14 @@ export function isWrittenOff(payment: Payment, standing: Standing, now: Date): b
   if (handedAt === null) return false
   const isPast = (time: Date) => now.getTime() > time.getTime() + grace
   const hasEnded = expiresAt !== null && isPast(expiresAt)
+  const isUnconfirmed = checkout === 'unknown' || checkout === 'refused'
   switch (standing) {
     case 'open':
       return hasEnded
     case 'unpaid':
       return hasEnded || (checkout !== 'none' && isPast(handedAt))
     case 'absent':
-      return hasEnded || (/^(?:unknown|refused)$/.test(checkout) && isPast(handedAt))
+      return hasEnded || (isUnconfirmed && isPast(handedAt))
     case 'settling':
     case 'paid':
     case 'unclear':

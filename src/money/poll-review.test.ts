@@ -93,8 +93,13 @@ test('what nobody has paid cannot be refunded', () => {
 
 test('a provider that does not know what it has named is asked with other credentials than then', () => {
   const unknown = 'needs a review: the provider does not know what it has named itself'
-  const { absent } = reviews({ ...payment, checkoutReference: 'cs_1' })
-  assert.equal(absent, unknown)
+  const { absent, settling } = reviews({ ...payment, checkoutReference: 'cs_1' })
+  assert.deepEqual([absent, settling], [unknown, undefined])
   assert.equal(reviews({ ...payment, providerReference: 'pi_1' }).absent, unknown)
   assert.equal(reviews({ ...paid, providerReference: 'pi_1' }).absent, undefined)
+})
+
+test('a standing that nobody has decided on is not taken for one of them', () => {
+  const standing = 'forgiven' as Standing
+  assert.throws(() => reviewOf({ payment, standing, applied: [] }))
 })

@@ -65,3 +65,9 @@ test('after a failure it is asked again within half an hour, and never given up'
   })
   assert.deepEqual(waits, [6, 30, 30, 30])
 })
+
+test('the age is counted from the handing over, and until then from the making', () => {
+  const made = { ...payment, createdAt: after(-hours(2)) }
+  assert.equal(nextPollAfterFailure(made, after(0)), minutes(6))
+  assert.equal(nextPollAfterFailure({ ...made, handedAt: null }, after(0)), minutes(30))
+})

@@ -57,5 +57,5 @@ test('a refund goes by the provider’s own id, and a running total by none', ()
   const refund = { type: 'refund', status: 'paid', payment } as const
   const named: RefundOutcome = { ...refund, refundReference: 're_1', amount: 1n, currency: 'USD' }
   assert.equal(refundReferenceOf(named), 're_1')
-  assert.equal(refundReferenceOf({ ...refund, refundedTotal: 1n, currency: 'USD' }), null)
+  assert.equal(refundReferenceOf({ ...named, refundedTotal: 1n }), null)
 })

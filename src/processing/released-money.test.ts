@@ -4,7 +4,7 @@ import { pendingPayment } from '../../test/support/pending-payment.ts'
 import type { PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { ignoredResult, type Applied } from './applied.ts'
-import { refundByRelease } from './released-money.ts'
+import { refundByRelease, released } from './released-money.ts'
 
 const charge = pendingPayment({ gateway: 'x', status: 'paid' })
 const application = { gateway: 'x', outcomes: [], cause: 'call', callId: null } as const
@@ -51,11 +51,11 @@ test('no other report means a refund, nor one that was ignored for another reaso
   assert.equal(refundBy(plain), undefined)
   const elsewhere = ignoredResult({ type: 'payment', reason: 'merchant_mismatch' })
   assert.equal(refundBy(release, elsewhere), undefined)
-  const other: Applied = {
-    kind: 'recorded',
-    payment: charge,
-    review: false,
-    result: { result: 'applied', type: 'already_paid' },
-  }
+  const result = { result: 'applied', type: 'payment', reason: 'already_paid' } as const
+  const other: Applied = { kind: 'recorded', payment: charge, review: false, result }
   assert.equal(refundBy(release, other), undefined)
+})
+
+test('the word by which a result is found again stays as calls have stored it', () => {
+  assert.equal(released, 'released')
 })

@@ -9,7 +9,7 @@ import type { Settings } from './settings.ts'
 export interface Entitlement {
   /** Its listeners are registered, or about to be: no more may come. */
   readonly begun: boolean
-  /** For operations that ask a provider: refuses, before that, where this process lacks a listener. */
+  /** For operations that ask a provider: refuses before that where this process lacks a listener. */
   operating(): Promise<Operating>
   /** The same without that look, for what only claims: a claim refuses by itself. */
   claiming(): Promise<Operating>

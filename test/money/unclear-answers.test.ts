@@ -220,9 +220,12 @@ onPostgres((engine) => {
       await billing.core.payments.poll(payment.id)
       assert.deepEqual(await billing.refunds(payment), ['pending 5000'])
     }
-    answers(pollReply([paid], { standing: 'paid', listsRefunds: true }))
+    // One that is told once more, and late, fits its own row.
+    const known = (status: string) => refundOf(payment, { amount: 1_000n, status })
+    const told = [paid, known('paid'), known('pending')]
+    answers(pollReply(told, { standing: 'paid', listsRefunds: true }))
     await billing.core.payments.poll(payment.id)
-    assert.deepEqual(await billing.refunds(payment), ['failed 5000'])
+    assert.deepEqual(await billing.refunds(payment), ['failed 5000', 'paid 1000'])
   })
 
   test('a refund of what needs a review is asked after ever more rarely', async () => {
@@ -244,6 +247,32 @@ onPostgres((engine) => {
     assert.equal(Math.round(rows[0]?.hours ?? 0), 6)
     assert.equal(rows[0]?.poll_error, 'needs a review: no_outcome (x)')
     assert.deepEqual(await billing.refunds(payment), ['pending 5000'])
+  })
+
+  test('the mode that a statement gives counts only where the statement is applied', async () => {
+    const payment = await create()
+    for (const [amount, live] of [
+      [1n, null],
+      [10_000n, true],
+    ] as const) {
+      const outcome = statedOf(payment, 'paid', { amount, live: true })
+      answers(pollReply([outcome], { standing: 'paid' }))
+      await billing.core.payments.poll(payment.id)
+      assert.equal((await billing.details(payment)).live, live)
+    }
+  })
+
+  test('what nobody asks after by itself is not taken on where a question by hand fails', async () => {
+    script.poll = () => Promise.reject(new Error('cut'))
+    for (const [checkout, due] of [
+      [false, false],
+      [true, true],
+    ] as const) {
+      const payment = await create({ checkout })
+      await assert.rejects(billing.core.payments.poll(payment.id))
+      assert.equal(await isDue(payment), due)
+      assert.match((await billing.details(payment)).pollError ?? '', /cut/)
+    }
   })
 
   test('what nobody has paid by the provider’s own words is canceled', async () => {

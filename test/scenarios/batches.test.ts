@@ -6,6 +6,7 @@ import { assemble } from '../../src/billing/assemble.ts'
 import type { EventOf } from '../../src/events/catalogue.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { Payment } from '../../src/payments/payment.ts'
+import { settleInBatches } from '../../src/processing/batches.ts'
 import { interpretCall } from '../../src/processing/interpret-call.ts'
 import type { ListenerContext } from '../../src/processing/listener.ts'
 import type { CallResult, InterpretedCall, Processing } from '../../src/processing/process-call.ts'
@@ -292,6 +293,25 @@ forEachDatabase((engine) => {
     assert.equal(settledIds.length, 2)
     assert.equal(settledIds.includes(id), false)
     assert.equal(await statusOf(id), 'pending')
+  })
+
+  test('a call that failed, cost a worker its life or was given back shares its transaction with nobody', async () => {
+    const spent = [{}, {}, { attempts: 1 }, { leases_lost: 1 }, { times_returned: 1 }, {}, {}]
+    const payments = await makePayments(spent.length)
+    // Of declines only queued listeners hear: nothing else keeps a transaction short.
+    const taken = await batchOf(payments, 'failure')
+    const calls = taken.map(({ call, outcomes }, index) => ({
+      outcomes,
+      call: { ...call, ...spent[index] },
+    }))
+    const settleShared = settleInBatches(processing, 2)
+    const results = await Promise.all(calls.map((one) => settleShared(one, processing)))
+    assert.deepEqual([...new Set(results)], ['done'])
+    const transactions = (await eventsOf(payments)).map(({ transaction }) => transaction)
+    assert.equal(transactions.length, spent.length)
+    const sharing = transactions.filter((one, index) => transactions.indexOf(one) !== index)
+    // The first two find both slots free, and the last two wait together.
+    assert.equal(sharing.length, 1)
   })
 
   test('two callbacks about one payment in a batch make one event', async () => {

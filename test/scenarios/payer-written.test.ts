@@ -240,4 +240,16 @@ forEachDatabase((engine) => {
     await send(first, 'renewal_declined', { id: txn(), subscription_id, custom_data: null })
     assert.deepEqual(await chargesOf(first), ['4999 USD failed', ...Array(3).fill('4999 USD paid')])
   })
+
+  test('Paddle: a plan that is not paid yet takes no subscription from what only claims it', async () => {
+    const plan = await create('paddle', { checkoutReference: txn() })
+    const foreign = await send(plan, 'renewed', { id: txn(), subscription_id: sub() })
+    assert.deepEqual(foreign.outcome, [
+      { result: 'applied', type: 'payment:paid', detail: 'first_payment_unpaid' },
+    ])
+    const subscription_id = sub()
+    await send(plan, 'paid', { subscription_id })
+    const own = await send(plan, 'renewed', { id: txn(), subscription_id, custom_data: null })
+    assert.deepEqual([own.state, own.needsReview], ['processed', false])
+  })
 })

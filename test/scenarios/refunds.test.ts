@@ -148,13 +148,16 @@ forEachDatabase((engine) => {
     const call = await stated.say(release(payment))
     const other = await stated.create()
     const uncertain = await stated.say({ ...release(other), ifPaid: 'review' })
-    for (const one of [payment, other]) await stated.say(paid(one))
+    const ended = await stated.create()
+    const end = await stated.say({ ...release(ended), ifPaid: undefined })
+    for (const one of [payment, other, ended]) await stated.say(paid(one))
     await stated.retry()
-    const [again, flagged] = [
+    const [again, flagged, settledOnce] = [
       await stated.core.calls.get(call.id),
       await stated.core.calls.get(uncertain.id),
+      await stated.core.calls.get(end.id),
     ]
-    assert.ok(again && flagged)
+    assert.ok(again && flagged && settledOnce)
     assert.deepEqual(
       [stated.resultsOf(again), again.needsReview],
       [['duplicate', 'applied'], false],
@@ -163,6 +166,7 @@ forEachDatabase((engine) => {
     assert.deepEqual(await stated.refunds(payment), ['paid 10000'])
     assert.deepEqual(await stated.events(payment), ['PaymentCanceled', ...onceRefunded])
     assert.deepEqual(await stated.refunds(other), [])
+    assert.deepEqual(stated.resultsOf(settledOnce), ['applied'])
   })
 
   for (const [what, status] of [

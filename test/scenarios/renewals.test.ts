@@ -126,6 +126,32 @@ forEachDatabase((engine) => {
     )
   })
 
+  test('a renewal of what nobody knows waits for its subscription as well', async () => {
+    const subscriptionReference = 'sub_awaited'
+    const call = await stated.say(
+      renewal({ id: randomUUID() }, 'ch_awaiting', { subscriptionReference }),
+    )
+    assert.deepEqual(stated.resultsOf(call), ['unknown_payment'])
+    const first = await stated.create({ payable: { type: 'subscription', id: randomUUID() } })
+    await stated.say({ ...paid(first), subscriptionReference })
+    await requeueSettleableCalls(stated.database.db)
+    await settled(stated.core)
+    assert.equal((await stated.core.calls.get(call.id))?.state, 'processed')
+    assert.equal((await chargesOf(first)).length, 2)
+  })
+
+  test('what anybody can have written makes no renewal, what the payer has written does', async () => {
+    const first = await subscribe()
+    const money = { amount: 10_000n, currency: 'USD', renews: 'subscription' }
+    const by = async (who: 'anybody' | 'payer') => {
+      const claimed = { id: first.id, by: who }
+      const call = await stated.say(renewal(first, `ch_by_${who}`, { ...money, claimed }))
+      return [call.needsReview, ...stated.resultsOf(call)]
+    }
+    assert.deepEqual(await by('anybody'), [true, 'unknown_payment'])
+    assert.deepEqual(await by('payer'), [false, 'applied'])
+  })
+
   test('a renewal of what is no UUID is ignored, and keeps nobody’s sweep from its work', async () => {
     const call = await stated.say(renewal({ id: 'subscription 7' }, 'ch_odd'))
     assert.deepEqual(stated.resultsOf(call), ['invalid_reference'])
@@ -230,6 +256,9 @@ forEachDatabase((engine) => {
     assert.equal((await stated.core.calls.get(call.id))?.state, 'processed')
     const known = await stated.say(of('ch_asked_2'))
     assert.equal(known.state, 'processed')
+    // Whose it is is known: the provider would not say otherwise.
+    const elsewhere = await stated.say({ ...of('ch_asked_3'), merchantAccount: 'elsewhere' })
+    assert.deepEqual(stated.resultsOf(elsewhere), ['merchant_mismatch'])
     assert.equal((await chargesOf(first)).length, 3)
   })
 

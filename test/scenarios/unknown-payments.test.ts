@@ -51,6 +51,21 @@ forEachDatabase((engine) => {
     assert.equal(await markedAfter(25, { type: 'payment', status: 'paid', ...elsewhere }), false)
   })
 
+  test('one that comes early is found by the name that its payer has written, too', async () => {
+    const id = randomUUID()
+    const early = await stated.say({
+      type: 'payment',
+      status: 'paid',
+      payment: { checkoutReference: 'cs_early' },
+      claimed: { id, by: 'payer' },
+      ...money,
+    })
+    assert.deepEqual(stated.resultsOf(early), ['unknown_payment'])
+    const payment = await stated.create({ id, currency: 'UAH' })
+    await settled(stated.core)
+    assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
+  })
+
   test('a payment that is made after all takes the mark away, and is paid', async () => {
     const id = randomUUID()
     assert.equal(await markedAfter(25, { type: 'payment', status: 'paid', ...about(id) }), true)

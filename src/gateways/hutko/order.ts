@@ -37,7 +37,7 @@ export type OrderResult =
   | { readonly ok: true; readonly order: Order }
   | { readonly ok: false; readonly outcome: IgnoredOutcome }
 
-/** The parameters that are read as texts. Nested values are for protocol 2.0, and for none of these. */
+/** The parameters that are read as texts: nested values are protocol 2.0's, and none of these. */
 const scalars = [
   'amount',
   'card_type',

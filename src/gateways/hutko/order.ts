@@ -38,7 +38,7 @@ export type OrderResult =
   | { readonly ok: false; readonly outcome: IgnoredOutcome }
 
 /** The parameters that are read as texts: nested values are protocol 2.0's, and none of these. */
-const scalars = [
+export const orderFields = [
   'amount',
   'card_type',
   'currency',
@@ -56,10 +56,7 @@ const scalars = [
   'verification_status',
 ] as const
 
-type Texts = Readonly<Partial<Record<(typeof scalars)[number], string>>>
-
-/** The parameters of an order that say anything to us; the others may hold what they like. */
-export const orderFields: readonly string[] = [...scalars, 'additional_info']
+type Texts = Readonly<Partial<Record<(typeof orderFields)[number], string>>>
 
 export function readOrder(payload: Payload): OrderResult {
   if (payload.kind === 'unreadable') return refused(ignored('unreadable_payload', payload.reason))
@@ -69,9 +66,11 @@ export function readOrder(payload: Payload): OrderResult {
 
 /** The same of the fields that a callback, or a reply of the API, has around the order. */
 export function readFields(fields: Fields): OrderResult {
-  const nested = scalars.find((name) => !isScalar(fields.get(name)))
+  const nested = orderFields.find((name) => !isScalar(fields.get(name)))
   if (nested !== undefined) return malformed(nested)
-  const texts: Texts = Object.fromEntries(scalars.map((name) => [name, scalarOf(fields.get(name))]))
+  const texts: Texts = Object.fromEntries(
+    orderFields.map((name) => [name, scalarOf(fields.get(name))]),
+  )
   if (texts.response_status === 'failure') return requestFailed(fields)
   const info = readAdditionalInfo(fields.get('additional_info'))
   return info === undefined ? malformed('additional_info') : toOrder(texts, info)

@@ -10,15 +10,20 @@ export interface ProgramOptions {
   readonly port: number
 }
 
+/** What any shell has, and what was compiled before. */
+export function shellEnvironment(): Readonly<Record<string, string>> {
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE } = process.env
+  return { PATH, HOME, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) }
+}
+
 /** Runs a TypeScript file that serves, until it is disposed of. */
 export async function startProgram(
   file: string,
   { cwd, env, port }: ProgramOptions,
 ): Promise<AsyncDisposable> {
-  const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, [file], {
     cwd,
-    env: { PATH, HOME, ...env },
+    env: { ...shellEnvironment(), ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let said = ''

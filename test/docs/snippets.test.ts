@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { signedRequest } from '../../src/testing/index.ts'
 import { pendingPayment } from '../support/pending-payment.ts'
-import { startProgram } from './program.ts'
+import { shellEnvironment, startProgram } from './program.ts'
 import { postgres, type TestDatabase } from '../support/databases.ts'
 import { freePort } from '../support/free-port.ts'
 import { runCommand } from '../support/process.ts'
@@ -205,11 +205,10 @@ for (const { starts, ...checkout } of checkouts) {
       console.log(JSON.stringify({ url, id, payable, checkoutReference }))
       await billing.close()`,
     )
-    const { PATH = '', HOME = '' } = process.env
     const { url: databaseUrl = '' } = database
     const { stdout } = await run(process.execPath, [program], {
       cwd,
-      env: { PATH, HOME, DATABASE_URL: databaseUrl },
+      env: { ...shellEnvironment(), DATABASE_URL: databaseUrl },
     })
     const { id, ...made } = JSON.parse(stdout.trim()) as { readonly id: string }
     const { checkoutReference } = checkout

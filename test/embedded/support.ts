@@ -15,6 +15,7 @@ import {
 import { socketPath, type SocketAddress } from '../../src/database/embedded/socket-place.ts'
 import type { QuittanceError } from '../../src/kernel/errors.ts'
 import { silentLog } from '../../src/kernel/log.ts'
+import { holdCompiled } from '../support/embedded-template.ts'
 
 export const makeFolder = (): string => mkdtempSync(join(tmpdir(), 'embedded-test-'))
 
@@ -34,6 +35,7 @@ export async function open(
   t: Pick<TestContext, 'after'> | undefined,
   options: Partial<EmbeddedOptions>,
 ): Promise<OpenedForTest> {
+  holdCompiled()
   const lost: QuittanceError[] = []
   const embedded = await openEmbedded({
     dataDir: undefined,

@@ -7,7 +7,7 @@ import { isQuittanceError } from '../../src/kernel/errors.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { onPostgres } from '../support/databases.ts'
 import type { Asking, Misbehaviour } from '../providers/provider-stand-in.ts'
-import { openMoney, postForm, type MoneyBilling } from './money-billing.ts'
+import { concurrently, openMoney, postForm, type MoneyBilling } from './money-billing.ts'
 import { providers } from './providers.ts'
 
 /** How a request can go wrong, and whether the provider has done what it was asked for. */
@@ -41,7 +41,7 @@ async function outcomeOf(creating: Promise<Payment>): Promise<Payment | string> 
 
 onPostgres((engine) => {
   for (const [name, start] of providers) {
-    describe(name, () => {
+    describe(name, { concurrency: 1 }, () => {
       let billing: MoneyBilling
       before(async () => {
         billing = await openMoney(engine, await start())
@@ -142,7 +142,7 @@ onPostgres((engine) => {
       })
     })
   }
-})
+}, concurrently)
 
 function savedCards(
   name: string,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { onPostgres } from '../support/databases.ts'
 import { settled } from '../support/billing.ts'
-import { openMoney, type MoneyBilling } from './money-billing.ts'
+import { concurrently, openMoney, type MoneyBilling } from './money-billing.ts'
 import { providers } from './providers.ts'
 
 const both = ['PaymentSucceeded', 'PaymentRefunded']
@@ -10,7 +10,7 @@ const both = ['PaymentSucceeded', 'PaymentRefunded']
 /** A lost callback leaves no payment wrong: whatever a provider knows, reconciliation finds. */
 onPostgres((engine) => {
   for (const [name, start] of providers) {
-    describe(name, () => {
+    describe(name, { concurrency: 1 }, () => {
       let billing: MoneyBilling
       before(async () => {
         billing = await openMoney(engine, await start())
@@ -150,7 +150,7 @@ onPostgres((engine) => {
       })
     })
   }
-})
+}, concurrently)
 
 async function refundedUnheard({ createOpened, provider }: MoneyBilling, sum: bigint) {
   const payment = await createOpened()

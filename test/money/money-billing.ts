@@ -31,6 +31,9 @@ export interface MoneyBilling extends TestBilling {
   pass(payment: Pick<Payment, 'id'>, hours: number): Promise<void>
 }
 
+/** Tests that mostly wait for answers which never come wait at the same time, provider by provider. */
+export const concurrently = { concurrency: 3 }
+
 /** How long a provider may take in these tests. */
 export const answerWithinMs = 1_500
 

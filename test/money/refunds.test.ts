@@ -4,7 +4,7 @@ import { isQuittanceError } from '../../src/kernel/errors.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { onPostgres } from '../support/databases.ts'
 import type { Misbehaviour } from '../providers/provider-stand-in.ts'
-import { openMoney, type MoneyBilling } from './money-billing.ts'
+import { concurrently, openMoney, type MoneyBilling } from './money-billing.ts'
 import { providers } from './providers.ts'
 
 /** How a request can go wrong, and whether the provider has done what it was asked for. */
@@ -19,7 +19,7 @@ const mishaps: readonly (readonly [Misbehaviour, 'done' | 'not done'])[] = [
 
 onPostgres((engine) => {
   for (const [name, start] of providers) {
-    describe(name, () => {
+    describe(name, { concurrency: 1 }, () => {
       let billing: MoneyBilling
       before(async () => {
         billing = await openMoney(engine, await start())
@@ -142,4 +142,4 @@ onPostgres((engine) => {
       })
     })
   }
-})
+}, concurrently)

@@ -37,13 +37,19 @@ export function forEachDatabase(declare: (engine: TestEngine) => void): void {
   onPostgres(declare)
 }
 
-/** Declares tests that only make sense on a PostgreSQL server. */
-export function onPostgres(declare: (engine: TestEngine) => void): void {
+/**
+ * Declares tests that only make sense on a PostgreSQL server. The concurrency is that of its suites,
+ * for those that wait; each has to say that its own tests follow one another.
+ */
+export function onPostgres(
+  declare: (engine: TestEngine) => void,
+  { concurrency = 1 }: { readonly concurrency?: number } = {},
+): void {
   if (serverUrl() === undefined && process.env['CI'] === 'true') {
     throw new Error(`CI needs PostgreSQL: ${whyNoServer()}`)
   }
   const skip = serverUrl() === undefined ? `NO POSTGRESQL: ${whyNoServer()}` : false
-  describe(postgres.name, { skip }, () => declare(postgres))
+  describe(postgres.name, { skip, concurrency }, () => declare(postgres))
 }
 
 function serverUrl(): string | undefined {

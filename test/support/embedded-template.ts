@@ -98,7 +98,7 @@ let compiled: Promise<unknown> | undefined
  * Threads of one process share what they compile of the same bytes for as long as somebody holds
  * it. Otherwise each database that is opened would compile its 9 MB again.
  */
-function holdCompiled(): void {
+export function holdCompiled(): void {
   const file = new URL('pglite.wasm', import.meta.resolve('@electric-sql/pglite'))
   compiled ??= readFile(file).then((bytes) => WebAssembly.compile(bytes))
 }

@@ -90,23 +90,23 @@ async function verify(
 }
 
 /** The sender learns nothing; the log says which check failed. */
-function refuse({ gateway }: RegisteredGateway, reason: string, intake: Intake): Answer {
-  tellOf('callback refused', { gateway: gateway.name, reason }, intake)
+function refuse({ gateway: { name } }: RegisteredGateway, reason: string, intake: Intake): Answer {
+  intake.turnedAway.add(`${name}: ${reason}`, () =>
+    intake.log.warn({ gateway: name, reason }, 'callback refused'),
+  )
   return responses.forbidden
 }
 
 /** Nothing is known against it: the gateway shall come again. */
-function postpone({ gateway }: RegisteredGateway, reason: string, intake: Intake): Answer {
-  tellOf('callback cannot be verified now', { gateway: gateway.name, reason }, intake)
+function postpone(
+  { gateway: { name } }: RegisteredGateway,
+  reason: string,
+  intake: Intake,
+): Answer {
+  intake.turnedAway.add(`${name}: ${reason}`, () =>
+    intake.log.warn({ gateway: name, reason }, 'callback cannot be verified now'),
+  )
   return responses.unavailable
-}
-
-function tellOf(
-  message: string,
-  why: { readonly gateway: string; readonly reason: string },
-  { turnedAway, log }: Intake,
-): void {
-  turnedAway.add(`${why.gateway}: ${why.reason}`, () => log.warn(why, message))
 }
 
 /** The row of an accepted callback. */

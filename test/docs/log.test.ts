@@ -11,7 +11,6 @@ const call = /\blog\.(warn|error|fatal)\(/g
 
 /** Texts that are handed to the log as values: what they say is written elsewhere. */
 const handedOver: Readonly<Record<string, readonly string[]>> = {
-  'src/intake/receive.ts': ['callback refused', 'callback cannot be verified now'],
   'src/billing/settings.ts': ['... of gateway ... is shorter than ... characters'],
   'src/database/embedded/open-embedded.ts': [
     'the data folder ... was open to other users; its mode is 0700 now',

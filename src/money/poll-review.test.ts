@@ -5,7 +5,7 @@ import type { Standing } from '../gateways/operations.ts'
 import { ignoredReasons, type IgnoredReason } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { ignoredResult, type Applied } from '../processing/applied.ts'
-import { reviewOf } from './poll-review.ts'
+import { noteOf, reviewOf } from './poll-review.ts'
 
 const payment = pendingPayment({ gateway: 'x', checkout: 'open' })
 const paid = { ...payment, status: 'paid' } as const
@@ -13,16 +13,17 @@ const standings = ['open', 'settling', 'paid', 'unpaid', 'absent', 'unclear'] as
 
 const unhandled = (reason: IgnoredReason, detail?: string, review = false) =>
   ignoredResult({ type: 'callback', reason, detail, review })
-const recorded = (type: string): Applied => ({
+const recorded = (type: string, review = false): Applied => ({
   kind: 'recorded',
   payment,
-  review: false,
+  review,
   result: { result: 'applied', type },
 })
-const claimed = (type: string): Applied => ({
+const claimed = (type: string, detail?: string): Applied => ({
   kind: 'claim',
   payment,
-  review: false,
+  review: detail !== undefined,
+  ...(detail !== undefined && { detail }),
   type,
   claim: { eventId: 'e', dedupKey: 'k', type: 'PaymentRefunded', subject: { payment } },
 })
@@ -102,4 +103,14 @@ test('a provider that does not know what it has named is asked with other creden
 test('a standing that nobody has decided on is not taken for one of them', () => {
   const standing = 'forgiven' as Standing
   assert.throws(() => reviewOf({ payment, standing, applied: [] }))
+})
+
+test('of what counts the first that is for a person is noted, with what was found', () => {
+  const late = claimed('payment:paid', 'paid_after_cancel')
+  const open = recorded('dispute:open', true)
+  const uncounted = unhandled('no_outcome', 'a word', true)
+  assert.equal(noteOf([uncounted, claimed('payment:paid'), recorded('refund:paid')]), undefined)
+  const note = 'needs a review: payment:paid (paid_after_cancel)'
+  assert.equal(noteOf([uncounted, late, open]), note)
+  assert.equal(noteOf([open, late]), 'needs a review: dispute:open')
 })

@@ -4,7 +4,7 @@ import { pendingPayment } from '../../test/support/pending-payment.ts'
 import type { PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { ignoredResult, type Applied } from './applied.ts'
-import { refundByRelease, released } from './released-money.ts'
+import { refundByRelease, released, reviewRelease } from './released-money.ts'
 
 const charge = pendingPayment({ gateway: 'x', status: 'paid' })
 const application = { gateway: 'x', outcomes: [], cause: 'call', callId: null } as const
@@ -54,6 +54,17 @@ test('no other report means a refund, nor one that was ignored for another reaso
   const result = { result: 'applied', type: 'payment', reason: 'already_paid' } as const
   const other: Applied = { kind: 'recorded', payment: charge, review: false, result }
   assert.equal(refundBy(release, other), undefined)
+})
+
+test('what may not have been this payment’s is for a person, once the payment is paid', () => {
+  const settledBefore = ignoredResult({ type: 'payment', reason: 'already_settled' })
+  const review = (applied: Applied, ifPaid: 'review' | 'refunded', of: Payment = charge) =>
+    reviewRelease({ application, outcome: { ...release, ifPaid } }, applied, of)
+  for (const applied of [overtaken, settledBefore, told]) {
+    assert.deepEqual(review(applied, 'review'), { ...applied, review: true })
+    assert.equal(review(applied, 'refunded'), applied)
+    assert.equal(review(applied, 'review', { ...charge, status: 'canceled' }), applied)
+  }
 })
 
 test('the word by which a result is found again stays as calls have stored it', () => {

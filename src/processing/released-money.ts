@@ -44,5 +44,6 @@ export function reviewRelease(
 function isOvertaken(applied: Applied, { status }: Payment): boolean {
   if (status !== 'paid') return false
   if (applied.kind !== 'ignored') return applied.kind === 'claim'
-  return /^already_(?:paid|settled)$/.test(applied.result.reason)
+  const { reason } = applied.result
+  return reason === 'already_paid' || reason === 'already_settled'
 }

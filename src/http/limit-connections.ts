@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../kernel/log.ts'
 import { tally } from '../kernel/tally.ts'
+import { hoarders } from './held-bytes.ts'
 import {
   openConnections,
   type Connection,
@@ -41,6 +42,15 @@ const notes = {
   hasty: 'connections were closed: they sent too many requests without waiting for an answer',
 } as const
 
+function talliesOf(log: Log, most: number) {
+  const tell = (note: keyof typeof notes) =>
+    tally(({ count, names }) => log.warn({ [note]: count, addresses: names, most }, notes[note]))
+  return { refused: tell('refused'), closed: tell('closed'), hasty: tell('hasty') }
+}
+
+/** At what the bodies hold that have not come whole. */
+const betweenLooks = 250
+
 /**
  * Decides which connections a server takes. Where places run short, of those that keep us waiting
  * (for a request, for the rest of one, for an answer to be read) the one leaves that has done
@@ -54,20 +64,22 @@ export function limitConnections(
   const { most, perAddress } = limits
   const crowdedFrom = Math.floor((most * 3) / 4)
   const connections = openConnections()
-  const tell = (note: keyof typeof notes) =>
-    tally(({ count, names }) => log.warn({ [note]: count, addresses: names, most }, notes[note]))
-  const refused = tell('refused')
-  const closed = tell('closed')
-  const hasty = tell('hasty')
+  const tallies = talliesOf(log, most)
+  const { refused, closed, hasty } = tallies
+  const close = (connection: Connection) => {
+    closed.add(connection.network.name)
+    connections.leave(connection)
+    connection.socket.destroy()
+  }
   /** False where none of these can be made to leave. */
   const takePlaceOf = (open: Iterable<Connection>): boolean => {
     const leaver = connections.keepsUsWaiting(open)
-    if (leaver === undefined) return false
-    closed.add(leaver.network.name)
-    connections.leave(leaver)
-    leaver.socket.destroy()
-    return true
+    if (leaver !== undefined) close(leaver)
+    return leaver !== undefined
   }
+  const hoarding = setInterval(() => {
+    for (const one of hoarders(connections.open)) close(one)
+  }, betweenLooks).unref()
   /** False where nobody can be made to leave. */
   const makePlaceFor = ({ open }: Network): boolean => {
     const count = connections.open.size
@@ -100,9 +112,8 @@ export function limitConnections(
     isWaitingForUs: connections.isWaitingForUs,
     answerDue: connections.answerDue,
     end: () => {
-      refused.end()
-      closed.end()
-      hasty.end()
+      clearInterval(hoarding)
+      for (const one of Object.values(tallies)) one.end()
     },
   }
 }

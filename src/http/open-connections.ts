@@ -20,6 +20,8 @@ export interface Connection {
 interface Exchange {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
+  /** Bytes that had come on its connection by then. */
+  readonly readBefore: number
 }
 
 /** The book of who is connected, who has done nothing for how long, and what is under way. */
@@ -82,7 +84,7 @@ export function openConnections(): OpenConnections {
     begin(incoming, outgoing) {
       const connection = connections.get(incoming.socket)
       if (connection === undefined) return 1
-      const exchange = { incoming, outgoing }
+      const exchange = { incoming, outgoing, readBefore: incoming.socket.bytesRead }
       connection.underWay.push(exchange)
       moved(connection)
       outgoing.once('close', () => end(connection, exchange))

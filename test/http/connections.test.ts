@@ -218,6 +218,37 @@ describe('places for connections', () => {
   })
 })
 
+test('bodies that do not come whole never fill the memory: the first ones are closed', async () => {
+  const { log, logged } = capturedLog()
+  const app = new Hono()
+  app.post('/body', async (c) => c.text(`${(await c.req.text()).length}`))
+  app.onError((_error, c) => c.text('cut short', 400))
+  const server = await listen(app, { host: '127.0.0.1', port: 0, log })
+  const mebibyte = 1024 * 1024
+  const head = (length: number) =>
+    `POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`
+  const small = await connectFrom(server.port, '127.0.0.1', `${head(4)}ab`)
+  const large: Visitor[] = []
+  for (let index = 0; index < 80; index += 1) {
+    const visitor = await connectFrom(server.port, '127.0.0.1', '')
+    visitor.socket.write(head(mebibyte + 1))
+    visitor.socket.write(Buffer.alloc(mebibyte, 'a'))
+    large.push(visitor)
+  }
+  await eventually(async () => large.filter(({ isOpen }) => !isOpen()).length >= 10 || undefined)
+  const isOpen = large.map((one) => one.isOpen())
+  assert.ok(isOpen.filter(Boolean).length >= 60, 'most of them fit')
+  assert.deepEqual(
+    isOpen,
+    isOpen.toSorted((one, other) => Number(one) - Number(other)),
+  )
+  for (const { socket } of [small, ...large.slice(-1)]) socket.write('cd')
+  await eventually(async () => small.text().endsWith('4') || undefined)
+  assert.match(logged.join(''), /"closed":1,"addresses":\{"127\.0\.0\.1":1\}/)
+  for (const { socket } of [small, ...large]) socket.destroy()
+  await server.close(0)
+})
+
 test('serve takes its limits from the environment and from quittance.config', async () => {
   using folder = temporaryFolder()
   writeFileSync(

@@ -1,0 +1,23 @@
+import type { Connection } from './open-connections.ts'
+
+/** Of all bodies that have not come whole: anybody can send so much, and then say nothing. */
+const mostHeldBytes = 64 * 1024 * 1024
+/** Callbacks are smaller: those that come slowly are left in peace. */
+const smallBody = 64 * 1024
+
+/** Whose bodies are too much for the memory, all together: those that begun first. */
+export function hoarders(open: Iterable<Connection>): readonly Connection[] {
+  const holding = Array.from(open, (connection) => ({ connection, bytes: heldBy(connection) }))
+  const large = holding.filter(({ bytes }) => bytes > smallBody)
+  let total = large.reduce((sum, { bytes }) => sum + bytes, 0)
+  return large.flatMap(({ connection, bytes }) => {
+    if (total <= mostHeldBytes) return []
+    total -= bytes
+    return [connection]
+  })
+}
+
+function heldBy({ socket, underWay }: Connection): number {
+  const last = underWay.at(-1)
+  return last === undefined || last.incoming.complete ? 0 : socket.bytesRead - last.readBefore
+}

@@ -4,9 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { test } from 'node:test'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
+import { createProviderApi } from '../../src/gateways/api/provider-api.ts'
 import { listen } from '../../src/http/serve.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import { silentLog } from '../../src/kernel/log.ts'
+import { startStandIn } from '../support/stand-in.ts'
 import { capturedLog, exchange } from './service.ts'
 
 const where = { host: '127.0.0.1', port: 0, log: silentLog }
@@ -132,4 +134,27 @@ test('an app that throws where nothing catches it answers 500 and is logged', as
   assert.deepEqual(await answer.json(), { message: 'internal error' })
   assert.ok(logged.some((line) => line.includes('broken at the root')))
   await server.close(0)
+})
+
+// The server puts its own Request and Response in the place of the global ones.
+test('a process that serves can ask providers', async () => {
+  const listening = await listen(new Hono(), where)
+  const provider = await startStandIn(({ target }) =>
+    target === '/refused'
+      ? { status: 402, body: { error: { code: 'no_funds' } } }
+      : { body: { id: 1 } },
+  )
+  const api = createProviderApi({ title: 'Stripe', base: provider.base })
+  const found = new Map([['id', { number: '1' }]])
+  try {
+    assert.deepEqual(await api.get('found'), found)
+    assert.deepEqual(await api.post('made', { json: {} }), found)
+    const refused = { code: 'provider_refused', providerCode: 'no_funds' }
+    await assert.rejects(api.post('refused', { json: {} }), refused)
+    const body = new Map([['error', new Map([['code', 'no_funds']])]])
+    assert.deepEqual(await api.answer('post', 'refused'), { status: 402, body })
+  } finally {
+    await provider.close()
+    await listening.close(0)
+  }
 })

@@ -13,7 +13,9 @@ export function boundedFetch(tooLong: () => Error): typeof globalThis.fetch {
     // None can be made of what is no status at all; that, too, is a fault of the other side.
     const status = Math.min(response.status, 599)
     const body = response.body.pipeThrough(limitTo(longestReply, tooLong))
-    return new Response(body, { status, statusText, headers })
+    // Its own class: servers such as Hono's replace the global one, by one that ky cannot extend.
+    const Reply = response.constructor as typeof Response
+    return new Reply(body, { status, statusText, headers })
   }
 }
 

@@ -10,6 +10,7 @@ import { maskToken } from '../../src/gateways/signing/token-reference.ts'
 import type { WebhookCall } from '../../src/database/calls.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { newPayment, settled } from '../support/billing.ts'
+import { runHosted } from '../support/command-host.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { runCommand } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -119,7 +120,7 @@ forEachDatabase((engine) => {
         const { body_base64, body_encrypted } = JSON.parse(shown) as Record<string, unknown>
         assert.deepEqual([body_base64, body_encrypted], [null, !!key])
         assertAbsent(await (await service.api('/webhook-calls')).text(), token, 'the list')
-        const command = await runCommand(['calls', 'show', call.id], database)
+        const command = await runHosted(['calls', 'show', call.id], database)
         const printed = [...command.stdout, ...command.stderr].join('\n')
         assert.ok(printed.includes(maskToken(token)), printed)
         assertAbsent(printed, token, 'the output of calls show')
@@ -152,7 +153,7 @@ forEachDatabase((engine) => {
       assert.equal(await statusOf(service, payment), 'paid')
       assert.deepEqual([call.body, call.bodyEncrypted], [null, key !== undefined])
       const shown = await (await service.api(`/webhook-calls/${call.id}`)).text()
-      const command = await runCommand(['calls', 'show', call.id], database)
+      const command = await runHosted(['calls', 'show', call.id], database)
       const places = {
         'the database': await everythingStored(service),
         'the log': service.logged(),
@@ -252,7 +253,7 @@ forEachDatabase((engine) => {
       assert.deepEqual(reasonOf(call), ['unreadable_payload', 'invalid_json'])
       assertAbsent(await everythingStored(service), hidden, 'the database')
       assert.deepEqual(reasonOf(await replay(service, id)), ['unreadable_payload', 'invalid_json'])
-      const { stdout } = await runCommand(['calls', 'show', id], database)
+      const { stdout } = await runHosted(['calls', 'show', id], database)
       assert.match(stdout.join('\n'), /\(unreadable; kept encrypted\)/)
     }
     await using service = await database.open()

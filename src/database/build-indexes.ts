@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
 import type { Database } from './connect.ts'
+import { sqlStateOf } from './failure.ts'
 import { lateIndexes, type LateIndex } from './migrations/late-indexes.ts'
 import type { Tables } from './tables.ts'
 
@@ -33,8 +34,18 @@ export async function buildIndexes(db: Kysely<Tables>, kind: Database['kind']): 
   // Nobody else is there yet; and its one session can have no statement beside a transaction.
   if (kind === 'embedded') return build(db, '')
   while ((await unbuiltIndexes(db)).length > 0) {
-    if (!(await db.transaction().execute((turn) => buildInTurn(db, turn)))) await pause(pauseMs)
+    const building = db.transaction().execute((turn) => buildInTurn(db, turn))
+    if (!(await building.catch(isInTheWay))) await pause(pauseMs)
   }
+}
+
+/**
+ * A build whose process is gone goes on at the server: whoever would drop what it makes waits for it,
+ * and it for him, until the server cuts one of them short (deadlock_detected).
+ */
+function isInTheWay(error: unknown): false {
+  if (sqlStateOf(error) === '40P01') return false
+  throw error
 }
 
 /**

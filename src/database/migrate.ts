@@ -65,8 +65,9 @@ async function openFor<T>(
     lock_timeout: lockTimeout,
   }
   const pool = new pg.Pool({ ...connection, ...limits, max: 2 })
-  // Whoever waits for its answer gets the same error.
+  // Whoever waits for an answer gets the same error; without handlers it would end the process.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   try {
     return await work(db)

@@ -43,7 +43,11 @@ onPostgres((engine) => {
     await db.destroy()
     assert.equal(error, undefined)
   })
+  /** Of transactions that are open. */
+  const held = new Set<pg.PoolClient>()
   after(async () => {
+    // What a failed test left open would keep the rest from ending.
+    for (const client of held) client.release(true)
     await database.close()
     await direct.end()
     await proxy.close()
@@ -53,9 +57,11 @@ onPostgres((engine) => {
   /** A transaction in which a table is read or written. */
   const holding = async (mode: 'access share' | 'row exclusive', table: string) => {
     const client = await direct.connect()
+    held.add(client)
     await client.query(`begin; lock table ${table} in ${mode} mode`)
     return async () => {
       await client.query('commit')
+      held.delete(client)
       client.release()
     }
   }
@@ -69,6 +75,8 @@ onPostgres((engine) => {
     )
     return rows[0]?.pid
   }
+  /** The one that waits for whoever is writing calls. */
+  const building = 'create index .*billing.webhook_calls'
   const dropIndexes = () =>
     direct.query(`drop index billing.payments_subscription_reference,
       billing.webhook_calls_awaiting_also`)
@@ -93,7 +101,7 @@ onPostgres((engine) => {
     await dropIndexes()
     const end = await holding('row exclusive', 'billing.webhook_calls')
     const migrating = migrate(database)
-    await until(() => waits('create index'), { what: 'it waits' })
+    await until(() => waits(building), { what: 'it waits' })
     const calls = createCallStore({ pool: direct, log: silentLog })
     assert.equal(await calls.store(newCall()), 'stored')
     await end()
@@ -106,13 +114,35 @@ onPostgres((engine) => {
     const end = await holding('row exclusive', 'billing.webhook_calls')
     const killed = migrate(database)
     killed.catch(() => {})
-    await until(() => waits('create index'), { what: 'it waits' })
-    await direct.query('select pg_terminate_backend($1)', [await waitingFor('create index')])
+    await until(() => waits(building), { what: 'it waits' })
+    await direct.query('select pg_terminate_backend($1)', [await waitingFor(building)])
     await assert.rejects(killed)
     const [broken] = await unbuiltIndexes(database.db)
     assert.equal(broken?.state, 'broken')
     await end()
     await Promise.all([1, 2, 3].map(() => migrate(database)))
     assert.deepEqual(await unbuiltIndexes(database.db), [])
+  })
+
+  test('a build that goes on without its process is waited for', async () => {
+    await dropIndexes()
+    const end = await holding('row exclusive', 'billing.webhook_calls')
+    const gone = migrate(database)
+    gone.catch(() => {})
+    await until(() => waits(building), { what: 'it waits' })
+    proxy.cut()
+    await assert.rejects(gone)
+    const target = { kind: 'postgres', url: place.url ?? '' } as const
+    const next = connect({ target, log: silentLog, poolSize: 1, applicationName: 'next' })
+    try {
+      const migrating = migrate(next)
+      migrating.catch(() => {})
+      await until(() => waits('drop index'), { what: 'the next one is in its way' })
+      await end()
+      assert.deepEqual(await migrating, [])
+      assert.deepEqual(await unbuiltIndexes(next.db), [])
+    } finally {
+      await next.close()
+    }
   })
 })

@@ -16,8 +16,14 @@ const shares: readonly Share[] = [
   { name: 'http', files: /^test\/http\/(?!connections|throttle|node-handler)/, processes: 2 },
   { name: 'conformance', files: /^test\/conformance\//, processes: 2 },
   { name: 'intake', files: /^test\/intake\/(?!failure|masking)/, processes: 1 },
+  { name: 'faults', files: /^test\/faults\/(?:half-open|interleavings|lost-)/, processes: 1 },
+  {
+    name: 'cli',
+    files: /^test\/(?:cli\/(?:help|tables)|testing\/(?:orders|signed))/,
+    processes: 1,
+  },
   { name: 'docs', files: /^test\/(?:docs|tidy)\//, processes: 1 },
-  { name: 'bad-input', files: /^test\/spec\/(?:bad|stripe)-/, processes: 1 },
+  { name: 'bad-input', files: /^test\/spec\/(?:bad|stripe|case)-/, processes: 1 },
 ]
 
 const declareFiles = new URL('declare-files.ts', import.meta.url).href

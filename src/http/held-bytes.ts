@@ -19,5 +19,7 @@ export function hoarders(open: Iterable<Connection>): readonly Connection[] {
 
 function heldBy({ socket, underWay }: Connection): number {
   const last = underWay.at(-1)
-  return last === undefined || last.incoming.complete ? 0 : socket.bytesRead - last.readBefore
+  // What comes after the answer is thrown away.
+  if (last === undefined || last.incoming.complete || last.outgoing.headersSent) return 0
+  return socket.bytesRead - last.readBefore
 }

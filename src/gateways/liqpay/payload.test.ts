@@ -16,7 +16,7 @@ import {
 } from './fixtures/callbacks.ts'
 import { interpretLiqpay } from './interpret.ts'
 import { liqpay } from './index.ts'
-import { isPaymentId } from './payload.ts'
+import { isOwnPublicKey, isPaymentId } from './payload.ts'
 
 const unreadable = (reason: string) => ({ kind: 'unreadable', reason })
 
@@ -136,4 +136,22 @@ test('the setting of the public key takes one key', () => {
   assert.equal(field?.accepts?.test('sandbox_i48217365001'), true)
   assert.equal(field?.accepts?.test('i1,i2'), false)
   assert.equal(field?.sample?.('mine'), 'sandbox_mine_public_key_of_liqpay')
+})
+
+test('what is written like a private key, 40 letters and digits, is set as no public one', () => {
+  const cases: readonly (readonly [text: string, isPublic: boolean])[] = [
+    ['i12345678901', true],
+    ['sandbox_i12345678901', true],
+    ['', false],
+    ['i1234 5678', false],
+    ['a1B2'.repeat(10), false],
+    [`sandbox_${'a1B2'.repeat(10)}`, false],
+    [`sandbox_sandbox_${'a1B2'.repeat(10)}`, true],
+    ['a'.repeat(39), true],
+    ['a'.repeat(41), true],
+    [`x_${'a'.repeat(40)}`, true],
+    [`${'a'.repeat(40)}_x`, true],
+    [`${'a'.repeat(39)}_`, true],
+  ]
+  for (const [text, isPublic] of cases) assert.equal(isOwnPublicKey(text), isPublic, text)
 })

@@ -22,7 +22,7 @@ export function returnView(payment: Payment, standing: Standing): Promise<Respon
   const bar = html`<div class="bar"></div>`
   const body = html`${news(heading, text, status === 'pending' ? bar : undefined)}
     ${summary(payment)}
-    <div id="next" class="actions">${retry} ${back}</div>`
+    <div id="next" class="actions">${retry}${back}</div>`
   const shown = { title: heading, mark: status, body }
   if (status === 'paid') return page(shown)
   return page({

@@ -24,6 +24,7 @@ p { margin: 0 0 1rem; text-wrap: pretty }
 .small .amount { margin: .25rem 0 1.25rem }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1rem; margin: 0 0 1.25rem;
   padding: 1rem 0; border: solid var(--line); border-width: 1px 0 }
+dl:has(+ .actions:empty) { margin: 0; padding-bottom: 0; border-bottom: 0 }
 dt { color: var(--soft) }
 dd { margin: 0; min-width: 0; overflow: hidden }
 .id { font-size: .875rem; line-height: 1.7; color: var(--soft) }

@@ -79,9 +79,16 @@ onPostgres((engine) => {
   }
   /** The one that waits for whoever is writing calls. */
   const building = 'create index .*billing.webhook_calls'
-  const dropIndexes = () =>
-    direct.query(`drop index billing.payments_subscription_reference,
+  /** A migration that builds the indexes anew, and waits for a transaction that writes calls. */
+  const startBuild = async () => {
+    await direct.query(`drop index billing.payments_subscription_reference,
       billing.webhook_calls_awaiting_also`)
+    const end = await holding('row exclusive', 'billing.webhook_calls')
+    const migrating = migrate(database)
+    migrating.catch(() => {})
+    await until(() => waits(building), { what: 'it waits' })
+    return { migrating, end }
+  }
 
   test('a table that is in use for longer than any wait for it holds up a migration, and fails none', async () => {
     const end = await holding('access share', 'billing.payments')
@@ -100,10 +107,7 @@ onPostgres((engine) => {
   })
 
   test('an index is built beside a transaction that writes, and callbacks beside both', async () => {
-    await dropIndexes()
-    const end = await holding('row exclusive', 'billing.webhook_calls')
-    const migrating = migrate(database)
-    await until(() => waits(building), { what: 'it waits' })
+    const { migrating, end } = await startBuild()
     const calls = createCallStore({ pool: direct, log: silentLog })
     assert.equal(await calls.store(newCall()), 'stored')
     await end()
@@ -112,11 +116,7 @@ onPostgres((engine) => {
   })
 
   test('what is killed half-way leaves an index behind that the next one builds anew, and several take turns', async () => {
-    await dropIndexes()
-    const end = await holding('row exclusive', 'billing.webhook_calls')
-    const killed = migrate(database)
-    killed.catch(() => {})
-    await until(() => waits(building), { what: 'it waits' })
+    const { migrating: killed, end } = await startBuild()
     await direct.query('select pg_terminate_backend($1)', [await waitingFor(building)])
     await assert.rejects(killed)
     const [broken] = await unbuiltIndexes(database.db)
@@ -127,11 +127,7 @@ onPostgres((engine) => {
   })
 
   test('a build that goes on without its process is waited for', async () => {
-    await dropIndexes()
-    const end = await holding('row exclusive', 'billing.webhook_calls')
-    const gone = migrate(database)
-    gone.catch(() => {})
-    await until(() => waits(building), { what: 'it waits' })
+    const { migrating: gone, end } = await startBuild()
     proxy.cut()
     await assert.rejects(gone)
     const target = { kind: 'postgres', url: place.url ?? '' } as const

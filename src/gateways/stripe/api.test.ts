@@ -14,7 +14,7 @@ test('Stripe is asked with the key, the pinned version and the event’s account
   await using api = await startApi({ [path]: intent() })
   await api.interpret(created())
   await api.interpret(created({ account: 'acct_1' }))
-  const [own, connected] = api.standIn.requests
+  const [own, connected] = api.standIn.requests.filter(({ target }) => target === path)
   assert.equal(own?.method, 'GET')
   assert.equal(own?.headers.authorization, `Bearer ${testKey}`)
   assert.equal(own?.headers['stripe-version'], '2026-10-28.endive')
@@ -51,7 +51,7 @@ test('a look-up that fails for a moment is repeated', async () => {
   })
   const [found] = await api.interpret(created())
   assert.partialDeepStrictEqual(found, { payment: { id: paymentId } })
-  assert.deepEqual(api.asked(), [path, path])
+  assert.deepEqual(api.asked().slice(0, 2), [path, path])
 })
 
 test('what Stripe does not know is not there, and that is an answer', async () => {

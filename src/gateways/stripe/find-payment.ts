@@ -1,3 +1,4 @@
+import { isQuittanceError } from '../../kernel/errors.ts'
 import { ignored, type IgnoredOutcome, type PaymentReference } from '../../payments/outcome.ts'
 import type { JsonObject } from '../body/json.ts'
 import { noKey, type StripeApi } from './api.ts'
@@ -8,7 +9,10 @@ export type FoundPayment =
   | {
       readonly ok: true
       readonly payment: PaymentReference
-      /** The intent that took the money, where it was asked for and names the payment itself. */
+      /**
+       * The intent that took the money, where it was asked for and names the payment itself. Not of
+       * an invoice: a payment that is known by that is not known by its intent.
+       */
       readonly intent?: JsonObject | undefined
     }
   | { readonly ok: false; readonly outcome: IgnoredOutcome }
@@ -41,9 +45,24 @@ export async function findPaymentOfCharge(
   api: StripeApi,
 ): Promise<FoundPayment> {
   const intent = charge.get('payment_intent')
-  const found = isId(intent, 'pi_') ? await byIntent(intent, api) : undefined
-  if (found?.ok === true && found.intent !== undefined) return found
-  return statedPayment(charge) ?? found ?? lost('no payment intent')
+  const own = statedPayment(charge)
+  if (!isId(intent, 'pi_')) return own ?? lost('no payment intent')
+  const asked = byIntent(intent, api)
+  const found = await (own === undefined ? asked : unlessRefused(asked, own))
+  return (found.ok && found.intent) || own === undefined ? found : own
+}
+
+/** What is known without it does for what Stripe does not tell this key; an outage is waited for. */
+async function unlessRefused(
+  asked: Promise<FoundPayment>,
+  known: FoundPayment,
+): Promise<FoundPayment> {
+  try {
+    return await asked
+  } catch (error) {
+    if (!isQuittanceError(error) || error.code === 'provider_unreachable') throw error
+    return known
+  }
 }
 
 /** By the object's own metadata, else by its intent; undefined where it has neither. */
@@ -66,26 +85,37 @@ function toFound(reference: ReferenceResult): FoundPayment {
 }
 
 async function byIntent(id: string, api: StripeApi | undefined): Promise<FoundPayment> {
-  const own: FoundPayment = { ok: true, payment: { providerReference: id } }
-  if (api === undefined) return own
+  if (api === undefined) return { ok: true, payment: { providerReference: id } }
   const intent = await api.get(`v1/payment_intents/${id}`)
   const named = intent && statedPayment(intent)
-  if (named !== undefined) return named.ok ? { ...named, intent } : named
-  const invoice = await invoicePaidBy(id, api)
-  return invoice === undefined ? own : { ok: true, payment: { providerReference: invoice } }
+  if (named?.ok === false) return named
+  const asked = byInvoice(id, api, named && { ...named, intent })
+  return named ? unlessRefused(asked, named) : asked
 }
 
-/** Undefined for an intent of no invoice, and of several: which of them is meant is not known. */
-async function invoicePaidBy(intent: string, api: StripeApi): Promise<string | undefined> {
+/** The invoice that an intent has paid, unless the intent names its payment itself. */
+async function byInvoice(
+  intent: string,
+  api: StripeApi,
+  named: (FoundPayment & { readonly ok: true }) | undefined,
+): Promise<FoundPayment> {
+  const invoices = await invoicesPaidBy(intent, api)
+  if (named !== undefined) {
+    return invoices.length === 0 ? named : { ok: true, payment: named.payment }
+  }
+  // Of several, nobody knows which is meant.
+  const [invoice, ...others] = invoices
+  const isKnown = others.length === 0 && isId(invoice, 'in_')
+  return { ok: true, payment: { providerReference: isKnown ? invoice : intent } }
+}
+
+async function invoicesPaidBy(intent: string, api: StripeApi) {
   const payments = await api.list('v1/invoice_payments', {
     'payment[type]': 'payment_intent',
     'payment[payment_intent]': intent,
   })
-  const invoices = payments
-    .filter((payment) => payment.get('status') === 'paid')
-    .map((payment) => payment.get('invoice'))
-  const [invoice, ...others] = new Set(invoices)
-  return others.length === 0 && isId(invoice, 'in_') ? invoice : undefined
+  const paid = payments.filter((payment) => payment.get('status') === 'paid')
+  return [...new Set(paid.map((payment) => payment.get('invoice')))]
 }
 
 function lost(text: string, about: { readonly money?: boolean } = {}): FoundPayment {

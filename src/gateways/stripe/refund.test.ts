@@ -135,9 +135,35 @@ test('with an API key the metadata of the intent name the payment, and it says w
   await using api = await startApi({ '/v1/payment_intents/pi_1': intent() })
   const found = await api.interpret(event('refund.created', refund(dashboard)))
   assert.deepEqual(found, [paidBefore, { ...outcome, ...ofIntent }])
-  assert.deepEqual(api.asked(), ['/v1/payment_intents/pi_1'])
+  assert.deepEqual(api.asked(), ['/v1/payment_intents/pi_1', invoicePaymentsPath])
   assert.deepEqual(await api.interpret(event('refund.created', refund())), [outcome])
-  assert.equal(api.asked().length, 1, 'what the refund says itself is not looked up')
+  assert.equal(api.asked().length, 2, 'what the refund says itself is not looked up')
+})
+
+test('a payment that is known by its invoice is not compared with the intent that paid that', async () => {
+  for (const invoices of [['in_1'], ['in_1', 'in_2']]) {
+    await using api = await startApi({
+      '/v1/payment_intents/pi_1': intent(),
+      [invoicePaymentsPath]: listOf(invoices.map((invoice) => paidInvoice(invoice))),
+    })
+    assert.deepEqual(await api.interpret(event('refund.created', refund(dashboard))), [outcome])
+  }
+})
+
+test('a refund whose charge names the payment counts though Stripe refuses to say more, and waits for an outage', async () => {
+  const own = { metadata: { payment_id: paymentId } }
+  const refunded = event('charge.refunded', charge(own))
+  const replies = (status: number) => ({
+    '/v1/refunds?charge=ch_1&limit=100': listOf([refund(dashboard)]),
+    '/v1/payment_intents/pi_1': intent(dashboard),
+    [invoicePaymentsPath]: () => ({ status, body: {} }),
+  })
+  await using refusing = await startApi(replies(403))
+  assert.deepEqual(await refusing.interpret(refunded), [outcome])
+  await using named = await startApi({ ...replies(403), '/v1/payment_intents/pi_1': intent() })
+  assert.deepEqual(await named.interpret(event('refund.created', refund(dashboard))), [outcome])
+  await using down = await startApi(replies(503))
+  await assert.rejects(down.interpret(refunded), { code: 'provider_unreachable' })
 })
 
 test('an intent that has taken no money says nothing of it', async () => {

@@ -70,3 +70,19 @@ test('hooks of one file are not those of another, and a file that fails is named
     'not ok 3 - src/third.test.mjs',
   ])
 })
+
+test('a process that ends before all of its tests have fails', async () => {
+  const files = {
+    'src/first.test.mjs': "test('first', () => {})",
+    'src/second.test.mjs': "test('second', () => process.exit(0))",
+    'src/third.test.mjs': "test('third', () => { throw new Error('never seen') })",
+  }
+  const ended = await runTogether(files)
+  assert.ok('code' in ended && 'stderr' in ended)
+  const { code, stderr } = ended
+  const unfinished = 'src/second.test.mjs, src/third.test.mjs'
+  assert.deepEqual(
+    { code, stderr },
+    { code: 70, stderr: `ended before its tests had: ${unfinished}\n` },
+  )
+})

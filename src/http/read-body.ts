@@ -67,10 +67,18 @@ function isShort(read: BodyRead, announced = '1'): boolean {
 
 /**
  * Whether a body comes in crumbs: each costs us what a whole request does, and its sender six bytes.
- * Who writes a few at a time is not meant, but nobody writes so on and on.
+ * A callback may be written byte by byte, but nobody writes so on and on.
  */
-function isInCrumbs(chunks: readonly Uint8Array[], length: number): boolean {
-  return chunks.length > 500 + length / 64
+function isInCrumbs(chunks: number, length: number): boolean {
+  return chunks > 2_000 + length / 512
+}
+
+/** As much again as there is: a chunk that is kept as it came costs many times its bytes. */
+function grown(bytes: Uint8Array, length: number): Uint8Array {
+  if (length <= bytes.byteLength) return bytes
+  const larger = new Uint8Array(Math.max(length, bytes.byteLength * 2))
+  larger.set(bytes)
+  return larger
 }
 
 async function readStream(
@@ -79,15 +87,18 @@ async function readStream(
 ): Promise<BodyRead> {
   if (stream === null) return { kind: 'read', bytes: new Uint8Array() }
   const reader = stream.getReader()
-  const chunks: Uint8Array[] = []
+  let bytes: Uint8Array = new Uint8Array()
   let length = 0
-  for (;;) {
+  for (let chunks = 1; ; chunks += 1) {
     const { done, value } = await reader.read()
-    if (done) return { kind: 'read', bytes: new Uint8Array(Buffer.concat(chunks, length)) }
+    if (done) return { kind: 'read', bytes: bytes.slice(0, length) }
+    const before = length
     length += value.byteLength
-    chunks.push(value)
-    if (length <= limit && !isInCrumbs(chunks, length)) continue
-    await reader.cancel()
-    return length > limit ? tooLarge : { kind: 'cut_short' }
+    if (length > limit || isInCrumbs(chunks, length)) {
+      await reader.cancel()
+      return length > limit ? tooLarge : { kind: 'cut_short' }
+    }
+    bytes = grown(bytes, length)
+    bytes.set(value, before)
   }
 }

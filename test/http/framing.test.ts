@@ -211,8 +211,11 @@ describe('the body limit', () => {
     assert.equal(answers[0]?.headers.get('connection'), 'close')
     assert.equal(closed, true)
     const body = await payableBody()
-    const whole = `${crumbs(450)}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+    const whole = `${crumbs(1_000)}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
     assert.equal((await exchange(port, whole, { answers: 1 })).answers[0]?.status, 200)
+    const bytes = Array.from(Buffer.from(await payableBody()).toString('latin1'))
+    const single = `${chunkedHead}${bytes.map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`
+    assert.equal((await exchange(port, single, { answers: 1 })).answers[0]?.status, 200)
   })
 
   test('a sender that goes away in the middle stores nothing and breaks nothing', async () => {

@@ -183,7 +183,11 @@ async function startStripe(data: ProviderData, fields: Fields = {}): Promise<Str
       if (path.startsWith('/v1/setup_intents/')) {
         return { body: { ...setup.data.object, payment_method: intent['payment_method'] } }
       }
-      if (path.startsWith('/v1/invoice_payments')) return { body: isWaiting ? open : payments }
+      // The intent of a checkout, which names its payment, has paid no invoice.
+      const isCheckout = path.includes('[payment_intent]') && !('metadata' in fields)
+      if (path.startsWith('/v1/invoice_payments')) {
+        return { body: isCheckout ? { ...payments, data: [] } : isWaiting ? open : payments }
+      }
       return path.startsWith('/v1/refunds?')
         ? { body: { object: 'list', data: [sample('POST_v1_refunds')], has_more: false } }
         : undefined

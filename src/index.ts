@@ -68,7 +68,7 @@ export type {
 export type { IgnoredReason, OutcomeResult } from './payments/outcome.ts'
 export type { CreateRefundInput } from './money/begin-refund.ts'
 export type { PollResult } from './money/poll-payment.ts'
-export type { CreatePaymentInput } from './processing/payment-input.ts'
+export type { CreatePaymentInput } from './checkout/payment-input.ts'
 export type {
   BoundBilling,
   Listener,
@@ -77,8 +77,8 @@ export type {
   ListenerTransaction,
   QueuedListener,
   QueuedListenerContext,
-} from './processing/listener.ts'
-export type { Worker } from './processing/worker.ts'
+} from './listeners/listener.ts'
+export type { Worker } from './worker/worker.ts'
 export type { CallsQuery, WebhookCall } from './database/calls.ts'
 export type { Delivery, Dispatch, EventRecord, EventsQuery } from './database/events.ts'
 export type { Page, PageQuery } from './database/page.ts'

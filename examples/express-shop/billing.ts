@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { createBilling } from 'quittance'
-import type { Order } from './orders.ts'
 import { product } from './product.ts'
 
 const { BILLING_DATA_DIR, DATABASE_URL, PORT = '3000' } = process.env
@@ -24,7 +23,7 @@ billing.on('PaymentRefunded', async function takeBackOrder({ payment: refund }, 
 })
 
 /** Opens the checkout of an order; where the payer goes. */
-export async function payFor({ id }: Order): Promise<string> {
+export async function payFor(id: string): Promise<string> {
   const payment = await billing.payments.create({
     // Asked for twice, an order has one payment and one checkout.
     id,

@@ -27,7 +27,7 @@ app.get('/', (_request, response) => {
 
 app.post('/orders', async (_request, response) => {
   const order = await addOrder()
-  response.redirect(303, await payFor(order))
+  response.redirect(303, await payFor(order.id))
 })
 
 app.get('/orders/:id', async (request, response) => {

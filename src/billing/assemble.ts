@@ -1,29 +1,22 @@
 import { requireMigrated } from '../database/migrate.ts'
 import type { OpenDatabase } from '../database/open-database.ts'
 import type { AtOnce, AtOnceResult, Intake } from '../intake/receive.ts'
-import { createCallStore, type CallStore } from '../intake/store-calls.ts'
+import { createCallStore } from '../intake/store-calls.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { seconds } from '../kernel/duration.ts'
 import { newUuid, randomFraction } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { tally } from '../kernel/tally.ts'
-import { registerListeners, type ListenerRegistry } from '../processing/listeners.ts'
-import { processCall, type CallResult, type Processing } from '../processing/process-call.ts'
+import { registerListeners, type ListenerRegistry } from '../listeners/listeners.ts'
+import { processCall } from '../processing/process-call.ts'
+import type { CallResult, Processing } from '../processing/context.ts'
 import { databaseQueue } from '../queue/database.ts'
 import type { LeasedCall } from '../queue/lease.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 import { syncQueue } from '../queue/sync.ts'
 import { bindBilling } from './payments.ts'
+import type { Parts } from './parts.ts'
 import type { Settings } from './settings.ts'
-
-/** What exists once the database is open. */
-export interface Parts {
-  readonly open: OpenDatabase
-  readonly queue: QueueConnection
-  readonly calls: CallStore
-  readonly processing: Processing
-  readonly intake: Intake
-}
 
 const postgresListenerBudget = seconds(20)
 /** While a transaction is open on the embedded database, everybody else waits. */

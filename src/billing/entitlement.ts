@@ -1,7 +1,7 @@
 import { makeOnce } from '../kernel/make-once.ts'
 import type { Operating } from '../money/operating.ts'
-import { registerListeners, requireAllListeners } from '../processing/listeners.ts'
-import type { Parts } from './assemble.ts'
+import { registerListeners, requireAllListeners } from '../listeners/listeners.ts'
+import type { Parts } from './parts.ts'
 import { operatingOf } from './payments.ts'
 import type { Settings } from './settings.ts'
 

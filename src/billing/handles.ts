@@ -1,5 +1,5 @@
 import type { Operating } from '../money/operating.ts'
-import { refuseInsideListener } from '../processing/listener-scope.ts'
+import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import type { Runtime } from './runtime.ts'
 
 /** The database for a single statement; refused inside a listener's transaction. */

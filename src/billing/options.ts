@@ -3,7 +3,7 @@ import type { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import type { EventType } from '../events/catalogue.ts'
 import type { Gateway } from '../gateways/gateway.ts'
-import type { Listener, ListenerOptions, QueuedListener } from '../processing/listener.ts'
+import type { Listener, ListenerOptions, QueuedListener } from '../listeners/listener.ts'
 
 /** A listener as a function (its name counts), or with options. */
 export type ListenerEntry<T extends EventType> =

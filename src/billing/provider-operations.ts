@@ -2,7 +2,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { refundPayment } from '../money/refund-payment.ts'
 import { backfill } from '../upkeep/backfill.ts'
 import { reconcile } from '../upkeep/reconcile.ts'
-import { refuseInsideListener } from '../processing/listener-scope.ts'
+import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import {
   readRegistration,
   registerWebhook,

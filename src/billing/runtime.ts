@@ -6,16 +6,17 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { makeOnce } from '../kernel/make-once.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { CreatePaymentInput } from '../processing/payment-input.ts'
-import { refuseInsideListener } from '../processing/listener-scope.ts'
+import type { CreatePaymentInput } from '../checkout/payment-input.ts'
+import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import {
   createListenerRegistry,
   requireName,
   type ListenerRegistry,
   type RegisteredListener,
-} from '../processing/listeners.ts'
-import type { Worker } from '../processing/worker.ts'
-import { assemble, type Parts } from './assemble.ts'
+} from '../listeners/listeners.ts'
+import type { Worker } from '../worker/worker.ts'
+import { assemble } from './assemble.ts'
+import type { Parts } from './parts.ts'
 import { createEntitlement, type Entitlement } from './entitlement.ts'
 import { registerOptionListeners } from './listener-options.ts'
 import type { BillingOptions } from './options.ts'

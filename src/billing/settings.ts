@@ -1,7 +1,7 @@
 import { databaseUrlError } from '../database/database-url.ts'
 import { builtin } from '../gateways/builtin.ts'
 import { credentialWarnings, readCredentials } from '../gateways/credentials.ts'
-import type { Credentials } from '../gateways/gateway.ts'
+import type { Credentials } from '../gateways/credential-fields.ts'
 import { createRegistry, type Registry } from '../gateways/registry.ts'
 import { days, seconds, type Duration } from '../kernel/duration.ts'
 import { readCipher, type Cipher } from '../kernel/encryption.ts'

@@ -1,5 +1,5 @@
 import { QuittanceError } from '../kernel/errors.ts'
-import type { Worker } from '../processing/worker.ts'
+import type { Worker } from '../worker/worker.ts'
 
 /** The workers of one billing, also those that are just starting. */
 export interface Workers {

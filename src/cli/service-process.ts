@@ -1,4 +1,4 @@
-import type { Worker } from '../processing/worker.ts'
+import type { Worker } from '../worker/worker.ts'
 import { describeError } from './describe-error.ts'
 import type { CommandLog } from './log.ts'
 

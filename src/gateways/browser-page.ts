@@ -1,4 +1,4 @@
-import type { Credentials } from './gateway.ts'
+import type { Credentials } from './credential-fields.ts'
 
 /**
  * A page that a gateway wants the payer's browser to open on our side, such as one that loads the

@@ -1,6 +1,7 @@
 import { QuittanceError } from '../kernel/errors.ts'
 import { parseSecrets, type Secret } from '../kernel/secret.ts'
-import type { CredentialField, Credentials, Gateway } from './gateway.ts'
+import type { Gateway } from './gateway.ts'
+import type { CredentialField, Credentials } from './credential-fields.ts'
 
 export interface CredentialOptions {
   /** Production rules: `productionDefault` counts where a field has one. */

@@ -1,8 +1,8 @@
 import type { Duration } from '../kernel/duration.ts'
-import type { Log } from '../kernel/log.ts'
-import type { Secret } from '../kernel/secret.ts'
 import type { Outcome } from '../payments/outcome.ts'
 import type { Payload } from './body/payload.ts'
+import type { CredentialFields, Credentials } from './credential-fields.ts'
+import type { InterpretContext } from './interpret-context.ts'
 import type { Operations } from './operations.ts'
 
 /** A callback as it came in: exact bytes, header names in lower case. */
@@ -31,44 +31,6 @@ export interface Acknowledgment {
   readonly body: string
 }
 
-/** One setting of a gateway, e.g. `signing_secret`. */
-export interface CredentialField {
-  /** Environment variables that carry it; the first is the usual one. */
-  readonly env: readonly string[]
-  /** Never shown; may hold several values separated by commas (rotation). */
-  readonly secret: boolean
-  /** Without it the gateway counts as not configured and rejects every callback. */
-  readonly required: boolean
-  /** A field that makes this required one needless, e.g. a key that can be fetched with a token. */
-  readonly requiredUnless?: string
-  readonly description: string
-  readonly default?: string
-  /** The default under production rules, where it is another. */
-  readonly productionDefault?: string
-  /** `on` or `off`; a required switch that is off leaves the gateway not configured. */
-  readonly isSwitch?: true
-  /** What the setting may hold; anything else stops the start-up with a clear error. */
-  readonly accepts?: {
-    readonly expected: string
-    readonly test: (text: string) => boolean
-  }
-  /** What the provider publishes for tests; refused under production rules, for all know it. */
-  readonly publicValues?: readonly string[]
-  /** A value for tests where not any text will do; another one for each owner. */
-  readonly sample?: (owner: string) => string
-}
-
-/** The settings of a gateway by field name. */
-export type CredentialFields = Readonly<Record<string, CredentialField>>
-
-/** The settings of one gateway as read: secrets wrapped, plain settings as text. */
-export interface Credentials {
-  readonly secrets: Readonly<Record<string, readonly Secret[]>>
-  readonly settings: Readonly<Record<string, string>>
-  /** Every required field is there, and no required switch is off. */
-  readonly configured: boolean
-}
-
 /** What a gateway can do besides taking callbacks. */
 export interface Capabilities {
   readonly checkout: boolean
@@ -89,13 +51,6 @@ export const noCapabilities: Capabilities = {
   registerWebhook: false,
   savedCards: false,
   subscriptions: false,
-}
-
-/** What the interpretation of a stored callback may use. It has no database. */
-export interface InterpretContext {
-  readonly credentials: Credentials
-  readonly log: Log
-  readonly signal: AbortSignal
 }
 
 /** What the account behind the credentials is, where they tell: payments are bound to it. */

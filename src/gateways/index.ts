@@ -13,17 +13,15 @@ export type {
   AccountBinding,
   Acknowledgment,
   Capabilities,
-  CredentialField,
-  CredentialFields,
-  Credentials,
   Gateway,
-  InterpretContext,
   RawRequest,
   SignedCallback,
   Signer,
   SignInput,
   Verdict,
 } from './gateway.ts'
+export type { InterpretContext } from './interpret-context.ts'
+export type { CredentialField, CredentialFields, Credentials } from './credential-fields.ts'
 
 // Reading a body: never throws, and no amount passes through a float.
 export { isJsonObject, numberTextOf, path, textOf } from './body/json.ts'
@@ -67,14 +65,14 @@ export type {
 } from './operations.ts'
 
 export { createProviderApi } from './api/provider-api.ts'
+export type { ProviderApi } from './api/provider-api.ts'
 export type {
   ChangeMethod,
   ProviderAnswer,
-  ProviderApi,
   ProviderApiOptions,
   RequestBody,
   RequestOptions,
-} from './api/provider-api.ts'
+} from './api/exchange.ts'
 export { isHttpUrl } from './is-http-url.ts'
 
 // Saying what a callback states.

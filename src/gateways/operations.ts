@@ -5,7 +5,8 @@ import type { Outcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { BrowserPage } from './browser-page.ts'
-import type { Credentials, InterpretContext } from './gateway.ts'
+import type { InterpretContext } from './interpret-context.ts'
+import type { Credentials } from './credential-fields.ts'
 
 /**
  * What an operation at a provider may use; no transaction is open meanwhile. The signal ends it

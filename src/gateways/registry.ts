@@ -3,7 +3,8 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { builtin } from './builtin.ts'
 import { notConfigured } from './credentials.ts'
 import { descriptorFault } from './descriptor.ts'
-import type { Credentials, Gateway } from './gateway.ts'
+import type { Gateway } from './gateway.ts'
+import type { Credentials } from './credential-fields.ts'
 
 export interface RegisteredGateway {
   readonly gateway: Gateway

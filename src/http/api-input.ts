@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { eventTypes } from '../events/catalogue.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { paymentStatuses } from '../payments/payment.ts'
-import type { CreatePaymentInput } from '../processing/payment-input.ts'
+import type { CreatePaymentInput } from '../checkout/payment-input.ts'
 
 type Schema<T> = z.ZodType<T>
 

@@ -6,7 +6,7 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { largestAmount } from '../kernel/money.ts'
 import type { Payment } from '../payments/payment.ts'
-import { refundRow } from '../processing/refund-row.ts'
+import { refundRow } from '../outcomes/refund-row.ts'
 import { gatewayOf, type Operating } from './operating.ts'
 
 /** What a caller gives to refund a payment. */

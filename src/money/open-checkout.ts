@@ -3,8 +3,8 @@ import { sqlStateOf } from '../database/failure.ts'
 import type { CheckoutOperation, OpenedCheckout } from '../gateways/operations.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
-import { insist } from '../processing/insist.ts'
-import { checkoutRequest } from '../processing/plan-checkout.ts'
+import { insist } from '../queue/insist.ts'
+import { checkoutRequest } from '../checkout/plan-checkout.ts'
 import { askProvider, failureText, gatewayOf, isRefusal, type Operating } from './operating.ts'
 
 /**

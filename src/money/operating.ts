@@ -4,8 +4,8 @@ import type { Duration } from '../kernel/duration.ts'
 import { isQuittanceError, QuittanceError, type ErrorCode } from '../kernel/errors.ts'
 import { within } from '../kernel/within.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { Addresses } from '../processing/plan-checkout.ts'
-import type { Processing } from '../processing/process-call.ts'
+import type { Addresses } from '../checkout/plan-checkout.ts'
+import type { Processing } from '../processing/context.ts'
 
 /** What a provider is asked with, whatever it is asked. */
 export interface Asking {

@@ -4,7 +4,7 @@ import { pendingPayment } from '../../test/support/pending-payment.ts'
 import type { Standing } from '../gateways/operations.ts'
 import { ignoredReasons, type IgnoredReason } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
-import { ignoredResult, type Applied } from '../processing/applied.ts'
+import { ignoredResult, type Applied } from '../outcomes/applied.ts'
 import { noteOf, reviewOf } from './poll-review.ts'
 
 const payment = pendingPayment({ gateway: 'x', checkout: 'open' })

@@ -2,7 +2,7 @@ import type { Standing } from '../gateways/operations.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { IgnoredReason } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { Applied } from '../processing/applied.ts'
+import type { Applied } from '../outcomes/applied.ts'
 
 /** What a poll came to, once its outcomes are applied. */
 export interface Polled {

@@ -3,8 +3,8 @@ import { findPayment } from '../database/payments.ts'
 import type { RefundReply } from '../gateways/operations.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
-import { insist } from '../processing/insist.ts'
-import { requireOperation } from '../processing/plan-checkout.ts'
+import { insist } from '../queue/insist.ts'
+import { requireOperation } from '../checkout/plan-checkout.ts'
 import {
   beginRefund,
   readRefundInput,

@@ -2,10 +2,10 @@ import type { Database } from '../database/connect.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import type { LeasedCall } from '../queue/lease.ts'
-import type { Applied, Subject } from './applied.ts'
-import { requeueSettleableCalls } from './awaiting.ts'
+import type { Applied, Subject } from '../outcomes/applied.ts'
+import { requeueSettleableCalls } from '../outcomes/awaiting.ts'
 import { within } from '../kernel/within.ts'
-import { hasQueuedListener, type Dispatching, type Told } from './tell-listeners.ts'
+import { hasQueuedListener, type Dispatching, type Told } from '../listeners/tell-listeners.ts'
 
 interface Surroundings {
   readonly database: Database

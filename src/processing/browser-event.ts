@@ -3,8 +3,8 @@ import type { EventType } from '../events/catalogue.ts'
 import { browserDedupKey } from '../events/dedup-key.ts'
 import type { Payment } from '../payments/payment.ts'
 import { concludeReport } from './after-commit.ts'
-import type { Processing } from './process-call.ts'
-import { tellListeners } from './tell-listeners.ts'
+import type { Processing } from './context.ts'
+import { tellListeners } from '../listeners/tell-listeners.ts'
 
 /** What a payer's browser did. Nothing of it is verified, and nothing of it changes a payment. */
 export type BrowserEventType = Extract<EventType, 'CheckoutReturned' | 'PaymentLinkOpened'>

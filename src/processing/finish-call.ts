@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import type { CallState, Tables } from '../database/tables.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
 import type { Lease } from '../queue/lease.ts'
-import { needsReview, type Applied } from './applied.ts'
+import { needsReview, type Applied } from '../outcomes/applied.ts'
 
 const leaseLostName = 'LeaseLost'
 

@@ -6,8 +6,14 @@ import { exceptionText } from '../kernel/exception-text.ts'
 import type { Log } from '../kernel/log.ts'
 import { failLease, type LeasedCall } from '../queue/lease.ts'
 import { callAttempts, nextTry } from '../queue/retry.ts'
-import { needsReview, subjectIds, type Application, type Applying, type Claim } from './applied.ts'
-import { applyOutcomes } from './apply-outcomes.ts'
+import {
+  needsReview,
+  subjectIds,
+  type Application,
+  type Applying,
+  type Claim,
+} from '../outcomes/applied.ts'
+import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
 import { leaseLost } from './finish-call.ts'
 
 interface Recording {

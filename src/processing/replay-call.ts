@@ -3,7 +3,7 @@ import { findCall } from '../database/calls.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
-import { requeued } from './awaiting.ts'
+import { requeued } from '../outcomes/awaiting.ts'
 
 /**
  * Puts a finished call back into the queue: the same code runs again, and its claims still hold.

@@ -2,13 +2,13 @@ import { isPassing } from '../database/failure.ts'
 import { mayReturn } from '../queue/retry.ts'
 import { concludeCall } from './after-commit.ts'
 import { isLeaseLost } from './finish-call.ts'
-import { giveBack, leaveToOthers } from './give-back.ts'
-import { isListenerMissing } from './listeners.ts'
-import type { CallResult, InterpretedCall, Processing } from './process-call.ts'
+import { giveBack, leaveToOthers } from '../queue/give-back.ts'
+import { isListenerMissing } from '../listeners/listeners.ts'
+import type { CallResult, InterpretedCall, Processing } from './context.ts'
 import { postponeCall } from './postpone-call.ts'
 import { recordFailure, recordLostTransaction } from './record-failure.ts'
 import { applicationOf, claimsIn, settleIn, type Settled, type Settling } from './settle-in.ts'
-import { isLostByListener } from './tell-listeners.ts'
+import { isLostByListener } from '../listeners/tell-listeners.ts'
 
 /** What calls of a batch came to; those without a result must go on, each by itself. */
 export type BatchResults = ReadonlyMap<InterpretedCall, CallResult>

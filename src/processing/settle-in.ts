@@ -5,12 +5,12 @@ import { assertNever } from '../kernel/errors.ts'
 import { returnLease, type LeasedCall } from '../queue/lease.ts'
 import { mayReturn, returnDelay } from '../queue/retry.ts'
 import type { Committed } from './after-commit.ts'
-import { needsReview, type Application, type Applied, type Claim } from './applied.ts'
-import { applyOutcomes } from './apply-outcomes.ts'
+import { needsReview, type Application, type Applied, type Claim } from '../outcomes/applied.ts'
+import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
 import { finishCalls, leaseLost } from './finish-call.ts'
-import type { InterpretedCall, Processing } from './process-call.ts'
+import type { InterpretedCall, Processing } from './context.ts'
 import { recordFailureIn } from './record-failure.ts'
-import { hasQueuedListener, tellListeners, type Told } from './tell-listeners.ts'
+import { hasQueuedListener, tellListeners, type Told } from '../listeners/tell-listeners.ts'
 
 /** Calls being settled in a transaction that may yet be lost. */
 export interface Settling {

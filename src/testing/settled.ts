@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import type { Worker } from '../processing/worker.ts'
+import type { Worker } from '../worker/worker.ts'
 
 /** How long to wait until all is done, and for what. */
 export interface SettledOptions {

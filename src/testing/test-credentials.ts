@@ -1,6 +1,7 @@
 import type { BillingOptions } from '../billing/options.ts'
 import { builtin } from '../gateways/builtin.ts'
-import type { CredentialField, Gateway } from '../gateways/gateway.ts'
+import type { Gateway } from '../gateways/gateway.ts'
+import type { CredentialField } from '../gateways/credential-fields.ts'
 
 /** The same options with what every gateway needs in order to sign and verify; given ones win. */
 export function withTestCredentials(options: BillingOptions): BillingOptions {

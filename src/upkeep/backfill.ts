@@ -5,7 +5,7 @@ import { hours, minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { newCall, type Intake } from '../intake/receive.ts'
 import type { Operating } from '../money/operating.ts'
-import { lackingCredential } from '../processing/plan-checkout.ts'
+import { lackingCredential } from '../checkout/plan-checkout.ts'
 
 /** Whose events are listed, and since when. */
 export interface BackfillOptions {

@@ -4,7 +4,7 @@ import { QuittanceError } from '../kernel/errors.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { isLocalHost } from '../kernel/local-host.ts'
 import { askProvider, type Asking } from '../money/operating.ts'
-import { lackingCredential, type Addresses } from '../processing/plan-checkout.ts'
+import { lackingCredential, type Addresses } from '../checkout/plan-checkout.ts'
 
 /** What registering is done with: no database. */
 export interface Registering extends Asking {

@@ -6,7 +6,7 @@ import { paymentDedupKey, refundDedupKey } from '../events/dedup-key.ts'
 import { days, minutes } from '../kernel/duration.ts'
 import type { Operating } from '../money/operating.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { Claim } from '../processing/applied.ts'
+import type { Claim } from '../outcomes/applied.ts'
 import { deferDispatch } from '../processing/dispatch.ts'
 
 /** What moved so recently may be about to be dispatched. */

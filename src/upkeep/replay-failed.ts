@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import { requeued } from '../processing/awaiting.ts'
+import { requeued } from '../outcomes/awaiting.ts'
 
 /** Which failed calls and deliveries; all of them if left out. */
 export interface FailedQuery {

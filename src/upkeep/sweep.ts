@@ -4,8 +4,8 @@ import { interval } from '../database/interval.ts'
 import type { Tables } from '../database/tables.ts'
 import { days } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
-import { requeueSettleableCalls } from '../processing/awaiting.ts'
-import { waitingCalls } from '../processing/waiting-calls.ts'
+import { requeueSettleableCalls } from '../outcomes/awaiting.ts'
+import { waitingCalls } from '../outcomes/waiting-calls.ts'
 import { expireLeases, type QueueTable } from '../queue/lease.ts'
 
 const tables: readonly QueueTable[] = ['billing.webhook_calls', 'billing.deliveries']

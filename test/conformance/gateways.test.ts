@@ -10,13 +10,13 @@ import { builtin } from '../../src/gateways/builtin.ts'
 import { notConfigured, readCredentials } from '../../src/gateways/credentials.ts'
 import { descriptorFault } from '../../src/gateways/descriptor.ts'
 import type {
-  Credentials,
   Gateway,
   RawRequest,
   SignedCallback,
   SignInput,
   Verdict,
 } from '../../src/gateways/gateway.ts'
+import type { Credentials } from '../../src/gateways/credential-fields.ts'
 import { createRegistry } from '../../src/gateways/registry.ts'
 import { maskCardData } from '../../src/intake/mask-card-data.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { newUuid } from '../../src/kernel/ids.ts'
-import type { CreatePaymentInput } from '../../src/processing/payment-input.ts'
+import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
 import { openProxied, type ProxiedBilling } from '../intake/proxied.ts'
 import { scriptedGateway, type Script } from '../money/scripted.ts'
 import { onPostgres } from '../support/databases.ts'

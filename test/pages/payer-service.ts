@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BillingOptions } from '../../src/billing/options.ts'
-import type { CreatePaymentInput } from '../../src/processing/payment-input.ts'
+import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
 import type { Gateway } from '../../src/gateways/gateway.ts'
 import type { CheckoutForm } from '../../src/gateways/operations.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { migrate } from '../../src/database/migrate.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { TestBilling as RecordedBilling } from '../../src/testing/index.ts'
-import { requireAllListeners, createListenerRegistry } from '../../src/processing/listeners.ts'
+import { requireAllListeners, createListenerRegistry } from '../../src/listeners/listeners.ts'
 import {
   expireLeases,
   failLease,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Payment } from '../../src/payments/payment.ts'
-import { requeueSettleableCalls } from '../../src/processing/awaiting.ts'
+import { requeueSettleableCalls } from '../../src/outcomes/awaiting.ts'
 import { settled } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { openStated, paid, refund, type StatedBilling } from '../support/stated-billing.ts'

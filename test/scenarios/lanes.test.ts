@@ -5,7 +5,7 @@ import type { Database } from '../../src/database/connect.ts'
 import { hours } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
-import { startLanes, type Lanes, type LanesOptions } from '../../src/processing/lanes.ts'
+import { startLanes, type Lanes, type LanesOptions } from '../../src/worker/lanes.ts'
 import { until } from '../support/billing.ts'
 
 interface Row {

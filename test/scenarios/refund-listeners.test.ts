@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from 'node:test'
 import { sql } from 'kysely'
 import type { BillingEvent, EventOf } from '../../src/events/catalogue.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import type { ListenerContext } from '../../src/processing/listener.ts'
+import type { ListenerContext } from '../../src/listeners/listener.ts'
 import { until } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import {

@@ -4,7 +4,7 @@ import { readCredentials } from '../../src/gateways/credentials.ts'
 import { liqpay } from '../../src/gateways/liqpay/index.ts'
 import type { IgnoredReason } from '../../src/payments/outcome.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import type { CreatePaymentInput } from '../../src/processing/payment-input.ts'
+import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
 import {
   callbackAbout,
   keyOf,

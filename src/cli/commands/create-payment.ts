@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import type { CreatePaymentInput } from '../../processing/payment-input.ts'
+import type { CreatePaymentInput } from '../../checkout/payment-input.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { printJson } from '../output.ts'
 import { printPayment } from '../print-payment.ts'

@@ -1,5 +1,6 @@
 import { credentialWarnings, readCredentials } from '../../gateways/credentials.ts'
-import type { Credentials, Gateway } from '../../gateways/gateway.ts'
+import type { Gateway } from '../../gateways/gateway.ts'
+import type { Credentials } from '../../gateways/credential-fields.ts'
 import { error, ok, warning, type Fault, type Finding } from './finding.ts'
 import { gatewaySecrets, ownSecrets, type SecretText } from './secret-texts.ts'
 import type { Subject } from './subject.ts'

@@ -3,7 +3,7 @@ import { readSettings, type Settings as CheckedOptions } from '../../billing/set
 import { builtin } from '../../gateways/builtin.ts'
 import type { Gateway } from '../../gateways/gateway.ts'
 import type { Registry } from '../../gateways/registry.ts'
-import { createListenerRegistry, type ListenerRegistry } from '../../processing/listeners.ts'
+import { createListenerRegistry, type ListenerRegistry } from '../../listeners/listeners.ts'
 import type { InspectedSettings } from '../env.ts'
 import type { DatabaseState } from './open-for-diagnosis.ts'
 

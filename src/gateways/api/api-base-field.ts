@@ -1,4 +1,4 @@
-import type { CredentialField } from '../gateway.ts'
+import type { CredentialField } from '../credential-fields.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 
 /** The setting `api_base` of a gateway. In tests nobody is asked: nothing listens there. */

@@ -1,6 +1,13 @@
 import pLimit from 'p-limit'
 import type { JsonValue } from '../body/json.ts'
-import type { Exchange } from './reply-to.ts'
+import type {
+  ChangeMethod,
+  Exchange,
+  ProviderAnswer,
+  ProviderApiOptions,
+  RequestBody,
+  RequestOptions,
+} from './exchange.ts'
 
 /** A provider's API: replies as strict JSON, numbers with their source text. */
 export interface ProviderApi {
@@ -27,39 +34,6 @@ export interface ProviderApi {
     path: string,
     options?: RequestOptions & { readonly body?: RequestBody },
   ): Promise<ProviderAnswer>
-}
-
-/** How something is changed at a provider. */
-export type ChangeMethod = 'post' | 'patch' | 'delete'
-
-/** What a provider answered. */
-export interface ProviderAnswer {
-  /** Of HTTP. */
-  readonly status: number
-  /** Undefined where it is no JSON, or too long to be read. */
-  readonly body: JsonValue | undefined
-}
-
-/** What a request carries besides its body. */
-export interface RequestOptions {
-  readonly query?: Readonly<Record<string, string>>
-  /** Beside those of the API; an `Idempotency-Key`, for example. */
-  readonly headers?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal
-}
-
-/** What is sent: as JSON, or as form fields. */
-export type RequestBody =
-  | { readonly json: unknown }
-  | { readonly form: Readonly<Record<string, string>> }
-
-/** Whose API it is, and how it is reached. */
-export interface ProviderApiOptions {
-  /** How messages name the provider. */
-  readonly title: string
-  /** An http(s) URL; paths go below it. */
-  readonly base: string
-  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Requests to one host at the same time; whoever has more waits. */

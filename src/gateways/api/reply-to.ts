@@ -5,21 +5,7 @@ import { numberTextOf, path, textOf, type JsonValue } from '../body/json.ts'
 import { parseJson } from '../body/parse-json.ts'
 import { detail } from '../detail.ts'
 import { boundedFetch, longestReply } from './bounded-fetch.ts'
-import type {
-  ChangeMethod,
-  ProviderAnswer,
-  ProviderApiOptions,
-  RequestBody,
-  RequestOptions,
-} from './provider-api.ts'
-
-/** One request, and whose it is. */
-export interface Exchange extends RequestOptions {
-  readonly options: ProviderApiOptions
-  readonly method: 'get' | ChangeMethod
-  readonly path: string
-  readonly body?: RequestBody
-}
+import type { Exchange, ProviderAnswer } from './exchange.ts'
 
 /** The reply as JSON; undefined for a 404. Errors: see `ProviderApi`. */
 export async function replyTo(exchange: Exchange): Promise<JsonValue | undefined> {

@@ -5,12 +5,11 @@ import {
   plainAcknowledgment,
   smallBody,
   valid,
-  type CredentialFields,
-  type Credentials,
   type Gateway,
   type RawRequest,
   type Verdict,
 } from '../gateway.ts'
+import type { CredentialFields, Credentials } from '../credential-fields.ts'
 import { readFakeCallback } from './callback.ts'
 import { interpretFake } from './interpret.ts'
 import { fakeOperations } from './operations.ts'

@@ -1,6 +1,6 @@
 import { QuittanceError } from '../../kernel/errors.ts'
 import type { Payment } from '../../payments/payment.ts'
-import type { Credentials } from '../gateway.ts'
+import type { Credentials } from '../credential-fields.ts'
 import { invalidReply, type Reply } from './api.ts'
 import { scalarOf, type Fields } from './payload.ts'
 import { isRefusal } from './refusals.ts'

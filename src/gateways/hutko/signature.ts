@@ -1,6 +1,7 @@
 import type { Secret } from '../../kernel/secret.ts'
 import { textOf, type JsonValue } from '../body/json.ts'
-import { invalid, validIn, type Credentials, type RawRequest, type Verdict } from '../gateway.ts'
+import { invalid, validIn, type RawRequest, type Verdict } from '../gateway.ts'
+import type { Credentials } from '../credential-fields.ts'
 import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
 import { decodeCanonicalHex } from '../signing/canonical-hex.ts'
 import { constantTimeEqual } from '../signing/constant-time-equal.ts'

@@ -1,6 +1,6 @@
 import type { Money } from '../../kernel/money.ts'
 import type { Payment } from '../../payments/payment.ts'
-import type { Credentials } from '../gateway.ts'
+import type { Credentials } from '../credential-fields.ts'
 import type { CheckoutForm, CheckoutOperation, CheckoutRequest } from '../operations.ts'
 import { shopOf } from './api.ts'
 import { decimalOf, signData } from './signed-data.ts'

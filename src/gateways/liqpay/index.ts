@@ -5,10 +5,9 @@ import {
   plainAcknowledgment,
   smallBody,
   type AccountBinding,
-  type CredentialFields,
-  type Credentials,
   type Gateway,
 } from '../gateway.ts'
+import type { CredentialFields, Credentials } from '../credential-fields.ts'
 import { defaultApiBase } from './api.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
 import { liqpayCheckout, moneyFault } from './checkout.ts'

@@ -1,13 +1,8 @@
 import { days, type Duration } from '../../kernel/duration.ts'
 import { apiBaseField } from '../api/api-base-field.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
-import {
-  noCapabilities,
-  plainAcknowledgment,
-  smallBody,
-  type CredentialFields,
-  type Gateway,
-} from '../gateway.ts'
+import { noCapabilities, plainAcknowledgment, smallBody, type Gateway } from '../gateway.ts'
+import type { CredentialFields } from '../credential-fields.ts'
 import { interpretMonobank } from './interpret.ts'
 import { monobankOperations } from './operations.ts'
 import { readPublicKeys } from './public-key.ts'

@@ -1,7 +1,8 @@
 import { createPublicKey, sign, type KeyObject } from 'node:crypto'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { findScenario } from '../find-scenario.ts'
-import type { Credentials, SignInput, Signer } from '../gateway.ts'
+import type { SignInput, Signer } from '../gateway.ts'
+import type { Credentials } from '../credential-fields.ts'
 import { readPublicKeys } from './public-key.ts'
 import {
   sampleInvoice,

@@ -1,12 +1,6 @@
 import { seconds, type Duration } from '../../kernel/duration.ts'
-import {
-  invalid,
-  unavailable,
-  valid,
-  type Credentials,
-  type RawRequest,
-  type Verdict,
-} from '../gateway.ts'
+import { invalid, unavailable, valid, type RawRequest, type Verdict } from '../gateway.ts'
+import type { Credentials } from '../credential-fields.ts'
 import type { KeySource } from './fetch-key.ts'
 import { createKeyCache } from './key-cache.ts'
 import { readPublicKeys } from './public-key.ts'

@@ -1,7 +1,7 @@
 import { QuittanceError } from '../../kernel/errors.ts'
 import { createProviderApi, type ProviderApi } from '../api/provider-api.ts'
 import { isJsonObject, path, textOf, type JsonObject, type JsonValue } from '../body/json.ts'
-import type { InterpretContext } from '../gateway.ts'
+import type { InterpretContext } from '../interpret-context.ts'
 
 export const liveApiBase = 'https://api.paddle.com'
 

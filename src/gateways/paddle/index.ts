@@ -5,10 +5,9 @@ import {
   noCapabilities,
   plainAcknowledgment,
   type AccountBinding,
-  type CredentialFields,
-  type Credentials,
   type Gateway,
 } from '../gateway.ts'
+import type { CredentialFields, Credentials } from '../credential-fields.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import { toleranceField } from '../signing/timestamped-signature.ts'
 import { liveApiBase } from './api.ts'

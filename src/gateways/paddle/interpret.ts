@@ -1,7 +1,7 @@
 import { ignored, type Outcome } from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
-import type { InterpretContext } from '../gateway.ts'
+import type { InterpretContext } from '../interpret-context.ts'
 import { paddleApi, type PaddleApi } from './api.ts'
 import { cardDeleted, cardSaved } from './interpret-payment-method.ts'
 import { interpretTransaction } from './interpret-transaction.ts'

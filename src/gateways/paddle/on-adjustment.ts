@@ -1,7 +1,7 @@
 import { isQuittanceError } from '../../kernel/errors.ts'
 import type { Outcome } from '../../payments/outcome.ts'
 import { textOf } from '../body/json.ts'
-import type { InterpretContext } from '../gateway.ts'
+import type { InterpretContext } from '../interpret-context.ts'
 import type { PaddleApi } from './api.ts'
 import { interpretAdjustment } from './interpret-adjustment.ts'
 import { interpretTransaction } from './interpret-transaction.ts'

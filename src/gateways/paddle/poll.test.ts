@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Outcome } from '../../payments/outcome.ts'
-import type { InterpretContext, SignedCallback } from '../gateway.ts'
+import type { SignedCallback } from '../gateway.ts'
+import type { InterpretContext } from '../interpret-context.ts'
 import type { PollReply } from '../operations.ts'
 import {
   adjustment,

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readCredentials } from '../credentials.ts'
-import type { Credentials } from '../gateway.ts'
+import type { Credentials } from '../credential-fields.ts'
 import { officialSignature } from './fixtures/official.ts'
 import { paddle } from './index.ts'
 

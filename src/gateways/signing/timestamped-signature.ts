@@ -1,4 +1,5 @@
-import type { CredentialField, Credentials, RawRequest, Verdict } from '../gateway.ts'
+import type { RawRequest, Verdict } from '../gateway.ts'
+import type { CredentialField, Credentials } from '../credential-fields.ts'
 import { invalid, valid } from '../gateway.ts'
 import { decodeCanonicalHex } from './canonical-hex.ts'
 import { matchesHmacSha256 } from './hmac-sha256.ts'

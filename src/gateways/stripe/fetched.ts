@@ -1,5 +1,5 @@
 import type { Payment } from '../../payments/payment.ts'
-import type { InterpretContext } from '../gateway.ts'
+import type { InterpretContext } from '../interpret-context.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import type { JsonObject } from '../body/json.ts'
 import { openClient, type StripeClient } from './api.ts'

@@ -1,7 +1,7 @@
 import { ignored, type Outcome } from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
-import type { InterpretContext } from '../gateway.ts'
+import type { InterpretContext } from '../interpret-context.ts'
 import { apiVersion, openLookUps, type LookUps } from './api.ts'
 import { onDispute } from './dispute.ts'
 import { intentCanceled, intentFailed, intentSucceeded } from './intent.ts'

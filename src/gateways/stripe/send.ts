@@ -1,5 +1,6 @@
 import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
-import type { ProviderAnswer, ProviderApi } from '../api/provider-api.ts'
+import type { ProviderApi } from '../api/provider-api.ts'
+import type { ProviderAnswer } from '../api/exchange.ts'
 import { isJsonObject, path, textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 

@@ -1,4 +1,5 @@
-import type { Credentials, RawRequest, Verdict } from '../gateway.ts'
+import type { RawRequest, Verdict } from '../gateway.ts'
+import type { Credentials } from '../credential-fields.ts'
 import { verifyTimestamped, type TimestampedScheme } from '../signing/timestamped-signature.ts'
 
 /** The one header under its two names. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Wayforpay } from 'wayforpay-ts-integration'
-import type { Credentials } from '../gateway.ts'
+import type { Credentials } from '../credential-fields.ts'
 import { plainAcknowledgment } from '../gateway.ts'
 import {
   account,

@@ -1,5 +1,6 @@
 import type { Payload } from '../body/payload.ts'
-import { plainAcknowledgment, type Acknowledgment, type Credentials } from '../gateway.ts'
+import { plainAcknowledgment, type Acknowledgment } from '../gateway.ts'
+import type { Credentials } from '../credential-fields.ts'
 import { fieldsOf } from './payload.ts'
 import { authenticate, signTexts } from './signature.ts'
 

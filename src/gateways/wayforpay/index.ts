@@ -1,13 +1,7 @@
 import { days } from '../../kernel/duration.ts'
 import { apiBaseField } from '../api/api-base-field.ts'
-import {
-  noCapabilities,
-  smallBody,
-  type AccountBinding,
-  type CredentialFields,
-  type Credentials,
-  type Gateway,
-} from '../gateway.ts'
+import { noCapabilities, smallBody, type AccountBinding, type Gateway } from '../gateway.ts'
+import type { CredentialFields, Credentials } from '../credential-fields.ts'
 import { bindingOf, testMerchant } from './account.ts'
 import { acknowledge } from './acknowledge.ts'
 import { defaultApiBase } from './api.ts'

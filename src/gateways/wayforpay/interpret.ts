@@ -7,7 +7,7 @@ import {
 } from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
-import type { InterpretContext } from '../gateway.ts'
+import type { InterpretContext } from '../interpret-context.ts'
 import { readSavedCard } from './card.ts'
 import { chargeOf } from './charge.ts'
 import { fieldsOf, readSignedFields } from './payload.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { judgementOf } from '../../../test/support/judgement-of.ts'
-import type { Credentials } from '../gateway.ts'
+import type { Credentials } from '../credential-fields.ts'
 import {
   account,
   approved,

@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import { judgementOf } from '../../../test/support/judgement-of.ts'
 import { Wayforpay } from 'wayforpay-ts-integration'
 import { readCredentials } from '../credentials.ts'
-import type { Credentials, RawRequest } from '../gateway.ts'
+import type { RawRequest } from '../gateway.ts'
+import type { Credentials } from '../credential-fields.ts'
 import {
   account,
   approved,

@@ -4,7 +4,7 @@ import type { EventOf, EventType } from '../events/catalogue.ts'
 import type { Page } from '../database/page.ts'
 import type { PaymentsQuery } from '../database/payments.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { CreatePaymentInput } from './payment-input.ts'
+import type { CreatePaymentInput } from '../checkout/payment-input.ts'
 
 /**
  * The transaction in which the event is claimed: what a listener writes through it commits together

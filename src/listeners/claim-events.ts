@@ -3,7 +3,7 @@ import { missingListeners } from '../database/missing-listeners.ts'
 import type { Tables } from '../database/tables.ts'
 import type { BillingEvent, EventSource } from '../events/catalogue.ts'
 import type { NewId } from '../kernel/ids.ts'
-import { subjectIds, type Claim } from './applied.ts'
+import { subjectIds, type Claim } from '../outcomes/applied.ts'
 import { listenerMissing, type ListenerRegistry } from './listeners.ts'
 
 /** Where an event comes from. */

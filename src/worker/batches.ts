@@ -2,11 +2,11 @@ import { eventTypeOf } from '../events/dedup-key.ts'
 import type { Duration } from '../kernel/duration.ts'
 import { returnLease, type LeasedCall } from '../queue/lease.ts'
 import { returnDelay } from '../queue/retry.ts'
-import { awaitingKey } from './awaiting.ts'
+import { awaitingKey } from '../outcomes/awaiting.ts'
 import { gather } from './gather.ts'
-import type { CallResult, InterpretedCall, Processing, Settle } from './process-call.ts'
-import { settleBatch } from './settle-calls.ts'
-import { hasDirectListener } from './tell-listeners.ts'
+import type { CallResult, InterpretedCall, Processing, Settle } from '../processing/context.ts'
+import { settleBatch } from '../processing/settle-calls.ts'
+import { hasDirectListener } from '../listeners/tell-listeners.ts'
 
 /** Calls in a batch at most; more make its transaction longer, not cheaper. */
 const mostCalls = 100

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../database/connect.ts'
 import type { Log } from '../kernel/log.ts'
-import { releaseLeases, returnLease, type Lease, type QueueTable } from '../queue/lease.ts'
-import { returnDelay } from '../queue/retry.ts'
+import { releaseLeases, returnLease, type Lease, type QueueTable } from './lease.ts'
+import { returnDelay } from './retry.ts'
 
 /** A database that restarts is back by then. */
 const tries = 20

@@ -1,7 +1,8 @@
 import { anyAlone, takeCalls, type LeasedCall } from '../queue/lease.ts'
 import { settleInBatches } from './batches.ts'
 import { startLanes, type Lanes, type LaneTake } from './lanes.ts'
-import { processCall, type Going, type Processing } from './process-call.ts'
+import { processCall } from '../processing/process-call.ts'
+import type { Going, Processing } from '../processing/context.ts'
 import { createSlowGateways } from './slow-gateways.ts'
 
 export interface CallLanesOptions {

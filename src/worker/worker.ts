@@ -3,10 +3,10 @@ import { isQuittanceError } from '../kernel/errors.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 import { anyAlone, takeDeliveries } from '../queue/lease.ts'
 import { startCallLanes } from './call-lanes.ts'
-import { deliver } from './deliver.ts'
+import { deliver } from '../processing/deliver.ts'
 import { startLanes } from './lanes.ts'
-import { requireAllListeners } from './listeners.ts'
-import type { Processing } from './process-call.ts'
+import { requireAllListeners } from '../listeners/listeners.ts'
+import type { Processing } from '../processing/context.ts'
 
 /** Processing under way in this process. */
 export interface Worker {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isPassing } from '../database/failure.ts'
-import { returnDelay } from '../queue/retry.ts'
+import { returnDelay } from './retry.ts'
 
 const tries = 5
 

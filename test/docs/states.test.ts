@@ -9,7 +9,8 @@ import { decideRefund } from '../../src/payments/refund-transition.ts'
 import { decide, type Decision } from '../../src/payments/transition.ts'
 import { pendingPayment } from '../support/pending-payment.ts'
 import { read } from '../tidy/source-files.ts'
-import { codeBlocks, codeIn, namesIn, section, tableRows } from './markdown.ts'
+import { statesUnder } from './diagrams.ts'
+import { codeIn, namesIn, section, tableRows } from './markdown.ts'
 
 const page = { path: 'docs/states.md', text: read('docs/states.md') }
 
@@ -47,18 +48,26 @@ test('docs/states.md shows what the state table decides for every pair', () => {
   assert.deepEqual(rows, decided)
 })
 
-test('the diagram has an arrow for every move, and no other', () => {
-  const diagram = codeBlocks(page).find(({ language }) => language === 'mermaid')
-  const arrows = Array.from(diagram?.code.matchAll(/(\w+) --> (\w+)/g) ?? [], ([, from, to]) => [
-    from,
-    to,
-  ])
+/** The arrows of the diagram under a heading; not the one to where it begins. */
+function drawn(heading: string) {
+  const arrows = statesUnder(page.path, page.text, heading).filter(({ from }) => from !== '[*]')
+  return arrows.map(({ from, to }) => [from, to])
+}
+
+test('the diagram of payments has an arrow for every move, and no other', () => {
   const moves = paymentStatuses.flatMap((status) =>
     statements
       .filter((outcome) => decide({ ...charge, status }, 'fake', outcome).kind === 'move')
       .map((outcome) => [status, outcome.status]),
   )
-  assert.deepEqual(arrows, moves)
+  assert.deepEqual(drawn('Payments'), moves)
+})
+
+test('the diagram of refunds has an arrow for every move, and no other', () => {
+  const moves = paymentStatuses.flatMap((from) =>
+    paymentStatuses.filter((to) => decideRefund(from, to).kind === 'move').map((to) => [from, to]),
+  )
+  assert.deepEqual(drawn('Refunds'), moves)
 })
 
 /** Only money that went back is an event. */

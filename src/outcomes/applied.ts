@@ -6,23 +6,23 @@ import type { IgnoredReason, Outcome, OutcomeResult, PaymentOutcome } from '../p
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
 
-/** What one source says: a stored call, a poll reply. */
-export interface Application {
+/** What one source says: a stored call, a provider that was polled. */
+export interface Report {
   readonly gateway: string
   readonly outcomes: readonly Outcome[]
   readonly cause: Cause
   readonly callId: string | null
 }
 
-/** One statement of a source. */
-export interface Step<Stated extends Outcome = Outcome> {
-  readonly application: Application
+/** One outcome, and the report it stands in. */
+export interface Entry<Stated extends Outcome = Outcome> {
+  readonly report: Report
   readonly outcome: Stated
 }
 
-/** What is stated of a payment, and the payment under its lock. */
-export interface Target {
-  readonly step: Step<PaymentOutcome>
+/** What is reported of a payment, and the payment under its lock. */
+export interface PaymentEntry {
+  readonly entry: Entry<PaymentOutcome>
   readonly payment: Payment
 }
 

@@ -5,10 +5,10 @@ import type { DisputeOutcome } from '../payments/outcome.ts'
 import type { DisputeStatus } from '../payments/dispute.ts'
 import type { Payment } from '../payments/payment.ts'
 import { accountMismatch } from '../payments/transition.ts'
-import { ignoredResult, type Applied, type Step } from './applied.ts'
+import { ignoredResult, type Applied, type Entry } from './applied.ts'
 
 interface DisputeStep {
-  readonly step: Step<DisputeOutcome>
+  readonly entry: Entry<DisputeOutcome>
   /** Its row is locked. */
   readonly charge: Payment
 }
@@ -19,11 +19,11 @@ interface DisputeStep {
  */
 export async function applyDispute(
   db: Kysely<Tables>,
-  { step, charge }: DisputeStep,
+  { entry, charge }: DisputeStep,
   newId: NewId,
 ): Promise<Applied> {
-  const { application, outcome } = step
-  const reason = accountMismatch(charge, application.gateway, outcome)
+  const { report, outcome } = entry
+  const reason = accountMismatch(charge, report.gateway, outcome)
   if (reason !== undefined) {
     return ignoredResult({ type: 'dispute', reason, review: true, payment: charge })
   }
@@ -34,7 +34,7 @@ export async function applyDispute(
     // Late news is no news; but money that is said to be lost after all is for a person.
     return ignoredResult({ ...late, review: status === 'lost' })
   }
-  if (known !== status) await write(db, { step, charge }, newId)
+  if (known !== status) await write(db, { entry, charge }, newId)
   return {
     kind: 'recorded',
     payment: charge,
@@ -61,14 +61,14 @@ async function findStatus(
 
 async function write(
   db: Kysely<Tables>,
-  { step: { application, outcome }, charge }: DisputeStep,
+  { entry: { report, outcome }, charge }: DisputeStep,
   newId: NewId,
 ): Promise<void> {
   const { status, reference, amount = null, currency = null } = outcome
   await sql`
     insert into billing.disputes as known
       (id, payment_id, gateway, provider_reference, status, amount, currency)
-    values (${newId()}::uuid, ${charge.id}::uuid, ${application.gateway}, ${reference}, ${status},
+    values (${newId()}::uuid, ${charge.id}::uuid, ${report.gateway}, ${reference}, ${status},
       ${amount}, ${currency})
     on conflict (payment_id, provider_reference) do update
       set status = excluded.status, updated_at = clock_timestamp(),

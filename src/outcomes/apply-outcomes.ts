@@ -12,92 +12,90 @@ import {
 import type { Payment } from '../payments/payment.ts'
 import {
   ignoredResult,
-  type Application,
+  type Report,
   type Applied,
   type Applying,
-  type Step,
-  type Target,
+  type Entry,
+  type PaymentEntry,
 } from './applied.ts'
 import { applyDispute } from './apply-dispute.ts'
 import { applyPaymentMethod } from './apply-payment-method.ts'
 import { applyPayments } from './apply-payments.ts'
 import { applyRefund } from './apply-refund.ts'
 import { awaitingKey } from './awaiting.ts'
-import { claimOf, findPayments, isPaymentStep, type FoundPayments } from './find-payments.ts'
+import { claimOf, findPayments, isPaymentEntry, type FoundPayments } from './find-payments.ts'
 import { reviewLate } from './late-payments.ts'
 import { reviewRenewals } from './make-renewals.ts'
 import { refundByRelease, reviewRelease } from './released-money.ts'
 import { requeueReleases } from './requeue-releases.ts'
 
-/** What each step came to: an event, several, a change, or nothing. */
-type Results = Map<Step, readonly Applied[]>
+/** What each entry came to: an event, several, a change, or nothing. */
+type Results = Map<Entry, readonly Applied[]>
 
 /**
  * Applies what callbacks say: locks the payments' rows in the order of their ids, decides each
  * outcome by the state table and writes the changes and their history. For payments the number of
  * statements does not grow with that of the outcomes; whatever else callbacks report is rarer and
  * goes one by one. Claims and listeners come after it, in the same transaction. Returns what each
- * outcome of each application came to.
+ * outcome of each report came to.
  */
 export async function applyOutcomes(
   db: Kysely<Tables>,
-  applications: readonly Application[],
+  reports: readonly Report[],
   applying: Applying,
 ): Promise<readonly (readonly Applied[])[]> {
-  const steps = applications.map((application) =>
-    application.outcomes.map((outcome) => ({ application, outcome })),
-  )
-  const found = await findPayments(db, steps.flat(), applying)
-  const results: Results = await applyToPayments(db, steps.flat(), { ...applying, ...found })
-  for (const step of steps.flat().filter(isOtherStep).toSorted(byReference)) {
-    const payment = paymentOf(step, found)
-    results.set(step, await applyOther(db, step, { payment, ...applying }))
+  const entries = reports.map((report) => report.outcomes.map((outcome) => ({ report, outcome })))
+  const found = await findPayments(db, entries.flat(), applying)
+  const results: Results = await applyToPayments(db, entries.flat(), { ...applying, ...found })
+  for (const entry of entries.flat().filter(isOtherEntry).toSorted(byReference)) {
+    const payment = paymentOf(entry, found)
+    results.set(entry, await applyOther(db, entry, { payment, ...applying }))
   }
-  return steps.map((ofOne) =>
-    ofOne.flatMap((step) => (results.get(step) ?? []).map((one) => withStatus(step, one))),
+  return entries.map((ofOne) =>
+    ofOne.flatMap((entry) => (results.get(entry) ?? []).map((one) => withStatus(entry, one))),
   )
 }
 
 /** Of what is not a payment: of a card, of refunds, of disputes, or of nothing that we handle. */
-type OtherStep = Step<Exclude<Outcome, PaymentOutcome>>
+type OtherEntry = Entry<Exclude<Outcome, PaymentOutcome>>
 
-function isOtherStep(step: Step): step is OtherStep {
-  return !isPaymentStep(step)
+function isOtherEntry(entry: Entry): entry is OtherEntry {
+  return !isPaymentEntry(entry)
 }
 
-function paymentOf(step: Step, { payments, ids }: FoundPayments): Payment | undefined {
-  return payments.get(ids.get(step) ?? '')
+function paymentOf(entry: Entry, { payments, ids }: FoundPayments): Payment | undefined {
+  return payments.get(ids.get(entry) ?? '')
 }
 
 /** What is stated of payments, and what follows from it for their refunds and for a person. */
 async function applyToPayments(
   db: Kysely<Tables>,
-  steps: readonly Step[],
+  entries: readonly Entry[],
   { newId, ...found }: FoundPayments & Pick<Applying, 'newId'>,
 ): Promise<Results> {
   const { payments, renewals } = found
-  const stating = steps.filter(isPaymentStep)
-  const targets = stating.flatMap((step): readonly Target[] => {
-    const payment = paymentOf(step, found)
-    return payment === undefined ? [] : [{ step, payment }]
+  const stating = entries.filter(isPaymentEntry)
+  const targets = stating.flatMap((entry): readonly PaymentEntry[] => {
+    const payment = paymentOf(entry, found)
+    return payment === undefined ? [] : [{ entry, payment }]
   })
   const moved = await applyPayments(db, targets, { payments, newId })
   await requeueReleases(db, targets, payments)
   const marked = await reviewRenewals(db, renewals, await reviewLate(db, targets, moved))
   const results: Results = new Map()
-  for (const step of stating) {
-    const told = marked.get(step) ?? renewals.applied.get(step) ?? unknownPayment(step)
-    const charge = paymentOf(step, found)
-    const result = charge ? reviewRelease(step, told, charge) : told
-    const refund = charge && refundByRelease(step, result, charge)
-    const refunds = refund ? await applyRefund(db, { step: refund, charge }, newId) : []
-    results.set(step, refund && result.kind === 'ignored' ? refunds : [result, ...refunds])
+  for (const entry of stating) {
+    const told = marked.get(entry) ?? renewals.applied.get(entry) ?? unknownPayment(entry)
+    const charge = paymentOf(entry, found)
+    const result = charge ? reviewRelease(entry, told, charge) : told
+    const refund = charge && refundByRelease(entry, result, charge)
+    const refunds = refund ? await applyRefund(db, { entry: refund, charge }, newId) : []
+    results.set(entry, refund && result.kind === 'ignored' ? refunds : [result, ...refunds])
   }
   return results
 }
 
 /** What is said of a payment that is not there: it tells whether a person must look for it. */
-function withStatus({ outcome }: Step, applied: Applied): Applied {
+function withStatus({ outcome }: Entry, applied: Applied): Applied {
   if (applied.kind !== 'ignored' || applied.result.reason !== 'unknown_payment') return applied
   const detail = statusOf(outcome)
   return detail === undefined ? applied : { ...applied, result: { detail, ...applied.result } }
@@ -110,35 +108,35 @@ function statusOf(outcome: Outcome): string | undefined {
 }
 
 /** Always the same order, so that two transactions never wait for each other's saved cards. */
-function byReference(a: Step, b: Step): number {
+function byReference(a: Entry, b: Entry): number {
   const [first, second] = [orderOf(a), orderOf(b)]
   // Equal ones stay in the order of their callback.
   return first === second ? 0 : first < second ? -1 : 1
 }
 
-function orderOf({ application: { gateway }, outcome }: Step): string {
+function orderOf({ report: { gateway }, outcome }: Entry): string {
   return outcome.type === 'payment_method' ? `${gateway}/${outcome.reference}` : ''
 }
 
 /** Under the lock of its charge, where it has one; a sum of refunds may come to several changes. */
 async function applyOther(
   db: Kysely<Tables>,
-  step: OtherStep,
+  entry: OtherEntry,
   applying: Applying & { readonly payment: Payment | undefined },
 ): Promise<readonly Applied[]> {
-  const { application, outcome } = step
+  const { report, outcome } = entry
   const { payment, newId } = applying
   switch (outcome.type) {
     case 'payment_method':
       // Signed by the provider, but with a payment that may be anybody's: it waits for ours.
-      if (outcome.payment !== undefined && payment === undefined) return [unknownPayment(step)]
-      return [await applyPaymentMethod(db, { application, outcome }, applying)]
+      if (outcome.payment !== undefined && payment === undefined) return [unknownPayment(entry)]
+      return [await applyPaymentMethod(db, { report, outcome }, applying)]
     case 'refund':
-      if (payment === undefined) return [unknownPayment(step)]
-      return applyRefund(db, { step: { application, outcome }, charge: payment }, newId)
+      if (payment === undefined) return [unknownPayment(entry)]
+      return applyRefund(db, { entry: { report, outcome }, charge: payment }, newId)
     case 'dispute':
-      if (payment === undefined) return [unknownPayment(step)]
-      return [await applyDispute(db, { step: { application, outcome }, charge: payment }, newId)]
+      if (payment === undefined) return [unknownPayment(entry)]
+      return [await applyDispute(db, { entry: { report, outcome }, charge: payment }, newId)]
     case 'ignored':
       return [ignoredReport(outcome, payment)]
     default:
@@ -153,7 +151,7 @@ function ignoredReport(outcome: IgnoredOutcome, payment: Payment | undefined): A
   return ignoredResult({ type: 'callback', reason, detail, review, payment })
 }
 
-function unknownPayment({ application: { gateway }, outcome }: Step): Applied {
+function unknownPayment({ report: { gateway }, outcome }: Entry): Applied {
   const { type, payment } = outcome
   if (payment === undefined || ('id' in payment && !isUuid(payment.id))) {
     return ignoredResult({ type, reason: 'invalid_reference' })

@@ -5,7 +5,7 @@ import { paymentMethodDedupKey, paymentMethodEventType } from '../events/dedup-k
 import type { PaymentMethodOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { accountMismatch } from '../payments/transition.ts'
-import { ignoredResult, type Applied, type Applying, type Step } from './applied.ts'
+import { ignoredResult, type Applied, type Applying, type Entry } from './applied.ts'
 
 interface AttachedTo extends Applying {
   /** What it was saved with, if that is there. */
@@ -15,10 +15,10 @@ interface AttachedTo extends Applying {
 /** Records a card that was saved or removed; its token only encrypted, and only while it is saved. */
 export async function applyPaymentMethod(
   db: Kysely<Tables>,
-  { application, outcome }: Step<PaymentMethodOutcome>,
+  { report, outcome }: Entry<PaymentMethodOutcome>,
   { payment, newId, cipher }: AttachedTo,
 ): Promise<Applied> {
-  const { gateway } = application
+  const { gateway } = report
   const { status, reference, token } = outcome
   const reason = payment && accountMismatch(payment, gateway, outcome)
   if (reason !== undefined) return ignoredResult({ type: 'payment_method', reason, payment })

@@ -5,7 +5,7 @@ import { assertNever } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Decision } from '../payments/transition.ts'
-import { ignoredResult, type Applied, type Step, type Target } from './applied.ts'
+import { ignoredResult, type Applied, type Entry, type PaymentEntry } from './applied.ts'
 import { awaitingKey } from './awaiting.ts'
 import { decideOutcomes, type Decided } from './decide-outcomes.ts'
 import { learnReferences, movePayments } from './move-payments.ts'
@@ -17,34 +17,34 @@ import { released } from './released-money.ts'
  */
 export async function applyPayments(
   db: Kysely<Tables>,
-  targets: readonly Target[],
+  targets: readonly PaymentEntry[],
   { payments, newId }: { readonly payments: Map<string, Payment>; readonly newId: NewId },
-): Promise<ReadonlyMap<Step, Applied>> {
-  const applied = new Map<Step, Applied>()
-  for (const round of inRounds(targets)) {
-    const current = round.map(({ step, payment }) => ({
-      step,
+): Promise<ReadonlyMap<Entry, Applied>> {
+  const applied = new Map<Entry, Applied>()
+  for (const turn of inTurns(targets)) {
+    const current = turn.map(({ entry, payment }) => ({
+      entry,
       payment: payments.get(payment.id) ?? payment,
     }))
-    for (const [{ step }, { result, payment }] of await applyRound(db, current, newId)) {
+    for (const [{ entry }, { result, payment }] of await applyTurn(db, current, newId)) {
       payments.set(payment.id, payment)
-      applied.set(step, result)
+      applied.set(entry, result)
     }
   }
   return applied
 }
 
 /** Outcomes about the same payment follow each other; all others go together. */
-function inRounds(targets: readonly Target[]): readonly (readonly Target[])[] {
-  const rounds: Target[][] = []
+function inTurns(targets: readonly PaymentEntry[]): readonly (readonly PaymentEntry[])[] {
+  const turns: PaymentEntry[][] = []
   const seen = new Map<string, number>()
   for (const target of targets) {
-    const round = seen.get(target.payment.id) ?? 0
-    seen.set(target.payment.id, round + 1)
-    const together = (rounds[round] ??= [])
+    const turn = seen.get(target.payment.id) ?? 0
+    seen.set(target.payment.id, turn + 1)
+    const together = (turns[turn] ??= [])
     together.push(target)
   }
-  return rounds
+  return turns
 }
 
 interface Moved {
@@ -52,15 +52,15 @@ interface Moved {
   readonly payment: Payment
 }
 
-async function applyRound(
+async function applyTurn(
   db: Kysely<Tables>,
-  targets: readonly Target[],
+  targets: readonly PaymentEntry[],
   newId: NewId,
-): Promise<ReadonlyMap<Target, Moved>> {
+): Promise<ReadonlyMap<PaymentEntry, Moved>> {
   const decisions = await decideOutcomes(db, targets)
   const moving = targets.filter((target) => decisions.get(target)?.kind === 'move')
   const moved = await movePayments(db, moving, newId)
-  const applied = new Map<Target, Moved>()
+  const applied = new Map<PaymentEntry, Moved>()
   for (const [target, decision] of decisions) {
     const holds = decision.kind === 'move' || decision.kind === 'confirm'
     const payment = holds ? await current(db, target, moved) : target.payment
@@ -69,7 +69,7 @@ async function applyRound(
   return applied
 }
 
-function toApplied(target: Target, decision: Decided, newId: NewId): Applied {
+function toApplied(target: PaymentEntry, decision: Decided, newId: NewId): Applied {
   switch (decision.kind) {
     case 'move':
     case 'confirm':
@@ -84,21 +84,19 @@ function toApplied(target: Target, decision: Decided, newId: NewId): Applied {
 }
 
 /** What a report of blocked money that is let go is found by, should the payment be paid later. */
-function releaseOf({ step }: Target): string | undefined {
-  return step.outcome.ifPaid === undefined ? undefined : released
+function releaseOf({ entry }: PaymentEntry): string | undefined {
+  return entry.outcome.ifPaid === undefined ? undefined : released
 }
 
 function ignore(
-  target: Target,
+  target: PaymentEntry,
   { reason, review }: Decision & { readonly kind: 'ignore' },
 ): Applied {
-  const { step, payment } = target
-  const { application, outcome } = step
+  const { entry, payment } = target
+  const { report, outcome } = entry
   // The checkout may be on its way into the row: the callback is looked at again when it is there.
   const awaiting =
-    reason === 'checkout_reference_unknown'
-      ? [awaitingKey(application.gateway, outcome.payment)]
-      : []
+    reason === 'checkout_reference_unknown' ? [awaitingKey(report.gateway, outcome.payment)] : []
   const detail = reason === 'already_settled' ? releaseOf(target) : undefined
   return ignoredResult({ type: 'payment', reason, detail, review, payment, awaiting })
 }
@@ -106,7 +104,7 @@ function ignore(
 /** The payment as it stands now, with what this report knows of its ids. */
 async function current(
   db: Kysely<Tables>,
-  target: Target,
+  target: PaymentEntry,
   moved: ReadonlyMap<string, Payment>,
 ): Promise<Payment> {
   return moved.get(target.payment.id) ?? (await learnReferences(db, target))
@@ -119,11 +117,11 @@ interface Marks {
 }
 
 function toClaim(
-  { step, payment }: Target,
+  { entry, payment }: PaymentEntry,
   newId: NewId,
   { superseded = false, review = false, detail }: Marks,
 ): Applied {
-  const { status } = step.outcome
+  const { status } = entry.outcome
   return {
     kind: 'claim',
     type: `payment:${status}`,

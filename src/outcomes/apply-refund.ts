@@ -11,12 +11,12 @@ import type { Payment } from '../payments/payment.ts'
 import { matchRefund, type RefundMatch, type RefundRow } from '../payments/match-refund.ts'
 import { decideRefund } from '../payments/refund-transition.ts'
 import { refundMismatch } from '../payments/transition.ts'
-import { ignoredResult, type Applied, type Step } from './applied.ts'
+import { ignoredResult, type Applied, type Entry } from './applied.ts'
 import { moveRefund } from './move-refund.ts'
 import { refundRow } from './refund-row.ts'
 
 interface RefundStep {
-  readonly step: Step<RefundOutcome>
+  readonly entry: Entry<RefundOutcome>
   /** Its row is locked: whatever is reported of its refunds goes one after the other. */
   readonly charge: Payment
 }
@@ -30,7 +30,7 @@ export async function applyRefund(
   refundStep: RefundStep,
   newId: NewId,
 ): Promise<readonly Applied[]> {
-  const { outcome } = refundStep.step
+  const { outcome } = refundStep.entry
   const applied: Applied[] = []
   for (;;) {
     const one = await applyNext(db, refundStep, newId)
@@ -49,29 +49,29 @@ interface AppliedRefund {
 
 async function applyNext(
   db: Kysely<Tables>,
-  { step, charge }: RefundStep,
+  { entry, charge }: RefundStep,
   newId: NewId,
 ): Promise<AppliedRefund> {
-  const { outcome, application } = step
-  const mismatch = refundMismatch(charge, application.gateway, outcome)
-  if (mismatch !== undefined) return ignore({ step, charge }, mismatch)
+  const { outcome, report } = entry
+  const mismatch = refundMismatch(charge, report.gateway, outcome)
+  if (mismatch !== undefined) return ignore({ entry, charge }, mismatch)
   const rows = await refundsOf(db, charge.id)
   const match = matchRefund(outcome, charge, rows)
   if (match.kind === 'wait') throw underWay(charge)
-  if (match.kind === 'mismatch') return ignore({ step, charge }, match.reason)
-  if (match.kind === 'none') return ignore({ step, charge }, 'no_outcome', false)
-  if (await isTaken(db, { step, charge })) {
-    return ignore({ step, charge }, 'provider_reference_taken')
+  if (match.kind === 'mismatch') return ignore({ entry, charge }, match.reason)
+  if (match.kind === 'none') return ignore({ entry, charge }, 'no_outcome', false)
+  if (await isTaken(db, { entry, charge })) {
+    return ignore({ entry, charge }, 'provider_reference_taken')
   }
   const row =
     match.kind === 'found' ? match.row : await insertRefund(db, charge, { match, newId, outcome })
   const decision = decideRefund(row.refund.status, outcome.status)
   if (decision.kind === 'ignore') {
-    return ignore({ step, charge }, decision.reason, decision.review)
+    return ignore({ entry, charge }, decision.reason, decision.review)
   }
   const refund =
     decision.kind === 'move' || needsReference(row, outcome)
-      ? await moveRefund(db, { step, refund: row.refund, newId })
+      ? await moveRefund(db, { entry, refund: row.refund, newId })
       : row.refund
   const isNew = decision.kind === 'move' || match.kind === 'new'
   const flag = flagOf({ charge, rows, refund, row })
@@ -89,8 +89,8 @@ function needsReference({ refund }: RefundRow, outcome: RefundOutcome): boolean 
 }
 
 /** One refund of the provider's belongs to one charge of ours. */
-async function isTaken(db: Kysely<Tables>, { step, charge }: RefundStep): Promise<boolean> {
-  const { outcome } = step
+async function isTaken(db: Kysely<Tables>, { entry, charge }: RefundStep): Promise<boolean> {
+  const { outcome } = entry
   const reference = refundReferenceOf(outcome)
   if (reference === null) return false
   const { rows } = await sql`
@@ -172,9 +172,9 @@ function toApplied(
 }
 
 function ignore(
-  { step, charge }: RefundStep,
+  { entry, charge }: RefundStep,
   reason: IgnoredReason,
-  review = step.outcome.status === 'paid',
+  review = entry.outcome.status === 'paid',
 ): AppliedRefund {
   const applied = ignoredResult({ type: 'refund', reason, review, payment: charge })
   return { applied, isNew: false }

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { decide, type Decision } from '../payments/transition.ts'
-import type { Target } from './applied.ts'
+import type { PaymentEntry } from './applied.ts'
 import { bindsReferences } from './move-payments.ts'
 
 /**
@@ -13,9 +13,11 @@ export type Decided = Decision | { readonly kind: 'superseded'; readonly review:
 /** The state table, and the two facts that only the database knows. */
 export async function decideOutcomes(
   db: Kysely<Tables>,
-  targets: readonly Target[],
-): Promise<ReadonlyMap<Target, Decided>> {
-  const decisions = new Map<Target, Decided>(targets.map((target) => [target, decideAlone(target)]))
+  targets: readonly PaymentEntry[],
+): Promise<ReadonlyMap<PaymentEntry, Decided>> {
+  const decisions = new Map<PaymentEntry, Decided>(
+    targets.map((target) => [target, decideAlone(target)]),
+  )
   const late = targets.filter(isLate)
   for (const target of await movedByTheirCalls(db, late)) {
     const decision = decisions.get(target)
@@ -31,21 +33,21 @@ export async function decideOutcomes(
   return decisions
 }
 
-function decideAlone({ step, payment }: Target): Decision {
-  return decide(payment, step.application.gateway, step.outcome)
+function decideAlone({ entry, payment }: PaymentEntry): Decision {
+  return decide(payment, entry.report.gateway, entry.outcome)
 }
 
 /** However it is ignored now: a decline has ids of its own, others than those that paid. */
-function isLate({ payment, step }: Target): boolean {
-  return payment.status === 'paid' && step.outcome.status !== 'paid'
+function isLate({ payment, entry }: PaymentEntry): boolean {
+  return payment.status === 'paid' && entry.outcome.status !== 'paid'
 }
 
 /** Declines that their very call had applied: its event may not have been dispatched. */
 async function movedByTheirCalls(
   db: Kysely<Tables>,
-  targets: readonly Target[],
-): Promise<readonly Target[]> {
-  const calls = targets.flatMap(({ step }) => step.application.callId ?? [])
+  targets: readonly PaymentEntry[],
+): Promise<readonly PaymentEntry[]> {
+  const calls = targets.flatMap(({ entry }) => entry.report.callId ?? [])
   if (calls.length === 0) return []
   const { rows } = await sql<{ move: string }>`
     select concat_ws(' ', payment_id, webhook_call_id, to_status) as move
@@ -53,16 +55,16 @@ async function movedByTheirCalls(
     where payment_id = any(${targets.map(({ payment }) => payment.id)}::uuid[])
       and webhook_call_id = any(${calls}::uuid[])`.execute(db)
   const moves = new Set(rows.map(({ move }) => move))
-  return targets.filter(({ payment, step: { application, outcome } }) =>
-    moves.has(`${payment.id} ${application.callId} ${outcome.status}`),
+  return targets.filter(({ payment, entry: { report, outcome } }) =>
+    moves.has(`${payment.id} ${report.callId} ${outcome.status}`),
   )
 }
 
 /** One provider object pays for one payment of ours. */
 async function withTakenReferences(
   db: Kysely<Tables>,
-  targets: readonly Target[],
-): Promise<readonly Target[]> {
+  targets: readonly PaymentEntry[],
+): Promise<readonly PaymentEntry[]> {
   if (targets.length === 0) return []
   const other = sql`
     select from billing.payments as other
@@ -73,8 +75,8 @@ async function withTakenReferences(
       ${targets.map(({ payment }) => payment.id)}::uuid[],
       ${targets.map(({ payment }) => payment.gateway)}::text[],
       ${targets.map(({ payment }) => payment.merchantAccount ?? '')}::text[],
-      ${targets.map(({ step }) => step.outcome.checkoutReference ?? null)}::text[],
-      ${targets.map(({ step }) => step.outcome.providerReference ?? null)}::text[]
+      ${targets.map(({ entry }) => entry.outcome.checkoutReference ?? null)}::text[],
+      ${targets.map(({ entry }) => entry.outcome.providerReference ?? null)}::text[]
     ) as wanted (id, gateway, account, checkout, provider)
     where exists (${other} and other.checkout_reference = wanted.checkout)
       or exists (${other} and other.provider_reference = wanted.provider)`.execute(db)

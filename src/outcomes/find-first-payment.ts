@@ -13,7 +13,7 @@ import {
 } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { accountMismatch } from '../payments/transition.ts'
-import { ignoredResult, type Applied, type Step } from './applied.ts'
+import { ignoredResult, type Applied, type Entry } from './applied.ts'
 import { awaitingKey } from './awaiting.ts'
 
 /** The payment that a renewal renews. */
@@ -33,18 +33,18 @@ export interface FirstPayment {
  */
 export async function findFirstPayment(
   db: Kysely<Tables>,
-  step: Step<PaymentOutcome>,
+  entry: Entry<PaymentOutcome>,
 ): Promise<FirstPayment | Applied> {
-  const { claimed } = step.outcome
-  const found = (await findSubscribed(db, step)) ?? (await findStated(db, step))
+  const { claimed } = entry.outcome
+  const found = (await findSubscribed(db, entry)) ?? (await findStated(db, entry))
   if (found !== undefined) return found
-  if (claimed !== undefined) return findClaimed(db, step, claimed)
-  return ignore(step, 'unknown_payment', { review: false })
+  if (claimed !== undefined) return findClaimed(db, entry, claimed)
+  return ignore(entry, 'unknown_payment', { review: false })
 }
 
 async function findSubscribed(
   db: Kysely<Tables>,
-  { application: { gateway }, outcome }: Step<PaymentOutcome>,
+  { report: { gateway }, outcome }: Entry<PaymentOutcome>,
 ): Promise<FirstPayment | undefined> {
   const { subscriptionReference, merchantAccount } = outcome
   if (subscriptionReference === undefined) return undefined
@@ -55,15 +55,15 @@ async function findSubscribed(
 
 async function findStated(
   db: Kysely<Tables>,
-  step: Step<PaymentOutcome>,
+  entry: Entry<PaymentOutcome>,
 ): Promise<FirstPayment | Applied | undefined> {
-  const { renews, subscriptionReference } = step.outcome
+  const { renews, subscriptionReference } = entry.outcome
   if (renews === undefined || renews === 'subscription') return undefined
   if ('id' in renews && !isUuid(renews.id)) {
-    return ignore(step, 'invalid_reference', { review: false })
+    return ignore(entry, 'invalid_reference', { review: false })
   }
-  const first = await findNamed(db, step, renews)
-  if (first === undefined) return ignore(step, 'unknown_payment', { review: false, until: renews })
+  const first = await findNamed(db, entry, renews)
+  if (first === undefined) return ignore(entry, 'unknown_payment', { review: false, until: renews })
   const known = await findSubscription(db, first.id)
   const isOther = subscriptionReference !== undefined && known !== undefined
   return { first, named: isOther && known !== subscriptionReference ? 'contradicted' : 'stated' }
@@ -72,7 +72,7 @@ async function findStated(
 /** The payment that has this reference. */
 export async function findNamed(
   db: Kysely<Tables>,
-  { application: { gateway }, outcome: { merchantAccount } }: Step<PaymentOutcome>,
+  { report: { gateway }, outcome: { merchantAccount } }: Entry<PaymentOutcome>,
   reference: PaymentReference,
 ): Promise<Payment | undefined> {
   const [id] = await findPaymentIds(db, [{ gateway, reference, merchantAccount }])
@@ -86,22 +86,23 @@ export async function findNamed(
  */
 async function findClaimed(
   db: Kysely<Tables>,
-  step: Step<PaymentOutcome>,
+  entry: Entry<PaymentOutcome>,
   { id, by }: ClaimedReference,
 ): Promise<FirstPayment | Applied> {
-  const { application, outcome } = step
-  if (!isUuid(id)) return ignore(step, 'invalid_reference', { detail: id })
+  const { report, outcome } = entry
+  if (!isUuid(id)) return ignore(entry, 'invalid_reference', { detail: id })
   const first = await findPayment(db, id)
-  if (first === undefined) return ignore(step, 'unknown_payment', { review: false, until: { id } })
-  const mismatch = accountMismatch(first, application.gateway, outcome)
-  if (mismatch !== undefined) return ignore(step, mismatch, { first })
+  if (first === undefined) return ignore(entry, 'unknown_payment', { review: false, until: { id } })
+  const mismatch = accountMismatch(first, report.gateway, outcome)
+  if (mismatch !== undefined) return ignore(entry, mismatch, { first })
   if ((await findSubscription(db, id)) !== undefined) {
-    return ignore(step, 'subscription_mismatch', { first })
+    return ignore(entry, 'subscription_mismatch', { first })
   }
-  if (by !== 'payer' || outcome.status !== 'paid') return ignore(step, 'unknown_payment', { first })
+  if (by !== 'payer' || outcome.status !== 'paid')
+    return ignore(entry, 'unknown_payment', { first })
   return isSameMoney(first, outcome)
     ? { first, named: 'claimed' }
-    : ignore(step, 'amount_mismatch', { first })
+    : ignore(entry, 'amount_mismatch', { first })
 }
 
 /** Whether a renewal takes as much as the first payment did. */
@@ -114,7 +115,7 @@ export function isSameMoney(
 
 /** It may still turn out to be of a subscription of ours: then it is looked at again. */
 function ignore(
-  { application: { gateway }, outcome }: Step<PaymentOutcome>,
+  { report: { gateway }, outcome }: Entry<PaymentOutcome>,
   reason: IgnoredReason,
   found: {
     readonly first?: Payment

@@ -6,28 +6,30 @@ import type { Tables } from '../database/tables.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { Outcome, PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { Applying, Step } from './applied.ts'
+import type { Applying, Entry } from './applied.ts'
 import { makeRenewals, subscriptionsToKeep, type Renewals } from './make-renewals.ts'
 
-/** The payments that steps are about. */
+/** The payments that entries are about. */
 export interface FoundPayments {
   /** Locked, by id. */
   readonly payments: Map<string, Payment>
-  readonly ids: ReadonlyMap<Step, string>
+  readonly ids: ReadonlyMap<Entry, string>
   readonly renewals: Renewals
 }
 
 /** Finds them, makes those of renewals, and locks them in the order of their ids. */
 export async function findPayments(
   db: Kysely<Tables>,
-  steps: readonly Step[],
+  entries: readonly Entry[],
   { newId, gateways }: Pick<Applying, 'newId' | 'gateways'>,
 ): Promise<FoundPayments> {
-  const ids = new Map(await idsOf(db, steps))
-  const renewing = steps.filter(isPaymentStep).filter(({ outcome }) => outcome.renews !== undefined)
-  const known = new Set<Step>(renewing.filter((step) => ids.has(step)))
+  const ids = new Map(await idsOf(db, entries))
+  const renewing = entries
+    .filter(isPaymentEntry)
+    .filter(({ outcome }) => outcome.renews !== undefined)
+  const known = new Set<Entry>(renewing.filter((entry) => ids.has(entry)))
   const renewals = await makeRenewals(db, renewing, { newId, gateways, known })
-  for (const [step, id] of renewals.ids) ids.set(step, id)
+  for (const [entry, id] of renewals.ids) ids.set(entry, id)
   const keeping = subscriptionsToKeep(renewals)
   const payments = await lockPayments(db, [...new Set([...ids.values(), ...keeping.keys()])])
   for (const [id, subscription] of keeping) await keepSubscription(db, id, subscription)
@@ -37,24 +39,24 @@ export async function findPayments(
 /** Ids of the payments that the outcomes name, as far as they name one that may be there. */
 async function idsOf(
   db: Kysely<Tables>,
-  steps: readonly Step[],
-): Promise<readonly (readonly [Step, string])[]> {
-  const naming = steps.flatMap((step) => {
-    const reference = step.outcome.payment
-    return reference === undefined ? [] : [{ step, reference }]
+  entries: readonly Entry[],
+): Promise<readonly (readonly [Entry, string])[]> {
+  const naming = entries.flatMap((entry) => {
+    const reference = entry.outcome.payment
+    return reference === undefined ? [] : [{ entry, reference }]
   })
   const found = await findPaymentIds(
     db,
-    naming.map(({ step: { application, outcome }, reference }) => ({
-      gateway: application.gateway,
+    naming.map(({ entry: { report, outcome }, reference }) => ({
+      gateway: report.gateway,
       reference,
       claimed: claimOf(outcome),
       merchantAccount: outcome.type === 'ignored' ? undefined : outcome.merchantAccount,
     })),
   )
-  return naming.flatMap(({ step }, index) => {
+  return naming.flatMap(({ entry }, index) => {
     const id = found[index]
-    return isUuid(id) ? [[step, id] as const] : []
+    return isUuid(id) ? [[entry, id] as const] : []
   })
 }
 
@@ -65,6 +67,6 @@ export function claimOf(outcome: Outcome): string | undefined {
   return outcome.claimed?.id
 }
 
-export function isPaymentStep(step: Step): step is Step<PaymentOutcome> {
-  return step.outcome.type === 'payment'
+export function isPaymentEntry(entry: Entry): entry is Entry<PaymentOutcome> {
+  return entry.outcome.type === 'payment'
 }

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import type { Applied, Step, Target } from './applied.ts'
+import type { Applied, Entry, PaymentEntry } from './applied.ts'
 
 /**
  * The results with what a person should look at: a report that may not hold any more has paid what
@@ -8,13 +8,13 @@ import type { Applied, Step, Target } from './applied.ts'
  */
 export async function reviewLate(
   db: Kysely<Tables>,
-  targets: readonly Target[],
-  applied: ReadonlyMap<Step, Applied>,
-): Promise<ReadonlyMap<Step, Applied>> {
+  targets: readonly PaymentEntry[],
+  applied: ReadonlyMap<Entry, Applied>,
+): Promise<ReadonlyMap<Entry, Applied>> {
   const canceling = new Set(targets.filter(cancels).map(({ payment }) => payment.id))
   const doubtful = targets.filter(
-    ({ step, payment }) =>
-      step.outcome.ifCanceled === 'review' &&
+    ({ entry, payment }) =>
+      entry.outcome.ifCanceled === 'review' &&
       (/^(?:canceled|paid)$/.test(payment.status) || canceling.has(payment.id)),
   )
   if (doubtful.length === 0) return applied
@@ -24,16 +24,16 @@ export async function reviewLate(
       and from_status = 'canceled' and to_status = 'paid'`.execute(db)
   const late = new Map(rows.map(({ id, call }) => [id, call]))
   const marked = new Map(applied)
-  for (const { step, payment } of doubtful) {
-    const result = applied.get(step)
-    const isOwn = late.get(payment.id) === step.application.callId
+  for (const { entry, payment } of doubtful) {
+    const result = applied.get(entry)
+    const isOwn = late.get(payment.id) === entry.report.callId
     if (result?.kind !== 'claim' || !isOwn) continue
-    marked.set(step, { ...result, review: true, detail: 'paid_after_cancel' })
+    marked.set(entry, { ...result, review: true, detail: 'paid_after_cancel' })
   }
   return marked
 }
 
 /** What was pending, or declined, when it was reported as paid is canceled by the same batch at most. */
-function cancels({ step }: Target): boolean {
-  return step.outcome.status === 'canceled'
+function cancels({ entry }: PaymentEntry): boolean {
+  return entry.outcome.status === 'canceled'
 }

@@ -3,7 +3,7 @@ import { insertRenewal, readStatuses } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import type { PaymentOutcome } from '../payments/outcome.ts'
 import { accountMismatch } from '../payments/transition.ts'
-import { ignoredResult, type Applied, type Applying, type Step } from './applied.ts'
+import { ignoredResult, type Applied, type Applying, type Entry } from './applied.ts'
 import {
   findFirstPayment,
   findNamed,
@@ -14,11 +14,11 @@ import {
 /** What is known of charges that renew others. */
 export interface Renewals {
   /** The payments of those that had none. */
-  readonly ids: ReadonlyMap<Step, string>
+  readonly ids: ReadonlyMap<Entry, string>
   /** Those that could not be made. */
-  readonly applied: ReadonlyMap<Step, Applied>
+  readonly applied: ReadonlyMap<Entry, Applied>
   /** What each of the others renews. */
-  readonly firsts: ReadonlyMap<Step, FirstPayment>
+  readonly firsts: ReadonlyMap<Entry, FirstPayment>
 }
 
 type Making = Pick<Applying, 'newId' | 'gateways'>
@@ -30,30 +30,30 @@ type Making = Pick<Applying, 'newId' | 'gateways'>
  */
 export async function makeRenewals(
   db: Kysely<Tables>,
-  steps: readonly Step<PaymentOutcome>[],
-  { known, ...making }: Making & { readonly known: ReadonlySet<Step> },
+  entries: readonly Entry<PaymentOutcome>[],
+  { known, ...making }: Making & { readonly known: ReadonlySet<Entry> },
 ): Promise<Renewals> {
-  const ids = new Map<Step, string>()
-  const applied = new Map<Step, Applied>()
-  const firsts = new Map<Step, FirstPayment>()
-  for (const step of steps.toSorted(byReference)) {
-    const found = await findFirstPayment(db, step)
-    if ('first' in found) firsts.set(step, found)
-    if (known.has(step)) continue
-    const made = 'first' in found ? await makeRenewal(db, step, { ...found, ...making }) : found
-    if (typeof made === 'string') ids.set(step, made)
-    else applied.set(step, refused(step, made))
+  const ids = new Map<Entry, string>()
+  const applied = new Map<Entry, Applied>()
+  const firsts = new Map<Entry, FirstPayment>()
+  for (const entry of entries.toSorted(byReference)) {
+    const found = await findFirstPayment(db, entry)
+    if ('first' in found) firsts.set(entry, found)
+    if (known.has(entry)) continue
+    const made = 'first' in found ? await makeRenewal(db, entry, { ...found, ...making }) : found
+    if (typeof made === 'string') ids.set(entry, made)
+    else applied.set(entry, refused(entry, made))
   }
   return { ids, applied, firsts }
 }
 
 /** Always the same order, so that two transactions never wait for each other's new rows. */
-function byReference(a: Step<PaymentOutcome>, b: Step<PaymentOutcome>): number {
+function byReference(a: Entry<PaymentOutcome>, b: Entry<PaymentOutcome>): number {
   return JSON.stringify(a.outcome.payment) < JSON.stringify(b.outcome.payment) ? -1 : 1
 }
 
 /** Throws where the provider knows more and could not be asked: the call is tried again. */
-function refused({ outcome: { unanswered } }: Step<PaymentOutcome>, applied: Applied): Applied {
+function refused({ outcome: { unanswered } }: Entry<PaymentOutcome>, applied: Applied): Applied {
   if (unanswered !== undefined && applied.payment === undefined) throw unanswered
   return applied
 }
@@ -61,21 +61,21 @@ function refused({ outcome: { unanswered } }: Step<PaymentOutcome>, applied: App
 /** The id of the payment. */
 async function makeRenewal(
   db: Kysely<Tables>,
-  step: Step<PaymentOutcome>,
+  entry: Entry<PaymentOutcome>,
   { first, newId, gateways }: FirstPayment & Making,
 ): Promise<string | Applied> {
-  const { application, outcome } = step
+  const { report, outcome } = entry
   const { amount, currency, payment: reference } = outcome
   const ignoring = { type: 'payment', review: outcome.status === 'paid', payment: first } as const
-  const reason = accountMismatch(first, application.gateway, outcome)
+  const reason = accountMismatch(first, report.gateway, outcome)
   if (reason !== undefined) return ignoredResult({ ...ignoring, reason })
   if (amount === undefined || currency === undefined || 'id' in reference) {
     return ignoredResult({ ...ignoring, reason: 'amount_mismatch' })
   }
-  const isAskedAfter = gateways.find(application.gateway)?.gateway.pollsRenewals === true
+  const isAskedAfter = gateways.find(report.gateway)?.gateway.pollsRenewals === true
   await insertRenewal(db, first, { id: newId(), amount, currency, ...reference, isAskedAfter })
   // Another report of the same charge may have been first.
-  const made = await findNamed(db, step, reference)
+  const made = await findNamed(db, entry, reference)
   if (made === undefined) throw new Error(`renewal of ${first.id} was not written`)
   return made.id
 }
@@ -102,22 +102,22 @@ export function subscriptionsToKeep({ firsts }: Renewals): ReadonlyMap<string, s
 export async function reviewRenewals(
   db: Kysely<Tables>,
   { firsts }: Renewals,
-  applied: ReadonlyMap<Step, Applied>,
-): Promise<ReadonlyMap<Step, Applied>> {
+  applied: ReadonlyMap<Entry, Applied>,
+): Promise<ReadonlyMap<Entry, Applied>> {
   const ids = [...firsts.values()].map(({ first }) => first.id)
   const statuses = await readStatuses(db, [...new Set(ids)])
   const marked = new Map(applied)
-  for (const [step, found] of firsts) {
-    const result = applied.get(step)
+  for (const [entry, found] of firsts) {
+    const result = applied.get(entry)
     if (result?.kind !== 'claim') continue
     const isPaid = statuses.get(found.first.id) === 'paid'
-    const detail = isPaid ? oddityOf(step, found) : 'first_payment_unpaid'
-    if (detail !== undefined) marked.set(step, { ...result, review: true, detail })
+    const detail = isPaid ? oddityOf(entry, found) : 'first_payment_unpaid'
+    if (detail !== undefined) marked.set(entry, { ...result, review: true, detail })
   }
   return marked
 }
 
-function oddityOf({ outcome }: Step, { first, named }: FirstPayment): string | undefined {
+function oddityOf({ outcome }: Entry, { first, named }: FirstPayment): string | undefined {
   if (outcome.type !== 'payment' || outcome.status !== 'paid') return undefined
   if (named === 'contradicted') return 'another_subscription'
   return isSameMoney(first, outcome) ? undefined : 'renewal_money_differs'

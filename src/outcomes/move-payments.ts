@@ -5,7 +5,7 @@ import type { PaymentsTable, Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { chargedAsIs, type PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { Target } from './applied.ts'
+import type { PaymentEntry } from './applied.ts'
 
 /**
  * Moves the payments and writes their history; returns them by id. The same rules as the state
@@ -14,7 +14,7 @@ import type { Target } from './applied.ts'
  */
 export async function movePayments(
   db: Kysely<Tables>,
-  targets: readonly Target[],
+  targets: readonly PaymentEntry[],
   newId: NewId,
 ): Promise<ReadonlyMap<string, Payment>> {
   if (targets.length === 0) return new Map()
@@ -45,21 +45,21 @@ export async function movePayments(
     )
     select * from moved`.execute(db)
   const moved = new Map(rows.map((row) => [row.id, toPayment(row)]))
-  for (const { payment, step } of targets) {
+  for (const { payment, entry } of targets) {
     if (moved.has(payment.id)) continue
-    throw new Error(`payment ${payment.id} refused to become ${step.outcome.status}`)
+    throw new Error(`payment ${payment.id} refused to become ${entry.outcome.status}`)
   }
   return moved
 }
 
-function statedBy(targets: readonly Target[], newId: NewId) {
-  const outcomes = targets.map(({ step }) => step.outcome)
+function statedBy(targets: readonly PaymentEntry[], newId: NewId) {
+  const outcomes = targets.map(({ entry }) => entry.outcome)
   const paid = (reference: string | undefined, index: number) =>
     outcomes[index]?.status === 'paid' ? (reference ?? null) : null
   return sql`select * from unnest(
     ${targets.map(({ payment }) => payment.id)}::uuid[],
     ${targets.map(({ payment }) => payment.status)}::text[],
-    ${targets.map(({ step }) => step.application.gateway)}::text[],
+    ${targets.map(({ entry }) => entry.report.gateway)}::text[],
     ${outcomes.map((outcome) => outcome.status)}::text[],
     ${outcomes.map((outcome) => outcome.amount ?? null)}::bigint[],
     ${outcomes.map((outcome) => outcome.currency ?? null)}::text[],
@@ -68,8 +68,8 @@ function statedBy(targets: readonly Target[], newId: NewId) {
     ${outcomes.map((outcome, index) => paid(outcome.providerReference, index))}::text[],
     ${outcomes.map((outcome, index) => paid(begunBy(outcome), index))}::text[],
     ${targets.map(() => newId())}::uuid[],
-    ${targets.map(({ step }) => step.application.cause)}::text[],
-    ${targets.map(({ step }) => step.application.callId)}::uuid[]
+    ${targets.map(({ entry }) => entry.report.cause)}::text[],
+    ${targets.map(({ entry }) => entry.report.callId)}::uuid[]
   ) as stated (id, from_status, gateway, to_status, amount, currency, as_charged, checkout,
     provider, subscription, transition_id, cause, call_id)`
 }
@@ -80,8 +80,8 @@ function begunBy({ renews, subscriptionReference }: PaymentOutcome): string | un
 }
 
 /** Whether a paid outcome knows an id of the provider's that the payment does not have yet. */
-export function bindsReferences({ payment, step }: Target): boolean {
-  const { status, checkoutReference, providerReference } = step.outcome
+export function bindsReferences({ payment, entry }: PaymentEntry): boolean {
+  const { status, checkoutReference, providerReference } = entry.outcome
   if (status !== 'paid') return false
   return (
     (payment.checkoutReference === null && checkoutReference !== undefined) ||
@@ -90,14 +90,14 @@ export function bindsReferences({ payment, step }: Target): boolean {
 }
 
 /** A second callback about the same charge may know an id that the first did not. */
-export async function learnReferences(db: Kysely<Tables>, target: Target): Promise<Payment> {
-  const { payment, step } = target
-  const subscription = begunBy(step.outcome)
-  if (step.outcome.status === 'paid' && subscription !== undefined) {
+export async function learnReferences(db: Kysely<Tables>, target: PaymentEntry): Promise<Payment> {
+  const { payment, entry } = target
+  const subscription = begunBy(entry.outcome)
+  if (entry.outcome.status === 'paid' && subscription !== undefined) {
     await keepSubscription(db, payment.id, subscription)
   }
   if (!bindsReferences(target)) return payment
-  const { checkoutReference = null, providerReference = null } = step.outcome
+  const { checkoutReference = null, providerReference = null } = entry.outcome
   const row = await db
     .updateTable('billing.payments')
     .set({

@@ -4,10 +4,10 @@ import type { PaymentsTable, Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { refundReferenceOf, type RefundOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { Step } from './applied.ts'
+import type { Entry } from './applied.ts'
 
 interface Moving {
-  readonly step: Step<RefundOutcome>
+  readonly entry: Entry<RefundOutcome>
   readonly refund: Payment
   readonly newId: NewId
 }
@@ -18,9 +18,9 @@ interface Moving {
  */
 export async function moveRefund(
   db: Kysely<Tables>,
-  { step, refund, newId }: Moving,
+  { entry, refund, newId }: Moving,
 ): Promise<Payment> {
-  const { outcome, application } = step
+  const { outcome, report } = entry
   const reference = refundReferenceOf(outcome)
   const { rows } = await sql<Selectable<PaymentsTable>>`
     with moved as (
@@ -34,8 +34,8 @@ export async function moveRefund(
     ), history as (
       insert into billing.payment_transitions
         (id, payment_id, payment_type, from_status, to_status, cause, webhook_call_id)
-      select ${newId()}::uuid, id, type, ${refund.status}, status, ${application.cause},
-        ${application.callId}::uuid
+      select ${newId()}::uuid, id, type, ${refund.status}, status, ${report.cause},
+        ${report.callId}::uuid
       from moved where status <> ${refund.status}
     )
     select * from moved`.execute(db)

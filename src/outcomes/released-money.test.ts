@@ -7,7 +7,7 @@ import { ignoredResult, type Applied } from './applied.ts'
 import { refundByRelease, released, reviewRelease } from './released-money.ts'
 
 const charge = pendingPayment({ gateway: 'x', status: 'paid' })
-const application = { gateway: 'x', outcomes: [], cause: 'call', callId: null } as const
+const report = { gateway: 'x', outcomes: [], cause: 'call', callId: null } as const
 const release: PaymentOutcome = {
   type: 'payment',
   payment: { id: charge.id },
@@ -23,13 +23,13 @@ const told: Applied = {
   claim: { eventId: 'e', dedupKey: 'k', type: 'PaymentCanceled', subject: { payment: charge } },
 }
 const refundBy = (outcome: PaymentOutcome, applied: Applied = overtaken, of: Payment = charge) =>
-  refundByRelease({ application, outcome }, applied, of)
+  refundByRelease({ report, outcome }, applied, of)
 
 test('money that is let go of a payment that is paid went back whole', () => {
   const whole = { type: 'refund', status: 'paid', payment: { id: charge.id } }
   const expected = { ...whole, refundedTotal: 4999n, currency: 'USD' }
   for (const applied of [overtaken, told]) {
-    assert.deepEqual(refundBy(release, applied), { application, outcome: expected })
+    assert.deepEqual(refundBy(release, applied), { report, outcome: expected })
   }
   const stated = { amount: 0n, currency: 'EUR', merchantAccount: 'shop', live: false }
   assert.deepEqual(refundBy({ ...release, ...stated })?.outcome, {
@@ -59,7 +59,7 @@ test('no other report means a refund, nor one that was ignored for another reaso
 test('what may not have been this payment’s is for a person, once the payment is paid', () => {
   const settledBefore = ignoredResult({ type: 'payment', reason: 'already_settled' })
   const review = (applied: Applied, ifPaid: 'review' | 'refunded', of: Payment = charge) =>
-    reviewRelease({ application, outcome: { ...release, ifPaid } }, applied, of)
+    reviewRelease({ report, outcome: { ...release, ifPaid } }, applied, of)
   for (const applied of [overtaken, settledBefore, told]) {
     assert.deepEqual(review(applied, 'review'), { ...applied, review: true })
     assert.equal(review(applied, 'refunded'), applied)

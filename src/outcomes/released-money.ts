@@ -1,6 +1,6 @@
 import type { PaymentOutcome, RefundedTotalOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { Applied, Step } from './applied.ts'
+import type { Applied, Entry } from './applied.ts'
 
 /** Detail of a result: blocked money was let go, of a payment that nobody had paid by then. */
 export const released = 'released'
@@ -10,14 +10,14 @@ export const released = 'released'
  * of it went back. Undefined for every other report.
  */
 export function refundByRelease(
-  { application, outcome }: Step<PaymentOutcome>,
+  { report, outcome }: Entry<PaymentOutcome>,
   applied: Applied,
   charge: Payment,
-): Step<RefundedTotalOutcome> | undefined {
+): Entry<RefundedTotalOutcome> | undefined {
   if (outcome.ifPaid !== 'refunded' || !isOvertaken(applied, charge)) return undefined
   const { merchantAccount, live, amount, currency } = outcome
   return {
-    application,
+    report,
     outcome: {
       type: 'refund',
       status: 'paid',
@@ -32,7 +32,7 @@ export function refundByRelease(
 
 /** The result, for a person where blocked money was let go that may not have been this payment's. */
 export function reviewRelease(
-  { outcome }: Step<PaymentOutcome>,
+  { outcome }: Entry<PaymentOutcome>,
   applied: Applied,
   charge: Payment,
 ): Applied {

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { Target } from './applied.ts'
+import type { PaymentEntry } from './applied.ts'
 import { requeued } from './awaiting.ts'
 import { released } from './released-money.ts'
 
@@ -12,7 +12,7 @@ import { released } from './released-money.ts'
  */
 export async function requeueReleases(
   db: Kysely<Tables>,
-  targets: readonly Target[],
+  targets: readonly PaymentEntry[],
   payments: ReadonlyMap<string, Payment>,
 ): Promise<void> {
   const late = targets.flatMap(({ payment: { id, status } }) =>

@@ -1,8 +1,7 @@
 import { exceptionText } from '../kernel/exception-text.ts'
-import type { Outcome } from '../payments/outcome.ts'
 import type { Cause } from '../payments/payment.ts'
 import { callAttempts, nextTry } from '../queue/retry.ts'
-import type { Applied, Application, Claim } from '../outcomes/applied.ts'
+import type { Applied, Claim, Report } from '../outcomes/applied.ts'
 import { concludeReport } from './after-commit.ts'
 import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
 import { deferDispatch, type Deferral } from './dispatch.ts'
@@ -13,11 +12,9 @@ import { claimsIn } from './settle-in.ts'
 import { isLostByListener, tellListeners, type Told } from '../listeners/tell-listeners.ts'
 
 /** What was learnt of payments by other means than a callback. */
-export interface Report {
-  readonly gateway: string
-  readonly outcomes: readonly Outcome[]
+export interface ProviderReport extends Omit<Report, 'callId'> {
   readonly cause: Exclude<Cause, 'call'>
-  /** Of what queued listeners are told by. */
+  /** Of the deliveries to queued listeners. */
   readonly queue: string
 }
 
@@ -28,21 +25,22 @@ export interface Report {
  * answered is kept, and whoever has every listener tells of it. Returns what each outcome came to.
  * Rejects where the database stays away, having changed nothing: to report once more is safe.
  */
-export function applyReport(report: Report, processing: Processing): Promise<readonly Applied[]> {
-  const application = { ...report, callId: null }
-  return insist(() => applyOnce(report, application, processing), processing.random)
+export function applyReport(
+  report: ProviderReport,
+  processing: Processing,
+): Promise<readonly Applied[]> {
+  return insist(() => applyOnce(report, processing), processing.random)
 }
 
 async function applyOnce(
-  report: Report,
-  application: Application,
+  report: ProviderReport,
   processing: Processing,
 ): Promise<readonly Applied[]> {
   let lost: readonly Claim[] = []
   let result: { readonly applied: readonly Applied[]; readonly told: Told }
   try {
     result = await processing.database.transaction(async (transaction) => {
-      const [applied = []] = await applyOutcomes(transaction.db, [application], processing)
+      const [applied = []] = await applyOutcomes(transaction.db, [withoutCall(report)], processing)
       const claims = claimsIn(applied)
       lost = claims
       const source = { cause: report.cause, callId: null, queue: report.queue } as const
@@ -59,7 +57,7 @@ async function applyOnce(
     })
   } catch (error) {
     if (!isLostByListener(error) && !isListenerMissing(error)) throw error
-    result = await applyWithout(application, { report, error, lost }, processing)
+    result = await applyWithout(report, { error, lost }, processing)
   }
   concludeReport(report, processing, result)
   return result.applied
@@ -70,17 +68,13 @@ async function applyOnce(
  * the same.
  */
 async function applyWithout(
-  application: Application,
-  {
-    report,
-    error,
-    lost,
-  }: { readonly report: Report; readonly error: unknown; readonly lost: readonly Claim[] },
+  report: ProviderReport,
+  { error, lost }: { readonly error: unknown; readonly lost: readonly Claim[] },
   processing: Processing,
 ): Promise<{ readonly applied: readonly Applied[]; readonly told: Told }> {
   const told = { kind: 'failed', listener: '', error } as const
   const applied = await processing.database.transaction(async ({ db }) => {
-    const [again = []] = await applyOutcomes(db, [application], processing)
+    const [again = []] = await applyOutcomes(db, [withoutCall(report)], processing)
     // What a listener has committed by itself is told again, to every listener.
     const ids = lost.map(({ eventId }) => eventId)
     if (ids.length > 0) await db.deleteFrom('billing.events').where('id', 'in', ids).execute()
@@ -93,14 +87,22 @@ async function applyWithout(
   return { applied, told }
 }
 
+function withoutCall(report: ProviderReport): Report {
+  return { ...report, callId: null }
+}
+
 /** No attempt was made. */
-function leftToOthers({ cause, queue }: Report, error: unknown, { log }: Processing): Deferral {
+function leftToOthers(
+  { cause, queue }: ProviderReport,
+  error: unknown,
+  { log }: Processing,
+): Deferral {
   log.warn({ err: error }, 'an event is left to a process with every listener')
   return { cause, queue, attempts: 0, after: 0, exception: null }
 }
 
 function afterFailure(
-  { cause, queue }: Report,
+  { cause, queue }: ProviderReport,
   { listener, error }: Told & { readonly kind: 'failed' },
   { scrub, log }: Processing,
 ): Deferral {

@@ -9,7 +9,7 @@ import { callAttempts, nextTry } from '../queue/retry.ts'
 import {
   needsReview,
   subjectIds,
-  type Application,
+  type Report,
   type Applying,
   type Claim,
 } from '../outcomes/applied.ts'
@@ -59,7 +59,7 @@ export async function recordLostTransaction(
   recording: Recording & Applying,
   lost: {
     readonly error: unknown
-    readonly application: Application
+    readonly report: Report
     readonly claims: readonly Claim[]
   },
 ): Promise<'failed'> {
@@ -67,7 +67,7 @@ export async function recordLostTransaction(
   for (let tries = 1; ; tries += 1) {
     try {
       await recording.database.transaction(async ({ db }) => {
-        const [applied = []] = await applyOutcomes(db, [lost.application], recording)
+        const [applied = []] = await applyOutcomes(db, [lost.report], recording)
         await sql`delete from billing.events where id = any(${eventIds}::uuid[])`.execute(db)
         const paymentId = paymentIdIn(lost.claims)
         const failure = { error: lost.error, paymentId, review: needsReview(applied) }

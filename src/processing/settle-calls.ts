@@ -7,7 +7,7 @@ import { isListenerMissing } from '../listeners/listeners.ts'
 import type { CallResult, InterpretedCall, Processing } from './context.ts'
 import { postponeCall } from './postpone-call.ts'
 import { recordFailure, recordLostTransaction } from './record-failure.ts'
-import { applicationOf, claimsIn, settleIn, type Settled, type Settling } from './settle-in.ts'
+import { reportOf, claimsIn, settleIn, type Settled, type Settling } from './settle-in.ts'
 import { isLostByListener } from '../listeners/tell-listeners.ts'
 
 /** What calls of a batch came to; those without a result must go on, each by itself. */
@@ -137,10 +137,10 @@ async function transactionLost(
   const isReturnable = (error: unknown) => isPassing(error) && mayReturn(call)
   let { error } = lost
   if (!isLeaseLost(error) && !isReturnable(error)) {
-    const application = applicationOf(interpreted)
+    const report = reportOf(interpreted)
     const claims = claimsIn(lost.applied)
     try {
-      return await recordLostTransaction(call, processing, { error, application, claims })
+      return await recordLostTransaction(call, processing, { error, report, claims })
     } catch (second) {
       error = second
     }

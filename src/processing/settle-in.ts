@@ -5,7 +5,7 @@ import { assertNever } from '../kernel/errors.ts'
 import { returnLease, type LeasedCall } from '../queue/lease.ts'
 import { mayReturn, returnDelay } from '../queue/retry.ts'
 import type { Committed } from './after-commit.ts'
-import { needsReview, type Application, type Applied, type Claim } from '../outcomes/applied.ts'
+import { needsReview, type Report, type Applied, type Claim } from '../outcomes/applied.ts'
 import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
 import { finishCalls, leaseLost } from './finish-call.ts'
 import type { InterpretedCall, Processing } from './context.ts'
@@ -58,7 +58,7 @@ async function tellParts(
   processing: Processing,
 ): Promise<readonly Part[]> {
   const { batch } = settling
-  const applied = await applyOutcomes(transaction.db, batch.map(applicationOf), processing)
+  const applied = await applyOutcomes(transaction.db, batch.map(reportOf), processing)
   settling.applied = applied
   const claims = batch.map(({ call }, index) => {
     const source = { cause: 'call', callId: call.id, queue: call.queue } as const
@@ -101,7 +101,7 @@ async function endPart(
   }
 }
 
-export function applicationOf({ call, outcomes }: InterpretedCall): Application {
+export function reportOf({ call, outcomes }: InterpretedCall): Report {
   return { gateway: call.gateway, outcomes, cause: 'call', callId: call.id }
 }
 

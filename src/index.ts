@@ -16,6 +16,7 @@ export type {
   BackfillResult,
   BillingCore,
   BrowserEventType,
+  CallDetails,
   CheckoutForm,
   EndpointFault,
   FailedQuery,
@@ -80,7 +81,8 @@ export type {
 } from './listeners/listener.ts'
 export type { Worker } from './worker/worker.ts'
 export type { CallsQuery, WebhookCall } from './database/calls.ts'
-export type { Delivery, Dispatch, EventRecord, EventsQuery } from './database/events.ts'
+export type { DeferredEvent } from './database/deferred-events.ts'
+export type { Delivery, EventRecord, EventsQuery } from './database/events.ts'
 export type { Page, PageQuery } from './database/page.ts'
 export type { PaymentsQuery, PaymentTransition } from './database/payments.ts'
 export type { CallState, DeliveryState } from './database/tables.ts'

@@ -1,5 +1,6 @@
 import type { BillingCore, Readiness } from './types.ts'
 import { findCall, listCalls } from '../database/calls.ts'
+import { listDeferredEventsOfCall } from '../database/deferred-events.ts'
 import { listEvents } from '../database/events.ts'
 import { migrate } from '../database/migrate.ts'
 import { receive, type IncomingCall, type Intake } from '../intake/receive.ts'
@@ -96,7 +97,8 @@ function callOperations(runtime: Runtime): BillingCore['calls'] {
   return {
     get: async (id) => {
       const db = await handle(runtime, 'billing.calls.get')
-      return isUuid(id) ? findCall(db, id) : undefined
+      const call = isUuid(id) ? await findCall(db, id) : undefined
+      return call && { ...call, deferredEvents: await listDeferredEventsOfCall(db, call) }
     },
     list: async (query = {}) => listCalls(await handle(runtime, 'billing.calls.list'), query),
     replay: async (id) => {

@@ -1,5 +1,6 @@
+import { listDeferredEvents } from '../database/deferred-events.ts'
 import { listDisputes } from '../database/disputes.ts'
-import { listDispatches, listEvents } from '../database/events.ts'
+import { listEvents } from '../database/events.ts'
 import { listPaymentMethods } from '../database/payment-methods.ts'
 import {
   findPayment,
@@ -32,11 +33,11 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
       const db = await handle(runtime, 'billing.payments.get')
       const payment = isUuid(id) ? await findPayment(db, id) : undefined
       if (payment === undefined) return undefined
-      const [transitions, events, dispatches, refunds, disputes, paymentMethods] =
+      const [transitions, events, deferredEvents, refunds, disputes, paymentMethods] =
         await Promise.all([
           listTransitions(db, id),
           listEvents(db, { paymentId: id, limit: 100 }),
-          listDispatches(db, id),
+          listDeferredEvents(db, id),
           listRefunds(db, id),
           listDisputes(db, id),
           listPaymentMethods(db, id),
@@ -45,7 +46,7 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
         ...payment,
         transitions,
         events: events.data.toReversed(),
-        dispatches,
+        deferredEvents,
         refunds,
         disputes,
         paymentMethods,

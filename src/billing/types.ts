@@ -1,5 +1,6 @@
 import type { CallsQuery, WebhookCall } from '../database/calls.ts'
-import type { Dispatch, EventRecord, EventsQuery } from '../database/events.ts'
+import type { DeferredEvent } from '../database/deferred-events.ts'
+import type { EventRecord, EventsQuery } from '../database/events.ts'
 import type { Page } from '../database/page.ts'
 import type { PaymentsQuery, PaymentTransition } from '../database/payments.ts'
 import type { EventType } from '../events/catalogue.ts'
@@ -50,12 +51,18 @@ export interface GatewayDescription {
 export interface PaymentDetails extends Payment {
   readonly transitions: readonly PaymentTransition[]
   readonly events: readonly EventRecord[]
-  /** Events that wait for another try of their listeners, or have failed for good. */
-  readonly dispatches: readonly Dispatch[]
+  /** Events, also of its refunds, that wait for another try of their listeners, or have failed. */
+  readonly deferredEvents: readonly DeferredEvent[]
   readonly refunds: readonly Payment[]
   readonly disputes: readonly Dispute[]
   /** What was saved with this payment. */
   readonly paymentMethods: readonly PaymentMethod[]
+}
+
+/** A stored callback with what came of it. */
+export interface CallDetails extends WebhookCall {
+  /** Of what it moved: events that wait for another try of their listeners, or have failed. */
+  readonly deferredEvents: readonly DeferredEvent[]
 }
 
 /** What part of the work a process takes on. */
@@ -150,13 +157,14 @@ export interface BillingCore {
   }
   readonly calls: {
     /** Undefined for an id that no stored call has. */
-    get(id: string): Promise<WebhookCall | undefined>
+    get(id: string): Promise<CallDetails | undefined>
     /** Newest first. Error: cursor_invalid. */
     list(query?: CallsQuery): Promise<Page<WebhookCall>>
     /** Processes the call again; its claims still hold. Errors: call_not_found, call_in_progress. */
     replay(id: string): Promise<void>
     /**
-     * The same for every call, and every delivery to a queued listener, that has failed for good.
+     * The same for every call, delivery to a queued listener and deferred event that has failed for
+     * good.
      * `onProgress` gets how many are back in the queue, and of how many.
      */
     replayFailed(

@@ -1,4 +1,5 @@
 import type { PaymentDetails } from '../billing/types.ts'
+import type { DeferredEvent } from '../database/deferred-events.ts'
 import type { Payment } from '../payments/payment.ts'
 import { print, visible } from './output.ts'
 
@@ -28,6 +29,7 @@ export function printHistory(payment: PaymentDetails): void {
     const superseded = event.superseded ? ' (superseded)' : ''
     print(`event       ${event.createdAt.toISOString()}  ${event.type}${superseded}`)
   }
+  for (const event of payment.deferredEvents) printDeferredEvent(event)
   for (const refund of payment.refunds) {
     print(`refund      ${refund.id}  ${refund.status}  ${moneyText(refund)}`)
     printError(refund)
@@ -39,6 +41,17 @@ export function printHistory(payment: PaymentDetails): void {
     const { brand = '', lastFour = '' } = method.details
     print(visible(`card        ${method.id}  ${method.status}  ${brand} ${lastFour}`.trimEnd()))
   }
+}
+
+/** What listeners have yet to hear of, and why; the stack is in `--json`. */
+export function printDeferredEvent(event: DeferredEvent): void {
+  const { createdAt, type, state, attempts, source } = event
+  print(`deferred    ${createdAt.toISOString()}  ${type}, by ${source}`)
+  print(`  state     ${state}, ${attempts} failed attempts`)
+  if (event.nextAttemptAt !== null) print(`  due       ${event.nextAttemptAt.toISOString()}`)
+  if (event.webhookCallId !== null) print(`  call      ${event.webhookCallId}`)
+  const [error] = event.exception?.split('\n', 1) ?? []
+  if (error !== undefined) print(visible(`  error     ${error}`))
 }
 
 /** A refund likewise. */

@@ -1,6 +1,7 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import type { EventSource } from '../events/catalogue.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import { withRefunds } from './refunds.ts'
 import type { DeliveryState, EventsTable, Tables } from './tables.ts'
 
 /** A dispatched event as stored: its row is the claim of its outcome. */
@@ -27,28 +28,6 @@ export interface Delivery {
   readonly state: DeliveryState
   readonly attempts: number
   readonly exception: string | null
-}
-
-/** An event that has yet to be dispatched: its listeners failed, and nothing but this brings it up. */
-export interface Dispatch {
-  readonly type: string
-  readonly state: DeliveryState
-  readonly attempts: number
-  readonly exception: string | null
-}
-
-/** What waits, or has failed for good, of a payment's and its refunds' events. */
-export async function listDispatches(
-  db: Kysely<Tables>,
-  paymentId: string,
-): Promise<readonly Dispatch[]> {
-  const { rows } = await sql<Dispatch>`
-    select event_type as type, state, attempts, exception from billing.deliveries
-    where dedup_key is not null and state <> 'processed' and payment_id = any(array(
-      select ${paymentId}::uuid union all
-      select id from billing.payments where parent_id = ${paymentId}::uuid))
-    order by id`.execute(db)
-  return rows
 }
 
 /** Which events to list; all of them if left out. */
@@ -84,10 +63,7 @@ export async function listEvents(
     .orderBy('id', 'desc')
     .limit(limit + 1)
   if (query.paymentId !== undefined) {
-    select = select.where(
-      sql<boolean>`payment_id = any(array(select ${query.paymentId}::uuid union all
-        select id from billing.payments where parent_id = ${query.paymentId}::uuid))`,
-    )
+    select = select.where(sql<boolean>`payment_id = any(${withRefunds(query.paymentId)})`)
   }
   if (query.type !== undefined) select = select.where('type', '=', query.type)
   if (after !== undefined) {

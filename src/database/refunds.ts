@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Selectable } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import { minutes } from '../kernel/duration.ts'
 import type { RefundRow } from '../payments/match-refund.ts'
 import { interval } from './interval.ts'
@@ -7,6 +7,12 @@ import type { PaymentsTable, Tables } from './tables.ts'
 
 /** A provider has answered by then, or will not. */
 const underWayFor = minutes(1)
+
+/** The ids of a payment and of its refunds, as an array. */
+export function withRefunds(paymentId: string | null): RawBuilder<unknown> {
+  return sql`array(select ${paymentId}::uuid union all
+    select id from billing.payments where parent_id = ${paymentId}::uuid)`
+}
 
 /** The refunds of a charge, oldest first. */
 export async function refundsOf(

@@ -1,5 +1,11 @@
-import type { GatewayDescription, PaymentDetails, PollResult } from '../billing/types.ts'
+import type {
+  CallDetails,
+  GatewayDescription,
+  PaymentDetails,
+  PollResult,
+} from '../billing/types.ts'
 import type { WebhookCall } from '../database/calls.ts'
+import type { DeferredEvent } from '../database/deferred-events.ts'
 import type { EventRecord } from '../database/events.ts'
 import type { Page } from '../database/page.ts'
 import type { PaymentTransition } from '../database/payments.ts'
@@ -49,6 +55,7 @@ export function paymentDetailsView(payment: PaymentDetails) {
     ...paymentView(payment),
     transitions: payment.transitions.map(transitionView),
     events: payment.events.map(eventView),
+    deferred_events: payment.deferredEvents.map(deferredEventView),
     refunds: payment.refunds.map(paymentView),
     disputes: payment.disputes.map(disputeView),
     payment_methods: payment.paymentMethods.map(paymentMethodView),
@@ -122,7 +129,7 @@ function isWaiting(call: WebhookCall): boolean {
   return call.state === 'pending' || call.state === 'processing'
 }
 
-export function callDetailsView(call: WebhookCall) {
+export function callDetailsView(call: CallDetails) {
   return {
     ...callView(call),
     headers: call.headers,
@@ -132,6 +139,7 @@ export function callDetailsView(call: WebhookCall) {
     body_base64: call.body === null ? null : Buffer.from(call.body).toString('base64'),
     body_encrypted: call.bodyEncrypted,
     exception: call.exception,
+    deferred_events: call.deferredEvents.map(deferredEventView),
   }
 }
 
@@ -148,6 +156,23 @@ export function eventView(event: EventRecord) {
     data: event.data,
     created_at: event.createdAt.toISOString(),
     deliveries: event.deliveries,
+  }
+}
+
+function deferredEventView(event: DeferredEvent) {
+  return {
+    id: event.id,
+    dedup_key: event.dedupKey,
+    type: event.type,
+    payment_id: event.paymentId,
+    payment_method_id: event.paymentMethodId,
+    webhook_call_id: event.webhookCallId,
+    source: event.source,
+    state: event.state,
+    attempts: event.attempts,
+    next_attempt_at: event.nextAttemptAt?.toISOString() ?? null,
+    exception: event.exception,
+    created_at: event.createdAt.toISOString(),
   }
 }
 

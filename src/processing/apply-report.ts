@@ -106,7 +106,7 @@ function afterFailure(
   { listener, error }: Told & { readonly kind: 'failed' },
   { scrub, log }: Processing,
 ): Deferral {
-  log.warn({ err: error, listener }, 'a listener failed; its event is put off')
+  log.warn({ err: error, listener }, 'a listener failed; its event is deferred')
   const next = nextTry(1, callAttempts)
   const where = listener === '' ? '' : `in listener ${listener}: `
   return {

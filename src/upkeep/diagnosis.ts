@@ -61,6 +61,7 @@ export interface Backlog {
   /** Since when the oldest of them has been waiting. */
   readonly oldestReviewDays: number
   readonly failedDeliveries: number
+  readonly failedDeferredEvents: number
 }
 
 export async function readBacklog(database: Database): Promise<Backlog> {
@@ -79,7 +80,11 @@ export async function readBacklog(database: Database): Promise<Backlog> {
       (select coalesce(extract(day from clock_timestamp() - min(received_at)), 0)::int
         from billing.webhook_calls where needs_review) as "oldestReviewDays",
       (select count(*)::int from billing.deliveries
-        where state = 'failed') as "failedDeliveries"`.execute(database.db)
+        where state = 'failed' and event_id is not null) as "failedDeliveries",
+      (select count(*)::int from billing.deliveries
+        where state = 'failed' and dedup_key is not null) as "failedDeferredEvents"`.execute(
+    database.db,
+  )
   return only(rows)
 }
 

@@ -13,7 +13,7 @@ export interface FailedQuery {
 /** How many are back in the queue. */
 export interface ReplayFailedResult {
   readonly replayedCalls: number
-  /** Queued listeners that had failed for good. */
+  /** Deliveries to queued listeners, and deferred events, that had failed for good. */
   readonly replayedDeliveries: number
 }
 

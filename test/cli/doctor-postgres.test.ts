@@ -151,6 +151,10 @@ onPostgres((engine) => {
       insert into billing.deliveries (id, event_id, listener, queue, state)
       select gen_random_uuid(), id, 'mail', 'default', 'failed' from told`)
     await database.query(`
+      insert into billing.deliveries (id, dedup_key, event_type, cause, queue, state)
+      select gen_random_uuid(), key, 'PaymentSucceeded', 'poll', 'default', 'failed'
+      from unnest('{k1,k2}'::text[]) as key`)
+    await database.query(`
       insert into billing.schedules (name, next_run_at) values ('prune', now() - interval '9 hours')
       on conflict (name) do update set next_run_at = excluded.next_run_at`)
     const seen = await look()
@@ -162,7 +166,11 @@ onPostgres((engine) => {
       'warning',
       /1 need.*, the oldest for 45 days.*--needs-review.*after 400 days/,
     )
-    assertFinding(seen.of('deliveries'), 'warning', /1 to queued listeners.*replay --failed/)
+    assertFinding(
+      seen.of('deliveries'),
+      'warning',
+      /1 to queued listeners and 2 deferred events failed for good.*replay --failed/,
+    )
     assertFinding(seen.of('schedules'), 'warning', /prune is 9 h overdue/)
     await database.query("update billing.webhook_calls set attempts = 1 where state = 'pending'")
     assertFinding((await look()).of('retries'), 'warning', /1 failed.*calls list --state pending/)

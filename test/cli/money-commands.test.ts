@@ -173,6 +173,36 @@ onPostgres((engine) => {
     })
   })
 
+  test('payments show and calls show have the event that a listener failed for', async () => {
+    const id = await money.create({ poll: 'paid', listener: 'fails' })
+    assert.equal(linesOf(await money.run('poll', id))['status'], 'paid')
+    const call = crypto.randomUUID()
+    await sql`
+      with call as (
+        insert into billing.webhook_calls
+          (id, gateway, queue, url, headers, kind, payload, state, payment_id)
+        values (${call}, 'scripted', 'default', '/', '{}', 'json', '{}', 'failed', ${id}))
+      update billing.payment_transitions set webhook_call_id = ${call}
+      where payment_id = ${id}`.execute(money.database.db)
+    for (const [thing, shownId] of [
+      ['payments', id],
+      ['calls', call],
+    ] as const) {
+      const { stdout } = await money.run(thing, 'show', shownId)
+      const at = stdout.findIndex((line) => line.startsWith('deferred'))
+      const [event, state, due, from, error] = stdout.slice(at, at + 5)
+      assert.match(event ?? '', /^deferred    \d{4}-.*Z  PaymentSucceeded, by poll$/)
+      assert.equal(state, '  state     pending, 1 failed attempts')
+      assert.match(due ?? '', /^  due       \d{4}-.*Z$/)
+      assert.equal(from, `  call      ${call}`)
+      assert.equal(error, '  error     in listener teller: Error: the printer is on fire')
+    }
+    await sql`update billing.deliveries set state = 'failed', attempts = 3
+      where payment_id = ${id}`.execute(money.database.db)
+    const shown = linesOf(await money.run('payments', 'show', id))
+    assert.deepEqual([shown['state'], shown['due']], ['failed, 3 failed attempts', undefined])
+  })
+
   describe('refund', () => {
     test('gives a part back, then all that is left; payments show has both', async () => {
       const id = await paid()

@@ -19,7 +19,7 @@ export interface MoneyDeployment extends AsyncDisposable {
   /** The same as a process of its own. */
   runAlone(...args: readonly string[]): Promise<Ending>
   /** Creates a payment that the provider treats by the script; its id. No process is started. */
-  create(script: Script): Promise<string>
+  create(script: Script & { readonly listener?: 'fails' }): Promise<string>
   /** Of which events the listener was told, by payment (a refund is one too). */
   told(id: string): Promise<readonly string[]>
   /** From now on the provider is to be asked about them, and has been for so long. */
@@ -28,6 +28,7 @@ export interface MoneyDeployment extends AsyncDisposable {
 
 const listener = `
 async function teller(event, { tx }) {
+  if (event.payment.metadata?.listener === 'fails') throw new Error('the printer is on fire')
   await tx.query('insert into told (type, payment_id) values ($1, $2)', [event.type, event.payment.id])
 }`
 

@@ -151,6 +151,7 @@ describe('POST /payments', () => {
       ...body,
       transitions: [],
       events: [],
+      deferred_events: [],
       refunds: [],
       disputes: [],
       payment_methods: [],

@@ -22,6 +22,11 @@ before(async () => {
       extraGateways: [stating, scripted],
       gateways: { scripted: { api_key: 'key-of-the-scripted-gateway' } },
       return_origins: ['https://shop.example'],
+      listeners: {
+        PaymentSucceeded: function fulfil({ payment }) {
+          if (payment.metadata?.['listener'] === 'fails') throw new Error('the printer is on fire')
+        },
+      },
     },
   })
 })
@@ -85,6 +90,57 @@ async function savedCard(): Promise<string> {
 function shown(body: Json, ...fields: readonly string[]): readonly unknown[] {
   return fields.map((field) => body[field])
 }
+
+describe('deferred events', () => {
+  const failing = { metadata: { poll: 'paid', listener: 'fails' } }
+  const deferredOf = async (path: string) =>
+    ((await (await service.api(path)).json()) as Json)['deferred_events'] as readonly Json[]
+
+  test('a payment shows the event that its listener failed for, and when it is tried again', async () => {
+    const id = await begin({}, failing)
+    assert.equal((await post(`/payments/${id}/poll`)).status, 200)
+    const [event = {}, ...others] = await deferredOf(`/payments/${id}`)
+    const { created_at: since, next_attempt_at: next, exception, ...rest } = event
+    assert.deepEqual(others, [])
+    assert.match(String(exception), /^in listener fulfil: Error: the printer is on fire/)
+    const wait = Date.parse(String(next)) - Date.parse(String(since))
+    assert.ok(wait > 9_000 && wait < 11_000, `${wait} ms`)
+    assert.deepEqual(
+      { ...rest, id: 'an id' },
+      {
+        id: 'an id',
+        dedup_key: `payment:paid:${id}`,
+        type: 'PaymentSucceeded',
+        payment_id: id,
+        payment_method_id: null,
+        webhook_call_id: null,
+        source: 'poll',
+        state: 'pending',
+        attempts: 1,
+      },
+    )
+    const { body } = await post(`/payments/${await paid()}/poll`)
+    assert.deepEqual(await deferredOf(`/payments/${String((body['payment'] as Json)['id'])}`), [])
+  })
+
+  test('a call shows the deferred events of what it moved, and of nothing else', async () => {
+    const id = await begin({}, failing)
+    await state({ type: 'payment', payment: { id }, status: 'failed' })
+    await pay(id)
+    const page = (await (await service.api(`/webhook-calls?payment_id=${id}`)).json()) as Json
+    const [paying, declining] = (page['data'] as readonly Json[]).map((call) => String(call['id']))
+    assert.deepEqual(await deferredOf(`/webhook-calls/${paying}`), [])
+    await post(`/payments/${id}/poll`)
+    const [event] = await deferredOf(`/webhook-calls/${paying}`)
+    assert.deepEqual(shown(event ?? {}, 'type', 'webhook_call_id', 'source'), [
+      'PaymentSucceeded',
+      paying,
+      'poll',
+    ])
+    assert.deepEqual(await deferredOf(`/payments/${id}`), [event])
+    assert.deepEqual(await deferredOf(`/webhook-calls/${declining}`), [])
+  })
+})
 
 describe('POST /payments', () => {
   test('opens the checkout at the provider and shows it', async () => {

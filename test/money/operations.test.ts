@@ -42,14 +42,14 @@ forEachDatabase((engine) => {
     billing.provider.pay(payment.id)
     return payment
   }
-  const retryDispatches = async (payment: Payment, attempts: number) => {
+  const retryDeferred = async (payment: Payment, attempts: number) => {
     await sql`update billing.deliveries set next_attempt_at = clock_timestamp()
       where payment_id = ${payment.id}`.execute(billing.database.db)
     await billing.runtime.announce([])
     await until(
       async () => {
-        const { dispatches } = await billing.details(payment)
-        return dispatches.every((one) => one.attempts >= attempts || one.state === 'processed')
+        const { deferredEvents } = await billing.details(payment)
+        return deferredEvents.every((one) => one.attempts >= attempts)
       },
       { what: `attempt ${attempts}` },
     )
@@ -67,15 +67,15 @@ forEachDatabase((engine) => {
       const result = await billing.core.payments.poll(payment.id)
       assert.equal(result.payment.status, 'paid')
       assert.deepEqual(await billing.events(payment), [])
-      const [put, ...others] = (await billing.details(payment)).dispatches
+      const [put, ...others] = (await billing.details(payment)).deferredEvents
       assert.deepEqual(others, [])
       assert.deepEqual([put?.type, put?.state, put?.attempts], ['PaymentSucceeded', 'pending', 1])
       assert.match(put?.exception ?? '', /in listener told: .*the mail server is away/)
       broken = false
-      await retryDispatches(payment, 2)
+      await retryDeferred(payment, 2)
       assert.deepEqual(told, ['PaymentSucceeded'])
       assert.deepEqual(await billing.events(payment), ['PaymentSucceeded'])
-      assert.deepEqual((await billing.details(payment)).dispatches, [])
+      assert.deepEqual((await billing.details(payment)).deferredEvents, [])
       await billing.deliver(billing.provider.paymentCallback(payment.id))
       assert.deepEqual(told, ['PaymentSucceeded'], 'the late callback finds it claimed')
     })
@@ -87,9 +87,9 @@ forEachDatabase((engine) => {
       }
       const payment = await payAndLose()
       await billing.core.payments.poll(payment.id)
-      await retryDispatches(payment, 2)
-      await retryDispatches(payment, 3)
-      const [failed] = (await billing.details(payment)).dispatches
+      await retryDeferred(payment, 2)
+      await retryDeferred(payment, 3)
+      const [failed] = (await billing.details(payment)).deferredEvents
       assert.deepEqual([failed?.state, failed?.attempts], ['failed', 3])
       broken = false
       const { replayedDeliveries } = await billing.core.calls.replayFailed({ gateway: 'hutko' })
@@ -107,7 +107,7 @@ forEachDatabase((engine) => {
       const payment = await payAndLose()
       await billing.core.payments.poll(payment.id)
       assert.equal((await billing.details(payment)).status, 'paid')
-      await retryDispatches(payment, 2)
+      await retryDeferred(payment, 2)
       await until(async () => (await billing.events(payment)).length === 1, { what: 'it is told' })
     })
 
@@ -116,7 +116,7 @@ forEachDatabase((engine) => {
       const payment = await payAndLose()
       await billing.core.payments.poll(payment.id)
       assert.equal((await billing.details(payment)).status, 'paid')
-      const [put] = (await billing.details(payment)).dispatches
+      const [put] = (await billing.details(payment)).deferredEvents
       assert.match(put?.exception ?? '', /did not end within/)
     })
   })

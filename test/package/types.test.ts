@@ -12,6 +12,7 @@ import {
   type BillingOptions,
   type ConfigFileOptions,
   type BoundBilling,
+  type CallDetails,
   type ErrorCode,
   type EventOf,
   type EventRecord,
@@ -188,7 +189,7 @@ test('results are typed to the field', () => {
   expectTypeOf(payments.create).returns.resolves.toEqualTypeOf<Payment>()
   expectTypeOf(payments.get).returns.resolves.toEqualTypeOf<PaymentDetails | undefined>()
   expectTypeOf(payments.list).returns.resolves.toEqualTypeOf<Page<Payment>>()
-  expectTypeOf(calls.get).returns.resolves.toEqualTypeOf<WebhookCall | undefined>()
+  expectTypeOf(calls.get).returns.resolves.toEqualTypeOf<CallDetails | undefined>()
   expectTypeOf(calls.list).returns.resolves.toEqualTypeOf<Page<WebhookCall>>()
   expectTypeOf(events.list).returns.resolves.toEqualTypeOf<Page<EventRecord>>()
   expectTypeOf(billing.fetch).toExtend<(request: Request) => Promise<Response>>()

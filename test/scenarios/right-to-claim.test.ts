@@ -171,7 +171,7 @@ forEachDatabase((engine) => {
     const before = await details(payment)
     assert.deepEqual([before.types, told], [['PaymentSucceeded'], []])
     assert.deepEqual(
-      before.dispatches.map(({ type, state, attempts }) => [type, state, attempts]),
+      before.deferredEvents.map(({ type, state, attempts }) => [type, state, attempts]),
       [['PaymentRefunded', 'pending', 0]],
     )
     await workOff(payment, 'PaymentRefunded')
@@ -253,10 +253,10 @@ forEachDatabase((engine) => {
     assert.ok(leased)
     await newcomerComes()
     await deliver(leased, processing)
-    const { types, dispatches } = await details(payment)
+    const { types, deferredEvents } = await details(payment)
     assert.deepEqual([types, told], [[], []])
     assert.deepEqual(
-      dispatches.map(({ state, attempts }) => [state, attempts]),
+      deferredEvents.map(({ state, attempts }) => [state, attempts]),
       [['pending', 0]],
     )
     await workOff(payment, 'PaymentSucceeded')

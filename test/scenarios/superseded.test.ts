@@ -172,14 +172,14 @@ forEachDatabase((engine) => {
     broken = false
     assert.deepEqual(await recorded(payment), [])
     await stated.sayBy('scripted', paid(payment))
-    const dispatches = async () => (await stated.details(payment)).dispatches
+    const deferredEvents = async () => (await stated.details(payment)).deferredEvents
     assert.deepEqual(
-      (await dispatches()).map(({ type, attempts }) => [type, attempts]),
+      (await deferredEvents()).map(({ type, attempts }) => [type, attempts]),
       [['PaymentCanceled', 1]],
     )
     await sql`update billing.deliveries set next_attempt_at = clock_timestamp()
       where state = 'pending'`.execute(stated.database.db)
-    await until(async () => (await dispatches()).length === 0, { what: 'it is dispatched' })
+    await until(async () => (await deferredEvents()).length === 0, { what: 'it is dispatched' })
     assert.deepEqual(await recorded(payment), [
       ['PaymentSucceeded', false],
       ['PaymentCanceled', true],

@@ -6,6 +6,7 @@ import { callRemark, reviewRemark } from '../call-remark.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { print, printJson, printTable, shortTime, visible } from '../output.ts'
 import { addPaging, type Paging } from '../paging.ts'
+import { printDeferredEvent } from '../print-payment.ts'
 import { addReplay } from './replay.ts'
 
 interface ListOptions extends Paging {
@@ -30,7 +31,7 @@ export function addCalls(program: Command): void {
   ])
   const showCommand = calls
     .command('show')
-    .description('one callback: headers, payload, outcome, exception')
+    .description('one callback: headers, payload, outcome, exception, deferred events')
     .argument('<id>')
     .action(show)
   addExamples(showCommand, [['calls show 0190163d-8694-739b-aea5-966c26f8ad90']])
@@ -94,6 +95,7 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   if (call.paymentId !== null) print(`payment     ${call.paymentId}`)
   for (const key of call.dedupClaims) print(`claim       ${key}`)
   for (const one of call.outcome ?? []) print(`outcome     ${JSON.stringify(one)}`)
+  for (const event of call.deferredEvents) printDeferredEvent(event)
   print('headers')
   for (const [name, value] of Object.entries(call.headers)) print(visible(`  ${name}: ${value}`))
   print('payload')

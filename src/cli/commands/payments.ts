@@ -18,7 +18,9 @@ export function addPayments(program: Command): void {
   addCreatePayment(payments)
   const showCommand = payments
     .command('show')
-    .description('one payment with its transitions, events, refunds, disputes and saved cards')
+    .description(
+      'one payment with its transitions, events (deferred ones too), refunds, disputes, cards',
+    )
     .argument('<id>')
     .action(show)
   addExamples(showCommand, [['payments show 0190163d-8694-739b-aea5-966c26f8ad90']])

@@ -16,7 +16,7 @@ export function addReplay(calls: Command): void {
     .command('replay')
     .description('process a callback again, or all that failed; no event fires twice')
     .argument('[id]')
-    .option('--failed', 'every call, and every queued listener, that failed for good')
+    .option('--failed', 'every call, delivery and deferred event that failed for good')
     .option('--gateway <name>', 'with --failed: only of this gateway')
     .option('--since <time>', 'with --failed: not older, e.g. 24h or 2026-11-20', readSince)
     .action(replay)

@@ -4,7 +4,7 @@ import { listKnownListeners } from '../../listeners/known-listeners.ts'
 import type { ListenerRegistry } from '../../listeners/listeners.ts'
 import { longestReviewDays } from '../../upkeep/prune.ts'
 import { tooOldSeconds } from '../../upkeep/readiness.ts'
-import { countListening, readBacklog, readSchedules } from '../../upkeep/diagnosis.ts'
+import { countListening, readBacklog, readSchedules, type Backlog } from '../../upkeep/diagnosis.ts'
 import { reconcileSchedule } from './check-reconcile.ts'
 import { atRest } from './open-for-diagnosis.ts'
 import type { Subject } from './subject.ts'
@@ -99,11 +99,17 @@ async function checkBacklog(database: Database): Promise<readonly Finding[]> {
       found: `${backlog.reviewCalls} need a person to look at them${since(backlog.oldestReviewDays)}`,
       fix: `See: quittance calls list --needs-review, and docs/5-operations.md. They are deleted after ${longestReviewDays} days.`,
     }),
-    none('deliveries', backlog.failedDeliveries, {
-      found: `${backlog.failedDeliveries} to queued listeners failed for good`,
+    none('deliveries', backlog.failedDeliveries + backlog.failedDeferredEvents, {
+      found: `${failedKinds(backlog)} failed for good`,
       fix: 'Mend the listener, then run: quittance calls replay --failed',
     }),
   ]
+}
+
+function failedKinds({ failedDeliveries, failedDeferredEvents }: Backlog): string {
+  const deliveries = failedDeliveries === 0 ? [] : [`${failedDeliveries} to queued listeners`]
+  const deferred = failedDeferredEvents === 0 ? [] : [`${failedDeferredEvents} deferred events`]
+  return [...deliveries, ...deferred].join(' and ')
 }
 
 function since(oldestDays: number): string {

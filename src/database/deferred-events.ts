@@ -1,0 +1,75 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import type { Cause } from '../payments/payment.ts'
+import { withRefunds } from './refunds.ts'
+import type { DeliveryState, Tables } from './tables.ts'
+
+/**
+ * An event that waits to be dispatched: a listener of it failed, or the process that would have
+ * dispatched it lacked one. A worker tries it again; `failed`: after three attempts no more.
+ */
+export interface DeferredEvent {
+  /** The id that the event will have. */
+  readonly id: string
+  readonly dedupKey: string
+  readonly type: string
+  /** The payment or refund that it is about. */
+  readonly paymentId: string | null
+  /** The saved card that it is about; `paymentId` is then the payment that it was saved with. */
+  readonly paymentMethodId: string | null
+  /** The call that brought the payment to what the event says; null: a poll did, or a refund. */
+  readonly webhookCallId: string | null
+  /** What brought the event up. */
+  readonly source: Cause
+  readonly state: Exclude<DeliveryState, 'processed'>
+  /** Attempts that have failed. */
+  readonly attempts: number
+  /** When it is tried again; null: no more. */
+  readonly nextAttemptAt: Date | null
+  /** What the listener threw; null where no attempt was made. */
+  readonly exception: string | null
+  /** Since when it is deferred. */
+  readonly createdAt: Date
+}
+
+/** The deferred events of a payment and its refunds, oldest first. */
+export function listDeferredEvents(
+  db: Kysely<Tables>,
+  paymentId: string,
+): Promise<readonly DeferredEvent[]> {
+  return select(db, sql`delivery.payment_id = any(${withRefunds(paymentId)})`)
+}
+
+/** Those of them that a call of the payment brought the payment, or a refund, to. */
+export function listDeferredEventsOfCall(
+  db: Kysely<Tables>,
+  call: { readonly id: string; readonly paymentId: string | null },
+): Promise<readonly DeferredEvent[]> {
+  const { id, paymentId } = call
+  return select(
+    db,
+    sql`delivery.payment_id = any(${withRefunds(paymentId)}) and moved.webhook_call_id = ${id}::uuid`,
+  )
+}
+
+async function select(
+  db: Kysely<Tables>,
+  which: RawBuilder<unknown>,
+): Promise<readonly DeferredEvent[]> {
+  const { rows } = await sql<DeferredEvent>`
+    select delivery.id, delivery.dedup_key as "dedupKey", delivery.event_type as type,
+      delivery.payment_id as "paymentId", delivery.payment_method_id as "paymentMethodId",
+      moved.webhook_call_id as "webhookCallId", delivery.cause as source, delivery.state,
+      delivery.attempts,
+      case when delivery.state <> 'failed' then delivery.next_attempt_at end as "nextAttemptAt",
+      delivery.exception, delivery.created_at as "createdAt"
+    from billing.deliveries as delivery
+    left join lateral (
+      select webhook_call_id from billing.payment_transitions as transition
+      where transition.payment_id = delivery.payment_id
+        and transition.to_status = split_part(delivery.dedup_key, ':', 2)
+      order by transition.id desc limit 1
+    ) as moved on true
+    where delivery.dedup_key is not null and delivery.state <> 'processed' and ${which}
+    order by delivery.created_at, delivery.id`.execute(db)
+  return rows
+}

@@ -42,7 +42,11 @@ onPostgres((engine) => {
       where payment_id = ${id}::uuid`.execute(database.db)
     assert.deepEqual(rows, [{ transitions: 1n }])
     for (const ended of await Promise.all([service, ...workers].map((one) => one.stop()))) {
-      assert.equal(ended.code, 0, `${ended.signal}: ${[...ended.stdout, ...ended.stderr].join('\n')}`)
+      assert.equal(
+        ended.code,
+        0,
+        `${ended.signal}: ${[...ended.stdout, ...ended.stderr].join('\n')}`,
+      )
     }
   })
 

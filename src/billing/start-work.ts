@@ -2,7 +2,7 @@ import type { Database } from '../database/connect.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { registerListeners } from '../listeners/listeners.ts'
 import { startWorker, type Worker } from '../worker/worker.ts'
-import { minutes } from '../kernel/duration.ts'
+import { days, hours, minutes } from '../kernel/duration.ts'
 import type { Schedule } from '../queue/schedule.ts'
 import { prune } from '../upkeep/prune.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
@@ -31,7 +31,7 @@ export async function startWork(
   const worker = idle ? idleWorker() : await startProcessing()
   const reconciling: Schedule = {
     name: 'reconcile',
-    expression: '* * * * *',
+    every: minutes(1),
     retryAfter: minutes(1),
     run: (signal) =>
       reconcileDue(operatingOf({ processing, queue }, settings), { schedule: 'reconcile', signal }),
@@ -45,7 +45,8 @@ export async function startWork(
     schedules: [
       {
         name: 'prune',
-        expression: '17 3 * * *',
+        every: days(1),
+        offset: hours(3) + minutes(17),
         run: async (signal) => {
           await prune(database, { retentionDays, log, signal })
         },

@@ -1,4 +1,3 @@
-import { Cron } from 'croner'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { interval } from '../database/interval.ts'
 import { databaseNow } from '../database/now.ts'
@@ -9,8 +8,10 @@ import type { NewId } from '../kernel/ids.ts'
 
 export interface Schedule {
   readonly name: string
-  /** A cron expression, in UTC. */
-  readonly expression: string
+  /** How often: at the multiples of this, counted from midnight in UTC. */
+  readonly every: Duration
+  /** How long after those; at them by default. */
+  readonly offset?: Duration
   /** When it is tried again after a failure; in an hour by default. */
   readonly retryAfter?: Duration
   run(signal: AbortSignal): Promise<void>
@@ -65,8 +66,12 @@ async function ensureRow(db: Kysely<Tables>, schedule: Schedule): Promise<void> 
     on conflict (name) do nothing`.execute(db)
 }
 
-function nextRun(schedule: Schedule, from: Date): Date {
-  const next = new Cron(schedule.expression, { timezone: 'UTC' }).nextRun(from)
-  if (next === null) throw new Error(`schedule ${schedule.name} never runs`)
-  return next
+/** The first time of the schedule after this one. */
+export function nextRun(
+  { every, offset = 0 }: Pick<Schedule, 'every' | 'offset'>,
+  from: Date,
+): Date {
+  // Days of UTC are all of one length, and the epoch is a midnight.
+  const passed = Math.floor((from.getTime() - offset) / every)
+  return new Date((passed + 1) * every + offset)
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { migrate } from '../../src/database/migrate.ts'
+import { days, hours, minutes } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { TestBilling as RecordedBilling } from '../../src/testing/index.ts'
 import { requireAllListeners, createListenerRegistry } from '../../src/listeners/listeners.ts'
@@ -239,7 +240,8 @@ forEachDatabase((engine) => {
           on conflict (name) do update set next_run_at = now()`.execute(db)
       const schedule = (run: () => Promise<void>) => ({
         name: 'moody',
-        expression: '17 3 * * *',
+        every: days(1),
+        offset: hours(3) + minutes(17),
         run,
       })
       await due()
@@ -271,7 +273,8 @@ forEachDatabase((engine) => {
       let runs = 0
       const schedule = {
         name: 'daily',
-        expression: '17 3 * * *',
+        every: days(1),
+        offset: hours(3) + minutes(17),
         run: async () => void (runs += 1),
       }
       const options = { newId: newUuid, signal: new AbortController().signal }

@@ -40,7 +40,7 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
   const calls = createCallStore({
     pool: open.intake.pool,
     log: settings.log,
-    ...(!queue.inline && { onStored: (ids) => wakeWorkers(ids, { queue, log: settings.log }) }),
+    ...(!queue.inline && { onStored: () => wakeWorkers(queue, settings.log) }),
   })
   return {
     open,
@@ -105,11 +105,8 @@ function intakeOf(
 const mostRefusalsToldSingly = 1_000
 
 /** Not waited for: the calls are stored, and a worker looks by itself every second. */
-function wakeWorkers(
-  ids: readonly string[],
-  { queue, log }: { readonly queue: QueueConnection; readonly log: Log },
-): void {
-  queue.announce(ids).catch((error: unknown) => log.warn({ err: error }, 'could not wake workers'))
+function wakeWorkers(queue: QueueConnection, log: Log): void {
+  queue.announce().catch((error: unknown) => log.warn({ err: error }, 'could not wake workers'))
 }
 
 function processAtOnce(processing: Processing): AtOnce {

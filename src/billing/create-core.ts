@@ -103,12 +103,12 @@ function callOperations(runtime: Runtime): BillingCore['calls'] {
     list: async (query = {}) => listCalls(await handle(runtime, 'billing.calls.list'), query),
     replay: async (id) => {
       await replayCall(await handle(runtime, 'billing.calls.replay'), id)
-      await runtime.announce([id])
+      await runtime.announce()
     },
     replayFailed: async (query = {}, onProgress) =>
       replayFailed(await handle(runtime, 'billing.calls.replayFailed'), {
         ...query,
-        onReplayed: (ids) => runtime.announce(ids),
+        onReplayed: () => runtime.announce(),
         ...(onProgress && { onProgress }),
       }),
   }

@@ -92,7 +92,7 @@ async function settleEarlyCalls(
 ): Promise<void> {
   try {
     const calls = await requeueCallsAwaiting(processing.database.db, payment)
-    if (calls.length > 0) await queue.announce(calls)
+    if (calls.length > 0) await queue.announce()
   } catch (error) {
     log.warn({ err: error }, 'could not look for early callbacks; the sweeper will')
   }

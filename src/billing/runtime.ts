@@ -36,7 +36,7 @@ export interface Runtime extends Pick<Entitlement, 'operating' | 'claiming'> {
   /** Opens the database once, whatever its schema. */
   connected(): Promise<OpenDatabase>
   intake(): Promise<Intake>
-  announce(callIds: readonly string[]): Promise<void>
+  announce(): Promise<void>
   createPayment(input: CreatePaymentInput): Promise<Payment>
   work(options: WorkOptions): Promise<Worker>
   close(): Promise<void>
@@ -81,7 +81,7 @@ export function createRuntime(options: BillingOptions): Runtime {
     connected: database.get,
     opened: async () => (await parts()).open,
     intake: async () => (await parts()).intake,
-    announce: async (callIds) => (await parts()).queue.announce(callIds),
+    announce: async () => (await parts()).queue.announce(),
     createPayment: async (input) => {
       if (input.paymentMethodId !== undefined) await operating()
       return createAndOpen(await parts(), settings, input)

@@ -24,7 +24,7 @@ export interface CallStoreOptions {
   /** Likewise the bytes of their bodies. */
   readonly mostWaitingBytes?: number
   /** Told of calls once they are committed; must not throw. */
-  readonly onStored?: (ids: readonly string[]) => void
+  readonly onStored?: () => void
 }
 
 /** Rows and bytes of one flush at most. */
@@ -206,7 +206,7 @@ function settleFailed(batch: readonly Waiting[], options: CallStoreOptions, erro
 
 function settleStored(batch: readonly Waiting[], { onStored }: CallStoreOptions): void {
   for (const entry of batch) entry.settle('stored')
-  onStored?.(batch.map(({ call }) => call.id))
+  onStored?.()
 }
 
 function isWaiting(entry: Waiting): boolean {

@@ -1,5 +1,5 @@
 /**
- * A queue connection only says which call to look at: the stored call is the truth, and losing an
+ * A queue connection only says that there are calls to look at: the stored call is the truth, and losing an
  * announcement costs time, never a call.
  */
 export interface QueueConnection {
@@ -10,7 +10,7 @@ export interface QueueConnection {
    */
   readonly inline: boolean
   /** Tells workers that calls wait. Runs after the commit. */
-  announce(callIds: readonly string[]): Promise<void>
+  announce(): Promise<void>
   /** Resolves when all that was announced has been told. */
   told(): Promise<void>
   /**

@@ -18,7 +18,7 @@ export interface ReplayFailedResult {
 }
 
 export interface ReplayFailedOptions extends FailedQuery {
-  readonly onReplayed: (callIds: readonly string[]) => Promise<void>
+  readonly onReplayed: () => Promise<void>
   readonly onProgress?: (done: number, total: number) => void
 }
 
@@ -40,7 +40,7 @@ export async function replayFailed(
   for (;;) {
     const ids = await replayCalls(db, whichCalls(options, before))
     replayedCalls += ids.length
-    if (ids.length > 0) await options.onReplayed(ids)
+    if (ids.length > 0) await options.onReplayed()
     options.onProgress?.(replayedCalls, total)
     if (ids.length < batchRows) break
   }

@@ -45,7 +45,7 @@ forEachDatabase((engine) => {
   const retryDeferred = async (payment: Payment, attempts: number) => {
     await sql`update billing.deliveries set next_attempt_at = clock_timestamp()
       where payment_id = ${payment.id}`.execute(billing.database.db)
-    await billing.runtime.announce([])
+    await billing.runtime.announce()
     await until(
       async () => {
         const { deferredEvents } = await billing.details(payment)

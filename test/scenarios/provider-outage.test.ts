@@ -58,7 +58,7 @@ forEachDatabase((engine) => {
     await sql`update billing.webhook_calls set next_attempt_at = clock_timestamp(),
         received_at = clock_timestamp() - make_interval(hours => ${age}::int)
       where id = ${id}`.execute(billing.database.db)
-    await billing.runtime.announce([])
+    await billing.runtime.announce()
     await until(async () => asked > before && (await callOf(id)).state !== 'processing', {
       what: `it was tried after ${age} h`,
     })

@@ -31,7 +31,7 @@ test('docs/7-money.md explains every state of a checkout, and no other', () => {
   assert.deepEqual(namesIn(section(page, 'States of a checkout')), [...checkoutStates])
 })
 
-test('docs/7-money.md says how often a payment is asked after', () => {
+test('docs/7-money.md says how often a payment is polled', () => {
   const [, , ...rows] = tableRows(section(page, 'Lost callbacks'))
   const listed = rows.map(([, often = '']) => often.replace(/,.*/, ''))
   const handedAt = new Date(0)

@@ -23,7 +23,6 @@ export const errorCatalogue = {
   embedded_damaged: 'Restore the data folder from a backup, or move it away to start empty.',
   embedded_no_space: 'Free some disk space, or set BILLING_DATA_DIR to a folder on another disk.',
   embedded_lost: 'Start the service again; acknowledged calls are kept.',
-  node_too_old: 'Use Node 22.18 or newer; in a checkout `npm start` brings its own.',
   gateway_unknown: 'Use one of the registered gateways: quittance gateways',
   gateway_cannot_sign: 'Only gateways that can sign test callbacks take `send`.',
   gateway_not_configured: 'Set the credentials of the gateway; quittance gateways names them.',
@@ -70,7 +69,6 @@ export const errorCatalogue = {
   listener_missing:
     'Register the named listener in this process, or run: quittance listeners forget NAME',
   listener_not_found: 'Check the name: quittance listeners list',
-  listener_failed: 'Mend the listener, then run: quittance calls replay ID',
   listener_timed_out: 'Make the listener faster, or register it with { queued: true }.',
   listener_broke_transaction:
     'Leave commit and rollback to Quittance and let SQL errors reach it; use savepoints.',
@@ -78,7 +76,6 @@ export const errorCatalogue = {
   transaction_control_refused: 'Leave begin, commit and rollback to Quittance; use savepoints.',
   outer_handle_in_listener: 'Use the `tx` and `billing` that the listener is called with.',
   event_type_unknown: 'Use one of the names that docs/events.md lists.',
-  worker_lost: 'See why the worker died (memory, a crash), then run: quittance calls replay ID',
   usage: 'Run the command with --help.',
 } as const
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { builtin } from '../../src/gateways/builtin.ts'
+import { errorCatalogue } from '../../src/kernel/errors.ts'
 import { filesIn, productFiles, topFiles, withoutComments } from './source-files.ts'
 
 const files = productFiles()
@@ -54,6 +55,17 @@ test('no gateway is named outside its own folder', () => {
   const paths = new Set(outside.map(({ path }) => path))
   const found = offences(pattern, allowed).filter((line) => paths.has(line.split(':')[0] ?? ''))
   assert.deepEqual(found, [])
+})
+
+test('every error code is thrown somewhere', () => {
+  const code = files.map(({ text }) => withoutComments(text)).join('\n')
+  const thrown = new Set(
+    Array.from(code.matchAll(/new QuittanceError\(\s*'(\w+)'/g), ([, name]) => name),
+  )
+  assert.deepEqual(
+    Object.keys(errorCatalogue).filter((name) => !thrown.has(name)),
+    [],
+  )
 })
 
 test('every file of src keeps under 300 lines', () => {

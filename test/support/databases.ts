@@ -1,8 +1,9 @@
 import { describe } from 'node:test'
 import type { DatabaseTarget } from '../../src/database/connect.ts'
-import { openTestEmbedded, type TemplateName } from './embedded-template.ts'
+import type { TemplateName } from './embedded-template.ts'
 import { createDatabase, dropDatabase } from './postgres-template.ts'
 import { setVariable } from './set-variable.ts'
+import { mutationWorker } from './worker-database.ts'
 
 export interface TestDatabase {
   readonly target: DatabaseTarget
@@ -31,9 +32,9 @@ export const postgres: TestEngine = {
   createEmpty: () => createOnPostgres('empty'),
 }
 
-/** Declares the same tests once for each kind of database. */
+/** Declares the same tests once for each kind of database; a mutation run has time for one. */
 export function forEachDatabase(declare: (engine: TestEngine) => void): void {
-  describe(embedded.name, () => declare(embedded))
+  if (mutationWorker() === undefined) describe(embedded.name, () => declare(embedded))
   onPostgres(declare)
 }
 
@@ -64,6 +65,8 @@ function whyNoServer(): string {
 }
 
 async function createEmbedded(template: TemplateName): Promise<TestDatabase> {
+  // PGlite takes long to load.
+  const { openTestEmbedded } = await import('./embedded-template.ts')
   const { socket, close } = await openTestEmbedded(template)
   return { target: { kind: 'embedded', ...socket }, drop: close }
 }

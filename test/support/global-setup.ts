@@ -23,7 +23,8 @@ export async function globalSetup(): Promise<void> {
   await Promise.all([makeTemplate().then((remove) => removals.push(remove)), preparePostgres()])
 }
 
-async function preparePostgres(): Promise<void> {
+/** One real PostgreSQL with a template, for whoever needs nothing else. */
+export async function preparePostgres(): Promise<void> {
   await findPostgres()
   const server = process.env[serverVariable]
   if (server !== undefined) removals.push(await makePostgresTemplate(server))

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { connect } from '../../src/database/connect.ts'
-import { migrate } from '../../src/database/migrate.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import type { TemplateName } from './embedded-template.ts'
+import { emptied, mutationWorker, nextWorkerDatabase } from './worker-database.ts'
 
 /** Name of the migrated database that the server copies: that spares each test the migrations. */
 const templateVariable = 'QUITTANCE_TEST_POSTGRES_TEMPLATE'
@@ -13,25 +13,58 @@ export async function makePostgresTemplate(server: string): Promise<() => Promis
   const url = await createFrom(server, 'template0')
   await migrateAt(url)
   process.env[templateVariable] = nameIn(url)
-  return () => dropDatabase(server, url)
+  return async () => {
+    for (const name of await workerDatabases(server, nameIn(url))) {
+      await dropDatabase(server, urlOf(server, name))
+    }
+    await dropDatabase(server, url)
+  }
 }
 
 /** The URL of a new database on this server. */
 export async function createDatabase(server: string, template: TemplateName): Promise<string> {
   const migrated = process.env[templateVariable]
-  if (template === 'migrated' && migrated !== undefined) return createFrom(server, migrated)
+  if (template === 'migrated' && migrated !== undefined) {
+    const worker = mutationWorker()
+    return worker === undefined
+      ? createFrom(server, migrated)
+      : reuse(server, migrated, nextWorkerDatabase(worker, migrated))
+  }
   const url = await createFrom(server, 'template0')
   if (template === 'migrated') await migrateAt(url)
   return url
 }
 
-export function dropDatabase(server: string, url: string): Promise<void> {
-  return onServer(server, `drop database if exists ${nameIn(url)} with (force)`)
+export async function dropDatabase(server: string, url: string): Promise<void> {
+  // The mutation run drops those of its workers.
+  if (mutationWorker() !== undefined) return
+  await onServer(server, `drop database if exists ${nameIn(url)} with (force)`)
 }
 
-async function createFrom(server: string, template: string): Promise<string> {
-  const name = `quittance_test_${randomUUID().replaceAll('-', '')}`
+async function createFrom(server: string, template: string, name = newName()): Promise<string> {
   await onServer(server, `create database ${name} template ${template}`)
+  return urlOf(server, name)
+}
+
+/** The database of this name, which the last process has left as it liked, without rows. */
+async function reuse(server: string, template: string, name: string): Promise<string> {
+  const url = urlOf(server, name)
+  return (await emptied(url)) ? url : createFrom(server, template, name)
+}
+
+/** What the workers of a mutation run have made of the template. */
+async function workerDatabases(server: string, template: string): Promise<readonly string[]> {
+  const rows = await onServer<{ name: string }>(
+    server,
+    'select datname as name from pg_database where starts_with(datname, $1)',
+    [`${template}_worker`],
+  )
+  return rows.map(({ name }) => name)
+}
+
+const newName = () => `quittance_test_${randomUUID().replaceAll('-', '')}`
+
+function urlOf(server: string, name: string): string {
   const url = new URL(server)
   url.pathname = `/${name}`
   return url.href
@@ -41,16 +74,22 @@ const nameIn = (url: string) => new URL(url).pathname.slice(1)
 
 async function migrateAt(url: string): Promise<void> {
   const target = { kind: 'postgres', url } as const
+  const { migrate } = await import('../../src/database/migrate.ts')
   const database = connect({ target, log: silentLog, poolSize: 1, applicationName: 'template' })
   await migrate(database)
   await database.close()
 }
 
-async function onServer(server: string, statement: string): Promise<void> {
+async function onServer<Row extends pg.QueryResultRow>(
+  server: string,
+  statement: string,
+  values?: readonly unknown[],
+): Promise<readonly Row[]> {
   const client = new pg.Client({ connectionString: server })
   await client.connect()
   try {
-    await client.query(statement)
+    const { rows } = await client.query<Row>(statement, values && [...values])
+    return rows
   } finally {
     await client.end()
   }

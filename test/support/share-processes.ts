@@ -11,6 +11,7 @@ interface Share {
 /** Tests that start no process, and leave theirs as they found it. */
 const shares: readonly Share[] = [
   { name: 'unit-tests', files: /^src\//, processes: 4 },
+  { name: 'rooms', files: /^test\/rooms\//, processes: 1 },
   { name: 'scenarios', files: /^test\/scenarios\//, processes: 4 },
   { name: 'money', files: /^test\/money\//, processes: 2 },
   { name: 'http', files: /^test\/http\/(?!connections|throttle|node-handler)/, processes: 2 },

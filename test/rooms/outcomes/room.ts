@@ -1,0 +1,113 @@
+import type { Kysely } from 'kysely'
+import { findPayment, insertPayment, listTransitions } from '../../../src/database/payments.ts'
+import type { Tables } from '../../../src/database/tables.ts'
+import { newUuid } from '../../../src/kernel/ids.ts'
+import { applyOutcomes } from '../../../src/outcomes/apply-outcomes.ts'
+import type { Report, Applied, Applying } from '../../../src/outcomes/applied.ts'
+import type { Outcome } from '../../../src/payments/outcome.ts'
+import type { Payment } from '../../../src/payments/payment.ts'
+import { pendingPayment } from '../../support/pending-payment.ts'
+
+/** Rows are known by a letter, in the order of the alphabet. */
+export type Name = 'a' | 'b' | 'c' | 'd' | 'e' | 'f'
+
+export function idOf(name: Name): string {
+  const of = (length: number) => name.repeat(length)
+  return `${of(8)}-${of(4)}-7${of(3)}-8${of(3)}-${of(12)}`
+}
+
+/** The letter of a row; `new` for an id that the room has drawn. */
+export function nameOf(id: string): string {
+  return id.startsWith('0') ? 'new' : id.slice(0, 1)
+}
+
+/** A charge of 4999 USD at the gateway `x`, pending if nothing else is said. */
+export async function charge(
+  db: Kysely<Tables>,
+  name: Name,
+  fields: Partial<Payment> = {},
+): Promise<Payment> {
+  const payment = pendingPayment({ gateway: 'x', id: idOf(name), ...fields })
+  const written = await insertPayment(db, { ...payment, isHanded: false, firstPollAfter: null })
+  if (written === undefined) throw new Error(`${name} is there already`)
+  return written
+}
+
+export interface Sources extends Partial<Applying> {
+  readonly gateway?: string
+  readonly callId?: string | null
+  readonly cause?: Report['cause']
+}
+
+/** What each outcome of one callback came to. */
+export async function apply(
+  db: Kysely<Tables>,
+  outcomes: readonly Outcome[],
+  { gateway = 'x', callId = idOf('f'), cause = 'call', ...applying }: Sources = {},
+): Promise<readonly Brief[]> {
+  const [applied] = await applyAll(db, [{ gateway, cause, callId, outcomes }], applying)
+  return applied ?? []
+}
+
+/** What each outcome of several callbacks came to that are applied together. */
+export async function applyAll(
+  db: Kysely<Tables>,
+  reports: readonly Report[],
+  applying: Partial<Applying> = {},
+): Promise<readonly (readonly Brief[])[]> {
+  const applied = await applyOutcomes(db, reports, {
+    newId: newUuid,
+    cipher: undefined,
+    gateways: { find: () => undefined },
+    ...applying,
+  })
+  return applied.map((one) => one.map(brief))
+}
+
+/** All that a result says, rows by their names; what is usual is left out. */
+export type Brief = Readonly<Record<string, unknown>>
+
+export function brief(applied: Applied): Brief {
+  const { payment, review } = applied
+  const shared = {
+    ...(payment !== undefined && { of: standing(payment) }),
+    ...(review && { review }),
+  }
+  if (applied.kind === 'recorded') return { ...applied.result, ...shared }
+  if (applied.kind === 'ignored') {
+    const { awaiting, result } = applied
+    const { result: _, ...why } = result
+    return { ...why, ...shared, ...(awaiting.length > 0 && { awaiting }) }
+  }
+  const { claim, type, detail } = applied
+  const { subject } = claim
+  return {
+    type,
+    claims: claim.type,
+    key: claim.dedupKey.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, nameOf),
+    about: 'payment' in subject ? standing(subject.payment) : subject.paymentMethod.status,
+    ...shared,
+    ...(detail !== undefined && { detail }),
+    ...(claim.superseded === true && { superseded: true }),
+  }
+}
+
+function standing({ id, status }: Payment): string {
+  return `${nameOf(id)} ${status}`
+}
+
+/** The payment as its row says; it is there. */
+export async function rowOf(db: Kysely<Tables>, name: Name): Promise<Payment> {
+  const payment = await findPayment(db, idOf(name))
+  if (payment === undefined) throw new Error(`${name} is not there`)
+  return payment
+}
+
+/** The changes of a payment, e.g. `pending > paid by call f`; oldest first. */
+export async function historyOf(db: Kysely<Tables>, id: string): Promise<readonly string[]> {
+  const transitions = await listTransitions(db, id)
+  return transitions.map(
+    ({ from, to, cause, webhookCallId }) =>
+      `${from} > ${to} by ${cause}${webhookCallId === null ? '' : ` ${nameOf(webhookCallId)}`}`,
+  )
+}

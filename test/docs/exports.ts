@@ -59,6 +59,6 @@ function firstSentence(comment: string): string {
     .map((line) => line.replace(/^\s*\*? ?/, '').trim())
     .join(' ')
     .trim()
-  const [sentence = ''] = text.split(/(?<=\.)\s+(?=[A-Z`])|(?<=:)\s+(?=- )/)
+  const [sentence = ''] = text.split(/(?<=(?<!\be\.g)\.)\s+(?=[A-Z`])|(?<=:)\s+(?=- )/)
   return sentence.replace(/^- /, '').replace(/:$/, '.').replaceAll('|', '/')
 }

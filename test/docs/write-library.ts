@@ -1,12 +1,17 @@
-// Writes the tables of exports in docs/10-library.md from the doc comments:
-//   node test/docs/write-library.ts && npx oxfmt docs/10-library.md
+// Writes docs/exports.md from the doc comments: node test/docs/write-library.ts
+import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { read, root } from '../tidy/source-files.ts'
+import { root } from '../tidy/source-files.ts'
 import { entries, exportsOf, type Exported } from './exports.ts'
 
-const page = 'docs/10-library.md'
-const begin = '<!-- From here on written by test/docs/write-library.ts -->\n'
+const exportsPage = 'docs/exports.md'
+const opening = `# Exports
+
+Everything that the package exports, with the first sentence of its doc comment. What most apps need
+is in the [library reference](10-library.md).
+
+`
 
 function table(heading: string, rows: readonly Exported[]): string {
   if (rows.length === 0) return ''
@@ -19,5 +24,5 @@ const sections = Object.entries(entries).map(([entry, path]) => {
   const of = (kind: Exported['kind']) => all.filter((one) => one.kind === kind)
   return `## ${entry}\n\n${table('Value', of('value'))}${table('Type', of('type'))}`
 })
-const [handwritten = ''] = read(page).split(begin)
-writeFileSync(join(root, page), `${handwritten}${begin}\n${sections.join('')}`.trimEnd() + '\n')
+writeFileSync(join(root, exportsPage), `${opening}${sections.join('')}`.trimEnd() + '\n')
+execFileSync(join(root, 'node_modules/.bin/oxfmt'), [exportsPage], { cwd: root, stdio: 'inherit' })

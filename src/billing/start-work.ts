@@ -1,6 +1,6 @@
 import type { Database } from '../database/connect.ts'
 import { newUuid } from '../kernel/ids.ts'
-import { registerListeners } from '../listeners/listeners.ts'
+import { registerListeners, warnOfNeverCalled } from '../listeners/listeners.ts'
 import { startWorker, type Worker } from '../worker/worker.ts'
 import { days, hours, minutes } from '../kernel/duration.ts'
 import type { Schedule } from '../queue/schedule.ts'
@@ -64,6 +64,7 @@ export async function startWork(
 
   async function startProcessing(): Promise<Worker> {
     await registerListeners(database.db, processing.listeners)
+    warnOfNeverCalled(processing.listeners, log)
     return startWorker({ processing, queue, queues: options.queues, lanes })
   }
 }

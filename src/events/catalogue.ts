@@ -47,33 +47,33 @@ export interface EventPayloads {
   PaymentMethodAttached: AboutPaymentMethod
   /** A card was removed. */
   PaymentMethodDetached: AboutPaymentMethod
-  /** A provider-managed subscription was linked. */
+  /** A provider-managed subscription was linked. Nothing fires it yet. */
   SubscriptionCreated: AboutSubscription
-  /** A paid period was granted. */
+  /** A paid period was granted. Nothing fires it yet. */
   SubscriptionRenewed: AboutSubscription & { readonly previousStatus: string }
-  /** A renewal failed and retries continue, or the subscription entered `past_due`. */
+  /** A renewal failed and is retried, or it led to `past_due`. Nothing fires it yet. */
   SubscriptionPaymentFailed: AboutSubscription
-  /** A failure cut access immediately. */
+  /** A failure cut access immediately. Nothing fires it yet. */
   SubscriptionAccessSuspended: AboutSubscription
-  /** A subscription became `canceled`. */
+  /** A subscription became `canceled`. Nothing fires it yet. */
   SubscriptionCancelled: AboutSubscription
-  /** Paused, locally or by the provider. */
+  /** Paused, locally or by the provider. Nothing fires it yet. */
   SubscriptionPaused: AboutSubscription
-  /** Resumed, locally or by the provider. */
+  /** Resumed, locally or by the provider. Nothing fires it yet. */
   SubscriptionResumed: AboutSubscription
-  /** Reminder before a trial ends. */
+  /** Reminder before a trial ends. Nothing fires it yet. */
   TrialWillEnd: AboutSubscription
-  /** A trial expired. */
+  /** A trial expired. Nothing fires it yet. */
   TrialEnded: AboutSubscription
-  /** Advance notice before a paid period ends. */
+  /** Advance notice before a paid period ends. Nothing fires it yet. */
   SubscriptionPeriodEnding: AboutSubscription
-  /** A quota was reset. */
+  /** A quota was reset. Nothing fires it yet. */
   SubscriptionQuotaReset: AboutQuota
-  /** A usage limit was reached. */
+  /** A usage limit was reached. Nothing fires it yet. */
   UsageLimitReached: AboutQuota
-  /** A document was issued. */
+  /** A document was issued. Nothing fires it yet. */
   InvoiceIssued: AboutInvoice
-  /** A document was paid. */
+  /** A document was paid. Nothing fires it yet. */
   InvoicePaid: AboutInvoice
   /** The browser came back from the checkout: for the page and analytics only. */
   CheckoutReturned: AboutPayment
@@ -131,6 +131,29 @@ export const eventTypes = [
   'CheckoutReturned',
   'PaymentLinkOpened',
 ] as const satisfies readonly EventType[]
+
+/** Those that no part of Quittance makes an event of yet: their listeners are never called. */
+export const eventTypesWithoutProducer = [
+  'SubscriptionCreated',
+  'SubscriptionRenewed',
+  'SubscriptionPaymentFailed',
+  'SubscriptionAccessSuspended',
+  'SubscriptionCancelled',
+  'SubscriptionPaused',
+  'SubscriptionResumed',
+  'TrialWillEnd',
+  'TrialEnded',
+  'SubscriptionPeriodEnding',
+  'SubscriptionQuotaReset',
+  'UsageLimitReached',
+  'InvoiceIssued',
+  'InvoicePaid',
+] as const satisfies readonly EventType[]
+
+const neverFired: ReadonlySet<EventType> = new Set(eventTypesWithoutProducer)
+
+/** The types that listeners are called with today. */
+export const firedEventTypes = eventTypes.filter((type) => !neverFired.has(type))
 
 /** Whether a text names an event. */
 export function isEventType(text: string): text is EventType {

@@ -1,8 +1,14 @@
 import { sql, type Kysely } from 'kysely'
 import { missingListeners } from '../database/missing-listeners.ts'
 import type { Tables } from '../database/tables.ts'
-import { eventTypes, isEventType, type EventType } from '../events/catalogue.ts'
+import {
+  eventTypes,
+  eventTypesWithoutProducer,
+  isEventType,
+  type EventType,
+} from '../events/catalogue.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
+import type { Log } from '../kernel/log.ts'
 import type { Listener, QueuedListener } from './listener.ts'
 
 export interface RegisteredListener<T extends EventType = EventType> {
@@ -114,6 +120,18 @@ export async function registerListeners(
       .execute()
   }
   await requireAllListeners(db, registry)
+}
+
+/** It is allowed, so that a listener can be there before its event; but it may be waited for. */
+export function warnOfNeverCalled(registry: ListenerRegistry, log: Log): void {
+  for (const type of eventTypesWithoutProducer) {
+    for (const { name } of registry.of({ type })) {
+      log.warn(
+        { listener: name, event: type },
+        'a listener waits for an event that nothing fires yet',
+      )
+    }
+  }
 }
 
 export async function requireAllListeners(

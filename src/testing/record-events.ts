@@ -1,5 +1,10 @@
 import type { BillingCore } from '../billing/types.ts'
-import { eventTypes, type BillingEvent, type EventOf, type EventType } from '../events/catalogue.ts'
+import {
+  firedEventTypes,
+  type BillingEvent,
+  type EventOf,
+  type EventType,
+} from '../events/catalogue.ts'
 
 /** What the listeners were told, in the order of the commits; what was rolled back is not there. */
 export interface EventRecorder {
@@ -41,7 +46,7 @@ export function recordEvents(core: BillingCore): Recording {
     all.push(event)
     for (const wait of waits) wait.look()
   }
-  for (const type of eventTypes) {
+  for (const type of firedEventTypes) {
     core.on(type, (event, { afterCommit }) => afterCommit(() => record(event as BillingEvent)), {
       name: recorderName,
       superseded: true,

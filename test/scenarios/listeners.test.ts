@@ -105,6 +105,29 @@ forEachDatabase((engine) => {
     return payment
   }
 
+  test('a listener of what nothing fires yet is warned of, by name, when work starts', async () => {
+    const { log: own, lines } = capturedLog()
+    await using opened = await openBilling(engine, {
+      log: own,
+      listeners: { InvoicePaid: function archive() {} },
+    })
+    const { core } = opened
+    core.on('SubscriptionRenewed', () => {}, { name: 'extend', queued: true })
+    core.on('PaymentSucceeded', () => {}, { name: 'fulfil' })
+    await core.start()
+    const warnings = () => lines.filter(({ level }) => level === 40)
+    assert.deepEqual(warnings(), [])
+    await core.work()
+    const text = 'a listener waits for an event that nothing fires yet'
+    assert.deepEqual(
+      warnings().map(({ msg, listener, event }) => [msg, listener, event]),
+      [
+        [text, 'extend', 'SubscriptionRenewed'],
+        [text, 'archive', 'InvoicePaid'],
+      ],
+    )
+  })
+
   describe('Listener semantics', () => {
     test('the claim and the listeners’ writes commit together', async () => {
       first = write('first')

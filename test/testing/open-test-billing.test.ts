@@ -5,8 +5,19 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { everyOrder, openTestBilling, type TestBilling } from '../../src/testing/index.ts'
+import { capturedLog } from '../support/captured-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { signing, withOthers } from './signed-gateway.ts'
+
+test('a test billing that records every event warns of none', async () => {
+  const { log, lines } = capturedLog()
+  await using billing = await openTestBilling({ log })
+  await billing.settled()
+  assert.deepEqual(
+    lines.filter(({ level }) => Number(level) > 30),
+    [],
+  )
+})
 
 describe('a test billing', () => {
   let billing: TestBilling

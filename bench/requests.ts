@@ -1,7 +1,7 @@
 import { readCredentials } from '../src/gateways/credentials.ts'
 import type { SignedCallback } from '../src/gateways/gateway.ts'
 import { stripe } from '../src/gateways/stripe/index.ts'
-import { stripeSigner } from '../src/gateways/stripe/sign.ts'
+import { stripeSigner } from '../src/gateways/stripe/samples/sign.ts'
 import { newUuid } from '../src/kernel/ids.ts'
 
 export const signingSecret = 'whsec_quittance_bench_0123456789abcdef'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readCredentials } from '../../src/gateways/credentials.ts'
 import { paddle } from '../../src/gateways/paddle/index.ts'
-import { paddleSigner } from '../../src/gateways/paddle/sign.ts'
+import { paddleSigner } from '../../src/gateways/paddle/samples/sign.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import type { Outcome } from '../../src/payments/outcome.ts'
 import { testWithProviderData, type ProviderData } from '../support/provider-data.ts'

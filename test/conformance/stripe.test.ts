@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readCredentials } from '../../src/gateways/credentials.ts'
 import { stripe } from '../../src/gateways/stripe/index.ts'
-import { stripeSigner } from '../../src/gateways/stripe/sign.ts'
+import { stripeSigner } from '../../src/gateways/stripe/samples/sign.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import type {
   Outcome,

@@ -1,7 +1,7 @@
 import { createPrivateKey, sign } from 'node:crypto'
 import type { SignedCallback } from '../../src/gateways/gateway.ts'
 import { createMonobank } from '../../src/gateways/monobank/index.ts'
-import { sampleKeys } from '../../src/gateways/monobank/signing-key.ts'
+import { sampleKeys } from '../../src/gateways/monobank/samples/signing-key.ts'
 import type { AskedRequest, StandInReply } from '../support/stand-in.ts'
 import {
   completeCancels,

@@ -10,10 +10,10 @@ import {
   type Verdict,
 } from '../gateway.ts'
 import type { CredentialFields, Credentials } from '../credential-fields.ts'
-import { readFakeCallback } from './callback.ts'
+import { readFakeCallback } from './payload.ts'
 import { interpretFake } from './interpret.ts'
 import { fakeOperations } from './operations.ts'
-import { fakeSigner } from './sign.ts'
+import { fakeSigner } from './samples/sign.ts'
 
 const credentials = {
   enabled: {

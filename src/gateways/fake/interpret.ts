@@ -2,7 +2,7 @@ import { isUuid } from '../../kernel/ids.ts'
 import { ignored, type Outcome } from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
-import { readFakeCallback } from './callback.ts'
+import { readFakeCallback } from './payload.ts'
 
 /** What a fake callback states. It carries no amount: a success pays what was charged. */
 export function interpretFake(payload: Payload): Outcome {

@@ -3,7 +3,7 @@ import type { ChargeReply, ChargeRequest, OperationContext } from '../operations
 import { invalidReply, openApi } from './api.ts'
 import { orderParameters } from './checkout.ts'
 import { interpretOrder } from './interpret.ts'
-import { readFields } from './order.ts'
+import { readFields } from './read-order.ts'
 import { signedReply } from './reply.ts'
 
 /**

@@ -8,18 +8,18 @@ import {
   type Gateway,
 } from '../gateway.ts'
 import type { CredentialFields, Credentials } from '../credential-fields.ts'
-import { infoFields } from './additional-info.ts'
+import { infoFields } from './read-additional-info.ts'
 import { defaultApiBase } from './api.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
 import { openCheckout } from './checkout.ts'
 import { interpretHutko } from './interpret.ts'
 import { isLive, isMerchantId, sampleMerchantId, testKeys, testMerchants } from './merchant.ts'
 import { moneyFault } from './money-fault.ts'
-import { orderFields } from './order.ts'
+import { orderFields } from './read-order.ts'
 import { parseCallback } from './payload.ts'
 import { pollOrder } from './poll.ts'
 import { refundOrder } from './refund.ts'
-import { hutkoSigner } from './sign.ts'
+import { hutkoSigner } from './samples/sign.ts'
 import { verifySignature } from './signature.ts'
 
 const credentials = {

@@ -8,9 +8,9 @@ import {
 } from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
-import { savedCard } from './card.ts'
+import { savedCard } from './read-saved-card.ts'
 import { isLive } from './merchant.ts'
-import { readOrder, type Order } from './order.ts'
+import { readOrder, type Order } from './read-order.ts'
 
 /** What a callback states about one of our payments. Calls nobody; never throws. */
 export function interpretHutko(payload: Payload): readonly Outcome[] {

@@ -2,7 +2,7 @@ import { isUuid } from '../../kernel/ids.ts'
 import { isJsonObject } from '../body/json.ts'
 import { parseJson } from '../body/parse-json.ts'
 import { operations } from './grammar.ts'
-import { orderFields } from './order.ts'
+import { orderFields } from './read-order.ts'
 import { pinValues, type PinnedValues } from './pinned-values.ts'
 
 /** Joins the signed values, so a value that holds one could be two. */

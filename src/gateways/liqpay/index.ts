@@ -15,7 +15,7 @@ import { interpretLiqpay } from './interpret.ts'
 import { isOwnPublicKey, isSandboxKey, parseCallback } from './payload.ts'
 import { pollLiqpay } from './poll.ts'
 import { refundLiqpay } from './refund.ts'
-import { liqpaySigner } from './sign.ts'
+import { liqpaySigner } from './samples/sign.ts'
 import { verifySignature } from './signature.ts'
 
 const credentials = {

@@ -18,7 +18,7 @@ import {
   readCallback,
   type Callback,
 } from './payload.ts'
-import { savedCard } from './saved-card.ts'
+import { savedCard } from './read-saved-card.ts'
 import { awaitsDecision, awaitsPayer, wasTaken } from './statuses.ts'
 
 /** What a callback of LiqPay states about our payments. Calls nobody; never throws. */

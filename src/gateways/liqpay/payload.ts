@@ -12,7 +12,7 @@ import { parseJsonBody } from '../body/parse-json-body.ts'
 import { unreadable, type Payload } from '../body/payload.ts'
 import type { RawRequest } from '../gateway.ts'
 import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
-import { readEnvelope } from './envelope.ts'
+import { readEnvelope } from './read-envelope.ts'
 
 /** The JSON inside of `data`: what is stored, shown and interpreted. Never throws; pure. */
 export function parseCallback({ body }: RawRequest): Payload {

@@ -5,7 +5,7 @@ import type { Credentials } from '../credential-fields.ts'
 import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
 import { constantTimeEqual } from '../signing/constant-time-equal.ts'
 import { sha1 } from '../signing/sha1.ts'
-import { readEnvelope } from './envelope.ts'
+import { readEnvelope } from './read-envelope.ts'
 
 const digestBytes = 20
 

@@ -3,7 +3,7 @@ import { createProviderApi, type ProviderApi } from '../api/provider-api.ts'
 import { path as valueAt, textOf, type JsonValue } from '../body/json.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { OperationContext } from '../operations.ts'
-import { defaultApiBase } from './verify.ts'
+import { defaultApiBase } from './signature.ts'
 
 /** The bank's acquiring API, as one of its merchants. https://monobank.ua/api-docs/acquiring */
 export interface MonobankApi {

@@ -2,7 +2,7 @@ import { QuittanceError } from '../../kernel/errors.ts'
 import { path as valueAt } from '../body/json.ts'
 import type { ChargeReply, ChargeRequest, OperationContext } from '../operations.ts'
 import { invalidReply, monobankApi, urlIn } from './api.ts'
-import { invoiceIn } from './ask-invoice.ts'
+import { invoiceIn } from './find-invoice.ts'
 import { interpretInvoice } from './interpret.ts'
 import { orderOf } from './order.ts'
 

@@ -6,10 +6,10 @@ import type { CredentialFields } from '../credential-fields.ts'
 import { interpretMonobank } from './interpret.ts'
 import { monobankOperations } from './operations.ts'
 import { readPublicKeys } from './public-key.ts'
-import { monobankSigner } from './sign.ts'
-import { signatureHeader } from './signature.ts'
-import { sampleKeys } from './signing-key.ts'
-import { createVerifier, defaultApiBase, defaultKeyTimeout } from './verify.ts'
+import { monobankSigner } from './samples/sign.ts'
+import { signatureHeader } from './ecdsa.ts'
+import { sampleKeys } from './samples/signing-key.ts'
+import { createVerifier, defaultApiBase, defaultKeyTimeout } from './signature.ts'
 
 const credentials = {
   token: {

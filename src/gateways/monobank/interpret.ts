@@ -2,8 +2,8 @@ import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outco
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import { readClaim, readInvoice, type ClaimResult, type Invoice } from './payload.ts'
-import { refundOutcomes } from './refunds.ts'
-import { savedCardOutcomes } from './saved-card.ts'
+import { refundOutcomes } from './read-refunds.ts'
+import { savedCardOutcomes } from './read-saved-card.ts'
 
 /** What a report of the bank on an invoice states. Calls nobody; never throws. */
 export function interpretMonobank(payload: Payload): readonly Outcome[] {

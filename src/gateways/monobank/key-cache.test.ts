@@ -7,7 +7,7 @@ import type { RawRequest, Verdict } from '../gateway.ts'
 import type { Credentials } from '../credential-fields.ts'
 import { foreignKeys } from './fixtures/keys.ts'
 import { createMonobank, monobank, type MonobankOptions } from './index.ts'
-import { readSigningKey, sampleKeys } from './signing-key.ts'
+import { readSigningKey, sampleKeys } from './samples/signing-key.ts'
 
 const token = 'uXtoken0123456789_of_the_merchant'
 const start = new Date('2026-11-20T12:00:00Z')

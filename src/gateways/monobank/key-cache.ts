@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { minutes, seconds, type Duration } from '../../kernel/duration.ts'
-import { fetchKey, type KeyResult, type KeySource } from './fetch-key.ts'
+import { fetchKey, type KeyResult, type KeySource } from './find-key.ts'
 
 /** The bank's keys as last fetched, by API base and token. */
 export interface KeyCache {

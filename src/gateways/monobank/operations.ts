@@ -1,10 +1,10 @@
 import type { Operations } from '../operations.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
-import { closeInvoice } from './close-invoice.ts'
-import { openInvoice } from './open-invoice.ts'
+import { closeInvoice } from './close-checkout.ts'
+import { openInvoice } from './checkout.ts'
 import { moneyFault } from './order.ts'
-import { pollInvoice } from './poll-invoice.ts'
-import { refundInvoice } from './refund-invoice.ts'
+import { pollInvoice } from './poll.ts'
+import { refundInvoice } from './refund.ts'
 
 /** What the bank does at our request. https://monobank.ua/api-docs/acquiring */
 export const monobankOperations = {

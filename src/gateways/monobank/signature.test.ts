@@ -14,7 +14,7 @@ import {
 } from './fixtures/keys.ts'
 import { monobank } from './index.ts'
 import { isP256 } from './public-key.ts'
-import { sampleKeys } from './signing-key.ts'
+import { sampleKeys } from './samples/signing-key.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 

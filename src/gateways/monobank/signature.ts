@@ -1,55 +1,52 @@
-import { verify, type KeyObject } from 'node:crypto'
-import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
+import { seconds, type Duration } from '../../kernel/duration.ts'
+import { invalid, unavailable, valid, type RawRequest, type Verdict } from '../gateway.ts'
+import type { Credentials } from '../credential-fields.ts'
+import type { KeySource } from './find-key.ts'
+import { createKeyCache } from './key-cache.ts'
+import { readPublicKeys } from './public-key.ts'
+import { isSignedWith, readSignature, signatureHeader } from './ecdsa.ts'
 
-export const signatureHeader = 'x-sign'
+export const defaultApiBase = 'https://api.monobank.ua'
 
-export type SignatureResult =
-  | { readonly ok: true; readonly signature: Uint8Array }
-  | { readonly ok: false; readonly reason: string }
+/** How long intake waits for the bank's key. */
+export const defaultKeyTimeout = seconds(3)
 
-/** The text of the header as a signature; whatever has another form never reaches a key. */
-export function readSignature(header: string | undefined): SignatureResult {
-  if (header === undefined || header.trim() === '') return refused('signature_missing')
-  if (header.length > longestHeader) return refused('signature_too_long')
-  const signature = decodeCanonicalBase64(header)
-  if (signature === undefined) return refused('signature_not_base64')
-  return isDerSignature(signature) ? { ok: true, signature } : refused('signature_not_der')
+export type Verifier = (
+  request: RawRequest,
+  credentials: Credentials,
+  now: Date,
+) => Promise<Verdict>
+
+/** Makes a verifier with a key cache of its own. */
+export function createVerifier(keyTimeout: Duration): Verifier {
+  const cache = createKeyCache(keyTimeout)
+
+  return async (request, credentials, now) => {
+    const { public_key: setting } = credentials.settings
+    const configured = setting === undefined ? [] : (readPublicKeys(setting) ?? [])
+    const sources = sourcesOf(credentials)
+    if (configured.length === 0 && sources.length === 0) return invalid('not_configured')
+    const read = readSignature(request.headers[signatureHeader])
+    if (!read.ok) return invalid(read.reason)
+    const known = [...configured, ...cachedKeys(sources)]
+    if (isSignedWith(known, request.body, read.signature)) return valid
+
+    const at = { now, known: known.length > 0 }
+    const results = await Promise.all(sources.map((source) => cache.renew(source, at)))
+    const fetched = cachedKeys(sources)
+    if (isSignedWith(fetched, request.body, read.signature)) return valid
+    if (configured.length + fetched.length > 0) return invalid('signature_mismatch')
+    const failure = results.find((result) => !result.ok)
+    // Stryker disable next-line OptionalChaining,StringLiteral: with no key, each source has failed
+    return unavailable(failure?.reason ?? 'key_unavailable')
+  }
+
+  function cachedKeys(sources: readonly KeySource[]) {
+    return sources.map((source) => cache.peek(source)).filter((key) => key !== undefined)
+  }
 }
 
-/** ECDSA with SHA-256 over the raw bytes; one of the keys has to fit. */
-export function isSignedWith(
-  keys: readonly KeyObject[],
-  body: Uint8Array,
-  signature: Uint8Array,
-): boolean {
-  return keys.some((key) => verify('sha256', body, { key, dsaEncoding: 'der' }, signature))
-}
-
-/** Base64 of the 72 bytes that the longest DER signature of the curve has. */
-const longestHeader = 96
-
-const sequenceTag = 0x30
-const integerTag = 0x02
-
-/** A sequence of two positive integers, each as short as can be, and nothing behind it. */
-function isDerSignature(bytes: Uint8Array): boolean {
-  if (bytes[0] !== sequenceTag || bytes[1] !== bytes.length - 2) return false
-  return endOfInteger(bytes, endOfInteger(bytes, 2)) === bytes.length
-}
-
-/** Behind the end of any bytes: nothing begins there, and nothing ends there. */
-const nowhere = Number.POSITIVE_INFINITY
-
-/** Where the integer that begins there ends; nowhere unless it is one, positive and minimal. */
-function endOfInteger(bytes: Uint8Array, at: number): number {
-  const [tag, length = 0, first = 0, second = 0] = bytes.subarray(at, at + 4)
-  if (tag !== integerTag || length === 0 || first >= 0x80) return nowhere
-  // A zero in front is there to keep the sign. A lone one, the number zero, fails here as well:
-  // what follows it is the next tag, or nothing.
-  if (first === 0 && second < 0x80) return nowhere
-  return at + 2 + length
-}
-
-function refused(reason: string): SignatureResult {
-  return { ok: false, reason }
+function sourcesOf({ secrets, settings }: Credentials): readonly KeySource[] {
+  const base = settings.api_base ?? defaultApiBase
+  return (secrets.token ?? []).map((token) => ({ base, token }))
 }

@@ -19,7 +19,7 @@ import { interpretPaddle } from './interpret.ts'
 import { pollPayment } from './poll.ts'
 import { refundPayment } from './refund.ts'
 import { paddleRegistration } from './registration.ts'
-import { paddleSigner } from './sign.ts'
+import { paddleSigner } from './samples/sign.ts'
 import { signatureHeaders, verifySignature } from './signature.ts'
 
 const credentials = {

@@ -3,9 +3,9 @@ import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import type { InterpretContext } from '../interpret-context.ts'
 import { paddleApi, type PaddleApi } from './api.ts'
-import { cardDeleted, cardSaved } from './interpret-payment-method.ts'
-import { interpretTransaction } from './interpret-transaction.ts'
-import { onAdjustment } from './on-adjustment.ts'
+import { cardDeleted, cardSaved } from './read-payment-method.ts'
+import { interpretTransaction } from './read-transaction.ts'
+import { onAdjustment } from './read-returned-money.ts'
 import { readEvent, type PaddleEvent } from './payload.ts'
 
 /** What a notification states. Throws only where the API fails, so that it is tried again. */

@@ -5,7 +5,7 @@ import { isJsonObject, path, type JsonObject, type JsonValue } from '../body/jso
 import type { InterpretContext } from '../interpret-context.ts'
 import { keyForMode } from './keys.ts'
 import { isId, type Snapshot, type StripeEvent } from './payload.ts'
-import { notAskedFor, send, type Change, type StripeReply } from './send.ts'
+import { notAskedFor, send, type Change, type StripeReply } from './api-change.ts'
 
 /** The version that events are read in, and that look-ups are answered in. */
 export const apiVersion = '2026-10-28.endive'

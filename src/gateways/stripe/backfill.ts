@@ -6,7 +6,7 @@ import type { Backfill, OperationContext, PastEvent } from '../operations.ts'
 import { openClient } from './api.ts'
 import { handledEvents } from './interpret.ts'
 import { isId } from './payload.ts'
-import { notAskedFor } from './send.ts'
+import { notAskedFor } from './api-change.ts'
 
 /** Stripe lists events of the last 30 days. https://docs.stripe.com/api/events/list */
 export const backfill: Backfill = {

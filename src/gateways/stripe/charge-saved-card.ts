@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject } from '../body/json.ts'
 import type { ChargeReply, ChargeRequest, OperationContext } from '../operations.ts'
 import { describe } from './checkout.ts'
 import { clientFor, fetchedFor, isOf, modeOf } from './fetched.ts'
-import { intentFailed } from './intent.ts'
+import { intentFailed } from './read-intent.ts'
 import { isId } from './payload.ts'
 import { intentNow, redirectOf } from './poll-intent.ts'
-import { notAskedFor, refusal, type Form, type StripeReply } from './send.ts'
+import { notAskedFor, refusal, type Form, type StripeReply } from './api-change.ts'
 
 const path = 'v1/payment_intents'
 

@@ -5,7 +5,7 @@ import { isHttpUrl } from '../is-http-url.ts'
 import type { CheckoutRequest, OpenedCheckout, OperationContext } from '../operations.ts'
 import { clientFor, isOf, modeOf } from './fetched.ts'
 import { isId } from './payload.ts'
-import { done, notAskedFor, type Form } from './send.ts'
+import { done, notAskedFor, type Form } from './api-change.ts'
 
 /** https://docs.stripe.com/api/checkout/sessions/create */
 export async function openCheckout(

@@ -3,7 +3,7 @@ import type { StripeClient } from './api.ts'
 import { clientFor } from './fetched.ts'
 import { findHanded } from './find-handed.ts'
 import { isId } from './payload.ts'
-import { done, isRefusal, notAskedFor } from './send.ts'
+import { done, isRefusal, notAskedFor } from './api-change.ts'
 
 /** What can be ended, how, and what it is called before and after. */
 interface Closable {

@@ -5,7 +5,7 @@ import type { JsonObject } from '../body/json.ts'
 import { openClient, type StripeClient } from './api.ts'
 import { isId, type Snapshot } from './payload.ts'
 import { statedReference } from './reference.ts'
-import { notAskedFor } from './send.ts'
+import { notAskedFor } from './api-change.ts'
 
 type Bound = Pick<Payment, 'id' | 'live' | 'merchantAccount'>
 

@@ -7,7 +7,7 @@ import { toleranceField } from '../signing/timestamped-signature.ts'
 import { interpretStripe } from './interpret.ts'
 import { modeOfKeys } from './keys.ts'
 import { stripeOperations } from './operations.ts'
-import { stripeSigner } from './sign.ts'
+import { stripeSigner } from './samples/sign.ts'
 import { signatureHeaders, verifySignature } from './signature.ts'
 
 const credentials = {

@@ -5,7 +5,7 @@ import { openCheckout } from './checkout.ts'
 import { closeCheckout } from './close-checkout.ts'
 import { moneyFault } from './money-fault.ts'
 import { pollStripe } from './poll.ts'
-import { refundCharge } from './refund-charge.ts'
+import { refundCharge } from './refund.ts'
 import { registration } from './registration.ts'
 
 /** What Stripe can be asked to do. */

@@ -5,7 +5,7 @@ import { isHttpUrl } from '../is-http-url.ts'
 import type { Standing } from '../operations.ts'
 import { modeOf } from './fetched.ts'
 import { shownField } from './fields.ts'
-import { intentCanceled, intentFailed, intentSucceeded } from './intent.ts'
+import { intentCanceled, intentFailed, intentSucceeded } from './read-intent.ts'
 import { isId, type Snapshot } from './payload.ts'
 import type { Polled } from './polled.ts'
 

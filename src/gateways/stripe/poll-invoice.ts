@@ -4,7 +4,7 @@ import { detail } from '../detail.ts'
 import type { Standing } from '../operations.ts'
 import type { LookUps, StripeApi } from './api.ts'
 import { shownField } from './fields.ts'
-import { invoiceFailed, invoicePaid, payingIntents } from './invoice.ts'
+import { invoiceFailed, invoicePaid, payingIntents } from './read-invoice.ts'
 import { isId, type Snapshot } from './payload.ts'
 import type { Polled } from './polled.ts'
 

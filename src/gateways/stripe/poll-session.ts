@@ -5,11 +5,11 @@ import type { Standing } from '../operations.ts'
 import type { LookUps } from './api.ts'
 import { checkoutOf } from './checkout.ts'
 import { shownField } from './fields.ts'
-import { payingIntents } from './invoice.ts'
+import { payingIntents } from './read-invoice.ts'
 import { isId, type Snapshot } from './payload.ts'
 import { isDeclined, standingOf } from './poll-intent.ts'
 import type { Polled } from './polled.ts'
-import { sessionCompleted, sessionExpired, sessionFailed, sessionOutcome } from './session.ts'
+import { sessionCompleted, sessionExpired, sessionFailed, sessionOutcome } from './read-session.ts'
 
 /** A session that was fetched with its intent. */
 export async function pollSession(

@@ -12,8 +12,8 @@ import { pollInvoice } from './poll-invoice.ts'
 import { pollSession } from './poll-session.ts'
 import type { Polled } from './polled.ts'
 import { statedReference } from './reference.ts'
-import { refundOutcome } from './refund.ts'
-import { notAskedFor } from './send.ts'
+import { refundOutcome } from './read-refund.ts'
+import { notAskedFor } from './api-change.ts'
 
 /** Asks for the checkout, the intent or the invoice that a payment is known by, and its refunds. */
 export async function pollStripe(

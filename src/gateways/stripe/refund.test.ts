@@ -1,280 +1,167 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listOf, startApi } from './fixtures/api.ts'
+import { otherId, paymentId } from './fixtures/events.ts'
 import {
-  assertIgnored,
-  event,
-  intent,
-  interpret,
-  otherId,
-  paymentId,
-  type Fields,
-} from './fixtures/events.ts'
+  failureOf,
+  idPart,
+  intentId,
+  refundId,
+  refundRequest,
+  startOperations,
+  startPaid,
+  stripePayment,
+} from './fixtures/operations.ts'
 
-const refund = (fields: Fields = {}): Fields => ({
-  id: 're_1',
-  object: 'refund',
-  amount: 1200,
-  charge: 'ch_1',
-  currency: 'uah',
-  metadata: { payment_id: paymentId },
-  payment_intent: 'pi_1',
-  status: 'succeeded',
-  ...fields,
-})
-const charge = (fields: Fields = {}): Fields => ({
-  id: 'ch_1',
-  object: 'charge',
-  amount: 4999,
-  amount_refunded: 2000,
-  currency: 'uah',
-  metadata: {},
-  payment_intent: 'pi_1',
-  ...fields,
-})
-const outcome = {
-  type: 'refund',
-  payment: { id: paymentId },
-  status: 'paid',
-  refundReference: 're_1',
-  amount: 1200n,
-  currency: 'UAH',
-  live: false,
-} as const
-/** What the intent says that names its payment: it was paid, and is what went back. */
-const ofIntent = { providerReference: 'pi_1' } as const
-const paidBefore = {
-  type: 'payment',
-  payment: { id: paymentId },
-  status: 'paid',
-  amount: 4999n,
-  currency: 'UAH',
-  live: false,
-  ...ofIntent,
-} as const
-const onRefund = (fields: Fields = {}, type = 'refund.updated') =>
-  interpret(event(type, refund(fields)))
-const dashboard = { metadata: {} }
-const ofPaidIntent =
-  '/v1/invoice_payments?payment[type]=payment_intent&payment[payment_intent]=pi_1'
-const invoicePaymentsPath = `${ofPaidIntent}&limit=100`
-const paidInvoice = (invoice: string, status = 'paid') => ({
-  id: `inpay_${invoice}`,
-  object: 'invoice_payment',
-  invoice,
-  payment: { type: 'payment_intent', payment_intent: 'pi_1' },
-  status,
-})
-
-test('a refund has the status that it has, whichever event tells it', async () => {
-  const statuses = [
-    ['pending', 'pending'],
-    ['requires_action', 'pending'],
-    ['succeeded', 'paid'],
-    ['failed', 'failed'],
-    ['canceled', 'canceled'],
-  ] as const
-  const types = ['refund.created', 'refund.updated', 'refund.failed', 'charge.refund.updated']
-  for (const type of types) {
-    for (const [stated, status] of statuses) {
-      assert.deepEqual(await onRefund({ status: stated }, type), { ...outcome, status }, type)
-    }
-  }
-})
-
-test('a refund of another status, or of none, is no_outcome', async () => {
-  for (const status of ['SUCCEEDED', 'reversed', 'toString', '', null, true, undefined]) {
-    const shown = typeof status === 'string' ? status : 'missing'
-    assertIgnored(await onRefund({ status }), 'no_outcome', `refund status ${shown}`)
-  }
-})
-
-test('a refund tells its account and mode, and our own row if it echoes one', async () => {
-  const metadata = { payment_id: paymentId, refund_id: otherId }
-  const live = event('refund.created', refund({ metadata }), { livemode: true, account: 'acct_1' })
-  const bound = { ...outcome, live: true, merchantAccount: 'acct_1', refundId: otherId }
-  assert.deepEqual(await interpret(live), bound)
-  for (const refund_id of ['refund-7', otherId.toUpperCase(), 7, null]) {
-    const stranger = { metadata: { payment_id: paymentId, refund_id } }
-    assert.deepEqual(await onRefund(stranger), outcome, String(refund_id))
-  }
-})
-
-test('an amount or a currency that cannot be read is left out', async () => {
-  const { amount: _, ...withoutAmount } = outcome
-  for (const amount of ['1200', -1200, 12.5, null]) {
-    assert.deepEqual(await onRefund({ amount }), withoutAmount)
-  }
-  const { currency: __, ...withoutCurrency } = outcome
-  assert.deepEqual(await onRefund({ currency: 'UAH' }), withoutCurrency)
-})
-
-test('a refund that cannot be told from others is malformed_payload', async () => {
-  for (const id of [undefined, null, 'ch_1', '', 're-1', 7]) {
-    assertIgnored(await onRefund({ id }), 'malformed_payload', 'data.object.id')
-  }
-  assertIgnored(await onRefund({ object: 'charge' }), 'malformed_payload', 'data.object.object')
-  const ofDebit = await onRefund({ id: 'pyr_1' })
-  assert.deepEqual(ofDebit, { ...outcome, refundReference: 'pyr_1' })
-})
-
-test('without an API key a refund that names no payment is that of its intent', async () => {
-  const byIntent = { ...outcome, payment: { providerReference: 'pi_1' } }
-  for (const metadata of [{}, null, undefined, { payment_id: null }]) {
-    assert.deepEqual(await onRefund({ metadata }), byIntent)
-  }
-  const foreign = await onRefund({ metadata: { payment_id: 'order-7' } })
-  assertIgnored(foreign, 'invalid_reference', 'order-7')
-  const old = await onRefund({ ...dashboard, payment_intent: null })
-  assertIgnored(old, 'no_outcome', 'payment of ch_1: STRIPE_SECRET_KEY is not set')
-  const loose = await onRefund({ ...dashboard, payment_intent: null, charge: null })
-  assertIgnored(loose, 'no_outcome', 'no payment intent')
-})
-
-test('with an API key the metadata of the intent name the payment, and it says what was paid', async () => {
-  await using api = await startApi({ '/v1/payment_intents/pi_1': intent() })
-  const found = await api.interpret(event('refund.created', refund(dashboard)))
-  assert.deepEqual(found, [paidBefore, { ...outcome, ...ofIntent }])
-  assert.deepEqual(api.asked(), ['/v1/payment_intents/pi_1', invoicePaymentsPath])
-  assert.deepEqual(await api.interpret(event('refund.created', refund())), [outcome])
-  assert.equal(api.asked().length, 2, 'what the refund says itself is not looked up')
-})
-
-test('a payment that is known by its invoice is not compared with the intent that paid that', async () => {
-  for (const invoices of [['in_1'], ['in_1', 'in_2']]) {
-    await using api = await startApi({
-      '/v1/payment_intents/pi_1': intent(),
-      [invoicePaymentsPath]: listOf(invoices.map((invoice) => paidInvoice(invoice))),
-    })
-    assert.deepEqual(await api.interpret(event('refund.created', refund(dashboard))), [outcome])
-  }
-})
-
-test('a refund whose charge names the payment counts though Stripe refuses to say more, and waits for an outage', async () => {
-  const own = { metadata: { payment_id: paymentId } }
-  const refunded = event('charge.refunded', charge(own))
-  const replies = (status: number) => ({
-    '/v1/refunds?charge=ch_1&limit=100': listOf([refund(dashboard)]),
-    '/v1/payment_intents/pi_1': intent(dashboard),
-    [invoicePaymentsPath]: () => ({ status, body: {} }),
-  })
-  await using refusing = await startApi(replies(403))
-  assert.deepEqual(await refusing.interpret(refunded), [outcome])
-  await using named = await startApi({ ...replies(403), '/v1/payment_intents/pi_1': intent() })
-  assert.deepEqual(await named.interpret(event('refund.created', refund(dashboard))), [outcome])
-  await using down = await startApi(replies(503))
-  await assert.rejects(down.interpret(refunded), { code: 'provider_unreachable' })
-})
-
-test('an intent that has taken no money says nothing of it', async () => {
-  const waiting = intent({ status: 'requires_capture' })
-  await using api = await startApi({ '/v1/payment_intents/pi_1': waiting })
-  const found = await api.interpret(event('refund.created', refund(dashboard)))
-  assert.deepEqual(found, [{ ...outcome, ...ofIntent }])
-})
-
-test('the intent of another shop’s payment is invalid_reference', async () => {
-  const foreign = intent({ metadata: { payment_id: 'order-7' } })
-  await using api = await startApi({ '/v1/payment_intents/pi_1': foreign })
-  const [found] = await api.interpret(event('refund.created', refund(dashboard)))
-  assertIgnored(found, 'invalid_reference', 'order-7')
-})
-
-test('the refund of a renewal is that of the invoice which its intent has paid', async () => {
-  const cases = [
-    [[paidInvoice('in_1')], 'in_1'],
-    [[paidInvoice('in_2', 'canceled'), paidInvoice('in_1'), paidInvoice('in_1')], 'in_1'],
-    [[], 'pi_1'],
-    [[paidInvoice('in_1', 'open')], 'pi_1'],
-    [[paidInvoice('in_1'), paidInvoice('in_2')], 'pi_1'],
-    [[paidInvoice('ch_1')], 'pi_1'],
-  ] as const
-  for (const [payments, providerReference] of cases) {
-    await using api = await startApi({
-      '/v1/payment_intents/pi_1': intent({ metadata: {} }),
-      [invoicePaymentsPath]: listOf(payments),
-    })
-    const found = await api.interpret(event('refund.created', refund(dashboard)))
-    assert.deepEqual(found, [{ ...outcome, payment: { providerReference } }])
-  }
-})
-
-test('a refund of a charge alone is found through the charge', async () => {
-  const alone = { ...dashboard, payment_intent: null }
-  const cases = [
-    [charge({ metadata: { payment_id: paymentId } }), { id: paymentId }],
-    [charge(), { providerReference: 'pi_1' }],
-  ] as const
-  for (const [body, payment] of cases) {
-    await using api = await startApi({ '/v1/charges/ch_1': body })
-    const found = await api.interpret(event('refund.created', refund(alone)))
-    assert.deepEqual(found, [{ ...outcome, payment }])
-  }
-  for (const body of [undefined, charge({ payment_intent: null })]) {
-    await using api = await startApi(body === undefined ? {} : { '/v1/charges/ch_1': body })
-    const [found] = await api.interpret(event('refund.created', refund(alone)))
-    assertIgnored(found, 'no_outcome', 'no payment intent of ch_1')
-  }
-})
-
-test('charge.refunded has a sum only: without an API key it says nothing', async () => {
-  const found = await interpret(event('charge.refunded', charge()))
-  assertIgnored(found, 'no_outcome', 'told by refund events: STRIPE_SECRET_KEY is not set')
-  const wrong = await interpret(event('charge.refunded', charge({ id: 're_1' })))
-  assertIgnored(wrong, 'malformed_payload', 'data.object.id')
-})
-
-test('charge.refunded with an API key is every refund of the charge, on all pages', async () => {
-  const page = '/v1/refunds?charge=ch_1&limit=100'
-  await using api = await startApi({
-    [page]: listOf([refund(dashboard), refund({ id: 're_2', amount: 1 })], true),
-    [`${page}&starting_after=re_2`]: listOf([
-      refund({ ...dashboard, id: 're_3', status: 'pending' }),
-    ]),
-    '/v1/payment_intents/pi_1': intent({ metadata: { payment_id: otherId } }),
-  })
-  const other = { payment: { id: otherId }, ...ofIntent }
-  assert.deepEqual(await api.interpret(event('charge.refunded', charge())), [
-    { ...paidBefore, ...other },
-    { ...outcome, ...other },
-    { ...outcome, refundReference: 're_2', amount: 1n },
-    { ...outcome, ...other, refundReference: 're_3', status: 'pending' },
+test('a refund is one request with exactly these fields, under its own key', async () => {
+  await using started = await startPaid()
+  const reply = await started.refund(refundRequest(1500n))
+  assert.deepEqual(reply, { status: 'paid', reference: `re_${idPart}1` })
+  assert.deepEqual(started.changes().slice(1), [
+    [
+      '/v1/refunds',
+      {
+        payment_intent: intentId,
+        amount: '1500',
+        'metadata[payment_id]': paymentId,
+        'metadata[refund_id]': refundId,
+      },
+    ],
   ])
-  assert.equal(api.asked().filter((path) => path.includes('intents')).length, 1)
+  const asked = started.standIn.asked.at(-1)
+  assert.equal(asked?.request.headers['idempotency-key'], `refund:${refundId}`)
+  assert.deepEqual(started.standIn.refunds(paymentId), [{ amount: 1500n, status: 'paid' }])
+  assert.deepEqual(started.standIn.faults, [])
 })
 
-test('a charge whose refunds name the payment themselves is not looked up further', async () => {
-  await using api = await startApi({ '/v1/refunds?charge=ch_1&limit=100': listOf([refund()]) })
-  assert.deepEqual(await api.interpret(event('charge.refunded', charge())), [outcome])
-  assert.equal(api.asked().length, 1)
+test('a refund of the official package is the same request', async () => {
+  await using started = await startPaid()
+  await started.refund(refundRequest(1500n, { reason: 'duplicate' }))
+  await started.official.refunds.create(
+    {
+      payment_intent: intentId,
+      amount: 1500,
+      reason: 'duplicate',
+      metadata: { payment_id: paymentId, refund_id: refundId },
+    },
+    { idempotencyKey: `refund:${refundId}` },
+  )
+  const [, ours, official] = started.changes()
+  assert.deepEqual(ours, official)
+  assert.equal(started.standIn.refunds(paymentId).length, 1)
+  assert.deepEqual(started.standIn.faults, [])
 })
 
-test('a list of refunds that is empty, wrong or endless never becomes a refund', async () => {
-  const list = '/v1/refunds?charge=ch_1&limit=100'
-  for (const [body, code] of [
-    [listOf([], true), 'provider_reply_invalid'],
-    [listOf([{ object: 'refund' }], true), 'provider_reply_invalid'],
-    [listOf(['re_1']), 'provider_reply_invalid'],
-    [{ object: 'list' }, 'provider_reply_invalid'],
-    [[], 'provider_reply_invalid'],
-    ['<html>', 'provider_reply_invalid'],
-  ] as const) {
-    await using api = await startApi({ [list]: body })
-    await assert.rejects(api.interpret(event('charge.refunded', charge())), { code })
-  }
-  for (const replies of [{ [list]: listOf([]) }, {}]) {
-    await using api = await startApi(replies)
-    const [found] = await api.interpret(event('charge.refunded', charge()))
-    assertIgnored(found, 'no_outcome', 'no refunds of ch_1')
-  }
+test('a reason is one of Stripe’s own, or a note', async () => {
   const cases = [
-    [{ id: 7 }, 'refund.id'],
-    [{ charge: 'ch_2' }, 'refund.charge'],
-    [{ charge: null }, 'refund.charge'],
+    ['requested_by_customer', { reason: 'requested_by_customer' }],
+    [' fraudulent ', { reason: 'fraudulent' }],
+    ['wrong size', { 'metadata[reason]': 'wrong size' }],
+    ['€'.repeat(600), { 'metadata[reason]': '€'.repeat(500) }],
+    ['  ', {}],
+    [null, {}],
   ] as const
-  for (const [fields, field] of cases) {
-    await using api = await startApi({ [list]: listOf([refund(fields)]) })
-    const [found] = await api.interpret(event('charge.refunded', charge()))
-    assertIgnored(found, 'malformed_payload', field)
+  for (const [reason, expected] of cases) {
+    await using started = await startPaid()
+    await started.refund(refundRequest(1n, { reason }))
+    const fields = started.changes().at(-1)?.[1] ?? {}
+    const given = Object.entries(fields).filter(([name]) => name.includes('reason'))
+    assert.deepEqual(Object.fromEntries(given), expected)
+    assert.deepEqual(started.standIn.faults, [])
+  }
+})
+
+test('a refund that waits is pending, and one that bounces at once has failed', async () => {
+  await using started = await startPaid()
+  started.standIn.refundsWait = true
+  const reference = `re_${idPart}1`
+  assert.deepEqual(await started.refund(refundRequest(1n)), { status: 'pending', reference })
+  for (const [status, more, expected] of [
+    ['failed', { failure_reason: 'lost_or_stolen_card' }, { code: 'lost_or_stolen_card' }],
+    ['canceled', {}, {}],
+  ] as const) {
+    const object = { id: 're_9', object: 'refund', payment_intent: intentId, amount: 1, status }
+    const metadata = { payment_id: paymentId, refund_id: refundId }
+    await using api = await startApi({ '/v1/refunds': { ...object, ...more, metadata } })
+    const reply = await started.refund(refundRequest(1n), { api_base: api.standIn.base })
+    assert.deepEqual(reply, { status: 'failed', reference: 're_9', ...expected })
+  }
+})
+
+test('a reply about another refund is refused', async () => {
+  await using started = await startOperations()
+  const metadata = { payment_id: paymentId, refund_id: refundId }
+  const right = { id: 're_9', payment_intent: intentId, amount: 1, status: 'succeeded', metadata }
+  for (const wrong of [
+    { id: 'ch_9' },
+    { payment_intent: 'pi_9' },
+    { amount: 2 },
+    { status: 'new' },
+    { metadata: { ...metadata, refund_id: otherId } },
+    { metadata: { ...metadata, payment_id: otherId } },
+    { metadata: {} },
+  ]) {
+    await using api = await startApi({ '/v1/refunds': { ...right, ...wrong } })
+    const refund = started.refund(refundRequest(1n), { api_base: api.standIn.base })
+    assert.equal((await failureOf(refund)).code, 'provider_reply_invalid', JSON.stringify(wrong))
+  }
+})
+
+test('more than is left is refused by Stripe', async () => {
+  await using started = await startPaid()
+  const another = refundRequest(4999n, {})
+  await started.refund(refundRequest(4000n))
+  const refund = { ...another.refund, id: otherId }
+  assert.deepEqual(await failureOf(started.refund({ ...another, refund })), {
+    code: 'provider_refused',
+    providerCode: 'invalid_request_error',
+  })
+  started.standIn.refundByHand(paymentId, 999n)
+  const one = { ...another, refund: { ...refund, id: otherId.replace('6e02', '6e03'), amount: 1n } }
+  assert.deepEqual(await failureOf(started.refund(one)), {
+    code: 'provider_refused',
+    providerCode: 'charge_already_refunded',
+  })
+  assert.deepEqual(started.standIn.faults, [])
+})
+
+test('what was paid is refunded by its intent, however it is known', async () => {
+  const known = (fields: Parameters<typeof stripePayment>[0]) => {
+    const { refund } = refundRequest(1n)
+    return { ...refundRequest(1n), refund, payment: stripePayment({ status: 'paid', ...fields }) }
+  }
+  const paid = (...intents: readonly string[]) =>
+    listOf(intents.map((id) => ({ id: `inpay_${id}`, payment: { payment_intent: id } })))
+  const made = {
+    id: 're_9',
+    payment_intent: 'pi_1',
+    amount: 1,
+    status: 'succeeded',
+    metadata: { payment_id: paymentId, refund_id: refundId },
+  }
+  const of = '/v1/invoice_payments?invoice=in_1&status=paid&limit=100'
+  const sessionPath = '/v1/checkout/sessions/cs_1'
+  const cases = [
+    [{ providerReference: 'pi_1' }, {}, true],
+    [{ providerReference: 'in_1' }, { [of]: paid('pi_1') }, true],
+    [{ providerReference: 'in_1' }, { [of]: paid('pi_1', 'pi_2') }, false],
+    [{ providerReference: 'in_1' }, { [of]: paid() }, false],
+    [
+      { checkoutReference: 'cs_1' },
+      { [sessionPath]: { id: 'cs_1', payment_intent: 'pi_1' } },
+      true,
+    ],
+    [{ checkoutReference: 'cs_1' }, { [sessionPath]: { id: 'cs_1', payment_intent: null } }, false],
+    [{ checkoutReference: 'cs_1' }, {}, false],
+    [{}, {}, false],
+  ] as const
+  await using started = await startOperations()
+  for (const [fields, replies, isRefunded] of cases) {
+    await using api = await startApi({ ...replies, '/v1/refunds': made })
+    const refund = started.refund(known(fields), { api_base: api.standIn.base })
+    if (isRefunded) assert.equal((await refund).reference, 're_9')
+    else assert.equal((await failureOf(refund)).code, 'provider_refused')
+    const posted = api.standIn.requests.filter(({ method }) => method === 'POST')
+    assert.equal(posted.length, isRefunded ? 1 : 0, JSON.stringify(fields))
   }
 })

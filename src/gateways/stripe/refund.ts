@@ -1,98 +1,90 @@
-import { isUuid } from '../../kernel/ids.ts'
-import { ignored, type Outcome, type SingleRefundOutcome } from '../../payments/outcome.ts'
-import { path, type JsonObject, type JsonValue } from '../body/json.ts'
+import { QuittanceError } from '../../kernel/errors.ts'
+import type { Payment } from '../../payments/payment.ts'
+import { path, textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
-import { noKey, type LookUps } from './api.ts'
-import { moneyOf, shownField } from './fields.ts'
-import {
-  findPayment,
-  findPaymentOfCharge,
-  statedPayment,
-  type FoundPayment,
-} from './find-payment.ts'
-import { intentSucceeded } from './intent.ts'
-import { accountStatement, isId, readObject, type Snapshot, type StripeEvent } from './payload.ts'
+import type { OperationContext, RefundReply, RefundRequest } from '../operations.ts'
+import type { StripeApi } from './api.ts'
+import { amountOf } from './fields.ts'
+import { clientFor, fetchedFor, isOf } from './fetched.ts'
+import { payingIntents } from './read-invoice.ts'
+import { isId } from './payload.ts'
+import { refundOutcome } from './read-refund.ts'
+import { done, notAskedFor, type Form } from './api-change.ts'
 
-/** Refunds of bank debits have ids of their own kind. */
-const refundPrefixes = ['re_', 'pyr_'] as const
-
-/** https://docs.stripe.com/api/refunds/object */
-export async function onRefund(event: StripeEvent, { api }: LookUps): Promise<readonly Outcome[]> {
-  const read = readObject(event, 'refund', ...refundPrefixes)
-  if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
-  const { object: refund } = read
-  const found = await findPayment(refund, api)
-  return [...takenBefore(event, found), refundOutcome(event, refund, found)]
-}
-
-/** What goes back had been taken, and the event that said so may be lost or late. */
-function takenBefore(event: StripeEvent, found: FoundPayment): readonly Outcome[] {
-  const { intent } = found.ok ? found : {}
-  if (intent?.get('status') !== 'succeeded') return []
-  return [intentSucceeded({ ...event, object: intent })]
-}
-
-/** It tells the sum of all refunds and none of them, so they are looked up. */
-export async function chargeRefunded(
-  event: StripeEvent,
-  { api }: LookUps,
-): Promise<readonly Outcome[]> {
-  const read = readObject(event, 'charge', 'ch_', 'py_')
-  if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
-  const { object: charge, id } = read
-  if (api === undefined) return [ignored('no_outcome', `told by refund events: ${noKey}`)]
-  const refunds = await api.list('v1/refunds', { charge: id })
-  if (refunds.length === 0) return [ignored('no_outcome', `no refunds of ${id}`)]
-  const stated = refunds.map(statedPayment)
-  const ofCharge = stated.includes(undefined)
-    ? await findPaymentOfCharge(charge, api)
-    : nothingFound
-  const outcomes = refunds.map((refund, index) =>
-    refund.get('charge') === id
-      ? refundOutcome(event, refund, stated[index] ?? ofCharge)
-      : ignored('malformed_payload', 'refund.charge'),
+/** https://docs.stripe.com/api/refunds/create */
+export async function refundCharge(
+  request: RefundRequest,
+  context: OperationContext,
+): Promise<RefundReply> {
+  const { payment, refund } = request
+  const client = clientFor(payment, context)
+  const intent = await intentOf(payment, client)
+  const object = await done(
+    client.send({
+      method: 'post',
+      path: 'v1/refunds',
+      form: refundForm(request, intent),
+      idempotencyKey: `refund:${refund.id}`,
+    }),
   )
-  return [...takenBefore(event, ofCharge), ...outcomes]
+  const isSame =
+    object.get('payment_intent') === intent &&
+    amountOf(object, 'amount') === refund.amount &&
+    path(object, 'metadata', 'refund_id') === refund.id &&
+    isOf(payment, object)
+  if (!isSame) throw notAskedFor('POST /v1/refunds')
+  return toReply(payment, object)
 }
 
-const nothingFound: FoundPayment = { ok: false, outcome: ignored('no_outcome') }
-
-const statuses: ReadonlyMap<JsonValue | undefined, SingleRefundOutcome['status']> = new Map([
-  ['pending', 'pending'],
-  ['requires_action', 'pending'],
-  ['succeeded', 'paid'],
-  ['failed', 'failed'],
-  ['canceled', 'canceled'],
-] as const)
-
-/** What a refund says of the payment that it was found to be of. */
-export function refundOutcome(
-  snapshot: Snapshot,
-  refund: JsonObject,
-  found: FoundPayment,
-): Outcome {
-  const refundReference = refund.get('id')
-  if (!isId(refundReference, ...refundPrefixes)) return ignored('malformed_payload', 'refund.id')
-  const status = statuses.get(refund.get('status'))
-  if (!found.ok) {
-    const { outcome } = found
-    // Only where money has gone back, or may have.
-    return status === 'paid' || status === undefined ? outcome : { ...outcome, money: false }
-  }
-  if (status === undefined) {
-    const about = { money: true, payment: found.payment }
-    return ignored('no_outcome', detail(`refund ${shownField(refund, 'status')}`), about)
-  }
-  const refundId = path(refund, 'metadata', 'refund_id')
-  const charged = found.intent?.get('id')
+function refundForm({ payment, refund, reason }: RefundRequest, intent: string): Form {
   return {
-    type: 'refund',
-    payment: found.payment,
-    status,
-    refundReference,
-    ...(isId(charged, 'pi_') && { providerReference: charged }),
-    ...moneyOf(refund, 'amount'),
-    ...accountStatement(snapshot),
-    ...(isUuid(refundId) && { refundId }),
+    payment_intent: intent,
+    amount: refund.amount.toString(),
+    'metadata[payment_id]': payment.id,
+    'metadata[refund_id]': refund.id,
+    ...reasonFields(reason?.trim() ?? ''),
   }
+}
+
+/** The reasons that Stripe knows; `fraudulent` also puts the card on its block list. */
+const reasons: ReadonlySet<string> = new Set(['duplicate', 'fraudulent', 'requested_by_customer'])
+/** Of a value in metadata. */
+const longestValue = 500
+
+function reasonFields(reason: string): Form {
+  if (reason === '') return {}
+  if (reasons.has(reason)) return { reason }
+  return { 'metadata[reason]': Array.from(reason).slice(0, longestValue).join('') }
+}
+
+/** The intent that was paid: the money goes back the same way. */
+async function intentOf(payment: Payment, api: StripeApi): Promise<string> {
+  const { providerReference, checkoutReference } = payment
+  if (isId(providerReference, 'pi_')) return providerReference
+  if (isId(providerReference, 'in_')) return onlyOne(await payingIntents(providerReference, api))
+  if (!isId(checkoutReference, 'cs_')) return onlyOne([])
+  const session = await api.get(`v1/checkout/sessions/${checkoutReference}`)
+  const intent = session?.get('payment_intent')
+  return onlyOne(isId(intent, 'pi_') ? [intent] : [])
+}
+
+function onlyOne(intents: readonly string[] | undefined): string {
+  const [intent, ...others] = intents ?? []
+  if (intent !== undefined && others.length === 0) return intent
+  const what = intent === undefined ? 'no payment intent' : 'several payment intents'
+  throw new QuittanceError('provider_refused', `Stripe knows ${what} that paid this payment`, {
+    fix: "Refund it in Stripe's dashboard.",
+  })
+}
+
+function toReply(payment: Payment, object: JsonObject): RefundReply {
+  const found = { ok: true, payment: { id: payment.id } } as const
+  const outcome = refundOutcome(fetchedFor(payment, object), object, found)
+  if (outcome.type !== 'refund' || !('refundReference' in outcome)) {
+    throw notAskedFor('POST /v1/refunds')
+  }
+  const { status, refundReference: reference } = outcome
+  const code = textOf(object.get('failure_reason'))
+  if (status === 'paid' || status === 'pending') return { status, reference }
+  return { status: 'failed', reference, ...(code !== undefined && { code: detail(code) }) }
 }

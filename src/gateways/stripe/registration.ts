@@ -4,7 +4,7 @@ import type { OperationContext, RegisteredEndpoint, Registration } from '../oper
 import { apiVersion, openClient, type StripeClient } from './api.ts'
 import { handledEvents } from './interpret.ts'
 import { isId } from './payload.ts'
-import { done, notAskedFor, type Form } from './send.ts'
+import { done, notAskedFor, type Form } from './api-change.ts'
 
 const path = 'v1/webhook_endpoints'
 

@@ -12,7 +12,7 @@ import { parseCallback, signedFieldNames } from './payload.ts'
 import { pollWayforpay } from './poll.ts'
 import { moneyFault } from './purchase.ts'
 import { refundWayforpay } from './refund.ts'
-import { wayforpaySigner } from './sign.ts'
+import { wayforpaySigner } from './samples/sign.ts'
 import { verifySignature } from './signature.ts'
 
 const credentials = {

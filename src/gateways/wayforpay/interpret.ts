@@ -8,12 +8,12 @@ import {
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import type { InterpretContext } from '../interpret-context.ts'
-import { readSavedCard } from './card.ts'
-import { chargeOf } from './charge.ts'
+import { readSavedCard } from './read-saved-card.ts'
+import { chargeOf } from './read-charge.ts'
 import { fieldsOf, readSignedFields } from './payload.ts'
 import { paymentOutcome, type ChargeReport } from './payment-outcome.ts'
 import { isContradicted, reasonCodes } from './reason-code.ts'
-import { readReturnedMoney } from './returned-money.ts'
+import { readReturnedMoney } from './read-returned-money.ts'
 
 /** What a callback states. Asks the API only where the signed fields do not say enough. */
 export async function interpretWayforpay(

@@ -2,7 +2,7 @@ import { findCurrency } from '../../kernel/currency.ts'
 import { parseMajorUnits } from '../../kernel/money.ts'
 import type { PaymentOutcome } from '../../payments/outcome.ts'
 import { bindingOf } from './account.ts'
-import type { Charge } from './charge.ts'
+import type { Charge } from './read-charge.ts'
 import type { SignedFields } from './payload.ts'
 
 /** What is said of a charge, as far as it is signed. */

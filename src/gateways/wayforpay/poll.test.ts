@@ -4,7 +4,7 @@ import type { Misbehaviour } from '../../../test/providers/provider-stand-in.ts'
 import { unmarked } from '../../../test/support/unmarked.ts'
 import type { PollReply } from '../operations.ts'
 import { tokenReference } from '../signing/token-reference.ts'
-import { sampleToken } from './sample-callback.ts'
+import { sampleToken } from './samples/callback.ts'
 import { renewalReference } from './fixtures/callbacks.ts'
 import {
   binding,

@@ -1,14 +1,14 @@
 import { ignored, type Outcome } from '../../payments/outcome.ts'
 import { detail } from '../detail.ts'
 import type { OperationContext, PollReply, PollRequest, Standing } from '../operations.ts'
-import { savedCard } from './card.ts'
-import { chargeOf } from './charge.ts'
-import { findOrder, type OrderStatus } from './check-status.ts'
+import { savedCard } from './read-saved-card.ts'
+import { chargeOf } from './read-charge.ts'
+import { findOrder, type OrderStatus } from './find-order.ts'
 import { statedBy } from './interpret.ts'
 import { orderReferenceOf } from './order-reference.ts'
 import { paymentOutcome, type ChargeReport } from './payment-outcome.ts'
 import { isContradicted, reasonCodes } from './reason-code.ts'
-import { refundsSoFar, returnedMoney, tellsRefundedTotal } from './returned-money.ts'
+import { refundsSoFar, returnedMoney, tellsRefundedTotal } from './read-returned-money.ts'
 
 /** Asks CHECK_STATUS (the wiki's page 852117), whose signed reply reads like a callback. */
 export async function pollWayforpay(

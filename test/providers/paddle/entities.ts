@@ -1,6 +1,6 @@
-import { sampleAdjustment } from '../../../src/gateways/paddle/sample-adjustment.ts'
-import { sampleId } from '../../../src/gateways/paddle/sample-event.ts'
-import { sampleTransaction } from '../../../src/gateways/paddle/sample-transaction.ts'
+import { sampleAdjustment } from '../../../src/gateways/paddle/samples/adjustment.ts'
+import { sampleId } from '../../../src/gateways/paddle/samples/event.ts'
+import { sampleTransaction } from '../../../src/gateways/paddle/samples/transaction.ts'
 
 /** A transaction as a stand-in of Paddle's API has it. */
 export interface HeldTransaction {

@@ -1,9 +1,9 @@
-import { customerId } from '../../../src/gateways/stripe/sample-method.ts'
-import type { SampleInput } from '../../../src/gateways/stripe/sample-event.ts'
-import { chargeId, sampleIntent } from '../../../src/gateways/stripe/sample-intent.ts'
-import { sampleMethod } from '../../../src/gateways/stripe/sample-method.ts'
-import { sampleRefund } from '../../../src/gateways/stripe/sample-refund.ts'
-import { sampleSession } from '../../../src/gateways/stripe/sample-session.ts'
+import { customerId } from '../../../src/gateways/stripe/samples/payment-method.ts'
+import type { SampleInput } from '../../../src/gateways/stripe/samples/event.ts'
+import { chargeId, sampleIntent } from '../../../src/gateways/stripe/samples/intent.ts'
+import { sampleMethod } from '../../../src/gateways/stripe/samples/payment-method.ts'
+import { sampleRefund } from '../../../src/gateways/stripe/samples/refund.ts'
+import { sampleSession } from '../../../src/gateways/stripe/samples/session.ts'
 
 /** What was opened or charged under a payment's id, as Stripe keeps it. */
 export interface Order {

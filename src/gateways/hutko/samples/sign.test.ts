@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readCredentials } from '../../credentials.ts'
+import type { SignInput } from '../../gateway.ts'
+import {
+  credentialsOf,
+  key,
+  merchant,
+  official,
+  outcomesOf,
+  paymentId,
+  verdictOf,
+} from '../fixtures/callbacks.ts'
+import { hutko } from '../index.ts'
+import { isLive, isMerchantId, sampleMerchantId } from '../merchant.ts'
+import { hutkoSigner } from './sign.ts'
+
+const input: SignInput = {
+  scenario: 'paid',
+  payment: {
+    id: paymentId,
+    amount: 4999n,
+    currency: 'UAH',
+    checkoutReference: null,
+    providerReference: null,
+    merchantAccount: null,
+    live: null,
+  },
+  credentials: credentialsOf(),
+  now: new Date('2026-11-20T09:08:07Z'),
+  newId: () => '0198f0aa-0000-7000-8000-000000000001',
+}
+
+const bodyOf = (change: Partial<SignInput> = {}) => hutkoSigner.sign({ ...input, ...change }).body
+const fieldsOf = (change: Partial<SignInput> = {}) =>
+  JSON.parse(bodyOf(change)) as Record<string, unknown>
+const said = (scenario: string, payment: Partial<SignInput['payment']> = {}) =>
+  outcomesOf(bodyOf({ scenario, payment: { ...input.payment, ...payment } })).map((outcome) => {
+    if (outcome.type === 'ignored') return outcome.reason
+    const total = 'refundedTotal' in outcome ? ` ${outcome.refundedTotal}` : ''
+    return `${outcome.type} ${outcome.status}${total}`
+  })
+
+test('the official package accepts every scenario', () => {
+  for (const scenario of Object.keys(hutkoSigner.scenarios)) {
+    const text = bodyOf({ scenario })
+    assert.equal(verdictOf(text), 'valid', scenario)
+    const parameters: object = text.startsWith('{')
+      ? (JSON.parse(text) as object)
+      : Object.fromEntries(new URLSearchParams(text))
+    assert.ok(official.validateResponse(parameters, key), scenario)
+  }
+  const { order_id } = official.getConvertedResponse(
+    'json',
+    JSON.stringify({ response: fieldsOf({ scenario: 'paid_envelope' }) }),
+    '2.0',
+  ) as { order_id: string }
+  assert.equal(order_id, paymentId)
+})
+
+test('every scenario means what it shows', () => {
+  const paid = ['payment paid']
+  const expected = {
+    paid,
+    paid_form: paid,
+    paid_envelope: paid,
+    declined: ['payment failed'],
+    expired: ['payment canceled'],
+    pending: ['no_outcome'],
+    held: ['no_outcome'],
+    refunded: ['payment paid', 'refund paid 4999'],
+    refunded_half: ['payment paid', 'refund paid 2499'],
+    refunded_rest: ['payment paid', 'refund paid 4999'],
+    card_saved: ['payment paid', 'payment_method attached'],
+    card_verified: ['no_outcome', 'payment_method attached'],
+    renewed: paid,
+  }
+  assert.deepEqual(Object.keys(hutkoSigner.scenarios), Object.keys(expected))
+  for (const [scenario, outcomes] of Object.entries(expected)) {
+    assert.deepEqual(said(scenario), outcomes, scenario)
+  }
+  assert.equal(Object.keys(hutkoSigner.scenarios)[0], 'paid')
+})
+
+test('all scenarios of a payment name the same charge, a renewal one of its own', () => {
+  const charges = ['paid', 'declined', 'expired', 'refunded', 'card_saved'].map(
+    (scenario) => fieldsOf({ scenario }).payment_id,
+  )
+  assert.equal(new Set(charges).size, 1)
+  assert.match(String(charges[0]), /^1\d{8}$/)
+  const renewal = fieldsOf({ scenario: 'renewed' })
+  assert.notEqual(renewal.payment_id, charges[0])
+  assert.deepEqual([renewal.order_id, renewal.parent_order_id], [input.newId(), paymentId])
+})
+
+test('references, account and mode of the payment are used where it has them', () => {
+  const payment = {
+    ...input.payment,
+    providerReference: '917204418000000001',
+    merchantAccount: '77',
+    live: true,
+  }
+  const fields = fieldsOf({ payment })
+  assert.equal(fields.payment_id, '917204418000000001')
+  assert.equal(fields.merchant_id, 77)
+  assert.deepEqual(
+    outcomesOf(bodyOf({ payment })).map((outcome) => 'live' in outcome && outcome.live),
+    [true],
+  )
+  assert.equal(fieldsOf().merchant_id, Number(merchant))
+  assert.equal(fieldsOf().order_time, '20.11.2026 09:08:07')
+  assert.equal(
+    fieldsOf({ payment: { ...payment, amount: 9007199254740991n } }).amount,
+    '9007199254740991',
+  )
+})
+
+test('an unknown scenario and missing credentials are told clearly', () => {
+  for (const scenario of ['', 'toString', 'Paid']) {
+    assert.throws(() => hutkoSigner.sign({ ...input, scenario }), {
+      code: 'usage',
+      message: /it has paid, paid_form, /,
+    })
+  }
+  for (const credentials of [credentialsOf(''), credentialsOf(key, '')]) {
+    assert.throws(() => hutkoSigner.sign({ ...input, credentials }), {
+      code: 'gateway_not_configured',
+      message: /HUTKO_MERCHANT_ID and HUTKO_SECRET_KEY/,
+    })
+  }
+})
+
+test('payments are bound to the merchant; only those of a test merchant are known to be no live ones', () => {
+  const development = (merchantId: string) =>
+    readCredentials(
+      hutko,
+      { HUTKO_MERCHANT_ID: merchantId, HUTKO_SECRET_KEY: 'test' },
+      { production: false },
+    )
+  assert.deepEqual(hutko.account(credentialsOf()), { merchantAccount: merchant, live: null })
+  for (const id of ['1396424', '1549901', '1700002']) {
+    assert.deepEqual(hutko.account(development(id)), { merchantAccount: id, live: false })
+  }
+  assert.deepEqual(hutko.account(development('')), { merchantAccount: null, live: null })
+  assert.equal(isLive('4815162', true), false)
+  assert.equal(isLive('4815162', false), true)
+  assert.equal(isLive('4815162'), undefined)
+})
+
+test('what the provider publishes for tests is refused in production', () => {
+  for (const id of ['1396424', '1549901', '1700002']) {
+    assert.throws(() => credentialsOf(key, id), { code: 'setting_invalid' })
+  }
+  for (const secret of ['test', 'testcredit', `${key},test`]) {
+    assert.throws(() => credentialsOf(secret), { code: 'setting_invalid' })
+  }
+})
+
+test('a merchant id is a plain number, and samples of it differ by owner', () => {
+  for (const text of ['1', '4815162', '9'.repeat(18)]) assert.ok(isMerchantId(text), text)
+  for (const text of ['', '0', '07', '1,2', '-1', '1e3', ' 1', '9'.repeat(19), 'M1']) {
+    assert.ok(!isMerchantId(text), text)
+  }
+  assert.notEqual(sampleMerchantId('merchant'), sampleMerchantId('stranger'))
+  assert.match(sampleMerchantId(''), /^[2-9]\d{6}$/)
+})

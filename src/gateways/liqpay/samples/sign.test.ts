@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { readCredentials } from '../../credentials.ts'
+import type { SignInput } from '../../gateway.ts'
+import {
+  credentialsOf,
+  parse,
+  paymentId,
+  privateKey,
+  publicKey,
+  verdictOf,
+} from '../fixtures/callbacks.ts'
+import { liqpay } from '../index.ts'
+import { interpretLiqpay } from '../interpret.ts'
+import { majorUnits } from './callback.ts'
+import { liqpaySigner } from './sign.ts'
+
+const input: SignInput = {
+  scenario: 'paid',
+  payment: {
+    id: paymentId,
+    amount: 4999n,
+    currency: 'UAH',
+    checkoutReference: null,
+    providerReference: null,
+    merchantAccount: null,
+    live: null,
+  },
+  credentials: credentialsOf(),
+  now: new Date('2026-11-20T12:00:00Z'),
+  newId: () => '0198f0aa-0000-7000-8000-000000000001',
+}
+
+const signed = (change: Partial<SignInput> = {}) => liqpaySigner.sign({ ...input, ...change })
+const outcomesOf = (change: Partial<SignInput> = {}) => interpretLiqpay(parse(signed(change).body))
+const dataOf = (change: Partial<SignInput> = {}) => {
+  const data = new URLSearchParams(signed(change).body).get('data') ?? ''
+  return JSON.parse(Buffer.from(data, 'base64').toString()) as Record<string, unknown>
+}
+
+// The last twelve digits of the payment’s id, as a number behind a billion.
+const operation = '51812219828225'
+const account = { merchantAccount: publicKey, live: true }
+const payment = {
+  type: 'payment',
+  payment: { id: paymentId },
+  amount: 4999n,
+  currency: 'UAH',
+  providerReference: operation,
+  ...account,
+}
+const refund = {
+  type: 'refund',
+  payment: { id: paymentId },
+  status: 'paid',
+  refundedTotal: 4999n,
+  currency: 'UAH',
+  ...account,
+}
+
+test('every scenario is signed as LiqPay signs it, and says what its name says', () => {
+  const ignoredAs = (reason: string, detail: string) => ({ type: 'ignored', reason, detail })
+  const renewal = '1000000001'
+  const expected: Readonly<Record<string, unknown>> = {
+    paid: { ...payment, status: 'paid' },
+    declined: { ...payment, status: 'failed' },
+    canceled: { ...payment, status: 'canceled', ifPaid: 'review' },
+    pending: ignoredAs('no_outcome', 'wait_accept'),
+    refunded: refund,
+    refunded_half: { ...refund, refundedTotal: 2499n },
+    refunded_rest: refund,
+    card_saved: { ...payment, status: 'paid' },
+    subscribed: ignoredAs('unhandled_event', 'subscribed'),
+    renewed: {
+      ...payment,
+      status: 'paid',
+      payment: { providerReference: renewal },
+      providerReference: renewal,
+      renews: { id: paymentId },
+    },
+  }
+  assert.deepEqual(Object.keys(liqpaySigner.scenarios), Object.keys(expected))
+  for (const [scenario, outcome] of Object.entries(expected)) {
+    const { headers, body } = signed({ scenario })
+    assert.deepEqual(headers, { 'content-type': 'application/x-www-form-urlencoded' })
+    assert.deepEqual(verdictOf(body), { valid: true }, scenario)
+    const fields = new URLSearchParams(body)
+    assert.deepEqual([...fields.keys()], ['data', 'signature'])
+    const text = `${privateKey}${fields.get('data')}${privateKey}`
+    assert.equal(fields.get('signature'), createHash('sha1').update(text).digest('base64'))
+    const outcomes = outcomesOf({ scenario })
+    const told = scenario.startsWith('refunded') ? outcomes[1] : outcomes[0]
+    assert.deepEqual(told, outcome, scenario)
+  }
+})
+
+test('a saved card is the same in every callback about the payment', () => {
+  const references = ['card_saved', 'subscribed'].map((scenario) => {
+    const [, card] = outcomesOf({ scenario })
+    return card?.type === 'payment_method' ? card.reference : undefined
+  })
+  assert.match(references[0] ?? '', /^[0-9a-f]{32}$/)
+  assert.equal(references[1], references[0])
+})
+
+test('references, account and mode of the payment are used where it has them', () => {
+  const own = { ...input.payment, merchantAccount: 'i9', live: false, providerReference: '77' }
+  assert.deepEqual(outcomesOf({ payment: own }), [
+    { ...payment, status: 'paid', merchantAccount: 'i9', live: false, providerReference: '77' },
+  ])
+  const foreign = { ...input.payment, providerReference: 'pi_1' }
+  assert.equal(dataOf({ payment: foreign })['payment_id'], Number(operation))
+})
+
+test('a sandbox key says sandbox where a live one says success', () => {
+  assert.equal(dataOf()['status'], 'success')
+  const sandbox = readCredentials(
+    liqpay,
+    { LIQPAY_PUBLIC_KEY: `sandbox_${publicKey}`, LIQPAY_PRIVATE_KEY: privateKey },
+    { production: true },
+  )
+  assert.equal(dataOf({ credentials: sandbox })['status'], 'sandbox')
+  assert.equal(dataOf({ payment: { ...input.payment, live: false } })['status'], 'sandbox')
+})
+
+test('amounts are written as LiqPay prints them, exactly', () => {
+  const cases = [
+    [15075n, 'UAH', '150.75'],
+    [18000n, 'UAH', '180.0'],
+    [18050n, 'UAH', '180.5'],
+    [5n, 'UAH', '0.05'],
+    [0n, 'UAH', '0.0'],
+    [100n, 'UAH', '1.0'],
+    [5000n, 'JPY', '5000.0'],
+    [12345n, 'KWD', '12.345'],
+    [999999999999999n, 'UAH', '9999999999999.99'],
+  ] as const
+  for (const [amount, currency, text] of cases) {
+    assert.equal(majorUnits(amount, currency), text)
+    const [outcome] = outcomesOf({ payment: { ...input.payment, amount, currency } })
+    assert.ok(outcome?.type === 'payment')
+    assert.equal(outcome.amount, amount, text)
+  }
+})
+
+test('a blank, a plus and a slash survive the form', () => {
+  const bodies = Array.from({ length: 50 }, (_, index) =>
+    signed({ now: new Date(input.now.getTime() + index) }),
+  )
+  assert.ok(bodies.some(({ body }) => body.includes('%2B') || body.includes('%2F')))
+  for (const { body } of bodies) assert.deepEqual(verdictOf(body), { valid: true })
+})
+
+test('an unknown scenario and missing credentials are told clearly', () => {
+  for (const scenario of ['', 'toString', 'Paid']) {
+    assert.throws(() => signed({ scenario }), { code: 'usage', message: /it has paid, declined, / })
+  }
+  const keys = [{}, { LIQPAY_PUBLIC_KEY: publicKey }, { LIQPAY_PRIVATE_KEY: privateKey }]
+  for (const values of keys) {
+    const credentials = readCredentials(liqpay, values, { production: true })
+    assert.throws(() => signed({ credentials }), {
+      code: 'gateway_not_configured',
+      message: /LIQPAY_PUBLIC_KEY and LIQPAY_PRIVATE_KEY/,
+    })
+  }
+})
+
+test('the public key is the account that payments are bound to, and tells their mode', () => {
+  const accountOf = (key: string) =>
+    liqpay.account(readCredentials(liqpay, { LIQPAY_PUBLIC_KEY: key }, { production: true }))
+  assert.deepEqual(accountOf('i1'), { merchantAccount: 'i1', live: true })
+  assert.deepEqual(accountOf('sandbox_i1'), { merchantAccount: 'sandbox_i1', live: false })
+  assert.deepEqual(accountOf(''), { merchantAccount: null, live: null })
+  assert.throws(() => accountOf('i1,i2'), { code: 'setting_invalid' })
+})
+
+test('the private keys of LiqPay’s documentation are refused in production', () => {
+  for (const key of ['your_private_key', 'a4825234f4bae72a0be04eafe9e8e2bada209255']) {
+    assert.throws(() => credentialsOf(`${privateKey},${key}`), { code: 'setting_invalid' })
+    assert.equal(credentialsOf(key, false).configured, true)
+  }
+})

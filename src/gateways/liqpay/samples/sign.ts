@@ -1,0 +1,109 @@
+import { QuittanceError } from '../../../kernel/errors.ts'
+import { findScenario } from '../../find-scenario.ts'
+import type { Signer, SignInput } from '../../gateway.ts'
+import { majorUnits, paymentIdFrom, sampleCallback, type SampleChange } from './callback.ts'
+import { signData } from '../signed-data.ts'
+
+interface Scenario {
+  readonly shows: string
+  readonly change: (input: SignInput) => SampleChange
+}
+
+const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
+  ['paid', { shows: 'the order is paid by card', change: () => ({}) }],
+  [
+    'declined',
+    {
+      shows: 'the bank refused the card; the same order may still be paid',
+      change: () => ({
+        status: 'failure',
+        more: { err_code: 'limit', err_description: 'Перевищено ліміт', code: 'limit' },
+      }),
+    },
+  ],
+  [
+    'canceled',
+    {
+      shows: 'money that was blocked on the card is released without a charge',
+      change: () => ({ action: 'hold', status: 'reversed' }),
+    },
+  ],
+  [
+    'pending',
+    {
+      shows: 'the money is taken, but LiqPay has not activated the shop yet',
+      change: () => ({ status: 'wait_accept' }),
+    },
+  ],
+  ['refunded', { shows: 'all the money went back', change: (input) => refunded(input, 'all') }],
+  [
+    'refunded_half',
+    { shows: 'half of the money went back', change: (input) => refunded(input, 'half') },
+  ],
+  [
+    'refunded_rest',
+    { shows: 'the other half went back as well', change: (input) => refunded(input, 'all') },
+  ],
+  [
+    'card_saved',
+    {
+      shows: 'the order is paid, and the card may be charged again',
+      change: ({ payment }) => ({ more: { card_token: cardToken(payment.id) } }),
+    },
+  ],
+  [
+    'subscribed',
+    {
+      shows: 'a subscription is made, and its card saved',
+      change: ({ payment }) => ({
+        action: 'subscribe',
+        status: 'subscribed',
+        more: { card_token: cardToken(payment.id) },
+      }),
+    },
+  ],
+  [
+    'renewed',
+    {
+      shows: 'LiqPay charged the subscription that the order began',
+      change: ({ newId }) => ({ action: 'regular', paymentId: paymentIdFrom(newId()) }),
+    },
+  ],
+])
+
+function refunded({ payment, now }: SignInput, share: 'all' | 'half'): SampleChange {
+  const amount = share === 'all' ? payment.amount : payment.amount / 2n
+  return {
+    status: 'reversed',
+    more: {
+      refund_amount: { decimal: majorUnits(amount, payment.currency) },
+      refund_date_last: now.getTime(),
+    },
+  }
+}
+
+function cardToken(paymentId: string): string {
+  return `SAMPLE${paymentId.replaceAll('-', '').toUpperCase()}`
+}
+
+/** Makes callbacks as LiqPay words and signs them. Errors: `gateway_not_configured`, `usage`. */
+export const liqpaySigner: Signer = {
+  scenarios: Object.fromEntries(Array.from(scenarios, ([name, { shows }]) => [name, shows])),
+  sign(input) {
+    const scenario = findScenario('liqpay', scenarios, input.scenario)
+    const [privateKey] = input.credentials.secrets.private_key ?? []
+    if (!input.credentials.configured || privateKey === undefined) {
+      throw new QuittanceError(
+        'gateway_not_configured',
+        'a callback of gateway liqpay cannot be signed without LIQPAY_PUBLIC_KEY and ' +
+          'LIQPAY_PRIVATE_KEY',
+      )
+    }
+    return {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(
+        signData(privateKey, sampleCallback(input, scenario.change(input))),
+      ).toString(),
+    }
+  },
+}

@@ -1,0 +1,31 @@
+import { isQuittanceError } from '../../kernel/errors.ts'
+import type { OperationContext, PollRequest } from '../operations.ts'
+import { monobankApi } from './api.ts'
+import { askInvoice } from './find-invoice.ts'
+
+const path = 'api/merchant/invoice/remove'
+
+/**
+ * Takes an invoice away that nobody has paid. The bank refuses one that is paid, over, or just
+ * being paid, and does not say which: in the last case its refusal stands. Nobody has the page of
+ * an invoice whose making was not answered.
+ */
+export async function closeInvoice(
+  { payment }: PollRequest,
+  context: OperationContext,
+): Promise<'closed' | 'not_open'> {
+  const api = monobankApi(context)
+  const invoiceId = payment.checkoutReference
+  if (invoiceId === null) return 'not_open'
+  try {
+    await api.post(path, { invoiceId })
+    return 'closed'
+  } catch (error) {
+    if (!isQuittanceError(error) || error.code !== 'provider_refused') throw error
+    const invoice = await askInvoice(api, invoiceId, payment)
+    if (invoice === undefined || ended.has(invoice.status)) return 'not_open'
+    throw error
+  }
+}
+
+const ended: ReadonlySet<string> = new Set(['success', 'reversed', 'expired'])

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { createPublicKey } from 'node:crypto'
+import { test } from 'node:test'
+import type { Outcome } from '../../../payments/outcome.ts'
+import { parseJsonBody } from '../../body/parse-json-body.ts'
+import { readCredentials } from '../../credentials.ts'
+import type { SignInput } from '../../gateway.ts'
+import { publicKey, signingPem } from '../fixtures/keys.ts'
+import { monobank } from '../index.ts'
+import { interpretMonobank } from '../interpret.ts'
+import { monobankSigner } from './sign.ts'
+import { readSigningKey, sampleKeys } from './signing-key.ts'
+
+const now = new Date('2026-11-20T12:00:00.900Z')
+const signingKey = Buffer.from(signingPem).toString('base64')
+
+const credentialsOf = (values: Readonly<Record<string, string>>) =>
+  readCredentials(monobank, values, { production: false })
+const credentials = credentialsOf({
+  MONOBANK_PUBLIC_KEY: publicKey,
+  MONOBANK_SIGNING_KEY: signingKey,
+})
+
+const input = (scenario: string, more: Partial<SignInput> = {}): SignInput => ({
+  scenario,
+  payment: {
+    id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01',
+    amount: 4999n,
+    currency: 'UAH',
+    checkoutReference: '2611208aB7cD9eF',
+    providerReference: null,
+    merchantAccount: null,
+    live: null,
+  },
+  credentials,
+  now,
+  newId: () => '0198f0aa-0000-7000-8000-000000000001',
+  ...more,
+})
+
+/** What a test callback of this scenario states, in short. */
+function stated(scenario: string, more: Partial<SignInput> = {}): readonly string[] {
+  const { body } = monobankSigner.sign(input(scenario, more))
+  return interpretMonobank(parseJsonBody(Buffer.from(body))).map(inShort)
+}
+
+function inShort(outcome: Outcome): string {
+  if (outcome.type === 'ignored') return `${outcome.reason} ${outcome.detail}`
+  if (outcome.type === 'payment') return `${outcome.status} ${outcome.amount} ${outcome.currency}`
+  if (outcome.type === 'refund' && 'amount' in outcome) {
+    return `refund ${outcome.status} ${outcome.amount} ${outcome.refundReference}`
+  }
+  return `${outcome.type} ${'status' in outcome ? outcome.status : ''}`
+}
+
+test('each scenario says what it shows', () => {
+  const nameOf = (part: string) => `2611208aB7cD9eF/refund-${part}-c7d1316ce8c2`
+  const expected = {
+    paid: ['paid 4999 UAH'],
+    declined: ['failed 4999 UAH'],
+    expired: ['canceled 4999 UAH'],
+    pending: ['no_outcome processing'],
+    hold: ['no_outcome hold'],
+    refunded: ['paid 4999 UAH', `refund paid 4999 ${nameOf('all')}`],
+    refunded_half: ['paid 4999 UAH', `refund paid 2499 ${nameOf('half')}`],
+    refunded_rest: [
+      'paid 4999 UAH',
+      `refund paid 2499 ${nameOf('half')}`,
+      `refund paid 2500 ${nameOf('rest')}`,
+    ],
+    card_saved: ['paid 4999 UAH', 'payment_method attached'],
+  }
+  const scenarios = Object.keys(monobankSigner.scenarios)
+  assert.deepEqual(scenarios, Object.keys(expected))
+  const found = scenarios.map((scenario) => [scenario, stated(scenario)] as const)
+  assert.deepEqual(Object.fromEntries(found), expected)
+})
+
+test('each test callback is valid, and with any byte changed it is not', async () => {
+  for (const scenario of Object.keys(monobankSigner.scenarios)) {
+    const { headers, body } = monobankSigner.sign(input(scenario))
+    const verdict = await monobank.verify({ headers, body: Buffer.from(body) }, credentials, now)
+    assert.deepEqual(verdict, { valid: true }, scenario)
+    const other = Buffer.from(body.replace('4999', '4998'))
+    const refusal = await monobank.verify({ headers, body: other }, credentials, now)
+    assert.deepEqual(refusal, { valid: false, reason: 'signature_mismatch' }, scenario)
+  }
+})
+
+test('a paid callback has the fields of the bank, in seconds and minor units', () => {
+  const { headers, body } = monobankSigner.sign(input('paid'))
+  assert.equal(headers['content-type'], 'application/json')
+  const { paymentInfo, ...fields } = JSON.parse(body) as Record<string, unknown>
+  assert.deepEqual(fields, {
+    invoiceId: '2611208aB7cD9eF',
+    status: 'success',
+    amount: 4999,
+    ccy: 980,
+    finalAmount: 4999,
+    createdDate: '2026-11-20T11:58:00Z',
+    modifiedDate: '2026-11-20T12:00:00Z',
+    reference: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01',
+    destination: 'Оплата замовлення',
+  })
+  assert.ok(paymentInfo)
+})
+
+test('what is left after refunds is the final amount', () => {
+  const left = (scenario: string) =>
+    (JSON.parse(monobankSigner.sign(input(scenario)).body) as Record<string, unknown>).finalAmount
+  assert.deepEqual(['refunded_half', 'refunded_rest', 'refunded'].map(left), [2500, 0, 0])
+})
+
+test('all callbacks of a payment without an invoice name the same one, and another payment another', () => {
+  const invoiceOf = (scenario: string, id: string) => {
+    const { payment } = input(scenario)
+    const { body } = monobankSigner.sign(
+      input(scenario, { payment: { ...payment, id, checkoutReference: null } }),
+    )
+    return (JSON.parse(body) as Record<string, unknown>).invoiceId
+  }
+  const [one, two] = [input('paid').payment.id, '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e02']
+  assert.equal(invoiceOf('paid', one), 'p2_c7d1316ce8c2')
+  assert.equal(invoiceOf('declined', one), invoiceOf('paid', one))
+  assert.notEqual(invoiceOf('paid', two), invoiceOf('paid', one))
+})
+
+test('without the test key of a configured public key nothing can be signed, and it says why', () => {
+  const stranger = sampleKeys('stranger')
+  const cases = [
+    [{ MONOBANK_TOKEN: 'token' }, /only the bank has its private key/],
+    [{ MONOBANK_PUBLIC_KEY: publicKey }, /only the bank has its private key/],
+    [
+      { MONOBANK_TOKEN: 'token', MONOBANK_SIGNING_KEY: signingKey },
+      /does not name the public half/,
+    ],
+    [
+      { MONOBANK_PUBLIC_KEY: publicKey, MONOBANK_SIGNING_KEY: stranger.signingKey },
+      /does not name the public half/,
+    ],
+    [{ MONOBANK_PUBLIC_KEY: publicKey, MONOBANK_SIGNING_KEY: 'key' }, /is no such key/],
+    [{ MONOBANK_PUBLIC_KEY: publicKey, MONOBANK_SIGNING_KEY: publicKey }, /is no such key/],
+    [
+      { MONOBANK_PUBLIC_KEY: publicKey, MONOBANK_SIGNING_KEY: `${signingKey},key` },
+      /is no such key/,
+    ],
+  ] as const
+  for (const [values, message] of cases) {
+    const attempt = () => monobankSigner.sign(input('paid', { credentials: credentialsOf(values) }))
+    assert.throws(attempt, { code: 'gateway_cannot_sign', message, fix: /MONOBANK_SIGNING_KEY/ })
+  }
+})
+
+test('of several test keys the one that a public key belongs to signs, in PEM or base64', async () => {
+  const stranger = sampleKeys('stranger')
+  for (const own of [signingKey, signingPem, signingPem.replaceAll('\n', String.raw`\n`)]) {
+    const several = credentialsOf({
+      MONOBANK_PUBLIC_KEY: publicKey,
+      MONOBANK_SIGNING_KEY: `${stranger.signingKey},${own}`,
+    })
+    const { headers, body } = monobankSigner.sign(input('paid', { credentials: several }))
+    const verdict = await monobank.verify({ headers, body: Buffer.from(body) }, credentials, now)
+    assert.deepEqual(verdict, { valid: true })
+  }
+})
+
+test('an unknown scenario is a usage error that names the known ones', () => {
+  const attempt = () => monobankSigner.sign(input('disputed'))
+  assert.throws(attempt, { code: 'usage', message: /no scenario disputed; it has paid, declined/ })
+})
+
+test('sample keys are a pair, the same for a name each time and another for each', () => {
+  const one = sampleKeys('merchant')
+  assert.deepEqual(sampleKeys('merchant'), one)
+  assert.notEqual(sampleKeys('stranger').publicKey, one.publicKey)
+  const key = readSigningKey(one.signingKey)
+  assert.ok(key)
+  const pem = createPublicKey(key).export({ type: 'spki', format: 'pem' })
+  assert.equal(Buffer.from(pem).toString('base64'), one.publicKey)
+})

@@ -1,0 +1,42 @@
+import { isQuittanceError } from '../../kernel/errors.ts'
+import type { Outcome } from '../../payments/outcome.ts'
+import { textOf } from '../body/json.ts'
+import type { InterpretContext } from '../interpret-context.ts'
+import type { PaddleApi } from './api.ts'
+import { interpretAdjustment } from './read-adjustment.ts'
+import { interpretTransaction } from './read-transaction.ts'
+import { isCharged, type PaddleEvent } from './payload.ts'
+
+/**
+ * What an adjustment's event states. What went back had been taken, and the event that said so may be
+ * lost or late: so a refund tells both, in order. Throws where Paddle cannot be reached; where it
+ * says no, the refund counts alone.
+ */
+export async function onAdjustment(
+  event: PaddleEvent,
+  api: PaddleApi | undefined,
+  { log }: Pick<InterpretContext, 'log'>,
+): Promise<readonly Outcome[]> {
+  const outcome = interpretAdjustment(event)
+  if (outcome.type !== 'refund' || outcome.status !== 'paid' || api === undefined) return [outcome]
+  try {
+    return [...(await takenBefore(outcome.payment, api)), outcome]
+  } catch (error) {
+    if (!isQuittanceError(error) || error.code === 'provider_unreachable') throw error
+    log.warn({ err: error }, 'the refund counts, its transaction cannot be read')
+    return [outcome]
+  }
+}
+
+/** That its transaction is paid, as the transaction's own event says it. */
+async function takenBefore(
+  reference: Extract<Outcome, { type: 'refund' }>['payment'],
+  api: PaddleApi,
+): Promise<readonly Outcome[]> {
+  if (!('checkoutReference' in reference)) return []
+  const transaction = await api.get('transactions', reference.checkoutReference)
+  if (transaction === undefined || !isCharged(transaction)) return []
+  const type = `transaction.${textOf(transaction.get('status'))}`
+  const told = await interpretTransaction({ type, data: transaction }, api)
+  return told.type === 'payment' ? [told] : []
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import type { SignInput } from '../../gateway.ts'
+
+/** What all sample entities are made of. */
+export interface SampleInput {
+  readonly paymentId: string
+  readonly amount: bigint
+  readonly currency: string
+  /** The transaction of the checkout. */
+  readonly transactionId: string
+  /** RFC 3339. */
+  readonly occurredAt: string
+}
+
+export function sampleInput({ payment, now }: SignInput): SampleInput {
+  return {
+    paymentId: payment.id,
+    amount: payment.amount,
+    currency: payment.currency,
+    transactionId: payment.checkoutReference ?? sampleTransactionId(payment.id),
+    occurredAt: now.toISOString(),
+  }
+}
+
+/** The transaction of a payment whose own is not known. */
+export function sampleTransactionId(paymentId: string): string {
+  return sampleId('txn', paymentId)
+}
+
+/**
+ * An id as Paddle's look. It follows from the payment's, so that several callbacks about one
+ * payment (a refund that waits, then its approval) agree; `purpose` tells two of one kind apart.
+ */
+export function sampleId(prefix: string, paymentId: string, purpose = ''): string {
+  const digest = createHash('sha256').update(`${prefix} ${paymentId} ${purpose}`).digest('hex')
+  return `${prefix}_${digest.slice(0, 26)}`
+}
+
+/** The notification around an entity: compact, its keys in the order in which Paddle sends them. */
+export function sampleEvent(input: SignInput, type: string, entity: object): string {
+  return JSON.stringify({
+    data: entity,
+    event_id: sampleId('evt', input.newId()),
+    event_type: type,
+    occurred_at: input.now.toISOString(),
+    notification_id: sampleId('ntf', input.newId()),
+  })
+}

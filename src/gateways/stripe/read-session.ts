@@ -1,0 +1,132 @@
+import {
+  ignored,
+  type AboutMoney,
+  type Outcome,
+  type PaymentOutcome,
+} from '../../payments/outcome.ts'
+import type { JsonObject } from '../body/json.ts'
+import { detail } from '../detail.ts'
+import type { LookUps } from './api.ts'
+import { moneyOf, shownField, type StatedMoney } from './fields.ts'
+import { malformed } from './malformed.ts'
+import { toOutcome, undecided, type Meaning } from './meaning.ts'
+import { isId, readObject, subscriptionOf, type Snapshot } from './payload.ts'
+import { namedReference } from './reference.ts'
+import { savedCard } from './find-saved-card.ts'
+import { setupSession } from './read-setup-intent.ts'
+
+export function sessionCompleted(
+  snapshot: Snapshot,
+  lookUps: LookUps,
+): Promise<readonly Outcome[]> {
+  const isSetup = isSession(snapshot, 'setup')
+  return isSetup ? setupSession(snapshot, lookUps) : onSession(snapshot, completed, lookUps)
+}
+
+export function sessionPaid(snapshot: Snapshot, lookUps: LookUps): Promise<readonly Outcome[]> {
+  return onSession(snapshot, asyncPaymentSucceeded, lookUps)
+}
+
+export function sessionFailed(snapshot: Snapshot): Outcome {
+  return sessionOutcome(snapshot, () => 'failed')
+}
+
+export function sessionExpired(snapshot: Snapshot): Outcome {
+  return sessionOutcome(snapshot, expired)
+}
+
+function isSession(snapshot: Snapshot, mode: string): boolean {
+  const read = readObject(snapshot, 'checkout.session', 'cs_')
+  return 'object' in read && read.object.get('mode') === mode
+}
+
+/** A paid checkout may have saved the card, which only its intent tells. */
+async function onSession(
+  snapshot: Snapshot,
+  meaningOf: (session: JsonObject) => Meaning,
+  lookUps: LookUps,
+): Promise<readonly Outcome[]> {
+  const outcome = sessionOutcome(snapshot, meaningOf)
+  const isPaid = outcome.type === 'payment' && outcome.status === 'paid'
+  return isPaid ? [outcome, ...(await savedCard(snapshot, outcome, lookUps))] : [outcome]
+}
+
+const paymentStatuses: ReadonlySet<unknown> = new Set(['paid', 'unpaid', 'no_payment_required'])
+
+/** What `meaningOf` reads in a session. https://docs.stripe.com/api/checkout/sessions/object */
+export function sessionOutcome(
+  snapshot: Snapshot,
+  meaningOf: (session: JsonObject) => Meaning,
+): Outcome {
+  const read = readObject(snapshot, 'checkout.session', 'cs_')
+  if ('malformed' in read) return malformed(snapshot, read.malformed)
+  const { object: session, id: checkoutReference } = read
+  const charge = chargeFields.get(session.get('mode'))
+  if (charge === undefined) {
+    const text = detail(`${snapshot.type}, ${shownField(session, 'mode')}`)
+    return ignored('unhandled_event', text, paidFor(session))
+  }
+  const reference = chargeOf(session, charge)
+  if ('malformed' in reference) return malformed(snapshot, reference.malformed)
+  const meaning = paymentStatuses.has(session.get('payment_status'))
+    ? meaningOf(session)
+    : undecided(session, 'payment_status', { money: true })
+  return toOutcome(snapshot, session, {
+    meaning,
+    money: sessionMoney(session),
+    references: { checkoutReference, ...reference, ...subscriptionOf(session.get('subscription')) },
+  })
+}
+
+/** Money that goes another way than any that we know: of ours, if it names a payment. */
+function paidFor(session: JsonObject): AboutMoney {
+  const reference = namedReference(session)
+  if (session.get('payment_status') !== 'paid' || reference?.ok !== true) return {}
+  return { money: true, payment: { id: reference.paymentId } }
+}
+
+interface ChargeField {
+  readonly field: string
+  readonly idPrefix: string
+}
+
+/** A subscription is paid by invoices, each by one intent or several. */
+const chargeFields: ReadonlyMap<unknown, ChargeField> = new Map<unknown, ChargeField>([
+  ['payment', { field: 'payment_intent', idPrefix: 'pi_' }],
+  ['subscription', { field: 'invoice', idPrefix: 'in_' }],
+])
+
+function chargeOf(
+  session: JsonObject,
+  { field, idPrefix }: ChargeField,
+): Pick<PaymentOutcome, 'providerReference'> | { readonly malformed: string } {
+  const id = session.get(field) ?? undefined
+  if (id === undefined) return {}
+  return isId(id, idPrefix) ? { providerReference: id } : { malformed: `data.object.${field}` }
+}
+
+/** Unpaid means a slow method: the money, or its failure, comes with an async_payment event. */
+function completed(session: JsonObject): Meaning {
+  return session.get('payment_status') === 'unpaid' ? undecided(session, 'payment_status') : 'paid'
+}
+
+function asyncPaymentSucceeded(session: JsonObject): Meaning {
+  return session.get('payment_status') === 'paid'
+    ? 'paid'
+    : undecided(session, 'payment_status', { money: true })
+}
+
+function expired(session: JsonObject): Meaning {
+  if (session.get('payment_status') === 'paid') {
+    return undecided(session, 'payment_status', { money: true })
+  }
+  return session.get('status') === 'expired' ? 'canceled' : undecided(session, 'status')
+}
+
+/** Where nothing had to be paid, nothing but 0 was: it settles only a payment of 0. */
+function sessionMoney(session: JsonObject): StatedMoney {
+  const { amount, ...currency } = moneyOf(session, 'amount_total')
+  const nothingPaid = session.get('payment_status') === 'no_payment_required'
+  if (amount === undefined || (nothingPaid && amount !== 0n)) return currency
+  return { amount, ...currency }
+}

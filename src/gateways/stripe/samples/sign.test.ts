@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Stripe } from 'stripe'
+import { readCredentials } from '../../credentials.ts'
+import type { SignInput } from '../../gateway.ts'
+import { contextOf } from '../fixtures/events.ts'
+import { stripe } from '../index.ts'
+import { stripeSigner } from './sign.ts'
+
+const secrets = ['whsec_current_0123456789', 'whsec_previous_0123456789']
+const now = new Date('2026-11-20T12:00:00Z')
+const input: SignInput = {
+  scenario: 'paid',
+  payment: {
+    id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01',
+    amount: 4999n,
+    currency: 'UAH',
+    checkoutReference: null,
+    providerReference: null,
+    merchantAccount: null,
+    live: null,
+  },
+  credentials: readCredentials(
+    stripe,
+    { STRIPE_SIGNING_SECRET: secrets.join(',') },
+    { production: true },
+  ),
+  now,
+  newId: () => '0198f0aa-0000-7000-8000-000000000001',
+}
+
+interface SampleEvent {
+  readonly livemode: boolean
+  readonly account?: string
+  readonly data: { readonly object: Record<string, unknown> }
+}
+
+const eventOf = (change: Partial<SignInput>) =>
+  JSON.parse(stripeSigner.sign({ ...input, ...change }).body) as SampleEvent
+
+test('the official package accepts every scenario under each of the secrets', () => {
+  for (const scenario of Object.keys(stripeSigner.scenarios)) {
+    const { headers, body } = stripeSigner.sign({ ...input, scenario })
+    for (const secret of secrets) {
+      const header = headers['stripe-signature'] ?? ''
+      const receivedAt = now.getTime() / 1000
+      const event = Stripe.webhooks.constructEvent(body, header, secret, 300, undefined, receivedAt)
+      assert.equal(event.object, 'event', scenario)
+    }
+    assert.ok(body.startsWith('{\n  "id": "evt_'), 'pretty-printed as Stripe sends it')
+  }
+})
+
+test('all scenarios of one payment name the same objects', () => {
+  const found = new Map<string, Set<unknown>>()
+  const note = (kind: string, id: unknown) =>
+    typeof id === 'string' && found.set(kind, (found.get(kind) ?? new Set()).add(id))
+  for (const scenario of Object.keys(stripeSigner.scenarios)) {
+    const { object } = eventOf({ scenario }).data
+    note(String(object.object), object.id)
+    for (const kind of ['payment_intent', 'charge', 'payment_method']) note(kind, object[kind])
+    note('charge', object.latest_charge)
+  }
+  const one = (prefix: string) => new Set([`${prefix}_0198f0aa4b1c7cc39d522f1f3d5a6e01`])
+  const refund = '0198f0aa4b1c7cc39d522f1f3d5a6e01'
+  assert.deepEqual(Object.fromEntries(found), {
+    'checkout.session': one('cs_test'),
+    payment_intent: one('pi'),
+    charge: one('ch'),
+    payment_method: one('pm'),
+    refund: new Set([`re_${refund}`, `re_${refund}half`, `re_${refund}rest`]),
+    dispute: one('du'),
+    setup_intent: one('seti'),
+    invoice: new Set(['in_0198f0aa4b1c7cc39d522f1f3d5a6e01renewal']),
+  })
+})
+
+const money = { amount: 4999n, currency: 'UAH' }
+const payment = { id: input.payment.id }
+const byIntent = { providerReference: 'pi_0198f0aa4b1c7cc39d522f1f3d5a6e01' }
+const renewal = 'in_0198f0aa4b1c7cc39d522f1f3d5a6e01renewal'
+
+test('each scenario means what it says', async () => {
+  const charge = { type: 'payment', payment, ...money }
+  const refund = { type: 'refund', payment, status: 'paid', currency: 'UAH' }
+  const method = { type: 'payment_method', reference: 'pm_0198f0aa4b1c7cc39d522f1f3d5a6e01' }
+  const customerReference = 'cus_0198f0aa4b1c7cc39d522f1f3d5a6e01'
+  const meanings = {
+    paid: { ...charge, status: 'paid', ...byIntent },
+    intent_paid: { ...charge, status: 'paid', ...byIntent },
+    async_paid: { ...charge, status: 'paid', ...byIntent },
+    async_failed: { ...charge, status: 'failed', ...byIntent },
+    expired: { ...charge, status: 'canceled' },
+    declined: { ...charge, status: 'failed', ...byIntent },
+    canceled: { ...charge, status: 'canceled', ...byIntent },
+    pending: { type: 'ignored', reason: 'no_outcome', detail: 'payment_intent.processing' },
+    refunded: { ...refund, amount: 4999n },
+    refunded_half: { ...refund, amount: 2499n },
+    refunded_rest: { ...refund, amount: 2500n },
+    disputed: { type: 'dispute', payment: byIntent, status: 'open', ...money },
+    card_saved: { ...method, status: 'attached', customerReference },
+    card_removed: { ...method, status: 'detached', customerReference },
+    setup: { ...method, status: 'attached', payment, customerReference },
+    renewed: {
+      ...charge,
+      payment: { providerReference: renewal },
+      status: 'paid',
+      providerReference: renewal,
+      renews: payment,
+    },
+  }
+  assert.deepEqual(Object.keys(stripeSigner.scenarios), Object.keys(meanings))
+  for (const [scenario, meaning] of Object.entries(meanings)) {
+    const { body } = stripeSigner.sign({ ...input, scenario })
+    const payload = stripe.parse({ headers: {}, body: Buffer.from(body) })
+    const outcomes = await stripe.interpret(payload, contextOf())
+    assert.equal(outcomes.length, 1, scenario)
+    assert.partialDeepStrictEqual(outcomes[0], meaning, scenario)
+  }
+})
+
+test('two halves of an odd amount make the whole, and the smallest amount can be split', () => {
+  for (const amount of [1n, 2n, 4999n, 9007199254740991n]) {
+    const parts = ['refunded_half', 'refunded_rest'].map((scenario) => {
+      const event = eventOf({ scenario, payment: { ...input.payment, amount } })
+      return BigInt(Number(event.data.object.amount))
+    })
+    assert.equal((parts[0] ?? 0n) + (parts[1] ?? 0n), amount)
+    assert.equal(parts[0], amount / 2n)
+  }
+})
+
+test('a renewal, known by its invoice, is refunded by its intent', () => {
+  const payment = { ...input.payment, providerReference: 'in_1' }
+  const { object } = eventOf({ scenario: 'refunded', payment }).data
+  assert.equal(object.payment_intent, byIntent.providerReference)
+})
+
+test('references, account and mode of the payment are used where it has them', () => {
+  const payment = {
+    ...input.payment,
+    checkoutReference: 'cs_live_a1',
+    providerReference: 'pi_9',
+    merchantAccount: 'acct_9',
+    live: true,
+  }
+  const event = eventOf({ payment })
+  assert.equal(event.account, 'acct_9')
+  assert.equal(event.livemode, true)
+  assert.equal(event.data.object.livemode, true)
+  assert.equal(event.data.object.id, 'cs_live_a1')
+  assert.equal(event.data.object.payment_intent, 'pi_9')
+  assert.equal('account' in eventOf({}), false)
+})
+
+test('the largest amount is written exactly', () => {
+  const payment = { ...input.payment, amount: 9007199254740991n }
+  assert.match(stripeSigner.sign({ ...input, payment }).body, /"amount_total": 9007199254740991,/)
+})
+
+test('an unknown scenario and a missing secret are told clearly', () => {
+  for (const scenario of ['', 'toString', 'Paid']) {
+    assert.throws(() => stripeSigner.sign({ ...input, scenario }), {
+      code: 'usage',
+      message: /it has paid, intent_paid, /,
+    })
+  }
+  const credentials = readCredentials(stripe, {}, { production: true })
+  assert.throws(() => stripeSigner.sign({ ...input, credentials }), {
+    code: 'gateway_not_configured',
+    message: /STRIPE_SIGNING_SECRET/,
+  })
+})
+
+test('the API key tells whether payments are live, and keys that disagree tell nothing', () => {
+  const cases = [
+    ['sk_live_1', true],
+    ['rk_live_1', true],
+    ['sk_live_1,rk_live_2', true],
+    ['sk_test_1', false],
+    ['rk_test_1,sk_test_2', false],
+    ['sk_live_1,sk_test_2', null],
+    ['sk_live_1,other', null],
+    ['pk_live_1', null],
+    ['xsk_live_1', null],
+    ['', null],
+  ] as const
+  for (const [keys, live] of cases) {
+    const credentials = readCredentials(stripe, { STRIPE_SECRET_KEY: keys }, { production: true })
+    assert.deepEqual(stripe.account(credentials), { merchantAccount: null, live }, keys)
+  }
+})

@@ -1,0 +1,68 @@
+import { QuittanceError } from '../../kernel/errors.ts'
+import { parseMajorUnits } from '../../kernel/money.ts'
+import { ignored, type Outcome, type RefundOutcome } from '../../payments/outcome.ts'
+import { detail } from '../detail.ts'
+import type { InterpretContext } from '../interpret-context.ts'
+import { bindingOf } from './account.ts'
+import { checkStatus, type OrderStatus } from './find-order.ts'
+import { scalarOf } from './payload.ts'
+import { paymentOutcome, type ChargeReport } from './payment-outcome.ts'
+
+/**
+ * `Refunded` and `Voided`: how much went back is not signed, so the API says it. Every failure of
+ * the look-up is thrown: the call is tried again, and stays visible as failed at last.
+ */
+export async function readReturnedMoney(
+  report: ChargeReport,
+  context: InterpretContext,
+): Promise<readonly Outcome[]> {
+  return returnedMoney(report, await checkStatus(report.signed, context))
+}
+
+/** What `Refunded` or `Voided` means by what the API says of the order. */
+export function returnedMoney(report: ChargeReport, order: OrderStatus): readonly Outcome[] {
+  const { transactionStatus } = order.signed
+  // More is on its way back; when it is there, another callback tells, and then the sum is whole.
+  if (transactionStatus === 'RefundInProcessing') return [ignored('no_outcome', transactionStatus)]
+  const { signed, charge } = report
+  const told: ChargeReport = { signed: order.signed, charge }
+  const refunds = refundsSoFar(report, order)
+  // What went back had been taken, and the callback that said so may be lost or late.
+  if (refunds.length > 0) return [paymentOutcome(told, 'paid'), ...refunds]
+  if (signed.transactionStatus === 'Voided' && transactionStatus === 'Voided') {
+    return [{ ...paymentOutcome(told, 'canceled'), ifPaid: 'refunded' }]
+  }
+  throw unconfirmed(`${transactionStatus} and no refunded sum`)
+}
+
+/** How much of the charge has gone back by now; nothing where nothing has. */
+export function refundsSoFar(
+  { signed, charge: { payment } }: ChargeReport,
+  order: OrderStatus,
+): readonly RefundOutcome[] {
+  const refundedTotal = refundedTotalOf(order)
+  if (refundedTotal === 0n) return []
+  const { currency } = order.signed
+  const binding = bindingOf(signed.merchantAccount)
+  return [{ type: 'refund', status: 'paid', payment, refundedTotal, currency, ...binding }]
+}
+
+/** Whether the API says at all how much has gone back: `0` does, nothing and `null` do not. */
+export function tellsRefundedTotal({ fields }: OrderStatus): boolean {
+  return (fields.get('refundAmount') ?? '') !== ''
+}
+
+function refundedTotalOf({ signed, fields }: OrderStatus): bigint {
+  if (!tellsRefundedTotal({ signed, fields })) return 0n
+  const text = scalarOf(fields.get('refundAmount'))
+  const total = text === undefined ? undefined : parseMajorUnits(text, signed.currency)
+  if (total === undefined) throw unconfirmed('a refundAmount that is no sum')
+  return total
+}
+
+function unconfirmed(found: string): QuittanceError {
+  return new QuittanceError(
+    'provider_reply_invalid',
+    `WayForPay reported returned money, but its CHECK_STATUS says ${detail(found)}`,
+  )
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { judgementOf } from '../../../../test/support/judgement-of.ts'
+import { Wayforpay } from 'wayforpay-ts-integration'
+import type { SignInput } from '../../gateway.ts'
+import {
+  account,
+  contextOf,
+  credentialsOf,
+  hmac,
+  now,
+  paymentId,
+  renewalReference,
+  requestOf,
+  secretKey,
+} from '../fixtures/callbacks.ts'
+import { wayforpay } from '../index.ts'
+import { signedFieldNames } from '../payload.ts'
+import { majorUnits } from './callback.ts'
+import { wayforpaySigner } from './sign.ts'
+
+const input: SignInput = {
+  scenario: 'paid',
+  payment: {
+    id: paymentId,
+    amount: 15_075n,
+    currency: 'UAH',
+    checkoutReference: null,
+    providerReference: null,
+    merchantAccount: null,
+    live: null,
+  },
+  credentials: credentialsOf(),
+  now,
+  newId: () => '0198f0aa-0000-7000-8000-000000000001',
+}
+
+const scenarios = Object.keys(wayforpaySigner.scenarios)
+const signed = (change: Partial<SignInput>) => wayforpaySigner.sign({ ...input, ...change })
+const fieldsOf = (change: Partial<SignInput>) =>
+  JSON.parse(signed(change).body) as Record<string, unknown>
+
+test('every scenario verifies, and the third-party package signs it the same', () => {
+  assert.equal(scenarios[0], 'paid')
+  const sdk = new Wayforpay({ merchantLogin: account, merchantSecret: secretKey })
+  for (const scenario of scenarios) {
+    const { headers, body } = signed({ scenario })
+    const request = { ...requestOf(body), headers }
+    const verdict = wayforpay.verify(request, input.credentials, now)
+    assert.deepEqual(judgementOf(verdict), { valid: true }, scenario)
+    const fields = fieldsOf({ scenario })
+    const texts = signedFieldNames.map((name) => String(fields[name]))
+    assert.equal(fields['merchantSignature'], sdk['createSignature'](texts), scenario)
+  }
+})
+
+test('every scenario that needs no look-up means what it says', async () => {
+  const meanings = {
+    paid: 'paid',
+    declined: 'failed',
+    expired: 'canceled',
+    pending: 'no_outcome',
+    awaiting: 'no_outcome',
+    held: 'no_outcome',
+    refund_pending: 'no_outcome',
+    renewed: 'paid',
+  }
+  const lookUps = ['voided', 'refunded', 'refunded_half', 'refunded_rest', 'card_saved']
+  assert.deepEqual(scenarios.toSorted(), [...Object.keys(meanings), ...lookUps].toSorted())
+  for (const [scenario, meaning] of Object.entries(meanings)) {
+    const payload = wayforpay.parse(requestOf(signed({ scenario }).body))
+    const [outcome, ...more] = await wayforpay.interpret(payload, contextOf())
+    assert.deepEqual(more, [])
+    assert.ok(outcome?.type === 'payment' || outcome?.type === 'ignored')
+    assert.equal(outcome.type === 'payment' ? outcome.status : outcome.reason, meaning, scenario)
+  }
+})
+
+test('a callback is written as PHP writes it', () => {
+  const { headers, body } = signed({})
+  assert.equal(headers['content-type'], 'application/x-www-form-urlencoded')
+  assert.match(body, /^[\x20-\x7e]+$/)
+  assert.match(body, /"issuerBankName":"\\u0422\\u0435/)
+  assert.match(body, /"repayUrl":"https:\\\/\\\//)
+  assert.match(body, /"orderReference":"[^"]+","merchantSignature":"[0-9a-f]{32}","amount":150.75,/)
+  assert.match(body, /"createdDate":1795175910,"processingDate":1795176000,/)
+  assert.match(body, /"authCode":"602318".*"phone":null.*"recToken":"".*"reasonCode":1100,/)
+  assert.match(signed({ scenario: 'declined' }).body, /"authCode":"",/)
+})
+
+test('amounts are written exactly, without zeros at the end', () => {
+  const cases: readonly (readonly [amount: bigint, currency: string, text: string])[] = [
+    [15_075n, 'UAH', '150.75'],
+    [49_000n, 'UAH', '490'],
+    [49_010n, 'UAH', '490.1'],
+    [1n, 'UAH', '0.01'],
+    [0n, 'UAH', '0'],
+    [500n, 'JPY', '500'],
+    [1234n, 'KWD', '1.234'],
+    [9_007_199_254_740_991n, 'UAH', '90071992547409.91'],
+  ]
+  for (const [amount, currency, text] of cases) assert.equal(majorUnits(amount, currency), text)
+  const payment = { ...input.payment, amount: 9_007_199_254_740_991n }
+  assert.match(signed({ payment }).body, /"amount":90071992547409.91,/)
+})
+
+test('a renewal follows from the payment, or has the reference that it is known by', () => {
+  const reference = `${paymentId}_WFPREG-8080904-1`
+  assert.equal(fieldsOf({ scenario: 'renewed' })['orderReference'], reference)
+  const payment = { ...input.payment, providerReference: renewalReference }
+  assert.equal(fieldsOf({ payment })['orderReference'], renewalReference)
+})
+
+test('a saved card has the same token in every callback about its payment', () => {
+  const { recToken } = fieldsOf({ scenario: 'card_saved' })
+  assert.ok(typeof recToken === 'string' && recToken.length === paymentId.length)
+  assert.notEqual(recToken, paymentId)
+  assert.equal(fieldsOf({ scenario: 'card_saved' })['recToken'], recToken)
+})
+
+test('the merchant account of the payment is used where it has one', () => {
+  const payment = { ...input.payment, merchantAccount: 'shop_two' }
+  assert.equal(fieldsOf({ payment })['merchantAccount'], 'shop_two')
+  assert.equal(fieldsOf({})['merchantAccount'], account)
+})
+
+test('of several secrets the first signs', () => {
+  const credentials = credentialsOf({ WAYFORPAY_SECRET_KEY: `the_new_secret_key,${secretKey}` })
+  const fields = fieldsOf({ credentials })
+  const texts = signedFieldNames.map((name) => String(fields[name]))
+  assert.equal(fields['merchantSignature'], hmac(texts.join(';'), 'the_new_secret_key'))
+})
+
+test('an unknown scenario and missing settings are told clearly', () => {
+  for (const scenario of ['', 'toString', 'Paid', 'disputed', 'card_removed']) {
+    assert.throws(() => signed({ scenario }), { code: 'usage', message: /it has paid, declined, / })
+  }
+  for (const name of ['WAYFORPAY_SECRET_KEY', 'WAYFORPAY_MERCHANT_ACCOUNT']) {
+    const credentials = credentialsOf({ [name]: '' })
+    assert.throws(() => signed({ credentials }), {
+      code: 'gateway_not_configured',
+      message: new RegExp(name),
+    })
+  }
+})

@@ -10,9 +10,12 @@ import {
   type Verdict,
 } from '../gateway.ts'
 import type { CredentialFields, Credentials } from '../credential-fields.ts'
-import { readFakeCallback } from './payload.ts'
+import { fakeCheckout } from './checkout.ts'
+import { closeCheckout } from './close-checkout.ts'
 import { interpretFake } from './interpret.ts'
-import { fakeOperations } from './operations.ts'
+import { readFakeCallback } from './payload.ts'
+import { pollFake } from './poll.ts'
+import { refundFake } from './refund.ts'
 import { fakeSigner } from './samples/sign.ts'
 
 const credentials = {
@@ -61,5 +64,8 @@ export const fake: Gateway = {
   acknowledge: () => plainAcknowledgment,
   interpret: (payload) => Promise.resolve([interpretFake(payload)]),
   signer: fakeSigner,
-  ...fakeOperations,
+  checkout: fakeCheckout,
+  poll: pollFake,
+  refund: refundFake,
+  closeCheckout,
 }

@@ -8,7 +8,7 @@ import {
 } from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
-import { savedCard } from './read-saved-card.ts'
+import { readSavedCard } from './read-saved-card.ts'
 import { isLive } from './merchant.ts'
 import { readOrder, type Order } from './read-order.ts'
 
@@ -142,7 +142,7 @@ function refundOutcome(order: Order, subject: Subject): Outcome {
 
 function cardOutcome(order: Order, subject: Subject): readonly Outcome[] {
   const { renews: _, ...bound } = subject
-  return savedCard(order, bound)
+  return readSavedCard(order, bound)
 }
 
 /** Nothing is decided; whether money is only blocked may be told in a word that we do not know. */

@@ -9,7 +9,7 @@ const tokenGrammar = /^[\x21-\x7e]{8,255}$/
 const brandGrammar = /^[A-Za-z][A-Za-z ]{0,30}$/
 
 /** The card that was saved with an order, if it was: the token (`rectoken`) charges it again. */
-export function savedCard(
+export function readSavedCard(
   { card }: Order,
   bound: Pick<PaymentMethodOutcome, 'payment' | 'merchantAccount' | 'live'>,
 ): readonly PaymentMethodOutcome[] {

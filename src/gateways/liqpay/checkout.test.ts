@@ -4,7 +4,7 @@ import { testWithProviderData } from '../../../test/support/provider-data.ts'
 import { isQuittanceError } from '../../kernel/errors.ts'
 import { secret } from '../../kernel/secret.ts'
 import { notConfigured } from '../credentials.ts'
-import { moneyFault } from './checkout.ts'
+import { moneyFault } from './money-fault.ts'
 import { paymentId, privateKey, publicKey, sign } from './fixtures/callbacks.ts'
 import {
   checkoutOf,

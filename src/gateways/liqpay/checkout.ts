@@ -1,4 +1,3 @@
-import type { Money } from '../../kernel/money.ts'
 import type { Payment } from '../../payments/payment.ts'
 import type { Credentials } from '../credential-fields.ts'
 import type { CheckoutForm, CheckoutOperation, CheckoutRequest } from '../operations.ts'
@@ -35,16 +34,4 @@ export function descriptionOf({ description, id }: Payment): string {
 /** `2026-11-20 12:00:00`; what is left of a second is cut off. */
 function utcText(date: Date): string {
   return date.toISOString().slice(0, 19).replace('T', ' ')
-}
-
-const currencies: ReadonlySet<string> = new Set(['UAH', 'USD', 'EUR'])
-/** LiqPay prints numbers as Java does: from ten million on with an exponent, which is not read. */
-const endOfPlainNumbers = 10_000_000_00n
-
-/** Why LiqPay cannot take this money, as one phrase; undefined where it can. */
-export function moneyFault({ amount, currency }: Money): string | undefined {
-  if (!currencies.has(currency)) return 'LiqPay takes UAH, USD and EUR'
-  if (amount < 1n) return 'LiqPay takes no payment of nothing'
-  if (amount >= endOfPlainNumbers) return 'LiqPay takes less than ten million'
-  return undefined
 }

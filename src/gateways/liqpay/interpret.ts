@@ -18,7 +18,7 @@ import {
   readCallback,
   type Callback,
 } from './payload.ts'
-import { savedCard } from './read-saved-card.ts'
+import { readSavedCard } from './read-saved-card.ts'
 import { awaitsDecision, awaitsPayer, wasTaken } from './statuses.ts'
 
 /** What a callback of LiqPay states about our payments. Calls nobody; never throws. */
@@ -58,7 +58,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 ])
 
 function onPaid(callback: Callback): readonly Outcome[] {
-  const cards = savedCard(callback.fields, accountOf(callback))
+  const cards = readSavedCard(callback.fields, accountOf(callback))
   const charge = readCharge(callback)
   if (!charge.ok)
     return callback.action === cardCheck ? [charge.outcome, ...cards] : [charge.outcome]
@@ -95,7 +95,7 @@ function paidBefore(callback: Callback, charge: Charge): PaymentOutcome {
 
 /** A subscription was made; what it charges is told by callbacks of its own. */
 function onSubscribed(callback: Callback): readonly Outcome[] {
-  const cards = savedCard(callback.fields, accountOf(callback))
+  const cards = readSavedCard(callback.fields, accountOf(callback))
   return [ignored('unhandled_event', callback.status), ...cards]
 }
 

@@ -8,7 +8,7 @@ import { isMaskedToken, tokenReference } from '../signing/token-reference.ts'
 const tokenGrammar = /^[\x21-\x7e]{1,255}$/
 
 /** The card that came with an order of ours, if one did: the checkout asked for its token. */
-export function savedCard(fields: JsonObject, account: AccountStatement): readonly Outcome[] {
+export function readSavedCard(fields: JsonObject, account: AccountStatement): readonly Outcome[] {
   const token = fields.get('card_token') ?? undefined
   const orderId = fields.get('order_id')
   if (token === undefined || token === '' || !isUuid(orderId)) return []

@@ -26,7 +26,7 @@ export type KeyResult =
     }
 
 /** `GET /api/merchant/pubkey`: `{"key": "<base64 of a PEM>"}`. Never throws. */
-export async function fetchKey({ base, token }: KeySource, timeout: Duration): Promise<KeyResult> {
+export async function findKey({ base, token }: KeySource, timeout: Duration): Promise<KeyResult> {
   let reply: JsonValue | undefined
   try {
     const headers = { 'x-token': token.reveal() }

@@ -3,9 +3,14 @@ import { apiBaseField } from '../api/api-base-field.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import { noCapabilities, plainAcknowledgment, smallBody, type Gateway } from '../gateway.ts'
 import type { CredentialFields } from '../credential-fields.ts'
+import { chargeSavedCard } from './charge-saved-card.ts'
+import { openInvoice } from './checkout.ts'
+import { closeInvoice } from './close-checkout.ts'
 import { interpretMonobank } from './interpret.ts'
-import { monobankOperations } from './operations.ts'
+import { moneyFault } from './money-fault.ts'
+import { pollInvoice } from './poll.ts'
 import { readPublicKeys } from './public-key.ts'
+import { refundInvoice } from './refund.ts'
 import { monobankSigner } from './samples/sign.ts'
 import { signatureHeader } from './ecdsa.ts'
 import { sampleKeys } from './samples/signing-key.ts'
@@ -92,7 +97,13 @@ export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptio
     acknowledge: () => plainAcknowledgment,
     interpret: (payload) => Promise.resolve(interpretMonobank(payload)),
     signer: monobankSigner,
-    ...monobankOperations,
+    apiCredential: 'token',
+    checkout: { kind: 'api', open: openInvoice },
+    moneyFault,
+    poll: pollInvoice,
+    refund: refundInvoice,
+    chargeSavedCard,
+    closeCheckout: closeInvoice,
   }
 }
 

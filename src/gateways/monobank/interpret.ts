@@ -3,7 +3,7 @@ import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import { readClaim, readInvoice, type ClaimResult, type Invoice } from './payload.ts'
 import { refundOutcomes } from './read-refunds.ts'
-import { savedCardOutcomes } from './read-saved-card.ts'
+import { readSavedCard } from './read-saved-card.ts'
 
 /** What a report of the bank on an invoice states. Calls nobody; never throws. */
 export function interpretMonobank(payload: Payload): readonly Outcome[] {
@@ -22,7 +22,7 @@ export function interpretInvoice(invoice: Invoice, asked?: AskedInvoice): readon
   const meaning = meanings.get(invoice.status)
   if (meaning === undefined) return [unknownStatus(invoice, asked)]
   const { refunds = false, settles } = meaning
-  const more = [...(refunds ? refundOutcomes(invoice) : []), ...savedCardOutcomes(invoice)]
+  const more = [...(refunds ? refundOutcomes(invoice) : []), ...readSavedCard(invoice)]
   if (settles === undefined && more.length === 0) return [ignored('no_outcome', invoice.status)]
   const claim = asked ? claimFor(asked) : readClaim(invoice)
   if (!claim.ok) return [claim.outcome]

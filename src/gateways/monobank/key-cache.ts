@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { minutes, seconds, type Duration } from '../../kernel/duration.ts'
-import { fetchKey, type KeyResult, type KeySource } from './find-key.ts'
+import { findKey, type KeyResult, type KeySource } from './find-key.ts'
 
 /** The bank's keys as last fetched, by API base and token. */
 export interface KeyCache {
@@ -66,7 +66,7 @@ function isDue({ at }: Asked, { now, known }: RenewAt): boolean {
 
 /** A failure leaves the key that was known: the bank's endpoint is no part of the intake. */
 async function ask(entry: Entry, source: KeySource, timeout: Duration): Promise<KeyResult> {
-  const result = await fetchKey(source, timeout)
+  const result = await findKey(source, timeout)
   if (result.ok) entry.key = result.key
   entry.pending = false
   return result

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { findCurrency } from '../../kernel/currency.ts'
-import type { Money } from '../../kernel/money.ts'
 import type { Payment } from '../../payments/payment.ts'
 import type { CheckoutRequest } from '../operations.ts'
 
@@ -33,14 +32,6 @@ export function orderOf({ payment, callbackUrl, returnUrl }: CheckoutRequest): O
     redirectUrl: returnUrl,
     webHookUrl: callbackUrl,
   }
-}
-
-const currencies: ReadonlySet<string> = new Set(['UAH', 'USD', 'EUR'])
-
-/** The bank names three currencies; an amount of zero is for checking a card. */
-export function moneyFault({ amount, currency }: Money): string | undefined {
-  if (!currencies.has(currency)) return `monobank takes UAH, USD and EUR, not ${currency}`
-  return amount > 0n ? undefined : 'monobank takes no payment of nothing'
 }
 
 const longestDestination = 280

@@ -6,7 +6,7 @@ import { isMaskedToken, tokenReference } from '../signing/token-reference.ts'
 import type { Invoice } from './payload.ts'
 
 /** The card that was saved with the invoice, once the bank has its token. */
-export function savedCardOutcomes({ id, body }: Invoice): readonly Outcome[] {
+export function readSavedCard({ id, body }: Invoice): readonly Outcome[] {
   const wallet = body.get('walletData') ?? undefined
   if (wallet === undefined) return []
   if (!isJsonObject(wallet)) return [ignored('malformed_payload', 'walletData', { money: false })]

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isQuittanceError } from '../../kernel/errors.ts'
-import { moneyFault, openCheckout } from './checkout.ts'
+import { openCheckout } from './checkout.ts'
+import { moneyFault } from './money-fault.ts'
 import { paymentId, transaction, transactionId } from './fixtures/events.ts'
 import {
   answering,

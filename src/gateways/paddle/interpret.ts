@@ -4,8 +4,8 @@ import { detail } from '../detail.ts'
 import type { InterpretContext } from '../interpret-context.ts'
 import { paddleApi, type PaddleApi } from './api.ts'
 import { cardDeleted, cardSaved } from './read-payment-method.ts'
-import { interpretTransaction } from './read-transaction.ts'
-import { onAdjustment } from './read-returned-money.ts'
+import { readTransaction } from './read-transaction.ts'
+import { readReturnedMoney } from './read-returned-money.ts'
 import { readEvent, type PaddleEvent } from './payload.ts'
 
 /** What a notification states. Throws only where the API fails, so that it is tried again. */
@@ -35,7 +35,7 @@ function alone(
 }
 
 const nothingHappened = alone(({ type }) => ignored('no_outcome', type))
-const onTransaction = alone((event, api) => interpretTransaction(event, api))
+const onTransaction = alone((event, api) => readTransaction(event, api))
 
 // A Map: an event type is the sender's text and must not reach a prototype.
 const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
@@ -48,8 +48,8 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['transaction.updated', nothingHappened],
   ['transaction.billed', nothingHappened],
   ['transaction.revised', nothingHappened],
-  ['adjustment.created', onAdjustment],
-  ['adjustment.updated', onAdjustment],
+  ['adjustment.created', readReturnedMoney],
+  ['adjustment.updated', readReturnedMoney],
   ['payment_method.saved', alone(cardSaved)],
   ['payment_method.deleted', alone(cardDeleted)],
 ])

@@ -7,8 +7,8 @@ import { adjustmentsOf } from './find-adjustments.ts'
 import { replyInvalid, requirePaddleApi, type PaddleApi } from './api.ts'
 import { checkoutIn } from './checkout.ts'
 import { findTransaction } from './find-transaction.ts'
-import { credits, interpretAdjustment } from './read-adjustment.ts'
-import { interpretTransaction } from './read-transaction.ts'
+import { credits, readAdjustment } from './read-adjustment.ts'
+import { readTransaction } from './read-transaction.ts'
 import { isCharged, isId, shownField } from './payload.ts'
 
 /** What Paddle says of a payment: its transaction, and the adjustments once there is money. */
@@ -54,7 +54,7 @@ async function chargeOf(
   }
   const event = { type: eventType(transaction), data: transaction }
   const isOurs = checkoutReference !== null || checkout !== 'none'
-  return interpretTransaction(event, api, isOurs ? id : undefined)
+  return readTransaction(event, api, isOurs ? id : undefined)
 }
 
 /** The event that a transaction in this state was told by. */
@@ -76,7 +76,7 @@ async function readAdjustments(api: PaddleApi, transaction: JsonObject): Promise
   const adjustments = await adjustmentsOf(api, id)
   const outcomes = adjustments
     .filter((adjustment) => !credits.has(textOf(adjustment.get('action')) ?? ''))
-    .map((data) => interpretAdjustment({ type: 'adjustment.updated', data }))
+    .map((data) => readAdjustment({ type: 'adjustment.updated', data }))
   return { outcomes, isWhole: outcomes.every(({ type }) => type !== 'ignored') }
 }
 

@@ -14,7 +14,7 @@ interface Adjustment {
 }
 
 /** https://developer.paddle.com/api-reference/adjustments/overview */
-export function interpretAdjustment(event: PaddleEvent): Outcome {
+export function readAdjustment(event: PaddleEvent): Outcome {
   const read = readEntity(event, 'adj_')
   if (!read.ok) return read.outcome
   const { entity, id } = read

@@ -3,8 +3,8 @@ import type { Outcome } from '../../payments/outcome.ts'
 import { textOf } from '../body/json.ts'
 import type { InterpretContext } from '../interpret-context.ts'
 import type { PaddleApi } from './api.ts'
-import { interpretAdjustment } from './read-adjustment.ts'
-import { interpretTransaction } from './read-transaction.ts'
+import { readAdjustment } from './read-adjustment.ts'
+import { readTransaction } from './read-transaction.ts'
 import { isCharged, type PaddleEvent } from './payload.ts'
 
 /**
@@ -12,12 +12,12 @@ import { isCharged, type PaddleEvent } from './payload.ts'
  * lost or late: so a refund tells both, in order. Throws where Paddle cannot be reached; where it
  * says no, the refund counts alone.
  */
-export async function onAdjustment(
+export async function readReturnedMoney(
   event: PaddleEvent,
   api: PaddleApi | undefined,
   { log }: Pick<InterpretContext, 'log'>,
 ): Promise<readonly Outcome[]> {
-  const outcome = interpretAdjustment(event)
+  const outcome = readAdjustment(event)
   if (outcome.type !== 'refund' || outcome.status !== 'paid' || api === undefined) return [outcome]
   try {
     return [...(await takenBefore(outcome.payment, api)), outcome]
@@ -37,6 +37,6 @@ async function takenBefore(
   const transaction = await api.get('transactions', reference.checkoutReference)
   if (transaction === undefined || !isCharged(transaction)) return []
   const type = `transaction.${textOf(transaction.get('status'))}`
-  const told = await interpretTransaction({ type, data: transaction }, api)
+  const told = await readTransaction({ type, data: transaction }, api)
   return told.type === 'payment' ? [told] : []
 }

@@ -35,7 +35,7 @@ interface Transaction {
  * What a transaction states of the payment that it was fetched for, or else of the one that it
  * names. https://developer.paddle.com/api-reference/transactions/overview
  */
-export async function interpretTransaction(
+export async function readTransaction(
   event: PaddleEvent,
   api: PaddleApi | undefined,
   fetchedFor?: string,

@@ -4,7 +4,7 @@ import { path, textOf, type JsonObject, type JsonValue } from '../body/json.ts'
 import type { OperationContext, RefundReply, RefundRequest } from '../operations.ts'
 import { adjustmentsOf } from './find-adjustments.ts'
 import { replyInvalid, requirePaddleApi, type PaddleApi } from './api.ts'
-import { interpretAdjustment } from './read-adjustment.ts'
+import { readAdjustment } from './read-adjustment.ts'
 import { isId } from './payload.ts'
 import { refundReason } from './refund-reason.ts'
 
@@ -34,7 +34,7 @@ export async function refundPayment(
       ? { type: 'full' }
       : { type: 'partial', items: await itemsFor(api, transactionId, request.refund.amount) }),
   })
-  const outcome = interpretAdjustment({ type: 'adjustment.created', data: adjustment })
+  const outcome = readAdjustment({ type: 'adjustment.created', data: adjustment })
   const isOurs = adjustment.get('transaction_id') === transactionId
   if (!isOurs || outcome.type !== 'refund' || !('refundReference' in outcome)) {
     throw replyInvalid('POST /adjustments')

@@ -12,7 +12,7 @@ const cardLimit = seconds(8)
  * The card that a paid checkout has saved, if it did. Whatever goes wrong here costs the card and
  * never the payment: `payment_method.attached` tells of the same card.
  */
-export async function savedCard(
+export async function findSavedCard(
   snapshot: Snapshot,
   { payment, providerReference }: PaymentOutcome,
   { api, log }: LookUps,

@@ -4,9 +4,16 @@ import { parseJsonBody } from '../body/parse-json-body.ts'
 import { plainAcknowledgment, type Gateway } from '../gateway.ts'
 import type { CredentialFields } from '../credential-fields.ts'
 import { toleranceField } from '../signing/timestamped-signature.ts'
+import { backfill } from './backfill.ts'
+import { chargeSavedCard } from './charge-saved-card.ts'
+import { openCheckout } from './checkout.ts'
+import { closeCheckout } from './close-checkout.ts'
 import { interpretStripe } from './interpret.ts'
 import { modeOfKeys } from './keys.ts'
-import { stripeOperations } from './operations.ts'
+import { moneyFault } from './money-fault.ts'
+import { pollStripe } from './poll.ts'
+import { refundCharge } from './refund.ts'
+import { registration } from './registration.ts'
 import { stripeSigner } from './samples/sign.ts'
 import { signatureHeaders, verifySignature } from './signature.ts'
 
@@ -29,7 +36,6 @@ const credentials = {
 
 /** Stripe, the spec's Alpha. Protocol and choices: README.md beside this file. */
 export const stripe: Gateway = {
-  ...stripeOperations,
   name: 'stripe',
   title: 'Stripe',
   aliases: ['alpha'],
@@ -103,4 +109,14 @@ export const stripe: Gateway = {
   acknowledge: () => plainAcknowledgment,
   interpret: interpretStripe,
   signer: stripeSigner,
+  apiCredential: 'secret_key',
+  checkout: { kind: 'api', open: openCheckout },
+  moneyFault,
+  poll: pollStripe,
+  pollsRenewals: true,
+  refund: refundCharge,
+  chargeSavedCard,
+  closeCheckout,
+  registration,
+  backfill,
 }

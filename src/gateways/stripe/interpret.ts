@@ -3,12 +3,12 @@ import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import type { InterpretContext } from '../interpret-context.ts'
 import { apiVersion, openLookUps, type LookUps } from './api.ts'
-import { onDispute } from './read-dispute.ts'
+import { readDispute } from './read-dispute.ts'
 import { intentCanceled, intentFailed, intentSucceeded } from './read-intent.ts'
 import { invoiceFailed, invoicePaid } from './read-invoice.ts'
 import { readEvent, type StripeEvent } from './payload.ts'
 import { methodAttached, methodDetached } from './read-payment-method.ts'
-import { chargeRefunded, onRefund } from './read-refund.ts'
+import { chargeRefunded, readRefund } from './read-refund.ts'
 import { sessionCompleted, sessionExpired, sessionFailed, sessionPaid } from './read-session.ts'
 import { setupSucceeded } from './read-setup-intent.ts'
 
@@ -59,16 +59,16 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['payment_intent.processing', nothing],
   ['payment_intent.requires_action', nothing],
   ['payment_intent.amount_capturable_updated', nothing],
-  ['refund.created', onRefund],
-  ['refund.updated', onRefund],
-  ['refund.failed', onRefund],
-  ['charge.refund.updated', onRefund],
+  ['refund.created', readRefund],
+  ['refund.updated', readRefund],
+  ['refund.failed', readRefund],
+  ['charge.refund.updated', readRefund],
   ['charge.refunded', chargeRefunded],
-  ['charge.dispute.created', onDispute],
-  ['charge.dispute.updated', onDispute],
-  ['charge.dispute.funds_withdrawn', onDispute],
-  ['charge.dispute.funds_reinstated', onDispute],
-  ['charge.dispute.closed', onDispute],
+  ['charge.dispute.created', readDispute],
+  ['charge.dispute.updated', readDispute],
+  ['charge.dispute.funds_withdrawn', readDispute],
+  ['charge.dispute.funds_reinstated', readDispute],
+  ['charge.dispute.closed', readDispute],
   ['setup_intent.succeeded', setupSucceeded],
   ['setup_intent.requires_action', nothing],
   ['setup_intent.setup_failed', nothing],

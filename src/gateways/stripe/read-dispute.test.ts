@@ -30,7 +30,7 @@ const outcome = {
   currency: 'UAH',
   live: false,
 } as const
-const onDispute = (fields: Fields = {}, type = 'charge.dispute.updated') =>
+const readDispute = (fields: Fields = {}, type = 'charge.dispute.updated') =>
   interpret(event(type, dispute(fields)))
 
 test('a dispute is open, won or lost by its status, whichever event tells it', async () => {
@@ -49,20 +49,20 @@ test('a dispute is open, won or lost by its status, whichever event tells it', a
   const changes = ['created', 'updated', 'funds_withdrawn', 'funds_reinstated', 'closed']
   for (const change of changes) {
     for (const [stated, status] of statuses) {
-      const found = await onDispute({ status: stated }, `charge.dispute.${change}`)
+      const found = await readDispute({ status: stated }, `charge.dispute.${change}`)
       assert.deepEqual(found, { ...outcome, status }, stated)
     }
   }
   for (const status of ['WON', 'closed', 'toString', null]) {
     const shown = `dispute status ${status ?? 'missing'}`
-    assertIgnored(await onDispute({ status }), 'no_outcome', shown)
+    assertIgnored(await readDispute({ status }), 'no_outcome', shown)
   }
 })
 
 test('ids of both ages are a dispute’s, and others are malformed_payload', async () => {
-  assert.deepEqual(await onDispute({ id: 'dp_1' }), { ...outcome, reference: 'dp_1' })
+  assert.deepEqual(await readDispute({ id: 'dp_1' }), { ...outcome, reference: 'dp_1' })
   for (const id of ['re_1', 'du-1', null]) {
-    assertIgnored(await onDispute({ id }), 'malformed_payload', 'data.object.id')
+    assertIgnored(await readDispute({ id }), 'malformed_payload', 'data.object.id')
   }
 })
 
@@ -76,6 +76,6 @@ test('the disputed payment is found as that of a refund is', async () => {
   await using api = await startApi({ '/v1/payment_intents/pi_1': intent() })
   const created = event('charge.dispute.created', dispute())
   assert.deepEqual(await api.interpret(created), [{ ...outcome, payment: { id: paymentId } }])
-  const old = await onDispute({ payment_intent: null })
+  const old = await readDispute({ payment_intent: null })
   assertIgnored(old, 'no_outcome', 'payment of ch_1: STRIPE_SECRET_KEY is not set')
 })

@@ -23,7 +23,10 @@ const statuses: ReadonlyMap<JsonValue | undefined, DisputeStatus> = new Map([
 ] as const)
 
 /** https://docs.stripe.com/api/disputes/object */
-export async function onDispute(event: StripeEvent, { api }: LookUps): Promise<readonly Outcome[]> {
+export async function readDispute(
+  event: StripeEvent,
+  { api }: LookUps,
+): Promise<readonly Outcome[]> {
   const read = readObject(event, 'dispute', 'du_', 'dp_')
   if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
   const { object: dispute, id: reference } = read

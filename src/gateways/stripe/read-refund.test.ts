@@ -52,7 +52,7 @@ const paidBefore = {
   live: false,
   ...ofIntent,
 } as const
-const onRefund = (fields: Fields = {}, type = 'refund.updated') =>
+const readRefund = (fields: Fields = {}, type = 'refund.updated') =>
   interpret(event(type, refund(fields)))
 const dashboard = { metadata: {} }
 const ofPaidIntent =
@@ -77,7 +77,7 @@ test('a refund has the status that it has, whichever event tells it', async () =
   const types = ['refund.created', 'refund.updated', 'refund.failed', 'charge.refund.updated']
   for (const type of types) {
     for (const [stated, status] of statuses) {
-      assert.deepEqual(await onRefund({ status: stated }, type), { ...outcome, status }, type)
+      assert.deepEqual(await readRefund({ status: stated }, type), { ...outcome, status }, type)
     }
   }
 })
@@ -85,7 +85,7 @@ test('a refund has the status that it has, whichever event tells it', async () =
 test('a refund of another status, or of none, is no_outcome', async () => {
   for (const status of ['SUCCEEDED', 'reversed', 'toString', '', null, true, undefined]) {
     const shown = typeof status === 'string' ? status : 'missing'
-    assertIgnored(await onRefund({ status }), 'no_outcome', `refund status ${shown}`)
+    assertIgnored(await readRefund({ status }), 'no_outcome', `refund status ${shown}`)
   }
 })
 
@@ -96,38 +96,38 @@ test('a refund tells its account and mode, and our own row if it echoes one', as
   assert.deepEqual(await interpret(live), bound)
   for (const refund_id of ['refund-7', otherId.toUpperCase(), 7, null]) {
     const stranger = { metadata: { payment_id: paymentId, refund_id } }
-    assert.deepEqual(await onRefund(stranger), outcome, String(refund_id))
+    assert.deepEqual(await readRefund(stranger), outcome, String(refund_id))
   }
 })
 
 test('an amount or a currency that cannot be read is left out', async () => {
   const { amount: _, ...withoutAmount } = outcome
   for (const amount of ['1200', -1200, 12.5, null]) {
-    assert.deepEqual(await onRefund({ amount }), withoutAmount)
+    assert.deepEqual(await readRefund({ amount }), withoutAmount)
   }
   const { currency: __, ...withoutCurrency } = outcome
-  assert.deepEqual(await onRefund({ currency: 'UAH' }), withoutCurrency)
+  assert.deepEqual(await readRefund({ currency: 'UAH' }), withoutCurrency)
 })
 
 test('a refund that cannot be told from others is malformed_payload', async () => {
   for (const id of [undefined, null, 'ch_1', '', 're-1', 7]) {
-    assertIgnored(await onRefund({ id }), 'malformed_payload', 'data.object.id')
+    assertIgnored(await readRefund({ id }), 'malformed_payload', 'data.object.id')
   }
-  assertIgnored(await onRefund({ object: 'charge' }), 'malformed_payload', 'data.object.object')
-  const ofDebit = await onRefund({ id: 'pyr_1' })
+  assertIgnored(await readRefund({ object: 'charge' }), 'malformed_payload', 'data.object.object')
+  const ofDebit = await readRefund({ id: 'pyr_1' })
   assert.deepEqual(ofDebit, { ...outcome, refundReference: 'pyr_1' })
 })
 
 test('without an API key a refund that names no payment is that of its intent', async () => {
   const byIntent = { ...outcome, payment: { providerReference: 'pi_1' } }
   for (const metadata of [{}, null, undefined, { payment_id: null }]) {
-    assert.deepEqual(await onRefund({ metadata }), byIntent)
+    assert.deepEqual(await readRefund({ metadata }), byIntent)
   }
-  const foreign = await onRefund({ metadata: { payment_id: 'order-7' } })
+  const foreign = await readRefund({ metadata: { payment_id: 'order-7' } })
   assertIgnored(foreign, 'invalid_reference', 'order-7')
-  const old = await onRefund({ ...dashboard, payment_intent: null })
+  const old = await readRefund({ ...dashboard, payment_intent: null })
   assertIgnored(old, 'no_outcome', 'payment of ch_1: STRIPE_SECRET_KEY is not set')
-  const loose = await onRefund({ ...dashboard, payment_intent: null, charge: null })
+  const loose = await readRefund({ ...dashboard, payment_intent: null, charge: null })
   assertIgnored(loose, 'no_outcome', 'no payment intent')
 })
 

@@ -17,7 +17,10 @@ import { accountStatement, isId, readObject, type Snapshot, type StripeEvent } f
 const refundPrefixes = ['re_', 'pyr_'] as const
 
 /** https://docs.stripe.com/api/refunds/object */
-export async function onRefund(event: StripeEvent, { api }: LookUps): Promise<readonly Outcome[]> {
+export async function readRefund(
+  event: StripeEvent,
+  { api }: LookUps,
+): Promise<readonly Outcome[]> {
   const read = readObject(event, 'refund', ...refundPrefixes)
   if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
   const { object: refund } = read

@@ -12,7 +12,7 @@ import { malformed } from './malformed.ts'
 import { toOutcome, undecided, type Meaning } from './meaning.ts'
 import { isId, readObject, subscriptionOf, type Snapshot } from './payload.ts'
 import { namedReference } from './reference.ts'
-import { savedCard } from './find-saved-card.ts'
+import { findSavedCard } from './find-saved-card.ts'
 import { setupSession } from './read-setup-intent.ts'
 
 export function sessionCompleted(
@@ -48,7 +48,7 @@ async function onSession(
 ): Promise<readonly Outcome[]> {
   const outcome = sessionOutcome(snapshot, meaningOf)
   const isPaid = outcome.type === 'payment' && outcome.status === 'paid'
-  return isPaid ? [outcome, ...(await savedCard(snapshot, outcome, lookUps))] : [outcome]
+  return isPaid ? [outcome, ...(await findSavedCard(snapshot, outcome, lookUps))] : [outcome]
 }
 
 const paymentStatuses: ReadonlySet<unknown> = new Set(['paid', 'unpaid', 'no_payment_required'])

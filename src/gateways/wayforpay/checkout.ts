@@ -1,18 +1,11 @@
 import { textOf } from '../body/json.ts'
 import { isHttpUrl } from '../is-http-url.ts'
-import type {
-  CheckoutRequest,
-  OpenedCheckout,
-  OperationContext,
-  PollRequest,
-} from '../operations.ts'
-import { accountFor, askOnce, askWithAnySecret } from './api.ts'
+import type { CheckoutRequest, OpenedCheckout, OperationContext } from '../operations.ts'
+import { accountFor, askOnce } from './api.ts'
 import { purchaseOf } from './purchase.ts'
-import { orderReferenceOf } from './order-reference.ts'
 import { reasonCodeOf, reasonCodes, unusable } from './reason-code.ts'
 
 const create = 'CREATE_INVOICE'
-const remove = 'REMOVE_INVOICE'
 
 /** What a payer needs at the least to type a card number. */
 const shortestLifetimeSeconds = 60
@@ -37,30 +30,4 @@ export async function openCheckout(
   if (url === undefined || !isHttpUrl(url)) throw unusable(create, 'no_invoice_url')
   if (orderTimeout === askedSeconds) return { url }
   return { url, expiresAt: new Date(context.now.getTime() + orderTimeout * 1000) }
-}
-
-/** Orders that cannot be paid any more, or never could. */
-const notOpen: ReadonlySet<string | undefined> = new Set([
-  reasonCodes.illegalOrderState,
-  reasonCodes.orderNotFound,
-])
-
-/** REMOVE_INVOICE (the wiki's page 1737356), which removes unpaid ones only. */
-export async function closeCheckout(
-  { payment }: PollRequest,
-  context: OperationContext,
-): Promise<'closed' | 'not_open'> {
-  accountFor(payment.merchantAccount, context)
-  const orderReference = orderReferenceOf(payment)
-  const request = {
-    transactionType: remove,
-    orderReference,
-    fields: {},
-    signedTexts: [orderReference],
-  }
-  const reply = await askWithAnySecret(request, context)
-  const code = reasonCodeOf(reply)
-  if (code === reasonCodes.ok) return 'closed'
-  if (notOpen.has(code)) return 'not_open'
-  throw unusable(remove, 'not_removed', reply)
 }

@@ -9,7 +9,7 @@ import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import type { InterpretContext } from '../interpret-context.ts'
 import { readSavedCard } from './read-saved-card.ts'
-import { chargeOf } from './read-charge.ts'
+import { readCharge } from './read-charge.ts'
 import { fieldsOf, readSignedFields } from './payload.ts'
 import { paymentOutcome, type ChargeReport } from './payment-outcome.ts'
 import { isContradicted, reasonCodes } from './reason-code.ts'
@@ -26,7 +26,7 @@ export async function interpretWayforpay(
   const read = readSignedFields(fields)
   if (!read.ok) return [ignored('malformed_payload', read.field)]
   const { signed } = read
-  const charge = chargeOf(signed.orderReference)
+  const charge = readCharge(signed.orderReference)
   if (charge === undefined) return [ignored('invalid_reference', detail(signed.orderReference))]
   const report = { signed, charge }
   const stated = statedBy(report)

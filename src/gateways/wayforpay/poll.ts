@@ -2,7 +2,7 @@ import { ignored, type Outcome } from '../../payments/outcome.ts'
 import { detail } from '../detail.ts'
 import type { OperationContext, PollReply, PollRequest, Standing } from '../operations.ts'
 import { savedCard } from './read-saved-card.ts'
-import { chargeOf } from './read-charge.ts'
+import { readCharge } from './read-charge.ts'
 import { findOrder, type OrderStatus } from './find-order.ts'
 import { statedBy } from './interpret.ts'
 import { orderReferenceOf } from './order-reference.ts'
@@ -36,7 +36,7 @@ export async function pollWayforpay(
  */
 function outcomesOf(order: OrderStatus): readonly Outcome[] {
   const { signed } = order
-  const charge = chargeOf(signed.orderReference)
+  const charge = readCharge(signed.orderReference)
   if (charge === undefined) return [ignored('invalid_reference', detail(signed.orderReference))]
   const report: ChargeReport = { signed, charge }
   if (signed.transactionStatus === 'RefundInProcessing') return [paymentOutcome(report, 'paid')]

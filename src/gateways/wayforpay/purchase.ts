@@ -6,20 +6,6 @@ import type { CheckoutRequest } from '../operations.ts'
 import type { ApiRequest } from './api.ts'
 import { rawNumber } from './raw-number.ts'
 
-const currencies = ['UAH', 'USD', 'EUR']
-/** Whole digits of an amount: as many as callbacks are read with, and as PHP's floats keep. */
-const mostWholeDigits = 13
-
-/** Why WayForPay cannot take this money, as one phrase; undefined where it can. */
-export function moneyFault({ amount, currency }: Money): string | undefined {
-  if (!currencies.includes(currency)) return `WayForPay takes ${currencies.join(', ')} only`
-  if (amount <= 0n) return 'WayForPay takes no payment of nothing'
-  const [whole = ''] = amountTextOf({ amount, currency }).split('.')
-  return whole.length > mostWholeDigits
-    ? `WayForPay takes amounts of at most ${mostWholeDigits} whole digits`
-    : undefined
-}
-
 /** An amount as WayForPay signs it: `150.75`, `490`. Error: `payment_invalid`. */
 export function amountTextOf(money: Money): string {
   const text = formatMajorUnits(money)

@@ -11,7 +11,7 @@ const scheduled = /^(.{36})_WFPREG-\d{1,18}-\d{1,18}$/
  * Our payment's id, or that of the first payment with the suffix of a scheduled charge, each of
  * which is a payment of its own. Undefined for everything else.
  */
-export function chargeOf(orderReference: string): Charge | undefined {
+export function readCharge(orderReference: string): Charge | undefined {
   if (isUuid(orderReference)) return { payment: { id: orderReference } }
   const first = scheduled.exec(orderReference)?.[1]
   if (!isUuid(first)) return undefined

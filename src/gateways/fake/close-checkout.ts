@@ -1,0 +1,10 @@
+import type { OperationContext, PollRequest } from '../operations.ts'
+import { refuseIfOff } from './refuse-if-off.ts'
+
+export async function closeCheckout(
+  _request: PollRequest,
+  context: OperationContext,
+): Promise<'closed'> {
+  refuseIfOff(context)
+  return 'closed'
+}

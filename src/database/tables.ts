@@ -99,7 +99,7 @@ export interface WebhookCallsTable extends LeaseColumns {
   outcome: NullableJsonText
   needs_review: Generated<boolean>
   payment_id: string | null
-  /** What an Ignored `unknown_payment` call waits for: see processing/awaiting. */
+  /** What an Ignored `unknown_payment` call waits for: see outcomes/awaiting. */
   awaiting: string | null
   /** Another name of the same: whichever comes first ends the wait. */
   awaiting_also: string | null
@@ -122,7 +122,7 @@ export interface EventsTable {
 
 export interface DeliveriesTable extends LeaseColumns {
   id: string
-  /** Of what a queued listener is told; null for a dispatch, which has yet to claim its event. */
+  /** Of what a queued listener is told; null for a deferred event, which has yet to be claimed. */
   event_id: string | null
   listener: string | null
   queue: string

@@ -15,7 +15,7 @@ export interface RawRequest {
  * - `valid: true`: accepted. `signedBody`, where the signature does not cover the whole body: a body
  *   that holds what it covers and no more, and verifies and reads the same. It takes the place of
  *   what came: nothing else is acknowledged, stored or interpreted.
- * - `valid: false`: answered 403; the reason goes to the log and the metrics, never to the sender.
+ * - `valid: false`: answered 403; the reason goes to the log, never to the sender.
  * - `unavailable`: what the check needs cannot be had now; answered 503, so that it comes again.
  * - `malformed`: answered 422 naming the field; only where `verification` is `none`.
  */

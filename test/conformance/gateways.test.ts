@@ -191,7 +191,7 @@ function isValid(verdict: Verdict): boolean {
   return 'valid' in verdict && verdict.valid
 }
 
-/** The reason of a refusal: one plain word for logs and metrics, with nothing of the request. */
+/** The reason of a refusal: one plain word for the log, with nothing of the request. */
 function refusalOf(verdict: Verdict, about: string): string {
   assert.ok('valid' in verdict && !verdict.valid, `${about}: refused`)
   assert.match(verdict.reason, /^[a-z][a-z0-9_]{0,59}$/, about)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { importedPath, importsOf, productFiles, type SourceFile } from './source-files.ts'
+import { namesIn, section } from '../docs/markdown.ts'
+import { importedPath, importsOf, productFiles, read, type SourceFile } from './source-files.ts'
 
 /** A file imports only from its own folder or from one above it in this list. */
 const order = [
   'kernel',
   'payments',
-  'subscriptions',
   'events',
   'gateways',
   'database',
@@ -21,7 +21,6 @@ const order = [
   'worker',
   'billing',
   'http',
-  'console',
   'cli',
   'index.ts',
   'testing',
@@ -32,7 +31,7 @@ function placeOf(first: string): string {
   return first === 'create-billing.ts' ? 'index.ts' : first
 }
 
-const pure = new Set(['payments', 'subscriptions', 'events'])
+const pure = new Set(['payments', 'events'])
 
 function rank(path: string): number {
   const [, first = ''] = path.split('/')
@@ -41,9 +40,17 @@ function rank(path: string): number {
 
 const files = productFiles()
 
-test('every file of src has a place in the import order', () => {
-  const homeless = files.filter(({ path }) => rank(path) === -1).map(({ path }) => path)
-  assert.deepEqual(homeless, [])
+test('the import order has every folder of src, and no other', () => {
+  const first = files.map(({ path }) => placeOf(path.split('/')[1] ?? ''))
+  assert.deepEqual([...new Set(first)].toSorted(), order.toSorted())
+})
+
+test('CONTRIBUTING.md shows the import order', () => {
+  const shown = namesIn(section(read('CONTRIBUTING.md'), 'Layout and import law'))
+  assert.deepEqual(
+    shown.map((name) => name.replace('/', '')),
+    [...order],
+  )
 })
 
 test('no file imports from a folder below its own', () => {

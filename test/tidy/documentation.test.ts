@@ -90,7 +90,7 @@ test('every key that docs/configuration.md lists is taken, and one beside them i
 })
 
 test('docs/events.md lists every event, in the order of the catalogue', () => {
-  const [, table = ''] = read('docs/events.md').split('Besides, it carries:')
+  const [, table = ''] = read('docs/events.md').split('It also carries:')
   assert.deepEqual(namesIn(table.split('\n## ')[0] ?? ''), [...eventTypes])
 })
 

@@ -1,6 +1,6 @@
 import { isQuittanceError } from '../kernel/errors.ts'
 
-/** One line: what, where, and how to mend it. */
+/** One line: what, where, and how to fix it. */
 export function describeError(error: unknown): string {
   if (isQuittanceError(error)) return oneLine(`${error.message} — ${atTheShell(error.fix)}`)
   if (error instanceof AggregateError && error.message === '') {

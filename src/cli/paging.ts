@@ -9,7 +9,7 @@ export interface Paging {
 export function addPaging(command: Command): Command {
   return command
     .option('--limit <count>', 'how many, 1 to 100 (default: 20)', readLimit)
-    .option('--cursor <cursor>', 'go on after a page')
+    .option('--cursor <cursor>', 'continue after a page')
 }
 
 function readLimit(text: string): number {

@@ -1,5 +1,5 @@
 /**
- * Every failure that a user can meet, by its stable code: what it means and how to mend it.
+ * Every failure that a user can meet, by its stable code: what it means and how to fix it.
  * `docs/errors.md` lists the same codes.
  */
 export const errorCatalogue = {
@@ -24,17 +24,17 @@ export const errorCatalogue = {
   embedded_no_space: 'Free some disk space, or set BILLING_DATA_DIR to a folder on another disk.',
   embedded_lost: 'Start the service again; acknowledged calls are kept.',
   gateway_unknown: 'Use one of the registered gateways: quittance gateways',
-  gateway_cannot_sign: 'Only gateways that can sign test callbacks take `send`.',
+  gateway_cannot_sign: 'Use `send` with a gateway that can sign test callbacks.',
   gateway_not_configured: 'Set the credentials of the gateway; quittance gateways names them.',
   provider_unreachable:
-    'Calls and polls are tried again by themselves; repeat a command. Check the network and the API base.',
-  provider_refused: "Check the API credentials and what they may do, in the provider's dashboard.",
-  provider_reply_invalid: 'Check the API base of the gateway; it should be that of the provider.',
-  backfill_too_old: 'Give a later --since; what is older the provider does not list any more.',
+    'Calls and polls are retried automatically; repeat a command. Check the network and the API base.',
+  provider_refused: "Check the API credentials and their permissions in the provider's dashboard.",
+  provider_reply_invalid: "Check the API base of the gateway: it must be the provider's.",
+  backfill_too_old: 'Give a later --since: the provider lists nothing older.',
   public_url_unusable:
     'Set APP_URL to the public https origin of this service, or APP_NGROK_URL to that of a tunnel.',
   service_unreachable: 'Start it: npm start, or quittance serve; or give --url.',
-  send_in_production: 'Give --yes, and --payment ID, if that is what you want.',
+  send_in_production: 'If that is what you want, give --yes, and --payment ID.',
   send_url_foreign:
     'Send to 127.0.0.1 on the machine of the service, or set APP_URL to its origin if it is yours.',
   payment_invalid: 'Correct the named field.',
@@ -46,22 +46,21 @@ export const errorCatalogue = {
   gateway_call_in_transaction:
     'Do it in a queued listener ({ queued: true }), or after the transaction.',
   checkout_refused: 'See what the provider says; then create another payment.',
-  checkout_unknown:
-    'Nothing is lost: the provider is asked again. Look at the payment in a minute.',
+  checkout_unknown: 'Nothing is lost: the provider is asked again. Check the payment in a minute.',
   payment_not_refundable: 'Only a paid charge can be refunded.',
   payment_not_cancelable:
-    "Refund a paid payment instead; look at one that needs a review in the provider's dashboard.",
+    "Refund a paid payment instead; if one needs a review, look in the provider's dashboard.",
   refund_invalid: 'Correct the named field.',
   refund_exists: 'Use another id, or send the content that this refund was created with.',
-  refund_too_large: 'Refund what is left at most; refunds under way count as done.',
-  refund_refused: 'See what the provider says; the money has not been moved.',
-  refund_under_way: 'Nothing is lost: it is looked at again once the provider has answered.',
+  refund_too_large: 'Refund at most what is left; refunds under way count as made.',
+  refund_refused: 'See what the provider says; no money has moved.',
+  refund_under_way: 'Nothing is lost: the total is looked at again once the provider has answered.',
   refund_unknown:
-    'Do not refund again: the provider is asked what became of it. Look at the payment later.',
+    'Do not refund again: the provider is asked what became of it. Check the payment later.',
   payment_exists: 'Use another id, or send the content that this payment was created with.',
   payment_not_found: 'Check the id: quittance payments list',
   call_not_found: 'Check the id: quittance calls list',
-  call_in_progress: 'It is tried by itself: `quittance calls show` says when it is due.',
+  call_in_progress: 'It runs on its own: `quittance calls show` says when it is due.',
   cursor_invalid: 'Use the next_cursor of the previous page, unchanged.',
   billing_closed: 'Make a new billing with createBilling().',
   listener_unnamed: 'Name the function, or pass { name } when you register it.',
@@ -71,7 +70,7 @@ export const errorCatalogue = {
   listener_not_found: 'Check the name: quittance listeners list',
   listener_timed_out: 'Make the listener faster, or register it with { queued: true }.',
   listener_broke_transaction:
-    'Leave commit and rollback to Quittance and let SQL errors reach it; use savepoints.',
+    'Leave commit and rollback to Quittance, and let SQL errors reach it; use savepoints.',
   listener_too_late: 'Register listeners before billing.work() or billing.start().',
   transaction_control_refused: 'Leave begin, commit and rollback to Quittance; use savepoints.',
   outer_handle_in_listener: 'Use the `tx` and `billing` that the listener is called with.',

@@ -81,7 +81,11 @@ onPostgres((engine) => {
     await migrate()
     assertFinding((await look()).of('worker'), 'error', /no worker is running.*quittance work/)
     const sync = async () => (await look({ BILLING_QUEUE_CONNECTION: 'sync' })).of('worker')
-    assertFinding(await sync(), 'warning', /nobody one that was given back.*billing\.work\(\)/)
+    assertFinding(
+      await sync(),
+      'warning',
+      /no worker retries one that was returned.*billing\.work\(\)/,
+    )
     const worker = await startWorker({ cwd: folder.path, env: { DATABASE_URL: url } })
     try {
       assertFinding((await look()).of('worker'), 'ok', /1 is running/)

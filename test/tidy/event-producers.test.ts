@@ -48,7 +48,7 @@ test('docs/events.md says of each type what fires it', () => {
     if (silent.has(type)) return 'nothing yet'
     return byOutcome.has(type) ? 'an outcome' : 'a browser'
   }
-  const [, table = ''] = read('docs/events.md').split('Besides, it carries:')
+  const [, table = ''] = read('docs/events.md').split('It also carries:')
   const [, ...rows] = tableRows(table.split('\n## ')[0] ?? '')
   assert.deepEqual(
     rows.map((row) => [codeIn(row[0] ?? '')[0], row.at(-1)]),

@@ -6,7 +6,7 @@ import { print, printJson, styled, visible, wrapped } from '../output.ts'
 export function addDoctor(program: Command): void {
   const doctor = program
     .command('doctor')
-    .description('say what is wrong, and how to mend it')
+    .description('say what is wrong, and how to fix it')
     .action(run)
   addExamples(doctor, [
     ['doctor', 'exit code 1 if there is an error'],

@@ -31,7 +31,7 @@ export function addPayments(program: Command): void {
   addExamples(listCommand, [['payments list'], ['payments list --status pending --limit 100']])
   const cancelCommand = payments
     .command('cancel')
-    .description('void the checkout of an unpaid payment, and make it canceled')
+    .description('close the checkout of an unpaid payment, and make it canceled')
     .argument('<id>')
     .action(cancel)
   addExamples(cancelCommand, [['payments cancel 0190163d-8694-739b-aea5-966c26f8ad90']])

@@ -7,7 +7,7 @@ import { printPayment } from '../print-payment.ts'
 export function addPoll(program: Command): void {
   const pollCommand = program
     .command('poll')
-    .description('ask the provider what became of a payment, and apply it')
+    .description('ask the provider what became of a payment, and apply the answer')
     .argument('<payment>', 'its id')
     .action(poll)
   addExamples(pollCommand, [['poll 0190163d-8694-739b-aea5-966c26f8ad90']])

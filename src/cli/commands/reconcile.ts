@@ -12,7 +12,7 @@ interface ReconcileOptions {
 export function addReconcile(program: Command): void {
   const reconcileCommand = program
     .command('reconcile')
-    .description('ask the providers after every payment that is due, and repair events')
+    .description('poll every payment that is due, and repair events')
     .option('--gateway <name>', 'only payments of this gateway')
     .action(reconcile)
   addExamples(reconcileCommand, [

@@ -17,11 +17,11 @@ const example = 'refund 0190163d-8694-739b-aea5-966c26f8ad90'
 export function addRefund(program: Command): void {
   const refundCommand = program
     .command('refund')
-    .description('give a paid payment back, in whole or in part')
+    .description('refund a paid payment, all of it or a part')
     .argument('<payment>', 'its id')
     .option('--amount <units>', 'minor units (default: all that is left)', readAmount)
     .option('--reason <text>', 'for the provider and the operator')
-    .option('--id <uuid>', 'id of your own choice: makes the command repeatable')
+    .option('--id <uuid>', 'an id of your own: makes the command repeatable')
     .action(refund)
   addExamples(refundCommand, [[example], [`${example} --amount 500 --reason damaged`]])
 }

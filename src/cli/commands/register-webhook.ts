@@ -32,7 +32,7 @@ function addRegisterWebhook(program: Command, gateway: Registrable): void {
   const registerWebhook = program
     .command(command)
     .aliases(others)
-    .description(`tell ${title} where callbacks go${also}`)
+    .description(`register the callback URL with ${title}${also}`)
     .option('--remove-orphans', 'remove endpoints that are left over from another URL')
     .action((_options: unknown, self: Command) => register(gateway, self))
   addExamples(registerWebhook, [

@@ -22,7 +22,7 @@ export function addSend(program: Command): void {
     .option('--payment <id>', 'payment it is about (default: the newest unpaid one)')
     .option('--amount <units>', 'state this amount instead of the payment’s', readAmount)
     .option('--currency <code>', 'state this currency instead of the payment’s')
-    .option('--url <url>', 'post to this URL of ours (default: the gateway’s callback URL)')
+    .option('--url <url>', 'post to this URL of the service (default: the gateway’s callback URL)')
     .option('--yes', 'really do it under NODE_ENV=production')
     .option('--list', 'show the scenarios and send nothing')
     .action(send)

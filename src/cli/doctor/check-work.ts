@@ -58,7 +58,7 @@ async function checkWorker(
   const count = await countListening(state.database)
   if (count > 0) return ok('worker', count === 1 ? '1 is running' : `${count} are running`)
   return error('worker', {
-    found: 'no worker is running: calls are stored, but nobody processes them',
+    found: 'no worker is running: calls are stored, but not processed',
     fix: 'Start one: quittance work, or quittance serve',
   })
 }
@@ -71,7 +71,8 @@ async function checkWorkBesideRequests(database: Database): Promise<Finding> {
     return ok('worker', 'each request processes its own call, and a worker what is left over')
   }
   return warning('worker', {
-    found: 'each request processes its own call, but nobody one that was given back, or failed',
+    found:
+      'each request processes its own call, but no worker retries one that was returned, or failed',
     fix: 'Run quittance serve, or quittance work; in an app: billing.work()',
   })
 }
@@ -88,8 +89,8 @@ async function checkBacklog(database: Database): Promise<readonly Finding[]> {
         })
       : ok('queue', backlog.pendingCalls === 0 ? depth : `${depth}, ${age}`),
     none('retries', backlog.retriedCalls, {
-      found: `${backlog.retriedCalls} failed, or wait for a provider, and will be tried again`,
-      fix: 'They are tried again by themselves. See why: quittance calls list --state pending',
+      found: `${backlog.retriedCalls} failed, or wait for a provider, and will be retried`,
+      fix: 'They are retried automatically. See why: quittance calls list --state pending',
     }),
     none('failed_calls', backlog.failedCalls, {
       found: `${backlog.failedCalls} failed for good`,
@@ -101,7 +102,7 @@ async function checkBacklog(database: Database): Promise<readonly Finding[]> {
     }),
     none('deliveries', backlog.failedDeliveries + backlog.failedDeferredEvents, {
       found: `${failedKinds(backlog)} failed for good`,
-      fix: 'Mend the listener, then run: quittance calls replay --failed',
+      fix: 'Fix the listener, then run: quittance calls replay --failed',
     }),
   ]
 }

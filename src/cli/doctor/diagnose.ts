@@ -41,7 +41,7 @@ export async function diagnose(): Promise<readonly Finding[]> {
     const groups = await Promise.all(
       Object.entries(checks).map(([name, check]) =>
         bounded(async () => check(subject)).catch((cause: unknown) => [
-          thrown(name, cause, 'Mend the other findings first, then run it again.'),
+          thrown(name, cause, 'Fix the other findings first, then run it again.'),
         ]),
       ),
     )

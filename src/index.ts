@@ -67,7 +67,7 @@ export type {
   PaymentType,
 } from './payments/payment.ts'
 export type { IgnoredReason, OutcomeResult } from './payments/outcome.ts'
-export type { CreateRefundInput } from './money/begin-refund.ts'
+export type { CreateRefundInput } from './money/refund-input.ts'
 export type { PollResult } from './money/poll-payment.ts'
 export type { CreatePaymentInput } from './checkout/payment-input.ts'
 export type {

@@ -16,6 +16,7 @@ import { pollPayment } from '../money/poll-payment.ts'
 import type { Payment } from '../payments/payment.ts'
 import { dispatchBrowserEvent } from '../processing/browser-event.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
+import { readPaymentInput } from '../checkout/payment-input.ts'
 import { checkoutRequest } from '../checkout/plan-checkout.ts'
 import { handle, operating } from './handles.ts'
 import { addressesOf } from './payments.ts'
@@ -27,7 +28,7 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
   return {
     create: async (input) => {
       refuseInsideListener('billing.payments.create')
-      return runtime.createPayment(input)
+      return runtime.createPayment(readPaymentInput(input))
     },
     get: async (id) => {
       const db = await handle(runtime, 'billing.payments.get')

@@ -12,7 +12,7 @@ import { createPayment, type CreatedPayment } from '../checkout/create-payment.t
 import type { PaymentCreation } from '../checkout/draft-payment.ts'
 import { insist } from '../queue/insist.ts'
 import type { BoundBilling } from '../listeners/listener.ts'
-import type { CreatePaymentInput } from '../checkout/payment-input.ts'
+import { readPaymentInput, type PaymentInput } from '../checkout/payment-input.ts'
 import { planCheckout, type Addresses } from '../checkout/plan-checkout.ts'
 import type { AfterCommit } from '../listeners/tell-listeners.ts'
 import type { Parts } from './parts.ts'
@@ -55,7 +55,7 @@ function creationOf(settings: Settings): PaymentCreation {
 export async function createAndOpen(
   parts: Parts,
   settings: Settings,
-  input: CreatePaymentInput,
+  input: PaymentInput,
 ): Promise<Payment> {
   const { database, random } = parts.processing
   const creation = creationOf(settings)
@@ -68,7 +68,7 @@ export async function createAndOpen(
 async function handOver(
   { payment, isNew, plan }: CreatedPayment,
   operating: Operating,
-  input: CreatePaymentInput,
+  input: PaymentInput,
 ): Promise<Payment> {
   if (!isNew) {
     const isOpen = payment.checkout !== 'unknown' && payment.checkout !== 'refused'
@@ -110,7 +110,8 @@ export function bindBilling(
   const { settings, parts } = bound
   return {
     payments: {
-      create: async (input) => {
+      create: async (wanted) => {
+        const input = readPaymentInput(wanted)
         refuseGatewayCall(settings, input)
         const { payment } = await createPayment(db, creationOf(settings), input)
         const settleWith = { queue: parts.queue, processing: parts.processing() }
@@ -124,7 +125,7 @@ export function bindBilling(
 }
 
 /** A provider cannot be asked while a transaction is open, nor before its payment is committed. */
-function refuseGatewayCall({ gateways }: Settings, input: CreatePaymentInput): void {
+function refuseGatewayCall({ gateways }: Settings, input: PaymentInput): void {
   const found = gateways.find(input.gateway)
   const plan = found && planCheckout(found, input)
   if (plan !== 'api' && plan !== 'charge') return

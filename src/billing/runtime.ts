@@ -6,7 +6,7 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { makeOnce } from '../kernel/make-once.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { CreatePaymentInput } from '../checkout/payment-input.ts'
+import type { PaymentInput } from '../checkout/payment-input.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import {
   createListenerRegistry,
@@ -37,7 +37,7 @@ export interface Runtime extends Pick<Entitlement, 'operating' | 'claiming'> {
   connected(): Promise<OpenDatabase>
   intake(): Promise<Intake>
   announce(): Promise<void>
-  createPayment(input: CreatePaymentInput): Promise<Payment>
+  createPayment(input: PaymentInput): Promise<Payment>
   work(options: WorkOptions): Promise<Worker>
   close(): Promise<void>
 }

@@ -3,11 +3,12 @@ import { findPaymentMethod } from '../database/payment-methods.ts'
 import { findPayment, insertPayment, isWrittenBy, type NewPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
-import { QuittanceError } from '../kernel/errors.ts'
+import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { draftPayment, type PaymentCreation } from './draft-payment.ts'
-import type { CreatePaymentInput } from './payment-input.ts'
+import type { PaymentInput } from './payment-input.ts'
 import type { CheckoutPlan } from './plan-checkout.ts'
+import { isSameContent } from './same-content.ts'
 
 /** A payment as it is now, and what has to follow for a new one. */
 export interface CreatedPayment {
@@ -26,7 +27,7 @@ export interface CreatedPayment {
 export async function createPayment(
   db: Kysely<Tables>,
   creation: PaymentCreation,
-  input: CreatePaymentInput,
+  input: PaymentInput,
 ): Promise<CreatedPayment> {
   const { draft, plan, found } = draftPayment(creation, input)
   const existing = input.id === undefined ? undefined : await findPayment(db, draft.id)
@@ -44,8 +45,8 @@ export async function createPayment(
 
 function requireLater(expiresAt: Date | null, now: Date): void {
   if (expiresAt === null || expiresAt > now) return
-  const text = `expires_at must be in the future, got ${expiresAt.toISOString()}`
-  throw new QuittanceError('payment_invalid', text)
+  const fault = `must be in the future, got ${expiresAt.toISOString()}`
+  throw fieldError('payment_invalid', 'expiresAt', fault)
 }
 
 /** Before anything is written: what the gateway cannot take is the caller's to change. */
@@ -63,7 +64,7 @@ async function requirePaymentMethod(
   const { paymentMethodId: id } = draft
   const method = id === null ? undefined : await findPaymentMethod(db, id)
   const unusable = (why: string) =>
-    new QuittanceError('payment_method_unusable', `payment_method_id: ${id} ${why}`)
+    fieldError('payment_method_unusable', 'paymentMethodId', `${id} ${why}`)
   if (method === undefined) throw unusable('is not known')
   if (method.gateway !== gateway.name) throw unusable(`is of gateway ${method.gateway}`)
   if (method.status !== 'attached') throw unusable('has been removed')
@@ -73,66 +74,23 @@ async function requirePaymentMethod(
   }
 }
 
-function repeated(
-  existing: Payment | undefined,
-  draft: NewPayment,
-  input: CreatePaymentInput,
-): Payment {
-  if (existing !== undefined && sameContent(existing, draft, input)) return existing
+function repeated(existing: Payment | undefined, draft: NewPayment, input: PaymentInput): Payment {
+  if (existing !== undefined && isSameContent(existing, draft, input)) return existing
   throw new QuittanceError(
     'payment_exists',
     `payment ${draft.id} exists already with other content`,
   )
 }
 
-function sameContent(payment: Payment, draft: NewPayment, input: CreatePaymentInput): boolean {
-  return contentOf(payment, input) === contentOf(draft, input)
-}
-
-/**
- * What the caller chose; what came to it later (status, the provider's ids, its idea of the end)
- * does not count.
- */
-function contentOf(payment: Payment | NewPayment, input: CreatePaymentInput): string {
-  const { type, gateway, currency, payable, description, returnUrl, customer, metadata } = payment
-  const amount = payment.amount.toString()
-  return JSON.stringify([
-    type,
-    gateway,
-    amount,
-    currency,
-    payable.type,
-    payable.id,
-    description,
-    returnUrl,
-    sorted(customer),
-    sorted(metadata),
-    input.checkoutReference === undefined ? null : payment.checkoutReference,
-    input.providerReference === undefined ? null : payment.providerReference,
-    payment.merchantAccount,
-    input.live === undefined ? null : payment.live,
-    payment.checkout === 'none' ? payment.expiresAt?.toISOString() : null,
-    payment.checkout === 'none',
-    payment.saveCard,
-    payment.paymentMethodId,
-  ])
-}
-
-/** The same object in another order of its keys is the same. */
-function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return members.map(([key, member]) => [key, sorted(member)])
+/** The field of each constraint that another payment may stand against. */
+const fieldOf: Readonly<Record<string, string>> = {
+  payments_checkout_reference: 'checkoutReference',
+  payments_provider_reference: 'providerReference',
 }
 
 function explainConflict(error: unknown): never {
   const constraint = error instanceof Error && 'constraint' in error ? String(error.constraint) : ''
-  if (constraint.startsWith('payments_') && constraint.endsWith('_reference')) {
-    throw new QuittanceError(
-      'payment_invalid',
-      'checkout_reference or provider_reference belongs to another payment already',
-      { cause: error },
-    )
-  }
-  throw error
+  const field = fieldOf[constraint]
+  if (field === undefined) throw error
+  throw fieldError('payment_invalid', field, 'belongs to another payment already')
 }

@@ -1,11 +1,9 @@
 import type { NewPayment } from '../database/payments.ts'
 import type { RegisteredGateway, Registry } from '../gateways/registry.ts'
 import { minutes } from '../kernel/duration.ts'
-import { QuittanceError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
-import { money } from '../kernel/money.ts'
+import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import type { CheckoutState } from '../payments/payment.ts'
-import { checkDetails, type CreatePaymentInput } from './payment-input.ts'
+import type { PaymentInput } from './payment-input.ts'
 import {
   checkoutLifetime,
   ownCheckoutUrl,
@@ -43,14 +41,14 @@ const firstState = {
 } as const satisfies Record<CheckoutPlan, CheckoutState>
 
 /**
- * Checks the input and makes the row of it. What is handed to a provider is marked so before
+ * Makes the row of the input. What is handed to a provider is marked so before
  * anything is sent: a crash loses no payment. Errors: those of `createPayment` that need no database.
  */
-export function draftPayment(creation: PaymentCreation, input: CreatePaymentInput): DraftedPayment {
+export function draftPayment(creation: PaymentCreation, input: PaymentInput): DraftedPayment {
   const found = findGateway(creation, input)
   const { gateway } = found
   const now = creation.now()
-  const plain = readPlain(creation, input, found)
+  const plain = plainOf(creation, input, found)
   requireAllowedReturn(plain.returnUrl, creation)
   const plan = planCheckout(found, input)
   const isHanded =
@@ -69,52 +67,45 @@ export function draftPayment(creation: PaymentCreation, input: CreatePaymentInpu
   return { draft: { ...draft, checkoutUrl }, plan, found }
 }
 
-function findGateway(creation: PaymentCreation, { gateway }: CreatePaymentInput) {
+function findGateway(creation: PaymentCreation, { gateway }: PaymentInput) {
   const found = creation.gateways.find(gateway)
   if (found !== undefined) return found
   const text = `gateway ${JSON.stringify(gateway)} is not registered`
   throw new QuittanceError('gateway_unknown', text)
 }
 
-function readPlain(
+function plainOf(
   creation: PaymentCreation,
-  input: CreatePaymentInput,
+  input: PaymentInput,
   { gateway, credentials }: RegisteredGateway,
 ) {
-  const id = input.id ?? creation.token
-  if (!isUuid(id)) {
-    throw new QuittanceError('payment_invalid', 'id must be a UUID in lower case, with dashes')
-  }
   const account = gateway.account(credentials)
   return {
-    id,
+    id: input.id ?? creation.token,
     type: 'charge',
     parentId: null,
     gateway: gateway.name,
     status: 'pending',
-    ...money(input.amount, input.currency),
-    ...checkDetails({
-      payable: input.payable,
-      description: input.description ?? null,
-      returnUrl: input.returnUrl ?? null,
-      merchantAccount: input.merchantAccount ?? account.merchantAccount,
-      checkoutReference: input.checkoutReference ?? null,
-      providerReference: input.providerReference ?? null,
-      live: input.live ?? account.live,
-      customer: input.customer ?? null,
-      metadata: input.metadata ?? null,
-      saveCard: input.saveCard ?? false,
-      expiresAt: input.expiresAt ?? null,
-      paymentMethodId: input.paymentMethodId ?? null,
-    }),
+    amount: input.amount,
+    currency: input.currency,
+    payable: input.payable,
+    description: input.description ?? null,
+    returnUrl: input.returnUrl ?? null,
+    merchantAccount: input.merchantAccount ?? account.merchantAccount,
+    checkoutReference: input.checkoutReference ?? null,
+    providerReference: input.providerReference ?? null,
+    live: input.live ?? account.live,
+    customer: input.customer ?? null,
+    metadata: input.metadata ?? null,
+    saveCard: input.saveCard ?? false,
+    expiresAt: input.expiresAt ?? null,
+    paymentMethodId: input.paymentMethodId ?? null,
     operationError: null,
   } as const
 }
 
 function requireAllowedReturn(url: string | null, creation: PaymentCreation): void {
   if (url === null || creation.isAllowedReturn(url)) return
-  throw new QuittanceError(
-    'return_url_not_allowed',
-    `return_url: payers may not be sent on to ${new URL(url).origin}`,
-  )
+  const fault = `must not lead payers to ${new URL(url).origin}`
+  throw fieldError('return_url_not_allowed', 'returnUrl', fault)
 }

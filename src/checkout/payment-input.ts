@@ -1,5 +1,18 @@
 import { z } from 'zod'
-import { QuittanceError } from '../kernel/errors.ts'
+import {
+  currency,
+  flag,
+  jsonObject,
+  minorUnits,
+  must,
+  oneOf,
+  optional,
+  text,
+  time,
+  uuid,
+  webUrl,
+} from '../kernel/input-rules.ts'
+import { readInput } from '../kernel/read-input.ts'
 
 /** What a caller gives to make a payment. Amounts are whole numbers of minor units. */
 export interface CreatePaymentInput {
@@ -35,54 +48,40 @@ export interface CreatePaymentInput {
   readonly initiatedBy?: 'customer' | 'merchant' | undefined
 }
 
-/** No control characters: these texts are shown, logged and sent to providers. */
-const text = (limit: number) =>
-  z
-    .string()
-    .min(1)
-    .max(limit)
-    // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
-    .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not contain control characters')
+/**
+ * The one rule, for the library, the API and the command: they only spell the names otherwise.
+ * Texts are as long as an index of PostgreSQL can hold them together.
+ */
+const rules = {
+  id: optional(uuid),
+  gateway: text(64),
+  amount: minorUnits(0n),
+  currency,
+  payable: z.strictObject({ type: text(255), id: text(255) }, must('must be {type, id}')),
+  description: optional(text(1000)),
+  returnUrl: optional(webUrl(2000)),
+  customer: optional(jsonObject),
+  metadata: optional(jsonObject),
+  merchantAccount: optional(text(255)),
+  live: optional(flag),
+  checkout: optional(flag),
+  checkoutReference: optional(text(500)),
+  providerReference: optional(text(500)),
+  expiresAt: optional(time),
+  saveCard: optional(flag),
+  paymentMethodId: optional(uuid),
+  initiatedBy: optional(oneOf(['customer', 'merchant'])),
+} satisfies Record<keyof CreatePaymentInput, z.ZodType>
 
-const jsonObject = z
-  .record(z.string(), z.unknown())
-  .nullable()
-  .refine(isJson, 'must hold what JSON can hold')
+const schema = z.strictObject(rules, must('the input must be an object'))
 
-function isJson(value: unknown): boolean {
-  try {
-    JSON.stringify(value)
-    return true
-  } catch {
-    return false
-  }
-}
+/** The input, checked: what was null is left out, amounts are bigints. */
+export type PaymentInput = z.output<typeof schema>
 
-const details = z.object({
-  payable: z.object({ type: text(200), id: text(200) }),
-  description: text(1000).nullable(),
-  returnUrl: z
-    .url({ protocol: /^https?$/ })
-    .max(2000)
-    .nullable(),
-  merchantAccount: text(200).nullable(),
-  checkoutReference: text(500).nullable(),
-  providerReference: text(500).nullable(),
-  live: z.boolean().nullable(),
-  customer: jsonObject,
-  metadata: jsonObject,
-  saveCard: z.boolean(),
-  expiresAt: z.date().nullable(),
-  paymentMethodId: z.uuid().nullable(),
-})
+/** Names of the fields, as the library has them. */
+export const paymentFields = Object.keys(rules)
 
-/** The checked values. Error: `payment_invalid`, naming the field. */
-export function checkDetails(values: z.input<typeof details>): z.output<typeof details> {
-  const checked = details.safeParse(values)
-  if (checked.success) return checked.data
-  const issue = checked.error.issues[0]
-  throw new QuittanceError(
-    'payment_invalid',
-    `${issue?.path.join('.') ?? 'payment'}: ${issue?.message ?? 'not allowed'}`,
-  )
+/** Error: `payment_invalid`, naming the field. */
+export function readPaymentInput(input: unknown): PaymentInput {
+  return readInput(schema, input, 'payment_invalid')
 }

@@ -4,7 +4,7 @@ import type { Gateway } from '../gateways/gateway.ts'
 import type { CheckoutRequest } from '../gateways/operations.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { CreatePaymentInput } from './payment-input.ts'
+import type { PaymentInput } from './payment-input.ts'
 
 /**
  * How the payer of a new payment gets to pay:
@@ -26,7 +26,7 @@ export interface Addresses {
 export const checkoutLifetime: Duration = hours(24)
 
 /** Errors: `payment_invalid`, `gateway_not_configured`, `operation_unsupported`. */
-export function planCheckout(found: RegisteredGateway, input: CreatePaymentInput): CheckoutPlan {
+export function planCheckout(found: RegisteredGateway, input: PaymentInput): CheckoutPlan {
   const { gateway } = found
   if (input.paymentMethodId !== undefined) {
     requireOperation(found, 'chargeSavedCard')
@@ -58,7 +58,7 @@ export function requireOperation(
     throw new QuittanceError('operation_unsupported', `${title} cannot ${words[operation]}`)
   }
   const elsewhere =
-    operation === 'checkout' ? `, or say checkout: false if it begins elsewhere` : ''
+    operation === 'checkout' ? ', or ask for no checkout if it begins elsewhere' : ''
   if (!credentials.configured) {
     const fix = `Set the credentials of the gateway (quittance gateways names them)${elsewhere}.`
     throw new QuittanceError('gateway_not_configured', `gateway ${name} is not configured`, { fix })

@@ -1,19 +1,13 @@
-import { isQuittanceError } from '../kernel/errors.ts'
+import { isQuittanceError, messageWith } from '../kernel/errors.ts'
+import { flagOf } from './flag-of.ts'
 
 /** One line: what, where, and how to fix it. */
 export function describeError(error: unknown): string {
-  if (isQuittanceError(error)) return oneLine(`${error.message} — ${atTheShell(error.fix)}`)
+  if (isQuittanceError(error)) return oneLine(`${messageWith(error, flagOf)} — ${error.fix}`)
   if (error instanceof AggregateError && error.message === '') {
     return oneLine(error.errors.map(describeError).join('; '))
   }
   return oneLine(error instanceof Error ? error.message || error.name : String(error))
-}
-
-/** What a fix tells callers of the library to pass, as an option of the command. */
-const spellings = [['say checkout: false', 'give --no-checkout']] as const
-
-function atTheShell(fix: string): string {
-  return spellings.reduce((text, [there, here]) => text.replaceAll(there, here), fix)
 }
 
 export function oneLine(text: string): string {

@@ -7,7 +7,12 @@ const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:
 /** A time in ISO 8601, a day as its beginning in UTC; undefined where it is none. */
 function isoTimeOf(text: string): Date | undefined {
   const time = new Date(isoTime.test(text) ? text : '')
-  return Number.isNaN(time.getTime()) ? undefined : time
+  return Number.isNaN(time.getTime()) || !isDay(text.slice(0, 10)) ? undefined : time
+}
+
+/** `Date` takes the 31st of February for the 3rd of March. */
+function isDay(text: string): boolean {
+  return new Date(text).toISOString().startsWith(text)
 }
 
 /** A time as the value of an option. */

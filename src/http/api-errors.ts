@@ -1,7 +1,8 @@
 import { HTTPException } from 'hono/http-exception'
 import { isPassing } from '../database/failure.ts'
 import { message, retryAfter, unavailable } from '../intake/responses.ts'
-import { isQuittanceError, type ErrorCode } from '../kernel/errors.ts'
+import { isQuittanceError, messageWith, type ErrorCode } from '../kernel/errors.ts'
+import { snakeCase } from '../kernel/field-names.ts'
 import type { Log } from '../kernel/log.ts'
 import { internalError, json, respond } from './respond.ts'
 
@@ -50,8 +51,9 @@ export function apiError(error: Error, log: Log): Response {
   if (isQuittanceError(error)) {
     const status = statusOf[error.code]
     if (status !== undefined) {
-      const { message: said, code, providerCode } = error
+      const { code, providerCode } = error
       if (status >= 500) log.warn({ err: error }, 'the management API could not do what was asked')
+      const said = messageWith(error, snakeCase)
       const body = { message: said, code, provider_code: providerCode }
       return json(status, body, status === 503 ? retryAfter : {})
     }

@@ -5,15 +5,7 @@ import { isUuid } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { apiError } from './api-errors.ts'
-import {
-  callsQuery,
-  check,
-  createPaymentBody,
-  eventsQuery,
-  paymentInput,
-  paymentsQuery,
-  refundBody,
-} from './api-input.ts'
+import { callsQuery, eventsQuery, paymentBody, paymentsQuery, refundBody } from './api-input.ts'
 import {
   canonical,
   defined,
@@ -62,9 +54,8 @@ export function managementApi(core: BillingCore, options: ManagementApiOptions):
 
 function paymentRoutes(api: Hono, core: BillingCore): void {
   api.post('/payments', async (c) => {
-    const checked = check(createPaymentBody, await readJson(c))
-    if (!checked.ok) throw new QuittanceError('payment_invalid', checked.message)
-    return json(201, paymentView(await core.payments.create(paymentInput(checked.value))))
+    const payment = await core.payments.create(paymentBody(await readJson(c)))
+    return json(201, paymentView(payment))
   })
   api.get('/payments', async (c) => {
     const query = canonical(core, queryOf(c, paymentsQuery))
@@ -86,10 +77,8 @@ function paymentRoutes(api: Hono, core: BillingCore): void {
 /** What asks the provider. */
 function moneyRoutes(api: Hono, core: BillingCore): void {
   api.post('/payments/:id/refunds', async (c) => {
-    const checked = check(refundBody, await readOptionalJson(c))
-    if (!checked.ok) throw new QuittanceError('refund_invalid', checked.message)
-    const refund = await core.refunds.create(c.req.param('id'), checked.value)
-    return json(201, paymentView(refund))
+    const input = refundBody(await readOptionalJson(c))
+    return json(201, paymentView(await core.refunds.create(c.req.param('id'), input)))
   })
   api.post('/payments/:id/poll', async (c) => {
     await requireNoFields(c)

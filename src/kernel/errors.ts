@@ -86,6 +86,8 @@ interface ErrorOptions {
   /** Where the one of the catalogue does not fit. */
   readonly fix?: string
   readonly providerCode?: string | undefined
+  /** With it the message begins: see `fieldError`. */
+  readonly field?: string | undefined
 }
 
 /**
@@ -98,13 +100,29 @@ export class QuittanceError extends Error {
   readonly fix: string
   /** What the provider calls the failure, where it was one of his. */
   readonly providerCode: string | undefined
+  /** The field of the input that is wrong, in the names of the library: `payable.id`. */
+  readonly field: string | undefined
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.fix = options.fix ?? errorCatalogue[code]
     this.providerCode = options.providerCode
+    this.field = options.field
   }
+}
+
+/** What is wrong with a field of the input: `amount` `is required`. */
+export function fieldError(code: ErrorCode, field: string, fault: string): QuittanceError {
+  return new QuittanceError(code, `${field} ${fault}`, { field })
+}
+
+/** The message, with the field spelled as whoever gave the input has to spell it. */
+export function messageWith(
+  { field, message }: QuittanceError,
+  spell: (field: string) => string,
+): string {
+  return field === undefined ? message : spell(field) + message.slice(field.length)
 }
 
 /** Whether something that was thrown is an error of ours, with a `code` and a `fix`. */

@@ -1,5 +1,4 @@
-import { findCurrency, isMoney } from './currency.ts'
-import { QuittanceError } from './errors.ts'
+import { findCurrency } from './currency.ts'
 
 /** An amount in the currency's minor unit (cents, kopiykas; whole yen) with its ISO 4217 code. */
 export interface Money {
@@ -55,26 +54,4 @@ export function formatMajorUnits({ amount, currency }: Money): string | undefine
   const fraction = text.slice(text.length - digits).replace(/0+$/, '')
   const whole = text.slice(0, text.length - digits)
   return fraction === '' ? whole : `${whole}.${fraction}`
-}
-
-/** Makes money out of a caller's input, or says which of its fields is wrong. */
-export function money(amount: bigint | number, currency: string): Money {
-  const units = typeof amount === 'bigint' ? amount : toBigInt(amount)
-  if (units === undefined || units < 0n || units > largestAmount) {
-    throw new QuittanceError(
-      'payment_invalid',
-      `amount must be a whole number of minor units from 0 to ${largestAmount}, got ${amount}`,
-    )
-  }
-  if (!isMoney(currency)) {
-    throw new QuittanceError(
-      'payment_invalid',
-      `currency must be the ISO 4217 code, in capitals, of what one can pay with, such as UAH, got ${JSON.stringify(currency)}`,
-    )
-  }
-  return { amount: units, currency }
-}
-
-function toBigInt(amount: number): bigint | undefined {
-  return Number.isSafeInteger(amount) ? BigInt(amount) : undefined
 }

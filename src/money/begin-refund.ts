@@ -1,57 +1,21 @@
-import { z } from 'zod'
 import { findPayment, insertPayment, isWrittenBy, lockPayments } from '../database/payments.ts'
 import { refundsOf } from '../database/refunds.ts'
 import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
-import { largestAmount } from '../kernel/money.ts'
 import type { Payment } from '../payments/payment.ts'
 import { refundRow } from '../outcomes/refund-row.ts'
 import { gatewayOf, type Operating } from './operating.ts'
 
-/** What a caller gives to refund a payment. */
-export interface CreateRefundInput {
-  /** A UUID of the caller's: makes the call repeatable. */
-  readonly id?: string | undefined
-  /** Minor units; all that is left by default. */
-  readonly amount?: bigint | number | undefined
-  /** For the provider and the operator: free text. */
-  readonly reason?: string | undefined
-}
-
-const reasonText = z
-  .string()
-  .min(1)
-  .max(500)
-  .refine((text) => !/\p{Cc}/u.test(text))
-
 /** The provider is asked what became of a refund for the first time after so long. */
 const firstPollAfter = minutes(2)
 
-/** The input, checked. */
+/** A refund that is asked for. */
 export interface WantedRefund {
   readonly id: string
   readonly amount: bigint | undefined
   readonly reason: string | null
   /** Made for this call: by it the call knows a row that it wrote itself. */
   readonly token: string
-}
-
-/** Errors: `refund_invalid`. */
-export function readRefundInput(input: CreateRefundInput, { processing }: Operating): WantedRefund {
-  const invalid = (text: string) => new QuittanceError('refund_invalid', text)
-  const token = processing.newId()
-  const { id = token, amount, reason } = input
-  if (!isUuid(id)) throw invalid('id must be a UUID in lower case, with dashes')
-  const isUnits = amount === undefined || typeof amount === 'bigint' || Number.isSafeInteger(amount)
-  const units = amount === undefined || !isUnits ? undefined : BigInt(amount)
-  if (!isUnits || (units !== undefined && (units <= 0n || units > largestAmount))) {
-    throw invalid(`amount must be a whole number of minor units above 0, got ${amount}`)
-  }
-  if (reason !== undefined && !reasonText.safeParse(reason).success) {
-    throw invalid('reason must be text of 1 to 500 characters without control characters')
-  }
-  return { id, amount: units, reason: reason ?? null, token }
 }
 
 /** A refund whose row is written. */

@@ -5,14 +5,10 @@ import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
 import { requireOperation } from '../checkout/plan-checkout.ts'
-import {
-  beginRefund,
-  readRefundInput,
-  type BegunRefund,
-  type CreateRefundInput,
-} from './begin-refund.ts'
+import { beginRefund, type BegunRefund, type WantedRefund } from './begin-refund.ts'
 import { askProvider, failureText, gatewayOf, isRefusal, type Operating } from './operating.ts'
 import { requireCharge } from './poll-payment.ts'
+import { readRefundInput, type CreateRefundInput } from './refund-input.ts'
 import { recordRefund } from './settle-refunds.ts'
 
 /**
@@ -28,10 +24,12 @@ export async function refundPayment(
   input: CreateRefundInput,
   operating: Operating,
 ): Promise<Payment> {
+  const { id, amount, reason = null } = readRefundInput(input)
   const charge = await requireCharge(paymentId, operating)
   const found = gatewayOf(charge, operating)
   requireOperation(found, 'refund')
-  const wanted = readRefundInput(input, operating)
+  const token = operating.processing.newId()
+  const wanted: WantedRefund = { id: id ?? token, amount, reason, token }
   const begun = await insist(
     () => beginRefund(charge, wanted, operating),
     operating.processing.random,

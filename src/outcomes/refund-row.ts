@@ -6,22 +6,31 @@ export function refundRow(
   charge: Payment,
   own: Pick<NewPayment, 'id' | 'amount' | 'providerReference'> & Partial<NewPayment>,
 ): NewPayment {
-  return {
-    ...charge,
+  const row: NewPayment = {
+    id: own.id,
     type: 'refund',
     parentId: charge.id,
+    gateway: charge.gateway,
+    merchantAccount: charge.merchantAccount,
+    live: charge.live,
     status: 'pending',
-    checkout: 'none',
+    amount: own.amount,
+    currency: charge.currency,
+    payable: charge.payable,
+    description: charge.description,
+    customer: charge.customer,
+    metadata: null,
+    returnUrl: null,
     checkoutReference: null,
+    providerReference: own.providerReference,
+    checkout: 'none',
     checkoutUrl: null,
     operationError: null,
     saveCard: false,
     paymentMethodId: null,
-    returnUrl: null,
     expiresAt: null,
-    metadata: null,
     isHanded: false,
     firstPollAfter: null,
-    ...own,
   }
+  return { ...row, ...own }
 }

@@ -105,7 +105,7 @@ onPostgres((engine) => {
 
     test('--payment-method must be a saved card of ours', async () => {
       const card = ['--payment-method', crypto.randomUUID(), '--initiated-by', 'merchant']
-      assert.match(failure(await money.run(...begin, ...card)), /payment_method_id: .* not known/)
+      assert.match(failure(await money.run(...begin, ...card)), /--payment-method .* is not known/)
     })
 
     test('--payment-method charges it at once, and --initiated-by says who asked', async () => {

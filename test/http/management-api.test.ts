@@ -169,57 +169,19 @@ describe('POST /payments', () => {
     assert.equal(other.body['code'], 'payment_exists')
   })
 
+  // What each field may be is held by test/money/payment-input.test.ts.
   const refused: readonly (readonly [string, unknown])[] = [
     ['amount is required', { ...wireOrder, amount: undefined }],
-    ...[1.5, -1, '100', null, 2 ** 53, 1e300].map(
-      (amount) =>
-        [
-          'amount must be a whole number of minor units, not negative',
-          { ...wireOrder, amount },
-        ] as const,
-    ),
-    ...['uah', 'UA', 'UAHH', 'UAH ', 980, ''].map(
-      (currency) =>
-        [
-          'currency must be an ISO 4217 code in capitals, such as UAH',
-          { ...wireOrder, currency },
-        ] as const,
-    ),
-    ['gateway is required', { ...wireOrder, gateway: undefined }],
-    ['payable is required', { ...wireOrder, payable: undefined }],
-    ['payable must be {type, id}', { ...wireOrder, payable: 'order 7' }],
     ['payable.id is required', { ...wireOrder, payable: { type: 'order' } }],
     ['unknown field "payable.sku"', { ...wireOrder, payable: { type: 'o', id: '1', sku: 'x' } }],
-    ['unknown field "ammount"', { ...wireOrder, ammount: 1 }],
     ['unknown field "status"', { ...wireOrder, status: 'paid' }],
-    ...['0199A000-0000-7000-8000-00000000000A', 'x', '', 7].map(
-      (id) => ['id must be a UUID in lower case', { ...wireOrder, id }] as const,
-    ),
-    [
-      'return_url must be an http or https URL',
-      { ...wireOrder, return_url: 'javascript:alert(1)' },
-    ],
-    ['live must be true or false', { ...wireOrder, live: 'yes' }],
-    ['checkout must be true or false', { ...wireOrder, checkout: 'no' }],
-    ['save_card must be true or false', { ...wireOrder, save_card: 1 }],
-    ['payment_method_id must be a UUID in lower case', { ...wireOrder, payment_method_id: 'pm_1' }],
-    ['initiated_by must be one of customer, merchant', { ...wireOrder, initiated_by: 'provider' }],
-    ...['tomorrow', '2030-01-02', '2030-02-31T00:00:00Z', 1_900_000_000].map(
+    ...['2030-01-02', 1_900_000_000].map(
       (time) =>
         [
           'expires_at must be a time in ISO 8601, such as 2026-11-20T09:30:00Z',
           { ...wireOrder, expires_at: time },
         ] as const,
     ),
-    [
-      'description must be text of 1 to 1000 characters without control characters',
-      { ...wireOrder, description: 'a\u0000b' },
-    ],
-    [
-      'metadata must be an object, nested at most 16 deep',
-      { ...wireOrder, metadata: JSON.parse('{"a":'.repeat(20) + '1' + '}'.repeat(20)) },
-    ],
-    ['metadata must be an object, nested at most 16 deep', { ...wireOrder, metadata: [1] }],
     ['the body must be a JSON object', []],
     ['the body must be a JSON object', null],
   ]
@@ -256,17 +218,6 @@ describe('POST /payments', () => {
       const answer = await api('/payments', { method: 'POST', body })
       const message = `the key "${key}" is given twice`
       assert.deepEqual([answer.status, answer.body], [400, { message }])
-    }
-  })
-
-  test('a code of ISO 4217 that is no money answers 422', async () => {
-    for (const currency of ['XXX', 'XTS', 'XAU', 'XAG', 'XPT', 'XPD', 'XBA', 'XDR', 'XSU', 'XUA']) {
-      const { status, body } = await create({ ...wireOrder, currency })
-      assert.deepEqual([status, body['code']], [422, 'payment_invalid'], currency)
-      assert.match(String(body['message']), /currency must be .* of what one can pay with/)
-    }
-    for (const currency of ['XAF', 'XCD', 'XOF', 'XPF']) {
-      assert.equal((await create({ ...wireOrder, currency })).status, 201, currency)
     }
   })
 

@@ -9,6 +9,7 @@ import { pollPayment } from '../../src/money/poll-payment.ts'
 import { refundPayment } from '../../src/money/refund-payment.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { createPayment } from '../../src/checkout/create-payment.ts'
+import { readPaymentInput } from '../../src/checkout/payment-input.ts'
 import { reconcile } from '../../src/upkeep/reconcile.ts'
 import { until } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
@@ -66,13 +67,14 @@ onPostgres((engine) => {
     const { gateways } = operating.processing
     const { addresses, now } = behind(minutes(10))
     const creation = { gateways, addresses, now, token: randomUUID(), isAllowedReturn: () => true }
-    const { payment } = await createPayment(billing.database.db, creation, {
+    const input = readPaymentInput({
       gateway: 'scripted',
       amount: 10_000,
       currency: 'USD',
       payable: { type: 'order', id: '1' },
       checkout: true,
     })
+    const { payment } = await createPayment(billing.database.db, creation, input)
     assert.deepEqual(await dueIn(payment), [5])
     await billing.sayBy('scripted', paid(payment))
     script.refund = async () => ({ status: 'pending', reference: 're_1' })

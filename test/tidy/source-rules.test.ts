@@ -58,9 +58,8 @@ test('no gateway is named outside its own folder', () => {
 
 test('every error code is thrown somewhere', () => {
   const code = files.map(({ text }) => withoutComments(text)).join('\n')
-  const thrown = new Set(
-    Array.from(code.matchAll(/new QuittanceError\(\s*'(\w+)'/g), ([, name]) => name),
-  )
+  const throwing = /(?:new QuittanceError\(|fieldError\(|readInput\(\w+, \w+,)\s*'(\w+)'/g
+  const thrown = new Set(Array.from(code.matchAll(throwing), ([, name]) => name))
   assert.deepEqual(
     Object.keys(errorCatalogue).filter((name) => !thrown.has(name)),
     [],

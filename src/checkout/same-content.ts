@@ -1,0 +1,50 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { NewPayment } from '../database/payments.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { PaymentInput } from './payment-input.ts'
+
+type Content = Payment | NewPayment
+
+/**
+ * What of each field has to be the same for a call to be a repeated one: what the caller chose; what
+ * came to it later (status, the provider's ids, its idea of the end) does not count.
+ */
+const compared: Readonly<
+  Record<keyof NewPayment, ((content: Content, input: PaymentInput) => unknown) | 'not compared'>
+> = {
+  // By it the other one was found.
+  id: 'not compared',
+  type: ({ type }) => type,
+  parentId: 'not compared',
+  gateway: ({ gateway }) => gateway,
+  merchantAccount: ({ merchantAccount }) => merchantAccount,
+  live: ({ live }, input) => input.live === undefined || live,
+  status: 'not compared',
+  amount: ({ amount }) => amount,
+  currency: ({ currency }) => currency,
+  payable: ({ payable }) => payable,
+  description: ({ description }) => description,
+  customer: ({ customer }) => customer,
+  metadata: ({ metadata }) => metadata,
+  returnUrl: ({ returnUrl }) => returnUrl,
+  checkoutReference: ({ checkoutReference }, input) =>
+    input.checkoutReference === undefined || checkoutReference,
+  providerReference: ({ providerReference }, input) =>
+    input.providerReference === undefined || providerReference,
+  checkout: ({ checkout }) => checkout === 'none',
+  checkoutUrl: 'not compared',
+  operationError: 'not compared',
+  saveCard: ({ saveCard }) => saveCard,
+  paymentMethodId: ({ paymentMethodId }) => paymentMethodId,
+  expiresAt: ({ checkout, expiresAt }) => checkout !== 'none' || expiresAt,
+  isHanded: 'not compared',
+  firstPollAfter: 'not compared',
+}
+
+/** Whether the payment is what this draft would make, so that the call is a repeated one. */
+export function isSameContent(payment: Payment, draft: NewPayment, input: PaymentInput): boolean {
+  return Object.values(compared).every(
+    (part) =>
+      part === 'not compared' || isDeepStrictEqual(part(payment, input), part(draft, input)),
+  )
+}

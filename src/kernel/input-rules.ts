@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { isMoney } from './currency.ts'
+import { isUuid } from './ids.ts'
+import { largestAmount } from './money.ts'
+
+/** Deeper than any honest `metadata`, and far from what makes `JSON.stringify` run out of stack. */
+const greatestDepth = 16
+
+/** What is said of a value that a rule does not allow. */
+export function must(text: string) {
+  return {
+    error: (issue: { input?: unknown }) => (issue.input === undefined ? 'is required' : text),
+  }
+}
+
+/**
+ * Text that is shown, logged and sent to providers: no control characters, which a terminal would
+ * obey, and no lone surrogates, which the database would not give back as they were.
+ */
+export function text(longest: number) {
+  const rule = must(`must be text of 1 to ${longest} characters without control characters`)
+  return z.string(rule).refine((value) => isPrintable(value, longest), rule)
+}
+
+function isPrintable(value: string, longest: number): boolean {
+  if (value.length === 0 || value.length > longest || !value.isWellFormed()) return false
+  return !/\p{Cc}/u.test(value)
+}
+
+const urlRule = must('must be an http or https URL')
+
+/** Blanks at its ends do not count, as in a browser. */
+export function webUrl(longest: number) {
+  return z
+    .string(urlRule)
+    .trim()
+    .pipe(text(longest))
+    .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), urlRule)
+}
+
+const uuidRule = must('must be a UUID in lower case')
+export const uuid = z.string(uuidRule).refine(isUuid, uuidRule)
+
+export const flag = z.boolean(must('must be true or false'))
+
+const timeRule = must('must be a time in ISO 8601, such as 2026-11-20T09:30:00Z')
+/** A `Date`, or the text that JSON has for one. */
+export const time = z.union(
+  [z.date(), z.iso.datetime({ offset: true }).transform((value) => new Date(value))],
+  timeRule,
+)
+
+/** Minor units, which JSON has as a number. */
+export function minorUnits(least: bigint) {
+  const rule = must(`must be a whole number of minor units from ${least} to ${largestAmount}`)
+  return z
+    .union([z.bigint(), z.number().refine(Number.isSafeInteger).transform(BigInt)], rule)
+    .refine((units) => units >= least && units <= largestAmount, rule)
+}
+
+const currencyRule = must(
+  'must be the ISO 4217 code of a currency to pay with, in capitals, such as UAH',
+)
+export const currency = z.string(currencyRule).refine(isMoney, currencyRule)
+
+const objectRule = must(
+  `must be an object that JSON can hold, nested at most ${greatestDepth} deep`,
+)
+/** As JSON has it, so that it is the same once it is stored. */
+export const jsonObject = z
+  .unknown()
+  .transform(asJson)
+  .pipe(z.record(z.string(), z.unknown(), objectRule))
+  .refine((value) => isShallow(value, greatestDepth), objectRule)
+
+/** Null where JSON cannot hold it: numbers of any size, objects that hold themselves. */
+function asJson(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value)) as unknown
+  } catch {
+    return null
+  }
+}
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1))
+}
+
+export function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
+  return z.enum(values, must(`must be one of ${values.join(', ')}`))
+}
+
+/** A field that may be left out; null, which databases and JSON have for it, is the same. */
+export function optional<T>(rule: z.ZodType<T>) {
+  return rule.nullish().transform((value) => value ?? undefined)
+}

@@ -45,29 +45,34 @@ export async function interpretCall(
   return outcomes.length > 0 ? outcomes : [ignored('no_outcome')]
 }
 
-/** The callback as it came. What could not be read then may be readable to a newer version. */
+/**
+ * The callback as it came. What could not be read then may be readable to a newer version. Undefined
+ * where only the key would tell.
+ */
 function payloadOf(
   call: LeasedCall,
   gateway: Gateway,
   interpretation: Interpretation,
 ): Payload | undefined {
-  const { kind, payload, body } = call
+  // The bytes are there where they are encrypted and where there is no text: the table sees to it.
+  const { kind, payload: text, body: bytes } = call
   if (call.body_encrypted) {
-    const bytes = decryptBody(call, interpretation)
-    if (bytes !== undefined) return gateway.parse({ headers: {}, body: bytes })
+    const body = decrypt(bytes, call, interpretation)
+    if (body !== undefined) return gateway.parse({ headers: {}, body })
   } else if (kind === 'unreadable') {
-    return gateway.parse({ headers: {}, body: body ?? new Uint8Array() })
+    return gateway.parse({ headers: {}, body: bytes ?? new Uint8Array() })
   }
-  return kind === 'unreadable' || payload === null ? undefined : readStored(kind, payload)
+  return kind === 'unreadable' ? undefined : readStored(kind, text ?? '')
 }
 
 /** Undefined where the key is gone: what the payload shows is all that is left then. */
-function decryptBody(
-  { id, body }: LeasedCall,
+function decrypt(
+  bytes: Uint8Array | null,
+  { id }: LeasedCall,
   { cipher, log }: Interpretation,
 ): Uint8Array | undefined {
-  const bytes = body === null ? undefined : cipher?.decrypt(body, bodyContext(id))
-  if (bytes !== undefined) return bytes
+  const body = cipher?.decrypt(bytes ?? new Uint8Array(), bodyContext(id))
+  if (body !== undefined) return body
   const text = 'no key of BILLING_ENCRYPTION_KEY decrypts the body; its masked payload must do'
   log.warn({ call: id }, text)
   return undefined

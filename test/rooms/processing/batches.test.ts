@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Payment } from '../../../src/payments/payment.ts'
+import type { LeasedCall } from '../../../src/queue/lease.ts'
+import { onPostgres } from '../../support/databases.ts'
+import { paid } from '../../support/stated-billing.ts'
+import {
+  call,
+  callRow,
+  events,
+  eventTypes,
+  fault,
+  handClock,
+  lineOf,
+  logged,
+  newcomer,
+  notes,
+  payment,
+  statements,
+  statusOf,
+  stealLease,
+  useRoom,
+} from './room.ts'
+
+onPostgres(() => {
+  const room = useRoom()
+
+  interface Made {
+    readonly orders: readonly Payment[]
+    readonly calls: readonly LeasedCall[]
+  }
+  /** Calls that pay one order each; the orders are named by their place, from 0 on. */
+  const paying = async (count: number): Promise<Made> => {
+    const orders: Payment[] = []
+    const calls: LeasedCall[] = []
+    for (let place = 0; place < count; place += 1) {
+      const order = await payment(room, { payable_id: `${place}` })
+      orders.push(order)
+      calls.push(await call(room, [paid(order)]))
+    }
+    return { orders, calls }
+  }
+  const declining = async () => {
+    const order = await payment(room)
+    return call(room, [{ type: 'payment', payment: { id: order.id }, status: 'failed' }])
+  }
+  const states = async (calls: readonly LeasedCall[]) => {
+    const rows = await Promise.all(calls.map((one) => callRow(room, one)))
+    return rows.map(({ state, attempts }) => `${state} ${attempts}`)
+  }
+  const statuses = (orders: readonly Payment[]) =>
+    Promise.all(orders.map((order) => statusOf(room, order)))
+  /** Notes what it hears in its transaction, and does something of its own at one order. */
+  const listen = (place: string, doing: (tx: Tx) => unknown = () => {}) =>
+    room.on(
+      'PaymentSucceeded',
+      async ({ payment: { payable } }, { tx }) => {
+        await tx.query(`insert into notes (author, about) values ('heard', $1)`, [payable.id])
+        if (payable.id === place) await doing(tx)
+      },
+      { name: 'listener' },
+    )
+  type Tx = { query(text: string): Promise<unknown>; client: { query(text: string): unknown } }
+
+  test('is one transaction: all end in it, their listeners run in the order of the calls', async (t) => {
+    const { orders, calls } = await paying(3)
+    listen('none')
+    const sent = statements(t)
+    assert.deepEqual(await room.processBatch(calls), ['done', 'done', 'done'])
+    assert.equal(sent.filter((text) => text === 'commit').length, 1)
+    assert.deepEqual(await notes(room), ['heard 0', 'heard 1', 'heard 2'])
+    assert.deepEqual(await statuses(orders), ['paid', 'paid', 'paid'])
+    assert.deepEqual(await states(calls), ['processed 0', 'processed 0', 'processed 0'])
+    const claimed = (await events(room)).map((event) => [event.webhook_call_id, event.payment_id])
+    assert.deepEqual(
+      new Set(claimed.map(String)),
+      new Set(calls.map((one, place) => String([one.id, orders[place]?.id]))),
+    )
+  })
+
+  test('without calls is nothing', async () => {
+    assert.deepEqual(await room.processBatch([]), [])
+  })
+
+  test('claims without listeners in the transaction are taken by one statement', async (t) => {
+    const { calls } = await paying(3)
+    room.onQueued('PaymentSucceeded')
+    const sent = statements(t)
+    assert.deepEqual(await room.processBatch(calls), ['done', 'done', 'done'])
+    assert.equal(sent.filter((text) => /insert into billing\.events/.test(text)).length, 1)
+    assert.deepEqual(
+      sent.filter((text) => /savepoint/.test(text)),
+      [],
+    )
+    assert.equal((await events(room)).length, 3)
+    assert.deepEqual(room.woken, ['deliveries', 'deliveries', 'deliveries'])
+  })
+
+  test('two calls about the same payment: the event is the first one’s', async () => {
+    const { orders, calls } = await paying(1)
+    const second = await call(room, [paid(orders[0] ?? assert.fail())])
+    listen('none')
+    assert.deepEqual(await room.processBatch([...calls, second]), ['done', 'done'])
+    assert.deepEqual(await notes(room), ['heard 0'])
+    assert.equal((await events(room))[0]?.webhook_call_id, calls[0]?.id)
+    const outcomes = await Promise.all(
+      [...calls, second].map(async (one) => (await callRow(room, one)).outcome),
+    )
+    assert.match(outcomes[0] ?? '', /applied/)
+    assert.match(outcomes[1] ?? '', /duplicate/)
+  })
+
+  describe('a listener that', () => {
+    test('throws undoes its own call alone', async () => {
+      const { orders, calls } = await paying(3)
+      listen('1', () => {
+        throw new Error('no stock')
+      })
+      assert.deepEqual(await room.processBatch(calls), ['done', 'failed', 'done'])
+      assert.deepEqual(await notes(room), ['heard 0', 'heard 2'])
+      assert.deepEqual(await statuses(orders), ['paid', 'paid', 'paid'])
+      assert.deepEqual(await states(calls), ['processed 0', 'pending 1', 'processed 0'])
+      assert.deepEqual(
+        (await events(room)).map((event) => event.payment_id),
+        [orders[0]?.id, orders[2]?.id],
+      )
+    })
+
+    test('throws first, or last, undoes no more', async () => {
+      const first = await paying(2)
+      let broken = '0'
+      room.on('PaymentSucceeded', async ({ payment: { payable } }, { tx }) => {
+        await tx.query(`insert into notes (author, about) values ('heard', $1)`, [payable.id])
+        if (payable.id === broken) throw new Error('no stock')
+      })
+      assert.deepEqual(await room.processBatch(first.calls), ['failed', 'done'])
+      const last = await paying(2)
+      broken = '1'
+      assert.deepEqual(await room.processBatch(last.calls), ['done', 'failed'])
+      assert.deepEqual(await notes(room), ['heard 1', 'heard 0'])
+    })
+
+    test('meets a deadlock sends its own call back alone', async () => {
+      const { calls } = await paying(2)
+      listen('0', (tx) =>
+        tx.query(`do $$ begin raise exception 'busy' using errcode = '40P01'; end $$`),
+      )
+      assert.deepEqual(await room.processBatch(calls), ['returned', 'done'])
+      assert.deepEqual(await states(calls), ['pending 0', 'processed 0'])
+    })
+
+    test('ends the transaction costs its own call the attempt; the others are left as they were', async () => {
+      const { orders, calls } = await paying(3)
+      listen('1', (tx) => tx.client.query('select 1; rollback'))
+      assert.deepEqual(await room.processBatch(calls), ['left', 'failed', 'left'])
+      assert.deepEqual(await states(calls), ['processing 0', 'pending 1', 'processing 0'])
+      assert.deepEqual(await statuses(orders), ['pending', 'paid', 'pending'])
+      assert.equal((await callRow(room, calls[1] ?? assert.fail())).payment_id, orders[1]?.id)
+      const text = 'a batch failed; each call goes alone'
+      assert.deepEqual(logged(room), [`warn ${text}`, 'warn attempt failed, will be retried'])
+      const { err, ...line } = lineOf(room, text)
+      assert.match(JSON.stringify(err), /a listener ended the transaction/)
+      assert.deepEqual(line, { calls: 3 })
+    })
+
+    test('commits the transaction commits no claim whose listeners have yet to run', async () => {
+      const { orders, calls } = await paying(3)
+      listen('1', (tx) => tx.client.query('select 1; commit'))
+      assert.deepEqual(await room.processBatch(calls), ['left', 'failed', 'left'])
+      // The first one's listener had run; what was committed of the second was taken back.
+      assert.deepEqual(
+        (await events(room)).map((event) => event.payment_id),
+        [orders[0]?.id],
+      )
+    })
+
+    test('takes too long costs its own call the attempt', async () => {
+      room.give({ listenersMayTakeMs: 60 })
+      const { orders, calls } = await paying(2)
+      listen('1', () => new Promise(() => {}))
+      assert.deepEqual(await room.processBatch(calls), ['left', 'failed'])
+      assert.deepEqual(await statuses(orders), ['pending', 'paid'])
+      assert.deepEqual([await eventTypes(room), await notes(room)], [[], []])
+    })
+
+    test('is slow ends the sharing: later calls with listeners are left, those without are done', async (t) => {
+      const clock = handClock(t)
+      const { orders, calls } = await paying(4)
+      const declined = await declining()
+      let took = 499
+      room.on('PaymentSucceeded', () => clock.pass(took))
+      const [first, second, third, fourth] = calls as [LeasedCall, ...typeof calls]
+      assert.ok(first && second && third && fourth)
+      assert.deepEqual(await room.processBatch([first, second]), ['done', 'done'])
+      took = 501
+      const results = await room.processBatch([third, fourth, declined])
+      assert.deepEqual(results, ['done', 'left', 'done'])
+      assert.deepEqual(await states([third, fourth, declined]), [
+        'processed 0',
+        'processing 0',
+        'processed 0',
+      ])
+      // Its payment has moved with the others; its event is claimed when it goes alone.
+      assert.deepEqual(await statuses(orders.slice(3)), ['paid'])
+      assert.equal(await room.processOne(fourth), 'done')
+      assert.equal((await eventTypes(room)).length, 5)
+    })
+
+    test('leaves a setting in the transaction ends the sharing', async () => {
+      const { calls } = await paying(3)
+      listen('1', (tx) => tx.query(`set local work_mem = '1MB'`))
+      assert.deepEqual(await room.processBatch(calls), ['done', 'done', 'left'])
+      assert.deepEqual(await notes(room), ['heard 0', 'heard 1'])
+    })
+
+    test('leaves a setting and throws leaves nothing; the next one is left all the same', async () => {
+      const { calls } = await paying(2)
+      listen('0', async (tx) => {
+        await tx.query(`set local work_mem = '1MB'`)
+        throw new Error('no stock')
+      })
+      assert.deepEqual(await room.processBatch(calls), ['failed', 'left'])
+    })
+  })
+
+  describe('the transaction fails', () => {
+    test('at a call that another worker has taken over: nobody is blamed, each goes alone', async () => {
+      const { orders, calls } = await paying(2)
+      listen('none')
+      await stealLease(room, 'webhook_calls', calls[1] ?? assert.fail())
+      assert.deepEqual(await room.processBatch(calls), ['left', 'left'])
+      assert.deepEqual(await statuses(orders), ['pending', 'pending'])
+      assert.deepEqual(await states(calls), ['processing 0', 'processing 0'])
+      assert.deepEqual(logged(room), ['warn a batch failed; each call goes alone'])
+    })
+
+    test('at the database: nobody is blamed', async () => {
+      const { calls } = await paying(2)
+      listen('none')
+      const struck = { table: 'webhook_calls', on: 'update', sqlState: '22003' } as const
+      await fault(room, { ...struck, times: 1 })
+      assert.deepEqual(await room.processBatch(calls), ['left', 'left'])
+      assert.deepEqual(await states(calls), ['processing 0', 'processing 0'])
+    })
+
+    test('before any listener runs: nobody is blamed', async () => {
+      const { calls } = await paying(2)
+      await fault(room, { table: 'payments', on: 'update', sqlState: '22003', times: 1 })
+      assert.deepEqual(await room.processBatch(calls), ['left', 'left'])
+    })
+
+    test('for this process lacks a listener: all calls are left to others', async () => {
+      const { orders, calls } = await paying(2)
+      listen('none')
+      await newcomer(room, 'PaymentRefunded')
+      assert.deepEqual(await room.processBatch(calls), ['returned', 'returned'])
+      assert.deepEqual(await states(calls), ['pending 0', 'pending 0'])
+      assert.deepEqual(await statuses(orders), ['pending', 'pending'])
+      assert.deepEqual(logged(room), ['warn left to a process with every listener'])
+      assert.equal(lineOf(room, 'left to a process with every listener')['rows'], 2)
+    })
+
+    test('and so does every record of it: the leases run out', async () => {
+      const { calls } = await paying(2)
+      listen('1', async (tx) => {
+        await tx.client.query('select 1; rollback')
+        await fault(room, { table: 'webhook_calls', on: 'update', sqlState: '22003' })
+      })
+      assert.deepEqual(await room.processBatch(calls), ['left', 'lost'])
+      assert.equal(lineOf(room, 'lease left to run out')['call'], calls[1]?.id)
+      assert.equal(logged(room).at(-1), 'error lease left to run out')
+    })
+
+    test('and the calls cannot be left to others either: the leases run out', async () => {
+      const { calls } = await paying(2)
+      await newcomer(room, 'PaymentRefunded')
+      await fault(room, { table: 'webhook_calls', on: 'update', sqlState: '22003' })
+      assert.deepEqual(await room.processBatch(calls), ['lost', 'lost'])
+      assert.deepEqual(logged(room).slice(1), [
+        'error lease left to run out',
+        'error lease left to run out',
+      ])
+    })
+  })
+
+  describe('of one call', () => {
+    test('ends like that call alone', async () => {
+      const { orders, calls } = await paying(1)
+      listen('0', (tx) => tx.client.query('select 1; rollback'))
+      assert.deepEqual(await room.processBatch(calls), ['failed'])
+      assert.deepEqual(await statuses(orders), ['paid'])
+      assert.deepEqual(logged(room), ['warn attempt failed, will be retried'])
+    })
+
+    test('never rejects: the lease runs out', async () => {
+      const { calls } = await paying(1)
+      await fault(room, { table: 'webhook_calls', on: 'update', sqlState: '22003' })
+      assert.deepEqual(await room.processBatch(calls), ['lost'])
+      assert.deepEqual(logged(room).slice(-1), ['error lease left to run out'])
+    })
+  })
+})

@@ -1,0 +1,419 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { DeliveriesTable } from '../../../src/database/tables.ts'
+import type { EventType } from '../../../src/events/catalogue.ts'
+import { newUuid } from '../../../src/kernel/ids.ts'
+import type { Payment } from '../../../src/payments/payment.ts'
+import type { LeasedDelivery } from '../../../src/queue/lease.ts'
+import type { Insertable } from 'kysely'
+import { onPostgres } from '../../support/databases.ts'
+import {
+  assertDueAfter,
+  deliveries,
+  events,
+  eventTypes,
+  fault,
+  leaseDelivery,
+  lineOf,
+  logged,
+  newcomer,
+  notes,
+  payment,
+  stealLease,
+  useRoom,
+} from './room.ts'
+
+onPostgres(() => {
+  const room = useRoom()
+
+  /** A deferred event that is ours to dispatch. */
+  const deferred = async (
+    about: { readonly key: string; readonly type?: EventType },
+    fields: Partial<Insertable<DeliveriesTable>> = {},
+  ): Promise<LeasedDelivery> => {
+    const row = {
+      id: newUuid(),
+      queue: 'reports',
+      dedup_key: about.key,
+      event_type: about.type ?? 'PaymentSucceeded',
+      cause: 'poll' as const,
+      ...fields,
+    }
+    await room.db.insertInto('billing.deliveries').values(row).execute()
+    return leaseDelivery(room, row)
+  }
+  const deferredOf = (
+    order: Payment,
+    status: 'paid' | 'failed' | 'canceled' = 'paid',
+    fields: Partial<Insertable<DeliveriesTable>> = {},
+  ) => {
+    const types = { paid: 'PaymentSucceeded', failed: 'PaymentFailed', canceled: 'PaymentCanceled' }
+    const about = { key: `payment:${status}:${order.id}`, type: types[status] as EventType }
+    return deferred(about, { payment_id: order.id, ...fields })
+  }
+  const rowOf = async ({ id }: LeasedDelivery) =>
+    (await deliveries(room)).find((row) => row.id === id) ?? assert.fail('the row is gone')
+  const endOf = async (leased: LeasedDelivery) => {
+    const { state, attempts, exception, lease_token, lease_until, processed_at } =
+      await rowOf(leased)
+    return {
+      end: `${state} ${attempts}`,
+      exception,
+      isFree: lease_token === null && lease_until === null,
+      isOver: processed_at !== null,
+    }
+  }
+  const finished = { end: 'processed 0', exception: null, isFree: true, isOver: true }
+  const card = async (fields = {}) => {
+    const row = {
+      id: newUuid(),
+      gateway: 'stating',
+      status: 'attached' as const,
+      provider_reference: 'pm_1',
+      ...fields,
+    }
+    await room.db.insertInto('billing.payment_methods').values(row).execute()
+    return row
+  }
+  const deferredCard = ({ id }: { readonly id: string }) =>
+    deferred(
+      { key: 'payment_method:attached:stating/pm_1', type: 'PaymentMethodAttached' },
+      { payment_method_id: id },
+    )
+
+  describe('a deferred event that still holds', () => {
+    test('is claimed under the id of its row, and its listeners run; all at once', async () => {
+      const order = await payment(room, { status: 'paid' })
+      const leased = await deferredOf(order, 'paid', { exception: 'an earlier one', attempts: 0 })
+      const heard: unknown[] = []
+      room.on('PaymentSucceeded', async (event, { tx, afterCommit, idempotencyKey }) => {
+        heard.push(event.id, event.payment.id, event.superseded, idempotencyKey)
+        await tx.query(`insert into notes (author, about) values ('listener', 'heard')`)
+        afterCommit(() => void heard.push('after'))
+      })
+      await room.deliver(leased)
+      assert.equal(await room.afterCommits(), 0)
+      const key = `payment:paid:${order.id}`
+      assert.deepEqual(heard, [leased.id, order.id, false, `${key}/listener`, 'after'])
+      assert.deepEqual(await notes(room), ['listener heard'])
+      const [event] = await events(room)
+      assert.deepEqual(
+        [event?.id, event?.dedup_key, event?.source, event?.webhook_call_id, event?.superseded],
+        [leased.id, key, 'poll', null, false],
+      )
+      assert.deepEqual(await endOf(leased), finished)
+      assert.deepEqual(lineOf(room, 'PaymentSucceeded'), {
+        payment: order.id,
+        amount: '10000',
+        currency: 'USD',
+      })
+      assert.deepEqual(room.woken, [])
+    })
+
+    test('has deliveries to queued listeners in its own queue, and wakes their worker', async () => {
+      const order = await payment(room, { status: 'failed' })
+      room.onQueued('PaymentFailed')
+      const leased = await deferredOf(order, 'failed')
+      await room.deliver(leased)
+      const rows = (await deliveries(room)).filter(({ listener }) => listener !== null)
+      assert.deepEqual(
+        rows.map(({ listener, queue, event_id }) => [listener, queue, event_id]),
+        [['queued', 'reports', leased.id]],
+      )
+      assert.deepEqual(room.woken, ['deliveries'])
+    })
+
+    test('is finished without listeners where another has claimed it', async () => {
+      const order = await payment(room, { status: 'paid' })
+      room.on('PaymentSucceeded', () => assert.fail('it was claimed before'))
+      const first = await deferredOf(order)
+      await room.db
+        .insertInto('billing.events')
+        .values({
+          id: newUuid(),
+          dedup_key: `payment:paid:${order.id}`,
+          type: 'PaymentSucceeded',
+          source: 'call',
+          data: '{}',
+        })
+        .execute()
+      await room.deliver(first)
+      assert.deepEqual(await endOf(first), finished)
+      assert.deepEqual(logged(room), [])
+    })
+
+    test('of a refund is dispatched under the lock of its charge', async () => {
+      const charge = await payment(room, { status: 'paid' })
+      const refund = await payment(room, {
+        type: 'refund',
+        parent_id: charge.id,
+        status: 'paid',
+        amount: 1_000n,
+      })
+      const about = { key: `refund:paid:${refund.id}`, type: 'PaymentRefunded' } as const
+      const leased = await deferred(about, { payment_id: refund.id })
+      const lock = 'select from billing.payments where id = $1 for no key update nowait'
+      let isLocked = false
+      room.on('PaymentRefunded', async (event) => {
+        assert.equal(event.payment.id, refund.id)
+        const look = room.database.pool.query(lock, [charge.id])
+        await look.catch(({ code }: { code: string }) => (isLocked = code === '55P03'))
+      })
+      await room.deliver(leased)
+      assert.equal(isLocked, true)
+      assert.deepEqual(await eventTypes(room), ['PaymentRefunded'])
+    })
+
+    test('of a charge is dispatched under its lock', async () => {
+      const charge = await payment(room, { status: 'paid' })
+      const leased = await deferredOf(charge)
+      const lock = 'select from billing.payments where id = $1 for no key update nowait'
+      let isLocked = false
+      room.on('PaymentSucceeded', async () => {
+        const look = room.database.pool.query(lock, [charge.id])
+        await look.catch(({ code }: { code: string }) => (isLocked = code === '55P03'))
+      })
+      await room.deliver(leased)
+      assert.equal(isLocked, true)
+    })
+
+    test('of a saved card has the card', async () => {
+      const method = await card()
+      const seen: string[] = []
+      room.on('PaymentMethodAttached', ({ paymentMethod }) => void seen.push(paymentMethod.id))
+      const leased = await deferredCard(method)
+      await room.deliver(leased)
+      assert.deepEqual(seen, [method.id])
+      assert.deepEqual(await endOf(leased), finished)
+      assert.equal((await events(room))[0]?.payment_method_id, method.id)
+      assert.equal(lineOf(room, 'PaymentMethodAttached')['paymentMethod'], method.id)
+    })
+  })
+
+  describe('a deferred event that was overtaken', () => {
+    for (const status of ['failed', 'canceled'] as const) {
+      test(`${status}, and paid since: it is superseded`, async () => {
+        const order = await payment(room, { status: 'paid' })
+        const type = status === 'failed' ? 'PaymentFailed' : 'PaymentCanceled'
+        const seen: unknown[] = []
+        room.on(type, () => assert.fail('it would downgrade a paid order'), { name: 'plain' })
+        room.on(type, (event) => void seen.push(event.superseded, event.payment.status), {
+          name: 'asking',
+          superseded: true,
+        })
+        const leased = await deferredOf(order, status)
+        await room.deliver(leased)
+        assert.deepEqual(seen, [true, 'paid'])
+        assert.equal((await events(room))[0]?.superseded, true)
+        assert.deepEqual(await endOf(leased), finished)
+        assert.equal(lineOf(room, type)['superseded'], true)
+      })
+    }
+  })
+
+  describe('a deferred event that no longer holds is finished without an event', () => {
+    const isForgotten = async (leased: LeasedDelivery) => {
+      for (const type of ['PaymentSucceeded', 'PaymentFailed', 'PaymentRefunded'] as const) {
+        room.on(type, () => assert.fail('there is no event'), { superseded: true })
+      }
+      room.on('PaymentMethodAttached', () => assert.fail('there is no event'))
+      await room.deliver(leased)
+      assert.deepEqual(await endOf(leased), finished)
+      assert.deepEqual(await eventTypes(room), [])
+      assert.deepEqual(logged(room), [])
+    }
+    const refundIn = async (status: 'paid' | 'failed' | 'pending') => {
+      const charge = await payment(room, { status: 'paid' })
+      const parent = { type: 'refund', parent_id: charge.id } as const
+      return payment(room, { ...parent, status, amount: 1_000n })
+    }
+
+    test('a payment is pending again', async () => {
+      await isForgotten(await deferredOf(await payment(room), 'failed'))
+    })
+
+    test('a decline, and canceled since', async () => {
+      await isForgotten(await deferredOf(await payment(room, { status: 'canceled' }), 'failed'))
+    })
+
+    test('a refund that was returned', async () => {
+      const { id } = await refundIn('failed')
+      const about = { key: `refund:paid:${id}`, type: 'PaymentRefunded' } as const
+      await isForgotten(await deferred(about, { payment_id: id }))
+    })
+
+    test('a refund that is pending', async () => {
+      const { id } = await refundIn('pending')
+      const about = { key: `refund:paid:${id}`, type: 'PaymentRefunded' } as const
+      await isForgotten(await deferred(about, { payment_id: id }))
+    })
+
+    test('a refund that has failed is no declined payment', async () => {
+      const { id } = await refundIn('paid')
+      const about = { key: `payment:failed:${id}`, type: 'PaymentFailed' } as const
+      await isForgotten(await deferred(about, { payment_id: id }))
+    })
+
+    test('of a payment under another’s key', async () => {
+      const [one, other] = [await payment(room, { status: 'paid' }), await payment(room)]
+      await isForgotten(await deferredOf(other, 'paid', { payment_id: one.id }))
+    })
+
+    test('a card that was removed', async () => {
+      await isForgotten(await deferredCard(await card({ status: 'detached' })))
+    })
+
+    test('of nothing that is there', async () => {
+      await isForgotten(await deferred({ key: 'payment:paid:gone' }))
+    })
+  })
+
+  describe('a deferred event whose listener throws', () => {
+    const breaking = (text = 'no stock, hush') =>
+      room.on(
+        'PaymentSucceeded',
+        async (_event, { tx, afterCommit }) => {
+          await tx.query(`insert into notes (author, about) values ('shop', 'heard')`)
+          afterCommit(() => assert.fail('nothing of it is committed'))
+          throw new Error(text)
+        },
+        { name: 'shop' },
+      )
+
+    test('is tried again after 10 s, then 60 s, then no more', async () => {
+      const order = await payment(room, { status: 'paid' })
+      breaking()
+      const leased = await deferredOf(order)
+      await room.deliver(leased)
+      const first = await rowOf(leased)
+      assert.deepEqual(
+        [first.state, first.attempts, first.lease_token, first.processed_at],
+        ['pending', 1, null, null],
+      )
+      assert.match(first.exception ?? '', /^in listener shop: Error: no stock, \[secret\]\n/)
+      assertDueAfter(room, first.next_attempt_at, 10)
+      const { err, ...line } = lineOf(room, 'delivery failed, will be retried')
+      assert.match(JSON.stringify(err), /no stock/)
+      const about = { delivery: leased.id, event: leased.dedup_key, listener: 'shop' }
+      assert.deepEqual(line, about)
+
+      await room.deliver(await leaseDelivery(room, leased))
+      assertDueAfter(room, (await rowOf(leased)).next_attempt_at, 60)
+
+      await room.deliver(await leaseDelivery(room, leased))
+      const { end, isFree, isOver } = await endOf(leased)
+      assert.deepEqual([end, isFree, isOver], ['failed 3', true, true])
+      assert.deepEqual(logged(room), [
+        'warn delivery failed, will be retried',
+        'warn delivery failed, will be retried',
+        'error delivery failed: no attempts left',
+      ])
+      assert.deepEqual([await eventTypes(room), await notes(room)], [[], []])
+    })
+
+    test('and commits: what it committed of the event is taken back', async () => {
+      const order = await payment(room, { status: 'paid' })
+      room.on('PaymentSucceeded', (_event, { tx }) => tx.client.query('select 1; commit'))
+      const leased = await deferredOf(order)
+      await room.deliver(leased)
+      assert.deepEqual(await eventTypes(room), [])
+      const { end, exception, isFree } = await endOf(leased)
+      assert.deepEqual([end, isFree], ['pending 1', true])
+      assert.match(exception ?? '', /^QuittanceError: a listener ended the transaction/)
+      const { err: _err, ...line } = lineOf(room, 'delivery failed, will be retried')
+      assert.deepEqual(line, { delivery: leased.id, event: leased.dedup_key })
+    })
+
+    test('and takes too long has had its attempt', async () => {
+      room.give({ listenersMayTakeMs: 60 })
+      room.on('PaymentSucceeded', () => new Promise(() => {}))
+      const leased = await deferredOf(await payment(room, { status: 'paid' }))
+      await room.deliver(leased)
+      const { end, exception } = await endOf(leased)
+      assert.equal(end, 'pending 1')
+      assert.match(exception ?? '', /did not end within 0.06 s/)
+    })
+  })
+
+  describe('a deferred event that cannot be dispatched', () => {
+    test('is left to others where this process lacks a listener', async () => {
+      await newcomer(room, 'PaymentFailed')
+      room.on('PaymentSucceeded', () => assert.fail('it may not run here'))
+      const leased = await deferredOf(await payment(room, { status: 'paid' }))
+      await room.deliver(leased)
+      const row = await rowOf(leased)
+      assert.deepEqual(
+        [row.state, row.attempts, row.times_returned, row.exception, row.lease_token],
+        ['pending', 0, 0, null, null],
+      )
+      assert.deepEqual(await eventTypes(room), [])
+      assert.deepEqual(logged(room), ['warn left to a process with every listener'])
+      const { err: _err, ...line } = lineOf(room, 'left to a process with every listener')
+      assert.deepEqual(line, { table: 'billing.deliveries', rows: 1 })
+    })
+
+    test('goes back without an attempt where the failure passes', async () => {
+      const leased = await deferredOf(await payment(room, { status: 'paid' }), 'paid', {
+        times_returned: 1,
+      })
+      await fault(room, { table: 'events', on: 'insert', sqlState: '40P01' })
+      await room.deliver(leased)
+      const row = await rowOf(leased)
+      assert.deepEqual(
+        [row.state, row.attempts, row.times_returned, row.lease_token],
+        ['pending', 0, 2, null],
+      )
+      assertDueAfter(room, row.next_attempt_at, 0.4)
+      const { err: _err, ...line } = lineOf(room, 'passing database failure, will try again')
+      assert.deepEqual(line, { table: 'billing.deliveries', id: leased.id })
+    })
+
+    test('has had its attempt where that went on for too long', async () => {
+      const leased = await deferredOf(await payment(room, { status: 'paid' }), 'paid', {
+        times_returned: 20,
+      })
+      await fault(room, { table: 'events', on: 'insert', sqlState: '40P01' })
+      await room.deliver(leased)
+      assert.equal((await endOf(leased)).end, 'pending 1')
+    })
+
+    test('has had its attempt where the failure does not pass', async () => {
+      const leased = await deferredOf(await payment(room, { status: 'paid' }))
+      await fault(room, { table: 'events', on: 'insert', sqlState: '22003' })
+      await room.deliver(leased)
+      const { end, exception } = await endOf(leased)
+      assert.equal(end, 'pending 1')
+      assert.match(exception ?? '', /^error: struck/)
+    })
+
+    test('is the other worker’s where that one has taken it over', async () => {
+      let runs = 0
+      room.on('PaymentSucceeded', () => void (runs += 1))
+      const leased = await deferredOf(await payment(room, { status: 'paid' }))
+      await stealLease(room, 'deliveries', leased)
+      await room.deliver(leased)
+      assert.equal(runs, 1)
+      assert.deepEqual(await eventTypes(room), [])
+      const { end, isFree } = await endOf(leased)
+      assert.deepEqual([end, isFree], ['processing 0', false])
+    })
+
+    test('is the other worker’s even where it no longer holds', async () => {
+      const leased = await deferredOf(await payment(room))
+      await stealLease(room, 'deliveries', leased)
+      await room.deliver(leased)
+      assert.equal((await endOf(leased)).end, 'processing 0')
+    })
+
+    test('is left until its lease runs out where not even that can be written', async () => {
+      const leased = await deferredOf(await payment(room, { status: 'paid' }))
+      await fault(room, { table: 'deliveries', on: 'update', sqlState: '22003' })
+      await room.deliver(leased)
+      assert.equal((await endOf(leased)).end, 'processing 0')
+      const { err, ...line } = lineOf(room, 'lease left to run out')
+      assert.match(JSON.stringify(err), /struck/)
+      assert.deepEqual(line, { delivery: leased.id })
+      assert.equal(logged(room).at(-1), 'error lease left to run out')
+    })
+  })
+})

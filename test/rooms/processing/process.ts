@@ -1,0 +1,96 @@
+/**
+ * The entrances of processing, as the tests of this room use them. Whoever changes an entrance
+ * changes this file, and none of the tests.
+ */
+import type { Registry } from '../../../src/gateways/registry.ts'
+import type { Database, Transaction } from '../../../src/database/connect.ts'
+import type { Cipher } from '../../../src/kernel/encryption.ts'
+import { newUuid } from '../../../src/kernel/ids.ts'
+import type { Log } from '../../../src/kernel/log.ts'
+import type { BoundBilling } from '../../../src/listeners/listener.ts'
+import type { ListenerRegistry } from '../../../src/listeners/listeners.ts'
+import type { Applied } from '../../../src/outcomes/applied.ts'
+import type { Outcome } from '../../../src/payments/outcome.ts'
+import type { Payment } from '../../../src/payments/payment.ts'
+import { applyReport } from '../../../src/processing/apply-report.ts'
+import {
+  dispatchBrowserEvent,
+  type BrowserEventType,
+} from '../../../src/processing/browser-event.ts'
+import type { CallResult, Processing } from '../../../src/processing/context.ts'
+import { deliver } from '../../../src/processing/deliver.ts'
+import { interpretCall } from '../../../src/processing/interpret-call.ts'
+import { processCall } from '../../../src/processing/process-call.ts'
+import { replayCall } from '../../../src/processing/replay-call.ts'
+import { settleBatch } from '../../../src/processing/settle-calls.ts'
+import type { LeasedCall, LeasedDelivery } from '../../../src/queue/lease.ts'
+
+/** What processing is given, under names of the tests' own. */
+export interface Given {
+  readonly database: Database
+  readonly listeners: ListenerRegistry
+  readonly gateways: Registry
+  readonly log: Log
+  readonly cipher: Cipher | undefined
+  /** What all listeners of one call may take together. */
+  readonly listenersMayTakeMs: number
+  readonly random: () => number
+  scrub(text: string): string
+  bind(transaction: Transaction, afterCommit: (work: () => unknown) => void): BoundBilling
+  /** Calls wait. */
+  onCalls(): void
+  /** Deliveries wait. */
+  onDeliveries(): void
+}
+
+/** What a source other than a callback says. */
+export interface Stated {
+  readonly gateway: string
+  readonly outcomes: readonly Outcome[]
+  readonly cause: 'poll' | 'refund' | 'operator'
+  readonly queue: string
+}
+
+/** `left`: not begun, the call is to be processed by itself. */
+export type BatchResult = CallResult | 'left'
+
+export interface Entrances {
+  processOne(call: LeasedCall): Promise<CallResult>
+  /** In one transaction; the results are in the order of the calls. */
+  processBatch(calls: readonly LeasedCall[]): Promise<readonly BatchResult[]>
+  report(stated: Stated): Promise<readonly Applied[]>
+  /** A delivery to a queued listener, or a deferred event. */
+  deliver(leased: LeasedDelivery): Promise<void>
+  browserEvent(type: BrowserEventType, payment: Payment): Promise<boolean>
+  replay(callId: string): Promise<void>
+  /** Waits until all work after commits has ended; how much of it is said to go on then. */
+  afterCommits(): Promise<number>
+}
+
+export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances {
+  const processing: Processing = {
+    ...given,
+    newId: newUuid,
+    listenerBudget: listenersMayTakeMs,
+    underWay: new Set(),
+  }
+  return {
+    processOne: (call) => processCall(call, processing),
+    processBatch: async (calls) => {
+      const batch = await Promise.all(
+        calls.map(async (call) => ({ call, outcomes: await interpretCall(call, processing) })),
+      )
+      const results = await settleBatch(batch, processing)
+      return batch.map((one) => results.get(one) ?? 'left')
+    },
+    report: (stated) => applyReport(stated, processing),
+    deliver: (leased) => deliver(leased, processing),
+    browserEvent: (type, payment) =>
+      dispatchBrowserEvent(type, payment, { ...processing, queue: 'browsing' }),
+    replay: (callId) => replayCall(processing.database.db, callId),
+    afterCommits: async () => {
+      await Promise.all(processing.underWay)
+      return processing.underWay.size
+    },
+  }
+}

@@ -1,0 +1,361 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, type TestContext } from 'node:test'
+import { sql, type Insertable, type Kysely, type Selectable } from 'kysely'
+import pg from 'pg'
+import { connect, type Database } from '../../../src/database/connect.ts'
+import { findPayment, toPayment } from '../../../src/database/payments.ts'
+import type {
+  DeliveriesTable,
+  EventsTable,
+  PaymentsTable,
+  Tables,
+  WebhookCallsTable,
+} from '../../../src/database/tables.ts'
+import type { EventType } from '../../../src/events/catalogue.ts'
+import type { Gateway } from '../../../src/gateways/gateway.ts'
+import { createRegistry } from '../../../src/gateways/registry.ts'
+import { newUuid } from '../../../src/kernel/ids.ts'
+import { silentLog } from '../../../src/kernel/log.ts'
+import type { Listener, QueuedListener } from '../../../src/listeners/listener.ts'
+import { createListenerRegistry, type ListenerRegistry } from '../../../src/listeners/listeners.ts'
+import type { Payment } from '../../../src/payments/payment.ts'
+import type { LeasedCall, LeasedDelivery } from '../../../src/queue/lease.ts'
+import { capturedLog } from '../../support/captured-log.ts'
+import { postgres } from '../../support/databases.ts'
+import { statedCall, stating, type Statement } from '../../support/stating-gateway.ts'
+import { entrancesOf, type Entrances, type Given } from './process.ts'
+
+export type CallRow = Selectable<WebhookCallsTable>
+export type DeliveryRow = Selectable<DeliveriesTable>
+export type EventRow = Selectable<EventsTable>
+
+/** A failure that the server itself reports when a row is written. */
+export interface Fault {
+  readonly table: 'payments' | 'webhook_calls' | 'events' | 'deliveries'
+  readonly on: 'insert' | 'update'
+  /** Only where the row gets this state. */
+  readonly state?: string
+  readonly sqlState: string
+  /** How often it strikes; always by default. */
+  readonly times?: number
+}
+
+interface Naming {
+  readonly name?: string
+  readonly superseded?: boolean
+}
+
+/** Processing and what is around it: anew for each test, on one database a file. */
+export interface Room extends Entrances {
+  readonly database: Database
+  readonly db: Kysely<Tables>
+  readonly listeners: ListenerRegistry
+  /** What was logged, with all fields. */
+  readonly lines: readonly Record<string, unknown>[]
+  /** When the test began, by the clock of this machine, which is the server's. */
+  readonly begunAt: number
+  /** Who was woken: `calls`, `deliveries`. */
+  readonly woken: readonly string[]
+  /** What the gateway `asking` makes of any callback. */
+  interpret: Gateway['interpret']
+  /** Changes what processing is given. */
+  give(given: Partial<Given>): void
+  /** Registers a listener in the transaction. */
+  on<T extends EventType>(type: T, run: Listener<T>, naming?: Naming): void
+  /** Registers a queued one. */
+  onQueued<T extends EventType>(type: T, run?: QueuedListener<T>, naming?: Naming): void
+}
+
+/** Makes the server report failures, and gives listeners a table to write into. */
+const scenery = `
+  create table if not exists notes
+    (place bigint generated always as identity, author text, about text);
+  create table if not exists faults
+    (on_table text, operation text, state text, sql_state text, times bigint);
+  create sequence if not exists strikes;
+  create or replace function strike() returns trigger language plpgsql as $$
+  declare fault public.faults;
+  begin
+    select * into fault from public.faults where on_table = tg_table_name
+      and operation = lower(tg_op)
+      and (faults.state is null or to_jsonb(new)->>'state' = faults.state);
+    if found and nextval('public.strikes') <= fault.times then
+      raise exception 'struck' using errcode = fault.sql_state;
+    end if;
+    return new;
+  end $$;
+  create or replace trigger strike before insert or update on billing.payments
+    for each row execute function strike();
+  create or replace trigger strike before insert or update on billing.webhook_calls
+    for each row execute function strike();
+  create or replace trigger strike before insert or update on billing.events
+    for each row execute function strike();
+  create or replace trigger strike before insert or update on billing.deliveries
+    for each row execute function strike();`
+
+const emptied = `
+  set local session_replication_role = replica;
+  delete from billing.payments; delete from billing.payment_methods;
+  delete from billing.payment_transitions; delete from billing.webhook_calls;
+  delete from billing.events; delete from billing.deliveries; delete from billing.listeners;
+  delete from faults; delete from notes; alter sequence strikes restart;`
+
+/** Declares the room of a test file. */
+export function useRoom(): Room {
+  const room = {
+    on: (type, run, { name = 'listener', superseded = false } = {}) =>
+      room.listeners.add({ name, type, queued: false, superseded, run }),
+    onQueued: (type, run = () => {}, { name = 'queued', superseded = false } = {}) =>
+      room.listeners.add({ name, type, queued: true, superseded, run }),
+  } as Room
+  let drop: () => Promise<void>
+  before(async () => {
+    const { target, ...made } = await postgres.create()
+    drop = made.drop
+    const database = connect({ target, log: silentLog, poolSize: 6, applicationName: 'room' })
+    await database.pool.query(scenery)
+    Object.assign(room, { database, db: database.db })
+  })
+  beforeEach(async () => {
+    await room.database.pool.query(emptied)
+    const given = givenIn(room)
+    const give = (more: Partial<Given>) => Object.assign(room, entrancesOf({ ...given, ...more }))
+    Object.assign(room, { give, interpret: stating.interpret })
+    give({})
+  })
+  after(async () => {
+    await room.database.close()
+    await drop()
+  })
+  return room
+}
+
+/** Anew for a test; what can be looked at is put into the room. */
+function givenIn(room: Room): Given {
+  const { database } = room
+  const { log, lines } = capturedLog()
+  const woken: string[] = []
+  const listeners = createListenerRegistry()
+  Object.assign(room, { lines, woken, listeners, begunAt: Date.now() })
+  const asking: Gateway = {
+    ...stating,
+    name: 'asking',
+    interpret: (...asked) => room.interpret(...asked),
+  }
+  return {
+    database,
+    listeners,
+    log,
+    gateways: createRegistry([stating, asking], {}),
+    cipher: undefined,
+    listenersMayTakeMs: 5_000,
+    random: () => 1,
+    scrub: (text) => text.replaceAll('hush', '[secret]'),
+    bind: ({ db }, afterCommit) => ({
+      payments: {
+        create: async () => {
+          afterCommit(() => woken.push('created'))
+          return payment(room)
+        },
+        get: (id) => findPayment(db, id),
+        list: () => Promise.reject(new Error('nobody lists here')),
+      },
+    }),
+    onCalls: () => woken.push('calls'),
+    onDeliveries: () => woken.push('deliveries'),
+  }
+}
+
+/** Another process registers a listener that this one lacks. */
+export async function newcomer({ db }: Room, ...types: readonly EventType[]): Promise<void> {
+  const known = { name: 'newcomer', event_types: [...types], queued: false }
+  await db.insertInto('billing.listeners').values(known).execute()
+}
+
+/** A pending charge of 100.00 USD at the gateway `stating`. */
+export async function payment(
+  { db }: Room,
+  fields: Partial<Insertable<PaymentsTable>> = {},
+): Promise<Payment> {
+  const row = {
+    id: newUuid(),
+    gateway: 'stating',
+    amount: 10_000n,
+    currency: 'USD',
+    payable_type: 'order',
+    payable_id: '42',
+    ...fields,
+  }
+  const inserted = db.insertInto('billing.payments').values(row).returningAll()
+  return toPayment(await inserted.executeTakeFirstOrThrow())
+}
+
+export async function payments(room: Room, count: number): Promise<readonly Payment[]> {
+  const made: Payment[] = []
+  while (made.length < count) made.push(await payment(room))
+  return made
+}
+
+export async function statusOf({ db }: Room, { id }: { readonly id: string }): Promise<string> {
+  return (await findPayment(db, id))?.status ?? 'gone'
+}
+
+/** A stored callback that means these outcomes, and that is ours to process. */
+export async function call(
+  { db }: Room,
+  statements: readonly Statement[],
+  fields: Partial<Insertable<WebhookCallsTable>> = {},
+): Promise<LeasedCall> {
+  const { body, headers, target } = statedCall(statements)
+  const row = {
+    id: newUuid(),
+    gateway: 'stating',
+    queue: 'default',
+    url: target,
+    headers: JSON.stringify(headers),
+    kind: 'json' as const,
+    payload: Buffer.from(body ?? '').toString(),
+    ...fields,
+  }
+  await db.insertInto('billing.webhook_calls').values(row).execute()
+  return lease(db, row)
+}
+
+/** Makes a pending call ours; as its row is now. */
+export async function lease(
+  db: Kysely<Tables>,
+  { id }: { readonly id: string },
+): Promise<LeasedCall> {
+  const { rows } = await sql<LeasedCall>`
+    update billing.webhook_calls set state = 'processing', lease_token = ${newUuid()}::uuid,
+      lease_until = clock_timestamp() + interval '30 s'
+    where id = ${id}::uuid
+    returning id, lease_token as token, gateway, queue, kind, payload, body, body_encrypted,
+      attempts, leases_lost, times_returned`.execute(db)
+  return rows[0] ?? assert.fail('there is no such call')
+}
+
+/** Makes a pending delivery ours; as its row is now. */
+export async function leaseDelivery(
+  { db }: Room,
+  { id }: { readonly id: string },
+): Promise<LeasedDelivery> {
+  const { rows } = await sql<LeasedDelivery>`
+    update billing.deliveries set state = 'processing', lease_token = ${newUuid()}::uuid,
+      lease_until = clock_timestamp() + interval '30 s'
+    where id = ${id}::uuid
+    returning id, lease_token as token, event_id, listener, dedup_key, event_type, payment_id,
+      payment_method_id, cause, queue, attempts, leases_lost, times_returned`.execute(db)
+  return rows[0] ?? assert.fail('there is no such delivery')
+}
+
+/** Another worker takes the row over. */
+export async function stealLease(
+  { db }: Room,
+  table: 'webhook_calls' | 'deliveries',
+  { id }: { readonly id: string },
+): Promise<void> {
+  await sql`update ${sql.table(`billing.${table}`)} set lease_token = ${newUuid()}::uuid
+    where id = ${id}::uuid`.execute(db)
+}
+
+export function callRow({ db }: Room, { id }: { readonly id: string }): Promise<CallRow> {
+  const row = db.selectFrom('billing.webhook_calls').selectAll().where('id', '=', id)
+  return row.executeTakeFirstOrThrow()
+}
+
+/** All deliveries, oldest first. */
+export function deliveries({ db }: Room): Promise<DeliveryRow[]> {
+  return db.selectFrom('billing.deliveries').selectAll().orderBy('id').execute()
+}
+
+/** All events, oldest first. */
+export function events({ db }: Room): Promise<EventRow[]> {
+  return db.selectFrom('billing.events').selectAll().orderBy('created_at').orderBy('id').execute()
+}
+
+export async function eventTypes(room: Room): Promise<readonly string[]> {
+  return (await events(room)).map(({ type }) => type)
+}
+
+/** What listeners wrote, as far as it is committed; in its order. */
+export async function notes({ database }: Room): Promise<readonly string[]> {
+  const { rows } = await database.pool.query<{ author: string; about: string }>(
+    'select author, about from notes order by place',
+  )
+  return rows.map(({ author, about }) => `${author} ${about}`)
+}
+
+export async function fault({ database }: Room, struck: Fault): Promise<void> {
+  const { table, on: operation, state, sqlState, times = 1_000_000 } = struck
+  const row = [table, operation, state, sqlState, times]
+  await database.pool.query('insert into faults values ($1, $2, $3, $4, $5)', row)
+}
+
+const levels: Readonly<Record<number, string>> = { 30: 'info', 40: 'warn', 50: 'error' }
+
+/** What was logged, e.g. `warn attempt failed, will be retried`. */
+export function logged({ lines }: Room): readonly string[] {
+  return lines.map(({ level, msg }) => `${levels[Number(level)]} ${String(msg)}`)
+}
+
+/** The fields of the one line that says so. */
+export function lineOf({ lines }: Room, text: string): Record<string, unknown> {
+  const found = lines.filter(({ msg }) => msg === text)
+  assert.equal(found.length, 1, `${found.length} lines say: ${text}`)
+  const {
+    level: _level,
+    time: _time,
+    pid: _pid,
+    hostname: _host,
+    msg: _msg,
+    ...fields
+  } = found[0] ?? {}
+  return fields
+}
+
+/** Asserts that it is due so many seconds after it was written: since the test began, until now. */
+export function assertDueAfter({ begunAt }: Room, at: Date | null, seconds: number): void {
+  const [now, due] = [Date.now(), at?.getTime() ?? Number.NaN]
+  const rounding = 2
+  const earliest = begunAt + seconds * 1000 - rounding
+  const isRight = due >= earliest && due <= now + seconds * 1000 + rounding
+  assert.ok(
+    isRight,
+    `due ${(due - now) / 1000} s from now on, not ${seconds} s after it was written`,
+  )
+}
+
+/** Timers of this length strike at once; what they limit or wait for is as it is. */
+export function shortTimers(t: TestContext, lengthMs: number): void {
+  const real = globalThis.setTimeout
+  const short = (run: () => void, ms?: number) => real(run, ms === lengthMs ? 5 : ms)
+  t.mock.method(globalThis, 'setTimeout', short as typeof setTimeout)
+}
+
+/** A clock for what takes how long: it stands until it is moved on. */
+export function handClock(t: TestContext): { pass(ms: number): void } {
+  let now = performance.now()
+  t.mock.method(performance, 'now', () => now)
+  return { pass: (ms) => void (now += ms) }
+}
+
+/** Every statement that is sent from now on, by whichever connection. */
+export function statements(t: TestContext): readonly string[] {
+  const sent: string[] = []
+  const { parse, query } = pg.Connection.prototype as unknown as Record<'parse' | 'query', Send>
+  const spy = (name: string, send: Send, textOf: (asked: unknown) => string) =>
+    t.mock.method(
+      pg.Connection.prototype,
+      name as never,
+      function (this: unknown, asked: unknown) {
+        sent.push(textOf(asked))
+        return send.call(this, asked)
+      } as never,
+    )
+  spy('parse', parse, (asked) => (asked as { readonly text: string }).text)
+  spy('query', query, String)
+  return sent
+}
+
+type Send = (this: unknown, asked: unknown) => unknown

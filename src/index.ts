@@ -43,7 +43,8 @@ export type {
   InvoiceSnapshot,
   SubscriptionSnapshot,
 } from './events/catalogue.ts'
-export type { Capabilities, Gateway, RawRequest } from './gateways/gateway.ts'
+export type { Capabilities } from './gateways/capabilities.ts'
+export type { Gateway, RawRequest } from './gateways/gateway.ts'
 export { throttle } from './http/throttle.ts'
 export type { ThrottleOptions } from './http/throttle.ts'
 export type { IncomingCall } from './intake/receive.ts'

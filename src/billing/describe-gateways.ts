@@ -1,4 +1,5 @@
 import { QuittanceError } from '../kernel/errors.ts'
+import { capabilitiesOf } from '../gateways/capabilities.ts'
 import { addressesOf } from './payments.ts'
 import type { Runtime } from './runtime.ts'
 import type { GatewayDescription } from './types.ts'
@@ -16,7 +17,7 @@ export function describeGateways(runtime: Runtime): Readonly<Record<string, Gate
       webhook_requires_dashboard_setup: gateway.webhook_requires_dashboard_setup,
       callbackUrlField: gateway.callbackUrlField ?? null,
       configured: credentials.configured,
-      capabilities: gateway.capabilities,
+      capabilities: capabilitiesOf(gateway),
     }
     descriptions[gateway.name] = description
     for (const alias of gateway.aliases) {

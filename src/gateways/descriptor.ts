@@ -6,16 +6,6 @@ const envGrammar = /^[A-Z][A-Z0-9_]*$/
 const headerGrammar = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 const functions = ['account', 'verify', 'parse', 'acknowledge', 'interpret'] as const
-const capabilities = [
-  'checkout',
-  'refund',
-  'partialRefund',
-  'poll',
-  'registerWebhook',
-  'savedCards',
-  'subscriptions',
-] as const
-
 /**
  * What is missing or wrong in a gateway's descriptor, as one phrase; undefined if it is whole.
  * Checked when the service starts, because gateways may come from outside of this repository.
@@ -69,6 +59,14 @@ function behaviourFault(gateway: Gateway): string | undefined {
   if (!Number.isFinite(gateway.retryWindow) || gateway.retryWindow < 0) {
     return 'retryWindow must be a length of time'
   }
-  const capability = capabilities.find((name) => typeof gateway.capabilities?.[name] !== 'boolean')
-  return capability === undefined ? undefined : `capability ${capability} is missing`
+  return operationFault(gateway)
+}
+
+function operationFault({ apiCredential, credentials, partialRefund, refund }: Gateway) {
+  if (apiCredential !== undefined && !Object.hasOwn(credentials, apiCredential)) {
+    return `apiCredential ${apiCredential} is none of its credentials`
+  }
+  return partialRefund === true && refund === undefined
+    ? 'partialRefund without refund()'
+    : undefined
 }

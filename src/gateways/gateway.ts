@@ -31,28 +31,6 @@ export interface Acknowledgment {
   readonly body: string
 }
 
-/** What a gateway can do besides taking callbacks. */
-export interface Capabilities {
-  readonly checkout: boolean
-  readonly refund: boolean
-  readonly partialRefund: boolean
-  readonly poll: boolean
-  readonly registerWebhook: boolean
-  readonly savedCards: boolean
-  readonly subscriptions: boolean
-}
-
-/** Takes callbacks and nothing else: `{ ...noCapabilities, savedCards: true }` says what more. */
-export const noCapabilities: Capabilities = {
-  checkout: false,
-  refund: false,
-  partialRefund: false,
-  poll: false,
-  registerWebhook: false,
-  savedCards: false,
-  subscriptions: false,
-}
-
 /** What the account behind the credentials is, where they tell: payments are bound to it. */
 export interface AccountBinding {
   readonly merchantAccount: string | null
@@ -132,7 +110,6 @@ export interface Gateway extends Operations {
   readonly readFields?: readonly string[]
   /** How long the provider keeps redelivering a callback. */
   readonly retryWindow: Duration
-  readonly capabilities: Capabilities
   account(credentials: Credentials): AccountBinding
   /** Never throws: whatever it meets ends in a verdict. */
   verify(request: RawRequest, credentials: Credentials, now: Date): Verdict | Promise<Verdict>

@@ -1,18 +1,10 @@
 /** What a gateway of your own is made of; pass it to `createBilling` as one of `extraGateways`. */
 export { builtin } from './builtin.ts'
 
-export {
-  invalid,
-  noCapabilities,
-  plainAcknowledgment,
-  unavailable,
-  valid,
-  validIn,
-} from './gateway.ts'
+export { invalid, plainAcknowledgment, unavailable, valid, validIn } from './gateway.ts'
 export type {
   AccountBinding,
   Acknowledgment,
-  Capabilities,
   Gateway,
   RawRequest,
   SignedCallback,

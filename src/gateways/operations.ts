@@ -151,8 +151,7 @@ export interface ChargeReply {
 }
 
 /**
- * What a gateway can do at its provider. Each operation is there only where the provider offers it;
- * the capabilities say which.
+ * What a gateway can do at its provider: each operation is there only where the provider offers it.
  */
 export interface Operations {
   /** The credential without which the provider cannot be asked; none where those for callbacks do. */
@@ -173,6 +172,8 @@ export interface Operations {
   poll?(request: PollRequest, context: OperationContext): Promise<PollReply>
   /** Moves money: exactly one request that does, whatever happens to it. */
   refund?(request: RefundRequest, context: OperationContext): Promise<RefundReply>
+  /** `refund` gives back a part of a payment, too; without it the whole or nothing. */
+  readonly partialRefund?: true
   /** Moves money, likewise. */
   chargeSavedCard?(request: ChargeRequest, context: OperationContext): Promise<ChargeReply>
   /**

@@ -78,7 +78,8 @@ test('an incomplete descriptor is refused with what is missing', () => {
     [{ secretFields: undefined }, /secretFields is missing/],
     [{ retryWindow: Number.NaN }, /retryWindow/],
     [{ retryWindow: -1 }, /retryWindow/],
-    [{ capabilities: {} }, /capability checkout is missing/],
+    [{ apiCredential: 'key' }, /apiCredential key is none of its credentials/],
+    [{ refund: undefined }, /partialRefund without refund/],
     [{ webhook_requires_dashboard_setup: undefined }, /webhook_requires_dashboard_setup/],
   ]
   for (const [change, message] of cases) {

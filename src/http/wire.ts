@@ -194,7 +194,6 @@ export function gatewayView(gateway: GatewayDescription) {
       poll: capabilities.poll,
       register_webhook: capabilities.registerWebhook,
       saved_cards: capabilities.savedCards,
-      subscriptions: capabilities.subscriptions,
     },
   }
 }

@@ -99,7 +99,7 @@ function requireLeft(sums: {
 
 function requirePartial(charge: Payment, operating: Operating): void {
   const { gateway } = gatewayOf(charge, operating)
-  if (gateway.capabilities.partialRefund) return
+  if (gateway.partialRefund === true) return
   const text = `${gateway.title} refunds the whole of a payment or nothing`
   throw new QuittanceError('operation_unsupported', text)
 }

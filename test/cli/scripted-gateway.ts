@@ -1,4 +1,4 @@
-import { noCapabilities, type Gateway } from '../../src/gateways/gateway.ts'
+import type { Gateway } from '../../src/gateways/gateway.ts'
 import type { PollReply, RefundReply } from '../../src/gateways/operations.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import { ignored } from '../../src/payments/outcome.ts'
@@ -36,14 +36,7 @@ export const scripted: Gateway = {
     },
   },
   apiCredential: 'api_key',
-  capabilities: {
-    ...noCapabilities,
-    checkout: true,
-    refund: true,
-    partialRefund: true,
-    poll: true,
-    savedCards: true,
-  },
+  partialRefund: true,
   checkout: {
     kind: 'api',
     open: async ({ payment }) => {

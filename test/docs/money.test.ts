@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { builtin } from '../../src/gateways/builtin.ts'
+import { capabilitiesOf } from '../../src/gateways/capabilities.ts'
 import { checkoutStates } from '../../src/payments/payment.ts'
 import { nextPoll } from '../../src/money/poll-schedule.ts'
 import { days, hours, minutes } from '../../src/kernel/duration.ts'
@@ -13,17 +14,20 @@ const said = (can: boolean) => (can ? 'yes' : '')
 
 test('docs/7-money.md says what each gateway can do', () => {
   const [, ...rows] = tableRows(section(page, 'What each gateway can do'))
-  const can = builtin.map(({ name, capabilities, ...gateway }) => [
-    `\`${name}\``,
-    said(capabilities.checkout),
-    said(capabilities.poll),
-    said(capabilities.refund),
-    said(capabilities.partialRefund),
-    said(gateway.chargeSavedCard !== undefined),
-    said(gateway.closeCheckout !== undefined),
-    said(capabilities.registerWebhook),
-    said(gateway.backfill !== undefined),
-  ])
+  const can = builtin.map((gateway) => {
+    const capabilities = capabilitiesOf(gateway)
+    return [
+      `\`${gateway.name}\``,
+      said(capabilities.checkout),
+      said(capabilities.poll),
+      said(capabilities.refund),
+      said(capabilities.partialRefund),
+      said(capabilities.savedCards),
+      said(gateway.closeCheckout !== undefined),
+      said(capabilities.registerWebhook),
+      said(gateway.backfill !== undefined),
+    ]
+  })
   assert.deepEqual(rows, can)
 })
 

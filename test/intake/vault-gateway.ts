@@ -39,15 +39,6 @@ export function vaultGateway(): Vault {
     secretFields: ['card_token', 'cvv'],
     readFields: ['payment_id', 'card_token'],
     retryWindow: days(1),
-    capabilities: {
-      checkout: false,
-      refund: false,
-      partialRefund: false,
-      poll: false,
-      registerWebhook: false,
-      savedCards: true,
-      subscriptions: false,
-    },
     account: () => ({ merchantAccount: null, live: null }),
     verify({ headers, body }, { secrets }) {
       const signature = decodeCanonicalHex(headers['vault-signature'] ?? '', 32)

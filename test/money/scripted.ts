@@ -23,7 +23,7 @@ export function scriptedGateway(script: Script): Gateway {
     ...stating,
     name: 'scripted',
     secretFields: [],
-    capabilities: { ...stating.capabilities, checkout: true, poll: true },
+    partialRefund: true,
     checkout: { kind: 'api', open: async (...asked) => (script.open ?? silent)(...asked) },
     pollsPerMinute: 1_200,
     pollsRenewals: true,

@@ -32,15 +32,6 @@ export const stating: Gateway = {
   credentialHeaders: [],
   secretFields: ['token'],
   retryWindow: 0,
-  capabilities: {
-    checkout: false,
-    refund: true,
-    partialRefund: true,
-    poll: false,
-    registerWebhook: false,
-    savedCards: true,
-    subscriptions: true,
-  },
   account: () => ({ merchantAccount: null, live: null }),
   verify: ({ headers }, { settings }) =>
     headers['x-stated'] === settings['word'] ? valid : invalid('not_stated'),

@@ -1,7 +1,6 @@
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import {
   invalid,
-  noCapabilities,
   plainAcknowledgment,
   smallBody,
   valid,
@@ -51,13 +50,6 @@ export const fake: Gateway = {
   secretFields: [],
   readFields: ['payment_id', 'result'],
   retryWindow: 0,
-  capabilities: {
-    ...noCapabilities,
-    checkout: true,
-    refund: true,
-    partialRefund: true,
-    poll: true,
-  },
   account: () => ({ merchantAccount: null, live: false }),
   verify,
   parse: (request) => parseJsonBody(request.body),
@@ -67,5 +59,6 @@ export const fake: Gateway = {
   checkout: fakeCheckout,
   poll: pollFake,
   refund: refundFake,
+  partialRefund: true,
   closeCheckout,
 }

@@ -74,16 +74,6 @@ test('a checkout can always be closed', async () => {
   assert.equal(await gateway.closeCheckout?.(requestOf(null), on), 'closed')
 })
 
-test('saved cards are not offered, and the capabilities say what is', () => {
-  assert.equal(gateway.chargeSavedCard, undefined)
-  assert.deepEqual(
-    Object.entries(gateway.capabilities)
-      .filter(([, has]) => has)
-      .map(([name]) => name),
-    ['checkout', 'refund', 'partialRefund', 'poll'],
-  )
-})
-
 test('a gateway that is switched off does nothing', async () => {
   const off = contextOf(true)
   const code = 'gateway_not_configured'

@@ -1,12 +1,6 @@
 import { days } from '../../kernel/duration.ts'
 import { apiBaseField } from '../api/api-base-field.ts'
-import {
-  noCapabilities,
-  plainAcknowledgment,
-  smallBody,
-  type AccountBinding,
-  type Gateway,
-} from '../gateway.ts'
+import { plainAcknowledgment, smallBody, type AccountBinding, type Gateway } from '../gateway.ts'
 import type { CredentialFields, Credentials } from '../credential-fields.ts'
 import { infoFields } from './read-additional-info.ts'
 import { defaultApiBase } from './api.ts'
@@ -70,14 +64,6 @@ export const hutko: Gateway = {
   readFields: [...orderFields, 'additional_info', ...infoFields, 'error_code', 'version'],
   // Redelivered after 2 s, 1 min, 5 min, 10 min, 1 h and a day: 25 h 16 min in all.
   retryWindow: days(2),
-  capabilities: {
-    ...noCapabilities,
-    checkout: true,
-    refund: true,
-    partialRefund: true,
-    poll: true,
-    savedCards: true,
-  },
   account,
   verify: verifySignature,
   parse: parseCallback,
@@ -87,6 +73,7 @@ export const hutko: Gateway = {
   moneyFault,
   poll: pollOrder,
   refund: refundOrder,
+  partialRefund: true,
   chargeSavedCard,
   signer: hutkoSigner,
 }

@@ -1,12 +1,6 @@
 import { days } from '../../kernel/duration.ts'
 import { apiBaseField } from '../api/api-base-field.ts'
-import {
-  noCapabilities,
-  plainAcknowledgment,
-  smallBody,
-  type AccountBinding,
-  type Gateway,
-} from '../gateway.ts'
+import { plainAcknowledgment, smallBody, type AccountBinding, type Gateway } from '../gateway.ts'
 import type { CredentialFields, Credentials } from '../credential-fields.ts'
 import { defaultApiBase } from './api.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
@@ -84,14 +78,6 @@ export const liqpay: Gateway = {
   ],
   // LiqPay publishes no schedule: as long as the most patient of the published ones is usual.
   retryWindow: days(3),
-  capabilities: {
-    ...noCapabilities,
-    checkout: true,
-    refund: true,
-    partialRefund: true,
-    poll: true,
-    savedCards: true,
-  },
   account,
   verify: verifySignature,
   parse: parseCallback,
@@ -102,5 +88,6 @@ export const liqpay: Gateway = {
   moneyFault,
   poll: pollLiqpay,
   refund: refundLiqpay,
+  partialRefund: true,
   chargeSavedCard,
 }

@@ -1,7 +1,7 @@
 import { days, type Duration } from '../../kernel/duration.ts'
 import { apiBaseField } from '../api/api-base-field.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
-import { noCapabilities, plainAcknowledgment, smallBody, type Gateway } from '../gateway.ts'
+import { plainAcknowledgment, smallBody, type Gateway } from '../gateway.ts'
 import type { CredentialFields } from '../credential-fields.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
 import { openInvoice } from './checkout.ts'
@@ -82,14 +82,6 @@ export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptio
     ],
     // Up to three attempts at intervals that are not published; a day is surely longer.
     retryWindow: days(1),
-    capabilities: {
-      ...noCapabilities,
-      checkout: true,
-      refund: true,
-      partialRefund: true,
-      poll: true,
-      savedCards: true,
-    },
     // Neither the token nor a callback tells which merchant it is, or whether money is real.
     account: () => ({ merchantAccount: null, live: null }),
     verify: createVerifier(keyTimeout),
@@ -102,6 +94,7 @@ export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptio
     moneyFault,
     poll: pollInvoice,
     refund: refundInvoice,
+    partialRefund: true,
     chargeSavedCard,
     closeCheckout: closeInvoice,
   }

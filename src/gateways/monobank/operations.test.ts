@@ -22,26 +22,6 @@ import { monobank } from './index.ts'
 const { open } = operations.checkout
 const { poll, refund, chargeSavedCard, closeCheckout } = operations
 
-test('what the gateway says it can do is what it does', () => {
-  const { capabilities, apiCredential, callbackUrlField } = monobank
-  assert.deepEqual(capabilities, {
-    checkout: true,
-    refund: true,
-    partialRefund: true,
-    poll: true,
-    registerWebhook: false,
-    savedCards: true,
-    subscriptions: false,
-  })
-  assert.ok(apiCredential !== undefined && apiCredential in monobank.credentials)
-  assert.equal(callbackUrlField, 'webHookUrl')
-  for (const name of ['poll', 'refund', 'chargeSavedCard', 'closeCheckout'] as const) {
-    assert.equal(typeof monobank[name], 'function', name)
-  }
-  assert.equal(monobank.registration, undefined)
-  assert.equal(monobank.backfill, undefined)
-})
-
 test('without a token nobody is asked for anything', async () => {
   await using bank = await openBank()
   const context = contextOf(bank, { token: '' })

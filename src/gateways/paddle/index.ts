@@ -1,12 +1,7 @@
 import { days } from '../../kernel/duration.ts'
 import { apiBaseField } from '../api/api-base-field.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
-import {
-  noCapabilities,
-  plainAcknowledgment,
-  type AccountBinding,
-  type Gateway,
-} from '../gateway.ts'
+import { plainAcknowledgment, type AccountBinding, type Gateway } from '../gateway.ts'
 import type { CredentialFields, Credentials } from '../credential-fields.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import { toleranceField } from '../signing/timestamped-signature.ts'
@@ -107,15 +102,6 @@ export const paddle: Gateway = {
   ],
   // A live account's; a sandbox gives up after a quarter of an hour.
   retryWindow: days(3),
-  capabilities: {
-    ...noCapabilities,
-    checkout: true,
-    refund: true,
-    partialRefund: true,
-    poll: true,
-    registerWebhook: true,
-    savedCards: true,
-  },
   account,
   verify: verifySignature,
   parse: (request) => parseJsonBody(request.body),
@@ -130,6 +116,7 @@ export const paddle: Gateway = {
   // Paddle takes 240 requests a minute of one address, and a poll may need several.
   pollsPerMinute: 60,
   refund: refundPayment,
+  partialRefund: true,
   closeCheckout,
   registration: paddleRegistration,
   backfill: paddleBackfill,

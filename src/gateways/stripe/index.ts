@@ -90,15 +90,6 @@ export const stripe: Gateway = {
   ],
   // Automatic redelivery in live mode; what a person resends by hand can be up to 30 days old.
   retryWindow: days(3),
-  capabilities: {
-    checkout: true,
-    refund: true,
-    partialRefund: true,
-    poll: true,
-    registerWebhook: true,
-    savedCards: true,
-    subscriptions: false,
-  },
   // An API key tells its mode.
   account: ({ secrets }) => ({
     merchantAccount: null,
@@ -115,6 +106,7 @@ export const stripe: Gateway = {
   poll: pollStripe,
   pollsRenewals: true,
   refund: refundCharge,
+  partialRefund: true,
   chargeSavedCard,
   closeCheckout,
   registration,

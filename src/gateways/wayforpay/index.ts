@@ -1,6 +1,6 @@
 import { days } from '../../kernel/duration.ts'
 import { apiBaseField } from '../api/api-base-field.ts'
-import { noCapabilities, smallBody, type AccountBinding, type Gateway } from '../gateway.ts'
+import { smallBody, type AccountBinding, type Gateway } from '../gateway.ts'
 import type { CredentialFields, Credentials } from '../credential-fields.ts'
 import { bindingOf, testMerchant } from './account.ts'
 import { acknowledge } from './acknowledge.ts'
@@ -56,14 +56,6 @@ export const wayforpay: Gateway = {
   secretFields: ['recToken'],
   readFields: [...signedFieldNames, 'recToken'],
   retryWindow: days(4),
-  capabilities: {
-    ...noCapabilities,
-    checkout: true,
-    refund: true,
-    partialRefund: true,
-    poll: true,
-    savedCards: true,
-  },
   account,
   verify: verifySignature,
   parse: parseCallback,
@@ -75,6 +67,7 @@ export const wayforpay: Gateway = {
   poll: pollWayforpay,
   pollsRenewals: true,
   refund: refundWayforpay,
+  partialRefund: true,
   chargeSavedCard,
   closeCheckout,
 }

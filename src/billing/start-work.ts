@@ -6,6 +6,7 @@ import { days, hours, minutes } from '../kernel/duration.ts'
 import type { Schedule } from '../queue/schedule.ts'
 import { prune } from '../upkeep/prune.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
+import { repairEvents } from '../upkeep/repair-events.ts'
 import { operatingOf } from './payments.ts'
 import { startUpkeep } from '../upkeep/start-upkeep.ts'
 import type { Parts } from './parts.ts'
@@ -29,13 +30,24 @@ export async function startWork(
   // Under `sync` this process is the only one that processes what the sweeper puts back.
   const idle = options.upkeepOnly === true && !queue.inline
   const worker = idle ? idleWorker() : await startProcessing()
-  const reconciling: Schedule = {
-    name: 'reconcile',
-    every: minutes(1),
-    retryAfter: minutes(1),
-    run: (signal) =>
-      reconcileDue(operatingOf({ processing, queue }, settings), { schedule: 'reconcile', signal }),
-  }
+  const operating = operatingOf({ processing, queue }, settings)
+  // Events are told here: only where every listener is.
+  const telling: readonly Schedule[] = [
+    {
+      name: 'reconcile',
+      every: minutes(1),
+      retryAfter: minutes(1),
+      run: (signal) => reconcileDue(operating, signal),
+    },
+    {
+      name: 'repair',
+      every: minutes(1),
+      retryAfter: minutes(1),
+      run: async (_signal, lastRunAt) => {
+        await repairEvents(operating, lastRunAt)
+      },
+    },
+  ]
   const upkeep = startUpkeep({
     database,
     log,
@@ -51,8 +63,7 @@ export async function startWork(
           await prune(database, { retentionDays, log, signal })
         },
       },
-      // Events are told here: only where every listener is.
-      ...(idle ? [] : [reconciling]),
+      ...(idle ? [] : telling),
     ],
   })
   return {

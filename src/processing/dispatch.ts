@@ -62,6 +62,10 @@ export async function deferDispatch(
         .column('dedup_key')
         .doUpdateSet((excluded) => ({
           state: 'pending',
+          cause: excluded.ref('excluded.cause'),
+          created_at: excluded.ref('excluded.created_at'),
+          leases_lost: 0,
+          times_returned: 0,
           attempts: excluded.ref('excluded.attempts'),
           exception: excluded.ref('excluded.exception'),
           next_attempt_at: excluded.ref('excluded.next_attempt_at'),

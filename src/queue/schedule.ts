@@ -14,7 +14,8 @@ export interface Schedule {
   readonly offset?: Duration
   /** When it is tried again after a failure; in an hour by default. */
   readonly retryAfter?: Duration
-  run(signal: AbortSignal): Promise<void>
+  /** `lastRunAt`: when the last run began that came to its end. */
+  run(signal: AbortSignal, lastRunAt: Date | undefined): Promise<void>
 }
 
 const runLimit = minutes(30)
@@ -31,20 +32,22 @@ export async function runIfDue(
 ): Promise<'ran' | 'stopped' | 'not_due'> {
   await ensureRow(db, schedule)
   const token = newId()
-  const { numAffectedRows } = await sql`
+  const { rows } = await sql<{ last_run_at: Date | null; begun_at: Date }>`
     update billing.schedules
     set lease_token = ${token}::uuid, lease_until = clock_timestamp() + ${interval(runLimit)}
     where name = ${schedule.name} and next_run_at <= clock_timestamp()
-      and (lease_until is null or lease_until < clock_timestamp())`.execute(db)
-  if (numAffectedRows !== 1n) return 'not_due'
+      and (lease_until is null or lease_until < clock_timestamp())
+    returning last_run_at, statement_timestamp() as begun_at`.execute(db)
+  const [begun] = rows
+  if (begun === undefined) return 'not_due'
   const finish = (nextRunAt: RawBuilder<unknown>, error: string | null) =>
     sql`
     update billing.schedules
-    set next_run_at = ${nextRunAt}, last_run_at = clock_timestamp(), last_error = ${error},
-      lease_token = null, lease_until = null
+    set next_run_at = ${nextRunAt}, last_error = ${error}, lease_token = null, lease_until = null,
+      last_run_at = ${error === null ? begun.begun_at : begun.last_run_at}
     where name = ${schedule.name} and lease_token = ${token}::uuid`.execute(db)
   try {
-    await schedule.run(signal)
+    await schedule.run(signal, begun.last_run_at ?? undefined)
   } catch (error) {
     if (signal.aborted) {
       // Still due: whoever looks next goes on with it.

@@ -14,8 +14,6 @@ export interface ReconcileOptions {
   /** Only payments of this gateway. */
   readonly gateway?: string | undefined
   readonly onProgress?: ((done: number, total: number) => void) | undefined
-  /** Whose last run looked at what moved before it. */
-  readonly schedule?: string | undefined
   /** Payments are taken for so long; all that were due when it began if left out. */
   readonly lasts?: Duration | undefined
   /** Ends the run between two payments. */
@@ -53,6 +51,17 @@ export async function reconcile(
   operating: Operating,
   options: ReconcileOptions = {},
 ): Promise<ReconcileResult> {
+  const polling = pollDue(operating, options)
+  const repairing = repairEvents(operating)
+  // Nothing goes on unattended where one of them fails.
+  await Promise.allSettled([polling, repairing])
+  return { ...(await polling), repaired: await repairing }
+}
+
+async function pollDue(
+  operating: Operating,
+  options: ReconcileOptions,
+): Promise<Omit<ReconcileResult, 'repaired'>> {
   const { processing } = operating
   const { db } = processing.database
   const tally = { polled: 0, changed: 0, failed: 0, unreachable: new Set<string>() }
@@ -70,24 +79,13 @@ export async function reconcile(
     },
   }
   const askable = processing.gateways.list().filter((found) => isAskable(found, options))
-  let repaired = 0
-  const repairing = async () => {
-    repaired = await repairEvents(operating, options.schedule)
-  }
-  await allOf([...askable.map((found) => reconcileGateway(found, run)), repairing()])
-  return { ...tally, repaired, unreachable: [...tally.unreachable].toSorted() }
+  await allOf(askable.map((found) => reconcileGateway(found, run)))
+  return { ...tally, unreachable: [...tally.unreachable].toSorted() }
 }
 
 /** A scheduled run. Rejects where a provider was out of reach: such a run is not a done one. */
-export async function reconcileDue(
-  operating: Operating,
-  { schedule, signal }: { readonly schedule: string; readonly signal: AbortSignal },
-): Promise<void> {
-  const { unreachable } = await reconcile(operating, {
-    schedule,
-    signal,
-    lasts: scheduledFor,
-  })
+export async function reconcileDue(operating: Operating, signal: AbortSignal): Promise<void> {
+  const { unreachable } = await pollDue(operating, { signal, lasts: scheduledFor })
   signal.throwIfAborted()
   if (unreachable.length === 0) return
   const text = `out of reach: ${unreachable.join(', ')}; their payments are due again`

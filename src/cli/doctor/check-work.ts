@@ -122,6 +122,8 @@ function none(check: string, count: number, fault: Fault): Finding {
 }
 
 const hourSeconds = 3600
+/** The command that does what a schedule does, where it has another name. */
+const byHand: Readonly<Record<string, string>> = { repair: 'reconcile' }
 
 async function checkSchedules(database: Database): Promise<Finding> {
   const schedules = await readSchedules(database)
@@ -138,7 +140,7 @@ async function checkSchedules(database: Database): Promise<Finding> {
   if (failed !== undefined) {
     return warning('schedules', {
       found: `the last ${failed.name} failed: ${failed.lastError ?? ''}`,
-      fix: `It is tried again hourly; by hand: quittance ${failed.name}`,
+      fix: `It is tried again within the hour; by hand: quittance ${byHand[failed.name] ?? failed.name}`,
     })
   }
   return ok('schedules', schedules.length === 0 ? 'none has run yet' : 'none is overdue')

@@ -8,8 +8,9 @@ import { newUuid, randomFraction } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { tally } from '../kernel/tally.ts'
 import { registerListeners, type ListenerRegistry } from '../listeners/listeners.ts'
-import { processCall } from '../processing/process-call.ts'
-import type { CallResult, Processing } from '../processing/context.ts'
+import { processCall } from '../processing/process-calls.ts'
+import type { Processing } from '../processing/context.ts'
+import type { CallEnd } from '../processing/end-calls.ts'
 import { databaseQueue } from '../queue/database.ts'
 import type { LeasedCall } from '../queue/lease.ts'
 import type { QueueConnection } from '../queue/queue.ts'
@@ -123,12 +124,7 @@ function processAtOnce(processing: Processing): AtOnce {
         leases_lost: 0,
         times_returned: 0,
       }
-      try {
-        return atOnceResults[await processCall(leased, processing)]
-      } catch (error) {
-        processing.log.error({ err: error, call: call.id }, 'lease left to run out')
-        return 'postponed'
-      }
+      return atOnceResults[await processCall(leased, processing)]
     },
   }
 }
@@ -139,4 +135,4 @@ const atOnceResults = {
   failed: 'failed',
   returned: 'postponed',
   lost: 'postponed',
-} as const satisfies Record<CallResult, AtOnceResult>
+} as const satisfies Record<CallEnd, AtOnceResult>

@@ -14,7 +14,7 @@ import { insist } from '../queue/insist.ts'
 import type { BoundBilling } from '../listeners/listener.ts'
 import { readPaymentInput, type PaymentInput } from '../checkout/payment-input.ts'
 import { planCheckout, type Addresses } from '../checkout/plan-checkout.ts'
-import type { AfterCommit } from '../listeners/tell-listeners.ts'
+import type { AfterCommit } from '../listeners/run-listeners.ts'
 import type { Parts } from './parts.ts'
 import type { Settings } from './settings.ts'
 

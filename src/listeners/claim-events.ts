@@ -6,22 +6,28 @@ import type { NewId } from '../kernel/ids.ts'
 import { subjectIds, type Claim } from '../outcomes/applied.ts'
 import { listenerMissing, type ListenerRegistry } from './listeners.ts'
 
-/** Where an event comes from. */
-export interface DispatchSource {
+/** Where events come from. */
+export interface ClaimSource {
   readonly cause: EventSource
   readonly callId: string | null
   /** Queue of the deliveries to queued listeners. */
   readonly queue: string
 }
 
-export interface SourcedClaim {
+/** What one source has to say that may be new. */
+export interface SourceClaims {
+  readonly source: ClaimSource
+  readonly claims: readonly Claim[]
+}
+
+interface SourcedClaim {
+  readonly source: ClaimSource
   readonly claim: Claim
-  readonly source: DispatchSource
 }
 
 interface SourcedEvent {
+  readonly source: ClaimSource
   readonly event: BillingEvent
-  readonly source: DispatchSource
 }
 
 interface Claiming {
@@ -47,11 +53,11 @@ interface ClaimedRow {
  */
 export async function claimEvents(
   db: Kysely<Tables>,
-  claims: readonly SourcedClaim[],
+  sources: readonly SourceClaims[],
   claiming: Claiming,
 ): Promise<readonly BillingEvent[]> {
-  if (claims.length === 0) return []
-  const ordered = claims.toSorted(byKey)
+  const ordered = sources.flatMap(claimsOf).toSorted(byKey)
+  if (ordered.length === 0) return []
   const subjects = ordered.map(({ claim }) => subjectIds(claim.subject))
   const insert = (condition: RawBuilder<unknown>) => sql`
     insert into billing.events
@@ -117,6 +123,10 @@ async function queueDeliveries(
 function toEvent(claim: Claim, createdAt: Date): BillingEvent {
   const { eventId: id, type, dedupKey, superseded = false, subject } = claim
   return { id, type, dedupKey, superseded, createdAt, ...subject } as BillingEvent
+}
+
+function claimsOf({ source, claims }: SourceClaims): readonly SourcedClaim[] {
+  return claims.map((claim) => ({ source, claim }))
 }
 
 function byKey(a: SourcedClaim, b: SourcedClaim): number {

@@ -9,7 +9,7 @@ import type { ListenerTransaction } from './listener.ts'
 export interface ListenerScope {
   open: boolean
   /** A setting, a role or a temporary table stays behind in the transaction. */
-  leavesTrace?: boolean
+  leavesTrace: boolean
 }
 
 const scopes = new AsyncLocalStorage<ListenerScope>()

@@ -1,32 +1,20 @@
-import type { Database } from '../database/connect.ts'
+import type { BillingEvent } from '../events/catalogue.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
-import type { LeasedCall } from '../queue/lease.ts'
+import { within } from '../kernel/within.ts'
+import { hasQueuedListener } from '../listeners/dispatch-events.ts'
+import type { Dispatched } from '../listeners/run-listeners.ts'
 import type { Applied, Subject } from '../outcomes/applied.ts'
 import { requeueSettleableCalls } from '../outcomes/awaiting.ts'
-import { within } from '../kernel/within.ts'
-import { hasQueuedListener, type Dispatching, type Told } from '../listeners/tell-listeners.ts'
+import type { Processing } from './context.ts'
+import type { CallEnd, EndedCall } from './end-calls.ts'
 
-interface Surroundings {
-  readonly database: Database
-  readonly log: Log
-  /** Work after commits that has not ended yet. */
-  readonly underWay: Set<Promise<void>>
-  onCalls(): void
-  onDeliveries(): void
-}
+type Context = Pick<
+  Processing,
+  'database' | 'listeners' | 'log' | 'underWay' | 'onCalls' | 'onDeliveries'
+>
 
 const workLimit: Duration = seconds(20)
-
-export interface Committed {
-  readonly applied: readonly Applied[]
-  /** Ids of the events that are new. */
-  readonly won: ReadonlySet<string>
-  /** Deliveries to queued listeners were written. */
-  readonly deliveries: boolean
-  /** What listeners asked for. */
-  readonly afterCommit: readonly (() => unknown)[]
-}
 
 /** Where outcomes came from, for the log: a stored call, or whatever a gateway was asked. */
 interface Origin {
@@ -34,59 +22,60 @@ interface Origin {
   readonly gateway: string | undefined
 }
 
+/** What was committed: what outcomes came to, and what became of their claims. */
+interface Committed {
+  readonly applied: readonly Applied[]
+  readonly dispatched: Dispatched
+}
+
 /** What follows once a call is committed; nothing of it can undo the call, or hold up its lane. */
-export async function concludeCall(
-  call: LeasedCall,
-  surroundings: Surroundings,
-  committed: Committed,
-): Promise<void> {
-  const { log, database } = surroundings
-  const { applied } = committed
-  conclude(call, surroundings, committed)
+export async function afterCommit(
+  ended: EndedCall,
+  context: Context,
+): Promise<Exclude<CallEnd, 'lost'> | 'left'> {
+  if (ended.kind !== 'done') return ended.kind
+  const { call, applied } = ended
+  follow(call, context, ended)
   if (applied.some((one) => one.kind === 'ignored' && one.awaiting.length > 0)) {
-    // The payment may have been created between our look and our commit.
-    const look = requeueSettleableCalls(database.db, call.id)
-    const back = await look.catch((error: unknown) => {
-      log.warn({ err: error, call: call.id }, 'could not look again; the sweeper will')
-      return []
-    })
-    if (back.length > 0) surroundings.onCalls()
+    await lookAgain(call.id, context)
+  }
+  return 'done'
+}
+
+/** The same for what came without a call; an event that is deferred waits for a worker. */
+export function afterReport(origin: Origin, context: Context, committed: Committed): void {
+  follow(origin, context, committed)
+  if (committed.dispatched.kind === 'failed') context.onDeliveries()
+}
+
+/** The payment that a call waits for may have been created between our look and our commit. */
+async function lookAgain(call: string, { database, log, onCalls }: Context): Promise<void> {
+  try {
+    const back = await requeueSettleableCalls(database.db, call)
+    if (back.length > 0) onCalls()
+  } catch (error) {
+    log.warn({ err: error, call }, 'could not look again; the sweeper will')
   }
 }
 
-/** The same for what came without a call; what failed is put off, and its row waits for a worker. */
-export function concludeReport(
+function follow(
   origin: Origin,
-  surroundings: Surroundings & Pick<Dispatching, 'listeners'>,
-  { applied, told }: { readonly applied: readonly Applied[]; readonly told: Told },
-): void {
-  const events = told.kind === 'told' ? told.events : []
-  conclude(origin, surroundings, {
-    applied,
-    won: new Set(events.map(({ id }) => id)),
-    deliveries:
-      told.kind === 'failed' ||
-      events.some((event) => hasQueuedListener(surroundings.listeners, event)),
-    afterCommit: told.kind === 'told' ? told.afterCommit : [],
-  })
-}
-
-function conclude(
-  origin: Origin,
-  { log, underWay, onDeliveries }: Surroundings,
-  { applied, won, deliveries, afterCommit }: Committed,
+  { listeners, log, underWay, onDeliveries }: Context,
+  { applied, dispatched }: Committed,
 ): void {
   logIgnored(origin, applied, log)
   logFlagged(origin, applied, log)
-  logDispatched(origin, { applied, won }, log)
-  if (deliveries) onDeliveries()
-  if (afterCommit.length === 0) return
-  const work = runWork(origin, afterCommit, log).finally(() => underWay.delete(work))
+  if (dispatched.kind === 'failed') return
+  const { events, afterCommit: works } = dispatched
+  logDispatched(origin, { applied, events }, log)
+  if (events.some((event) => hasQueuedListener(listeners, event))) onDeliveries()
+  if (works.length === 0) return
+  const work = runWork(origin, works, log).finally(() => underWay.delete(work))
   underWay.add(work)
 }
 
 /** In the order in which the listeners asked for it; never rejects. */
-async function runWork(call: Origin, works: Committed['afterCommit'], log: Log): Promise<void> {
+async function runWork(call: Origin, works: readonly (() => unknown)[], log: Log): Promise<void> {
   for (const work of works) {
     try {
       await within(workLimit, late, async () => work())
@@ -100,9 +89,10 @@ const late = () => new Error(`work after the commit took over ${workLimit / 1000
 
 function logDispatched(
   call: Origin,
-  { applied, won }: Pick<Committed, 'applied' | 'won'>,
+  { applied, events }: { applied: readonly Applied[]; events: readonly BillingEvent[] },
   log: Log,
 ): void {
+  const won = new Set(events.map(({ id }) => id))
   for (const one of applied) {
     if (one.kind !== 'claim' || !won.has(one.claim.eventId)) continue
     const { superseded, subject, type } = one.claim
@@ -116,7 +106,7 @@ function shown(subject: Subject) {
   return { payment: id, amount: `${amount}`, currency }
 }
 
-/** Money that goes another way than it should: nobody is told by an event. */
+/** Money that goes another way than it should: no event says so. */
 function logFlagged(call: Origin, applied: readonly Applied[], log: Log): void {
   for (const one of applied) {
     if (one.kind === 'ignored' || !one.review) continue

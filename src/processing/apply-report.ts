@@ -1,15 +1,17 @@
-import { exceptionText } from '../kernel/exception-text.ts'
 import type { Cause } from '../payments/payment.ts'
-import { callAttempts, nextTry } from '../queue/retry.ts'
-import type { Applied, Claim, Report } from '../outcomes/applied.ts'
-import { concludeReport } from './after-commit.ts'
-import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
-import { deferDispatch, type Deferral } from './dispatch.ts'
-import { insist } from '../queue/insist.ts'
+import { takeBackEvents } from '../database/events.ts'
+import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
+import type { Dispatched } from '../listeners/run-listeners.ts'
+import type { Applied, Report } from '../outcomes/applied.ts'
+import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
+import { insist } from '../queue/insist.ts'
+import { callAttempts, nextTry } from '../queue/retry.ts'
+import { afterReport } from './after-commit.ts'
 import type { Processing } from './context.ts'
-import { claimsIn } from './settle-in.ts'
-import { isLostByListener, tellListeners, type Told } from '../listeners/tell-listeners.ts'
+import { deferEvents, type Deferral } from './deferred-events.ts'
+import { claimsIn } from './end-calls.ts'
+import { exceptionOf } from './fail-attempt.ts'
 
 /** What was learnt of payments by other means than a callback. */
 export interface ProviderReport extends Omit<Report, 'callId'> {
@@ -18,77 +20,72 @@ export interface ProviderReport extends Omit<Report, 'callId'> {
   readonly queue: string
 }
 
-/**
- * Applies a report in one transaction, by the same rules, claims and listeners as a callback. A
- * listener that fails undoes its own writes and the claims, not the payment's new status: a put-off
- * dispatch carries the retry. So it does where this process may not claim: what a provider has
- * answered is kept, and whoever has every listener tells of it. Returns what each outcome came to.
- * Rejects where the database stays away, having changed nothing: to report once more is safe.
- */
-export function applyReport(
-  report: ProviderReport,
-  processing: Processing,
-): Promise<readonly Applied[]> {
-  return insist(() => applyOnce(report, processing), processing.random)
+interface Committed {
+  readonly applied: readonly Applied[]
+  readonly dispatched: Dispatched
 }
 
-async function applyOnce(
+/**
+ * Applies a report in one transaction, by the same rules, claims and listeners as a callback. A
+ * listener that fails undoes its own writes and the claims, not the payment's new status: a deferred
+ * event carries the retry. So it does where this process may not claim: what a provider has answered
+ * is kept, and a process that has every listener dispatches it. Returns what each outcome came to.
+ * Rejects where the database stays away, having changed nothing: to report once more is safe.
+ */
+export async function applyReport(
   report: ProviderReport,
-  processing: Processing,
+  context: Processing,
 ): Promise<readonly Applied[]> {
-  let lost: readonly Claim[] = []
-  let result: { readonly applied: readonly Applied[]; readonly told: Told }
+  const committed = await insist(() => commitReport(report, context), context.random)
+  afterReport(report, context, committed)
+  return committed.applied
+}
+
+async function commitReport(report: ProviderReport, context: Processing): Promise<Committed> {
   try {
-    result = await processing.database.transaction(async (transaction) => {
-      const [applied = []] = await applyOutcomes(transaction.db, [withoutCall(report)], processing)
-      const claims = claimsIn(applied)
-      lost = claims
-      const source = { cause: report.cause, callId: null, queue: report.queue } as const
-      const [told] = await tellListeners(
-        transaction,
-        [claims.map((claim) => ({ claim, source }))],
-        { ...processing, onBegin: () => {} },
-      )
-      if (told === undefined) throw new Error('nobody was told')
-      if (told.kind === 'failed') {
-        await deferDispatch(transaction.db, claims, afterFailure(report, told, processing))
-      }
-      return { applied, told }
-    })
+    return await applyAndDispatch(report, context)
   } catch (error) {
-    if (!isLostByListener(error) && !isListenerMissing(error)) throw error
-    result = await applyWithout(report, { error, lost }, processing)
+    if (lostByListener(error) === undefined && !isListenerMissing(error)) throw error
+    return applyAndDefer(report, error, context)
   }
-  concludeReport(report, processing, result)
-  return result.applied
+}
+
+function applyAndDispatch(report: ProviderReport, context: Processing): Promise<Committed> {
+  const { cause, queue } = report
+  return context.database.transaction(async (transaction) => {
+    const { db } = transaction
+    const [applied = []] = await applyOutcomes(db, [{ ...report, callId: null }], context)
+    const claims = claimsIn(applied)
+    const source = { cause, callId: null, queue }
+    const dispatched = await dispatchAlone(transaction, { source, claims }, context)
+    if (dispatched.kind === 'failed') {
+      await deferEvents(db, claims, deferralAfter(report, dispatched, context))
+    }
+    return { applied, dispatched }
+  })
 }
 
 /**
  * The transaction was cut or ended by a listener, or may not claim: the payments' status is kept all
- * the same.
+ * the same. Events that a listener has committed by itself are dispatched again, to every listener.
  */
-async function applyWithout(
+function applyAndDefer(
   report: ProviderReport,
-  { error, lost }: { readonly error: unknown; readonly lost: readonly Claim[] },
-  processing: Processing,
-): Promise<{ readonly applied: readonly Applied[]; readonly told: Told }> {
-  const told = { kind: 'failed', listener: '', error } as const
-  const applied = await processing.database.transaction(async ({ db }) => {
-    const [again = []] = await applyOutcomes(db, [withoutCall(report)], processing)
-    // What a listener has committed by itself is told again, to every listener.
-    const ids = lost.map(({ eventId }) => eventId)
-    if (ids.length > 0) await db.deleteFrom('billing.events').where('id', 'in', ids).execute()
-    const deferral = isListenerMissing(error)
-      ? leftToOthers(report, error, processing)
-      : afterFailure(report, told, processing)
-    await deferDispatch(db, claimsIn(again), deferral)
-    return again
+  error: unknown,
+  context: Processing,
+): Promise<Committed> {
+  const lost = lostByListener(error)
+  const failed = { kind: 'failed', listener: '', error: lost?.error ?? error } as const
+  return context.database.transaction(async ({ db }) => {
+    const [applied = []] = await applyOutcomes(db, [{ ...report, callId: null }], context)
+    if (lost !== undefined) await takeBackEvents(db, lost.eventIds)
+    const deferral =
+      lost === undefined
+        ? leftToOthers(report, error, context)
+        : deferralAfter(report, failed, context)
+    await deferEvents(db, claimsIn(applied), deferral)
+    return { applied, dispatched: failed }
   })
-  return { applied, told }
-}
-
-function withoutCall(report: ProviderReport): Report {
-  return { ...report, callId: null }
 }
 
 /** No attempt was made. */
@@ -101,19 +98,18 @@ function leftToOthers(
   return { cause, queue, attempts: 0, after: 0, exception: null }
 }
 
-function afterFailure(
+function deferralAfter(
   { cause, queue }: ProviderReport,
-  { listener, error }: Told & { readonly kind: 'failed' },
+  { listener, error }: Dispatched & { readonly kind: 'failed' },
   { scrub, log }: Processing,
 ): Deferral {
   log.warn({ err: error, listener }, 'a listener failed; its event is deferred')
   const next = nextTry(1, callAttempts)
-  const where = listener === '' ? '' : `in listener ${listener}: `
   return {
     cause,
     queue,
     attempts: 1,
     after: next.kind === 'retry' ? next.after : 0,
-    exception: where + exceptionText(error, scrub),
+    exception: exceptionOf({ error, listener: listener === '' ? undefined : listener, scrub }),
   }
 }

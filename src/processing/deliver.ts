@@ -6,65 +6,64 @@ import type { Tables } from '../database/tables.ts'
 import type { BillingEvent } from '../events/catalogue.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import type { LeasedDelivery } from '../queue/lease.ts'
-import { idempotencyKey } from '../listeners/tell-listeners.ts'
-import { dispatch, isDispatch } from './dispatch.ts'
-import { failDelivery, finishDelivery } from './end-delivery.ts'
-import { giveBack } from '../queue/give-back.ts'
-import type { QueuedListener } from '../listeners/listener.ts'
-import type { Processing } from './context.ts'
 import { within } from '../kernel/within.ts'
+import type { QueuedListener } from '../listeners/listener.ts'
+import { idempotencyKey } from '../listeners/run-listeners.ts'
+import { giveBack } from '../queue/give-back.ts'
+import { finishDelivery, type LeasedDelivery } from '../queue/lease.ts'
+import type { Processing } from './context.ts'
+import { dispatchDeferred, isDeferredEvent } from './deferred-events.ts'
+import { failDelivery } from './fail-attempt.ts'
 
 /** What a queued listener may take; it may call anybody meanwhile. */
 const deliveryLimit: Duration = seconds(60)
 
 /**
- * Tells a queued listener of its event, with no transaction open, or dispatches one that was put
- * off; retried like a call.
+ * Delivers an event to its queued listener, with no transaction open, or dispatches a deferred one;
+ * retried like a call. Never rejects.
  */
-export async function deliver(leased: LeasedDelivery, processing: Processing): Promise<void> {
-  if (isDispatch(leased)) return dispatch(leased, processing)
-  if (isTelling(leased)) await tellOf(leased, processing)
+export async function deliver(leased: LeasedDelivery, context: Processing): Promise<void> {
+  if (isDeferredEvent(leased)) return dispatchDeferred(leased, context)
+  if (isQueued(leased)) await deliverQueued(leased, context)
 }
 
 /** What is due to a queued listener. */
-type Telling = LeasedDelivery & { readonly event_id: string; readonly listener: string }
+type QueuedDelivery = LeasedDelivery & { readonly event_id: string; readonly listener: string }
 
-function isTelling(leased: LeasedDelivery): leased is Telling {
+function isQueued(leased: LeasedDelivery): leased is QueuedDelivery {
   return leased.event_id !== null && leased.listener !== null
 }
 
-async function tellOf(delivery: Telling, processing: Processing): Promise<void> {
-  const { db } = processing.database
+async function deliverQueued(delivery: QueuedDelivery, context: Processing): Promise<void> {
+  const { db } = context.database
   try {
     const event = await loadEvent(db, delivery)
-    const failure = await tell(delivery, event, processing)
+    const failure = await run(delivery, event, context)
     if (failure === undefined) await finishDelivery(db, delivery)
-    else
-      await failDelivery(db, delivery, { ...processing, ...failure, listener: delivery.listener })
+    else await failDelivery(db, delivery, { ...context, ...failure, listener: delivery.listener })
   } catch (error) {
     // Only the database can fail here.
-    await giveBack(delivery, 'billing.deliveries', { ...processing, error })
+    await giveBack(delivery, 'billing.deliveries', { ...context, error })
   }
 }
 
-async function tell(
-  delivery: Telling,
+async function run(
+  delivery: QueuedDelivery,
   event: BillingEvent,
-  processing: Processing,
+  { listeners }: Processing,
 ): Promise<{ readonly error: unknown } | undefined> {
-  const listener = processing.listeners.find(delivery.listener, event.type)
+  const listener = listeners.find(delivery.listener, event.type)
   if (listener === undefined) {
     const text = `listener ${delivery.listener} no longer listens to ${event.type}`
     return { error: new QuittanceError('listener_missing', text) }
   }
-  const run = listener.run as QueuedListener<typeof event.type>
+  const call = listener.run as QueuedListener<typeof event.type>
   const key = idempotencyKey(event.dedupKey, delivery.listener)
   try {
     await within(
       deliveryLimit,
       () => late(delivery.listener),
-      async (signal) => run(event as never, { idempotencyKey: key, signal }),
+      async (signal) => call(event as never, { idempotencyKey: key, signal }),
     )
     return undefined
   } catch (error) {
@@ -80,7 +79,7 @@ function late(listener: string): QuittanceError {
   )
 }
 
-async function loadEvent(db: Kysely<Tables>, delivery: Telling): Promise<BillingEvent> {
+async function loadEvent(db: Kysely<Tables>, delivery: QueuedDelivery): Promise<BillingEvent> {
   const record = await findEvent(db, delivery.event_id)
   if (record === undefined) throw new Error(`event ${delivery.event_id} is gone`)
   const { id, type, dedupKey, superseded, createdAt, data } = record

@@ -11,7 +11,13 @@ import { ignored, type Outcome } from '../payments/outcome.ts'
 import type { LeasedCall } from '../queue/lease.ts'
 import { within } from '../kernel/within.ts'
 
-interface Interpretation {
+/** A leased call and what its callback says. */
+export interface InterpretedCall {
+  readonly call: LeasedCall
+  readonly outcomes: readonly Outcome[]
+}
+
+interface InterpretationContext {
   readonly gateways: Registry
   readonly log: Log
   readonly cipher: Cipher | undefined
@@ -22,9 +28,9 @@ const limit: Duration = seconds(20)
 /** What the callback says, in our words. May call the provider; no transaction is open. */
 export async function interpretCall(
   call: LeasedCall,
-  interpretation: Interpretation,
+  context: InterpretationContext,
 ): Promise<readonly Outcome[]> {
-  const { gateways, log } = interpretation
+  const { gateways, log } = context
   const found = gateways.find(call.gateway)
   if (found === undefined) {
     throw new QuittanceError(
@@ -32,7 +38,7 @@ export async function interpretCall(
       `call ${call.id} is of gateway ${call.gateway}, which this process has not registered`,
     )
   }
-  const payload = payloadOf(call, found.gateway, interpretation)
+  const payload = payloadOf(call, found.gateway, context)
   if (payload === undefined) return [ignored('unreadable_payload', 'encrypted')]
   if (payload.kind === 'unreadable') return [ignored('unreadable_payload', payload.reason)]
   const { credentials } = found
@@ -52,12 +58,12 @@ export async function interpretCall(
 function payloadOf(
   call: LeasedCall,
   gateway: Gateway,
-  interpretation: Interpretation,
+  context: InterpretationContext,
 ): Payload | undefined {
   // The bytes are there where they are encrypted and where there is no text: the table sees to it.
   const { kind, payload: text, body: bytes } = call
   if (call.body_encrypted) {
-    const body = decrypt(bytes, call, interpretation)
+    const body = decrypt(bytes, call, context)
     if (body !== undefined) return gateway.parse({ headers: {}, body })
   } else if (kind === 'unreadable') {
     return gateway.parse({ headers: {}, body: bytes ?? new Uint8Array() })
@@ -69,7 +75,7 @@ function payloadOf(
 function decrypt(
   bytes: Uint8Array | null,
   { id }: LeasedCall,
-  { cipher, log }: Interpretation,
+  { cipher, log }: InterpretationContext,
 ): Uint8Array | undefined {
   const body = cipher?.decrypt(bytes ?? new Uint8Array(), bodyContext(id))
   if (body !== undefined) return body

@@ -13,6 +13,17 @@ export interface Lease {
   readonly token: string
 }
 
+const leaseLostName = 'LeaseLost'
+
+/** Another worker has the row: whoever meets this rolls back and touches nothing. */
+export function leaseLost(lease: Lease): Error {
+  return Object.assign(new Error(`lease of ${lease.id} lost`), { name: leaseLostName })
+}
+
+export function isLeaseLost(error: unknown): boolean {
+  return error instanceof Error && error.name === leaseLostName
+}
+
 export type LeasedCall = Lease &
   Pick<
     Selectable<WebhookCallsTable>,
@@ -159,6 +170,16 @@ export async function returnLease(
       times_returned = times_returned + 1,
       next_attempt_at = clock_timestamp() + ${interval(options.after)}
     where id = ${options.lease.id}::uuid and lease_token = ${options.lease.token}::uuid`.execute(db)
+  return numAffectedRows === 1n
+}
+
+/** Ends a delivery that is done; false where the lease is lost. */
+export async function finishDelivery(db: Kysely<Tables>, leased: LeasedDelivery): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update billing.deliveries
+    set state = 'processed', exception = null, lease_token = null, lease_until = null,
+      processed_at = clock_timestamp()
+    where id = ${leased.id}::uuid and lease_token = ${leased.token}::uuid`.execute(db)
   return numAffectedRows === 1n
 }
 

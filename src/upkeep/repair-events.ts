@@ -7,7 +7,7 @@ import { days, minutes } from '../kernel/duration.ts'
 import type { Operating } from '../money/operating.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Claim } from '../outcomes/applied.ts'
-import { deferDispatch } from '../processing/dispatch.ts'
+import { deferEvents } from '../processing/deferred-events.ts'
 
 /** What moved so recently may be about to be dispatched. */
 const youngest = minutes(10)
@@ -52,7 +52,7 @@ export async function repairEvents(
       processing.log.error({ event: dedupKey }, 'a paid payment has no event; it is dispatched now')
     }
     const now = { attempts: 0, after: 0, exception: null }
-    await deferDispatch(db, claims, { cause: 'operator', queue, ...now })
+    await deferEvents(db, claims, { cause: 'operator', queue, ...now })
     if (claims.length > 0) processing.onDeliveries()
     repaired += claims.length
     last = rows.at(-1)

@@ -4,9 +4,11 @@ import { returnLease, type LeasedCall } from '../queue/lease.ts'
 import { returnDelay } from '../queue/retry.ts'
 import { awaitingKey } from '../outcomes/awaiting.ts'
 import { gather } from './gather.ts'
-import type { CallResult, InterpretedCall, Processing, Settle } from '../processing/context.ts'
-import { settleBatch } from '../processing/settle-calls.ts'
-import { hasDirectListener } from '../listeners/tell-listeners.ts'
+import type { Processing } from '../processing/context.ts'
+import type { CallEnd } from '../processing/end-calls.ts'
+import type { InterpretedCall } from '../processing/interpret-call.ts'
+import { processInterpreted } from '../processing/process-calls.ts'
+import { hasDirectListener } from '../listeners/dispatch-events.ts'
 
 /** Calls in a batch at most; more make its transaction longer, not cheaper. */
 const mostCalls = 100
@@ -19,32 +21,48 @@ const patience: Duration = 500
 /** What a transaction with listeners in it should take: what it holds waits for its end. */
 const paced: Duration = 50
 
+/** Processes an interpreted call, together with others. */
+export type ProcessInBatches = (call: InterpretedCall) => Promise<CallEnd>
+
 /**
- * Settles calls in shared transactions. `connections` bounds how many listeners may hold open at
- * once; a slow one holds up its own transaction only.
+ * Gathers interpreted calls into shared transactions. `connections` bounds how many listeners may
+ * hold open at once; a slow one holds up its own transaction only.
  */
-export function settleInBatches(processing: Processing, connections: number): Settle {
+export function createBatches(context: Processing, connections: number): ProcessInBatches {
   const shared = {
     keysOf: paymentsOf,
     goesAlone,
     patience,
-    turnAway: ({ call }: InterpretedCall) => turnAway(call, processing),
+    overdue: ({ call }: InterpretedCall) => returnOverdue(call, context),
   }
   const together = gather({
     ...shared,
     slots: Math.min(slotsWithoutListeners, connections),
     most: () => mostCalls,
-    run: (batch: readonly InterpretedCall[]) => settleBatch(batch, processing),
+    run: (batch: readonly InterpretedCall[]) => processBatch(batch, context),
   })
   const pace = createPace()
   const withListeners = gather({
     ...shared,
     slots: connections,
     most: () => pace.size,
-    run: (batch: readonly InterpretedCall[]) => pace.measured(() => settleBatch(batch, processing)),
+    run: (batch: readonly InterpretedCall[]) => pace.measured(() => processBatch(batch, context)),
   })
-  return (interpreted) =>
-    hasListeners(interpreted, processing) ? withListeners(interpreted) : together(interpreted)
+  return (call) => (hasListeners(call, context) ? withListeners(call) : together(call))
+}
+
+/** How the calls ended; without those that are left. */
+async function processBatch(
+  calls: readonly InterpretedCall[],
+  context: Processing,
+): Promise<ReadonlyMap<InterpretedCall, CallEnd>> {
+  const ends = await processInterpreted(calls, context)
+  const ended = new Map<InterpretedCall, CallEnd>()
+  for (const [index, call] of calls.entries()) {
+    const end = ends[index] ?? 'left'
+    if (end !== 'left') ended.set(call, end)
+  }
+  return ended
 }
 
 /** Nobody knows how long listeners take: a batch grows while they are quick, and shrinks at once. */
@@ -80,9 +98,9 @@ function goesAlone({ call }: InterpretedCall): boolean {
 }
 
 /** Another call about the same payment takes long: nobody's fault. */
-async function turnAway(call: LeasedCall, processing: Processing): Promise<CallResult> {
-  const after = returnDelay(call.times_returned, processing.random)
-  await returnLease(processing.database.db, 'billing.webhook_calls', { lease: call, after })
+async function returnOverdue(call: LeasedCall, { database, random }: Processing): Promise<CallEnd> {
+  const after = returnDelay(call.times_returned, random)
+  await returnLease(database.db, 'billing.webhook_calls', { lease: call, after })
   return 'returned'
 }
 

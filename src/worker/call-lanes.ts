@@ -1,8 +1,8 @@
 import { anyAlone, takeCalls, type LeasedCall } from '../queue/lease.ts'
-import { settleInBatches } from './batches.ts'
+import { createBatches } from './batches.ts'
+import type { Processing } from '../processing/context.ts'
+import { interpret } from '../processing/process-calls.ts'
 import { startLanes, type Lanes, type LaneTake } from './lanes.ts'
-import { processCall } from '../processing/process-call.ts'
-import type { Going, Processing } from '../processing/context.ts'
 import { createSlowGateways } from './slow-gateways.ts'
 
 export interface CallLanesOptions {
@@ -22,7 +22,7 @@ const mostUnderWay = 200
  */
 export function startCallLanes({ processing, queues, lanes }: CallLanesOptions): Lanes {
   const { database, log, newId } = processing
-  const settle = settleInBatches(processing, lanes)
+  const processInBatches = createBatches(processing, lanes)
   // A newer version may know gateways that this one does not.
   const known = processing.gateways.list().map(({ gateway }) => gateway.name)
   const slow = createSlowGateways(() => slowLanes.wake())
@@ -34,10 +34,9 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
     table: 'billing.webhook_calls',
     anyAlone: () => anyAlone(database.db, 'billing.webhook_calls'),
     handle: async (call: LeasedCall, onSlow: () => void) => {
-      const watch: Going['watch'] = (gateway, interpret) =>
-        slow.watch({ gateway, interpret, onSlow })
       try {
-        await processCall(call, processing, { settle, watch })
+        const interpreted = await slow.watch(call.gateway, interpret(call, processing), onSlow)
+        if ('call' in interpreted) await processInBatches(interpreted)
       } catch (error) {
         log.error({ err: error, call: call.id }, 'lease left to run out')
       }

@@ -10,7 +10,7 @@ export interface GatherOptions<Item, Result> {
   /** How long an item waits for one under way that shares a key with it. */
   readonly patience: Duration
   /** What it comes to then. */
-  turnAway(item: Item): Promise<Result>
+  overdue(item: Item): Promise<Result>
   /** The item makes a batch of its own. */
   goesAlone(item: Item): boolean
   /** Items that it has no result for go on first, each in a batch of its own. */
@@ -21,7 +21,7 @@ interface Waiting<Item, Result> {
   readonly item: Item
   alone: boolean
   readonly keys: readonly string[]
-  readonly settled: PromiseWithResolvers<Result>
+  readonly result: PromiseWithResolvers<Result>
 }
 
 type Queue<Item, Result> = readonly Waiting<Item, Result>[]
@@ -56,29 +56,29 @@ export function gather<Item, Result>(
       waiting = [...left, ...waiting]
       for (const one of batch) {
         const result = results.get(one.item)
-        if (result !== undefined) one.settled.resolve(result)
+        if (result !== undefined) one.result.resolve(result)
       }
     } catch (error) {
-      for (const one of batch) one.settled.reject(error)
+      for (const one of batch) one.result.reject(error)
     } finally {
       for (const key of keysIn(batch)) busy.delete(key)
     }
   }
 
   return (item) => {
-    const settled = Promise.withResolvers<Result>()
-    const one = { item, keys: options.keysOf(item), alone: options.goesAlone(item), settled }
+    const result = Promise.withResolvers<Result>()
+    const one = { item, keys: options.keysOf(item), alone: options.goesAlone(item), result }
     waiting = [...waiting, one]
     advance()
     const look = setInterval(() => {
       if (!waiting.includes(one) || !one.keys.some((key) => busy.has(key))) return
       waiting = waiting.filter((other) => other !== one)
-      settled.resolve(options.turnAway(item))
+      result.resolve(options.overdue(item))
     }, options.patience)
     look.unref()
     const end = () => clearInterval(look)
-    settled.promise.then(end, end)
-    return settled.promise
+    result.promise.then(end, end)
+    return result.promise
   }
 }
 

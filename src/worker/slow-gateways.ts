@@ -2,16 +2,12 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 
 /** Gateways whose callbacks take long to interpret for now, because they ask a slow provider. */
 export interface SlowGateways {
-  /** Runs an interpretation; one that takes long puts its gateway among the slow ones. */
-  watch<T>(watched: Watched<T>): Promise<T>
+  /**
+   * Watches an interpretation: one that takes long puts its gateway among the slow ones, and
+   * `onSlow` is called.
+   */
+  watch<T>(gateway: string, interpreting: Promise<T>, onSlow: () => void): Promise<T>
   names(): readonly string[]
-}
-
-/** An interpretation, and who wants to know that it takes long. */
-export interface Watched<T> {
-  readonly gateway: string
-  readonly interpret: () => Promise<T>
-  readonly onSlow: () => void
 }
 
 const slowAfter: Duration = seconds(1)
@@ -27,13 +23,13 @@ export function createSlowGateways(onNew: () => void): SlowGateways {
     if (isNew) onNew()
   }
   return {
-    async watch({ gateway, interpret, onSlow }) {
+    async watch(gateway, interpreting, onSlow) {
       const timer = setTimeout(() => {
         mark(gateway)
         onSlow()
       }, slowAfter)
       try {
-        return await interpret()
+        return await interpreting
       } finally {
         clearTimeout(timer)
       }

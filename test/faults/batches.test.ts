@@ -11,7 +11,7 @@ import type { Database } from '../../src/database/connect.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { interpretCall } from '../../src/processing/interpret-call.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
-import { settleAlone, settleBatch } from '../../src/processing/settle-calls.ts'
+import { processInterpreted } from '../../src/processing/process-calls.ts'
 import { extendLeases, releaseLeases, takeCalls } from '../../src/queue/lease.ts'
 import { newPayment, openBilling, sendFake, until, type TestBilling } from '../support/billing.ts'
 import { startCutProxy, type CutProxy, type Fault } from '../support/cut-proxy.ts'
@@ -278,10 +278,10 @@ onPostgres((engine) => {
           taken.map(async (call) => ({ call, outcomes: await interpretCall(call, processing) })),
         )
         const cut = proxy.next(statement, fault)
-        const results = await settleBatch(batch, processing)
+        const ends = await processInterpreted(batch, processing)
         await cut.struck
-        assert.equal(results.size, 0, 'nobody is blamed')
-        for (const one of batch) await settleAlone(one, processing)
+        assert.deepEqual(new Set(ends), new Set(['left']), 'nobody is blamed')
+        for (const one of batch) await processInterpreted([one], processing)
         const { rows } = await direct.database.pool.query(
           `select p.status, c.state, c.attempts, c.times_returned,
             (select count(*)::int from told t where t.payment_id = p.id) as told,

@@ -270,7 +270,7 @@ test('a listener that hangs runs once, not once a visit: the payment rests', asy
   const { id } = await createPayment(hanging)
   const visit = () => fetch(`${hanging.listening.url}/billing/pay/${id}`, { redirect: 'manual' })
   const notTold = () =>
-    hanging.logged.some((line) => line.includes('PaymentLinkOpened was not told'))
+    hanging.logged.some((line) => line.includes('PaymentLinkOpened was not dispatched'))
   await visit()
   await eventually(() => Promise.resolve(notTold() || undefined))
   for (let visits = 0; visits < 20; visits += 1) assert.equal((await visit()).status, 303)

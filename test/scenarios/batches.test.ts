@@ -6,11 +6,11 @@ import { assemble } from '../../src/billing/assemble.ts'
 import type { EventOf } from '../../src/events/catalogue.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import { settleInBatches } from '../../src/worker/batches.ts'
-import { interpretCall } from '../../src/processing/interpret-call.ts'
+import { createBatches } from '../../src/worker/batches.ts'
+import type { Processing } from '../../src/processing/context.ts'
+import { interpretCall, type InterpretedCall } from '../../src/processing/interpret-call.ts'
+import { processInterpreted } from '../../src/processing/process-calls.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
-import type { CallResult, InterpretedCall, Processing } from '../../src/processing/context.ts'
-import { settleAlone, settleBatch } from '../../src/processing/settle-calls.ts'
 import { takeCalls } from '../../src/queue/lease.ts'
 import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
@@ -73,13 +73,17 @@ forEachDatabase((engine) => {
   }
 
   /** What a batch leaves goes on alone. */
-  async function settle(
+  async function processAll(
     calls: readonly InterpretedCall[],
     by = processing,
-  ): Promise<readonly CallResult[]> {
-    const results = await settleBatch(calls, by)
-    const ended: CallResult[] = []
-    for (const one of calls) ended.push(results.get(one) ?? (await settleAlone(one, by)))
+  ): Promise<readonly string[]> {
+    const together = await processInterpreted(calls, by)
+    const ended: string[] = []
+    for (const [index, one] of calls.entries()) {
+      const end = together[index]
+      const [last = 'none'] = end === 'left' ? await processInterpreted([one], by) : [end]
+      ended.push(last)
+    }
     return ended
   }
 
@@ -119,7 +123,7 @@ forEachDatabase((engine) => {
     test(`calls with ${what} are settled in one transaction, each event once`, async () => {
       // Few: listeners share a transaction for half a second only.
       const payments = await makePayments(4)
-      const results = await settle(await batchOf(payments, result))
+      const results = await processAll(await batchOf(payments, result))
       assert.deepEqual([...new Set(results)], ['done'])
       const events = await eventsOf(payments)
       assert.equal(events.length, 4)
@@ -144,7 +148,7 @@ forEachDatabase((engine) => {
       told += 1
       if (event.payment.id === id) throw new Error('no room')
     }
-    await settle(await batchOf(payments))
+    await processAll(await batchOf(payments))
     assert.equal(told, 5)
     const others = payments.filter((payment) => payment.id !== id).map((payment) => payment.id)
     assert.deepEqual((await notes()).toSorted(), others.toSorted())
@@ -162,7 +166,7 @@ forEachDatabase((engine) => {
       await note(event, context)
       if (event.payment.id === id) await context.tx.query('select nonsense').catch(() => {})
     }
-    await settle(await batchOf(payments))
+    await processAll(await batchOf(payments))
     assert.equal((await eventsOf(payments)).length, 2)
     assert.match((await callOf(id))?.exception ?? '', /swallowed an SQL error/)
   })
@@ -175,7 +179,7 @@ forEachDatabase((engine) => {
       if (event.payment.id === id) await new Promise(() => {})
     }
     const impatient = { ...processing, listenerBudget: 900 }
-    const results = await settle(await batchOf(payments), impatient)
+    const results = await processAll(await batchOf(payments), impatient)
     assert.deepEqual(results.toSorted(), ['done', 'done', 'done', 'failed'])
     assert.equal((await eventsOf(payments)).length, 3)
     assert.equal(await statusOf(id), 'paid')
@@ -190,7 +194,7 @@ forEachDatabase((engine) => {
       // Checked at the commit.
       if (event.payment.id === id) await context.tx.query('insert into late_rules values (1, 2)')
     }
-    await settle(await batchOf(payments))
+    await processAll(await batchOf(payments))
     assert.equal((await eventsOf(payments)).length, 2)
     assert.equal(await statusOf(id), 'paid')
     for (const payment of payments) {
@@ -205,16 +209,12 @@ forEachDatabase((engine) => {
       await note(event, context)
     }
     const calls = await batchOf(payments, 'success')
-    const results = await settleBatch(calls, processing)
-    assert.deepEqual([...results.values()], ['done'])
+    const ends = await processInterpreted(calls, processing)
+    assert.deepEqual(ends, ['done', 'left', 'left', 'left'])
     assert.equal((await eventsOf(payments)).length, 1)
     assert.deepEqual(await takeAll(), [], 'nobody else takes them')
     handler = note
-    assert.deepEqual(await settle(calls.filter((one) => !results.has(one))), [
-      'done',
-      'done',
-      'done',
-    ])
+    assert.deepEqual(await processAll(calls.slice(1)), ['done', 'done', 'done'])
     assert.equal((await eventsOf(payments)).length, 4)
     assert.equal((await notes()).length, 4)
   })
@@ -229,7 +229,7 @@ forEachDatabase((engine) => {
       // Hidden from the check of statements.
       if (event.payment.id === id) await context.tx.client.query('select 1; commit')
     }
-    await settle(await batchOf(payments))
+    await processAll(await batchOf(payments))
     const others = payments.filter((payment) => payment.id !== id).map((payment) => payment.id)
     assert.deepEqual(told.filter((one) => one !== id).toSorted(), others.toSorted())
     assert.equal((await eventsOf(payments)).length, 4)
@@ -245,7 +245,7 @@ forEachDatabase((engine) => {
       await note(event, context)
       if (event.payment.id === id) await context.tx.query('set local role pg_monitor')
     }
-    await settle(await batchOf(payments))
+    await processAll(await batchOf(payments))
     assert.equal((await eventsOf(payments)).length, 2)
     assert.equal(await statusOf(id), 'paid')
     for (const payment of payments) {
@@ -259,7 +259,7 @@ forEachDatabase((engine) => {
       await context.tx.query('create temp table mine (id int) on commit drop')
       await note(event, context)
     }
-    const results = await settle(await batchOf(payments))
+    const results = await processAll(await batchOf(payments))
     assert.deepEqual(results, ['done', 'done', 'done'])
     assert.equal((await notes()).length, 3)
     for (const { id } of payments) assert.equal((await callOf(id))?.attempts, 0)
@@ -275,7 +275,7 @@ forEachDatabase((engine) => {
       seen.push(rows[0]?.tenant)
       await tx.query(`select set_config('app.tenant', $1, true)`, [payment.id])
     }
-    await settle(await batchOf(payments))
+    await processAll(await batchOf(payments))
     assert.deepEqual(seen, [null, null, null])
     assert.equal((await eventsOf(payments)).length, 3)
   })
@@ -287,7 +287,7 @@ forEachDatabase((engine) => {
     await sql`
       update billing.webhook_calls set lease_token = ${newUuid()}::uuid
       where payload::text like ${`%${id}%`}`.execute(billing.database.db)
-    const results = await settle(calls)
+    const results = await processAll(calls)
     assert.deepEqual(results.toSorted(), ['done', 'done', 'lost'])
     const settledIds = (await eventsOf(payments)).map((event) => event.payment_id)
     assert.equal(settledIds.length, 2)
@@ -304,8 +304,8 @@ forEachDatabase((engine) => {
       outcomes,
       call: { ...call, ...spent[index] },
     }))
-    const settleShared = settleInBatches(processing, 2)
-    const results = await Promise.all(calls.map((one) => settleShared(one, processing)))
+    const processShared = createBatches(processing, 2)
+    const results = await Promise.all(calls.map((one) => processShared(one)))
     assert.deepEqual([...new Set(results)], ['done'])
     const transactions = (await eventsOf(payments)).map(({ transaction }) => transaction)
     assert.equal(transactions.length, spent.length)
@@ -318,7 +318,7 @@ forEachDatabase((engine) => {
     const [payment = assert.fail()] = await makePayments(1)
     await sendFake(billing.core, payment.id, 'success')
     await sendFake(billing.core, payment.id, 'success')
-    await settle(await takeAll())
+    await processAll(await takeAll())
     assert.equal((await eventsOf([payment])).length, 1)
     const { rows } = await sql<{ outcome: string }>`
       select outcome from billing.webhook_calls`.execute(billing.database.db)
@@ -335,7 +335,7 @@ forEachDatabase((engine) => {
     ] as const) {
       const [payment = assert.fail()] = await makePayments(1)
       for (const result of order) await sendFake(billing.core, payment.id, result)
-      await settle(await takeAll())
+      await processAll(await takeAll())
       const types = await billing.core.events.list({ paymentId: payment.id })
       const expected = order[0] === 'failure' ? 2 : 1
       assert.equal(types.data.length, expected)
@@ -351,7 +351,7 @@ forEachDatabase((engine) => {
       const object = { id: 'cs_same', payment_intent: 'pi_same' }
       await sendStripe(billing.core, sessionEvent({ payment, object }))
     }
-    await settle(await takeAll())
+    await processAll(await takeAll())
     const statuses = await Promise.all(payments.map(({ id }) => statusOf(id)))
     assert.deepEqual(new Set(statuses), new Set(['paid', 'pending']))
     const review = await billing.core.calls.list({ needsReview: true })
@@ -359,13 +359,11 @@ forEachDatabase((engine) => {
   })
 
   test('a batch comes to the same as each of its calls alone', async () => {
-    const outcomesOf = async (
-      settleAll: (calls: readonly InterpretedCall[]) => Promise<unknown>,
-    ) => {
+    const outcomesOf = async (work: (calls: readonly InterpretedCall[]) => Promise<unknown>) => {
       const [paid, pending, other] = await makePayments(3)
       assert.ok(paid && pending && other)
       await sendFake(billing.core, paid.id, 'success')
-      for (const one of await takeAll()) await settleAlone(one, processing)
+      for (const one of await takeAll()) await processInterpreted([one], processing)
       const bodies: readonly [string, 'success' | 'failure'][] = [
         [paid.id, 'success'],
         [paid.id, 'failure'],
@@ -375,7 +373,7 @@ forEachDatabase((engine) => {
         ['no-uuid', 'success'],
       ]
       for (const [id, result] of bodies) await sendFake(billing.core, id, result)
-      await settleAll(await takeAll())
+      await work(await takeAll())
       const { rows } = await sql<object>`
         select state, outcome::text, needs_review, payment_id is null as unknown,
           awaiting is null as waits_for_nothing, attempts
@@ -383,9 +381,9 @@ forEachDatabase((engine) => {
       await sql`delete from billing.webhook_calls`.execute(billing.database.db)
       return rows
     }
-    const together = await outcomesOf(settle)
+    const together = await outcomesOf(processAll)
     const alone = await outcomesOf(async (calls) => {
-      for (const one of calls) await settleAlone(one, processing)
+      for (const one of calls) await processInterpreted([one], processing)
     })
     assert.equal(together.length, 7)
     assert.deepEqual(together, alone)

@@ -22,7 +22,7 @@ function gathering(options: {
     keysOf: ([first = '']) => [first],
     goesAlone: (item) => item.endsWith('!'),
     patience: options.patience ?? 60_000,
-    turnAway: async (item) => `${item} turned away`,
+    overdue: async (item) => `${item} overdue`,
     run: (batch) =>
       new Promise((resolve, reject) => {
         const end = (left: readonly string[] = []) => {
@@ -108,7 +108,7 @@ test('an item waits for another of its key only so long; for a slot it waits on'
   void hand('a1')
   const turnedAway = hand('a2')
   const waiting = hand('b1')
-  assert.equal(await turnedAway, 'a2 turned away')
+  assert.equal(await turnedAway, 'a2 overdue')
   runs[0]?.end()
   await turn()
   runs[1]?.end()

@@ -48,7 +48,7 @@ export function browserSignals(
   const dropped = tally(({ count, names }) =>
     log.warn(
       { dropped: count, signals: names },
-      'what browsers did is not told for now: too many pages are opened for the listeners',
+      'what browsers did is not dispatched for now: too many pages are opened for the listeners',
     ),
   )
   const lanes = { CheckoutReturned: lane(), PaymentLinkOpened: lane() }

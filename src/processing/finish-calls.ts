@@ -1,19 +1,8 @@
 import { sql, type Kysely } from 'kysely'
 import type { CallState, Tables } from '../database/tables.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
-import type { Lease } from '../queue/lease.ts'
+import { leaseLost, type Lease } from '../queue/lease.ts'
 import { needsReview, type Applied } from '../outcomes/applied.ts'
-
-const leaseLostName = 'LeaseLost'
-
-/** Another worker has the call: whoever meets this rolls back and touches nothing. */
-export function leaseLost(lease: Lease): Error {
-  return Object.assign(new Error(`lease of ${lease.id} lost`), { name: leaseLostName })
-}
-
-export function isLeaseLost(error: unknown): boolean {
-  return error instanceof Error && error.name === leaseLostName
-}
 
 /** A call whose outcomes are applied. */
 export interface FinishedCall {

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { Transaction } from '../database/connect.ts'
+import { takeBackEvents } from '../database/events.ts'
 import { isPassing } from '../database/failure.ts'
 import { interval } from '../database/interval.ts'
 import { findPaymentMethod } from '../database/payment-methods.ts'
@@ -8,19 +9,19 @@ import type { Tables } from '../database/tables.ts'
 import type { EventType } from '../events/catalogue.ts'
 import { refundDedupKey, paymentDedupKey, paymentMethodDedupKey } from '../events/dedup-key.ts'
 import type { Duration } from '../kernel/duration.ts'
-import type { Cause, Payment } from '../payments/payment.ts'
-import type { LeasedDelivery } from '../queue/lease.ts'
-import { mayReturn } from '../queue/retry.ts'
-import { subjectIds, type Claim } from '../outcomes/applied.ts'
-import { concludeReport } from './after-commit.ts'
-import { failDelivery, finishDelivery } from './end-delivery.ts'
-import { leaseLost } from './finish-call.ts'
-import { giveBack, leaveToOthers } from '../queue/give-back.ts'
+import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
+import type { Dispatched } from '../listeners/run-listeners.ts'
+import { subjectIds, type Claim } from '../outcomes/applied.ts'
+import type { Cause, Payment } from '../payments/payment.ts'
+import { giveBack, leaveToOthers } from '../queue/give-back.ts'
+import { finishDelivery, leaseLost, type LeasedDelivery } from '../queue/lease.ts'
+import { mayReturn } from '../queue/retry.ts'
+import { afterReport } from './after-commit.ts'
 import type { Processing } from './context.ts'
-import { isLostByListener, tellListeners, type Told } from '../listeners/tell-listeners.ts'
+import { failDelivery } from './fail-attempt.ts'
 
-/** Why claims are put off, and until when. */
+/** Why events are deferred, and until when. */
 export interface Deferral {
   readonly cause: Cause
   readonly queue: string
@@ -31,10 +32,10 @@ export interface Deferral {
 }
 
 /**
- * Puts off the dispatch of events that no stored call brings up again: a row of `deliveries` holds
- * what a worker needs to claim each of them later. One that is put off already stays as it is.
+ * Defers events that no stored call brings up again: a row of `deliveries` holds what a worker needs
+ * to claim each of them later. One that is deferred already stays as it is.
  */
-export async function deferDispatch(
+export async function deferEvents(
   db: Kysely<Tables>,
   claims: readonly Claim[],
   deferral: Deferral,
@@ -76,42 +77,45 @@ export async function deferDispatch(
     .execute()
 }
 
-/** A put-off dispatch as it was leased. */
-export type LeasedDispatch = LeasedDelivery & {
+/** A deferred event as it was leased. */
+export type LeasedEvent = LeasedDelivery & {
   readonly dedup_key: string
   readonly event_type: string
   readonly cause: Cause
 }
 
-export function isDispatch(delivery: LeasedDelivery): delivery is LeasedDispatch {
+export function isDeferredEvent(delivery: LeasedDelivery): delivery is LeasedEvent {
   return delivery.dedup_key !== null
 }
 
-type Ended = { readonly claim: Claim; readonly told: Told } | undefined
-
-/** Claims the event and tells its listeners; retried like a call. Never rejects. */
-export async function dispatch(leased: LeasedDispatch, processing: Processing): Promise<void> {
-  let ended: Ended
-  try {
-    ended = await processing.database.transaction((transaction) =>
-      dispatchIn(transaction, leased, processing),
-    )
-  } catch (error) {
-    await recordLost(leased, processing, error)
-    return
-  }
-  if (ended === undefined || ended.told.kind !== 'told') return
-  concludeReport({ gateway: undefined }, processing, {
-    applied: [{ kind: 'claim', type: '', payment: undefined, review: false, claim: ended.claim }],
-    told: ended.told,
-  })
+interface DispatchedClaim {
+  readonly claim: Claim
+  readonly dispatched: Dispatched
 }
 
+/** Claims the event and runs its listeners; retried like a call. Never rejects. */
+export async function dispatchDeferred(leased: LeasedEvent, context: Processing): Promise<void> {
+  let ended: DispatchedClaim | undefined
+  try {
+    ended = await context.database.transaction((transaction) =>
+      dispatchIn(transaction, leased, context),
+    )
+  } catch (error) {
+    await afterRollback(leased, error, context)
+    return
+  }
+  if (ended === undefined || ended.dispatched.kind === 'failed') return
+  const { claim, dispatched } = ended
+  const applied = { kind: 'claim', type: '', payment: undefined, review: false, claim } as const
+  afterReport({ gateway: undefined }, context, { applied: [applied], dispatched })
+}
+
+/** Undefined where there is nothing to say any more. */
 async function dispatchIn(
   transaction: Transaction,
-  leased: LeasedDispatch,
-  processing: Processing,
-): Promise<Ended> {
+  leased: LeasedEvent,
+  context: Processing,
+): Promise<DispatchedClaim | undefined> {
   const { db } = transaction
   const current = await currentSubject(db, leased)
   if (current === undefined) {
@@ -120,15 +124,11 @@ async function dispatchIn(
   }
   const { event_type: type, dedup_key: dedupKey, cause, queue } = leased
   const claim = { eventId: leased.id, dedupKey, type: type as EventType, ...current }
-  const source = { cause, callId: null, queue } as const
-  const [told] = await tellListeners(transaction, [[{ claim, source }]], {
-    ...processing,
-    onBegin: () => {},
-  })
-  if (told === undefined) throw new Error('nobody was told')
-  if (told.kind === 'told') await finish(db, leased)
-  else if (told.kind === 'failed') await failDelivery(db, leased, { ...processing, ...told })
-  return { claim, told }
+  const source = { cause, callId: null, queue }
+  const dispatched = await dispatchAlone(transaction, { source, claims: [claim] }, context)
+  if (dispatched.kind === 'dispatched') await finish(db, leased)
+  else await failDelivery(db, leased, { ...context, ...dispatched })
+  return { claim, dispatched }
 }
 
 /**
@@ -137,7 +137,7 @@ async function dispatchIn(
  */
 async function currentSubject(
   db: Kysely<Tables>,
-  { dedup_key: key, payment_id: paymentId, payment_method_id: methodId }: LeasedDispatch,
+  { dedup_key: key, payment_id: paymentId, payment_method_id: methodId }: LeasedEvent,
 ): Promise<Pick<Claim, 'subject' | 'superseded'> | undefined> {
   if (methodId !== null) {
     const paymentMethod = await findPaymentMethod(db, methodId)
@@ -168,30 +168,30 @@ function isOvertaken({ id, type, status }: Payment, key: string): boolean {
   return isPaid && [paymentDedupKey('failed', id), paymentDedupKey('canceled', id)].includes(key)
 }
 
-async function finish(db: Kysely<Tables>, leased: LeasedDispatch): Promise<void> {
+async function finish(db: Kysely<Tables>, leased: LeasedEvent): Promise<void> {
   if (!(await finishDelivery(db, leased))) throw leaseLost(leased)
 }
 
-/** A listener that committed may have committed the claim with it: it is taken back. */
-async function recordLost(
-  leased: LeasedDispatch,
-  processing: Processing,
+/** Where the lease is lost, another worker has the event: nothing is written. */
+async function afterRollback(
+  leased: LeasedEvent,
   error: unknown,
+  context: Processing,
 ): Promise<void> {
-  const { db } = processing.database
+  const { db } = context.database
   try {
     if (isListenerMissing(error)) {
-      await leaveToOthers([leased], 'billing.deliveries', { ...processing, error })
+      await leaveToOthers([leased], 'billing.deliveries', { ...context, error })
       return
     }
-    if (isLostByListener(error)) {
-      await db.deleteFrom('billing.events').where('id', '=', leased.id).execute()
-    } else if (isPassing(error) && mayReturn(leased)) {
-      await giveBack(leased, 'billing.deliveries', { ...processing, error })
+    const lost = lostByListener(error)
+    if (lost === undefined && isPassing(error) && mayReturn(leased)) {
+      await giveBack(leased, 'billing.deliveries', { ...context, error })
       return
     }
-    await failDelivery(db, leased, { ...processing, error, listener: undefined })
+    if (lost !== undefined) await takeBackEvents(db, [leased.id])
+    await failDelivery(db, leased, { ...context, error: lost?.error ?? error })
   } catch (second) {
-    processing.log.error({ err: second, delivery: leased.id }, 'lease left to run out')
+    context.log.error({ err: second, delivery: leased.id }, 'lease left to run out')
   }
 }

@@ -1,0 +1,186 @@
+import type { Transaction } from '../database/connect.ts'
+import { classifyFailure, sqlStateOf } from '../database/failure.ts'
+import type { BillingEvent } from '../events/catalogue.ts'
+import type { Duration } from '../kernel/duration.ts'
+import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { BoundBilling, Listener, ListenerContext } from './listener.ts'
+import { listenerTransaction, runInScope, type ListenerScope } from './listener-scope.ts'
+import type { ListenerRegistry, RegisteredListener } from './listeners.ts'
+
+/** What dispatching needs besides the transaction. */
+export interface DispatchContext {
+  readonly listeners: ListenerRegistry
+  /** What all in-transaction listeners of one source may take together. */
+  readonly listenerBudget: Duration
+  readonly newId: NewId
+  bind(transaction: Transaction, afterCommit: AfterCommit): BoundBilling
+}
+
+export type AfterCommit = (work: () => unknown) => void
+
+/**
+ * What became of the claims of one source:
+ * - `dispatched`: those in `events` are won, and every listener in the transaction has run;
+ * - `failed`: its claims and its listeners' writes are rolled back, the transaction lives on.
+ */
+export type Dispatched =
+  | {
+      readonly kind: 'dispatched'
+      readonly events: readonly BillingEvent[]
+      readonly afterCommit: readonly (() => unknown)[]
+    }
+  | { readonly kind: 'failed'; readonly listener: string; readonly error: unknown }
+
+/** Each source stands behind it. */
+const savepoint = 'quittance_listeners'
+
+export async function setSavepoint({ client }: Transaction): Promise<void> {
+  await client.query(`savepoint ${savepoint}`)
+}
+
+/**
+ * Runs the listeners of what one source has won, behind the savepoint, for a limited time; leaves a
+ * fresh savepoint behind for the next source. Throws where the transaction itself is lost.
+ */
+export async function runListeners(
+  transaction: Transaction,
+  events: readonly BillingEvent[],
+  context: DispatchContext,
+): Promise<Dispatched & { readonly leavesTrace: boolean }> {
+  const { client } = transaction
+  const run = startRun(transaction, context)
+  const end = (dispatched: Dispatched) => ({ ...dispatched, leavesTrace: run.scope.leavesTrace })
+  try {
+    for (const event of events) {
+      for (const listener of context.listeners.of(event)) {
+        if (!listener.queued) await runListener(run, event, listener)
+      }
+    }
+    const fresh = `release savepoint ${savepoint}; savepoint ${savepoint}`
+    await client.query(fresh).catch(brokeTransaction)
+    return end({ kind: 'dispatched', events, afterCommit: run.afterCommit })
+  } catch (error) {
+    if (run.expired !== undefined) throw run.expired
+    const aborted = isAborted(error)
+    const listener = aborted ? run.currentListener : run.failedListener
+    if (listener === undefined || isTransactionLost(error)) throw error
+    await client.query(`rollback to savepoint ${savepoint}`).catch(brokeTransaction)
+    return end({ kind: 'failed', listener, error: aborted ? swallowed(listener) : error })
+  } finally {
+    run.scope.open = false
+    clearTimeout(run.timer)
+  }
+}
+
+/** Listeners that run in a transaction, for one source. */
+interface Run {
+  readonly transaction: Transaction
+  readonly scope: ListenerScope
+  readonly context: Omit<ListenerContext, 'idempotencyKey'>
+  readonly afterCommit: (() => unknown)[]
+  readonly timer: NodeJS.Timeout
+  readonly timedOut: Promise<never>
+  currentListener: string | undefined
+  failedListener: string | undefined
+  /** The time was up: the transaction is gone, whatever else was reported. */
+  expired: QuittanceError | undefined
+}
+
+function startRun(transaction: Transaction, context: DispatchContext): Run {
+  const scope: ListenerScope = { open: true, leavesTrace: false }
+  const afterCommit: (() => unknown)[] = []
+  const abort = new AbortController()
+  const expiry = Promise.withResolvers<never>()
+  // Nobody may be waiting for it when it strikes between two listeners.
+  expiry.promise.catch(() => {})
+  const { listenerBudget } = context
+  const run: Run = {
+    transaction,
+    scope,
+    afterCommit,
+    timedOut: expiry.promise,
+    context: {
+      tx: listenerTransaction(transaction.client, scope),
+      billing: context.bind(transaction, (work) => afterCommit.push(work)),
+      afterCommit: (work) => afterCommit.push(work),
+      signal: abort.signal,
+    },
+    timer: setTimeout(() => {
+      const error = timedOut(run.currentListener, listenerBudget)
+      scope.open = false
+      run.expired = error
+      abort.abort(error)
+      expiry.reject(error)
+      transaction.destroy()
+    }, listenerBudget),
+    currentListener: undefined,
+    failedListener: undefined,
+    expired: undefined,
+  }
+  return run
+}
+
+async function runListener(
+  run: Run,
+  event: BillingEvent,
+  listener: RegisteredListener,
+): Promise<void> {
+  run.currentListener = listener.name
+  const context: ListenerContext = {
+    ...run.context,
+    idempotencyKey: idempotencyKey(event.dedupKey, listener.name),
+  }
+  try {
+    // The registry pairs a listener with events of its own type.
+    const call = listener.run as Listener<typeof event.type>
+    const ended = runInScope(run.scope, async () => call(event as never, context))
+    await Promise.race([ended, run.timedOut])
+    requireHealthy(run, listener)
+  } catch (error) {
+    run.failedListener = listener.name
+    throw error
+  }
+}
+
+export function idempotencyKey(dedupKey: string, listener: string): string {
+  return `${dedupKey}/${listener}`
+}
+
+/** An ended transaction shows at once; an aborted one at the latest with our next statement. */
+function requireHealthy(run: Run, listener: RegisteredListener): void {
+  const status = run.transaction.client.getTransactionStatus()
+  if (status === 'E') throw swallowed(listener.name)
+  if (status !== 'T') brokeTransaction(undefined)
+}
+
+function swallowed(listener: string): Error {
+  return new Error(`listener ${listener} swallowed an SQL error: its transaction is aborted`)
+}
+
+/** PostgreSQL's in_failed_sql_transaction: an earlier statement failed, and somebody hid it. */
+function isAborted(error: unknown): boolean {
+  return sqlStateOf(error) === '25P02'
+}
+
+function timedOut(listener: string | undefined, budget: Duration): QuittanceError {
+  return new QuittanceError(
+    'listener_timed_out',
+    `listener ${listener ?? '(none)'} did not end within ${budget / 1000} s; its transaction is cut`,
+  )
+}
+
+function brokeTransaction(error: unknown): never {
+  if (classifyFailure(error) === 'lost' || isAborted(error)) throw error
+  throw new QuittanceError(
+    'listener_broke_transaction',
+    'a listener ended the transaction that it was given',
+    { cause: error },
+  )
+}
+
+/** A listener ended the transaction, or outran it. */
+export function isTransactionLost(error: unknown): error is QuittanceError {
+  if (!isQuittanceError(error)) return false
+  return error.code === 'listener_broke_transaction' || error.code === 'listener_timed_out'
+}

@@ -1,0 +1,160 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { takeBackEvents } from '../database/events.ts'
+import { isPassing } from '../database/failure.ts'
+import { lostByListener } from '../listeners/dispatch-events.ts'
+import { isListenerMissing } from '../listeners/listeners.ts'
+import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
+import { giveBack, leaveToOthers } from '../queue/give-back.ts'
+import { isLeaseLost, leaseLost, type LeasedCall } from '../queue/lease.ts'
+import { mayReturn } from '../queue/retry.ts'
+import type { Processing } from './context.ts'
+import { knownOf, reportOf, type CallEnd } from './end-calls.ts'
+import { failCall } from './fail-attempt.ts'
+import type { InterpretedCall } from './interpret-call.ts'
+import { postponeCall } from './postpone-call.ts'
+
+/**
+ * What becomes of calls whose transaction is gone, and nothing of them applied. Of several, only the
+ * one whose listener lost it has had its attempt; each of the others goes on alone. Never rejects.
+ */
+export async function afterRollback(
+  calls: readonly InterpretedCall[],
+  error: unknown,
+  context: Processing,
+): Promise<readonly (CallEnd | 'left')[]> {
+  if (isListenerMissing(error)) return leaveAll(calls, error, context)
+  const lost = lostByListener(error)
+  if (calls.length > 1) {
+    const entry = { err: lost?.error ?? error, calls: calls.length }
+    context.log.warn(entry, 'a batch failed; each call goes alone')
+  }
+  const ends = calls.map(async (one, index) => {
+    const isBlamed = calls.length === 1 || index === lost?.index
+    return isBlamed ? orLost(one.call, context, recover(one, error, context)) : 'left'
+  })
+  return Promise.all(ends)
+}
+
+/** What could not be interpreted, or applied: nothing of the call is committed. Never rejects. */
+export async function afterFailure(
+  call: LeasedCall,
+  error: unknown,
+  context: Processing,
+): Promise<CallEnd> {
+  return orLost(call, context, postponeOrFail(call, error, context))
+}
+
+/** This process may not claim: no attempt of the calls is used. */
+async function leaveAll(
+  calls: readonly InterpretedCall[],
+  error: unknown,
+  context: Processing,
+): Promise<readonly CallEnd[]> {
+  const leases = calls.map(({ call }) => call)
+  const left = leaveToOthers(leases, 'billing.webhook_calls', { ...context, error })
+  const ends = leases.map((call) =>
+    orLost(
+      call,
+      context,
+      left.then(() => 'returned' as const),
+    ),
+  )
+  return Promise.all(ends)
+}
+
+/** Where even the failure cannot be recorded, the lease runs out and another worker takes over. */
+async function orLost(
+  { id }: LeasedCall,
+  { log }: Processing,
+  end: Promise<CallEnd>,
+): Promise<CallEnd> {
+  try {
+    return await end
+  } catch (error) {
+    log.error({ err: error, call: id }, 'lease left to run out')
+    return 'lost'
+  }
+}
+
+/**
+ * Whatever a listener did to the transaction must not keep a paid payment pending; what is nobody's
+ * fault costs the call no attempt.
+ */
+async function recover(
+  interpreted: InterpretedCall,
+  error: unknown,
+  context: Processing,
+): Promise<CallEnd> {
+  const { call } = interpreted
+  if (isBlameless(error, call)) return endBlameless(call, error, context)
+  try {
+    await applyWithoutListeners(interpreted, error, context)
+    return 'failed'
+  } catch (second) {
+    if (isBlameless(second, call)) return endBlameless(call, second, context)
+    return postponeOrFail(call, second, context)
+  }
+}
+
+/** Another worker has the call, or the database failed it in passing. */
+function isBlameless(error: unknown, call: LeasedCall): boolean {
+  return isLeaseLost(error) || (isPassing(error) && mayReturn(call))
+}
+
+async function endBlameless(
+  call: LeasedCall,
+  error: unknown,
+  context: Processing,
+): Promise<CallEnd> {
+  if (isLeaseLost(error)) {
+    const text = 'lease lost while processing; another worker has the call'
+    context.log.warn({ call: call.id }, text)
+    return 'lost'
+  }
+  await giveBack(call, 'billing.webhook_calls', { ...context, error })
+  return 'returned'
+}
+
+async function postponeOrFail(
+  call: LeasedCall,
+  error: unknown,
+  context: Processing,
+): Promise<CallEnd> {
+  if (await postponeCall(call, context, error)) return 'returned'
+  const { database, log, scrub } = context
+  return (await failCall(database.db, call, { error, log, scrub })) ? 'failed' : 'lost'
+}
+
+const tries = 5
+const pauseMs = 1_000
+
+/**
+ * A second, short transaction applies the payments' status and records the attempt, so that no
+ * listener keeps a paid payment `pending`. Claims that a listener committed on its own are taken
+ * back, so that the retry dispatches to every listener.
+ */
+async function applyWithoutListeners(
+  interpreted: InterpretedCall,
+  error: unknown,
+  context: Processing,
+): Promise<void> {
+  const { call } = interpreted
+  const { database, log, scrub } = context
+  const lost = lostByListener(error)
+  const once = () =>
+    database.transaction(async ({ db }) => {
+      const [applied = []] = await applyOutcomes(db, [reportOf(interpreted)], context)
+      if (lost !== undefined) await takeBackEvents(db, lost.eventIds)
+      const failed = { error: lost?.error ?? error, log, scrub, ...knownOf(applied) }
+      if (!(await failCall(db, call, failed))) throw leaseLost(call)
+    })
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await once()
+    } catch (second) {
+      // The cut transaction may hold its locks until the server notices.
+      if (!isPassing(second) || attempt >= tries) throw second
+      await pause(pauseMs)
+    }
+  }
+}

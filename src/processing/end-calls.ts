@@ -1,0 +1,126 @@
+import type { Kysely } from 'kysely'
+import { classifyFailure, sqlStateOf } from '../database/failure.ts'
+import type { Tables } from '../database/tables.ts'
+import { assertNever } from '../kernel/errors.ts'
+import type { SourceClaims } from '../listeners/claim-events.ts'
+import type { DispatchedTogether } from '../listeners/dispatch-events.ts'
+import type { Dispatched } from '../listeners/run-listeners.ts'
+import { needsReview, type Applied, type Claim, type Report } from '../outcomes/applied.ts'
+import { leaseLost, returnLease, type LeasedCall } from '../queue/lease.ts'
+import { mayReturn, returnDelay } from '../queue/retry.ts'
+import type { Processing } from './context.ts'
+import { failCall } from './fail-attempt.ts'
+import { finishCalls } from './finish-calls.ts'
+import type { InterpretedCall } from './interpret-call.ts'
+
+/**
+ * - `done`: processed or ignored, its claims committed;
+ * - `failed`: an attempt is used up; it will be retried or is `failed` for good;
+ * - `returned`: a passing failure of the database or the provider, no attempt used;
+ * - `lost`: another worker has the lease; nothing of ours is committed.
+ */
+export type CallEnd = 'done' | 'failed' | 'returned' | 'lost'
+
+/** What becomes of a call when its transaction commits; `left`: it goes on in one of its own. */
+export type EndedCall =
+  | {
+      readonly kind: 'done'
+      readonly call: LeasedCall
+      readonly applied: readonly Applied[]
+      readonly dispatched: Dispatched
+    }
+  | { readonly kind: 'failed' | 'returned' | 'left'; readonly call: LeasedCall }
+
+/** Calls, what their outcomes came to, and what became of their claims; all in the same order. */
+export interface DispatchedCalls {
+  readonly calls: readonly InterpretedCall[]
+  readonly applied: readonly (readonly Applied[])[]
+  readonly dispatched: readonly DispatchedTogether[]
+}
+
+interface DispatchedCall {
+  readonly call: LeasedCall
+  readonly applied: readonly Applied[]
+  readonly dispatched: DispatchedTogether
+}
+
+/** What the callback of a call says, as a report. */
+export function reportOf({ call, outcomes }: InterpretedCall): Report {
+  return { gateway: call.gateway, outcomes, cause: 'call', callId: call.id }
+}
+
+/** What each call has to claim. */
+export function claimsOfCalls(
+  calls: readonly InterpretedCall[],
+  applied: readonly (readonly Applied[])[],
+): readonly SourceClaims[] {
+  return calls.map(({ call }, index) => ({
+    source: { cause: 'call', callId: call.id, queue: call.queue },
+    claims: claimsIn(applied[index] ?? []),
+  }))
+}
+
+export function claimsIn(applied: readonly Applied[]): readonly Claim[] {
+  return applied.flatMap((one) => (one.kind === 'claim' ? [one.claim] : []))
+}
+
+/** Ends calls in the transaction that applied them, behind their leases. Throws `leaseLost`. */
+export async function endCalls(
+  db: Kysely<Tables>,
+  { calls, applied, dispatched }: DispatchedCalls,
+  context: Processing,
+): Promise<readonly EndedCall[]> {
+  const all = calls.map(({ call }, index) => ({
+    call,
+    applied: applied[index] ?? [],
+    dispatched: dispatched[index] ?? ({ kind: 'left' } as const),
+  }))
+  await finishCalls(db, all.flatMap(finished))
+  const ended: EndedCall[] = []
+  for (const one of all) ended.push(await endCall(db, one, context))
+  return ended
+}
+
+function finished({ call, applied, dispatched }: DispatchedCall) {
+  if (dispatched.kind !== 'dispatched') return []
+  return [{ call, applied, won: new Set(dispatched.events.map(({ id }) => id)) }]
+}
+
+async function endCall(
+  db: Kysely<Tables>,
+  { call, applied, dispatched }: DispatchedCall,
+  context: Processing,
+): Promise<EndedCall> {
+  switch (dispatched.kind) {
+    case 'dispatched':
+      return { kind: 'done', call, applied, dispatched }
+    case 'failed': {
+      if (isDatabaseTransient(dispatched.error) && mayReturn(call)) {
+        const after = returnDelay(call.times_returned, context.random)
+        const returned = await returnLease(db, 'billing.webhook_calls', { lease: call, after })
+        if (!returned) throw leaseLost(call)
+        return { kind: 'returned', call }
+      }
+      const { error, listener } = dispatched
+      const { log, scrub } = context
+      const failed = { error, listener, log, scrub, ...knownOf(applied) }
+      if (!(await failCall(db, call, failed))) throw leaseLost(call)
+      return { kind: 'failed', call }
+    }
+    case 'left':
+      return { kind: 'left', call }
+    default:
+      return assertNever(dispatched)
+  }
+}
+
+/** What is known of a call once its outcomes are applied: the charge it is about, and its mark. */
+export function knownOf(applied: readonly Applied[]) {
+  const paymentId = applied.find(({ payment }) => payment)?.payment?.id
+  return { paymentId, review: needsReview(applied) }
+}
+
+/** Said by the server itself: a network error of a listener's may be of anybody's making. */
+function isDatabaseTransient(error: unknown): boolean {
+  return sqlStateOf(error) !== undefined && classifyFailure(error) === 'transient'
+}

@@ -1,0 +1,58 @@
+import { dispatchEvents } from '../listeners/dispatch-events.ts'
+import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
+import type { LeasedCall } from '../queue/lease.ts'
+import { afterCommit } from './after-commit.ts'
+import { afterFailure, afterRollback } from './after-rollback.ts'
+import type { Processing } from './context.ts'
+import { claimsOfCalls, endCalls, reportOf, type CallEnd, type EndedCall } from './end-calls.ts'
+import { interpretCall, type InterpretedCall } from './interpret-call.ts'
+
+/**
+ * The job of one call: what its callback says is interpreted, applied and dispatched, and the call
+ * is finished. A worker does the two halves apart, the second one with other calls. Never rejects.
+ */
+export async function processCall(call: LeasedCall, context: Processing): Promise<CallEnd> {
+  const interpreted = await interpret(call, context)
+  if ('end' in interpreted) return interpreted.end
+  const [end] = await processInterpreted([interpreted], context)
+  if (end === undefined || end === 'left') throw new Error(`call ${call.id} was passed over`)
+  return end
+}
+
+/** What a callback says; or how its call ended, where nobody can tell. May ask the provider. */
+export async function interpret(
+  call: LeasedCall,
+  context: Processing,
+): Promise<InterpretedCall | { readonly end: CallEnd }> {
+  try {
+    return { call, outcomes: await interpretCall(call, context) }
+  } catch (error) {
+    return { end: await afterFailure(call, error, context) }
+  }
+}
+
+/**
+ * The transaction of interpreted calls, one or many. A call that is `left` goes on in a transaction
+ * of its own; a single one never is. However a call ends, its payments keep their new status; only
+ * where its listeners have run does it keep its claims. Never rejects.
+ */
+export async function processInterpreted(
+  calls: readonly InterpretedCall[],
+  context: Processing,
+): Promise<readonly (CallEnd | 'left')[]> {
+  let ended: readonly EndedCall[]
+  try {
+    ended = await context.database.transaction(async (transaction) => {
+      const { db } = transaction
+      // Lock, decide, move.
+      const applied = await applyOutcomes(db, calls.map(reportOf), context)
+      // Savepoint, claim, listeners.
+      const dispatched = await dispatchEvents(transaction, claimsOfCalls(calls, applied), context)
+      // Finish, fail or return, by lease.
+      return endCalls(db, { calls, applied, dispatched }, context)
+    })
+  } catch (error) {
+    return afterRollback(calls, error, context)
+  }
+  return Promise.all(ended.map((end) => afterCommit(end, context)))
+}

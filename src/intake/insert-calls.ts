@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { binaryArray, uuidBytes, type Element, type ElementType } from '../database/binary-array.ts'
-import { leaseLength } from '../queue/lease.ts'
+import { leaseLength } from '../queue/take-rows.ts'
 
 /** A verified callback on its way into the database. */
 export interface NewCall {

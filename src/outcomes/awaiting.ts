@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import type { PaymentReference } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
+import { asNew } from '../queue/end-rows.ts'
 import { waitingCalls } from './waiting-calls.ts'
 
 /**
@@ -36,9 +37,7 @@ function keysOf(payment: Payment): readonly string[] {
  * What puts a finished call back into the queue as if it had just come. A mark for a person stays
  * until its new end says otherwise.
  */
-export const requeued = sql`
-  state = 'pending', attempts = 0, leases_lost = 0, times_returned = 0, awaiting = null,
-  awaiting_also = null, next_attempt_at = clock_timestamp(), processed_at = null`
+export const requeued = sql`${asNew}, awaiting = null, awaiting_also = null`
 
 /** Called after a payment is committed; returns the ids of the calls that may settle it now. */
 export async function requeueCallsAwaiting(

@@ -4,8 +4,9 @@ import { isPassing } from '../database/failure.ts'
 import { lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
 import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
-import { giveBack, leaveToOthers } from '../queue/give-back.ts'
-import { isLeaseLost, leaseLost, type LeasedCall } from '../queue/lease.ts'
+import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
+import { isLeaseLost, leaseLost } from '../queue/leased-table.ts'
+import { releaseToOthers, returnAfter } from '../queue/return-after.ts'
 import { mayReturn } from '../queue/retry.ts'
 import type { Processing } from './context.ts'
 import { knownOf, reportOf, type CallEnd } from './end-calls.ts'
@@ -51,7 +52,7 @@ async function leaveAll(
   context: Processing,
 ): Promise<readonly CallEnd[]> {
   const leases = calls.map(({ call }) => call)
-  const left = leaveToOthers(leases, 'billing.webhook_calls', { ...context, error })
+  const left = releaseToOthers({ ...context, error }, webhookCalls, leases)
   const ends = leases.map((call) =>
     orLost(
       call,
@@ -111,7 +112,7 @@ async function endBlameless(
     context.log.warn({ call: call.id }, text)
     return 'lost'
   }
-  await giveBack(call, 'billing.webhook_calls', { ...context, error })
+  await returnAfter({ ...context, error }, webhookCalls, call)
   return 'returned'
 }
 

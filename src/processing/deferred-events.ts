@@ -14,8 +14,10 @@ import { isListenerMissing } from '../listeners/listeners.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
 import { subjectIds, type Claim } from '../outcomes/applied.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
-import { giveBack, leaveToOthers } from '../queue/give-back.ts'
-import { finishDelivery, leaseLost, type LeasedDelivery } from '../queue/lease.ts'
+import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
+import { finishRows } from '../queue/end-rows.ts'
+import { leaseLost } from '../queue/leased-table.ts'
+import { releaseToOthers, returnAfter } from '../queue/return-after.ts'
 import { mayReturn } from '../queue/retry.ts'
 import { afterReport } from './after-commit.ts'
 import type { Processing } from './context.ts'
@@ -169,7 +171,8 @@ function isOvertaken({ id, type, status }: Payment, key: string): boolean {
 }
 
 async function finish(db: Kysely<Tables>, leased: LeasedEvent): Promise<void> {
-  if (!(await finishDelivery(db, leased))) throw leaseLost(leased)
+  const [lost] = await finishRows(db, deliveries, { leases: [leased] })
+  if (lost !== undefined) throw leaseLost(lost)
 }
 
 /** Where the lease is lost, another worker has the event: nothing is written. */
@@ -181,12 +184,12 @@ async function afterRollback(
   const { db } = context.database
   try {
     if (isListenerMissing(error)) {
-      await leaveToOthers([leased], 'billing.deliveries', { ...context, error })
+      await releaseToOthers({ ...context, error }, deliveries, [leased])
       return
     }
     const lost = lostByListener(error)
     if (lost === undefined && isPassing(error) && mayReturn(leased)) {
-      await giveBack(leased, 'billing.deliveries', { ...context, error })
+      await returnAfter({ ...context, error }, deliveries, leased)
       return
     }
     if (lost !== undefined) await takeBackEvents(db, [leased.id])

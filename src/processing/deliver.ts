@@ -9,8 +9,9 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { within } from '../kernel/within.ts'
 import type { QueuedListener } from '../listeners/listener.ts'
 import { idempotencyKey } from '../listeners/run-listeners.ts'
-import { giveBack } from '../queue/give-back.ts'
-import { finishDelivery, type LeasedDelivery } from '../queue/lease.ts'
+import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
+import { finishRows } from '../queue/end-rows.ts'
+import { returnAfter } from '../queue/return-after.ts'
 import type { Processing } from './context.ts'
 import { dispatchDeferred, isDeferredEvent } from './deferred-events.ts'
 import { failDelivery } from './fail-attempt.ts'
@@ -39,11 +40,11 @@ async function deliverQueued(delivery: QueuedDelivery, context: Processing): Pro
   try {
     const event = await loadEvent(db, delivery)
     const failure = await run(delivery, event, context)
-    if (failure === undefined) await finishDelivery(db, delivery)
+    if (failure === undefined) await finishRows(db, deliveries, { leases: [delivery] })
     else await failDelivery(db, delivery, { ...context, ...failure, listener: delivery.listener })
   } catch (error) {
     // Only the database can fail here.
-    await giveBack(delivery, 'billing.deliveries', { ...context, error })
+    await returnAfter({ ...context, error }, deliveries, delivery)
   }
 }
 

@@ -6,7 +6,9 @@ import type { SourceClaims } from '../listeners/claim-events.ts'
 import type { DispatchedTogether } from '../listeners/dispatch-events.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
 import { needsReview, type Applied, type Claim, type Report } from '../outcomes/applied.ts'
-import { leaseLost, returnLease, type LeasedCall } from '../queue/lease.ts'
+import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
+import { returnRow } from '../queue/end-rows.ts'
+import { leaseLost } from '../queue/leased-table.ts'
 import { mayReturn, returnDelay } from '../queue/retry.ts'
 import type { Processing } from './context.ts'
 import { failCall } from './fail-attempt.ts'
@@ -97,7 +99,7 @@ async function endCall(
     case 'failed': {
       if (isDatabaseTransient(dispatched.error) && mayReturn(call)) {
         const after = returnDelay(call.times_returned, context.random)
-        const returned = await returnLease(db, 'billing.webhook_calls', { lease: call, after })
+        const returned = await returnRow(db, webhookCalls, { lease: call, after })
         if (!returned) throw leaseLost(call)
         return { kind: 'returned', call }
       }

@@ -2,7 +2,9 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { exceptionText } from '../kernel/exception-text.ts'
 import type { Log } from '../kernel/log.ts'
-import { failLease, type LeasedCall, type LeasedDelivery } from '../queue/lease.ts'
+import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
+import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
+import { failRow } from '../queue/end-rows.ts'
 import { callAttempts, nextTry } from '../queue/retry.ts'
 
 /** What is written of an attempt that failed, and by what. */
@@ -37,11 +39,11 @@ export function failCall(
   const entry = { err: error, call: call.id, gateway: call.gateway, attempt, listener }
   if (next.kind === 'give_up') log.error(entry, 'call failed: no attempts left')
   else log.warn({ ...entry, retryInSeconds: next.after / 1000 }, 'attempt failed, will be retried')
-  return failLease(db, 'billing.webhook_calls', {
+  return failRow(db, webhookCalls, {
     lease: call,
     after: next.kind === 'retry' ? next.after : undefined,
     exception: exceptionOf(failed),
-    paymentId,
+    columns: paymentId === undefined ? {} : { payment_id: paymentId },
     review,
   })
 }
@@ -57,7 +59,7 @@ export function failDelivery(
   const entry = { err: error, delivery: leased.id, event: leased.dedup_key ?? undefined, listener }
   if (next.kind === 'give_up') log.error(entry, 'delivery failed: no attempts left')
   else log.warn(entry, 'delivery failed, will be retried')
-  return failLease(db, 'billing.deliveries', {
+  return failRow(db, deliveries, {
     lease: leased,
     after: next.kind === 'retry' ? next.after : undefined,
     // Whose delivery it is stands on the row; a deferred event is of several listeners.

@@ -1,7 +1,9 @@
-import { sql, type Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { CallState, Tables } from '../database/tables.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
-import { leaseLost, type Lease } from '../queue/lease.ts'
+import { webhookCalls } from '../queue/calls.ts'
+import { finishRows } from '../queue/end-rows.ts'
+import { leaseLost, type Lease } from '../queue/leased-table.ts'
 import { needsReview, type Applied } from '../outcomes/applied.ts'
 
 /** A call whose outcomes are applied. */
@@ -17,30 +19,22 @@ export async function finishCalls(
   db: Kysely<Tables>,
   finished: readonly FinishedCall[],
 ): Promise<void> {
-  if (finished.length === 0) return
   const awaiting = finished.map(({ applied }) => awaitingOf(applied))
-  const { rows } = await sql<{ id: string }>`
-    update billing.webhook_calls as call
-    set state = finished.state, outcome = finished.outcome,
-      needs_review = finished.needs_review, payment_id = finished.payment_id,
-      awaiting = finished.awaiting, awaiting_also = finished.awaiting_also, exception = null,
-      lease_token = null, lease_until = null, processed_at = clock_timestamp()
-    from unnest(
-      ${finished.map(({ call }) => call.id)}::uuid[],
-      ${finished.map(({ call }) => call.token)}::uuid[],
-      ${finished.map(({ applied }) => stateOf(applied))}::text[],
-      ${finished.map(outcomeOf)}::json[],
-      ${finished.map(({ applied }) => needsReview(applied))}::boolean[],
-      ${finished.map(({ applied }) => paymentIdOf(applied))}::uuid[],
-      ${awaiting.map(([first = null]) => first)}::text[],
-      ${awaiting.map(([, second = null]) => second)}::text[]
-    ) as finished
-      (id, token, state, outcome, needs_review, payment_id, awaiting, awaiting_also)
-    where call.id = finished.id and call.lease_token = finished.token
-    returning call.id`.execute(db)
-  if (rows.length === finished.length) return
-  const ours = new Set(rows.map((row) => row.id))
-  for (const { call } of finished) if (!ours.has(call.id)) throw leaseLost(call)
+  const [lost] = await finishRows(db, webhookCalls, {
+    leases: finished.map(({ call }) => call),
+    columns: {
+      state: { type: 'text', values: finished.map(({ applied }) => stateOf(applied)) },
+      outcome: { type: 'json', values: finished.map(outcomeOf) },
+      needs_review: {
+        type: 'boolean',
+        values: finished.map(({ applied }) => needsReview(applied)),
+      },
+      payment_id: { type: 'uuid', values: finished.map(({ applied }) => paymentIdOf(applied)) },
+      awaiting: { type: 'text', values: awaiting.map(([first = null]) => first) },
+      awaiting_also: { type: 'text', values: awaiting.map(([, second = null]) => second) },
+    },
+  })
+  if (lost !== undefined) throw leaseLost(lost)
 }
 
 function ignoredOf(applied: readonly Applied[]) {

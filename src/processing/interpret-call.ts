@@ -8,7 +8,7 @@ import type { Cipher } from '../kernel/encryption.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { ignored, type Outcome } from '../payments/outcome.ts'
-import type { LeasedCall } from '../queue/lease.ts'
+import type { LeasedCall } from '../queue/calls.ts'
 import { within } from '../kernel/within.ts'
 
 /** A leased call and what its callback says. */

@@ -4,7 +4,8 @@ import { days, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
 import { exceptionText } from '../kernel/exception-text.ts'
 import type { Log } from '../kernel/log.ts'
-import { postponeLease, type LeasedCall } from '../queue/lease.ts'
+import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
+import { postponeRow } from '../queue/end-rows.ts'
 
 interface Postponing {
   readonly database: Database
@@ -28,7 +29,7 @@ export async function postponeCall(
 ): Promise<boolean> {
   if (!isQuittanceError(error) || error.code !== 'provider_unreachable') return false
   const retryWindow = gateways.find(call.gateway)?.gateway.retryWindow ?? 0
-  const pause = await postponeLease(database.db, {
+  const pause = await postponeRow(database.db, webhookCalls, {
     lease: call,
     patience: Math.max(retryWindow, shortestPatience),
     exception: exceptionText(error, scrub),

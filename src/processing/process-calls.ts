@@ -1,6 +1,6 @@
 import { dispatchEvents } from '../listeners/dispatch-events.ts'
 import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
-import type { LeasedCall } from '../queue/lease.ts'
+import type { LeasedCall } from '../queue/calls.ts'
 import { afterCommit } from './after-commit.ts'
 import { afterFailure, afterRollback } from './after-rollback.ts'
 import type { Processing } from './context.ts'

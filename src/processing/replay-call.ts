@@ -3,6 +3,7 @@ import { findCall } from '../database/calls.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
+import { asNew } from '../queue/end-rows.ts'
 import { requeued } from '../outcomes/awaiting.ts'
 
 /**
@@ -17,8 +18,7 @@ export async function replayCall(db: Kysely<Tables>, id: string): Promise<void> 
       where id = ${id}::uuid and state in ('processed', 'ignored', 'failed')
       returning id
     ), redelivered as (
-      update billing.deliveries set state = 'pending', attempts = 0, leases_lost = 0,
-        times_returned = 0, next_attempt_at = clock_timestamp(), processed_at = null
+      update billing.deliveries set ${asNew}
       where state = 'failed' and event_id in (
         select event.id from billing.events as event
         join replayed on event.webhook_call_id = replayed.id)

@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { requeued } from '../outcomes/awaiting.ts'
+import { asNew } from '../queue/end-rows.ts'
 
 /** Which failed calls and deliveries; all of them if left out. */
 export interface FailedQuery {
@@ -99,8 +100,7 @@ async function replayCalls(
 
 async function replayDeliveries(db: Kysely<Tables>, which: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows } = await sql`
-    update billing.deliveries set state = 'pending', attempts = 0, leases_lost = 0,
-      times_returned = 0, next_attempt_at = clock_timestamp(), processed_at = null
+    update billing.deliveries set ${asNew}
     where id in (
       select id from billing.deliveries as delivery where ${which}
       order by id limit ${batchRows} for update skip locked

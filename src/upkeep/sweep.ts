@@ -6,20 +6,26 @@ import { days } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import { requeueSettleableCalls } from '../outcomes/awaiting.ts'
 import { waitingCalls } from '../outcomes/waiting-calls.ts'
-import { expireLeases, type QueueTable } from '../queue/lease.ts'
+import { webhookCalls } from '../queue/calls.ts'
+import { deliveries } from '../queue/deliveries.ts'
+import { expireRows } from '../queue/end-rows.ts'
 
-const tables: readonly QueueTable[] = ['billing.webhook_calls', 'billing.deliveries']
+const tables = [webhookCalls, deliveries]
 
 /** Takes rows back from workers that are gone. Returns how many wait again. */
 export async function sweepLeases(database: Database, log: Log): Promise<number> {
   let requeued = 0
   for (const table of tables) {
-    const expired = await expireLeases(database.db, table)
+    const expired = await expireRows(database.db, table)
     requeued += expired.requeued
     if (expired.requeued > 0) {
-      log.warn({ table, rows: expired.requeued }, 'leases ran out; another worker takes over')
+      log.warn(
+        { table: table.name, rows: expired.requeued },
+        'leases ran out; another worker takes over',
+      )
     }
-    if (expired.failed > 0) log.error({ table, rows: expired.failed }, 'given up: worker lost')
+    if (expired.failed > 0)
+      log.error({ table: table.name, rows: expired.failed }, 'given up: worker lost')
   }
   return requeued
 }

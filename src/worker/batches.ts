@@ -1,6 +1,7 @@
 import { eventTypeOf } from '../events/dedup-key.ts'
 import type { Duration } from '../kernel/duration.ts'
-import { returnLease, type LeasedCall } from '../queue/lease.ts'
+import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
+import { returnRow } from '../queue/end-rows.ts'
 import { returnDelay } from '../queue/retry.ts'
 import { awaitingKey } from '../outcomes/awaiting.ts'
 import { gather } from './gather.ts'
@@ -100,7 +101,7 @@ function goesAlone({ call }: InterpretedCall): boolean {
 /** Another call about the same payment takes long: nobody's fault. */
 async function returnOverdue(call: LeasedCall, { database, random }: Processing): Promise<CallEnd> {
   const after = returnDelay(call.times_returned, random)
-  await returnLease(database.db, 'billing.webhook_calls', { lease: call, after })
+  await returnRow(database.db, webhookCalls, { lease: call, after })
   return 'returned'
 }
 

@@ -1,4 +1,5 @@
-import { anyAlone, takeCalls, type LeasedCall } from '../queue/lease.ts'
+import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
+import { anyAlone, takeRows } from '../queue/take-rows.ts'
 import { createBatches } from './batches.ts'
 import type { Processing } from '../processing/context.ts'
 import { interpret } from '../processing/process-calls.ts'
@@ -31,8 +32,8 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
     log,
     newId,
     least: lanes,
-    table: 'billing.webhook_calls',
-    anyAlone: () => anyAlone(database.db, 'billing.webhook_calls'),
+    table: webhookCalls,
+    anyAlone: () => anyAlone(database.db, webhookCalls),
     handle: async (call: LeasedCall, onSlow: () => void) => {
       try {
         const interpreted = await slow.watch(call.gateway, interpret(call, processing), onSlow)
@@ -45,7 +46,7 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
   const takeOf = async (gateways: readonly string[], take: LaneTake) => {
     if (gateways.length === 0) return []
     const listeners = processing.listeners.keys()
-    return takeCalls(database.db, { ...take, queues, gateways, listeners })
+    return takeRows(database.db, webhookCalls, { ...take, queues, gateways, listeners })
   }
   const quickLanes = startLanes({
     ...shared,

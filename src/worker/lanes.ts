@@ -2,7 +2,9 @@ import type { Database } from '../database/connect.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
-import { extendLeases, releaseLeases, type Lease, type QueueTable } from '../queue/lease.ts'
+import { releaseRows } from '../queue/end-rows.ts'
+import type { Lease, LeasedTable } from '../queue/leased-table.ts'
+import { extendLeases } from '../queue/take-rows.ts'
 
 /** What a lane asks for: so many rows, leased under this token. */
 export interface LaneTake {
@@ -13,7 +15,7 @@ export interface LaneTake {
 }
 
 export interface LanesOptions<Row extends Lease> {
-  readonly table: QueueTable
+  readonly table: LeasedTable
   readonly database: Database
   readonly log: Log
   readonly newId: NewId
@@ -149,7 +151,7 @@ async function fill<Row extends Lease>(state: State<Row>): Promise<void> {
   try {
     await (state.aloneDue ? runAlone(state) : refill(state))
   } catch (error) {
-    state.log.error({ err: error, table: state.table }, 'could not take work; will try again')
+    state.log.error({ err: error, table: state.table.name }, 'could not take work; will try again')
   }
 }
 
@@ -201,15 +203,15 @@ async function extend<Row extends Lease>(state: State<Row>): Promise<void> {
   try {
     await extendLeases(state.database.db, state.table, leases)
   } catch (error) {
-    state.log.warn({ err: error, table: state.table }, 'could not extend leases')
+    state.log.warn({ err: error, table: state.table.name }, 'could not extend leases')
   }
 }
 
 async function release<Row extends Lease>(state: State<Row>, rows: readonly Row[]): Promise<void> {
   try {
-    await releaseLeases(state.database.db, state.table, rows)
+    await releaseRows(state.database.db, state.table, rows)
   } catch (error) {
-    state.log.warn({ err: error, table: state.table }, 'leases not given back; they run out')
+    state.log.warn({ err: error, table: state.table.name }, 'leases not given back; they run out')
   }
 }
 

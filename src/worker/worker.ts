@@ -1,7 +1,8 @@
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
 import type { QueueConnection } from '../queue/queue.ts'
-import { anyAlone, takeDeliveries } from '../queue/lease.ts'
+import { deliveries } from '../queue/deliveries.ts'
+import { anyAlone, takeRows } from '../queue/take-rows.ts'
 import { startCallLanes } from './call-lanes.ts'
 import { deliver } from '../processing/deliver.ts'
 import { startLanes } from './lanes.ts'
@@ -35,21 +36,25 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { processing, queues, lanes } = options
   const { database, log, newId } = processing
   const calls = startCallLanes(options)
-  const deliveries = startLanes({
+  const deliveryLanes = startLanes({
     database,
     log,
     newId,
     least: lanes,
     most: lanes,
-    table: 'billing.deliveries',
-    anyAlone: () => anyAlone(database.db, 'billing.deliveries'),
+    table: deliveries,
+    anyAlone: () => anyAlone(database.db, deliveries),
     take: (take) =>
-      takeDeliveries(database.db, { ...take, queues, listeners: processing.listeners.keys() }),
+      takeRows(database.db, deliveries, {
+        ...take,
+        queues,
+        listeners: processing.listeners.keys(),
+      }),
     handle: (delivery) => deliver(delivery, processing),
   })
   const wake = () => {
     calls.wake()
-    deliveries.wake()
+    deliveryLanes.wake()
   }
   const unsubscribe = await options.queue.subscribe(wake, { everyQueue: queues === undefined })
 
@@ -65,7 +70,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     stopped ??= (async () => {
       clearInterval(check)
       await unsubscribe()
-      await Promise.all([calls.stop(stopGrace), deliveries.stop(stopGrace)])
+      await Promise.all([calls.stop(stopGrace), deliveryLanes.stop(stopGrace)])
       ended.resolve(error)
     })()
     return stopped

@@ -12,7 +12,9 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import { interpretCall } from '../../src/processing/interpret-call.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
 import { processInterpreted } from '../../src/processing/process-calls.ts'
-import { extendLeases, releaseLeases, takeCalls } from '../../src/queue/lease.ts'
+import { webhookCalls } from '../../src/queue/calls.ts'
+import { releaseRows } from '../../src/queue/end-rows.ts'
+import { extendLeases, takeRows } from '../../src/queue/take-rows.ts'
 import { newPayment, openBilling, sendFake, until, type TestBilling } from '../support/billing.ts'
 import { startCutProxy, type CutProxy, type Fault } from '../support/cut-proxy.ts'
 import { onPostgres } from '../support/databases.ts'
@@ -169,7 +171,7 @@ onPostgres((engine) => {
       core,
       payments.map(({ id }) => [id, 'success'] as const),
     )
-    const leases = await takeCalls(database.db, {
+    const leases = await takeRows(database.db, webhookCalls, {
       limit: 2,
       token: newUuid(),
       alone: false,
@@ -182,14 +184,14 @@ onPostgres((engine) => {
     await ending.query('select from billing.webhook_calls where id = $1 for update', [
       leases[0]?.id,
     ])
-    await extendLeases(database.db, 'billing.webhook_calls', leases)
+    await extendLeases(database.db, webhookCalls, leases)
     const { rows } = await ending.query(
       'select id from billing.webhook_calls where lease_until > now()',
     )
     await ending.query('rollback')
     ending.release()
     assert.deepEqual(rows, [{ id: leases[1]?.id }])
-    await releaseLeases(database.db, 'billing.webhook_calls', leases)
+    await releaseRows(database.db, webhookCalls, leases)
   })
 
   test('a client that holds a payment’s row holds up no other call, and costs no attempt', async () => {
@@ -225,7 +227,7 @@ const statements = {
   'takes a claim': /insert into billing.events/,
   'writes as a listener': /insert into told/,
   'sets a savepoint': /release savepoint/,
-  'ends the calls': /update billing.webhook_calls as call/,
+  'ends the calls': /update "billing"\."webhook_calls" as row\s+set "state" = finished/,
   commits: /^commit$/,
 }
 
@@ -268,7 +270,7 @@ onPostgres((engine) => {
           listeners,
           wake: () => {},
         })
-        const taken = await takeCalls(direct.database.db, {
+        const taken = await takeRows(direct.database.db, webhookCalls, {
           limit: 100,
           token: newUuid(),
           alone: false,

@@ -11,7 +11,8 @@ import type { Processing } from '../../src/processing/context.ts'
 import { interpretCall, type InterpretedCall } from '../../src/processing/interpret-call.ts'
 import { processInterpreted } from '../../src/processing/process-calls.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
-import { takeCalls } from '../../src/queue/lease.ts'
+import { webhookCalls } from '../../src/queue/calls.ts'
+import { takeRows } from '../../src/queue/take-rows.ts'
 import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { sendStripe, sessionEvent, stripeOptions } from '../support/stripe-callbacks.ts'
@@ -51,7 +52,7 @@ forEachDatabase((engine) => {
   after(() => billing.close())
 
   async function takeAll(): Promise<readonly InterpretedCall[]> {
-    const taken = await takeCalls(billing.database.db, {
+    const taken = await takeRows(billing.database.db, webhookCalls, {
       limit: 100,
       token: newUuid(),
       alone: false,

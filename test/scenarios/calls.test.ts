@@ -7,13 +7,9 @@ import { days, hours, minutes } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { TestBilling as RecordedBilling } from '../../src/testing/index.ts'
 import { requireAllListeners, createListenerRegistry } from '../../src/listeners/listeners.ts'
-import {
-  expireLeases,
-  failLease,
-  releaseLeases,
-  returnLease,
-  takeCalls,
-} from '../../src/queue/lease.ts'
+import { webhookCalls } from '../../src/queue/calls.ts'
+import { expireRows, failRow, releaseRows, returnRow } from '../../src/queue/end-rows.ts'
+import { takeRows } from '../../src/queue/take-rows.ts'
 import { runIfDue } from '../../src/queue/schedule.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { forEachDatabase } from '../support/databases.ts'
@@ -299,7 +295,7 @@ forEachDatabase((engine) => {
     })
     after(() => billing.close())
     const take = (options: { alone?: boolean; limit?: number; queues?: string[] } = {}) =>
-      takeCalls(billing.database.db, {
+      takeRows(billing.database.db, webhookCalls, {
         limit: options.limit ?? 10,
         token: newUuid(),
         alone: options.alone ?? false,
@@ -336,16 +332,16 @@ forEachDatabase((engine) => {
       const [zombie] = await take()
       assert.ok(zombie)
       await sql`update billing.webhook_calls set lease_until = now() - interval '1 s'`.execute(db)
-      assert.deepEqual(await expireLeases(db, 'billing.webhook_calls'), { requeued: 1, failed: 0 })
+      assert.deepEqual(await expireRows(db, webhookCalls), { requeued: 1, failed: 0 })
       assert.equal((await take()).length, 0, 'from then on it is leased alone')
       const [heir] = await take({ alone: true })
       assert.equal(heir?.leases_lost, 1)
       assert.notEqual(heir?.token, zombie.token)
-      const table = 'billing.webhook_calls'
-      assert.equal(await returnLease(db, table, { lease: zombie, after: 0 }), false)
+      const table = webhookCalls
+      assert.equal(await returnRow(db, table, { lease: zombie, after: 0 }), false)
       const failure = { lease: zombie, after: 0, exception: 'late' }
-      assert.equal(await failLease(db, table, failure), false)
-      await releaseLeases(db, table, [zombie])
+      assert.equal(await failRow(db, table, failure), false)
+      await releaseRows(db, table, [zombie])
       assert.equal((await allCalls(billing.core))[0]?.state, 'processing')
     })
 
@@ -357,7 +353,7 @@ forEachDatabase((engine) => {
         const [lease] = await take({ alone: loss > 1 })
         assert.ok(lease, `lease ${loss}`)
         await sql`update billing.webhook_calls set lease_until = now() - interval '1 s'`.execute(db)
-        await expireLeases(db, 'billing.webhook_calls')
+        await expireRows(db, webhookCalls)
       }
       const call = await billing.core.calls.get(id)
       assert.equal(call?.state, 'failed')
@@ -393,9 +389,9 @@ forEachDatabase((engine) => {
       await assert.rejects(core.work(), { code: 'listener_missing', message: /grantAccess/ })
       await sendFake(core, randomUUID(), 'success')
       const options = { limit: 1, token: newUuid(), alone: false }
-      const without = await takeCalls(database.db, { ...options, listeners: [] })
+      const without = await takeRows(database.db, webhookCalls, { ...options, listeners: [] })
       assert.equal(without.length, 0)
-      const withIt = await takeCalls(database.db, {
+      const withIt = await takeRows(database.db, webhookCalls, {
         ...options,
         listeners: ['grantAccess/PaymentSucceeded'],
       })

@@ -8,14 +8,16 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { startLanes } from '../../src/worker/lanes.ts'
 import { databaseQueue, workerApplicationName } from '../../src/queue/database.ts'
-import { releaseLeases, takeCalls, type LeasedCall } from '../../src/queue/lease.ts'
+import { webhookCalls, type LeasedCall } from '../../src/queue/calls.ts'
+import { releaseRows } from '../../src/queue/end-rows.ts'
+import { takeRows } from '../../src/queue/take-rows.ts'
 import { onPostgres } from '../support/databases.ts'
 import { openBilling, sendFake, until, type TestBilling } from '../support/billing.ts'
 
 /** Lanes that would find nothing by themselves for an hour: only being woken helps. */
 async function startSleepyLanes(database: Database, taken: LeasedCall[]): Promise<AsyncDisposable> {
   const lanes = startLanes<LeasedCall>({
-    table: 'billing.webhook_calls',
+    table: webhookCalls,
     database,
     log: silentLog,
     newId: newUuid,
@@ -23,7 +25,7 @@ async function startSleepyLanes(database: Database, taken: LeasedCall[]): Promis
     most: 4,
     pollEvery: hours(1),
     anyAlone: () => Promise.resolve(false),
-    take: (options) => takeCalls(database.db, { ...options, listeners: [] }),
+    take: (options) => takeRows(database.db, webhookCalls, { ...options, listeners: [] }),
     handle: async (call) => void taken.push(call),
   })
   const stop = await databaseQueue(database, silentLog).subscribe(() => lanes.wake())
@@ -63,7 +65,7 @@ onPostgres((engine) => {
       await sendFake(billing.core, randomUUID(), 'success')
       await until(() => taken.length === count, { what: `call ${count} is taken` })
     }
-    await releaseLeases(elsewhere.db, 'billing.webhook_calls', taken)
+    await releaseRows(elsewhere.db, webhookCalls, taken)
   })
 
   test('a worker whose listening connection is cut listens again', async () => {

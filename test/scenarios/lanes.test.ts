@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { webhookCalls } from '../../src/queue/calls.ts'
 import type { Database } from '../../src/database/connect.ts'
 import { hours } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
@@ -22,7 +23,7 @@ function start(
 ): Lanes {
   const { waiting = [], alone = [] } = rows
   return startLanes<Row>({
-    table: 'billing.webhook_calls',
+    table: webhookCalls,
     // Only reached to extend and release leases, which these rows do not have.
     database: {} as Database,
     log: silentLog,

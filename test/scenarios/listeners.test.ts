@@ -5,7 +5,8 @@ import { sql } from 'kysely'
 import type { EventOf } from '../../src/events/catalogue.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
-import { expireLeases } from '../../src/queue/lease.ts'
+import { webhookCalls } from '../../src/queue/calls.ts'
+import { expireRows } from '../../src/queue/end-rows.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import {
@@ -334,7 +335,7 @@ forEachDatabase((engine) => {
       first = write('first')
       await sql`update billing.webhook_calls set lease_until = now() - interval '1 s'
         where state = 'processing'`.execute(billing.database.db)
-      await expireLeases(billing.database.db, 'billing.webhook_calls')
+      await expireRows(billing.database.db, webhookCalls)
       await settled(billing.core)
       assert.deepEqual(await notesOf(payment), ['first'])
       assert.deepEqual(await eventsOf(payment), ['PaymentSucceeded'])

@@ -5,7 +5,8 @@ import type { Gateway } from '../../src/gateways/gateway.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { deliver } from '../../src/processing/deliver.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
-import { takeDeliveries } from '../../src/queue/lease.ts'
+import { deliveries } from '../../src/queue/deliveries.ts'
+import { takeRows } from '../../src/queue/take-rows.ts'
 import { openBilling, sendJson, until, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { paid, refund } from '../support/stated-billing.ts'
@@ -244,7 +245,7 @@ forEachDatabase((engine) => {
     await billing.core.payments.poll(payment.id)
     await newcomerLeaves()
     const { processing } = await billing.runtime.operating()
-    const [leased] = await takeDeliveries(billing.database.db, {
+    const [leased] = await takeRows(billing.database.db, deliveries, {
       limit: 1,
       token: newUuid(),
       alone: false,

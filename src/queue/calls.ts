@@ -1,0 +1,19 @@
+import { sql, type Selectable } from 'kysely'
+import type { WebhookCallsTable } from '../database/tables.ts'
+import type { LeasedRow, LeasedTable } from './leased-table.ts'
+
+export type LeasedCall = LeasedRow &
+  Pick<
+    Selectable<WebhookCallsTable>,
+    'gateway' | 'queue' | 'kind' | 'payload' | 'body' | 'body_encrypted'
+  >
+
+/** Stored callbacks. */
+export const webhookCalls: LeasedTable<LeasedCall> = {
+  name: 'billing.webhook_calls',
+  // The bytes matter only where there is no text, or one that hides something; they may be large.
+  columns: sql`row.gateway, row.queue, row.kind, row.payload, row.body_encrypted,
+    case when row.kind = 'unreadable' or row.body_encrypted then row.body end as body`,
+  cameAt: 'received_at',
+  isReviewed: true,
+}

@@ -1,0 +1,52 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Database } from '../database/connect.ts'
+import type { Log } from '../kernel/log.ts'
+import { releaseRows, returnRow } from './end-rows.ts'
+import type { Lease, LeasedRow, LeasedTable } from './leased-table.ts'
+import { returnDelay } from './retry.ts'
+
+/** A database that restarts is back by then. */
+const tries = 20
+const pauseMs = 500
+
+interface PassingFailure {
+  readonly database: Database
+  readonly log: Log
+  readonly random: () => number
+  readonly error: unknown
+}
+
+/**
+ * Returns a row after a passing failure of the database, which may last: no attempt is used. If that
+ * is in vain too, the lease runs out and the sweeper takes the row back.
+ */
+export async function returnAfter(
+  { database, log, random, error }: PassingFailure,
+  table: LeasedTable,
+  row: LeasedRow,
+): Promise<void> {
+  log.warn(
+    { err: error, table: table.name, id: row.id },
+    'passing database failure, will try again',
+  )
+  const after = returnDelay(row.times_returned, random)
+  for (let left = tries; left > 0; left -= 1) {
+    try {
+      await returnRow(database.db, table, { lease: row, after })
+      return
+    } catch {
+      await pause(pauseMs)
+    }
+  }
+}
+
+/** Releases rows as if nobody had held them: another process may do what this one may not. */
+export async function releaseToOthers(
+  { database, log, error }: Omit<PassingFailure, 'random'>,
+  table: LeasedTable,
+  leases: readonly Lease[],
+): Promise<void> {
+  const entry = { err: error, table: table.name, rows: leases.length }
+  log.warn(entry, 'left to a process with every listener')
+  await releaseRows(database.db, table, leases)
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Payment } from '../../../src/payments/payment.ts'
-import type { LeasedCall } from '../../../src/queue/lease.ts'
+import type { LeasedCall } from '../../../src/queue/calls.ts'
 import { onPostgres } from '../../support/databases.ts'
 import { paid } from '../../support/stated-billing.ts'
 import {

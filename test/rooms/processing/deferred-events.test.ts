@@ -4,7 +4,7 @@ import type { DeliveriesTable } from '../../../src/database/tables.ts'
 import type { EventType } from '../../../src/events/catalogue.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import type { Payment } from '../../../src/payments/payment.ts'
-import type { LeasedDelivery } from '../../../src/queue/lease.ts'
+import type { LeasedDelivery } from '../../../src/queue/deliveries.ts'
 import type { Insertable } from 'kysely'
 import { onPostgres } from '../../support/databases.ts'
 import {

@@ -17,13 +17,14 @@ import {
   dispatchBrowserEvent,
   type BrowserEventType,
 } from '../../../src/processing/browser-event.ts'
-import type { CallResult, Processing } from '../../../src/processing/context.ts'
+import type { Processing } from '../../../src/processing/context.ts'
 import { deliver } from '../../../src/processing/deliver.ts'
+import type { CallEnd } from '../../../src/processing/end-calls.ts'
 import { interpretCall } from '../../../src/processing/interpret-call.ts'
-import { processCall } from '../../../src/processing/process-call.ts'
+import { processCall, processInterpreted } from '../../../src/processing/process-calls.ts'
 import { replayCall } from '../../../src/processing/replay-call.ts'
-import { settleBatch } from '../../../src/processing/settle-calls.ts'
-import type { LeasedCall, LeasedDelivery } from '../../../src/queue/lease.ts'
+import type { LeasedCall } from '../../../src/queue/calls.ts'
+import type { LeasedDelivery } from '../../../src/queue/deliveries.ts'
 
 /** What processing is given, under names of the tests' own. */
 export interface Given {
@@ -52,10 +53,10 @@ export interface Stated {
 }
 
 /** `left`: not begun, the call is to be processed by itself. */
-export type BatchResult = CallResult | 'left'
+export type BatchResult = CallEnd | 'left'
 
 export interface Entrances {
-  processOne(call: LeasedCall): Promise<CallResult>
+  processOne(call: LeasedCall): Promise<CallEnd>
   /** In one transaction; the results are in the order of the calls. */
   processBatch(calls: readonly LeasedCall[]): Promise<readonly BatchResult[]>
   report(stated: Stated): Promise<readonly Applied[]>
@@ -80,8 +81,7 @@ export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances 
       const batch = await Promise.all(
         calls.map(async (call) => ({ call, outcomes: await interpretCall(call, processing) })),
       )
-      const results = await settleBatch(batch, processing)
-      return batch.map((one) => results.get(one) ?? 'left')
+      return processInterpreted(batch, processing)
     },
     report: (stated) => applyReport(stated, processing),
     deliver: (leased) => deliver(leased, processing),

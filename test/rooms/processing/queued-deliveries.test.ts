@@ -4,7 +4,7 @@ import type { Insertable } from 'kysely'
 import type { DeliveriesTable, EventsTable } from '../../../src/database/tables.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { QuittanceError } from '../../../src/kernel/errors.ts'
-import type { LeasedDelivery } from '../../../src/queue/lease.ts'
+import type { LeasedDelivery } from '../../../src/queue/deliveries.ts'
 import { onPostgres } from '../../support/databases.ts'
 import {
   assertDueAfter,

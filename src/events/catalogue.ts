@@ -33,7 +33,10 @@ interface AboutInvoice {
   readonly invoice: InvoiceSnapshot
 }
 
-/** What each type of event carries besides what all have: `id`, `type`, `dedupKey` and so on. */
+/**
+ * What each type of event carries, in addition to what all have: `id`, `type`, `dedupKey` and so
+ * on.
+ */
 export interface EventPayloads {
   /** A payment became paid. */
   PaymentSucceeded: AboutPayment
@@ -84,7 +87,7 @@ export interface EventPayloads {
 /** The name of an event. */
 export type EventType = keyof EventPayloads
 
-/** What brought an event up: what moved a payment, or the payer's browser. */
+/** What caused an event: what moved a payment, or the payer's browser. */
 export type EventSource = Cause | 'browser'
 
 interface EventIdentity<T extends EventType> {
@@ -93,8 +96,8 @@ interface EventIdentity<T extends EventType> {
   /** `{type}:{status}:{reference}`: the outcome that this event reports, once. */
   readonly dedupKey: string
   /**
-   * What it says had been overtaken before it could be told: the payment was declined, or its
-   * checkout ended, and then it was paid. Only listeners that ask for such events are told.
+   * It was overtaken before it could be dispatched: the payment was declined, or its checkout
+   * ended, and then it was paid. Only listeners that ask for such events get it.
    */
   readonly superseded: boolean
   readonly createdAt: Date
@@ -103,7 +106,7 @@ interface EventIdentity<T extends EventType> {
 /** The event of this type, with what it carries. */
 export type EventOf<T extends EventType> = EventIdentity<T> & EventPayloads[T]
 
-/** Every event, told apart by its `type`. */
+/** Every event, distinguished by its `type`. */
 export type BillingEvent = { [T in EventType]: EventOf<T> }[EventType]
 
 /** All 22 types in the order of the specification. */
@@ -132,7 +135,7 @@ export const eventTypes = [
   'PaymentLinkOpened',
 ] as const satisfies readonly EventType[]
 
-/** Those that no part of Quittance makes an event of yet: their listeners are never called. */
+/** Types that nothing fires yet: their listeners are never called. */
 export const eventTypesWithoutProducer = [
   'SubscriptionCreated',
   'SubscriptionRenewed',
@@ -152,7 +155,7 @@ export const eventTypesWithoutProducer = [
 
 const neverFired: ReadonlySet<EventType> = new Set(eventTypesWithoutProducer)
 
-/** The types that listeners are called with today. */
+/** The types that are fired today. */
 export const firedEventTypes = eventTypes.filter((type) => !neverFired.has(type))
 
 /** Whether a text names an event. */

@@ -5,7 +5,7 @@ import type { EventType } from './catalogue.ts'
 
 /**
  * The claim of a payment's outcome: `payment:paid:<payment id>`. The reference is our own id, so
- * that a webhook, a poll and a replay of the same fact meet in one key. Nothing unsigned is in it.
+ * that a webhook, a poll and a replay of the same fact share one key. It contains nothing unsigned.
  */
 export function paymentDedupKey(status: PaymentOutcome['status'], paymentId: string): string {
   return `payment:${status}:${paymentId}`
@@ -21,14 +21,14 @@ export function paymentEventType(status: PaymentOutcome['status']): EventType {
   return eventOfStatus[status]
 }
 
-/** The claim of a refund: its row's id, whichever way it was reported. */
+/** The claim of a refund: its row's id, however it was reported. */
 export function refundDedupKey(refundId: string): string {
   return `refund:paid:${refundId}`
 }
 
 /**
- * The claim of a saved or removed card. Only the provider names it, so the gateway, and the
- * merchant's account where it has one, are part of it.
+ * The claim of a saved or removed card. Only the provider names the card, so the gateway, and the
+ * merchant's account if there is one, are part of the key.
  */
 export function paymentMethodDedupKey(
   status: PaymentMethodStatus,
@@ -43,7 +43,7 @@ export function paymentMethodEventType(status: PaymentMethodStatus): EventType {
   return status === 'attached' ? 'PaymentMethodAttached' : 'PaymentMethodDetached'
 }
 
-/** The claim of what a payer's browser did first. */
+/** The claim of what a payer's browser did, the first time. */
 export function browserDedupKey(
   type: Extract<EventType, 'CheckoutReturned' | 'PaymentLinkOpened'>,
   paymentId: string,

@@ -22,12 +22,12 @@ export function findCurrency(code: unknown): Currency | undefined {
   return byCode.get(code)
 }
 
-/** Codes of ISO 4217 that nobody pays with: metals, units of account, tests, and none at all. */
+/** ISO 4217 codes that are not used to pay: metals, units of account, tests, and none at all. */
 const notMoney: ReadonlySet<unknown> = new Set(
   'XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'.split(' '),
 )
 
-/** Whether payments can be made in what this code stands for. */
+/** Whether this code stands for something that payments can be made in. */
 export function isMoney(code: unknown): boolean {
   return byCode.has(code) && !notMoney.has(code)
 }

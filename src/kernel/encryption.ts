@@ -2,13 +2,13 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { QuittanceError } from './errors.ts'
 
 /**
- * Encrypts what may be kept only where a copy of the database alone does not show it.
- * `context` says where the text stands, e.g. `webhook_calls/<id>/body`: it is authenticated, so
- * that an encrypted text which was moved to another row does not decrypt there.
+ * Encrypts what a copy of the database alone must not show. `context` says where the text is
+ * stored, e.g. `webhook_calls/<id>/body`. It is authenticated, so an encrypted text that was moved
+ * to another row does not decrypt there.
  */
 export interface Cipher {
   encrypt(bytes: Uint8Array, context: string): Uint8Array
-  /** Undefined for an unknown key, a damaged text and another context. Never throws. */
+  /** Undefined for an unknown key, a damaged text or another context. Never throws. */
   decrypt(bytes: Uint8Array, context: string): Uint8Array | undefined
 }
 
@@ -25,13 +25,13 @@ const headerLength = 33
 
 interface Key {
   readonly bytes: Buffer
-  /** Says which key it was, and nothing about it. */
+  /** Identifies the key, and reveals nothing about it. */
   readonly id: Buffer
 }
 
 /**
  * Reads keys of 32 bytes in base64, separated by commas: the first one encrypts, all of them
- * decrypt. Undefined where there is none. Error: `setting_invalid`, which never shows a value.
+ * decrypt. Undefined if there are none. Error: `setting_invalid`, which never shows a value.
  */
 export function readCipher(text: string | undefined): Cipher | undefined {
   const parts = (text ?? '').split(',').map((part) => part.trim())
@@ -42,7 +42,7 @@ export function readCipher(text: string | undefined): Cipher | undefined {
 
 function readKey(part: string, index: number): Key {
   const bytes = Buffer.from(part, 'base64')
-  // Node's decoder takes almost any text: a mistyped key must not become another one.
+  // Node's decoder takes almost any text: a mistyped key must not turn into another one.
   if (bytes.length !== keyLength || bytes.toString('base64') !== part) {
     throw new QuittanceError(
       'setting_invalid',

@@ -83,10 +83,10 @@ export type ErrorCode = keyof typeof errorCatalogue
 
 interface ErrorOptions {
   readonly cause?: unknown
-  /** Where the one of the catalogue does not fit. */
+  /** Replaces the catalogue's fix where that does not fit. */
   readonly fix?: string
   readonly providerCode?: string | undefined
-  /** With it the message begins: see `fieldError`. */
+  /** The message starts with it: see `fieldError`. */
   readonly field?: string | undefined
 }
 
@@ -98,7 +98,7 @@ export class QuittanceError extends Error {
   override readonly name = 'QuittanceError'
   readonly code: ErrorCode
   readonly fix: string
-  /** What the provider calls the failure, where it was one of his. */
+  /** The provider's own code for the failure, if the provider reported it. */
   readonly providerCode: string | undefined
   /** The field of the input that is wrong, in the names of the library: `payable.id`. */
   readonly field: string | undefined
@@ -117,7 +117,7 @@ export function fieldError(code: ErrorCode, field: string, fault: string): Quitt
   return new QuittanceError(code, `${field} ${fault}`, { field })
 }
 
-/** The message, with the field spelled as whoever gave the input has to spell it. */
+/** The message, with the field spelled as the caller has to spell it. */
 export function messageWith(
   { field, message }: QuittanceError,
   spell: (field: string) => string,
@@ -125,9 +125,9 @@ export function messageWith(
   return field === undefined ? message : spell(field) + message.slice(field.length)
 }
 
-/** Whether something that was thrown is an error of ours, with a `code` and a `fix`. */
+/** Whether a thrown value is a Quittance error, with a `code` and a `fix`. */
 export function isQuittanceError(value: unknown): value is QuittanceError {
-  // By its form: an app may have loaded this package twice, and then there are two classes.
+  // By its shape: an app may have loaded this package twice, and then there are two classes.
   return (
     value instanceof Error &&
     value.name === 'QuittanceError' &&
@@ -137,7 +137,7 @@ export function isQuittanceError(value: unknown): value is QuittanceError {
   )
 }
 
-/** Marks the place that no member of a union can reach. */
+/** Marks a place that no member of a union can reach. */
 export function assertNever(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`)
 }

@@ -24,7 +24,7 @@ function describe(error: unknown, depth: number): string {
   return `${own}\ncaused by: ${describe(error.cause, depth + 1)}`
 }
 
-/** Anything can be thrown, also what refuses to become a text. */
+/** Anything can be thrown, even a value that refuses to become text. */
 export function textOf(thrown: unknown): string {
   try {
     return String(thrown)

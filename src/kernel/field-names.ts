@@ -1,9 +1,9 @@
-/** What the field `returnUrl` of the library is called in JSON: `return_url`. */
+/** The JSON name of a library field: `return_url` for `returnUrl`. */
 export function snakeCase(field: string): string {
   return separated(field, '_')
 }
 
-/** The same as a part of a flag: `return-url`. */
+/** The same as part of a flag: `return-url`. */
 export function kebabCase(field: string): string {
   return separated(field, '-')
 }

@@ -1,11 +1,11 @@
 import { v7 } from 'uuid'
 import { systemClock } from './clock.ts'
 
-/** Makes a UUID v7: unique, and ordered by the time of its making. */
+/** Makes a UUID v7: unique, and ordered by creation time. */
 export type NewId = () => string
 
 const randomBytes = 16
-/** Drawn for many ids at once: a draw costs as much as the rest of an id. */
+/** Random bytes are drawn for many ids at once: a draw costs as much as the rest of an id. */
 const drawn = Buffer.alloc(256 * randomBytes)
 let used = drawn.length
 let latest = 0
@@ -14,7 +14,7 @@ let sequence = 0
 export const newUuid: NewId = () => {
   const random = nextRandom()
   const now = systemClock().getTime()
-  // Within a millisecond, or when the clock went back, the order is kept by counting.
+  // Within a millisecond, or after the clock went back, counting keeps the order.
   const later = now > latest
   if (later) latest = now
   sequence = later ? random.readUInt32BE() >>> 2 : sequence + 1

@@ -6,7 +6,7 @@ import { largestAmount } from './money.ts'
 /** Deeper than any honest `metadata`, and far from what makes `JSON.stringify` run out of stack. */
 const greatestDepth = 16
 
-/** What is said of a value that a rule does not allow. */
+/** The message about a value that a rule does not allow. */
 export function must(text: string) {
   return {
     error: (issue: { input?: unknown }) => (issue.input === undefined ? 'is required' : text),
@@ -29,7 +29,7 @@ function isPrintable(value: string, longest: number): boolean {
 
 const urlRule = must('must be an http or https URL')
 
-/** Blanks at its ends do not count, as in a browser. */
+/** Blanks at either end do not count, as in a browser. */
 export function webUrl(longest: number) {
   return z
     .string(urlRule)
@@ -44,13 +44,13 @@ export const uuid = z.string(uuidRule).refine(isUuid, uuidRule)
 export const flag = z.boolean(must('must be true or false'))
 
 const timeRule = must('must be a time in ISO 8601, such as 2026-11-20T09:30:00Z')
-/** A `Date`, or the text that JSON has for one. */
+/** A `Date`, or its text in JSON. */
 export const time = z.union(
   [z.date(), z.iso.datetime({ offset: true }).transform((value) => new Date(value))],
   timeRule,
 )
 
-/** Minor units, which JSON has as a number. */
+/** Minor units, which are a number in JSON. */
 export function minorUnits(least: bigint) {
   const rule = must(`must be a whole number of minor units from ${least} to ${largestAmount}`)
   return z
@@ -66,7 +66,7 @@ export const currency = z.string(currencyRule).refine(isMoney, currencyRule)
 const objectRule = must(
   `must be an object that JSON can hold, nested at most ${greatestDepth} deep`,
 )
-/** As JSON has it, so that it is the same once it is stored. */
+/** In its JSON form, so that it stays the same once it is stored. */
 export const jsonObject = z
   .unknown()
   .transform(asJson)
@@ -91,7 +91,7 @@ export function oneOf<const T extends readonly [string, ...string[]]>(values: T)
   return z.enum(values, must(`must be one of ${values.join(', ')}`))
 }
 
-/** A field that may be left out; null, which databases and JSON have for it, is the same. */
+/** A field that may be left out; null, as databases and JSON write it, means the same. */
 export function optional<T>(rule: z.ZodType<T>) {
   return rule.nullish().transform((value) => value ?? undefined)
 }

@@ -1,7 +1,7 @@
 import { pino, type DestinationStream, type Logger } from 'pino'
 import { safeError } from './safe-error.ts'
 
-/** One JSON line an entry. Secrets never reach it; fields are bounded by the callers. */
+/** One JSON line per entry. Secrets never reach it; callers bound the fields. */
 export type Log = Logger
 
 export interface LogOptions {
@@ -13,7 +13,7 @@ export function createLog({ level, destination }: LogOptions): Log {
   return withSafeErrors(pino({ name: 'quittance', level }, destination))
 }
 
-/** The same log, whoever made it, writing errors without what drivers hang on them. */
+/** The same log, but it writes errors without what drivers attach to them. */
 export function withSafeErrors(log: Log, scrub?: (text: string) => string): Log {
   return log.child({}, { serializers: { err: (error: unknown) => safeError(error, scrub) } })
 }

@@ -1,7 +1,7 @@
-/** A value that is made at its first use, by whoever comes first, and again after a failure. */
+/** A value that is made at its first use, and again after a failure. */
 export interface MadeOnce<T> {
   get(): Promise<T>
-  /** The value if it has been made, without making it. */
+  /** The value if it was made already; does not make it. */
   peek(): Promise<T | undefined>
   readonly begun: boolean
 }

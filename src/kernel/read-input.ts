@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 import { fieldError, QuittanceError, type ErrorCode } from './errors.ts'
 
-/** What is wrong with a field of an input; without a field, with the whole of it. */
+/** What is wrong with a field of an input, or, without a field, with the whole input. */
 export interface InputFault {
   readonly field: string | undefined
   readonly fault: string
 }
 
-/** The input as the rules have it. Error: the one with this code, of the first thing wrong. */
+/** The input as the rules parse it. Error: this code, for the first thing that is wrong. */
 export function readInput<T>(schema: z.ZodType<T>, input: unknown, code: ErrorCode): T {
   const result = schema.safeParse(input)
   if (result.success) return result.data

@@ -1,6 +1,6 @@
 import { textOf } from './exception-text.ts'
 
-/** What a log may say of an error: drivers hang connections, with their passwords, on theirs. */
+/** What a log may show of an error: drivers attach connections, with passwords, to theirs. */
 export interface SafeError {
   readonly type: string
   readonly message: string

@@ -7,7 +7,7 @@ export interface Secret {
 
 const shown = '[secret]'
 
-/** Wraps a text so that nothing shows it by accident. */
+/** Wraps a text so that it is never shown by accident. */
 export function secret(text: string): Secret {
   return Object.freeze({
     reveal: () => text,
@@ -18,8 +18,8 @@ export function secret(text: string): Secret {
 }
 
 /**
- * Reads a setting that may hold several secrets, separated by commas (rotation).
- * Blank ones and the texts `undefined` and `null`, which broken deployments leave, count as absent.
+ * Reads a setting that may hold several secrets, separated by commas (rotation). Blank ones, and
+ * the texts `undefined` and `null` that broken deployments leave behind, count as absent.
  */
 export function parseSecrets(text: string | undefined): readonly Secret[] {
   return (text ?? '')

@@ -3,29 +3,29 @@ import { minutes, type Duration } from './duration.ts'
 /** How often something happened, and to whom. */
 export interface Counted {
   readonly count: number
-  /** For each name how often; beyond the first twenty names only `count` tells. */
+  /** How often for each name; beyond the first twenty names, only `count` is kept. */
   readonly names: Readonly<Record<string, number>>
 }
 
 /** Counts what a stranger can make happen any number of times, so that it cannot fill the log. */
 export interface Tally {
-  /** `tellOne` tells of this one, where it is told by itself. */
+  /** `tellOne` reports this one, if it is reported on its own. */
   add(name: string, tellOne?: () => void): void
-  /** Tells what has not been told. */
+  /** Reports what was not reported yet. */
   end(): void
 }
 
 export interface TallyOptions {
   readonly every?: Duration
-  /** How many are told by themselves before the rest is counted. */
+  /** How many are reported one by one before the rest is counted. */
   readonly single?: number
 }
 
 const mostNames = 20
 
 /**
- * Tells of the first ones at once, then of what was added since, every minute in which any was; after
- * one in which none was, of the first ones again.
+ * Reports the first ones at once, then every minute what was added since. After a minute without
+ * any, it starts again with the first ones.
  */
 export function tally(tell: (counted: Counted) => void, options: TallyOptions = {}): Tally {
   const { every = minutes(1), single = 1 } = options

@@ -1,18 +1,18 @@
 import type { IgnoredReason, RefundOutcome, SingleRefundOutcome } from './outcome.ts'
 import type { Payment } from './payment.ts'
 
-/** A refund's row, and what is known of it besides. */
+/** A refund's row, and what else is known of it. */
 export interface RefundRow {
   readonly refund: Payment
   /** Its event has been claimed. */
   readonly claimed: boolean
-  /** The provider is being asked for it at this moment: its own answer says what became of it. */
+  /** The provider is being asked for it right now: its answer says what became of it. */
   readonly underWay: boolean
 }
 
 /**
- * Which row a report of a refund is about; `none`: nothing has been refunded; `wait`: nobody can
- * tell before the refunds that are under way have been answered.
+ * Which row a report of a refund is about; `none`: nothing has been refunded; `wait`: it is unknown
+ * until the refunds under way are answered.
  */
 export type RefundMatch =
   | { readonly kind: 'found'; readonly row: RefundRow }
@@ -23,10 +23,10 @@ export type RefundMatch =
 
 /**
  * Finds the row that a report means among those of the charge, oldest first: by the provider's id
- * of the refund, else by ours, else one of equal amount that the provider has not named yet: our own
- * pending one, or one known from a running total. Else it is a new one.
- * Where only a running total is reported, what it exceeds the known refunds by is the refund: those
- * of our pending ones that add up to it, one after the other, or else a new one.
+ * of the refund, else by ours, else one of equal amount that the provider has not named yet: our
+ * own pending one, or one known from a running total. Otherwise it is a new one. If only a running
+ * total is reported, the refund is the amount by which it exceeds the known refunds: those of our
+ * pending ones that add up to it, one after another, or else a new one.
  */
 export function matchRefund(
   outcome: RefundOutcome,
@@ -44,18 +44,18 @@ const settledOtherwise = { kind: 'mismatch', reason: 'already_settled' } as cons
 
 function matchSingle(outcome: SingleRefundOutcome, rows: readonly RefundRow[]): RefundMatch {
   const { status, amount, refundReference, refundId } = outcome
-  // What the answer to our own request means is that request's row, and no other.
+  // The answer to our own request is about that request's row, and no other.
   if (refundReference === undefined) {
     const own = rows.find(({ refund }) => refund.id === refundId)
     if (own === undefined) return mismatch
-    // That nothing was done says nothing of what has been reported of the row since.
+    // That nothing was done does not contradict what has been reported about the row since.
     const isOvertaken = own.refund.status !== 'pending' || own.refund.providerReference !== null
     return status === 'failed' && isOvertaken ? settledOtherwise : { kind: 'found', row: own }
   }
   const row =
     rows.find(({ refund }) => refund.providerReference === refundReference) ??
     rows.find(({ refund }) => refund.id === refundId && refund.providerReference === null) ??
-    // What a total has counted did go back, and ours may yet: a refusal is about another one.
+    // What a total counted did go back, and ours still may: a refusal is about another one.
     (status === 'paid' || status === 'pending'
       ? (ownPending(rows, amount) ?? unnamed(rows, amount))
       : undefined)
@@ -89,7 +89,7 @@ function unnamed(rows: readonly RefundRow[], amount: bigint | undefined): Refund
   )
 }
 
-/** A refund that we asked for, of which the provider has told us no id yet. */
+/** A refund that we requested, whose id the provider has not given yet. */
 function ownPending(rows: readonly RefundRow[], amount: bigint | undefined): RefundRow | undefined {
   return rows.find((row) => isOwnPending(row) && !row.underWay && row.refund.amount === amount)
 }
@@ -98,12 +98,14 @@ function isOwnPending({ refund }: RefundRow): boolean {
   return refund.status === 'pending' && refund.providerReference === null
 }
 
-/** So many can be tried in every combination; nobody refunds one payment in more parts at once. */
+/**
+ * This many can be tried in every combination; nobody refunds one payment in more parts at once.
+ */
 const mostCombined = 12
 
 /**
- * The first of the pending refunds that a difference is made of: ours before those that the provider
- * has named. Ours are counted too where it covers all of them together.
+ * The first of the pending refunds that a difference is made of: ours before those that the
+ * provider has named. If it covers all of them together, ours are counted too.
  */
 function firstCounted(rows: readonly RefundRow[], amount: bigint): RefundRow | undefined {
   const pending = rows.filter(({ refund }) => refund.status === 'pending')
@@ -114,7 +116,7 @@ function firstCounted(rows: readonly RefundRow[], amount: bigint): RefundRow | u
   return sumOf(ours) <= amount ? ours[0] : undefined
 }
 
-/** Rows, the oldest first, whose amounts add up to exactly this. */
+/** Rows, oldest first, whose amounts add up to exactly this. */
 function addingUpTo(rows: readonly RefundRow[], amount: bigint): readonly RefundRow[] | undefined {
   const [first, ...others] = rows
   if (first === undefined) return undefined

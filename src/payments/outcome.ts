@@ -4,8 +4,8 @@ import type { PaymentMethodStatus, PaymentMethodDetails } from './payment-method
 import type { DisputeStatus } from './dispute.ts'
 
 /**
- * How the provider names the payment that a callback is about: by an id of its own, or by ours where
- * nobody but our server and the provider can have written it.
+ * How the provider names the payment that a callback is about: by its own id, or by ours where only
+ * our server and the provider can have written it.
  */
 export type PaymentReference =
   | { readonly id: string }
@@ -14,16 +14,16 @@ export type PaymentReference =
 
 /**
  * An id of our payment that others can have written:
- * - `payer`: the payer or the merchant's page. It counts only where the provider's own ids name no
- *   payment, and only to pay, in full, a payment that has no ids of the provider's yet.
- * - `anybody`: whoever can have the provider sign a callback. It only says what to wait for.
+ * - `payer`: the payer or the merchant's page. It counts only if the provider's own ids name no
+ *   payment, and only to pay, in full, a payment that has none of the provider's ids yet.
+ * - `anybody`: anyone who can get the provider to sign a callback. It only says what to wait for.
  */
 export interface ClaimedReference {
   readonly id: string
   readonly by: 'payer' | 'anybody'
 }
 
-/** Why a callback changes nothing. The same words stand in the log, on the call and in the docs. */
+/** Why a callback changes nothing. The log, the call and the docs use the same words. */
 export const ignoredReasons = [
   'unhandled_event',
   'no_outcome',
@@ -53,11 +53,11 @@ export interface AccountStatement {
   readonly live?: boolean
 }
 
-/** What a gateway says of a payment. Whatever the callback does not state is left out. */
+/** What a gateway says about a payment. What the callback does not state is left out. */
 export interface PaymentOutcome extends AccountStatement {
   readonly type: 'payment'
   readonly payment: PaymentReference
-  /** Of a renewal: the first payment's. */
+  /** For a renewal, the first payment's. */
   readonly claimed?: ClaimedReference
   readonly status: Exclude<PaymentStatus, 'pending'>
   /** Minor units; a paid outcome without an amount or a currency never settles a payment. */
@@ -65,34 +65,34 @@ export interface PaymentOutcome extends AccountStatement {
   readonly currency?: string
   /**
    * The callback carries no amount by design, so whatever was charged counts. Only a gateway that
-   * verifies nothing (the fake one) may say so; a stated amount or currency is always compared.
+   * verifies nothing (the fake one) may say this; a stated amount or currency is always compared.
    */
   readonly amountIs?: 'as_charged'
   readonly checkoutReference?: string
   readonly providerReference?: string
-  /** The provider's id of the subscription that it began, or that a renewal belongs to. */
+  /** The provider's id of the subscription that it started, or that a renewal belongs to. */
   readonly subscriptionReference?: string
   /**
-   * A further charge of what another payment began (a subscription's renewal): that payment, or
-   * `subscription` where only `subscriptionReference` and `claimed` tell which. Where no payment has
-   * the reference that `payment` gives, one is made: the first one's payable, the stated money.
+   * A further charge of what another payment started (a subscription's renewal): that payment, or
+   * `subscription` if only `subscriptionReference` and `claimed` identify it. If no payment has the
+   * reference that `payment` gives, one is made, with the first one's payable and the stated money.
    */
   readonly renews?: PaymentReference | 'subscription'
-  /** Why the provider could not be asked what a renewal renews; thrown where it must be known. */
+  /** Why the provider could not be asked what a renewal renews; thrown if it must be known. */
   readonly unanswered?: unknown
   /**
-   * Of a `canceled` one: blocked money is let go. Where the payment is paid, so that it had been
-   * taken, all of it went back; or, where the report may be about an earlier try, a person looks.
+   * For a `canceled` one: blocked money is released. If the payment is paid, the money had been
+   * taken and all of it went back; or, if the report may be about an earlier try, a person looks.
    */
   readonly ifPaid?: 'refunded' | 'review'
   /**
-   * It holds only where we have opened the checkout, or charged the card: what began elsewhere may
-   * have blocked money that was never taken.
+   * It holds only if we opened the checkout or charged the card: what started elsewhere may have
+   * blocked money that was never taken.
    */
   readonly ifOpenedHere?: true
   /**
-   * Of a `paid` one: whoever has a copy of the report can send it again, and it does not say whether
-   * it still holds. Where the payment is canceled, a person looks.
+   * For a `paid` one: anyone with a copy of the report can send it again, and it does not say
+   * whether it still holds. If the payment is canceled, a person looks.
    */
   readonly ifCanceled?: 'review'
 }
@@ -101,34 +101,34 @@ interface AnyRefundOutcome extends AccountStatement {
   readonly type: 'refund'
   /** The charge. */
   readonly payment: PaymentReference
-  /** The provider's id of what was charged, where payments are known by such a one: compared. */
+  /** The provider's id of what was charged, if payments are known by one: compared. */
   readonly providerReference?: string
   readonly currency?: string
 }
 
-/** One refund: that the provider names, or that we have asked for. */
+/** One refund that the provider names, or that we requested. */
 export interface SingleRefundOutcome extends AnyRefundOutcome {
   /** `paid`: the money went back. `failed` may follow `paid`: a refund that was returned. */
   readonly status: PaymentStatus
   /** Minor units of this refund alone. */
   readonly amount?: bigint
-  /** The provider's id of the refund: the same in every report of it, unlike that of any other. */
+  /** The provider's id of the refund: the same in every report of it, and unique to it. */
   readonly refundReference?: string
-  /** The id of our own refund row, where the provider echoes it; one of the two is there. */
+  /** The id of our own refund row, if the provider echoes it; one of the two is given. */
   readonly refundId?: string
 }
 
-/** How much of a charge has been refunded by now, where the provider names no single refund. */
+/** How much of a charge has been refunded so far, if the provider does not name single refunds. */
 export interface RefundedTotalOutcome extends AnyRefundOutcome {
   readonly status: 'paid'
   /** Minor units of all refunds so far. */
   readonly refundedTotal: bigint
 }
 
-/** What a gateway says of the refunds of a charge. */
+/** What a gateway says about the refunds of a charge. */
 export type RefundOutcome = SingleRefundOutcome | RefundedTotalOutcome
 
-/** The provider's id of the refund, where the outcome is about one that it names. */
+/** The provider's id of the refund, if the outcome is about one that it names. */
 export function refundReferenceOf(outcome: RefundOutcome): string | null {
   return 'refundedTotal' in outcome ? null : (outcome.refundReference ?? null)
 }
@@ -137,7 +137,7 @@ export function refundReferenceOf(outcome: RefundOutcome): string | null {
 export interface PaymentMethodOutcome extends AccountStatement {
   readonly type: 'payment_method'
   readonly status: PaymentMethodStatus
-  /** The provider's id of it, or what stands for its token (`tokenReference`). */
+  /** The provider's id of it, or what represents its token (`tokenReference`). */
   readonly reference: string
   /** The payment that it was saved with, if any. */
   readonly payment?: PaymentReference
@@ -161,16 +161,16 @@ export interface DisputeOutcome extends AccountStatement {
   readonly currency?: string
 }
 
-/** What an ignored report says of money. */
+/** What an ignored report says about money. */
 export interface AboutMoney {
   /**
-   * It speaks of our money, so a person should look: nothing else will come of it. Left out, it does
-   * where it cannot be read, or lacks what its format demands.
+   * It concerns our money, so a person should look: nothing else will happen. If left out, this
+   * holds for a report that cannot be read, or lacks what its format requires.
    */
   readonly money?: boolean
-  /** Whose money, where only the payment itself tells whether it is ours: then `money` needs it. */
+  /** Whose money, if only the payment itself shows whether it is ours: then `money` needs it. */
   readonly payment?: PaymentReference
-  /** Whose it is said to be, where no payment has that reference: a mark takes nothing from anybody. */
+  /** Whose it claims to be, if no payment has that reference: a mark takes nothing from anybody. */
   readonly claimed?: ClaimedReference
 }
 
@@ -182,7 +182,7 @@ export interface IgnoredOutcome extends AboutMoney {
   readonly detail?: string
 }
 
-/** The payment that is there whenever a charge is ours: of a renewal, the one which it renews. */
+/** The payment that exists whenever a charge is ours: for a renewal, the one that it renews. */
 export function firstPaymentOf(
   charge: Pick<PaymentOutcome, 'payment' | 'renews'>,
 ): PaymentReference {
@@ -190,12 +190,12 @@ export function firstPaymentOf(
   return renews === 'subscription' ? payment : renews
 }
 
-/** Whether an ignored report is one of money; of ours, if `payment` is there or names none. */
+/** Whether an ignored report concerns money; ours, if `payment` exists or it names none. */
 export function speaksOfMoney({ reason, money }: IgnoredOutcome): boolean {
   return money ?? (reason === 'unreadable_payload' || reason === 'malformed_payload')
 }
 
-/** One fact that a callback or a poll reply states, in our words. */
+/** One fact that a callback or a poll reply states, in Quittance's words. */
 export type Outcome =
   | PaymentOutcome
   | RefundOutcome
@@ -218,7 +218,7 @@ export type OutcomeResult =
       readonly detail?: string
     }
 
-/** Whether money was taken: not where whoever pays nothing names some payment. */
+/** Whether money was taken: not if someone who pays nothing names some payment. */
 export function saysPaid({ status, amount, claimed }: PaymentOutcome): boolean {
   return status === 'paid' && (claimed === undefined || amount !== 0n)
 }
@@ -229,7 +229,7 @@ export function chargedAsIs(outcome: PaymentOutcome): boolean {
   return outcome.amountIs === 'as_charged' && !stated
 }
 
-/** The outcome of a callback that changes nothing, and why; `about`: whether it speaks of ours. */
+/** The outcome of a callback that changes nothing, and why; `about`: whether it concerns us. */
 export function ignored(
   reason: IgnoredReason,
   detail?: string,

@@ -1,6 +1,6 @@
 export const paymentMethodStatuses = ['attached', 'detached'] as const
 
-/** `detached` is an end: a card that is saved again has another id. */
+/** `detached` is final: a card that is saved again has another id. */
 export type PaymentMethodStatus = (typeof paymentMethodStatuses)[number]
 
 /** What may be shown of a means of payment; what the provider does not state is left out. */
@@ -23,7 +23,7 @@ export interface PaymentMethod {
   readonly merchantAccount: string | null
   readonly live: boolean | null
   readonly status: PaymentMethodStatus
-  /** The provider's id of it, or what stands for its token. */
+  /** The provider's id of it, or what represents its token. */
   readonly providerReference: string
   /** The provider's id of the customer. */
   readonly customerReference: string | null

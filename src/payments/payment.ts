@@ -15,10 +15,10 @@ export type Cause = (typeof causes)[number]
 export const checkoutStates = ['none', 'unknown', 'open', 'refused', 'closed'] as const
 /**
  * Where the payer pays:
- * - `none`: nobody asked us for a checkout, it began elsewhere;
- * - `unknown`: the provider was asked for one, and has not answered;
+ * - `none`: Quittance was not asked for a checkout; it started elsewhere;
+ * - `unknown`: the provider was asked for one and has not answered;
  * - `open`: there is one;
- * - `refused`: the provider said no, and `operationError` what;
+ * - `refused`: the provider said no; `operationError` says what;
  * - `closed`: it was paid, canceled or written off.
  */
 export type CheckoutState = (typeof checkoutStates)[number]
@@ -35,9 +35,9 @@ export interface Payment extends Money {
   readonly type: PaymentType
   readonly parentId: string | null
   readonly gateway: string
-  /** The merchant's account at the provider, where one callback URL may serve several. */
+  /** The merchant's account at the provider, if one callback URL may serve several. */
   readonly merchantAccount: string | null
-  /** Live money or the provider's test mode; null while not known. */
+  /** Live money or the provider's test mode; null while unknown. */
   readonly live: boolean | null
   readonly status: PaymentStatus
   readonly payable: Payable
@@ -51,9 +51,9 @@ export interface Payment extends Money {
   readonly providerReference: string | null
   readonly checkout: CheckoutState
   readonly checkoutUrl: string | null
-  /** What the provider answered when it was asked for a checkout, a charge or a refund in vain. */
+  /** What the provider answered when a request for a checkout, a charge or a refund failed. */
   readonly operationError: string | null
-  /** Why the provider could not be asked after it, or what of its answer is for a person. */
+  /** Why the provider could not be polled, or what in its answer needs a person. */
   readonly pollError: string | null
   /** The card is to be saved with it. */
   readonly saveCard: boolean

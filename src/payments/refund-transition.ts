@@ -6,6 +6,6 @@ export function decideRefund(from: PaymentStatus, to: PaymentStatus): Decision {
   if (from === to) return { kind: 'confirm' }
   if (from === 'pending') return { kind: 'move' }
   if (from === 'paid' && to === 'failed') return { kind: 'move' }
-  // Late news is no news; but money that is said to have gone back after all is for a person.
+  // Late news changes nothing; but if money is reported as gone back after all, a person must look.
   return { kind: 'ignore', reason: 'already_settled', review: to === 'paid' }
 }

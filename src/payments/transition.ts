@@ -12,7 +12,7 @@ import type { Payment } from './payment.ts'
 /**
  * What an outcome does to a payment:
  * - `move`: the payment takes the outcome's status, and the event is claimed and dispatched;
- * - `confirm`: it has that status already; the event is dispatched if nobody has claimed it yet;
+ * - `confirm`: it has that status already; the event is dispatched if it is not claimed yet;
  * - `ignore`: nothing changes. `review`: a person should look, money may be involved.
  */
 export type Decision =
@@ -23,7 +23,7 @@ export type Decision =
 /** The state table: the only place that knows which status may follow which. */
 export function decide(payment: Payment, gateway: string, outcome: PaymentOutcome): Decision {
   const mismatch = bindingMismatch(payment, gateway, outcome)
-  // A paid callback that is not ours to apply may still be money that was taken.
+  // A paid callback that we must not apply may still be money that was taken.
   const isOwn = goesBy(payment, outcome.payment)
   const review = isOwn ? outcome.status === 'paid' : saysPaid(outcome)
   if (mismatch !== undefined) return ignore(mismatch, review)
@@ -56,13 +56,13 @@ export function accountMismatch(
   statement: AccountStatement,
 ): IgnoredReason | undefined {
   if (payment.gateway !== gateway) return 'gateway_mismatch'
-  // A refund row is no charge: it moves by refund outcomes only, and nothing is refunded from it.
+  // A refund row is not a charge: only refund outcomes move it, and nothing is refunded from it.
   if (payment.type !== 'charge') return 'invalid_reference'
   if (payment.merchantAccount !== (statement.merchantAccount ?? null)) return 'merchant_mismatch'
   return differ(payment.live, statement.live) ? 'mode_mismatch' : undefined
 }
 
-/** Whether a refund is told by the gateway, account and mode of its charge, and is of that charge. */
+/** Whether a refund comes from the gateway, account and mode of its charge, and belongs to it. */
 export function refundMismatch(
   charge: Payment,
   gateway: string,
@@ -97,7 +97,7 @@ function bindingMismatch(
   return goesBy(payment, outcome.payment) ? undefined : claimMismatch(payment, outcome)
 }
 
-/** Whether this is how the payment is named. */
+/** Whether the payment is named in this way. */
 function goesBy(payment: Payment, reference: PaymentReference): boolean {
   if ('id' in reference) return payment.id === reference.id
   return 'checkoutReference' in reference
@@ -106,8 +106,8 @@ function goesBy(payment: Payment, reference: PaymentReference): boolean {
 }
 
 /**
- * What speaks against a payment that is only claimed. To pay it takes nothing from anybody; a
- * decline of some other checkout must not fail it, nor may it take the place of the provider's ids.
+ * What speaks against a payment that is only claimed. Paying it takes nothing from anybody. But a
+ * decline of some other checkout must not fail it, nor may the claim replace the provider's ids.
  */
 function claimMismatch(
   { checkoutReference, providerReference }: Payment,

@@ -11,7 +11,7 @@ export type LeasedCall = LeasedRow &
 /** Stored callbacks. */
 export const webhookCalls: LeasedTable<LeasedCall> = {
   name: 'billing.webhook_calls',
-  // The bytes matter only where there is no text, or one that hides something; they may be large.
+  // The bytes matter only if there is no text, or one that masks something; they may be large.
   columns: sql`row.gateway, row.queue, row.kind, row.payload, row.body_encrypted,
     case when row.kind = 'unreadable' or row.body_encrypted then row.body end as body`,
   cameAt: 'received_at',

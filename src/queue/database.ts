@@ -6,14 +6,14 @@ import type { Log } from '../kernel/log.ts'
 import type { QueueConnection } from './queue.ts'
 
 const channel = 'quittance_calls'
-/** A notification is a commit of its own; whoever was just woken looks again by himself. */
+/** A notification is a separate commit; a worker that was just woken looks again anyway. */
 const notifyEvery: Duration = 5
-/** The name by which a working process is seen on the server. */
+/** The name under which the server sees a working process. */
 export const workerApplicationName = 'quittance worker'
 
 /**
  * The stored call is its own place in the queue. Workers in this process are woken directly, those
- * in others by NOTIFY; what gets lost is found by their look every second.
+ * in others by NOTIFY; what gets lost is found by their poll every second.
  */
 export function databaseQueue(database: Database, log: Log): QueueConnection {
   const workers = new Map<() => void, { readonly everyQueue: boolean }>()
@@ -23,7 +23,7 @@ export function databaseQueue(database: Database, log: Log): QueueConnection {
     inline: false,
     async announce() {
       for (const wake of workers.keys()) wake()
-      // The embedded database serves its own process first, and passes no notifications on.
+      // The embedded database serves its own process first, and forwards no notifications.
       const served = [...workers.values()].some(({ everyQueue }) => everyQueue)
       if (served || database.kind === 'embedded') return
       await notify.ask()
@@ -42,7 +42,7 @@ export function databaseQueue(database: Database, log: Log): QueueConnection {
 
 const reconnectPauseMs = seconds(1)
 
-/** Holds a connection of its own on the channel, and takes a new one whenever it is lost. */
+/** Holds its own connection on the channel, and opens a new one whenever it is lost. */
 function listen(database: Database, onNotify: () => void, log: Log): () => Promise<void> {
   let stopped = false
   let current: pg.Client | undefined
@@ -90,7 +90,7 @@ function listen(database: Database, onNotify: () => void, log: Log): () => Promi
   }
 }
 
-/** Whoever stores calls tells it there; on another server this would listen in vain for ever. */
+/** The processes that store calls notify there; on another server this would listen in vain. */
 async function requireWriter(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ read_only: string }>(
     `select current_setting('transaction_read_only') as read_only`,
@@ -99,8 +99,8 @@ async function requireWriter(client: pg.Client): Promise<void> {
 }
 
 /**
- * One at a time, begun `every` so often at most; however many ask meanwhile, one more follows for
- * all of them. Resolves for each with the one that was begun after he asked.
+ * One at a time, started at most once per `every`. However many ask meanwhile, one more run serves
+ * all of them. Resolves for each caller with a run that started after it asked.
  */
 function coalesce(work: () => Promise<unknown>, every: Duration) {
   let current: Promise<unknown> | undefined

@@ -5,9 +5,9 @@ import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import type { Lease, LeasedTable } from './leased-table.ts'
 
 /**
- * Every way in which a leased row ends, whichever table it stands in: finished, failed, returned (a
- * passing failure), postponed (its provider is away), released (for another worker), expired (its
- * worker died); and how an ended row comes back.
+ * Every way in which a leased row ends, whatever its table: finished, failed, returned (a passing
+ * failure), postponed (its provider is away), released (for another worker), expired (its worker
+ * died); and how an ended row comes back.
  */
 
 const unleased = sql`lease_token = null, lease_until = null`
@@ -21,13 +21,13 @@ function isHeld({ id, token }: Lease): RawBuilder<unknown> {
   return sql`id = ${id}::uuid and lease_token = ${token}::uuid`
 }
 
-/** A column that is written when rows are finished, with a value for each. */
+/** A column that is written when rows are finished, with a value for each row. */
 export interface FinishedColumn {
   readonly type: 'text' | 'json' | 'boolean' | 'uuid'
   readonly values: readonly unknown[]
 }
 
-/** Finishes rows, and writes further columns of theirs. Returns those whose lease is lost. */
+/** Finishes rows, and writes further columns. Returns those whose lease is lost. */
 export async function finishRows(
   db: Kysely<Tables>,
   { name }: LeasedTable,
@@ -57,7 +57,7 @@ export async function finishRows(
   return leases.filter(({ id }) => !ours.has(id))
 }
 
-/** Gives rows back untouched, for another worker to take at once. */
+/** Releases rows untouched, for another worker to take at once. */
 export async function releaseRows(
   db: Kysely<Tables>,
   { name }: LeasedTable,
@@ -70,7 +70,7 @@ export async function releaseRows(
       and lease_token = any(${leases.map(({ token }) => token)}::uuid[])`.execute(db)
 }
 
-/** Gives a row back after a passing failure: no attempt is used. False where the lease is lost. */
+/** Returns a row after a passing failure: no attempt is used. False where the lease is lost. */
 export async function returnRow(
   db: Kysely<Tables>,
   { name }: LeasedTable,
@@ -89,8 +89,9 @@ const shortestPostponement: Duration = seconds(10)
 const longestPostponement: Duration = minutes(10)
 
 /**
- * Gives a row back that somebody else keeps waiting, and says why: no attempt is used. How long the
- * next one will wait; undefined where it has waited longer than `patience`, and nothing is changed.
+ * Postpones a row that waits for somebody else, and says why: no attempt is used. Returns how long
+ * until the next try; undefined if the row has waited longer than `patience`, and then nothing
+ * changes.
  */
 export async function postponeRow(
   db: Kysely<Tables>,
@@ -123,13 +124,13 @@ export interface FailedRow {
   readonly exception: string
   /** Further columns that are known by now. */
   readonly columns?: Readonly<Record<string, unknown>>
-  /** What was made of the row needs a person; one that was marked before stays so. */
+  /** The result needs a person; a row that was marked before stays marked. */
   readonly review?: boolean | undefined
 }
 
 /**
- * Records a failed attempt. What has failed for good is marked for a person where the table has
- * marks: it may be money, and nobody else looks. False where the lease is lost.
+ * Records a failed attempt. If the table has marks, what has failed for good is marked for a
+ * person: it may be money, and nobody else looks. False if the lease is lost.
  */
 export async function failRow(
   db: Kysely<Tables>,
@@ -150,7 +151,7 @@ export async function failRow(
   return numAffectedRows === 1n
 }
 
-/** A row that cost so many workers their lives is given up. */
+/** A row that has cost this many workers their lives is given up. */
 const leasesBeforeFailure = 10
 
 export interface ExpiredRows {

@@ -5,8 +5,8 @@ import { returnDelay } from './retry.ts'
 const tries = 5
 
 /**
- * Does work on the database that must not be lost to a deadlock or a connection that breaks: what a
- * provider has answered is told once. Rejects where the database stays away.
+ * Does work on the database that must survive a deadlock or a lost connection: a provider gives its
+ * answer only once. Rejects if the database stays away.
  */
 export async function insist<T>(work: () => Promise<T>, random: () => number): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {

@@ -6,16 +6,16 @@ export interface QueueConnection {
   readonly name: string
   /**
    * Calls are inserted already leased by this process, and have their first attempt before the
-   * answer. The others are made by whoever works, like those of any call.
+   * answer. Workers make the others, like those of any call.
    */
   readonly inline: boolean
   /** Tells workers that calls wait. Runs after the commit. */
   announce(): Promise<void>
-  /** Resolves when all that was announced has been told. */
+  /** Resolves when all announcements have been sent. */
   told(): Promise<void>
   /**
-   * Wakes `onWork` whenever calls may wait; the worker also looks by itself every second.
-   * `everyQueue`: it takes calls of every queue, so that nobody else need be told of ours.
+   * Wakes `onWork` whenever calls may wait; the worker also polls every second. `everyQueue`: it
+   * takes calls of every queue, so nobody else needs to hear of ours.
    */
   subscribe(
     onWork: () => void,

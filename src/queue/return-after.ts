@@ -17,8 +17,8 @@ interface PassingFailure {
 }
 
 /**
- * Returns a row after a passing failure of the database, which may last: no attempt is used. If that
- * is in vain too, the lease runs out and the sweeper takes the row back.
+ * Returns a row after a passing failure of the database, which may last: no attempt is used. If
+ * that also fails, the lease runs out and the sweeper takes the row back.
  */
 export async function returnAfter(
   { database, log, random, error }: PassingFailure,
@@ -40,7 +40,7 @@ export async function returnAfter(
   }
 }
 
-/** Releases rows as if nobody had held them: another process may do what this one may not. */
+/** Releases rows as if nobody had held them: another process may do what this one must not. */
 export async function releaseToOthers(
   { database, log, error }: Omit<PassingFailure, 'random'>,
   table: LeasedTable,

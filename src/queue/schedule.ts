@@ -8,13 +8,13 @@ import type { NewId } from '../kernel/ids.ts'
 
 export interface Schedule {
   readonly name: string
-  /** How often: at the multiples of this, counted from midnight in UTC. */
+  /** How often: at multiples of this, counted from midnight in UTC. */
   readonly every: Duration
   /** How long after those; at them by default. */
   readonly offset?: Duration
-  /** When it is tried again after a failure; in an hour by default. */
+  /** When it is retried after a failure; in an hour by default. */
   readonly retryAfter?: Duration
-  /** `lastRunAt`: when the last run began that came to its end. */
+  /** `lastRunAt`: when the last completed run began. */
   run(signal: AbortSignal, lastRunAt: Date | undefined): Promise<void>
 }
 
@@ -22,8 +22,8 @@ const runLimit = minutes(30)
 const usualRetryAfter = hours(1)
 
 /**
- * Runs the schedule if it is due and nobody else does: one leased row a schedule. The next run is
- * set only after this one has ended, so that a run cut short is taken up again.
+ * Runs the schedule if it is due and nobody else runs it: one leased row per schedule. The next run
+ * is set only after this one has ended, so that a run cut short is resumed.
  */
 export async function runIfDue(
   db: Kysely<Tables>,
@@ -50,7 +50,7 @@ export async function runIfDue(
     await schedule.run(signal, begun.last_run_at ?? undefined)
   } catch (error) {
     if (signal.aborted) {
-      // Still due: whoever looks next goes on with it.
+      // Still due: the next process that looks goes on with it.
       await finish(sql`next_run_at`, 'stopped before its end')
       return 'stopped'
     }
@@ -74,7 +74,7 @@ export function nextRun(
   { every, offset = 0 }: Pick<Schedule, 'every' | 'offset'>,
   from: Date,
 ): Date {
-  // Days of UTC are all of one length, and the epoch is a midnight.
+  // All days in UTC have the same length, and the epoch is a midnight.
   const passed = Math.floor((from.getTime() - offset) / every)
   return new Date((passed + 1) * every + offset)
 }

@@ -2,8 +2,7 @@ import type { QueueConnection } from './queue.ts'
 
 /**
  * Calls have their first attempt inside the request, after their commit: what is not done then is
- * not acknowledged. The other attempts are made by whoever works, while the gateway comes again by
- * itself.
+ * not acknowledged. Workers make the other attempts, while the gateway sends the callback again.
  */
 export function syncQueue(): QueueConnection {
   const workers = new Set<() => void>()

@@ -8,11 +8,11 @@ import type { Lease, LeasedRow, LeasedTable } from './leased-table.ts'
 export interface TakeOptions {
   readonly limit: number
   readonly token: string
-  /** Names of the queues to take from; all of them if left out. */
+  /** Names of the queues to take from; all if left out. */
   readonly queues?: readonly string[] | undefined
   /** Calls of these gateways; of all if left out. */
   readonly gateways?: readonly string[] | undefined
-  /** Take rows that already cost a worker its life, which go one at a time. */
+  /** Take rows that already cost a worker its life; these go one at a time. */
   readonly alone: boolean
   /** `name/type` of the listeners that this process has: without all known ones it takes nothing. */
   readonly listeners: readonly string[]
@@ -20,7 +20,7 @@ export interface TakeOptions {
 
 export const leaseLength: Duration = seconds(30)
 
-/** Takes due rows, oldest first; rows that others hold are passed over. The database's clock rules. */
+/** Takes due rows, oldest first; rows that others hold are skipped. The database's clock rules. */
 export async function takeRows<Row extends LeasedRow>(
   db: Kysely<Tables>,
   table: LeasedTable<Row>,
@@ -55,7 +55,7 @@ export async function anyAlone(db: Kysely<Tables>, { name }: LeasedTable): Promi
   return rows.length > 0
 }
 
-/** Keeps what is still being worked on. A row that is locked is being ended: not waited for. */
+/** Extends what is still being worked on. A locked row is just being ended: do not wait for it. */
 export async function extendLeases(
   db: Kysely<Tables>,
   { name }: LeasedTable,

@@ -6,7 +6,7 @@ import {
   minorUnits,
   must,
   oneOf,
-  optional,
+  orNull,
   text,
   time,
   uuid,
@@ -50,27 +50,28 @@ export interface CreatePaymentInput {
 
 /**
  * The one rule, for the library, the API and the command: they only spell the names otherwise.
- * Texts are as long as an index of PostgreSQL can hold them together.
+ * Texts are as long as an index of PostgreSQL can hold them together. What decides about money is
+ * never null: JSON makes that of an amount and a time that are none.
  */
 const rules = {
-  id: optional(uuid),
+  id: uuid.optional(),
   gateway: text(64),
   amount: minorUnits(0n),
   currency,
   payable: z.strictObject({ type: text(255), id: text(255) }, must('must be {type, id}')),
-  description: optional(text(1000)),
-  returnUrl: optional(webUrl(2000)),
-  customer: optional(jsonObject),
-  metadata: optional(jsonObject),
-  merchantAccount: optional(text(255)),
-  live: optional(flag),
-  checkout: optional(flag),
-  checkoutReference: optional(text(500)),
-  providerReference: optional(text(500)),
-  expiresAt: optional(time),
-  saveCard: optional(flag),
-  paymentMethodId: optional(uuid),
-  initiatedBy: optional(oneOf(['customer', 'merchant'])),
+  description: orNull(text(1000)),
+  returnUrl: orNull(webUrl(2000)),
+  customer: orNull(jsonObject),
+  metadata: orNull(jsonObject),
+  merchantAccount: orNull(text(255)),
+  live: flag.optional(),
+  checkout: flag.optional(),
+  checkoutReference: text(500).optional(),
+  providerReference: text(500).optional(),
+  expiresAt: time.optional(),
+  saveCard: flag.optional(),
+  paymentMethodId: uuid.optional(),
+  initiatedBy: oneOf(['customer', 'merchant']).optional(),
 } satisfies Record<keyof CreatePaymentInput, z.ZodType>
 
 const schema = z.strictObject(rules, must('the input must be an object'))

@@ -91,7 +91,7 @@ export function oneOf<const T extends readonly [string, ...string[]]>(values: T)
   return z.enum(values, must(`must be one of ${values.join(', ')}`))
 }
 
-/** A field that may be left out; null, as databases and JSON write it, means the same. */
-export function optional<T>(rule: z.ZodType<T>) {
+/** A field that may be left out or null, as a merchant's own row may have it. */
+export function orNull<T>(rule: z.ZodType<T>) {
   return rule.nullish().transform((value) => value ?? undefined)
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { minorUnits, must, optional, text, uuid } from '../kernel/input-rules.ts'
+import { minorUnits, must, orNull, text, uuid } from '../kernel/input-rules.ts'
 import { readInput } from '../kernel/read-input.ts'
 
 /** What a caller gives to refund a payment. */
@@ -12,11 +12,14 @@ export interface CreateRefundInput {
   readonly reason?: string | undefined
 }
 
-/** The one rule, for the library, the API and the command. */
+/**
+ * The one rule, for the library, the API and the command. An amount is never null: JSON makes that of
+ * a number that is none, and all of the payment would be given back.
+ */
 const rules = {
-  id: optional(uuid),
-  amount: optional(minorUnits(1n)),
-  reason: optional(text(500)),
+  id: uuid.optional(),
+  amount: minorUnits(1n).optional(),
+  reason: orNull(text(500)),
 } satisfies Record<keyof CreateRefundInput, z.ZodType>
 
 const schema = z.strictObject(rules, must('the input must be an object'))

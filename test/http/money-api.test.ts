@@ -396,7 +396,7 @@ describe('what cannot be done is answered with its code:', () => {
 })
 
 describe('a body is checked before anybody is asked:', () => {
-  const refundRule = 'amount must be a whole number of minor units above 0'
+  const refundRule = 'amount must be a whole number of minor units from 1 to 9007199254740991'
   const reasonRule = 'reason must be text of 1 to 500 characters without control characters'
   const rows: readonly (readonly [string, unknown, number, string])[] = [
     ...[0, -1, 1.5, '100', null, 2 ** 53].map(

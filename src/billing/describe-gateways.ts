@@ -1,5 +1,5 @@
-import { QuittanceError } from '../kernel/errors.ts'
 import { capabilitiesOf } from '../gateways/capabilities.ts'
+import { requireGateway } from '../gateways/require.ts'
 import { addressesOf } from './payments.ts'
 import type { Runtime } from './runtime.ts'
 import type { GatewayDescription } from './types.ts'
@@ -29,12 +29,6 @@ export function describeGateways(runtime: Runtime): Readonly<Record<string, Gate
 
 /** Follows the configured path and origin; aliases lead to the canonical name. */
 export function webhookUrl({ settings }: Runtime, gateway: string): string {
-  const name = settings.gateways.find(gateway)?.gateway.name
-  if (name === undefined) {
-    throw new QuittanceError(
-      'gateway_unknown',
-      `gateway ${JSON.stringify(gateway)} is not registered`,
-    )
-  }
+  const { name } = requireGateway(settings.gateways, gateway).gateway
   return addressesOf(settings).callbackUrl(name)
 }

@@ -1,16 +1,12 @@
 import type { NewPayment } from '../database/payments.ts'
 import type { RegisteredGateway, Registry } from '../gateways/registry.ts'
+import { requireGateway } from '../gateways/require.ts'
 import { minutes } from '../kernel/duration.ts'
-import { fieldError, QuittanceError } from '../kernel/errors.ts'
+import { fieldError } from '../kernel/errors.ts'
 import type { CheckoutState } from '../payments/payment.ts'
 import type { PaymentInput } from './payment-input.ts'
-import {
-  checkoutLifetime,
-  ownCheckoutUrl,
-  planCheckout,
-  type Addresses,
-  type CheckoutPlan,
-} from './plan-checkout.ts'
+import { checkoutLifetime, ownCheckoutUrl, type Addresses } from './checkout-request.ts'
+import { planCheckout, type CheckoutPlan } from './plan-checkout.ts'
 
 export interface PaymentCreation {
   readonly gateways: Registry
@@ -45,7 +41,7 @@ const firstState = {
  * anything is sent: a crash loses no payment. Errors: those of `createPayment` that need no database.
  */
 export function draftPayment(creation: PaymentCreation, input: PaymentInput): DraftedPayment {
-  const found = findGateway(creation, input)
+  const found = requireGateway(creation.gateways, input.gateway)
   const { gateway } = found
   const now = creation.now()
   const plain = plainOf(creation, input, found)
@@ -65,13 +61,6 @@ export function draftPayment(creation: PaymentCreation, input: PaymentInput): Dr
   const asRow = { ...draft, handedAt: now, pollError: null, createdAt: now, updatedAt: now }
   const checkoutUrl = plan === 'here' ? ownCheckoutUrl(gateway, asRow, creation.addresses) : null
   return { draft: { ...draft, checkoutUrl }, plan, found }
-}
-
-function findGateway(creation: PaymentCreation, { gateway }: PaymentInput) {
-  const found = creation.gateways.find(gateway)
-  if (found !== undefined) return found
-  const text = `gateway ${JSON.stringify(gateway)} is not registered`
-  throw new QuittanceError('gateway_unknown', text)
 }
 
 function plainOf(

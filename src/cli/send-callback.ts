@@ -2,8 +2,8 @@ import { readSettings } from '../billing/settings.ts'
 import type { BillingCore } from '../billing/types.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
+import { requireConfigured, requireGateway } from '../gateways/require.ts'
 import {
-  requireConfigured,
   scenarioOf,
   signCallback,
   signerOf,
@@ -15,7 +15,6 @@ import { newUuid } from '../kernel/ids.ts'
 import type { SendOptions } from './commands/send.ts'
 import { describeError, rootOf } from './describe-error.ts'
 import type { Settings } from './env.ts'
-import { knownGateway } from './gateway-query.ts'
 import { withCore } from './open-core.ts'
 import { requireConsent, sendTarget } from './send-target.ts'
 
@@ -34,19 +33,23 @@ export interface SentCallback {
 
 export function listScenarios(nameOrAlias: string): Promise<Readonly<Record<string, string>>> {
   return withCore(
-    (core, settings) => {
-      const { gateway } = registeredGateway(core, settings, nameOrAlias)
+    (_core, settings) => {
+      const { gateway } = registeredGateway(settings, nameOrAlias)
       return Promise.resolve(signerOf(gateway).scenarios)
     },
     { start: false },
   )
 }
 
+function registeredGateway({ options }: Settings, nameOrAlias: string): RegisteredGateway {
+  return requireGateway(readSettings(options).gateways, nameOrAlias)
+}
+
 /** Signs a callback as the provider would and posts it where the provider would. */
 export function sendCallback(nameOrAlias: string, options: SendOptions): Promise<SentCallback> {
   return withCore(async (core, settings) => {
     requireConsent(settings.options.production, options.yes === true)
-    const registered = registeredGateway(core, settings, nameOrAlias)
+    const registered = registeredGateway(settings, nameOrAlias)
     const { gateway } = registered
     const scenario = scenarioOf(gateway, options.scenario)
     requireConfigured(registered)
@@ -58,17 +61,6 @@ export function sendCallback(nameOrAlias: string, options: SendOptions): Promise
     const answer = await post(url, callback)
     return { url, scenario, payment_id: payment.id, ...answer }
   })
-}
-
-function registeredGateway(
-  core: BillingCore,
-  { options }: Settings,
-  nameOrAlias: string,
-): RegisteredGateway {
-  const name = knownGateway(core, nameOrAlias)
-  const registered = readSettings(options).gateways.find(name)
-  if (registered !== undefined) return registered
-  throw new QuittanceError('gateway_unknown', `there is no gateway ${JSON.stringify(nameOrAlias)}`)
 }
 
 /** What the callback states: the stored payment, with the amount and currency asked for. */

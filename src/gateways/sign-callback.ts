@@ -1,7 +1,7 @@
 import { QuittanceError } from '../kernel/errors.ts'
-import { neededCredentials } from './credentials.ts'
 import type { Gateway, SignedCallback, Signer, SignInput } from './gateway.ts'
 import type { RegisteredGateway } from './registry.ts'
+import { requireConfigured } from './require.ts'
 
 /** What a test callback states of its payment; what is left out is not known. */
 export type SignedPayment = Pick<SignInput['payment'], 'id' | 'amount' | 'currency'> &
@@ -26,16 +26,6 @@ export function scenarioOf(gateway: Gateway, name?: string): string {
     'usage',
     `${gateway.name} has no scenario ${JSON.stringify(scenario)}; it has ${known.join(', ')}`,
     { fix: `Use one of the scenarios; \`quittance send ${gateway.name} --list\` explains them.` },
-  )
-}
-
-/** Error: `gateway_not_configured`. */
-export function requireConfigured({ gateway, credentials }: RegisteredGateway): void {
-  if (credentials.configured) return
-  const needed = neededCredentials(gateway, (name, variable) => `${name} (${variable})`)
-  throw new QuittanceError(
-    'gateway_not_configured',
-    `${gateway.name} is not configured: it needs ${needed.join(', ')}`,
   )
 }
 

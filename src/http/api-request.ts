@@ -1,8 +1,9 @@
 import type { Context } from 'hono'
 import type { ZodType } from 'zod'
+import { knownGateway } from '../billing/known-gateway.ts'
 import type { BillingCore } from '../billing/types.ts'
 import { parseJson } from '../gateways/body/parse-json.ts'
-import { assertNever, QuittanceError } from '../kernel/errors.ts'
+import { assertNever } from '../kernel/errors.ts'
 import { refuse } from './api-errors.ts'
 import { check, emptyBody, readQuery } from './api-input.ts'
 import { readBody } from './read-body.ts'
@@ -25,11 +26,7 @@ export function canonical<T extends { readonly gateway?: string | undefined }>(
 ) {
   const { gateway, ...rest } = query
   if (gateway === undefined) return defined(rest)
-  const name = core.gatewayName(gateway)
-  if (name === undefined) {
-    throw new QuittanceError('gateway_unknown', `there is no gateway ${JSON.stringify(gateway)}`)
-  }
-  return defined({ ...rest, gateway: name })
+  return defined({ ...rest, gateway: knownGateway(core, gateway) })
 }
 
 type Defined<T> = {

@@ -1,13 +1,14 @@
 import { findPaymentMethod, findPaymentMethodToken } from '../database/payment-methods.ts'
 import { findPayment } from '../database/payments.ts'
 import type { ChargeReply } from '../gateways/operations.ts'
+import { requireOperation } from '../gateways/require.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { secret, type Secret } from '../kernel/secret.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import { tokenContext } from '../outcomes/apply-payment-method.ts'
 import { applyReport } from '../processing/apply-report.ts'
-import { checkoutRequest } from '../checkout/plan-checkout.ts'
+import { checkoutRequest } from '../checkout/checkout-request.ts'
 import { recordFailure, takeAnswer } from './open-checkout.ts'
 import { askProvider, gatewayOf, type Operating } from './operating.ts'
 
@@ -43,11 +44,11 @@ async function request(
   operating: Operating,
 ): Promise<ChargeReply> {
   const found = gatewayOf(payment, operating)
-  const { chargeSavedCard: charge } = found.gateway
+  const charge = requireOperation(found, 'chargeSavedCard')
   const { db } = operating.processing.database
   const id = payment.paymentMethodId
   const method = id === null ? undefined : await findPaymentMethod(db, id)
-  if (charge === undefined || method?.status !== 'attached') {
+  if (method?.status !== 'attached') {
     throw new QuittanceError('payment_method_unusable', 'the saved card has been removed')
   }
   const token = await tokenOf(method, operating)

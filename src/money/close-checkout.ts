@@ -1,6 +1,6 @@
 import type { PollRequest } from '../gateways/operations.ts'
 import type { Payment } from '../payments/payment.ts'
-import { lackingCredential } from '../checkout/plan-checkout.ts'
+import { lackingCredential } from '../gateways/require.ts'
 import { askProvider, gatewayOf, isRefusal, type Operating } from './operating.ts'
 
 /** What the provider is asked about, whatever it is asked. */

@@ -4,7 +4,7 @@ import type { CheckoutOperation, OpenedCheckout } from '../gateways/operations.t
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
-import { checkoutRequest } from '../checkout/plan-checkout.ts'
+import { checkoutRequest } from '../checkout/checkout-request.ts'
 import { askProvider, failureText, gatewayOf, isRefusal, type Operating } from './operating.ts'
 
 /**

@@ -1,10 +1,11 @@
 import type { OperationContext } from '../gateways/operations.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
+import { requireGateway } from '../gateways/require.ts'
 import type { Duration } from '../kernel/duration.ts'
 import { isQuittanceError, QuittanceError, type ErrorCode } from '../kernel/errors.ts'
 import { within } from '../kernel/within.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { Addresses } from '../checkout/plan-checkout.ts'
+import type { Addresses } from '../checkout/checkout-request.ts'
 import type { Processing } from '../processing/context.ts'
 
 /** What a provider is asked with, whatever it is asked. */
@@ -27,9 +28,7 @@ export interface Operating extends Asking {
 
 /** The gateway of a payment. Error: `gateway_unknown`. */
 export function gatewayOf({ gateway }: Payment, { processing }: Operating): RegisteredGateway {
-  const found = processing.gateways.find(gateway)
-  if (found !== undefined) return found
-  throw new QuittanceError('gateway_unknown', `this process has not registered gateway ${gateway}`)
+  return requireGateway(processing.gateways, gateway)
 }
 
 /** Asks a provider, for a limited time; no transaction is open. Error: `provider_unreachable`. */

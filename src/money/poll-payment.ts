@@ -9,7 +9,7 @@ import type { Outcome, OutcomeResult } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Applied } from '../outcomes/applied.ts'
 import { applyReport } from '../processing/apply-report.ts'
-import { requireOperation } from '../checkout/plan-checkout.ts'
+import { requireOperation } from '../gateways/require.ts'
 import { requestAbout } from './close-checkout.ts'
 import { bindCheckout } from './open-checkout.ts'
 import { askProvider, failureText, gatewayOf, type Operating } from './operating.ts'
@@ -89,8 +89,7 @@ async function pollCharge(payment: Payment, operating: Operating): Promise<PollR
 
 async function askAfter(payment: Payment, operating: Operating): Promise<PollReply> {
   const found = gatewayOf(payment, operating)
-  const { poll } = found.gateway
-  if (poll === undefined) throw new Error(`gateway ${payment.gateway} cannot be asked`)
+  const poll = requireOperation(found, 'poll')
   return askProvider(found, operating, (context) => poll(requestAbout(payment), context))
 }
 

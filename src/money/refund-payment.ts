@@ -4,7 +4,7 @@ import type { RefundReply } from '../gateways/operations.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
-import { requireOperation } from '../checkout/plan-checkout.ts'
+import { requireOperation } from '../gateways/require.ts'
 import { beginRefund, type BegunRefund, type WantedRefund } from './begin-refund.ts'
 import { askProvider, failureText, gatewayOf, isRefusal, type Operating } from './operating.ts'
 import { requireCharge } from './poll-payment.ts'
@@ -26,8 +26,7 @@ export async function refundPayment(
 ): Promise<Payment> {
   const { id, amount, reason = null } = readRefundInput(input)
   const charge = await requireCharge(paymentId, operating)
-  const found = gatewayOf(charge, operating)
-  requireOperation(found, 'refund')
+  requireOperation(gatewayOf(charge, operating), 'refund')
   const token = operating.processing.newId()
   const wanted: WantedRefund = { id: id ?? token, amount, reason, token }
   const begun = await insist(
@@ -66,8 +65,7 @@ function request(
   operating: Operating,
 ): Promise<RefundReply> {
   const found = gatewayOf(charge, operating)
-  const { refund: ask } = found.gateway
-  if (ask === undefined) throw new Error(`gateway ${charge.gateway} cannot refund`)
+  const ask = requireOperation(found, 'refund')
   const reason = refund.description
   return askProvider(found, operating, (context) =>
     ask({ payment: charge, refund, isWhole, reason }, context),

@@ -3,6 +3,7 @@ import type { Payload } from '../gateways/body/payload.ts'
 import { readStored } from '../gateways/body/read-stored.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import type { Registry } from '../gateways/registry.ts'
+import { requireGateway } from '../gateways/require.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import { QuittanceError } from '../kernel/errors.ts'
@@ -31,13 +32,7 @@ export async function interpretCall(
   context: InterpretationContext,
 ): Promise<readonly Outcome[]> {
   const { gateways, log } = context
-  const found = gateways.find(call.gateway)
-  if (found === undefined) {
-    throw new QuittanceError(
-      'gateway_unknown',
-      `call ${call.id} is of gateway ${call.gateway}, which this process has not registered`,
-    )
-  }
+  const found = requireGateway(gateways, call.gateway)
   const payload = payloadOf(call, found.gateway, context)
   if (payload === undefined) return [ignored('unreadable_payload', 'encrypted')]
   if (payload.kind === 'unreadable') return [ignored('unreadable_payload', payload.reason)]

@@ -1,8 +1,8 @@
 import type { BillingOptions } from '../billing/options.ts'
 import { readSettings, type Settings } from '../billing/settings.ts'
+import { requireGateway } from '../gateways/require.ts'
 import { signCallback, scenarioOf, type SignedPayment } from '../gateways/sign-callback.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { QuittanceError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 
 /** What a callback shall state. */
@@ -39,14 +39,7 @@ export function requestOf(
   nameOrAlias: string,
   { payment, scenario, signedAt }: CallbackStatement,
 ): Request {
-  const registered = gateways.find(nameOrAlias)
-  if (registered === undefined) {
-    const known = gateways.list().map(({ gateway }) => gateway.name)
-    throw new QuittanceError(
-      'gateway_unknown',
-      `there is no gateway ${JSON.stringify(nameOrAlias)}; there are ${known.join(', ')}`,
-    )
-  }
+  const registered = requireGateway(gateways, nameOrAlias)
   const { gateway } = registered
   const { headers, body } = signCallback(registered, {
     payment,

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { OperationContext, PastEvent } from '../gateways/operations.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
-import { hours, minutes } from '../kernel/duration.ts'
+import { requireGateway, requireOperation } from '../gateways/require.ts'
+import { hours, minutes, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { newCall, type Intake } from '../intake/receive.ts'
 import type { Operating } from '../money/operating.ts'
-import { lackingCredential } from '../checkout/plan-checkout.ts'
 
 /** Whose events are listed, and since when. */
 export interface BackfillOptions {
@@ -36,11 +36,10 @@ export async function backfill(
   operating: Operating,
   intake: Intake,
 ): Promise<BackfillResult> {
-  const found = requireBackfill(gateway, operating)
-  const { backfill: source } = found.gateway
-  if (source === undefined) throw new Error('checked above')
+  const found = requireGateway(operating.processing.gateways, gateway)
+  const source = requireOperation(found, 'backfill')
   const now = operating.now()
-  requireKept(since, now, found)
+  requireKept(since, now, { title: found.gateway.title, keptFor: source.keptFor })
   const known = await knownEvents(found, since, operating)
   const context: OperationContext = {
     credentials: found.credentials,
@@ -72,33 +71,15 @@ export async function backfill(
 /** A time that is as old as can be when it is written down is a little older when it gets here. */
 const allowance = minutes(10)
 
-function requireKept(since: Date, now: Date, { gateway }: RegisteredGateway): void {
-  const oldest = new Date(now.getTime() - (gateway.backfill?.keptFor ?? 0))
+function requireKept(
+  since: Date,
+  now: Date,
+  { title, keptFor }: { readonly title: string; readonly keptFor: Duration },
+): void {
+  const oldest = new Date(now.getTime() - keptFor)
   if (since.getTime() >= oldest.getTime() - allowance) return
-  const text = `${gateway.title} lists events since ${oldest.toISOString()} only`
+  const text = `${title} lists events since ${oldest.toISOString()} only`
   throw new QuittanceError('backfill_too_old', text)
-}
-
-function requireBackfill(name: string, { processing }: Operating): RegisteredGateway {
-  const found = processing.gateways.find(name)
-  if (found === undefined) {
-    const text = `there is no gateway ${JSON.stringify(name)}`
-    throw new QuittanceError('gateway_unknown', text)
-  }
-  if (found.gateway.backfill === undefined) {
-    const text = `${found.gateway.title} does not list the events of the past`
-    throw new QuittanceError('operation_unsupported', text)
-  }
-  const lacking = lackingCredential(found)
-  if (found.credentials.configured && lacking === undefined) return found
-  const { name: canonical } = found.gateway
-  // Without the rest, what is stored could not be processed.
-  const text =
-    lacking === undefined
-      ? `gateway ${canonical} is not configured`
-      : `gateway ${canonical} cannot be asked for its events without ${lacking}`
-  const fix = lacking === undefined ? {} : { fix: `Set ${lacking}.` }
-  throw new QuittanceError('gateway_not_configured', text, fix)
 }
 
 const mostRows = 500

@@ -4,14 +4,14 @@ import type { RegisteredGateway } from '../gateways/registry.ts'
 import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { isPassing } from '../database/failure.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { lackingCredential } from '../checkout/plan-checkout.ts'
+import { lackingCredential, requireGateway, requireOperation } from '../gateways/require.ts'
 import type { Operating } from '../money/operating.ts'
 import { isProviderDown, pollPayment } from '../money/poll-payment.ts'
 import { repairEvents } from './repair-events.ts'
 
 /** Which payments are asked after, and who watches. */
 export interface ReconcileOptions {
-  /** Only payments of this gateway. */
+  /** Only payments of this gateway, by name or alias. */
   readonly gateway?: string | undefined
   readonly onProgress?: ((done: number, total: number) => void) | undefined
   /** Payments are taken for so long; all that were due when it began if left out. */
@@ -45,13 +45,15 @@ const scheduledFor = seconds(50)
 /**
  * Asks the providers once after every payment that is due when the run begins, each in transactions
  * of its own, and brings up the events that were never dispatched. A run that is killed has lost
- * nothing: what it had taken is due again after a few minutes.
+ * nothing: what it had taken is due again after a few minutes. Errors, for a gateway that is named:
+ * `gateway_unknown`, `operation_unsupported`, `gateway_not_configured`.
  */
 export async function reconcile(
   operating: Operating,
   options: ReconcileOptions = {},
 ): Promise<ReconcileResult> {
-  const polling = pollDue(operating, options)
+  const asked = askedGateways(operating, options.gateway)
+  const polling = pollDue(asked, operating, options)
   const repairing = repairEvents(operating)
   // Nothing goes on unattended where one of them fails.
   await Promise.allSettled([polling, repairing])
@@ -59,15 +61,16 @@ export async function reconcile(
 }
 
 async function pollDue(
+  asked: readonly RegisteredGateway[],
   operating: Operating,
   options: ReconcileOptions,
 ): Promise<Omit<ReconcileResult, 'repaired'>> {
-  const { processing } = operating
-  const { db } = processing.database
+  const { db } = operating.processing.database
   const tally = { polled: 0, changed: 0, failed: 0, unreachable: new Set<string>() }
   const dueAt = await readDueTime(db)
   const due = options.onProgress ? await countDuePayments(db, dueAt) : []
-  const total = due.reduce((sum, one) => (isWanted(one.gateway, options) ? sum + one.due : sum), 0)
+  const names = new Set(asked.map(({ gateway }) => gateway.name))
+  const total = due.reduce((sum, one) => (names.has(one.gateway) ? sum + one.due : sum), 0)
   const run: Run = {
     operating,
     options,
@@ -78,14 +81,14 @@ async function pollDue(
       options.onProgress?.(done, Math.max(total, done))
     },
   }
-  const askable = processing.gateways.list().filter((found) => isAskable(found, options))
-  await allOf(askable.map((found) => reconcileGateway(found, run)))
+  await allOf(asked.map((found) => reconcileGateway(found, run)))
   return { ...tally, unreachable: [...tally.unreachable].toSorted() }
 }
 
 /** A scheduled run. Rejects where a provider was out of reach: such a run is not a done one. */
 export async function reconcileDue(operating: Operating, signal: AbortSignal): Promise<void> {
-  const { unreachable } = await pollDue(operating, { signal, lasts: scheduledFor })
+  const asked = askedGateways(operating)
+  const { unreachable } = await pollDue(asked, operating, { signal, lasts: scheduledFor })
   signal.throwIfAborted()
   if (unreachable.length === 0) return
   const text = `out of reach: ${unreachable.join(', ')}; their payments are due again`
@@ -105,14 +108,20 @@ interface Run {
   onDone(): void
 }
 
-function isWanted(gateway: string, options: ReconcileOptions): boolean {
-  return options.gateway === undefined || options.gateway === gateway
+/** One that is named must be there to be asked: else it would look as if all were well. */
+function askedGateways(
+  { processing: { gateways } }: Operating,
+  only?: string,
+): readonly RegisteredGateway[] {
+  if (only === undefined) return gateways.list().filter(isAskable)
+  const found = requireGateway(gateways, only)
+  requireOperation(found, 'poll')
+  return [found]
 }
 
-function isAskable(found: RegisteredGateway, options: ReconcileOptions): boolean {
+function isAskable(found: RegisteredGateway): boolean {
   const { gateway, credentials } = found
-  if (!isWanted(gateway.name, options) || gateway.poll === undefined) return false
-  return credentials.configured && lackingCredential(found) === undefined
+  return gateway.poll !== undefined && credentials.configured && !lackingCredential(found)
 }
 
 async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promise<void> {

@@ -1,10 +1,11 @@
 import type { RegisteredEndpoint, Registration } from '../gateways/operations.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
+import { requireGateway, requireOperation } from '../gateways/require.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { isLocalHost } from '../kernel/local-host.ts'
 import { askProvider, type Asking } from '../money/operating.ts'
-import { lackingCredential, type Addresses } from '../checkout/plan-checkout.ts'
+import type { Addresses } from '../checkout/checkout-request.ts'
 
 /** What registering is done with: no database. */
 export interface Registering extends Asking {
@@ -197,19 +198,6 @@ function requireRegistration(
   name: string,
   { processing }: Registering,
 ): { readonly found: RegisteredGateway; readonly registration: Registration } {
-  const found = processing.gateways.find(name)
-  if (found === undefined) {
-    const text = `there is no gateway ${JSON.stringify(name)}`
-    throw new QuittanceError('gateway_unknown', text)
-  }
-  const { registration, title } = found.gateway
-  if (registration === undefined) {
-    const text = `${title} needs no registration: each request names the callback URL`
-    throw new QuittanceError('operation_unsupported', text)
-  }
-  // The signing secret is what registering brings: only the key for the API must be there.
-  const lacking = lackingCredential(found)
-  if (lacking === undefined) return { found, registration }
-  const text = `webhooks of ${title} cannot be registered without ${lacking}`
-  throw new QuittanceError('gateway_not_configured', text, { fix: `Set ${lacking}.` })
+  const found = requireGateway(processing.gateways, name)
+  return { found, registration: requireOperation(found, 'registration') }
 }

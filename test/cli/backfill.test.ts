@@ -96,13 +96,13 @@ onPostgres((engine) => {
       [['--gateway', 'stripe', '--since', 'yesterday'], /^2 .*such as 90m, 24h or 7d/],
       [['--gateway', 'stripe', '--since', '40d'], /^1 .*since \d{4}-.* — Give a later --since/],
       [['--gateway', 'fake', '--since', '2h'], /^1 .* — Use another gateway/],
-      [['--gateway', 'nowhere', '--since', '2h'], /^1 .*no gateway "nowhere"/],
+      [['--gateway', 'nowhere', '--since', '2h'], /^1 .*gateway "nowhere" is not registered/],
     ] as const
     for (const [args, pattern] of rows) assert.match(await failure(args), pattern)
     const args = ['--gateway', 'stripe', '--since', '2h']
     assert.match(await failure(args, { STRIPE_SECRET_KEY: '' }), /^1 .* — Set STRIPE_SECRET_KEY\.$/)
     const unsigned = await failure(args, { STRIPE_SIGNING_SECRET: '' })
-    assert.match(unsigned, /^1 .*stripe is not configured — Set the credentials/)
+    assert.match(unsigned, /^1 .*stripe is not configured: it needs .* — Set the credentials/)
     provider.misbehave('events', 'refuse')
     assert.match(await failure(args), /^1 .* — Check the API credentials/)
   })
@@ -112,7 +112,7 @@ onPostgres((engine) => {
     for (const missing of ['STRIPE_SECRET_KEY', 'STRIPE_SIGNING_SECRET']) {
       const { code, stderr } = await run(args, { [missing]: '' })
       assert.equal(code, 1)
-      assert.match(stderr.join('\n'), /, or give --no-checkout if it begins elsewhere\.$/)
+      assert.match(stderr.join('\n'), /--no-checkout\) if it begins elsewhere\.$/)
     }
   })
 

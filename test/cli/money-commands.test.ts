@@ -288,9 +288,9 @@ onPostgres((engine) => {
       const own = parsed(await money.run('reconcile', '--gateway', 'scripted', '--json'))
       assert.equal(own['changed'], 1)
       const rows = [
-        ['stating', /stating cannot tell the status/],
+        ['stating', /Stating gateway cannot say how a payment stands/],
         ['stripe', /stripe is not configured/],
-        ['nowhere', /no gateway "nowhere"/],
+        ['nowhere', /gateway "nowhere" is not registered; there are /],
       ] as const
       for (const [gateway, pattern] of rows) {
         assert.match(failure(await money.run('reconcile', '--gateway', gateway)), pattern)

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import type { BillingCore, ReconcileResult } from '../../billing/types.ts'
-import { QuittanceError } from '../../kernel/errors.ts'
+import type { ReconcileResult } from '../../billing/types.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { print, printJson } from '../output.ts'
 
@@ -25,31 +24,15 @@ async function reconcile(_options: unknown, command: Command): Promise<void> {
   const { gateway, json } = command.optsWithGlobals<ReconcileOptions>()
   const { withCore } = await import('../open-core.ts')
   const { withProgress } = await import('../progress.ts')
-  const result = await withCore(async (core) => {
-    const only = gateway === undefined ? {} : { gateway: await askable(core, gateway) }
-    return withProgress('asked about', (onProgress) => core.reconcile({ ...only, onProgress }))
-  })
+  const result = await withCore((core) =>
+    withProgress('asked about', (onProgress) => core.reconcile({ gateway, onProgress })),
+  )
   if (json === true) printJson(result)
   else print(summary(result))
   const trouble = troubleIn(result)
   if (trouble === undefined) return
   process.exitCode = 1
   process.stderr.write(`quittance: ${trouble}\n`)
-}
-
-/** A gateway that nobody can ask would look as if all were well. */
-async function askable(core: BillingCore, nameOrAlias: string): Promise<string> {
-  const { knownGateway } = await import('../gateway-query.ts')
-  const name = knownGateway(core, nameOrAlias)
-  const described = core.gateways()[name]
-  if (described?.capabilities.poll !== true) {
-    const text = `gateway ${name} cannot tell the status of a payment`
-    throw new QuittanceError('operation_unsupported', text)
-  }
-  if (!described.configured) {
-    throw new QuittanceError('gateway_not_configured', `gateway ${name} is not configured`)
-  }
-  return name
 }
 
 function summary({ polled, changed, failed, repaired }: ReconcileResult): string {

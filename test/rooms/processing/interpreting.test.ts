@@ -38,11 +38,7 @@ onPostgres(() => {
     const leased = await call(room, [], { gateway: 'gone' })
     assert.equal(await room.processOne(leased), 'failed')
     const { exception, attempts, payment_id, needs_review } = await callRow(room, leased)
-    assert.ok(
-      exception?.startsWith(
-        `QuittanceError: call ${leased.id} is of gateway gone, which this process has not registered`,
-      ),
-    )
+    assert.match(exception ?? '', /^QuittanceError: gateway "gone" is not registered; there /)
     assert.deepEqual([attempts, payment_id, needs_review], [1, null, false])
   })
 

@@ -1,0 +1,12 @@
+import { unknownGateway } from '../gateways/require.ts'
+import type { BillingCore } from './types.ts'
+
+/** Rows carry the canonical name; whoever asks may use an alias. Error: `gateway_unknown`. */
+export function knownGateway(
+  core: Pick<BillingCore, 'gatewayName' | 'gateways'>,
+  nameOrAlias: string,
+): string {
+  const name = core.gatewayName(nameOrAlias)
+  if (name !== undefined) return name
+  throw unknownGateway(nameOrAlias, Object.keys(core.gateways()))
+}

@@ -131,9 +131,13 @@ interface Recorded {
   readonly refund: Payment
 }
 
-/** What a person should look at. A refund that was told of, and did not go back after all, is one. */
+/**
+ * What a person should look at: more went back than was charged; money went back for what nobody is
+ * known to have paid; or it came back after its event.
+ */
 function flagOf({ charge, rows, row, refund }: Recorded): string | undefined {
   if (isOver(charge, rows, refund)) return 'over_refund'
+  if (refund.status === 'paid' && charge.status !== 'paid') return 'refund_of_unpaid'
   const wasPaid = row.claimed || row.refund.status === 'paid'
   return refund.status === 'failed' && wasPaid ? 'refund_returned' : undefined
 }

@@ -6,7 +6,7 @@ import { decideRefund } from './refund-transition.ts'
 /** From the row's status (down) to the reported one; `review`: ignored, and a person looks. */
 const table: Readonly<Record<PaymentStatus, Readonly<Record<PaymentStatus, string>>>> = {
   pending: { pending: 'confirm', paid: 'move', failed: 'move', canceled: 'move' },
-  paid: { pending: 'ignore', paid: 'confirm', failed: 'move', canceled: 'ignore' },
+  paid: { pending: 'ignore', paid: 'confirm', failed: 'move', canceled: 'review' },
   failed: { pending: 'ignore', paid: 'review', failed: 'confirm', canceled: 'ignore' },
   canceled: { pending: 'ignore', paid: 'review', failed: 'ignore', canceled: 'confirm' },
 }

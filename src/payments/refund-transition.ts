@@ -6,6 +6,7 @@ export function decideRefund(from: PaymentStatus, to: PaymentStatus): Decision {
   if (from === to) return { kind: 'confirm' }
   if (from === 'pending') return { kind: 'move' }
   if (from === 'paid' && to === 'failed') return { kind: 'move' }
-  // Late news changes nothing; but if money is reported as gone back after all, a person must look.
-  return { kind: 'ignore', reason: 'already_settled', review: to === 'paid' }
+  // Late news changes nothing; but whether money went back after all, or did not, is for a person.
+  const review = to === 'paid' || (from === 'paid' && to === 'canceled')
+  return { kind: 'ignore', reason: 'already_settled', review }
 }

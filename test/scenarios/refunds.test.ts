@@ -322,12 +322,47 @@ forEachDatabase((engine) => {
 
   test('a refund before its charge is paid leaves the charge alone; the payment settles it once', async () => {
     const payment = await stated.create()
-    await stated.say(refund(payment, 're_early'))
+    const early = await stated.say(refund(payment, 're_early'))
     assert.equal((await stated.details(payment)).status, 'pending')
+    assert.deepEqual(early.outcome, [
+      { result: 'applied', type: 'refund:paid', detail: 'refund_of_unpaid' },
+    ])
+    assert.equal(early.needsReview, true)
     await stated.say(paid(payment))
+    await stated.core.calls.replay(early.id)
+    await settled(stated.core)
+    const replayed = await stated.core.calls.get(early.id)
+    assert.deepEqual(replayed?.outcome, [{ result: 'duplicate', type: 'refund:paid' }])
+    assert.equal(replayed?.needsReview, false, 'it fits now')
     await stated.say(paid(payment))
     assert.equal((await stated.details(payment)).status, 'paid')
     assert.deepEqual(await stated.events(payment), ['PaymentRefunded', 'PaymentSucceeded'])
+  })
+
+  for (const status of ['failed', 'canceled'] as const) {
+    test(`money that goes back for what has ${status} fires its event, and a person looks`, async () => {
+      const payment = await stated.create()
+      await stated.say({ type: 'payment', payment: { id: payment.id }, status })
+      const pending = await stated.say(refund(payment, `re_of_${status}`, { status: 'pending' }))
+      assert.equal(pending.needsReview, false, 'nothing has gone back')
+      for (const result of ['applied', 'duplicate']) {
+        const call = await stated.say(refund(payment, `re_of_${status}`))
+        assert.deepEqual(
+          [call.needsReview, call.outcome],
+          [true, [{ result, type: 'refund:paid', detail: 'refund_of_unpaid' }]],
+        )
+      }
+      assert.deepEqual(await stated.refunds(payment), ['paid 1000'])
+      assert.equal((await stated.details(payment)).status, status)
+    })
+  }
+
+  test('a refund that is told as canceled after it was paid changes nothing, and a person looks', async () => {
+    const payment = await stated.createPaid()
+    await stated.say(refund(payment, 're_contradicted'))
+    const call = await stated.say(refund(payment, 're_contradicted', { status: 'canceled' }))
+    assert.deepEqual([stated.resultsOf(call), call.needsReview], [['already_settled'], true])
+    assert.deepEqual(await stated.refunds(payment), ['paid 1000'])
   })
 
   for (const [what, reference, input] of [

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { paymentDedupKey, paymentEventType } from '../events/dedup-key.ts'
-import { assertNever } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Decision } from '../payments/transition.ts'
@@ -58,7 +57,7 @@ async function applyTurn(
   newId: NewId,
 ): Promise<ReadonlyMap<PaymentEntry, Moved>> {
   const decisions = await decideOutcomes(db, targets)
-  const moving = targets.filter((target) => decisions.get(target)?.kind === 'move')
+  const moving = [...decisions].flatMap(([target, { kind }]) => (kind === 'move' ? [target] : []))
   const moved = await movePayments(db, moving, newId)
   const applied = new Map<PaymentEntry, Moved>()
   for (const [target, decision] of decisions) {
@@ -70,17 +69,10 @@ async function applyTurn(
 }
 
 function toApplied(target: PaymentEntry, decision: Decided, newId: NewId): Applied {
-  switch (decision.kind) {
-    case 'move':
-    case 'confirm':
-      return toClaim(target, newId, { detail: releaseOf(target) })
-    case 'superseded':
-      return toClaim(target, newId, { superseded: true, review: decision.review })
-    case 'ignore':
-      return ignore(target, decision)
-    default:
-      return assertNever(decision)
-  }
+  if (decision.kind === 'ignore') return ignore(target, decision)
+  return decision.kind === 'superseded'
+    ? toClaim(target, newId, { superseded: true, review: decision.review })
+    : toClaim(target, newId, { detail: releaseOf(target) })
 }
 
 /** What a report of blocked money that is let go is found by, should the payment be paid later. */
@@ -112,7 +104,7 @@ async function current(
 
 interface Marks {
   readonly superseded?: boolean
-  readonly review?: boolean
+  readonly review?: boolean | undefined
   readonly detail?: string | undefined
 }
 

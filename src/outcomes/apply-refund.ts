@@ -84,7 +84,10 @@ function underWay(charge: Payment): QuittanceError {
   return new QuittanceError('refund_under_way', text)
 }
 
-function needsReference({ refund }: RefundRow, outcome: RefundOutcome): boolean {
+/** A row that was there, or has just been written. */
+type RecordedRefund = Pick<RefundRow, 'refund' | 'claimed'>
+
+function needsReference({ refund }: RecordedRefund, outcome: RefundOutcome): boolean {
   return refundReferenceOf(outcome) !== null && refund.providerReference === null
 }
 
@@ -113,20 +116,20 @@ async function insertRefund(
     readonly newId: NewId
     readonly outcome: RefundOutcome
   },
-): Promise<RefundRow> {
+): Promise<RecordedRefund> {
   const own = { id: newId(), amount: match.amount, providerReference: match.reference }
   const refund = await insertPayment(db, refundRow(charge, own))
   if (refund === undefined) throw new Error(`a refund of ${charge.id} could not be written`)
   // The callback that tells its end may be lost.
   if (outcome.status === 'pending') await askSoonAfter(db, refund.id)
-  return { refund, claimed: false, underWay: false }
+  return { refund, claimed: false }
 }
 
 interface Recorded {
   readonly charge: Payment
   readonly rows: readonly RefundRow[]
   /** As it was. */
-  readonly row: RefundRow
+  readonly row: RecordedRefund
   /** As it is now. */
   readonly refund: Payment
 }
@@ -145,8 +148,12 @@ function flagOf({ charge, rows, row, refund }: Recorded): string | undefined {
 /** More is going back than was charged: recorded as reported, and shown to a person. */
 function isOver(charge: Payment, rows: readonly RefundRow[], current: Payment): boolean {
   const others = rows.map(({ refund }) => refund).filter(({ id }) => id !== current.id)
-  const standing = [...others, current].filter(({ status }) => /^(?:paid|pending)$/.test(status))
+  const standing = [...others, current].filter(stands)
   return standing.reduce((sum, { amount }) => sum + amount, 0n) > charge.amount
+}
+
+function stands({ status }: Payment): boolean {
+  return status === 'paid' || status === 'pending'
 }
 
 function toApplied(

@@ -8,7 +8,7 @@ import { bindsReferences } from './move-payments.ts'
  * What an outcome does to its payment; `superseded`: nothing any more. It had moved the payment,
  * which has been paid since, and its event is claimed if nobody has claimed it yet.
  */
-export type Decided = Decision | { readonly kind: 'superseded'; readonly review: boolean }
+export type Decided = Decision | { readonly kind: 'superseded'; readonly review?: boolean }
 
 /** The state table, and the two facts that only the database knows. */
 export async function decideOutcomes(
@@ -20,12 +20,10 @@ export async function decideOutcomes(
   )
   const late = targets.filter(isLate)
   for (const target of await movedByTheirCalls(db, late)) {
-    const decision = decisions.get(target)
-    const review = decision?.kind === 'ignore' && decision.review
-    decisions.set(target, { kind: 'superseded', review })
+    decisions.set(target, { ...decideAlone(target), kind: 'superseded' })
   }
-  const paying = targets.filter(
-    (target) => decisions.get(target)?.kind !== 'ignore' && bindsReferences(target),
+  const paying = [...decisions].flatMap(([target, { kind }]) =>
+    kind !== 'ignore' && bindsReferences(target) ? [target] : [],
   )
   for (const target of await withTakenReferences(db, paying)) {
     decisions.set(target, { kind: 'ignore', reason: 'provider_reference_taken', review: true })

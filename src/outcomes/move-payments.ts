@@ -54,8 +54,8 @@ export async function movePayments(
 
 function statedBy(targets: readonly PaymentEntry[], newId: NewId) {
   const outcomes = targets.map(({ entry }) => entry.outcome)
-  const paid = (reference: string | undefined, index: number) =>
-    outcomes[index]?.status === 'paid' ? (reference ?? null) : null
+  const paid = ({ status }: PaymentOutcome, reference: string | undefined) =>
+    status === 'paid' ? (reference ?? null) : null
   return sql`select * from unnest(
     ${targets.map(({ payment }) => payment.id)}::uuid[],
     ${targets.map(({ payment }) => payment.status)}::text[],
@@ -64,9 +64,9 @@ function statedBy(targets: readonly PaymentEntry[], newId: NewId) {
     ${outcomes.map((outcome) => outcome.amount ?? null)}::bigint[],
     ${outcomes.map((outcome) => outcome.currency ?? null)}::text[],
     ${outcomes.map(chargedAsIs)}::boolean[],
-    ${outcomes.map((outcome, index) => paid(outcome.checkoutReference, index))}::text[],
-    ${outcomes.map((outcome, index) => paid(outcome.providerReference, index))}::text[],
-    ${outcomes.map((outcome, index) => paid(begunBy(outcome), index))}::text[],
+    ${outcomes.map((outcome) => paid(outcome, outcome.checkoutReference))}::text[],
+    ${outcomes.map((outcome) => paid(outcome, outcome.providerReference))}::text[],
+    ${outcomes.map((outcome) => paid(outcome, begunBy(outcome)))}::text[],
     ${targets.map(() => newId())}::uuid[],
     ${targets.map(({ entry }) => entry.report.cause)}::text[],
     ${targets.map(({ entry }) => entry.report.callId)}::uuid[]

@@ -1,10 +1,12 @@
+import assert from 'node:assert/strict'
 import type { Kysely } from 'kysely'
 import { findPayment, insertPayment, listTransitions } from '../../../src/database/payments.ts'
 import type { Tables } from '../../../src/database/tables.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
+import { refundRow } from '../../../src/outcomes/refund-row.ts'
 import { applyOutcomes } from '../../../src/outcomes/apply-outcomes.ts'
 import type { Report, Applied, Applying } from '../../../src/outcomes/applied.ts'
-import type { Outcome } from '../../../src/payments/outcome.ts'
+import type { Outcome, PaymentOutcome } from '../../../src/payments/outcome.ts'
 import type { Payment } from '../../../src/payments/payment.ts'
 import { pendingPayment } from '../../support/pending-payment.ts'
 
@@ -31,6 +33,31 @@ export async function charge(
   const written = await insertPayment(db, { ...payment, isHanded: false, firstPollAfter: null })
   if (written === undefined) throw new Error(`${name} is there already`)
   return written
+}
+
+/** A refund of this charge, of 1000 and pending if nothing else is said. */
+export async function refund(
+  db: Kysely<Tables>,
+  name: Name,
+  {
+    of,
+    isHanded = false,
+    ...fields
+  }: Partial<Payment> & { readonly of: Payment; readonly isHanded?: boolean },
+): Promise<Payment> {
+  const own = { id: idOf(name), amount: 1_000n, providerReference: null, isHanded, ...fields }
+  const written = await insertPayment(db, refundRow(of, own))
+  if (written === undefined) throw new Error(`${name} is there already`)
+  return written
+}
+
+/** What a report says of the charge `a`; that it is paid in full, if nothing else is said. */
+export function stated(
+  status: PaymentOutcome['status'],
+  fields: Partial<PaymentOutcome> = {},
+): PaymentOutcome {
+  const money = status === 'paid' ? { amount: 4999n, currency: 'USD' } : {}
+  return { type: 'payment', payment: { id: idOf('a') }, status, ...money, ...fields }
 }
 
 export interface Sources extends Partial<Applying> {
@@ -79,7 +106,8 @@ export function brief(applied: Applied): Brief {
     const { result: _, ...why } = result
     return { ...why, ...shared, ...(awaiting.length > 0 && { awaiting }) }
   }
-  const { claim, type, detail } = applied
+  assert.equal(applied.kind, 'claim')
+  const { claim, type } = applied
   const { subject } = claim
   return {
     type,
@@ -87,13 +115,16 @@ export function brief(applied: Applied): Brief {
     key: claim.dedupKey.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, nameOf),
     about: 'payment' in subject ? standing(subject.payment) : subject.paymentMethod.status,
     ...shared,
-    ...(detail !== undefined && { detail }),
+    ...('detail' in applied && { detail: applied.detail }),
     ...(claim.superseded === true && { superseded: true }),
   }
 }
 
-function standing({ id, status }: Payment): string {
-  return `${nameOf(id)} ${status}`
+/** Name, status and the provider's ids, e.g. `a paid cs_1 pi_1`. */
+export function standing(payment: Payment): string {
+  const { id, status, checkoutReference, providerReference } = payment
+  const known = [checkoutReference, providerReference].filter((reference) => reference !== null)
+  return [nameOf(id), status, ...known].join(' ')
 }
 
 /** The payment as its row says; it is there. */
@@ -110,4 +141,20 @@ export async function historyOf(db: Kysely<Tables>, id: string): Promise<readonl
     ({ from, to, cause, webhookCallId }) =>
       `${from} > ${to} by ${cause}${webhookCallId === null ? '' : ` ${nameOf(webhookCallId)}`}`,
   )
+}
+
+/** The database, and how many statements have gone to it by this way. */
+export function counting(db: Kysely<Tables>): {
+  readonly db: Kysely<Tables>
+  readonly statements: () => number
+} {
+  let sent = 0
+  const counted = db.withPlugin({
+    transformQuery: ({ node }) => {
+      sent += 1
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  return { db: counted, statements: () => sent }
 }

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pendingPayment } from '../../test/support/pending-payment.ts'
+import { refundRow } from './refund-row.ts'
+
+const charge = pendingPayment({
+  gateway: 'x',
+  status: 'paid',
+  merchantAccount: 'ours',
+  live: true,
+  payable: { type: 'order', id: '42' },
+  description: 'Order 42',
+  customer: { id: '7' },
+  metadata: { note: 'theirs' },
+  returnUrl: 'https://shop.test/thanks',
+  checkoutReference: 'cs_1',
+  providerReference: 'pi_1',
+  checkout: 'closed',
+  checkoutUrl: 'https://pay.test/1',
+  operationError: 'no checkout at first',
+  saveCard: true,
+  paymentMethodId: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e02',
+  expiresAt: new Date('2026-11-21T12:00:00Z'),
+})
+const own = {
+  id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e03',
+  amount: 1_000n,
+  providerReference: 're_1',
+}
+
+test('a refund shares what was paid for and by whom with its charge, and nothing of its checkout', () => {
+  const { gateway, merchantAccount, live, currency, payable, description, customer } = charge
+  const shared = { gateway, merchantAccount, live, currency, payable, description, customer }
+  const {
+    handedAt: _,
+    pollError: _error,
+    createdAt,
+    updatedAt,
+    ...row
+  } = {
+    ...charge,
+    ...refundRow(charge, own),
+  }
+  assert.deepEqual([createdAt, updatedAt], [charge.createdAt, charge.updatedAt])
+  assert.deepEqual(row, {
+    ...shared,
+    ...own,
+    type: 'refund',
+    parentId: charge.id,
+    status: 'pending',
+    checkout: 'none',
+    checkoutReference: null,
+    checkoutUrl: null,
+    operationError: null,
+    saveCard: false,
+    paymentMethodId: null,
+    returnUrl: null,
+    expiresAt: null,
+    metadata: null,
+    isHanded: false,
+    firstPollAfter: null,
+  })
+})
+
+test('what is given besides is the refund’s own', () => {
+  const row = refundRow(charge, { ...own, status: 'paid', isHanded: true, metadata: { of: 'own' } })
+  assert.deepEqual([row.status, row.isHanded, row.metadata], ['paid', true, { of: 'own' }])
+})

@@ -20,7 +20,7 @@ const sampleCurrency = 'UAH'
 /** Hosts that mean every address of this machine. */
 const everyAddress = new Set(['0.0.0.0', '::'])
 
-/** The same for a program: one line of JSON. */
+/** The same for programs: one line of JSON. */
 export function announceJson({ core }: OpenService, { url, shownToken }: HttpService): void {
   const callbacks = core.webhookPaths.map((path) => `${core.origin}${path}`)
   const gateways = Object.values(core.gateways()).filter(({ configured }) => configured)
@@ -95,13 +95,13 @@ async function announceSample({ core, settings }: OpenService, http: HttpService
   print()
   print('And this shows it:')
   print()
-  // Double quotes: the shell puts in a configured token.
+  // Double quotes: the shell inserts a configured token.
   print(
     `  curl -H "authorization: Bearer ${http.shownToken ?? ''}" ${http.url}/billing/api/payments/${payment.id}`,
   )
   if (payment.checkoutUrl === null) return
   print()
-  // Made by an earlier run, its URL may carry another port.
+  // If an earlier run made it, its URL may have another port.
   print(`In a browser: ${http.url}${new URL(payment.checkoutUrl).pathname}`)
 }
 

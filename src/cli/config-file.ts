@@ -15,7 +15,7 @@ const listeners = z.custom<unknown>(
   'must be a function, { listener: function }, or a list of these',
 )
 
-/** The shape, so that a misspelt key is named; what the values mean is checked by the core. */
+/** The shape, so that a misspelt key is named; the core checks what the values mean. */
 const schema = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).optional(),
   database: z
@@ -66,7 +66,7 @@ function isListener(value: unknown): boolean {
   return typeof (value as { readonly listener?: unknown }).listener === 'function'
 }
 
-/** The configuration file that the folder has, if any. */
+/** The configuration file of the folder, if any. */
 export function configFileName(folder: string): string | undefined {
   return fileNames.find((candidate) => existsSync(join(folder, candidate)))
 }
@@ -84,7 +84,7 @@ export async function loadConfigFile(folder: string): Promise<ConfigFileOptions>
   throw invalidFile(name, `${place === '' ? '' : `${place}: `}${reason}`)
 }
 
-/** For a key that nobody knows: the ones that stand beside it. */
+/** For an unknown key: the known ones beside it. */
 function allowedKeys({ code, path }: z.core.$ZodIssue): string {
   if (code !== 'unrecognized_keys') return ''
   let place = z.toJSONSchema(schema, { unrepresentable: 'any' })
@@ -108,7 +108,7 @@ async function importDefault(path: string, name: string): Promise<unknown> {
   return loaded.default
 }
 
-/** The file, with the line where Node tells it. */
+/** The file, with the line if Node gives it. */
 function placeOf(error: unknown, name: string): string {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   const [, line] = /quittance\.config\.\w+:(\d+)/.exec(stack) ?? []

@@ -1,6 +1,6 @@
 import type { SignedCallback } from '../gateways/gateway.ts'
 
-/** One line for a shell that posts the callback. */
+/** One shell line that posts the callback. */
 export function curlCommand(url: string, { headers, body }: SignedCallback): string {
   const fields = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
   return ['curl', '-X POST', url, ...fields, `-d ${quoted(body)}`].join(' ')

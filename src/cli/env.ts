@@ -14,7 +14,7 @@ export interface Settings {
   readonly host: string
   readonly port: number
   readonly http: HttpOptions
-  /** Of the management API; unset: off, or in development one made for the run. */
+  /** For the management API; unset: off, or in development one made for the run. */
   readonly apiToken: string | undefined
 }
 
@@ -24,7 +24,7 @@ interface Variable<T> {
   readonly allowed: string
   /** May carry a password or token: never shown. */
   readonly secret?: boolean
-  /** What is wrong with a value, where that says more than the allowed form. */
+  /** What is wrong with a value, if that says more than the allowed form. */
   readonly explain?: (value: string) => QuittanceError | undefined
 }
 
@@ -54,7 +54,7 @@ function variable<T>(schema: z.ZodType<T>, allowed: string, secret = false): Var
   return { schema, allowed, secret }
 }
 
-/** Every variable that is no gateway's; gateways name their own in their descriptors. */
+/** Every variable that belongs to no gateway; gateways name their own in their descriptors. */
 const variables = {
   NODE_ENV: variable(text, 'a text such as production'),
   APP_URL: origin,
@@ -99,15 +99,15 @@ export const variableNames = Object.keys(variables)
 const defaultPort = 3000
 const envFileName = '.env'
 
-/** What was read, also where parts of it are wrong: those count as not set. */
+/** What was read, even if parts of it are wrong: those count as not set. */
 export interface InspectedSettings {
   readonly settings: Settings
   readonly faults: readonly unknown[]
-  /** The variables that `.env` names, where there is one. */
+  /** The variables that `.env` names, if there is one. */
   readonly envFile: readonly string[] | undefined
-  /** The name of the configuration file, where there is one. */
+  /** The name of the configuration file, if there is one. */
   readonly configFile: string | undefined
-  /** The variables exactly as they are set. */
+  /** The variables exactly as set. */
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 
@@ -118,7 +118,7 @@ export async function readSettings(folder: string = process.cwd()): Promise<Sett
   return settings
 }
 
-/** The same for a diagnosis: tells every fault and goes on. */
+/** The same for a diagnosis: reports every fault and continues. */
 export async function inspectSettings(folder: string = process.cwd()): Promise<InspectedSettings> {
   const faults: unknown[] = []
   const envFile = loadEnvFile(join(folder, envFileName), faults)
@@ -208,7 +208,7 @@ function merged(values: Values, config: BillingOptions): BillingOptions {
   }
 }
 
-/** What a file takes from a variable of the environment may be blank, too. */
+/** What a file takes from an environment variable may also be blank. */
 function withoutBlankUrl(database: BillingOptions['database'] = {}): typeof database {
   const { url, ...rest } = database
   return url?.trim() === '' ? rest : database

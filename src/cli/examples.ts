@@ -9,7 +9,7 @@ export const exampleGateway =
 /** A command line without the program’s name, and what it is for. */
 export type Example = readonly [line: string, meaning?: string]
 
-/** Shown at the end of the help, ready to be copied. */
+/** Shown at the end of the help, ready to copy. */
 export function addExamples(command: Command, examples: readonly Example[]): void {
   const shown = examples.map(([line, meaning]) => [`  $ quittance ${line}`, meaning] as const)
   const widest = Math.max(...shown.map(([line]) => line.length))
@@ -20,7 +20,7 @@ export function addExamples(command: Command, examples: readonly Example[]): voi
   command.addHelpText('after', `\n${heading}:\n${lines.join('\n')}`)
 }
 
-/** A long command goes on behind a backslash, before one of its options. */
+/** A long command continues after a backslash, before one of its options. */
 function folded(line: string): readonly string[] {
   if (line.length <= terminalWidth) return [line]
   const at = line.lastIndexOf(' --', terminalWidth - 2)

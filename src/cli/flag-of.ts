@@ -1,6 +1,6 @@
 import { kebabCase } from '../kernel/field-names.ts'
 
-/** Flags that are not called as the field is. */
+/** Flags that have another name than their field. */
 const flags: Readonly<Record<string, string>> = {
   checkout: '--no-checkout',
   paymentMethodId: '--payment-method',

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** A port that nobody listens on: generated URLs need its number before the service listens. */
+/** A free port: generated URLs need its number before the service listens. */
 export function freePort(host: string): Promise<number> {
   return new Promise((found, failed) => {
     const server = createServer()

@@ -6,15 +6,15 @@ import { createLog, type Log } from '../kernel/log.ts'
 
 export interface CommandLog {
   readonly log: Log
-  /** A line for people, in its place among those of the log. */
+  /** A line for people, in order with those of the log. */
   say(line: string): void
-  /** Writes out what still waits, before the process ends; nothing can be logged afterwards. */
+  /** Writes out what still waits before the process ends; nothing can be logged afterwards. */
   flush(): Promise<void>
 }
 
 /** Bytes that may wait for a blocked sink before further lines are dropped. */
 const bufferedBytes = 4 * 1024 * 1024
-/** Nobody may be reading: that must not keep the process. */
+/** Maybe nobody is reading: that must not keep the process alive. */
 const flushLimit = seconds(1)
 
 /** To standard error: readable lines on a terminal, JSON elsewhere. */
@@ -38,7 +38,7 @@ export async function openLog(level: 'info' | 'warn'): Promise<CommandLog> {
       open = false
       const finished = once(sink, 'finish')
       sink.end()
-      // What is left of the limit must not keep the process either.
+      // The rest of the limit must not keep the process alive either.
       const limit = new AbortController()
       await Promise.race([finished, pause(flushLimit, undefined, { signal: limit.signal })])
       limit.abort()

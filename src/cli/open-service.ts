@@ -11,7 +11,7 @@ export interface OpenService {
   readonly commandLog: CommandLog
 }
 
-/** For the commands that stay: opens everything and watches the main thread. */
+/** For the commands that keep running: opens everything and watches the main thread. */
 export async function openService(): Promise<OpenService> {
   const settings = await readSettings()
   const commandLog = await openLog('info')
@@ -21,7 +21,7 @@ export async function openService(): Promise<OpenService> {
     onLost: (error) => void endWithError(error, commandLog),
   })
   await orClose(core, async () => {
-    // An embedded database migrates itself. In production it is a step of its own.
+    // An embedded database migrates itself. In production, migrating is a separate step.
     const { database, production } = settings.options
     if (database?.url !== undefined && !production) await core.migrate()
     await core.start()
@@ -30,7 +30,7 @@ export async function openService(): Promise<OpenService> {
   return { core, settings, commandLog }
 }
 
-/** A step of the start; an open database would keep the process from ending after its failure. */
+/** A step of the start; after a failure, an open database would keep the process alive. */
 export async function orClose<T>(core: BillingCore, step: () => Promise<T>): Promise<T> {
   try {
     return await step()

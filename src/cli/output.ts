@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Coloured only where standard output is a terminal (and NO_COLOR is not set). */
+/** Coloured only if standard output is a terminal (and NO_COLOR is not set). */
 export function styled(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout })
 }
@@ -15,7 +15,7 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, undefined, 2))
 }
 
-/** Foreign text: what could move the cursor or reorder its neighbours is spelled out. */
+/** For foreign text: what could move the cursor or reorder its neighbours is spelled out. */
 export function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) =>
     character === '\n' || character === '\t'
@@ -27,13 +27,13 @@ export function visible(text: string): string {
 /** What every terminal has. */
 export const terminalWidth = 80
 
-/** The narrowest that a column may get, so that its beginning still tells something. */
+/** The minimum width of a column, so that its beginning still says something. */
 const narrowest = 4
 
 /**
- * Rows under headings, at most 80 columns wide. The columns after the first give way, the last one
- * first; the first, which names the row, only where that is not enough. A note, for what has to be
- * read whole, stands below its row.
+ * Rows under headings, at most 80 columns wide. The columns after the first shrink, the last one
+ * first; the first, which names the row, only if that is not enough. A note, for what has to be
+ * read whole, is below its row.
  */
 export function printTable(
   headings: readonly string[],
@@ -75,7 +75,7 @@ function fit(cell: string, width: number): string {
   return cell.length > width ? `${cell.slice(0, width - 1)}…` : cell.padEnd(width)
 }
 
-/** The text in lines that end at column 80 when they are indented so far. */
+/** The text in lines that end at column 80 with this indentation. */
 export function wrapped(text: string, indent: number): readonly string[] {
   const width = terminalWidth - indent
   const lines: string[] = []

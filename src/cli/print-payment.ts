@@ -3,7 +3,7 @@ import type { DeferredEvent } from '../database/deferred-events.ts'
 import type { Payment } from '../payments/payment.ts'
 import { print, visible } from './output.ts'
 
-/** A payment, a line for each thing. */
+/** A payment, one fact per line. */
 export function printPayment(payment: Payment): void {
   print(`payment     ${payment.id}`)
   print(`status      ${payment.status}`)
@@ -43,7 +43,7 @@ export function printHistory(payment: PaymentDetails): void {
   }
 }
 
-/** What listeners have yet to hear of, and why; the stack is in `--json`. */
+/** What listeners have yet to get, and why; the stack is in `--json`. */
 export function printDeferredEvent(event: DeferredEvent): void {
   const { createdAt, type, state, attempts, source } = event
   print(`deferred    ${createdAt.toISOString()}  ${type}, by ${source}`)
@@ -54,7 +54,7 @@ export function printDeferredEvent(event: DeferredEvent): void {
   if (error !== undefined) print(visible(`  error     ${error}`))
 }
 
-/** A refund likewise. */
+/** The same for a refund. */
 export function printRefund(refund: Payment): void {
   print(`refund      ${refund.id}`)
   print(`status      ${refund.status}`)
@@ -67,10 +67,10 @@ export function moneyText({ amount, currency }: Payment): string {
   return `${amount} ${currency}`
 }
 
-/** What the provider said, in its own words; of no interest any more once all went well. */
+/** What the provider said, in its own words; of no interest once all went well. */
 function printError({ operationError, pollError, status }: Payment): void {
   if (operationError !== null && status !== 'paid') print(visible(`error       ${operationError}`))
-  // Of a paid payment only what a person must look at: the last poll may have failed before.
+  // For a paid payment, only what a person must look at: the last poll may have failed earlier.
   const isOver = status === 'paid' && pollError?.startsWith('needs a review') !== true
   if (pollError !== null && !isOver) print(visible(`last poll   ${pollError}`))
 }

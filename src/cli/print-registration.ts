@@ -9,11 +9,11 @@ interface Shown {
   readonly gateway: Gateway
   /** Where the secret of the endpoint is read from. */
   readonly variable: string
-  /** Whether a secret is there already. */
+  /** Whether a secret is set already. */
   readonly configured: boolean
 }
 
-/** What was registered, and what there is left to do. */
+/** What was registered, and what is left to do. */
 export function printRegistration(result: RegistrationResult, shown: Shown): void {
   const { endpoint, orphans } = result
   paragraph(actionText(result, shown))

@@ -1,4 +1,4 @@
-/** Told how much is done, and of how much. */
+/** Called with how much is done, and of how much. */
 export type OnProgress = (done: number, total: number) => void
 
 /** Room for the bar and its numbers in one line. */
@@ -6,12 +6,12 @@ const narrowest = 60
 
 const counted = (done: number, total: number) => `${done} of ${total}`
 
-/** For what is known as a part of the whole: gets numbers up to a hundred. */
+/** For a known part of the whole: gets numbers up to a hundred. */
 export const percent = (done: number) => `${done} %`
 
 /**
- * A bar on standard error while `work` runs; nothing where that is no terminal. The work gets
- * `undefined` then, and need not count.
+ * A bar on standard error while `work` runs; nothing if that is not a terminal. The work then gets
+ * `undefined`, and need not count.
  */
 export async function withProgress<T>(
   message: string,
@@ -19,7 +19,7 @@ export async function withProgress<T>(
   worded: (done: number, total: number) => string = counted,
 ): Promise<T> {
   const { isTTY, columns } = process.stderr
-  // Some terminals, e.g. of containers, do not know their width.
+  // Some terminals, e.g. in containers, do not know their width.
   if (!isTTY || columns < narrowest) return work(undefined)
   const { progress } = await import('@clack/prompts')
   const max = 1000
@@ -32,7 +32,7 @@ export async function withProgress<T>(
     onCancel: () => process.exit(1),
   })
   let shown = 0
-  // Ctrl-C at a bar ends the process with exit code 0, unless told otherwise.
+  // By default, Ctrl-C at a bar ends the process with exit code 0.
   const interrupted = () => {
     process.exitCode = 1
   }

@@ -4,13 +4,13 @@ import { days, hours, minutes } from '../kernel/duration.ts'
 
 const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
 
-/** A time in ISO 8601, a day as its beginning in UTC; undefined where it is none. */
+/** A time in ISO 8601, or a day, which means its beginning in UTC; undefined for anything else. */
 function isoTimeOf(text: string): Date | undefined {
   const time = new Date(isoTime.test(text) ? text : '')
   return Number.isNaN(time.getTime()) || !isDay(text.slice(0, 10)) ? undefined : time
 }
 
-/** `Date` takes the 31st of February for the 3rd of March. */
+/** `Date` takes 31 February for 3 March. */
 function isDay(text: string): boolean {
   return new Date(text).toISOString().startsWith(text)
 }
@@ -24,7 +24,7 @@ export function readTime(text: string): Date {
 
 const units = { m: minutes, h: hours, d: days } as const
 
-/** The same, or how long ago it was. */
+/** The same, or how long ago. */
 export function readSince(text: string): Date {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
   if (count !== undefined) {

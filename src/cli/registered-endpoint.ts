@@ -10,7 +10,7 @@ export function registerCommand(name: string): string {
   return name + ending
 }
 
-/** How a person registers it. */
+/** How to register it by hand. */
 export function registerFix({ name, title }: Gateway): string {
   return builtin.some((gateway) => gateway.name === name)
     ? `Run: quittance ${registerCommand(name)}`

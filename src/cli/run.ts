@@ -26,7 +26,7 @@ const prefix = 'billing:'
 
 /** Runs one command and sets the exit code: 0 ok, 1 failed, 2 usage. */
 export async function run(args: readonly string[]): Promise<void> {
-  // `quittance calls list | head` closes our output early: no reason to fail.
+  // `quittance calls list | head` closes our output early: that is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(exitCodes.ok)
     throw error
@@ -48,7 +48,7 @@ export function createProgram(): Command {
     .option('--verbose', 'show the stack of an error')
     .exitOverride()
     .configureOutput({
-      // Errors are told by `report`; what is still written is the help where a command is missing.
+      // `report` prints errors; the only other output is the help if a command is missing.
       outputError: () => {},
       getOutHelpWidth: () => Math.min(process.stdout.columns ?? terminalWidth, terminalWidth),
     })
@@ -85,7 +85,7 @@ export function createProgram(): Command {
   return program
 }
 
-/** A second name would widen the column for all of them. */
+/** A second name would widen the column for all commands. */
 function withoutSecondName(command: Command): string {
   return new Help().subcommandTerm(command).replace(/\|\S+/, '')
 }

@@ -20,7 +20,7 @@ import { requireConsent, sendTarget } from './send-target.ts'
 
 const answerTimeoutMs = 30_000
 
-/** A declined payment can still be paid: sending a failure and then a success needs no id. */
+/** A declined payment can still be paid, so sending a failure and then a success needs no id. */
 const unpaid = ['pending', 'failed', 'canceled'] as const
 
 export interface SentCallback {
@@ -63,7 +63,7 @@ export function sendCallback(nameOrAlias: string, options: SendOptions): Promise
   })
 }
 
-/** What the callback states: the stored payment, with the amount and currency asked for. */
+/** What the callback states: the stored payment, with the amount and currency given. */
 async function paymentFor(
   core: BillingCore,
   gateway: Gateway,

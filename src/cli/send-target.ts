@@ -2,10 +2,10 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { isLoopback } from '../kernel/local-host.ts'
 
 /**
- * Where a signed callback may go: to this machine or to the origin of our own. Anybody else could
- * pass it on to the service, which takes the signature for some minutes. Told by the host as it is
- * written: where a name leads may change between a look-up and the request.
- * Errors: `send_url_foreign`, `usage`.
+ * Where a signed callback may go: to this machine or to our own origin. Anybody else could pass it
+ * on to the service, which accepts the signature for some minutes. The host as written decides:
+ * what a name resolves to may change between a look-up and the request. Errors: `send_url_foreign`,
+ * `usage`.
  */
 export function sendTarget(url: string, ownOrigin: string): string {
   const target = URL.parse(url)
@@ -19,7 +19,7 @@ export function sendTarget(url: string, ownOrigin: string): string {
   )
 }
 
-/** What is sent settles payments as the provider would. Error: `send_in_production`. */
+/** A sent callback settles payments as the provider's would. Error: `send_in_production`. */
 export function requireConsent(production: boolean, yes: boolean): void {
   if (!production || yes) return
   throw new QuittanceError(

@@ -8,12 +8,12 @@ export interface ServiceParts {
   readonly stop: () => Promise<void>
 }
 
-/** Longer than all the graces of an orderly stop together. */
+/** Longer than all the grace periods of an orderly stop together. */
 const stopTimeoutMs = 30_000
 
 /**
  * Ends the process in order on SIGTERM or SIGINT (exit code 0), at once on a second one (1), and
- * with one clear line when something breaks that nobody handles (1).
+ * with one clear line if an error is not handled (1).
  */
 export function endOnSignals({ commandLog: { log, flush }, stop }: ServiceParts): void {
   let stopping = false
@@ -51,13 +51,13 @@ export function endOnSignals({ commandLog: { log, flush }, stop }: ServiceParts)
   })
 }
 
-/** A worker that gives up takes the process with it: whoever supervises it starts it anew. */
+/** A worker that gives up takes the process with it: its supervisor restarts it. */
 export async function endWithWorker(worker: Worker, commandLog: CommandLog): Promise<void> {
   const error = await worker.ended
   if (error !== undefined) await endWithError(error, commandLog)
 }
 
-/** For what this process cannot go on after: one line, exit code 1. */
+/** For what this process cannot recover from: one line, exit code 1. */
 export async function endWithError(error: Error, { say, flush }: CommandLog): Promise<never> {
   say(`quittance: ${describeError(error)}`)
   await flush()

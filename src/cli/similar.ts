@@ -1,4 +1,4 @@
-/** The name that somebody may have meant: at most two letters apart. */
+/** The name that was probably meant: at most two letters away. */
 export function similarName(name: string, known: Iterable<string>): string | undefined {
   const [closest] = Array.from(known, (one) => ({ one, apart: lettersApart(name, one) }))
     .filter(({ apart }) => apart <= 2)

@@ -6,7 +6,7 @@ import { seconds } from '../kernel/duration.ts'
 import { secret } from '../kernel/secret.ts'
 import type { OpenService } from './open-service.ts'
 
-/** How long requests under way may take to finish when the process is told to stop. */
+/** How long requests under way may take to finish when the process is asked to stop. */
 const requestGraceMs = 5_000
 const defaultBodyBytes = 1024 * 1024
 
@@ -18,14 +18,14 @@ const stoppingReadiness: Readiness = {
 }
 
 export interface HttpService {
-  /** Origin that it answers at, here on this machine. */
+  /** The origin that it answers at, on this machine. */
   readonly url: string
   /**
-   * The token of the management API as a shell may be given it, undefined: the API is off. Only one
-   * that was made for this run stands in the clear: what we print ends in logs.
+   * The token of the management API as a shell line may contain it; undefined: the API is off. Only
+   * a token made for this run is shown in the clear: what we print ends up in logs.
    */
   readonly shownToken: string | undefined
-  /** Not ready any more, accepts nothing new, finishes what is under way. */
+  /** No longer ready: accepts nothing new, finishes what is under way. */
   stop(): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export async function startHttp({ core, settings, commandLog }: OpenService): Pr
   const { options, host, port, http } = settings
   const { log } = commandLog
   const closing = new AbortController()
-  // In development the management API works at once, under a token of this run.
+  // In development the management API works at once, with a token for this run.
   const apiToken = settings.apiToken ?? (options.production ? undefined : newToken())
   const readiness = () =>
     closing.signal.aborted ? Promise.resolve(stoppingReadiness) : core.readiness()

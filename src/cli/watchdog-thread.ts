@@ -13,14 +13,14 @@ const { beats, beatMs, missedBeats } = workerData as WatchdogSettings
 let seen = Atomics.load(beats, 0)
 let missed = 0
 
-// Counts own ticks, not time: a suspended machine stops both threads and must not count.
+// Counts its own ticks, not time: a suspended machine stops both threads and must not count.
 setInterval(() => {
   const now = Atomics.load(beats, 0)
   missed = now === seen ? missed + 1 : 0
   seen = now
   if (missed < missedBeats) return
   sayWhy()
-  // The main thread runs no handler any more: only this ends it.
+  // The main thread no longer runs any handler: only this ends it.
   process.kill(process.pid, 'SIGKILL')
 }, beatMs)
 
@@ -32,6 +32,6 @@ function sayWhy(): void {
         'Find the listener that blocks the CPU; the process ends, its calls are taken up again.\n',
     )
   } catch {
-    // Nobody reads it: that must not keep the process alive.
+    // Maybe nobody reads it: that must not keep the process alive.
   }
 }

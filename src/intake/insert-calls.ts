@@ -2,9 +2,9 @@ import type pg from 'pg'
 import { binaryArray, uuidBytes, type Element, type ElementType } from '../database/binary-array.ts'
 import { leaseLength } from '../queue/take-rows.ts'
 
-/** A verified callback on its way into the database. */
+/** A verified callback, before it is in the database. */
 export interface NewCall {
-  /** A canonical UUID, as `leaseToken` is: another text would fail its whole flush. */
+  /** A canonical UUID, like `leaseToken`: any other text would fail the whole flush. */
   readonly id: string
   readonly gateway: string
   readonly queue: string
@@ -13,14 +13,16 @@ export interface NewCall {
   readonly kind: 'json' | 'form' | 'unreadable'
   readonly payload: string | null
   /**
-   * The exact bytes, encrypted where they carry secrets; where those cannot be kept, the bytes of
-   * the masked `payload`.
+   * The exact bytes, encrypted if they carry secrets; if those cannot be kept, the bytes of the
+   * masked `payload`.
    */
   readonly bytes: Uint8Array
   readonly bytesEncrypted: boolean
-  /** Whether `payload` alone carries all that is kept, so that the bytes need not be stored. */
+  /**
+   * Whether `payload` alone carries everything that is kept, so that the bytes need not be stored.
+   */
   readonly exact: boolean
-  /** Set where this process takes the call at once (`sync`). */
+  /** Set if this process takes the call at once (`sync`). */
   readonly leaseToken: string | null
 }
 
@@ -57,8 +59,8 @@ const names = columns.map(({ name }) => name).join(', ')
 const lists = columns.map(({ type }, at) => `unnest($${at + 1}::${type}[])`).join(', ')
 
 /**
- * One parameter a column, whatever the number of calls: a list of VALUES costs the server more to
- * read and plan than to store.
+ * One parameter per column, however many calls: the server needs longer to read and plan a list of
+ * VALUES than to store it.
  */
 const insert = `insert into billing.webhook_calls (${names}, state, lease_until)
   select ${names},
@@ -69,7 +71,7 @@ const insert = `insert into billing.webhook_calls (${names}, state, lease_until)
 
 /**
  * Stores calls in one statement, which is one transaction: all or none. The stored call is its own
- * place in the queue.
+ * queue entry.
  */
 export async function insertCalls(db: Queryable, calls: readonly NewCall[]): Promise<void> {
   await db.query(
@@ -78,7 +80,10 @@ export async function insertCalls(db: Queryable, calls: readonly NewCall[]): Pro
   )
 }
 
-/** The same call with nothing that a text column could refuse; it is parsed when it is processed. */
+/**
+ * The same call without anything that a text column could refuse; it is parsed when it is
+ * processed.
+ */
 export function asBytes(call: NewCall): NewCall {
   const url = call.url.replaceAll('\0', '%00')
   return { ...call, url, kind: 'unreadable', payload: null, exact: false }

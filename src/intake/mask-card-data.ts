@@ -1,12 +1,15 @@
 import { replaceScalars } from './replace-scalars.ts'
 
-/** Values that nobody may keep, or that are as good as a key: hidden whole, or a card's middle. */
+/**
+ * Values that must not be kept, or that are as good as a key: masked whole, or only a card's
+ * middle.
+ */
 const secretNames =
   'client_?secret|(?:card_?)?(?:cv[vc]2?|cvn|csc|security_?code|verification_?(?:code|value))'
 const cardNames = 'card_?(?:number|num|no)|pan|primary_?account_?number'
 
 /**
- * A member of one of these names with a text or a number: what is before the value, and the name.
+ * A member with one of these names and a text or a number: what precedes the value, and the name.
  * `quote` is how quotes are spelt there.
  */
 const namedValue = (quote: string, text: string) =>
@@ -14,21 +17,22 @@ const namedValue = (quote: string, text: string) =>
     String.raw`(${quote}(${secretNames}|${cardNames})${quote}\s*:\s*)(?:${text}|\d[\d.eE+-]*)`,
     'gi',
   )
-// Runs in one step each: one character at a time, megabytes of them would exhaust the stack.
+// Each run is one step: one character at a time, megabytes of them would exhaust the stack.
 const ownMember = namedValue('"', String.raw`"(?!")[^"\\]*(?:\\.[^"\\]*)*"`)
 const innerQuote = String.raw`\"`
-/** Of a JSON text that stands in a string. */
+/** In a JSON text inside a string. */
 const innerMember = namedValue(String.raw`\\"`, String.raw`\\"[^"\\]+\\"`)
 const cardName = new RegExp(`^(?:${cardNames})$`, 'i')
 
 const masked = '[masked]'
 
 /**
- * A JSON text in which card numbers show their first six and last four digits, and security codes
- * and client secrets nothing. It works on the text, because it looks at every callback and finds
- * something in few. Numbers of cards are looked for in what `readFields` does not name: what the
- * gateway reads must not change, and an order's number may well look like a card's. Undefined: it is
- * not known what it reads, and they are looked for by the names of fields alone.
+ * Masks a JSON text: card numbers keep their first six and last four digits, security codes and
+ * client secrets nothing. It works on the text, because it checks every callback and finds
+ * something in few. Card numbers are searched for outside the fields that `readFields` names: what
+ * the gateway reads must not change, and an order's number may well look like a card's. If
+ * `readFields` is undefined, it is unknown what the gateway reads, and they are found by the names
+ * of fields alone.
  */
 export function maskCardData(text: string, readFields: readonly string[] | undefined): string {
   const maskBy = (quote: string) => (all: string, before: string, name: string) =>
@@ -43,13 +47,16 @@ export function maskCardData(text: string, readFields: readonly string[] | undef
 function maskNamed(value: string, name: string, quote: string): string {
   if (!cardName.test(name)) return quote + masked + quote
   const digits = value.replaceAll(/[\s"\\-]/g, '')
-  // Else a number that is masked already, or something else altogether.
+  // Otherwise it is a number that is masked already, or something else.
   return /^\d{12,19}$/.test(digits) ? quote + maskNumber(digits) + quote : value
 }
 
-/** Not in a word, a fraction or a phone number; behind what JSON and URLs escape like behind anything. */
+/**
+ * Not within a word, a fraction or a phone number; an escape of JSON or of a URL in front does not
+ * matter.
+ */
 const alone = String.raw`(?<=^|[^\w.+%]|\\(?:[bfnrt]|u[\da-f]{4})|%[\da-f]{2})`
-/** 14 to 19 digits that could be a card's, or as they stand on it. */
+/** 14 to 19 digits that could be a card's, also in the groups printed on one. */
 const digits = String.raw`[2-6]\d{13,18}|[2-6]\d{3}([ -])\d{4}\1\d{4}\1\d{4}|3\d{3}([ -])\d{6}\2\d{5}`
 const run = new RegExp(String.raw`${alone}(?:${digits})(?!\w|\.\d)`, 'gi')
 const longNumber = /[2-6]\d{3}(?:\d{10}|[ -]\d{4})/
@@ -58,7 +65,7 @@ function hasCardNumber(text: string): boolean {
   return longNumber.test(text) && maskRuns(text) !== text
 }
 
-/** A text, or a number: what is shown of that is a text. */
+/** A text, or a number, which is shown as a text. */
 function maskIn(piece: string): string {
   if (piece.startsWith('"')) return maskRuns(piece)
   const shown = /^\d+$/.test(piece) ? maskRuns(piece) : piece
@@ -83,7 +90,7 @@ function isLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** As much of it as may be shown (PCI DSS 3.4). */
+/** As much of the number as may be shown (PCI DSS 3.4). */
 function maskNumber(digits: string): string {
   return digits.slice(0, 6) + '*'.repeat(digits.length - 10) + digits.slice(-4)
 }

@@ -5,9 +5,9 @@ import { maskToken } from '../gateways/signing/token-reference.ts'
 
 /**
  * The payload with `masked:...` for the value of each named field, at any depth; the text is
- * written anew, with numbers as they were spelt. Where no such field has a value it is the same
- * object, so that the exact text stays exact. Decided by the parsed names: no way of writing a
- * name evades it. Never throws.
+ * rewritten, with numbers as they were spelt. If no such field has a value, it is the same object,
+ * so that the exact text stays exact. The parsed names decide: no way of writing a name evades
+ * them. Never throws.
  */
 export function maskSecrets(payload: Payload, fields: readonly string[]): Payload {
   if (fields.length === 0 || payload.kind === 'unreadable') return payload
@@ -24,7 +24,7 @@ export function maskSecrets(payload: Payload, fields: readonly string[]): Payloa
   return { kind: 'form', text: jsonTextOf(value), value, exact: false }
 }
 
-/** Copies only what changes: mostly nothing does. */
+/** Copies only what changes, which is mostly nothing. */
 function maskIn(value: JsonValue, names: ReadonlySet<string>): JsonValue {
   if (isJsonObject(value)) return maskMembers(value, names)
   return isList(value) ? maskItems(value, names) : value
@@ -41,7 +41,7 @@ function maskItems(items: readonly JsonValue[], names: ReadonlySet<string>): rea
   return masked ?? items
 }
 
-/** To give a key another value does not move it. */
+/** Giving a key another value does not move it. */
 function maskMembers(members: JsonObject, names: ReadonlySet<string>): JsonObject {
   let masked: Map<string, JsonValue> | undefined
   for (const [name, member] of members) {
@@ -53,7 +53,7 @@ function maskMembers(members: JsonObject, names: ReadonlySet<string>): JsonObjec
   return masked ?? members
 }
 
-/** A named field's own value: nothing of it is shown, unless it says nothing. */
+/** A named field's own value: nothing of it is shown, unless it is empty. */
 function maskWhole(value: JsonValue): JsonValue {
   if (value === null || value === false) return value
   return typeof value === 'string' ? maskText(value) : maskToken(jsonTextOf(value))

@@ -13,7 +13,7 @@ import type { Answer } from './responses.ts'
 import type { CallStore } from './store-calls.ts'
 import { storedContent } from './stored-content.ts'
 
-/** A callback as the route hands it over. */
+/** A callback as the route passes it on. */
 export interface IncomingCall extends RawRequest {
   /** The `{gateway}` segment as sent. */
   readonly gateway: string
@@ -27,15 +27,15 @@ export interface Intake {
   readonly clock: Clock
   readonly newId: NewId
   readonly log: Log
-  /** For bodies that carry secrets; undefined where no key is set. */
+  /** For bodies that carry secrets; undefined if no key is set. */
   readonly cipher: Cipher | undefined
   /** Queue name written on new calls. */
   readonly queue: string
   /** Origin of stored URLs: never taken from the request. */
   readonly origin: string
-  /** Where this process handles calls before it answers (`sync`). */
+  /** Set if this process handles calls before it answers (`sync`). */
   readonly atOnce: AtOnce | undefined
-  /** Whom anybody can make us turn away, any number of times. */
+  /** Counts refusals, which anybody can cause any number of times. */
   readonly turnedAway: Tally
 }
 
@@ -45,9 +45,9 @@ export interface AtOnce {
 }
 
 /**
- * What the first attempt came to: `done`, applied or ignored; `failed`, an attempt is used up;
- * `postponed`, none is. The last two are not acknowledged: whoever works tries again, and so does
- * the gateway.
+ * The result of the first attempt: `done`, applied or ignored; `failed`, an attempt is used up;
+ * `postponed`, none is. The last two are not acknowledged: a worker tries again, and so does the
+ * gateway.
  */
 export type AtOnceResult = 'done' | 'failed' | 'postponed'
 
@@ -97,7 +97,7 @@ function refuse({ gateway: { name } }: RegisteredGateway, reason: string, intake
   return responses.forbidden
 }
 
-/** Nothing is known against it: the gateway shall come again. */
+/** Nothing speaks against it: the gateway should send it again. */
 function postpone(
   { gateway: { name } }: RegisteredGateway,
   reason: string,
@@ -128,7 +128,7 @@ export function newCall(
 
 const foreignOrigin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
-/** Whatever host the sender named, an absolute target included, the URL is ours. */
+/** Whatever host the sender named, even in an absolute target, the URL is ours. */
 function urlOf(target: string, origin: string): string {
   const path = target.replace(foreignOrigin, '')
   return path.startsWith('/') ? origin + path : `${origin}/${path}`

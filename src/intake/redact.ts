@@ -1,19 +1,24 @@
 const redacted = '[redacted]'
 
-/** Whose last word says that the value is a credential: `x-auth-token`, `x-hub-signature-256`. */
+/**
+ * Names whose last word says that the value is a credential: `x-auth-token`, `x-hub-signature-256`.
+ */
 const credentialHeader =
   /(?:^|[-_])(?:auth|authorization|cookie|[a-z]*token|[a-z]*secret|sign|signature|password|(?<!(?:idempotency|websocket)[-_])(?:api|access)?key|jwt|assertion|credentials?)(?:-?\d+)?$/
-/** What is one whatever its name says, such as the signed identity that a proxy passes on. */
+/**
+ * Headers that are credentials whatever their name says, such as the signed identity that a proxy
+ * passes on.
+ */
 const credentialValue = /^(?:bearer|basic|digest) |\beyJ[\w-]{8,}\.[\w-]{8,}\./i
 const userInUrl = /(?<=:\/\/)[^/?#\s@]*@/g
 
-/** Of a value, and of all names and values together: the rest is left out. */
+/** For one value, and for all names and values together; the rest is left out. */
 const longestValue = 512
 const mostHeaderText = 4 * 1024
 
 /**
- * The headers as they are stored: credentials blanked, names and the rest kept. Also the credential
- * headers of other gateways: a relay or a misled sender sends them here as well.
+ * The headers as stored: credentials blanked, names and the rest kept. The credential headers of
+ * other gateways are blanked too: a relay or a misled sender may send them here.
  */
 export function redactHeaders(
   headers: Readonly<Record<string, string>>,
@@ -25,7 +30,7 @@ export function redactHeaders(
     const key = name.toLowerCase()
     const isNamed = credentialHeader.test(key) || credentialHeaders.has(key)
     const isSecret = isNamed || credentialValue.test(value)
-    // Proxies pass on the URL that was asked for.
+    // Proxies pass on the requested URL.
     const shown = isSecret
       ? redacted
       : cut(redactUrl(value).replaceAll(userInUrl, `${redacted}@`), longestValue)
@@ -38,7 +43,7 @@ export function redactHeaders(
 
 const longestUrl = 4 * 1024
 
-/** The URL as it is stored: values of the query blanked where the name speaks of a credential. */
+/** The URL as stored: query values are blanked if their name speaks of a credential. */
 export function redactUrl(url: string): string {
   const query = url.indexOf('?')
   if (query === -1) return cut(url, longestUrl)

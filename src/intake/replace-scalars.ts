@@ -1,11 +1,11 @@
 import { endOfString } from '../gateways/body/end-of-nested.ts'
 
-/** What is to stand in the place of a string or a number, as it is spelt. */
+/** What replaces a string or a number, as spelt. */
 type Replace = (piece: string, name: string) => string
 
 /**
- * A JSON text with other strings and numbers; all else stays as it is spelt. Each comes with the name
- * of the member that it is, or in whose list it is. In one walk, and quick at whatever the text
+ * Replaces strings and numbers of a JSON text; everything else stays as spelt. Each comes with the
+ * name of its member, or of the member whose list it is in. One pass, and quick whatever the text
  * consists of: a megabyte of brackets is JSON, too.
  */
 export function replaceScalars(text: string, replace: Replace): string {
@@ -55,7 +55,7 @@ const numberPart = codesOf('0123456789.eE+-')
 const space = codesOf(' \t\n\r')
 const [colon] = codesOf(':')
 
-/** Whether a string that ends there is followed by what makes it the name of a member. */
+/** Whether what follows a string that ends there makes it the name of a member. */
 function isName(text: string, end: number): boolean {
   let at = end
   while (space.has(text.charCodeAt(at))) at += 1

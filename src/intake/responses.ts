@@ -1,4 +1,4 @@
-/** What the webhook route answers: constant texts, nothing of the request in them. */
+/** What the webhook route answers: constant texts that repeat nothing of the request. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

@@ -4,7 +4,7 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import { asBytes, insertCalls, type NewCall } from './insert-calls.ts'
 
-/** `unavailable`: not known to be stored, so the gateway is asked to come again. */
+/** `unavailable`: not known to be stored, so the gateway is asked to send it again. */
 export type StoreResult = 'stored' | 'unavailable'
 
 export interface CallStore {
@@ -19,11 +19,11 @@ export interface CallStoreOptions {
   readonly log: Log
   /** Within this time every call is answered. */
   readonly deadline?: Duration
-  /** Calls waiting for their answer at most; beyond it they are turned away at once. */
+  /** Calls waiting for their answer at most; further ones are refused at once. */
   readonly mostWaiting?: number
-  /** Likewise the bytes of their bodies. */
+  /** The same for the bytes of their bodies. */
   readonly mostWaitingBytes?: number
-  /** Told of calls once they are committed; must not throw. */
+  /** Called with calls once they are committed; must not throw. */
   readonly onStored?: () => void
 }
 
@@ -31,9 +31,9 @@ export interface CallStoreOptions {
 const mostRows = 500
 const mostBytes = 8 * 1024 * 1024
 const mostWaitingBytesByDefault = 64 * 1024 * 1024
-/** One flush at a time makes the largest ones; one that hangs must not hold up everybody. */
+/** One flush at a time makes the largest flushes; but one that hangs must not hold up everybody. */
 const mostFlushes = 2
-/** Many times what a flush takes on a healthy server. */
+/** Many times as long as a flush takes on a healthy server. */
 const slowFlush: Duration = 100
 
 interface Waiting {
@@ -50,7 +50,7 @@ interface Waiting {
 export function createCallStore(options: CallStoreOptions): CallStore {
   const { mostWaiting = 5_000, mostWaitingBytes = mostWaitingBytesByDefault } = options
   const deadline = options.deadline ?? seconds(2)
-  /** Not taken by a flush yet, in the order of their coming. */
+  /** Not taken by a flush yet, in order of arrival. */
   const queue = new Set<Waiting>()
   const unanswered = { calls: 0, bytes: 0 }
   const flushes = keepUnderWay(() =>
@@ -66,7 +66,7 @@ export function createCallStore(options: CallStoreOptions): CallStore {
         if (entry.settled) return
         entry.settled = true
         clearTimeout(timer)
-        // Whose time is up has had his answer: nothing of his is kept.
+        // When its time is up, a call has been answered: nothing of it is kept.
         queue.delete(entry)
         unanswered.calls -= 1
         unanswered.bytes -= call.bytes.length
@@ -93,7 +93,7 @@ export function createCallStore(options: CallStoreOptions): CallStore {
   }
 }
 
-/** Keeps one flush under way while `next` gives one; a slow one lets another begin beside it. */
+/** Keeps one flush under way while `next` gives one; a slow one lets another start beside it. */
 function keepUnderWay(next: () => Promise<void> | undefined) {
   const underWay = new Set<Promise<void>>()
   let slow = 0
@@ -128,7 +128,7 @@ function keepUnderWay(next: () => Promise<void> | undefined) {
   return { advance, ended }
 }
 
-/** The longest waiting first. */
+/** The one that has waited longest first. */
 function takeBatch(queue: Set<Waiting>): readonly Waiting[] {
   const batch: Waiting[] = []
   let bytes = 0
@@ -189,8 +189,8 @@ async function insert(
 }
 
 /**
- * Values at fault stay at fault, and a server that has no room says so at once. One that refuses
- * writes has lost its connection by that: the next may lead to the primary.
+ * Faulty values stay faulty, and a server without room says so at once. A server that refuses
+ * writes loses its connection: the next one may lead to the primary.
  */
 function mayPass(error: unknown): boolean {
   if (isReadOnly(error)) return true
@@ -198,7 +198,7 @@ function mayPass(error: unknown): boolean {
   return kind === 'transient' || kind === 'lost' || kind === 'other'
 }
 
-/** Not known to be stored: turned away, and the gateway's repetition is harmless. */
+/** Not known to be stored: refused, and the gateway's repetition is harmless. */
 function settleFailed(batch: readonly Waiting[], options: CallStoreOptions, error: unknown): void {
   for (const entry of batch) entry.settle('unavailable')
   options.log.error({ err: error, calls: batch.length }, 'storing calls failed')

@@ -14,11 +14,11 @@ interface Body {
   readonly payload: Payload
 }
 
-/** Of a gateway: what it masks, and what must stay as it is. */
+/** What a gateway masks, and what must stay as it is. */
 type Masking = Pick<Gateway, 'secretFields' | 'readFields'>
 
 /**
- * What is stored of a body. Where it carries card data, or values in the gateway's secret fields, the
+ * What is stored of a body. If it carries card data, or values in the gateway's secret fields, the
  * payload masks them and the exact bytes are kept encrypted; without a key they are not kept.
  */
 export function storedContent(
@@ -31,7 +31,7 @@ export function storedContent(
   const inClear = { bytes, bytesEncrypted: false }
   const shown = maskSecrets(payload, secretFields)
   if (shown.kind === 'unreadable') {
-    // It may carry a secret that nobody can find; without a key it is kept all the same, for
+    // It may carry a secret that cannot be found; without a key it is kept all the same, because
     // nothing signed may be lost.
     return { kind: 'unreadable', payload: null, ...(encrypted() ?? inClear), exact: false }
   }

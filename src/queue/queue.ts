@@ -9,7 +9,7 @@ export interface QueueConnection {
    * answer. Workers make the others, like those of any call.
    */
   readonly inline: boolean
-  /** Tells workers that calls wait. Runs after the commit. */
+  /** Wakes workers because calls wait. Runs after the commit. */
   announce(): Promise<void>
   /** Resolves when all announcements have been sent. */
   told(): Promise<void>

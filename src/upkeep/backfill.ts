@@ -13,12 +13,12 @@ export interface BackfillOptions {
   readonly gateway: string
   /** Events that happened then or later. */
   readonly since: Date
-  /** Told which part of the time since then has been read, from 0 to 1. */
+  /** Called with the part of that time that has been read, from 0 to 1. */
   readonly onProgress?: ((part: number) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** What the provider listed, and what of it was new to us. */
+/** What the provider listed, and how much of it was new. */
 export interface BackfillResult {
   readonly listed: number
   /** Stored as calls, which a worker processes like any other. */
@@ -26,10 +26,10 @@ export interface BackfillResult {
 }
 
 /**
- * Lists the provider's events and stores those that never reached us as calls: after an outage of
- * ours. They go through the same processing, and what is known already changes nothing. A run that
- * is killed is simply started again. Errors: `gateway_unknown`, `operation_unsupported`,
- * `gateway_not_configured`, `backfill_too_old`, those of the provider.
+ * Lists the provider's events and stores those that never reached us as calls: after an outage.
+ * They go through the same processing, and what is already known changes nothing. If a run is
+ * killed, start it again. Errors: `gateway_unknown`, `operation_unsupported`,
+ * `gateway_not_configured`, `backfill_too_old`, and the provider's.
  */
 export async function backfill(
   { gateway, since, onProgress, signal }: BackfillOptions,
@@ -62,13 +62,13 @@ export async function backfill(
       onProgress?.(covered(page))
     }
   } finally {
-    // Also what was stored before a failure.
+    // Even what was stored before a failure.
     if (stored > 0) operating.processing.onCalls()
   }
   return { listed, stored }
 }
 
-/** A time that is as old as can be when it is written down is a little older when it gets here. */
+/** A time that is as old as allowed when it is typed is a little older when it gets here. */
 const allowance = minutes(10)
 
 function requireKept(
@@ -86,7 +86,7 @@ const mostRows = 500
 /** Clocks differ. */
 const earlier = hours(1)
 
-/** Ids of the events that we have, by the calls of that time. */
+/** Ids of the events that we have, read from the calls of that time. */
 async function knownEvents(
   { gateway }: RegisteredGateway,
   since: Date,
@@ -113,7 +113,7 @@ async function knownEvents(
   }
 }
 
-/** Where the event came from stands in a header: its signature was never seen. */
+/** A header says where the event came from: its signature was never seen. */
 async function store(event: PastEvent, found: RegisteredGateway, intake: Intake): Promise<void> {
   const { name } = found.gateway
   const body = Buffer.from(event.body)
@@ -125,7 +125,7 @@ async function store(event: PastEvent, found: RegisteredGateway, intake: Intake)
   throw new QuittanceError('database_unreachable', `event ${event.id} could not be stored`)
 }
 
-/** Lists may begin at either end of the time; the furthest that was reached counts. */
+/** Lists may start at either end of the time; the furthest point reached counts. */
 function coverage(since: Date, now: Date): (page: readonly PastEvent[]) => number {
   const whole = Math.max(1, now.getTime() - since.getTime())
   let first: number | undefined

@@ -13,7 +13,7 @@ export interface ServerFacts {
   readonly standby: boolean
   readonly fsync: string
   readonly synchronousCommit: string
-  /** As it is set; empty: commits wait for no standby. */
+  /** As set; empty: commits wait for no standby. */
   readonly synchronousNames: string
   readonly fullPageWrites: string
 }
@@ -38,7 +38,7 @@ export interface Standby {
   readonly syncState: string | null
 }
 
-/** Who receives the log to replay it: not backups, and not who subscribes to some of the tables. */
+/** Receivers that replay the log: not backups, and not subscribers to some of the tables. */
 export async function readStandbys(database: Database): Promise<readonly Standby[]> {
   const { rows } = await sql<Standby>`
     select coalesce(nullif(application_name, ''), 'a standby') as name, sync_state as "syncState"
@@ -88,7 +88,7 @@ export async function readBacklog(database: Database): Promise<Backlog> {
   return only(rows)
 }
 
-/** Workers hold a connection each that listens; on PostgreSQL only. */
+/** Each worker holds a connection that listens; on PostgreSQL only. */
 export async function countListening(database: Database): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from pg_stat_activity
@@ -100,7 +100,7 @@ export async function countListening(database: Database): Promise<number> {
 
 export interface ScheduleState {
   readonly name: string
-  /** How long it has been due without having run. */
+  /** How long it has been due without running. */
   readonly overdueSeconds: number
   readonly lastError: string | null
 }

@@ -9,9 +9,9 @@ import type { Log } from '../kernel/log.ts'
 /** What was deleted, and what is kept for a person. */
 export interface PruneResult {
   readonly deletedCalls: number
-  /** Of those, calls that had failed for good. */
+  /** Of these, calls that had failed for good. */
   readonly deletedFailedCalls: number
-  /** Of those, calls that needed a person for so long that they are given up. */
+  /** Of these, calls that needed a person for so long that they are given up. */
   readonly deletedReviewCalls: number
   /** Older than the window, and kept because nobody has looked at them. */
   readonly keptReviewCalls: number
@@ -20,13 +20,13 @@ export interface PruneResult {
 export interface PruneOptions {
   readonly retentionDays: number
   readonly log: Log
-  /** Called after each batch, with how many calls are to be deleted in all. */
+  /** Called after each batch, with the total number of calls to delete. */
   readonly onProgress?: (deletedCalls: number, totalCalls: number) => void
   /** Ends the run between two batches. */
   readonly signal?: AbortSignal
 }
 
-/** Money may have moved: what needs a person is kept longer, but personal data not for ever. */
+/** Money may have moved, so what needs a person is kept longer; but personal data not for ever. */
 export const longestReviewDays = 400
 
 const batchRows = 500
@@ -37,12 +37,13 @@ const vacuumLimitMs = minutes(1)
 /**
  * Deletes finished calls older than the window, in small transactions. Their events stay: they are
  * the claims, and an old callback sent once more must still fire nothing. Calls that need a person
- * stay too, for 400 days at most: also what failed, for its event may never have been dispatched.
+ * also stay, for 400 days at most, failed ones included: their event may never have been
+ * dispatched.
  */
 export async function prune(database: Database, options: PruneOptions): Promise<PruneResult> {
   const { retentionDays, onProgress, log } = options
   const deleted = { calls: 0, failed: 0, review: 0 }
-  // Only shown: a backlog of millions takes longer to count than a statement may.
+  // Only for display: counting a backlog of millions takes longer than a statement may.
   const total = onProgress && (await countPrunable(database.db, retentionDays).catch(() => 0))
   let after = beginning
   for (;;) {
@@ -80,7 +81,7 @@ function warn(result: PruneResult, log: Log): void {
   }
 }
 
-/** A server does it by itself; the embedded database has no autovacuum. */
+/** A server does this on its own; the embedded database has no autovacuum. */
 async function vacuum(database: Database): Promise<void> {
   const client = new pg.Client({ ...database.connection, query_timeout: vacuumLimitMs })
   await client.connect()
@@ -96,7 +97,7 @@ function olderThan(wantedDays: number): RawBuilder<unknown> {
   return sql`received_at < statement_timestamp() - ${interval(days(wantedDays))}`
 }
 
-/** A failed call is marked, but for one that an older version gave up. */
+/** A failed call is marked, unless an older version gave it up. */
 const needsPerson = sql`(needs_review or state = 'failed')`
 
 function prunable(retentionDays: number): RawBuilder<unknown> {
@@ -119,7 +120,7 @@ async function count(db: Kysely<Tables>, where: RawBuilder<unknown>): Promise<nu
   return rows[0]?.count ?? 0
 }
 
-/** Where a batch ended, in the order in which calls came. */
+/** Where a batch ended, in the order in which calls arrived. */
 interface Place {
   readonly at: Date
   readonly id: string
@@ -130,8 +131,8 @@ const beginning: Place = { at: new Date(0), id: '00000000-0000-0000-0000-0000000
 type DeletedCall = Pick<Selectable<WebhookCallsTable>, 'state' | 'needs_review'>
 
 /**
- * Looks at so many old calls, whether they are kept or not: a great many that are kept make the run
- * longer, but no statement.
+ * Looks at this many old calls, whether they are kept or not: a great many kept ones make the run
+ * longer, but no single statement.
  */
 async function pruneBatch(
   db: Kysely<Tables>,

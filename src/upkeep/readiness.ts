@@ -12,10 +12,10 @@ export interface Readiness {
   readonly oldestPendingSeconds: number
 }
 
-/** Beyond this, nobody is processing. */
+/** Beyond this, no worker is processing. */
 export const tooOldSeconds = 300
 
-/** A commit that waits so long for a standby has had its callbacks answered 503. */
+/** If a commit waits this long for a standby, its callbacks have been answered 503. */
 const longCommit: Duration = seconds(2)
 
 export async function readReadiness(database: Database): Promise<Readiness> {
@@ -35,7 +35,7 @@ export async function readReadiness(database: Database): Promise<Readiness> {
       ) as unconfirmed
     from billing.webhook_calls where state = 'pending'`.execute(database.db)
   const row = rows[0] ?? { pending: 0n, oldest: 0, read_only: true, unconfirmed: false }
-  // Reading meets no error there, and would go on there for as long as the connections live.
+  // Reading meets no error there, and would continue there for as long as the connections live.
   if (row.read_only) database.reconnect()
   const oldestPendingSeconds = Math.max(0, Math.round(row.oldest))
   const problems = [

@@ -9,24 +9,24 @@ import type { Operating } from '../money/operating.ts'
 import { isProviderDown, pollPayment } from '../money/poll-payment.ts'
 import { repairEvents } from './repair-events.ts'
 
-/** Which payments are asked after, and who watches. */
+/** Which payments are polled, and how to watch it. */
 export interface ReconcileOptions {
   /** Only payments of this gateway, by name or alias. */
   readonly gateway?: string | undefined
   readonly onProgress?: ((done: number, total: number) => void) | undefined
-  /** Payments are taken for so long; all that were due when it began if left out. */
+  /** For how long payments are taken; if left out, all that were due at the start. */
   readonly lasts?: Duration | undefined
   /** Ends the run between two payments. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface ReconcileResult {
-  /** Payments that their provider was asked about. */
+  /** Payments that were polled. */
   readonly polled: number
   /** Of these, those whose status changed. */
   readonly changed: number
-  /** Those that could not be asked about; they are due again. */
+  /** Those that could not be polled; they are due again. */
   readonly failed: number
   /** Events of paid payments that had never been dispatched. */
   readonly repaired: number
@@ -34,19 +34,21 @@ export interface ReconcileResult {
   readonly unreachable: readonly string[]
 }
 
-/** Questions under way to one provider at a time. */
+/** Requests under way to one provider at a time. */
 const mostAtOnce = 4
 const usualPollsPerMinute = 600
-/** After so many in a row that nobody answered, the provider is left alone until the next run. */
+/** After this many in a row without an answer, the provider is left alone until the next run. */
 const mostUnanswered = 3
-/** A scheduled run ends by then, so that a slow provider holds up nobody: the next one goes on. */
+/**
+ * A scheduled run ends by then, so that a slow provider holds up nobody; the next run continues.
+ */
 const scheduledFor = seconds(50)
 
 /**
- * Asks the providers once after every payment that is due when the run begins, each in transactions
- * of its own, and brings up the events that were never dispatched. A run that is killed has lost
- * nothing: what it had taken is due again after a few minutes. Errors, for a gateway that is named:
- * `gateway_unknown`, `operation_unsupported`, `gateway_not_configured`.
+ * Polls every payment that is due when the run begins, once, each in its own transactions, and
+ * defers the events that were never dispatched. If a run is killed, nothing is lost: what it had
+ * taken is due again after a few minutes. Errors, for a gateway that is named: `gateway_unknown`,
+ * `operation_unsupported`, `gateway_not_configured`.
  */
 export async function reconcile(
   operating: Operating,
@@ -55,7 +57,7 @@ export async function reconcile(
   const asked = askedGateways(operating, options.gateway)
   const polling = pollDue(asked, operating, options)
   const repairing = repairEvents(operating)
-  // Nothing goes on unattended where one of them fails.
+  // Nothing goes on unattended if one of them fails.
   await Promise.allSettled([polling, repairing])
   return { ...(await polling), repaired: await repairing }
 }
@@ -85,7 +87,7 @@ async function pollDue(
   return { ...tally, unreachable: [...tally.unreachable].toSorted() }
 }
 
-/** A scheduled run. Rejects where a provider was out of reach: such a run is not a done one. */
+/** A scheduled run. Rejects if a provider was out of reach: such a run does not count as done. */
 export async function reconcileDue(operating: Operating, signal: AbortSignal): Promise<void> {
   const asked = askedGateways(operating)
   const { unreachable } = await pollDue(asked, operating, { signal, lasts: scheduledFor })
@@ -129,7 +131,7 @@ async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promi
   const spacing = minutes(1) / (gateway.pollsPerMinute ?? usualPollsPerMinute)
   const end = performance.now() + (run.options.lasts ?? Infinity)
   const underWay = new Set<Promise<void>>()
-  // Two refunds of one payment are asked after by one question.
+  // Two refunds of one payment are polled by one request.
   const asked = new Set<string>()
   const failures: unknown[] = []
   let unanswered = 0
@@ -157,14 +159,14 @@ async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promi
   if (failures.length > 0) throw failures[0]
 }
 
-/** All of them to their end, and then the first failure: nothing goes on unattended. */
+/** Waits for all of them, then throws the first failure: nothing goes on unattended. */
 async function allOf(works: readonly Promise<void>[]): Promise<void> {
   const ended = await Promise.allSettled(works)
   const failed = ended.find((one) => one.status === 'rejected')
   if (failed !== undefined) throw failed.reason
 }
 
-/** False where the provider is out of reach. Rejects only where the database is. */
+/** False if the provider is out of reach. Rejects only if the database is. */
 async function reconcilePayment(id: string, run: Run): Promise<boolean> {
   const { operating, tally } = run
   try {

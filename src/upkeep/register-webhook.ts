@@ -7,12 +7,12 @@ import { isLocalHost } from '../kernel/local-host.ts'
 import { askProvider, type Asking } from '../money/operating.ts'
 import type { Addresses } from '../checkout/checkout-request.ts'
 
-/** What registering is done with: no database. */
+/** What registering needs: no database. */
 export interface Registering extends Asking {
   readonly addresses: Addresses
 }
 
-/** How an endpoint differs from what is configured here; none where it does not. */
+/** How an endpoint differs from what is configured here; none if it does not. */
 export type EndpointFault =
   | { readonly kind: 'disabled' }
   | {
@@ -25,9 +25,9 @@ export type EndpointFault =
 /** An endpoint with our callback URL. */
 export interface OwnEndpoint {
   readonly endpoint: RegisteredEndpoint
-  /** What is wrong with it, and is mended by registering. */
+  /** What is wrong with it; registering fixes that. */
   readonly faults: readonly EndpointFault[]
-  /** Whether its secret is configured here; undefined where the provider does not tell it. */
+  /** Whether its secret is configured here; undefined if the provider does not reveal it. */
   readonly secretIsConfigured: boolean | undefined
 }
 
@@ -37,25 +37,25 @@ export interface RegistrationState {
   readonly url: string
   /** Endpoints with that URL; the first is the one to keep. */
   readonly own: readonly OwnEndpoint[]
-  /** Endpoints that were probably ours under another path or domain. */
+  /** Endpoints that were probably ours, under another path or domain. */
   readonly orphans: readonly RegisteredEndpoint[]
 }
 
-/** What registering came to. */
+/** The result of registering. */
 export interface RegistrationResult extends RegistrationState {
   /** `replaced`: a new endpoint, because the version of one cannot be changed. */
   readonly action: 'created' | 'updated' | 'replaced' | 'unchanged'
   /** The one that callbacks come from now. */
   readonly endpoint: RegisteredEndpoint
-  /** As of `OwnEndpoint`. */
+  /** As in `OwnEndpoint`. */
   readonly secretIsConfigured: boolean | undefined
-  /** Shown once, where the provider tells it. */
+  /** Shown once, if the provider reveals it. */
   readonly secret: Secret | undefined
 }
 
 /**
  * What the provider has registered now. Errors: `gateway_unknown`, `operation_unsupported`,
- * `gateway_not_configured`, those of the provider.
+ * `gateway_not_configured`, and the provider's.
  */
 export async function readRegistration(
   name: string,
@@ -96,7 +96,7 @@ export async function registerWebhook(
     return registration.create(state.url, context)
   })
   const isNew = change.action === 'created' || change.action === 'replaced'
-  // Whatever else has our URL would send every event twice.
+  // Any other endpoint with our URL would send every event twice.
   const others = state.own.filter((one) => one.endpoint.id !== endpoint.id)
   return {
     ...state,
@@ -108,7 +108,7 @@ export async function registerWebhook(
   }
 }
 
-/** Removes endpoints from the provider; callbacks to their URLs end. */
+/** Removes endpoints at the provider; callbacks to their URLs stop. */
 export async function removeEndpoints(
   name: string,
   ids: readonly string[],
@@ -139,7 +139,9 @@ function isOutdated({ faults }: OwnEndpoint): boolean {
   return faults.some(({ kind }) => kind === 'version')
 }
 
-/** The lower, the better: what cannot be changed counts most, then whose callbacks are taken. */
+/**
+ * The lower, the better: what cannot be changed counts most, then whether its callbacks are taken.
+ */
 function rank(own: OwnEndpoint): number {
   return (isOutdated(own) ? 100 : 0) + (own.secretIsConfigured ? 0 : 10) + own.faults.length
 }
@@ -171,8 +173,8 @@ function faultsOf(
 
 /**
  * Probably ours from before: it names the gateway in its path, and has our host, or our path or the
- * usual one at another host. The same goes for another installation of the merchant's, so that only
- * a person can tell which of them is in use.
+ * default one at another host. This also fits another installation of the merchant's, so only a
+ * person can tell whether it is in use.
  */
 function isOrphan({ url }: RegisteredEndpoint, ours: string, found: RegisteredGateway): boolean {
   const [other, own] = [URL.parse(url), new URL(ours)]

@@ -9,9 +9,9 @@ import type { Payment } from '../payments/payment.ts'
 import type { Claim } from '../outcomes/applied.ts'
 import { deferEvents } from '../processing/deferred-events.ts'
 
-/** What moved so recently may be about to be dispatched. */
+/** What moved this recently may be about to be dispatched. */
 const youngest = minutes(10)
-/** How far a run looks back behind the last one, at the least. */
+/** How far back a run looks before the last one, at least. */
 const overlap = minutes(30)
 const oldest = days(3)
 const pageRows = 100
@@ -21,9 +21,9 @@ const keyOfPaid = sql`
   case payment.type when 'refund' then 'refund' else 'payment' end || ':paid:' || payment.id`
 
 /**
- * The call that moved the payment brings its event up by itself: it is tried again, or replayed. One
- * that has not ended is waited for as long as another run looks back this far; then the event goes
- * out without it, and the call finds it claimed.
+ * The call that moved the payment dispatches its event: it is retried, or replayed. A call that has
+ * not ended is waited for as long as another run looks back this far; then the event goes out
+ * without it, and the call finds it claimed.
  */
 const isLeftToItsCall = sql`exists (
   select from billing.payment_transitions as transition
@@ -34,7 +34,7 @@ const isLeftToItsCall = sql`exists (
 
 /**
  * Finds payments and refunds that are paid and whose event was never dispatched, with nothing left
- * that would do it: neither the call that moved them nor a deferred event. Each event is deferred,
+ * to dispatch it: neither the call that moved them nor a deferred event. Each event is deferred,
  * and a worker does the rest. Returns how many. Looks at payments that moved since the last run
  * began, or, without one, at those of three days.
  */

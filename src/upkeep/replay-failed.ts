@@ -7,7 +7,7 @@ import { asNew } from '../queue/end-rows.ts'
 export interface FailedQuery {
   /** Only calls of this gateway, and deliveries about its payments. */
   readonly gateway?: string
-  /** Only calls received, and deliveries made, at that time or later. */
+  /** Only calls received, and deliveries created, at that time or later. */
   readonly since?: Date
 }
 
@@ -26,9 +26,9 @@ export interface ReplayFailedOptions extends FailedQuery {
 const batchRows = 100
 
 /**
- * Puts every call and delivery back into the queue that failed before the run began, in small
- * transactions. What somebody else replayed meanwhile is passed over; a run cut short goes on
- * where it ended when it is started again.
+ * Puts every call and delivery that failed before the run began back into the queue, in small
+ * transactions. What somebody else replayed meanwhile is skipped; a run that was cut short
+ * continues where it ended when it is started again.
  */
 export async function replayFailed(
   db: Kysely<Tables>,

@@ -11,7 +11,7 @@ export interface UpkeepOptions {
   readonly newId: NewId
   readonly schedules: readonly Schedule[]
   readonly reviewsUnknownPayments: boolean
-  /** Calls or deliveries wait again. */
+  /** Called when calls or deliveries wait again. */
   onRequeued(): void
 }
 
@@ -48,7 +48,7 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
   }
 }
 
-/** Runs at once and then again and again, never twice at the same time. */
+/** Runs at once and then repeatedly, never twice at the same time. */
 function repeat(every: Duration, log: Log, work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
   const tick = () => {

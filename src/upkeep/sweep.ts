@@ -31,8 +31,8 @@ export async function sweepLeases(database: Database, log: Log): Promise<number>
 }
 
 /**
- * Marks callbacks that tell of money of a payment by our kind of id, which is not there a day later:
- * nothing else will come of them. Returns how many.
+ * Marks callbacks that report money of a payment, by an id of our form, that still does not exist a
+ * day later: nothing else will happen to them. Returns how many.
  */
 export async function markUnknownPayments({ db }: Database, log: Log): Promise<number> {
   let marked = 0

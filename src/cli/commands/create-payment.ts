@@ -12,7 +12,7 @@ interface CreateOptions extends SameName {
   readonly amount: number
   readonly live?: boolean
   readonly test?: boolean
-  /** False with `--no-checkout`, or else true: nobody has said so then. */
+  /** False with `--no-checkout`, otherwise true. */
   readonly checkout: boolean
   readonly paymentMethod?: string
   readonly json?: boolean

@@ -33,7 +33,7 @@ async function refund(payment: string, _options: unknown, command: Command): Pro
   const made = await withCore((core) => core.refunds.create(payment, { id, amount, reason }))
   if (json === true) printJson(paymentView(made))
   else printRefund(made)
-  // A repeated command tells what came of the first one.
+  // A repeated command shows the result of the first one.
   if (made.status !== 'failed') return
   const said = made.operationError ?? 'it has failed'
   throw new QuittanceError('refund_refused', `refund ${made.id}: ${said}`)

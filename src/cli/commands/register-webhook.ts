@@ -15,7 +15,7 @@ interface RegisterOptions {
 
 type Registrable = Gateway & { readonly registration: Registration }
 
-/** One command for each gateway whose provider has to be told where callbacks go. */
+/** One command for each gateway whose provider must have the callback URL registered. */
 export function addRegisterWebhooks(program: Command): void {
   for (const gateway of builtin) if (isRegistrable(gateway)) addRegisterWebhook(program, gateway)
 }
@@ -50,7 +50,7 @@ async function register(gateway: Registrable, command: Command): Promise<void> {
     const variable = secretVariable(gateway, options.environment ?? {})
     const configured = core.gateways()[gateway.name]?.configured === true
     const removed: string[] = []
-    // Before anything that may fail: a secret is told only once.
+    // Before anything that may fail: a secret is shown only once.
     if (!json) print.printRegistration(result, { gateway, variable, configured })
     try {
       for (const { id, url } of result.orphans) {
@@ -70,7 +70,7 @@ async function registered(core: BillingCore, gateway: Registrable): Promise<Regi
   try {
     return await core.registration.register(gateway.name)
   } catch (error) {
-    // What the provider cannot do may be the reason.
+    // The reason may be something that the provider cannot do.
     if (isQuittanceError(error) && error.code === 'provider_refused') {
       for (const note of gateway.registration.notes) process.stderr.write(`${note}\n`)
     }
@@ -78,7 +78,7 @@ async function registered(core: BillingCore, gateway: Registrable): Promise<Regi
   }
 }
 
-/** Where the secret stands, or is to stand: of two names the one that is in use. */
+/** Where the secret is, or belongs: of two names, the one in use. */
 function secretVariable(
   { credentials, registration }: Registrable,
   environment: Readonly<Record<string, string | undefined>>,
@@ -87,7 +87,7 @@ function secretVariable(
   return names.find((name) => environment[name] !== undefined) ?? names[0] ?? ''
 }
 
-/** Asked only where somebody is there to answer. */
+/** Asked only if somebody is there to answer. */
 async function isConfirmed(message: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false
   const { confirm } = await import('@clack/prompts')

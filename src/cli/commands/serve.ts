@@ -22,7 +22,7 @@ export function addServe(program: Command): void {
 async function serve(_options: unknown, command: Command): Promise<void> {
   const { worker: withWorker, json } = command.optsWithGlobals<ServeOptions>()
   const { openService, orClose } = await import('../open-service.ts')
-  // The database opens in a thread of its own: meanwhile the rest is loaded.
+  // The database opens in its own thread; meanwhile the rest is loaded.
   const [service, { startHttp }, { endOnSignals, endWithWorker }, { announce, announceJson }] =
     await Promise.all([
       openService(),
@@ -41,7 +41,7 @@ async function serve(_options: unknown, command: Command): Promise<void> {
       await core.close()
     },
   })
-  // It only tells; the service runs.
+  // It only informs; the service runs.
   if (json === true) announceJson(service, http)
   else
     await announce(service, http).catch((error: unknown) => {

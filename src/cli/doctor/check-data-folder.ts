@@ -11,7 +11,7 @@ const check = 'data_folder'
 const openToOthers = 0o077
 const comfortableBytes = 1024 ** 3
 
-/** The folder of the embedded database: whose it is, who may enter, whether there is room. */
+/** The folder of the embedded database: who owns it, who may enter, whether there is room. */
 export async function checkDataFolder(subject: Subject): Promise<readonly Finding[]> {
   const { url, dataDir = defaultDataDir } = subject.inspected.settings.options.database ?? {}
   if (url !== undefined) return [skipped(check, 'not needed: the database is a server')]

@@ -17,7 +17,7 @@ const checks = ['server', 'durability', 'replication', 'migrations', 'clock'] as
 const oldestVersion = 15
 const newestVersion = 18
 
-/** Reached, fit to keep money, up to date, and of one mind about the time. */
+/** Whether it is reachable, fit to keep money, up to date, and agrees about the time. */
 export async function checkDatabase({ database: state, inspected }: Subject) {
   if (state.kind === 'closed') {
     const { why, cause } = state
@@ -45,7 +45,7 @@ async function checkReplication(database: Database, facts: ServerFacts): Promise
   try {
     return replicationFinding(await readStandbys(database), facts)
   } catch {
-    // Some hosted servers do not show it at all.
+    // Some hosted servers do not show it.
     return skipped('replication', 'the standbys cannot be seen')
   }
 }
@@ -106,7 +106,7 @@ function checkServer({ version, encoding, readOnly, standby }: ServerFacts): rea
   return findings.length > 0 ? findings : [ok('server', `version ${version}, ${encoding}`)]
 }
 
-/** Whether the server keeps what it has called committed. */
+/** Whether the server keeps what it reported as committed. */
 export function checkDurability(
   facts: Pick<ServerFacts, 'synchronousCommit' | 'fsync' | 'fullPageWrites'>,
 ): readonly Finding[] {
@@ -163,7 +163,10 @@ async function checkClock(database: Database): Promise<Finding> {
 const noticeableMs = 5_000
 const harmfulMs = 60_000
 
-/** Signatures hold for minutes; a clock that is off by as much refuses genuine callbacks. */
+/**
+ * Signatures hold for minutes; with a clock that is off by that much, genuine callbacks are
+ * refused.
+ */
 export function clockFinding(aheadMs: number): Finding {
   const apart = Math.abs(aheadMs)
   if (apart < noticeableMs) return ok('clock', 'agrees with the clock of the database')

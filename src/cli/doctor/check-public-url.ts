@@ -8,7 +8,7 @@ import { error, ok, skipped, warning, type Fault, type Finding } from './finding
 
 const answerTimeout = seconds(5)
 
-/** Whether gateways can reach the route under the URL that they are given. */
+/** Whether gateways can reach the route at the URL they are given. */
 export async function checkPublicUrl({
   checked,
   production,
@@ -59,7 +59,7 @@ async function checkRoute(url: string): Promise<Finding> {
   }
 }
 
-/** What a GET on our route should not have been answered; undefined for ours. */
+/** What is wrong with the answer to a GET on our route; undefined if the answer is ours. */
 function answerFault(status: number, body: string, location: string | null): Fault | undefined {
   if (status === methodNotAllowed.status && body === methodNotAllowed.body) return undefined
   const found = `answered ${status}`

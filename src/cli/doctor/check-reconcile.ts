@@ -13,7 +13,7 @@ const check = 'reconcile'
 /** The name of its schedule, too. */
 export const reconcileSchedule = check
 
-/** Whether the providers are asked after the payments that wait for an answer. */
+/** Whether the payments that wait for an answer are polled. */
 export async function checkReconcile({
   database: state,
   checked,
@@ -37,10 +37,10 @@ const overdueAfter = minutes(15)
 
 interface Waiting {
   readonly gateway: string
-  /** Payments and refunds that its provider is to be asked about. */
+  /** Payments and refunds that are to be polled. */
   readonly waiting: number
   readonly overdue: number
-  /** Those of which a poll has found what a person must look at. */
+  /** Those for which a poll found something that a person must look at. */
   readonly odd: number
   /** One of these. */
   readonly oddId: string | null
@@ -92,7 +92,7 @@ function checkWaiting(all: readonly Waiting[], registry: Registry): readonly Fin
   })
 }
 
-/** Nothing else brings them up: there is no call that could be marked. */
+/** Nothing else reports them: there is no call that could be marked. */
 function checkOdd(all: readonly Waiting[]): readonly Finding[] {
   return all.flatMap(({ gateway, odd, oddId }) =>
     odd === 0

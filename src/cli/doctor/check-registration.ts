@@ -17,7 +17,7 @@ const check = 'registration'
 /** All providers are asked at the same time. */
 const answerWithin = seconds(6)
 
-/** Whether the providers send what is handled here to where it is taken. */
+/** Whether the providers send what is handled here, and to the right URL. */
 export async function checkRegistration({ checked }: Subject): Promise<readonly Finding[]> {
   if ('fault' in checked) return [skipped(check, 'the settings are wrong')]
   const { gateways, origin } = checked.value
@@ -55,7 +55,7 @@ async function checkGateway(
   }
 }
 
-/** Its fix is said apart. */
+/** Its fix is given separately. */
 function reasonOf(cause: unknown): string {
   return isQuittanceError(cause) ? cause.message : describeError(cause)
 }

@@ -3,13 +3,13 @@ import { error, ok, skipped, warning, type Finding } from './finding.ts'
 
 const check = 'replication'
 
-/** Whether a standby, promoted, knows all that was called committed. */
+/** Whether a standby, once promoted, has everything that was reported as committed. */
 export function replicationFinding(
   standbys: readonly Standby[],
   { readOnly, synchronousCommit, synchronousNames }: ServerFacts,
 ): Finding {
   if (readOnly) return skipped(check, 'the server is read-only')
-  // Other roles' sessions are shown to an administrator only.
+  // Only an administrator sees the sessions of other roles.
   if (standbys.some(({ syncState }) => syncState === null)) {
     return skipped(check, 'this role may not see the standbys: grant it pg_monitor')
   }

@@ -5,7 +5,7 @@ import { error, ok, warning, type Fault, type Finding } from './finding.ts'
 import { gatewaySecrets, ownSecrets, type SecretText } from './secret-texts.ts'
 import type { Subject } from './subject.ts'
 
-/** How a secret came to be wrong: mistakes of copying, or of a deployment. */
+/** How a secret can be wrong: mistakes in copying, or in a deployment. */
 const faults: readonly (readonly [pattern: RegExp, Fault])[] = [
   [
     /^\s*(?:undefined|null)\s*$/,
@@ -46,7 +46,7 @@ function checkText({ label, text }: SecretText): readonly Finding[] {
   return [error('secrets', { found: `${label} ${fault.found}`, fix: fault.fix })]
 }
 
-/** In production only: files copied from the example have blank lines for what is not needed. */
+/** Only in production: files copied from the example have blank lines for what is not needed. */
 function blankFinding({ label }: SecretText): Finding {
   const fix = 'Give it the value, or unset it.'
   return warning('secrets', { found: `${label} is set, but blank`, fix })
@@ -61,7 +61,7 @@ function checkCredentials(gateway: Gateway, subject: Subject): readonly Finding[
   return [...short, ...checkMode(gateway, credentials, subject.production)]
 }
 
-/** Undefined where a setting is invalid: that is said elsewhere. */
+/** Undefined if a setting is invalid: another check reports that. */
 function credentialsOf(
   gateway: Gateway,
   { inspected, production }: Subject,
@@ -83,7 +83,7 @@ function checkMode(
   production: boolean,
 ): readonly Finding[] {
   const { live } = gateway.account(credentials)
-  // One without signatures has no keys to tell by.
+  // A gateway without signatures has no keys to judge by.
   if (gateway.verification === 'none' || live === null || live === production) return []
   const fault = live
     ? {

@@ -7,7 +7,7 @@ import { ok, skipped, thrown, warning, type Finding } from './finding.ts'
 const shortestToken = 16
 const fix = 'Correct the named setting; docs/configuration.md describes it.'
 
-/** Readable, valid, and wise together. */
+/** Whether they are readable, valid, and sensible together. */
 export function checkSettings(subject: Subject): readonly Finding[] {
   const { inspected, checked } = subject
   const faults = [...inspected.faults, ...('fault' in checked ? [checked.fault] : [])]
@@ -23,7 +23,7 @@ export function checkSettings(subject: Subject): readonly Finding[] {
   ]
 }
 
-/** A `.env` may hold what is meant for others; a name close to one of ours is a slip. */
+/** A `.env` may hold settings of others; a name close to one of ours is a slip. */
 function checkEnvFile({ inspected, gateways }: Subject): readonly Finding[] {
   if (inspected.envFile === undefined) return []
   const ofGateways = gateways.flatMap(({ credentials }) =>

@@ -20,7 +20,7 @@ const checks = [
   'listeners',
 ] as const
 
-/** What waits, what failed, and whether anybody works on it. */
+/** What waits, what failed, and whether a worker runs. */
 export async function checkWork(subject: Subject): Promise<readonly Finding[]> {
   const { database: state } = subject
   const outdated = state.kind === 'open' && (await pendingMigrations(state.database)).length > 0
@@ -63,7 +63,7 @@ async function checkWorker(
   })
 }
 
-/** Who works there holds no connection that could be counted; but he reconciles every minute. */
+/** A worker there holds no connection that could be counted, but it reconciles every minute. */
 async function checkWorkBesideRequests(database: Database): Promise<Finding> {
   const schedules = await readSchedules(database)
   const reconciling = schedules.find(({ name }) => name === reconcileSchedule)
@@ -122,12 +122,12 @@ function none(check: string, count: number, fault: Fault): Finding {
 }
 
 const hourSeconds = 3600
-/** The command that does what a schedule does, where it has another name. */
+/** The command that does what a schedule does, if it has another name. */
 const byHand: Readonly<Record<string, string>> = { repair: 'reconcile' }
 
 async function checkSchedules(database: Database): Promise<Finding> {
   const schedules = await readSchedules(database)
-  // What a failed run of that one means has a check of its own.
+  // A failed run of that one has its own check.
   const others = schedules.filter(({ name }) => name !== reconcileSchedule)
   const failed = others.find(({ lastError }) => lastError !== null)
   const late = schedules.find(({ overdueSeconds }) => overdueSeconds > hourSeconds)
@@ -161,7 +161,7 @@ async function checkListeners(
   if (missing.length === 0 && fresh.length === 0) {
     return [ok('listeners', own.length === 0 ? 'none' : `${own.length} known, all of them here`)]
   }
-  // Where an app embeds the library, its listeners are in its code and not in a file.
+  // If an app embeds the library, its listeners are in its code and not in a file.
   const severity = inspected.configFile === undefined ? warning : error
   return [
     ...missing.map((key) =>

@@ -30,7 +30,7 @@ const checks: Readonly<Record<string, Check>> = {
 
 const limit = seconds(10)
 
-/** Looks at everything, whatever is broken; no check waits for another, none for ever. */
+/** Checks everything, whatever is broken; no check waits for another, and none for ever. */
 export async function diagnose(): Promise<readonly Finding[]> {
   const inspected = await bounded(() => inspectSettings(), 'the settings were not read')
   const database = await bounded(() => openForDiagnosis(inspected.settings)).catch(
@@ -55,10 +55,10 @@ function bounded<T>(work: () => Promise<T>, late = 'no answer'): Promise<T> {
   return within(limit, () => new Error(`${late} within ${limit / 1000} s`), work)
 }
 
-/** A shorter text would blank out words of ours. */
+/** A shorter text would blank out our own words. */
 const shortestScrubbed = 8
 
-/** Errors of drivers and of configuration files may repeat what they were given. */
+/** Errors of drivers and configuration files may repeat their input. */
 function withoutSecrets(findings: readonly Finding[], subject: Subject): readonly Finding[] {
   const { inspected, gateways } = subject
   const texts = [

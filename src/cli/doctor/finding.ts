@@ -3,13 +3,13 @@ import { isQuittanceError } from '../../kernel/errors.ts'
 
 export type FindingState = 'ok' | 'warning' | 'error' | 'skipped'
 
-/** One thing looked at. */
+/** One thing that was checked. */
 export interface Finding {
   /** Stable name for monitoring, e.g. `durability`. */
   readonly check: string
   readonly state: FindingState
   readonly found: string
-  /** What mends it; null where nothing needs to be. */
+  /** How to fix it; null if there is nothing to fix. */
   readonly fix: string | null
 }
 
@@ -17,7 +17,7 @@ export function ok(check: string, found: string): Finding {
   return { check, state: 'ok', found, fix: null }
 }
 
-/** Could not be looked at, or does not matter here. */
+/** Could not be checked, or does not matter here. */
 export function skipped(check: string, found: string): Finding {
   return { check, state: 'skipped', found, fix: null }
 }

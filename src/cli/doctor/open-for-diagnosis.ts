@@ -4,7 +4,7 @@ import { seconds } from '../../kernel/duration.ts'
 import { silentLog } from '../../kernel/log.ts'
 import type { Settings } from '../env.ts'
 
-/** The database as a diagnosis finds it: looked at only, never migrated or made. */
+/** The database as a diagnosis finds it: only looked at, never migrated or created. */
 export type DatabaseState =
   | { readonly kind: 'open'; readonly database: Database }
   | {

@@ -1,7 +1,7 @@
 import type { Gateway } from '../../gateways/gateway.ts'
 import type { InspectedSettings } from '../env.ts'
 
-/** A secret exactly as it is set, and where. */
+/** A secret exactly as set, and where. */
 export interface SecretText {
   readonly label: string
   readonly text: string
@@ -9,7 +9,7 @@ export interface SecretText {
 
 const tokenVariable = 'BILLING_API_TOKEN'
 
-/** Those of a gateway, from its variables and from the configuration file. */
+/** The secrets of a gateway, from its variables and from the configuration file. */
 export function gatewaySecrets(
   { name: gateway, credentials }: Gateway,
   { settings, variables }: InspectedSettings,

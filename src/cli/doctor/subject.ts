@@ -7,7 +7,7 @@ import { createListenerRegistry, type ListenerRegistry } from '../../listeners/l
 import type { InspectedSettings } from '../env.ts'
 import type { DatabaseState } from './open-for-diagnosis.ts'
 
-/** What the checks look at; a part that is missing could not be made. */
+/** What the checks look at; a missing part could not be created. */
 export interface Subject {
   readonly inspected: InspectedSettings
   readonly production: boolean

@@ -95,15 +95,15 @@ function intakeOf(
     queue: settings.queue,
     origin: settings.origin,
     atOnce: queue.inline ? processAtOnce(processing) : undefined,
-    turnedAway: tally(
+    refusals: tally(
       ({ count, names }) => settings.log.warn({ count, reasons: names }, 'more callbacks refused'),
-      { single: mostRefusalsToldSingly },
+      { single: mostRefusalsLoggedSingly },
     ),
   }
 }
 
 /** For whoever looks for his mistake; a flood of them must not fill the log. */
-const mostRefusalsToldSingly = 1_000
+const mostRefusalsLoggedSingly = 1_000
 
 /** Not waited for: the calls are stored, and a worker looks by itself every second. */
 function wakeWorkers(queue: QueueConnection, log: Log): void {

@@ -103,8 +103,8 @@ export function createRuntime(options: BillingOptions): Runtime {
 /** Best effort, as promised: bounded, or a piece of work that never ends would keep us. */
 async function finish(parts: Parts | undefined): Promise<void> {
   await parts?.calls.close()
-  parts?.intake.turnedAway.end()
-  const works = Promise.all([parts?.queue.told(), ...(parts?.processing.underWay ?? [])])
+  parts?.intake.refusals.end()
+  const works = Promise.all([parts?.queue.flushed(), ...(parts?.processing.underWay ?? [])])
   await Promise.race([works, pause(workGrace, undefined, { ref: false })])
 }
 

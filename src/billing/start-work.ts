@@ -31,8 +31,8 @@ export async function startWork(
   const idle = options.upkeepOnly === true && !queue.inline
   const worker = idle ? idleWorker() : await startProcessing()
   const operating = operatingOf({ processing, queue }, settings)
-  // Events are told here: only where every listener is.
-  const telling: readonly Schedule[] = [
+  // Events are dispatched here: only where every listener is.
+  const dispatching: readonly Schedule[] = [
     {
       name: 'reconcile',
       every: minutes(1),
@@ -63,7 +63,7 @@ export async function startWork(
           await prune(database, { retentionDays, log, signal })
         },
       },
-      ...(idle ? [] : telling),
+      ...(idle ? [] : dispatching),
     ],
   })
   return {

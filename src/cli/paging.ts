@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 
-export interface Paging {
+export interface PagingOptions {
   readonly limit?: number
   readonly cursor?: string
 }

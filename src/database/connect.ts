@@ -3,7 +3,7 @@ import pg from 'pg'
 import { minutes, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import { classifyFailure, isReadOnly } from './failure.ts'
-import { createReconnecting, type Reconnecting } from './reconnect.ts'
+import { createReconnection, type Reconnection } from './reconnect.ts'
 import type { Tables } from './tables.ts'
 
 /** Where the database is: a PostgreSQL server, or the socket of a running embedded one. */
@@ -31,7 +31,7 @@ export interface Transaction {
   destroy(): void
 }
 
-export interface Database extends Reconnecting {
+export interface Database extends Reconnection {
   readonly kind: DatabaseTarget['kind']
   /** For single statements: each is its own transaction. */
   readonly db: Kysely<Tables>
@@ -75,11 +75,11 @@ export function connect(options: ConnectOptions): Database {
   })
   // So does a client in use; whoever waits for its answer gets the same error as a rejection.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const reconnecting = createReconnecting(pool)
+  const reconnection = createReconnection(pool)
   /** Whether the connection that met it must not be used again. */
   const isOver = (error: unknown) => {
     const readOnly = isReadOnly(error)
-    if (readOnly) reconnecting.reconnect()
+    if (readOnly) reconnection.reconnect()
     return readOnly || classifyFailure(error) === 'lost'
   }
   const db = new Kysely<Tables>({
@@ -91,7 +91,7 @@ export function connect(options: ConnectOptions): Database {
     pool,
     connection,
     transaction: (work) => runTransaction(pool, work, isOver),
-    ...reconnecting,
+    ...reconnection,
     // Kysely ends its pool, and only if it ever used it.
     close: async () => {
       closing = true

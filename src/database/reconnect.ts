@@ -1,14 +1,14 @@
 import type pg from 'pg'
 
 /** Makes connections anew after a failover: those that are open lead where the name led before. */
-export interface Reconnecting {
+export interface Reconnection {
   /** Ends the idle connections of the pool; whoever needs one opens it. */
   reconnect(): void
   /** For connections beside the pool: told each time, until the returned function is called. */
   onReconnect(listener: () => void): () => void
 }
 
-export function createReconnecting(pool: pg.Pool): Reconnecting {
+export function createReconnection(pool: pg.Pool): Reconnection {
   const listeners = new Set<() => void>()
   return {
     reconnect() {

@@ -32,7 +32,7 @@ export interface LimitedConnections extends Pick<OpenConnections, 'isWaitingForU
   begin(incoming: IncomingMessage, outgoing: ServerResponse): boolean
   /** More than three quarters of the places are taken: whoever was answered should leave. */
   readonly isCrowded: boolean
-  /** Tells the log what has not been told. */
+  /** Logs what has not been logged. */
   end(): void
 }
 

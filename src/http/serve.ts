@@ -37,7 +37,7 @@ export interface ListenOptions {
   readonly silence?: Duration | undefined
 }
 
-export interface Listening {
+export interface HttpServer {
   /** Where it can be reached from this machine. */
   readonly url: string
   readonly port: number
@@ -62,7 +62,7 @@ const serverOptions = {
 } as const
 
 /** Serves the app on a hardened node server. Errors: `setting_invalid` where it cannot listen. */
-export async function listen(app: Hono, options: ListenOptions): Promise<Listening> {
+export async function listen(app: Hono, options: ListenOptions): Promise<HttpServer> {
   const server = createServer(serverOptions)
   server.keepAliveTimeout = options.keepAlive ?? defaultKeepAlive
   server.timeout = options.silence ?? defaultSilence

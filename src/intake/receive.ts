@@ -36,7 +36,7 @@ export interface Intake {
   /** Set if this process handles calls before it answers (`sync`). */
   readonly atOnce: AtOnce | undefined
   /** Counts refusals, which anybody can cause any number of times. */
-  readonly turnedAway: Tally
+  readonly refusals: Tally
 }
 
 export interface AtOnce {
@@ -91,7 +91,7 @@ async function verify(
 
 /** The sender learns nothing; the log says which check failed. */
 function refuse({ gateway: { name } }: RegisteredGateway, reason: string, intake: Intake): Answer {
-  intake.turnedAway.add(`${name}: ${reason}`, () =>
+  intake.refusals.add(`${name}: ${reason}`, () =>
     intake.log.warn({ gateway: name, reason }, 'callback refused'),
   )
   return responses.forbidden
@@ -103,7 +103,7 @@ function postpone(
   reason: string,
   intake: Intake,
 ): Answer {
-  intake.turnedAway.add(`${name}: ${reason}`, () =>
+  intake.refusals.add(`${name}: ${reason}`, () =>
     intake.log.warn({ gateway: name, reason }, 'callback cannot be verified now'),
   )
   return responses.unavailable

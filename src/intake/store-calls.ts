@@ -36,11 +36,11 @@ const mostFlushes = 2
 /** Many times as long as a flush takes on a healthy server. */
 const slowFlush: Duration = 100
 
-interface Waiting {
+interface WaitingCall {
   readonly call: NewCall
   /** Answers it; the first answer counts. */
-  settle(result: StoreResult): void
-  settled: boolean
+  answer(result: StoreResult): void
+  answered: boolean
 }
 
 /**
@@ -51,20 +51,20 @@ export function createCallStore(options: CallStoreOptions): CallStore {
   const { mostWaiting = 5_000, mostWaitingBytes = mostWaitingBytesByDefault } = options
   const deadline = options.deadline ?? seconds(2)
   /** Not taken by a flush yet, in order of arrival. */
-  const queue = new Set<Waiting>()
+  const queue = new Set<WaitingCall>()
   const unanswered = { calls: 0, bytes: 0 }
   const flushes = keepUnderWay(() =>
     queue.size === 0 ? undefined : flushBatch(takeBatch(queue), options),
   )
 
-  function wait(call: NewCall, answer: (result: StoreResult) => void): Waiting {
-    const timer = setTimeout(() => entry.settle('unavailable'), deadline)
-    const entry: Waiting = {
+  function wait(call: NewCall, answer: (result: StoreResult) => void): WaitingCall {
+    const timer = setTimeout(() => entry.answer('unavailable'), deadline)
+    const entry: WaitingCall = {
       call,
-      settled: false,
-      settle(result) {
-        if (entry.settled) return
-        entry.settled = true
+      answered: false,
+      answer(result) {
+        if (entry.answered) return
+        entry.answered = true
         clearTimeout(timer)
         // When its time is up, a call has been answered: nothing of it is kept.
         queue.delete(entry)
@@ -129,8 +129,8 @@ function keepUnderWay(next: () => Promise<void> | undefined) {
 }
 
 /** The one that has waited longest first. */
-function takeBatch(queue: Set<Waiting>): readonly Waiting[] {
-  const batch: Waiting[] = []
+function takeBatch(queue: Set<WaitingCall>): readonly WaitingCall[] {
+  const batch: WaitingCall[] = []
   let bytes = 0
   for (const entry of queue) {
     if (batch.length === mostRows || bytes >= mostBytes) break
@@ -141,18 +141,18 @@ function takeBatch(queue: Set<Waiting>): readonly Waiting[] {
   return batch
 }
 
-async function flushBatch(batch: readonly Waiting[], options: CallStoreOptions): Promise<void> {
+async function flushBatch(batch: readonly WaitingCall[], options: CallStoreOptions): Promise<void> {
   try {
     await insert(batch, options.pool)
-    settleStored(batch, options)
+    answerStored(batch, options)
   } catch (error) {
-    if (classifyFailure(error) !== 'data') return settleFailed(batch, options, error)
+    if (classifyFailure(error) !== 'data') return answerFailed(batch, options, error)
     // One of them is at fault; its neighbours must not suffer for it.
-    for (const entry of batch) if (!entry.settled) await flushAlone(entry, options)
+    for (const entry of batch) if (!entry.answered) await flushAlone(entry, options)
   }
 }
 
-async function flushAlone(entry: Waiting, options: CallStoreOptions): Promise<void> {
+async function flushAlone(entry: WaitingCall, options: CallStoreOptions): Promise<void> {
   const alone = [entry]
   try {
     await insert(alone, options.pool).catch(async (error: unknown) => {
@@ -160,20 +160,20 @@ async function flushAlone(entry: Waiting, options: CallStoreOptions): Promise<vo
       options.log.warn({ err: error, call: entry.call.id }, 'call refused; its bytes are stored')
       await insert(alone, options.pool, asBytes)
     })
-    settleStored(alone, options)
+    answerStored(alone, options)
   } catch (error) {
-    settleFailed(alone, options, error)
+    answerFailed(alone, options, error)
   }
 }
 
 const mostTries = 3
 
 /**
- * Tries again while somebody waits. That also settles a commit whose fate is unknown: the same ids
+ * Tries again while somebody waits. That also decides a commit whose fate is unknown: the same ids
  * again either conflict with themselves (after waiting for a commit still under way) or go in now.
  */
 async function insert(
-  batch: readonly Waiting[],
+  batch: readonly WaitingCall[],
   pool: CallStoreOptions['pool'],
   rowOf: (call: NewCall) => NewCall = (call) => call,
 ): Promise<void> {
@@ -199,16 +199,20 @@ function mayPass(error: unknown): boolean {
 }
 
 /** Not known to be stored: refused, and the gateway's repetition is harmless. */
-function settleFailed(batch: readonly Waiting[], options: CallStoreOptions, error: unknown): void {
-  for (const entry of batch) entry.settle('unavailable')
+function answerFailed(
+  batch: readonly WaitingCall[],
+  options: CallStoreOptions,
+  error: unknown,
+): void {
+  for (const entry of batch) entry.answer('unavailable')
   options.log.error({ err: error, calls: batch.length }, 'storing calls failed')
 }
 
-function settleStored(batch: readonly Waiting[], { onStored }: CallStoreOptions): void {
-  for (const entry of batch) entry.settle('stored')
+function answerStored(batch: readonly WaitingCall[], { onStored }: CallStoreOptions): void {
+  for (const entry of batch) entry.answer('stored')
   onStored?.()
 }
 
-function isWaiting(entry: Waiting): boolean {
-  return !entry.settled
+function isWaiting(entry: WaitingCall): boolean {
+  return !entry.answered
 }

@@ -15,7 +15,7 @@ interface Body {
 }
 
 /** What a gateway masks, and what must stay as it is. */
-type Masking = Pick<Gateway, 'secretFields' | 'readFields'>
+type MaskedFields = Pick<Gateway, 'secretFields' | 'readFields'>
 
 /**
  * What is stored of a body. If it carries card data, or values in the gateway's secret fields, the
@@ -23,7 +23,7 @@ type Masking = Pick<Gateway, 'secretFields' | 'readFields'>
  */
 export function storedContent(
   { callId, bytes, payload }: Body,
-  { secretFields, readFields }: Masking,
+  { secretFields, readFields }: MaskedFields,
   cipher: Cipher | undefined,
 ): Content {
   const encrypted = () =>

@@ -9,8 +9,8 @@ export interface Counted {
 
 /** Counts what a stranger can make happen any number of times, so that it cannot fill the log. */
 export interface Tally {
-  /** `tellOne` reports this one, if it is reported on its own. */
-  add(name: string, tellOne?: () => void): void
+  /** `logOne` reports this one, if it is reported on its own. */
+  add(name: string, logOne?: () => void): void
   /** Reports what was not reported yet. */
   end(): void
 }
@@ -27,29 +27,29 @@ const mostNames = 20
  * Reports the first ones at once, then every minute what was added since. After a minute without
  * any, it starts again with the first ones.
  */
-export function tally(tell: (counted: Counted) => void, options: TallyOptions = {}): Tally {
+export function tally(log: (counted: Counted) => void, options: TallyOptions = {}): Tally {
   const { every = minutes(1), single = 1 } = options
   const counts = new Map<string, number>()
   let count = 0
-  let told = 0
+  let logged = 0
   let timer: NodeJS.Timeout | undefined
   const flush = () => {
     timer = undefined
     if (count === 0) return
-    tell({ count, names: Object.fromEntries(counts) })
+    log({ count, names: Object.fromEntries(counts) })
     counts.clear()
     count = 0
     timer = setTimeout(flush, every).unref()
   }
   return {
-    add(name, tellOne = () => tell({ count: 1, names: { [name]: 1 } })) {
+    add(name, logOne = () => log({ count: 1, names: { [name]: 1 } })) {
       if (timer === undefined) {
-        told = 0
+        logged = 0
         timer = setTimeout(flush, every).unref()
       }
-      if (told < single) {
-        told += 1
-        tellOne()
+      if (logged < single) {
+        logged += 1
+        logOne()
         return
       }
       count += 1

@@ -30,7 +30,7 @@ interface SourcedEvent {
   readonly event: BillingEvent
 }
 
-interface Claiming {
+interface ClaimContext {
   readonly listeners: ListenerRegistry
   readonly newId: NewId
   /**
@@ -48,13 +48,13 @@ interface ClaimedRow {
 /**
  * Takes the claims, in the order of their keys so that two transactions never wait for each other,
  * and writes the deliveries to queued listeners. Returns the events of those claims that nobody had
- * before, in the same order. Error: `listener_missing`, and nothing is claimed; it is a claiming
+ * before, in the same order. Error: `listener_missing`, and nothing is claimed; it is a context
  * statement that looks, so that no listener can come in between.
  */
 export async function claimEvents(
   db: Kysely<Tables>,
   sources: readonly SourceClaims[],
-  claiming: Claiming,
+  context: ClaimContext,
 ): Promise<readonly BillingEvent[]> {
   const ordered = sources.flatMap(claimsOf).toSorted(byKey)
   if (ordered.length === 0) return []
@@ -74,13 +74,13 @@ export async function claimEvents(
     ${condition}
     on conflict (dedup_key) do nothing
     returning id, created_at`
-  const rows = await insertEntitled(db, insert, claiming)
+  const rows = await insertEntitled(db, insert, context)
   const createdAt = new Map(rows.map((row) => [row.id, row.created_at]))
   const events = ordered.flatMap(({ claim, source }) => {
     const at = createdAt.get(claim.eventId)
     return at === undefined ? [] : [{ event: toEvent(claim, at), source }]
   })
-  await queueDeliveries(db, events, claiming)
+  await queueDeliveries(db, events, context)
   return events.map(({ event }) => event)
 }
 
@@ -88,7 +88,7 @@ export async function claimEvents(
 async function insertEntitled(
   db: Kysely<Tables>,
   insert: (condition: RawBuilder<unknown>) => RawBuilder<unknown>,
-  { listeners, isEntitled }: Claiming,
+  { listeners, isEntitled }: ClaimContext,
 ): Promise<readonly ClaimedRow[]> {
   if (isEntitled) return (await sql<ClaimedRow>`${insert(sql``)}`.execute(db)).rows
   const { rows } = await sql<ClaimedRow & { readonly missing: string | null }>`
@@ -104,7 +104,7 @@ async function insertEntitled(
 async function queueDeliveries(
   db: Kysely<Tables>,
   events: readonly SourcedEvent[],
-  { listeners, newId }: Claiming,
+  { listeners, newId }: ClaimContext,
 ): Promise<void> {
   const rows = events.flatMap(({ event, source }) =>
     listeners

@@ -59,8 +59,8 @@ export interface ListenerOptions {
   /** Stable name; the function's own name by default. */
   readonly name?: string
   /**
-   * Tell it of events that were overtaken, too: a decline whose payment was paid before the decline
-   * could be told (`event.superseded`). By default it is not: it would downgrade a paid order.
+   * It hears of events that were overtaken, too: a decline whose payment was paid before the decline
+   * could be dispatched (`event.superseded`). By default it does not: it would downgrade a paid order.
    */
   readonly superseded?: boolean
 }

@@ -23,7 +23,7 @@ export interface RegisteredListener<T extends EventType = EventType> {
 /** The listeners of this process, by event type and by name. */
 export interface ListenerRegistry {
   add<T extends EventType>(listener: RegisteredListener<T>): void
-  /** Those that are told of this event. */
+  /** Those that hear of this event. */
   of(event: Addressed): readonly RegisteredListener[]
   find(name: string, type: string): RegisteredListener | undefined
   names(): readonly string[]
@@ -31,7 +31,7 @@ export interface ListenerRegistry {
   keys(): readonly string[]
 }
 
-/** What decides which listeners are told of an event. */
+/** What decides which listeners hear of an event. */
 export interface Addressed {
   readonly type: EventType
   readonly superseded?: boolean
@@ -56,7 +56,7 @@ export function createListenerRegistry(): ListenerRegistry {
 
 /**
  * What the database knows a listener by. Superseded events are a type of their own there: a process
- * that would not tell this listener of them lacks it, also one of a version that knows none of them.
+ * that would not dispatch them to this listener lacks it, also one whose version knows none of them.
  */
 function subscriptionsOf({ type, superseded }: Required<Addressed>): readonly string[] {
   return superseded ? [type, `${type}:superseded`] : [type]

@@ -27,7 +27,7 @@ export interface PaymentEntry {
 }
 
 /** What applying needs besides the database. */
-export interface Applying {
+export interface ApplyContext {
   readonly newId: NewId
   /** Encrypts the tokens of saved cards; without it they are not stored. */
   readonly cipher: Cipher | undefined
@@ -76,7 +76,7 @@ export type Applied =
     })
 
 /** Why an outcome changes nothing. */
-export interface Ignoring {
+export interface IgnoredBecause {
   readonly type: Outcome['type'] | 'callback'
   readonly reason: IgnoredReason
   readonly detail?: string | undefined
@@ -85,7 +85,7 @@ export interface Ignoring {
   readonly awaiting?: readonly string[] | undefined
 }
 
-export function ignoredResult(ignoring: Ignoring): Applied & { readonly kind: 'ignored' } {
+export function ignoredResult(ignoring: IgnoredBecause): Applied & { readonly kind: 'ignored' } {
   const { type, reason, detail, review = false, payment, awaiting = [] } = ignoring
   const result = { result: 'ignored', type, reason } as const
   return {

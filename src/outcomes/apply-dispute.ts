@@ -38,7 +38,7 @@ export async function applyDispute(
   return {
     kind: 'recorded',
     payment: charge,
-    // Told again too: the call that recorded it may be processed once more, and keeps its flag.
+    // Again too: the call that recorded it may be processed once more, and keeps its flag.
     review: status !== 'won',
     result: { result: known === status ? 'duplicate' : 'applied', type: `dispute:${status}` },
   }

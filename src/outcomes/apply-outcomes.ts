@@ -14,7 +14,7 @@ import {
   ignoredResult,
   type Report,
   type Applied,
-  type Applying,
+  type ApplyContext,
   type Entry,
   type PaymentEntry,
 } from './applied.ts'
@@ -42,7 +42,7 @@ type Results = Map<Entry, readonly Applied[]>
 export async function applyOutcomes(
   db: Kysely<Tables>,
   reports: readonly Report[],
-  applying: Applying,
+  applying: ApplyContext,
 ): Promise<readonly (readonly Applied[])[]> {
   const entries = reports.map((report) => report.outcomes.map((outcome) => ({ report, outcome })))
   const found = await findPayments(db, entries.flat(), applying)
@@ -71,7 +71,7 @@ function paymentOf(entry: Entry, { payments, ids }: FoundPayments): Payment | un
 async function applyToPayments(
   db: Kysely<Tables>,
   entries: readonly Entry[],
-  { newId, ...found }: FoundPayments & Pick<Applying, 'newId'>,
+  { newId, ...found }: FoundPayments & Pick<ApplyContext, 'newId'>,
 ): Promise<Results> {
   const { payments, renewals } = found
   const stating = entries.filter(isPaymentEntry)
@@ -84,9 +84,9 @@ async function applyToPayments(
   const marked = await reviewRenewals(db, renewals, await reviewLate(db, targets, moved))
   const results: Results = new Map()
   for (const entry of stating) {
-    const told = marked.get(entry) ?? renewals.applied.get(entry) ?? unknownPayment(entry)
+    const applied = marked.get(entry) ?? renewals.applied.get(entry) ?? unknownPayment(entry)
     const charge = paymentOf(entry, found)
-    const result = charge ? reviewRelease(entry, told, charge) : told
+    const result = charge ? reviewRelease(entry, applied, charge) : applied
     const refund = charge && refundByRelease(entry, result, charge)
     const refunds = refund ? await applyRefund(db, { entry: refund, charge }, newId) : []
     results.set(entry, refund && result.kind === 'ignored' ? refunds : [result, ...refunds])
@@ -94,7 +94,7 @@ async function applyToPayments(
   return results
 }
 
-/** What is said of a payment that is not there: it tells whether a person must look for it. */
+/** What is said of a payment that is not there: it says whether a person must look for it. */
 function withStatus({ outcome }: Entry, applied: Applied): Applied {
   if (applied.kind !== 'ignored' || applied.result.reason !== 'unknown_payment') return applied
   const detail = statusOf(outcome)
@@ -122,7 +122,7 @@ function orderOf({ report: { gateway }, outcome }: Entry): string {
 async function applyOther(
   db: Kysely<Tables>,
   entry: OtherEntry,
-  applying: Applying & { readonly payment: Payment | undefined },
+  applying: ApplyContext & { readonly payment: Payment | undefined },
 ): Promise<readonly Applied[]> {
   const { report, outcome } = entry
   const { payment, newId } = applying

@@ -5,9 +5,9 @@ import { paymentMethodDedupKey, paymentMethodEventType } from '../events/dedup-k
 import type { PaymentMethodOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { accountMismatch } from '../payments/transition.ts'
-import { ignoredResult, type Applied, type Applying, type Entry } from './applied.ts'
+import { ignoredResult, type Applied, type ApplyContext, type Entry } from './applied.ts'
 
-interface AttachedTo extends Applying {
+interface AttachedTo extends ApplyContext {
   /** What it was saved with, if that is there. */
   readonly payment: Payment | undefined
 }

@@ -78,7 +78,7 @@ async function applyNext(
   return { applied: toApplied(refund, { charge, isNew, flag, newId }), isNew }
 }
 
-/** Before its answer nobody can tell whether a sum counts it: the report is looked at again. */
+/** Before its answer nobody knows whether a sum counts it: the report is looked at again. */
 function underWay(charge: Payment): QuittanceError {
   const text = `a refund of payment ${charge.id} is being asked for at this moment`
   return new QuittanceError('refund_under_way', text)
@@ -120,7 +120,7 @@ async function insertRefund(
   const own = { id: newId(), amount: match.amount, providerReference: match.reference }
   const refund = await insertPayment(db, refundRow(charge, own))
   if (refund === undefined) throw new Error(`a refund of ${charge.id} could not be written`)
-  // The callback that tells its end may be lost.
+  // The callback about its end may be lost.
   if (outcome.status === 'pending') await askSoonAfter(db, refund.id)
   return { refund, claimed: false }
 }

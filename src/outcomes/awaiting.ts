@@ -39,7 +39,7 @@ function keysOf(payment: Payment): readonly string[] {
  */
 export const requeued = sql`${asNew}, awaiting = null, awaiting_also = null`
 
-/** Called after a payment is committed; returns the ids of the calls that may settle it now. */
+/** Called after a payment is committed; returns the ids of the calls that wait no longer. */
 export async function requeueCallsAwaiting(
   db: Kysely<Tables>,
   payment: Payment,
@@ -57,18 +57,18 @@ export async function requeueCallsAwaiting(
  * Joins waiting calls whose payment is there by now: one call right after it was committed as
  * waiting, or all of them (the sweeper's backstop). Returns the ids of those it put back.
  */
-export async function requeueSettleableCalls(
+export async function requeueCallsWithPayment(
   db: Kysely<Tables>,
   callId?: string,
 ): Promise<readonly string[]> {
-  if (callId !== undefined) return requeueSettleable(db, [callId])
+  if (callId !== undefined) return requeueThoseWithPayment(db, [callId])
   const back: string[] = []
-  for await (const ids of waitingCalls(db)) back.push(...(await requeueSettleable(db, ids)))
+  for await (const ids of waitingCalls(db)) back.push(...(await requeueThoseWithPayment(db, ids)))
   return back
 }
 
 /** The conditions are one expression: else the index of all that wait is read for each page. */
-async function requeueSettleable(
+async function requeueThoseWithPayment(
   db: Kysely<Tables>,
   ids: readonly string[],
 ): Promise<readonly string[]> {

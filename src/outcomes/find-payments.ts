@@ -6,7 +6,7 @@ import type { Tables } from '../database/tables.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { Outcome, PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { Applying, Entry } from './applied.ts'
+import type { ApplyContext, Entry } from './applied.ts'
 import { makeRenewals, subscriptionsToKeep, type Renewals } from './make-renewals.ts'
 
 /** The payments that entries are about. */
@@ -21,7 +21,7 @@ export interface FoundPayments {
 export async function findPayments(
   db: Kysely<Tables>,
   entries: readonly Entry[],
-  { newId, gateways }: Pick<Applying, 'newId' | 'gateways'>,
+  { newId, gateways }: Pick<ApplyContext, 'newId' | 'gateways'>,
 ): Promise<FoundPayments> {
   const ids = new Map(await idsOf(db, entries))
   const renewing = entries

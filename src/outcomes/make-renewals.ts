@@ -3,7 +3,7 @@ import { insertRenewal, readStatuses } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import type { PaymentOutcome } from '../payments/outcome.ts'
 import { accountMismatch } from '../payments/transition.ts'
-import { ignoredResult, type Applied, type Applying, type Entry } from './applied.ts'
+import { ignoredResult, type Applied, type ApplyContext, type Entry } from './applied.ts'
 import {
   findFirstPayment,
   findNamed,
@@ -21,7 +21,7 @@ export interface Renewals {
   readonly firsts: ReadonlyMap<Entry, FirstPayment>
 }
 
-type Making = Pick<Applying, 'newId' | 'gateways'>
+type RenewalContext = Pick<ApplyContext, 'newId' | 'gateways'>
 
 /**
  * Makes the payments of further charges: providers renew subscriptions by themselves, so nobody has
@@ -31,7 +31,7 @@ type Making = Pick<Applying, 'newId' | 'gateways'>
 export async function makeRenewals(
   db: Kysely<Tables>,
   entries: readonly Entry<PaymentOutcome>[],
-  { known, ...making }: Making & { readonly known: ReadonlySet<Entry> },
+  { known, ...making }: RenewalContext & { readonly known: ReadonlySet<Entry> },
 ): Promise<Renewals> {
   const ids = new Map<Entry, string>()
   const applied = new Map<Entry, Applied>()
@@ -62,7 +62,7 @@ function refused({ outcome: { unanswered } }: Entry<PaymentOutcome>, applied: Ap
 async function makeRenewal(
   db: Kysely<Tables>,
   entry: Entry<PaymentOutcome>,
-  { first, newId, gateways }: FirstPayment & Making,
+  { first, newId, gateways }: FirstPayment & RenewalContext,
 ): Promise<string | Applied> {
   const { report, outcome } = entry
   const { amount, currency, payment: reference } = outcome

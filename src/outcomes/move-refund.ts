@@ -6,20 +6,19 @@ import { refundReferenceOf, type RefundOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Entry } from './applied.ts'
 
-interface Moving {
-  readonly entry: Entry<RefundOutcome>
-  readonly refund: Payment
-  readonly newId: NewId
-}
-
 /**
  * Gives a refund's row the reported status and the provider's id, and writes its history. The same
  * rules as the state table once more, in SQL.
  */
 export async function moveRefund(
   db: Kysely<Tables>,
-  { entry, refund, newId }: Moving,
+  moved: {
+    readonly entry: Entry<RefundOutcome>
+    readonly refund: Payment
+    readonly newId: NewId
+  },
 ): Promise<Payment> {
+  const { entry, refund, newId } = moved
   const { outcome, report } = entry
   const reference = refundReferenceOf(outcome)
   const { rows } = await sql<Selectable<PaymentsTable>>`

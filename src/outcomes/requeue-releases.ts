@@ -7,7 +7,7 @@ import { released } from './released-money.ts'
 
 /**
  * Puts back the calls that let blocked money go, of payments that had ended unpaid and are paid by
- * now: what is gone may have been taken, and each of these calls tells what that means. In the
+ * now: what is gone may have been taken, and each of these calls says what that means. In the
  * transaction that pays, under the payments' locks.
  */
 export async function requeueReleases(

@@ -6,12 +6,12 @@ import type { Tables } from '../database/tables.ts'
 const pageRows = 1_000
 const pauseMs = 20
 
-interface Waiting {
+interface WaitingCall {
   readonly id: string
   readonly awaiting: string
 }
 
-const beginning: Waiting = { id: '00000000-0000-0000-0000-000000000000', awaiting: '' }
+const beginning: WaitingCall = { id: '00000000-0000-0000-0000-000000000000', awaiting: '' }
 
 /**
  * The ids of all finished calls that wait for a payment, page by page: where somebody else uses the
@@ -19,7 +19,7 @@ const beginning: Waiting = { id: '00000000-0000-0000-0000-000000000000', awaitin
  */
 export async function* waitingCalls(db: Kysely<Tables>): AsyncGenerator<readonly string[]> {
   for (let after = beginning; ;) {
-    const { rows } = await sql<Waiting>`
+    const { rows } = await sql<WaitingCall>`
       select id, awaiting from billing.webhook_calls
       where awaiting is not null and (awaiting, id) > (${after.awaiting}, ${after.id}::uuid)
       order by awaiting, id limit ${pageRows}`.execute(db)

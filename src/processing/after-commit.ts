@@ -5,7 +5,7 @@ import { within } from '../kernel/within.ts'
 import { hasQueuedListener } from '../listeners/dispatch-events.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
 import type { Applied, Subject } from '../outcomes/applied.ts'
-import { requeueSettleableCalls } from '../outcomes/awaiting.ts'
+import { requeueCallsWithPayment } from '../outcomes/awaiting.ts'
 import type { Processing } from './context.ts'
 import type { CallEnd, EndedCall } from './end-calls.ts'
 
@@ -51,7 +51,7 @@ export function afterReport(origin: Origin, context: Context, committed: Committ
 /** The payment that a call waits for may have been created between our look and our commit. */
 async function lookAgain(call: string, { database, log, onCalls }: Context): Promise<void> {
   try {
-    const back = await requeueSettleableCalls(database.db, call)
+    const back = await requeueCallsWithPayment(database.db, call)
     if (back.length > 0) onCalls()
   } catch (error) {
     log.warn({ err: error, call }, 'could not look again; the sweeper will')

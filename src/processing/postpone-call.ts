@@ -7,7 +7,7 @@ import type { Log } from '../kernel/log.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import { postponeRow } from '../queue/end-rows.ts'
 
-interface Postponing {
+interface PostponeContext {
   readonly database: Database
   readonly gateways: Registry
   readonly log: Log
@@ -24,7 +24,7 @@ const shortestPatience: Duration = days(1)
  */
 export async function postponeCall(
   call: LeasedCall,
-  { database, gateways, log, scrub }: Postponing,
+  { database, gateways, log, scrub }: PostponeContext,
   error: unknown,
 ): Promise<boolean> {
   if (!isQuittanceError(error) || error.code !== 'provider_unreachable') return false

@@ -28,7 +28,7 @@ export function databaseQueue(database: Database, log: Log): QueueConnection {
       if (served || database.kind === 'embedded') return
       await notify.ask()
     },
-    told: () => notify.ended(),
+    flushed: () => notify.ended(),
     async subscribe(onWork, options = { everyQueue: true }) {
       workers.set(onWork, options)
       const stopListening = database.kind === 'postgres' ? listen(database, onWork, log) : undefined

@@ -12,7 +12,7 @@ export interface QueueConnection {
   /** Wakes workers because calls wait. Runs after the commit. */
   announce(): Promise<void>
   /** Resolves when all announcements have been sent. */
-  told(): Promise<void>
+  flushed(): Promise<void>
   /**
    * Wakes `onWork` whenever calls may wait; the worker also polls every second. `everyQueue`: it
    * takes calls of every queue, so nobody else needs to hear of ours.

@@ -12,7 +12,7 @@ export function syncQueue(): QueueConnection {
     async announce() {
       for (const wake of workers) wake()
     },
-    async told() {},
+    async flushed() {},
     async subscribe(onWork) {
       workers.add(onWork)
       return async () => {

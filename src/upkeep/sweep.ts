@@ -4,7 +4,7 @@ import { interval } from '../database/interval.ts'
 import type { Tables } from '../database/tables.ts'
 import { days } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
-import { requeueSettleableCalls } from '../outcomes/awaiting.ts'
+import { requeueCallsWithPayment } from '../outcomes/awaiting.ts'
 import { waitingCalls } from '../outcomes/waiting-calls.ts'
 import { webhookCalls } from '../queue/calls.ts'
 import { deliveries } from '../queue/deliveries.ts'
@@ -65,7 +65,7 @@ async function markUnknown(db: Kysely<Tables>, ids: readonly string[]): Promise<
 
 /** Joins early callbacks with payments that were created beside them. */
 export async function sweepAwaiting(database: Database, log: Log): Promise<number> {
-  const calls = await requeueSettleableCalls(database.db)
+  const calls = await requeueCallsWithPayment(database.db)
   if (calls.length > 0) log.info({ calls: calls.length }, 'early callbacks found their payment')
   return calls.length
 }

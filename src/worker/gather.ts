@@ -17,14 +17,14 @@ export interface GatherOptions<Item, Result> {
   run(batch: readonly Item[]): Promise<ReadonlyMap<Item, Result>>
 }
 
-interface Waiting<Item, Result> {
+interface WaitingItem<Item, Result> {
   readonly item: Item
   alone: boolean
   readonly keys: readonly string[]
   readonly result: PromiseWithResolvers<Result>
 }
 
-type Queue<Item, Result> = readonly Waiting<Item, Result>[]
+type Queue<Item, Result> = readonly WaitingItem<Item, Result>[]
 
 /** Makes batches of what is handed in one by one: while one is under way, the next gathers. */
 export function gather<Item, Result>(
@@ -87,8 +87,8 @@ function takeBatch<Item, Result>(
   busy: ReadonlySet<string>,
   most: number,
 ): { readonly batch: Queue<Item, Result>; readonly rest: Queue<Item, Result> } {
-  const batch: Waiting<Item, Result>[] = []
-  const rest: Waiting<Item, Result>[] = []
+  const batch: WaitingItem<Item, Result>[] = []
+  const rest: WaitingItem<Item, Result>[] = []
   const taken = new Set(busy)
   for (const [index, one] of waiting.entries()) {
     if (batch.length >= most || batch[0]?.alone === true) {

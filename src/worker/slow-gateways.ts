@@ -14,7 +14,7 @@ const slowAfter: Duration = seconds(1)
 /** How long a gateway stays among them after its last slow interpretation. */
 const slowFor: Duration = seconds(30)
 
-/** `onNew` is told when a gateway becomes slow. */
+/** `onNew` is called when a gateway becomes slow. */
 export function createSlowGateways(onNew: () => void): SlowGateways {
   const until = new Map<string, number>()
   const mark = (gateway: string) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Hono } from 'hono'
-import { listen, type Listening } from '../../src/http/serve.ts'
+import { listen, type HttpServer } from '../../src/http/serve.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { startService as startProcess } from '../support/process.ts'
@@ -78,7 +78,7 @@ const unfinished = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\na
 
 describe('places for connections', () => {
   const { log, logged } = capturedLog()
-  let server: Listening
+  let server: HttpServer
   let slowAsked = 0
   before(async () => {
     const app = new Hono()

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { createCore } from '../../src/billing/create-core.ts'
 import { createApp } from '../../src/http/app.ts'
 import { health } from '../../src/http/health.ts'
-import { listen, type Listening } from '../../src/http/serve.ts'
+import { listen, type HttpServer } from '../../src/http/serve.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import {
   apiToken,
@@ -55,7 +55,7 @@ const settle = async (result = 'success') => {
 
 describe('guessing the token', () => {
   const { log, logged } = capturedLog()
-  let server: Listening
+  let server: HttpServer
   before(async () => {
     const app = createApp(service.core, { ...appOptions, log })
     server = await listen(app, { host: '127.0.0.1', port: 0, log })

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import { createApp, type AppOptions } from '../../src/http/app.ts'
-import { listen, type Listening, type ListenOptions } from '../../src/http/serve.ts'
+import { listen, type HttpServer, type ListenOptions } from '../../src/http/serve.ts'
 import { createLog, type Log } from '../../src/kernel/log.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
@@ -17,7 +17,7 @@ export const maxBodyBytes = 100_000
 
 export interface Service extends AsyncDisposable {
   readonly core: BillingCore
-  readonly listening: Listening
+  readonly listening: HttpServer
   readonly log: Log
   /** Lines that were logged so far. */
   readonly logged: readonly string[]

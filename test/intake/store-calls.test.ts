@@ -79,8 +79,8 @@ forEachDatabase((engine) => {
     await using store = await openStore(created.target, { mostWaiting: 20 })
     const block = await blockCalls(store.database)
     const { results, all } = follow(store.calls, newCalls(20))
-    const turnedAway = newCall()
-    assert.equal(await store.calls.store(turnedAway), 'unavailable')
+    const refusals = newCall()
+    assert.equal(await store.calls.store(refusals), 'unavailable')
     assert.ok(
       results.every((result) => result === undefined),
       'those who wait were not answered',
@@ -89,7 +89,7 @@ forEachDatabase((engine) => {
     await block.release()
     assert.deepEqual(new Set(await all), new Set(['stored']))
     assert.equal(await store.calls.store(newCall()), 'stored')
-    assert.ok(!(await storedIds(store.database)).includes(turnedAway.id))
+    assert.ok(!(await storedIds(store.database)).includes(refusals.id))
   })
 
   test('with too many bytes waiting, further calls are turned away at once', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
-import { requeueSettleableCalls } from '../../src/outcomes/awaiting.ts'
+import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
 import { settled } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { openStated, paid, type StatedBilling } from '../support/stated-billing.ts'
@@ -51,7 +51,7 @@ forEachDatabase((engine) => {
     assert.equal((await stated.details(payment)).status, 'pending')
     await sql`update billing.payments set checkout_reference = 'inv_late'
       where id = ${payment.id}::uuid`.execute(stated.database.db)
-    await requeueSettleableCalls(stated.database.db)
+    await requeueCallsWithPayment(stated.database.db)
     await settled(stated.core)
     const ended = await stated.core.calls.get(call.id)
     assert.deepEqual([ended?.state, ended?.needsReview], ['processed', false])
@@ -67,7 +67,7 @@ forEachDatabase((engine) => {
     await settled(stated.core)
     const ended = await stated.core.calls.get(call.id)
     assert.deepEqual([ended?.state, ended?.paymentId], ['processed', other.id])
-    assert.deepEqual(await requeueSettleableCalls(stated.database.db), [])
+    assert.deepEqual(await requeueCallsWithPayment(stated.database.db), [])
     assert.equal((await stated.details(payment)).status, 'pending')
     assert.equal((await stated.details(other)).status, 'paid')
   })
@@ -77,7 +77,7 @@ forEachDatabase((engine) => {
     await stated.create({ merchantAccount: 'other', checkoutReference: 'inv_of_other' })
     const call = await stated.say(bound(payment, 'inv_of_other'))
     assert.deepEqual([stated.resultsOf(call), call.needsReview], [['merchant_mismatch'], true])
-    assert.deepEqual(await requeueSettleableCalls(stated.database.db), [])
+    assert.deepEqual(await requeueCallsWithPayment(stated.database.db), [])
   })
 
   test('an early callback with a card beside its payment waits for the payment all the same', async () => {
@@ -135,7 +135,7 @@ forEachDatabase((engine) => {
     })
     await sql`update billing.payments set checkout_reference = ${checkoutReference}
       where id = ${payment.id}::uuid`.execute(stated.database.db)
-    assert.equal((await requeueSettleableCalls(stated.database.db)).length, 1)
+    assert.equal((await requeueCallsWithPayment(stated.database.db)).length, 1)
     await settled(stated.core)
     assert.equal((await stated.details(payment)).status, 'paid')
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Payment } from '../../src/payments/payment.ts'
-import { requeueSettleableCalls } from '../../src/outcomes/awaiting.ts'
+import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
 import { settled } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { openStated, paid, refund, type StatedBilling } from '../support/stated-billing.ts'
@@ -114,7 +114,7 @@ forEachDatabase((engine) => {
     const payment = await stated.create({ providerReference })
     await settled(stated.core)
     assert.deepEqual(await disputesOf(payment), ['dp_early open '])
-    assert.equal((await requeueSettleableCalls(stated.database.db)).length, 0)
+    assert.equal((await requeueCallsWithPayment(stated.database.db)).length, 0)
 
     const foreign = await stated.sayBy('echoing', dispute(payment, 'dp_foreign'))
     assert.deepEqual([stated.resultsOf(foreign), foreign.needsReview], [['gateway_mismatch'], true])

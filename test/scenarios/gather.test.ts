@@ -106,9 +106,9 @@ test('an item that goes alone shares its batch with nobody', async () => {
 test('an item waits for another of its key only so long; for a slot it waits on', async () => {
   const { runs, hand } = gathering({ slots: 1, most: 10, patience: 50 })
   void hand('a1')
-  const turnedAway = hand('a2')
+  const refusals = hand('a2')
   const waiting = hand('b1')
-  assert.equal(await turnedAway, 'a2 overdue')
+  assert.equal(await refusals, 'a2 overdue')
   runs[0]?.end()
   await turn()
   runs[1]?.end()

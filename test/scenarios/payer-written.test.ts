@@ -6,7 +6,7 @@ import type { PaymentDetails } from '../../src/billing/types.ts'
 import type { WebhookCall } from '../../src/database/calls.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
-import { requeueSettleableCalls } from '../../src/outcomes/awaiting.ts'
+import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
 import { keyOf, settingsOf, textAbout, wireOf } from '../spec/callbacks.ts'
 import { newPayment, openBilling, settled, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
@@ -176,7 +176,7 @@ forEachDatabase((engine) => {
     const { db } = opened.database
     await sql`update billing.payments set subscription_reference = ${subscription}
       where id = ${payment.id} and subscription_reference is null`.execute(db)
-    await requeueSettleableCalls(db)
+    await requeueCallsWithPayment(db)
     await settled(opened.core)
     assert.deepEqual(await chargesOf(payment), ['4999 USD paid', '4999 USD paid'])
   })

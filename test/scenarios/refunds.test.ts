@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
-import { requeueSettleableCalls } from '../../src/outcomes/awaiting.ts'
+import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
 import type { WebhookCall } from '../../src/database/calls.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { settled } from '../support/billing.ts'
@@ -395,10 +395,10 @@ forEachDatabase((engine) => {
     const providerReference = `pi_late_${payment.id}`
     await stated.say(refund(payment, 're_late', { payment: { providerReference } }))
     await stated.say({ ...paid(payment), providerReference })
-    await requeueSettleableCalls(stated.database.db)
+    await requeueCallsWithPayment(stated.database.db)
     await settled(stated.core)
     assert.deepEqual(await stated.events(payment), onceRefunded)
-    assert.equal((await requeueSettleableCalls(stated.database.db)).length, 0)
+    assert.equal((await requeueCallsWithPayment(stated.database.db)).length, 0)
   })
 
   for (const [what, input, fields, reason] of [

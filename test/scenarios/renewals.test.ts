@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { Payment } from '../../src/payments/payment.ts'
-import { requeueSettleableCalls } from '../../src/outcomes/awaiting.ts'
+import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
 import { settled } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { openStated, paid, refund, type StatedBilling } from '../support/stated-billing.ts'
@@ -134,7 +134,7 @@ forEachDatabase((engine) => {
     assert.deepEqual(stated.resultsOf(call), ['unknown_payment'])
     const first = await stated.create({ payable: { type: 'subscription', id: randomUUID() } })
     await stated.say({ ...paid(first), subscriptionReference })
-    await requeueSettleableCalls(stated.database.db)
+    await requeueCallsWithPayment(stated.database.db)
     await settled(stated.core)
     assert.equal((await stated.core.calls.get(call.id))?.state, 'processed')
     assert.equal((await chargesOf(first)).length, 2)
@@ -155,7 +155,7 @@ forEachDatabase((engine) => {
   test('a renewal of what is no UUID is ignored, and keeps nobody’s sweep from its work', async () => {
     const call = await stated.say(renewal({ id: 'subscription 7' }, 'ch_odd'))
     assert.deepEqual(stated.resultsOf(call), ['invalid_reference'])
-    await requeueSettleableCalls(stated.database.db)
+    await requeueCallsWithPayment(stated.database.db)
   })
 
   test('a renewal that fails and is paid in the end is one payment with both events', async () => {
@@ -268,7 +268,7 @@ forEachDatabase((engine) => {
     const euros = { id: '', currency: 'EUR' }
     await stated.say(refund(euros, 're_early', { payment, amount: 500n }))
     await stated.say(renewal(first, payment.providerReference))
-    await requeueSettleableCalls(stated.database.db)
+    await requeueCallsWithPayment(stated.database.db)
     await settled(stated.core)
     await stated.say(refund(euros, 're_late', { payment, amount: 1_000n }))
     const [, second] = await chargesOf(first)

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { connect } from '../../src/database/connect.ts'
 import { silentLog } from '../../src/kernel/log.ts'
-import { requeueSettleableCalls } from '../../src/outcomes/awaiting.ts'
+import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
 import { prune } from '../../src/upkeep/prune.ts'
 import { markUnknownPayments } from '../../src/upkeep/sweep.ts'
 import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
@@ -100,7 +100,7 @@ onPostgres((engine) => {
       const unknown = [await of(`id:${randomUUID()}`, 10), await of(`id:${randomUUID()}`, 4_990)]
       const { id } = await newPayment(billing.core)
       const early = [await of(`id:${id}`, 20), await of(`id:${id}`, many - 1)]
-      assert.deepEqual((await requeueSettleableCalls(sweeping.db)).toSorted(), early.toSorted())
+      assert.deepEqual((await requeueCallsWithPayment(sweeping.db)).toSorted(), early.toSorted())
       const { log, lines } = capturedLog()
       assert.equal(await markUnknownPayments({ ...sweeping }, log), 2)
       assert.deepEqual(

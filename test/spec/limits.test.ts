@@ -134,10 +134,10 @@ onPostgres((engine) => {
         statuses.push((await service.post('stripe', '{}')).status)
       }
       assert.deepEqual(statuses, [403, 403, 403, 403, 403, 429, 429, 429])
-      const turnedAway = await service.post('fake', '{}')
-      assert.equal(turnedAway.status, 429)
-      assert.deepEqual(turnedAway.body, { message: 'too many requests' })
-      assert.equal(turnedAway.headers.get('retry-after'), '60')
+      const refusals = await service.post('fake', '{}')
+      assert.equal(refusals.status, 429)
+      assert.deepEqual(refusals.body, { message: 'too many requests' })
+      assert.equal(refusals.headers.get('retry-after'), '60')
       // Neither the API nor health pass it; nor does what is no POST.
       await service.create()
       assert.equal(await service.countCalls(), 0)

@@ -5,11 +5,11 @@ import { isUuid } from '../../kernel/ids.ts'
 import { callRemark, reviewRemark } from '../call-remark.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { print, printJson, printTable, shortTime, visible } from '../output.ts'
-import { addPaging, type Paging } from '../paging.ts'
+import { addPaging, type PagingOptions } from '../paging.ts'
 import { printDeferredEvent } from '../print-payment.ts'
 import { addReplay } from './replay.ts'
 
-interface ListOptions extends Paging {
+interface ListOptions extends PagingOptions {
   readonly state?: CallState
   readonly gateway?: string
   readonly payment?: string

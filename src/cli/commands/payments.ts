@@ -3,11 +3,11 @@ import { QuittanceError } from '../../kernel/errors.ts'
 import { paymentStatuses, type PaymentStatus } from '../../payments/payment.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson, printTable, shortTime } from '../output.ts'
-import { addPaging, type Paging } from '../paging.ts'
+import { addPaging, type PagingOptions } from '../paging.ts'
 import { moneyText, printHistory, printPayment, printRefund } from '../print-payment.ts'
 import { addCreatePayment } from './create-payment.ts'
 
-interface ListOptions extends Paging {
+interface ListOptions extends PagingOptions {
   readonly gateway?: string
   readonly status?: PaymentStatus
   readonly json?: boolean

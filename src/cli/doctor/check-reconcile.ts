@@ -35,7 +35,7 @@ export async function checkReconcile({
 
 const overdueAfter = minutes(15)
 
-interface Waiting {
+interface WaitingPayment {
   readonly gateway: string
   /** Payments and refunds that are to be polled. */
   readonly waiting: number
@@ -48,8 +48,8 @@ interface Waiting {
 
 const isOdd = sql`type = 'charge' and poll_error like 'needs a review:%'`
 
-async function readWaiting(database: Database): Promise<readonly Waiting[]> {
-  const { rows } = await sql<Waiting>`
+async function readWaiting(database: Database): Promise<readonly WaitingPayment[]> {
+  const { rows } = await sql<WaitingPayment>`
     select gateway, count(*)::int as waiting,
       (count(*) filter (where
         next_poll_at < clock_timestamp() - ${interval(overdueAfter)})
@@ -75,7 +75,7 @@ async function checkLastRun(database: Database): Promise<readonly Finding[]> {
   ]
 }
 
-function checkWaiting(all: readonly Waiting[], registry: Registry): readonly Finding[] {
+function checkWaiting(all: readonly WaitingPayment[], registry: Registry): readonly Finding[] {
   return all.flatMap(({ gateway, waiting, overdue }) => {
     const fix = whatIsMissing(gateway, registry.find(gateway))
     if (fix !== undefined) {
@@ -93,7 +93,7 @@ function checkWaiting(all: readonly Waiting[], registry: Registry): readonly Fin
 }
 
 /** Nothing else reports them: there is no call that could be marked. */
-function checkOdd(all: readonly Waiting[]): readonly Finding[] {
+function checkOdd(all: readonly WaitingPayment[]): readonly Finding[] {
   return all.flatMap(({ gateway, odd, oddId }) =>
     odd === 0
       ? []

@@ -123,7 +123,7 @@ export function welcome(parameters: Readonly<Record<string, string>>, processId:
 /** `idle` outside a transaction, `open` inside one, `partial` before the unit's Sync. */
 export type SessionState = 'idle' | 'open' | 'partial'
 
-export interface Reading {
+export interface ReadResponse {
   readonly state: SessionState
   /** A command whose effect outlives its transaction in the one session that all clients share. */
   readonly leavesTrace: boolean
@@ -132,7 +132,7 @@ export interface Reading {
 const tracingTags = /^(?:SET|LISTEN|PREPARE|DECLARE CURSOR)\0/
 
 /** Reads a complete answer of the database: the state that it ends in, and what it may leave. */
-export function readResponse(response: Buffer): Reading {
+export function readResponse(response: Buffer): ReadResponse {
   let state: SessionState = 'partial'
   let leavesTrace = false
   let at = 0

@@ -31,13 +31,13 @@ function lose(reason: unknown): never {
 
 const describe = (reason: unknown) => (reason instanceof Error ? reason.message : String(reason))
 
-interface Running {
+interface RunningDatabase {
   readonly database: OpenDatabase
   readonly server: SocketServer
   readonly checkpoints: NodeJS.Timeout
 }
 
-async function start(options: WorkerOptions): Promise<Running> {
+async function start(options: WorkerOptions): Promise<RunningDatabase> {
   let opened = false
   const lines: string[] = []
   const database = await openPglite(options, (line) => {
@@ -76,7 +76,7 @@ function checkpoint(turns: Turns): void {
 
 const ignore = () => undefined
 
-async function stop({ database, server, checkpoints }: Running): Promise<void> {
+async function stop({ database, server, checkpoints }: RunningDatabase): Promise<void> {
   clearInterval(checkpoints)
   await server.close()
   await database.close()

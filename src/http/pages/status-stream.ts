@@ -42,10 +42,10 @@ export function statusStreams(context: PageContext): (c: Context) => Promise<Res
   }
 }
 
-function follow(c: Context, place: Place, told: Told): Response {
+function follow(c: Context, place: Place, streamed: Streamed): Response {
   const response = streamSSE(c, async (stream) => {
     try {
-      await tellUntilOver(stream, told)
+      await sendUntilOver(stream, streamed)
     } finally {
       place.leave()
     }
@@ -63,7 +63,7 @@ const eventHeaders = {
   ...safeHeaders,
 }
 
-interface Told {
+interface Streamed {
   readonly id: string
   readonly status: PaymentStatus
   readonly watcher: StatusWatcher
@@ -72,24 +72,24 @@ interface Told {
 }
 
 /** Writes are not waited for: a browser that does not read must not keep its place. */
-async function tellUntilOver(stream: SSEStreamingApi, told: Told): Promise<void> {
+async function sendUntilOver(stream: SSEStreamingApi, streamed: Streamed): Promise<void> {
   const over = Promise.withResolvers<void>()
-  const tell = (status: PaymentStatus | 'lost') => {
+  const send = (status: PaymentStatus | 'lost') => {
     if (status === 'lost') return over.resolve()
     const written = stream.writeSSE({ event: 'status', data: status })
     if (status === 'paid') void written.finally(over.resolve)
   }
   stream.onAbort(() => over.resolve())
   const close = () => over.resolve()
-  told.closing?.addEventListener('abort', close)
-  if (told.closing?.aborted === true) close()
+  streamed.closing?.addEventListener('abort', close)
+  if (streamed.closing?.aborted === true) close()
   void stream.write(`retry: ${reconnectMs}\n`)
-  tell(told.status)
-  const unwatch = told.watcher.watch(told.id, told.status, tell)
+  send(streamed.status)
+  const unwatch = streamed.watcher.watch(streamed.id, streamed.status, send)
   const beat = setInterval(() => void stream.write(':\n\n'), beatEvery)
-  const end = setTimeout(() => over.resolve(), told.lasts)
+  const end = setTimeout(() => over.resolve(), streamed.lasts)
   await over.promise
-  told.closing?.removeEventListener('abort', close)
+  streamed.closing?.removeEventListener('abort', close)
   clearInterval(beat)
   clearTimeout(end)
   unwatch()

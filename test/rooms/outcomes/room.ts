@@ -5,7 +5,7 @@ import type { Tables } from '../../../src/database/tables.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { refundRow } from '../../../src/outcomes/refund-row.ts'
 import { applyOutcomes } from '../../../src/outcomes/apply-outcomes.ts'
-import type { Report, Applied, Applying } from '../../../src/outcomes/applied.ts'
+import type { Report, Applied, ApplyContext } from '../../../src/outcomes/applied.ts'
 import type { Outcome, PaymentOutcome } from '../../../src/payments/outcome.ts'
 import type { Payment } from '../../../src/payments/payment.ts'
 import { pendingPayment } from '../../support/pending-payment.ts'
@@ -60,7 +60,7 @@ export function stated(
   return { type: 'payment', payment: { id: idOf('a') }, status, ...money, ...fields }
 }
 
-export interface Sources extends Partial<Applying> {
+export interface Sources extends Partial<ApplyContext> {
   readonly gateway?: string
   readonly callId?: string | null
   readonly cause?: Report['cause']
@@ -80,7 +80,7 @@ export async function apply(
 export async function applyAll(
   db: Kysely<Tables>,
   reports: readonly Report[],
-  applying: Partial<Applying> = {},
+  applying: Partial<ApplyContext> = {},
 ): Promise<readonly (readonly Brief[])[]> {
   const applied = await applyOutcomes(db, reports, {
     newId: newUuid,

@@ -9,9 +9,9 @@ const headerLength = 20
 const lengthLength = 4
 
 /**
- * An array as one parameter, in PostgreSQL's binary format (`array_recv`): its server takes the
- * elements as they are, where an array written as text must be quoted here and unquoted there.
- * A uuid is its 16 bytes, a boolean one byte: 0 or 1.
+ * An array as one parameter, in PostgreSQL's binary format (`array_recv`): the server takes the
+ * elements as they are, whereas an array written as text must be quoted here and unquoted there. A
+ * uuid is its 16 bytes, a boolean one byte: 0 or 1.
  */
 export function binaryArray(type: ElementType, elements: readonly Element[]): Buffer {
   let length = headerLength
@@ -39,7 +39,7 @@ function byteLength(element: Element): number {
   return typeof element === 'string' ? Buffer.byteLength(element) : element.byteLength
 }
 
-/** Its length, then its bytes; gives where the next one begins. */
+/** Its length, then its bytes; returns where the next one begins. */
 function writeElement(array: Buffer, element: Element, at: number): number {
   const start = at + lengthLength
   if (element === null) {

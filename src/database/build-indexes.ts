@@ -5,7 +5,7 @@ import { sqlStateOf } from './failure.ts'
 import { lateIndexes, type LateIndex } from './migrations/late-indexes.ts'
 import type { Tables } from './tables.ts'
 
-/** `broken`: a build that was cut short has left it behind; it is of no use. */
+/** `broken`: a build that was cut short left it behind; it is useless. */
 type Unbuilt = LateIndex & { readonly state: 'missing' | 'broken' }
 
 /** The indexes that the database lacks. Everything works without them, but slowly. */
@@ -27,11 +27,11 @@ const turnKey = 4_702_111_234
 const pauseMs = 500
 
 /**
- * Builds what is missing while everybody goes on writing; several processes at once take turns. One
- * that is killed leaves a broken index behind, which the next one builds anew.
+ * Builds what is missing while everybody continues to write; several processes at once take turns.
+ * A killed one leaves a broken index behind, which the next one rebuilds.
  */
 export async function buildIndexes(db: Kysely<Tables>, kind: Database['kind']): Promise<void> {
-  // Nobody else is there yet; and its one session can have no statement beside a transaction.
+  // Nobody else is there yet, and its one session cannot run a statement beside a transaction.
   if (kind === 'embedded') return build(db, '')
   while ((await unbuiltIndexes(db)).length > 0) {
     const building = db.transaction().execute((turn) => buildInTurn(db, turn))
@@ -40,8 +40,9 @@ export async function buildIndexes(db: Kysely<Tables>, kind: Database['kind']): 
 }
 
 /**
- * A build whose process is gone goes on at the server: whoever would drop what it makes waits for it,
- * and it for him, until the server cuts one of them short (deadlock_detected).
+ * If its process is gone, a build continues on the server. A process that wants to drop its index
+ * waits for it, and it for that process, until the server cuts one of them short
+ * (deadlock_detected).
  */
 function isInTheWay(error: unknown): false {
   if (sqlStateOf(error) === '40P01') return false
@@ -49,8 +50,8 @@ function isInTheWay(error: unknown): false {
 }
 
 /**
- * False: it is another's turn. A build waits for every snapshot that is older: whoever waited for
- * his turn in a statement would have one, and so would a statement with parameters.
+ * False: it is another process's turn. A build waits for every older snapshot: waiting for one's
+ * turn in a statement would hold one, and so would a statement with parameters.
  */
 async function buildInTurn(db: Kysely<Tables>, turn: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ ours: boolean }>`

@@ -13,9 +13,9 @@ export interface WebhookCall {
   readonly headers: Readonly<Record<string, string>>
   /** How the body reads: as JSON, as form fields, or not at all. */
   readonly kind: Payload['kind']
-  /** The JSON text as received, or the JSON object of a form's fields; null where unreadable. */
+  /** The JSON text as received, or the JSON object of a form's fields; null if unreadable. */
   readonly payload: string | null
-  /** The exact bytes, kept only where `payload` does not carry them; null where encrypted. */
+  /** The exact bytes, kept only where `payload` does not carry them; null if encrypted. */
   readonly body: Uint8Array | null
   /** The exact bytes are kept encrypted: `payload` masks what they carry. */
   readonly bodyEncrypted: boolean
@@ -33,7 +33,7 @@ export interface WebhookCall {
   readonly dedupClaims: readonly string[]
 }
 
-/** What an encrypted body is bound to: it decrypts as that of this call alone. */
+/** What an encrypted body is bound to: it decrypts only as the body of this call. */
 export function bodyContext(callId: string): string {
   return `webhook_calls/${callId}/body`
 }

@@ -6,7 +6,7 @@ import { inTime } from './interval.ts'
 import { toPayment } from './payments.ts'
 import type { Tables } from './tables.ts'
 
-/** What became of the request for a checkout, or for the charge of a saved card. */
+/** The result of the request for a checkout, or for the charge of a saved card. */
 export interface CheckoutAnswer {
   readonly state: 'open' | 'unknown' | 'refused' | 'closed'
   readonly found?: Partial<OpenedCheckout>
@@ -14,8 +14,8 @@ export interface CheckoutAnswer {
 }
 
 /**
- * Writes what the provider answered; its ids and the mode only where there are none yet. An answer
- * that comes after the checkout was closed leaves it closed, and brings no URL.
+ * Writes what the provider answered; its ids and the mode only if there are none yet. An answer
+ * that comes after the checkout was closed leaves it closed, and sets no URL.
  */
 export async function recordCheckout(
   db: Kysely<Tables>,
@@ -45,7 +45,7 @@ export async function recordCheckout(
   return toPayment(row)
 }
 
-/** Writes the mode that the provider has stated, where none is known yet. */
+/** Writes the mode that the provider stated, if none is known yet. */
 export async function recordMode(
   db: Kysely<Tables>,
   paymentId: string,
@@ -59,7 +59,7 @@ export async function recordMode(
     .execute()
 }
 
-/** How long until the provider is asked after the payment next; null: no more. */
+/** How long until the payment is polled next; null: no more. */
 export async function schedulePoll(
   db: Kysely<Tables>,
   paymentId: string,
@@ -72,7 +72,7 @@ export async function schedulePoll(
     .execute()
 }
 
-/** That the provider has answered the request for a refund, and why not with a yes. */
+/** Records that the provider answered the request for a refund, and why not with a yes. */
 export async function recordRefundAnswer(
   db: Kysely<Tables>,
   refundId: string,

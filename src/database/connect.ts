@@ -27,7 +27,7 @@ export interface ConnectOptions {
 export interface Transaction {
   readonly db: Kysely<Tables>
   readonly client: pg.PoolClient
-  /** Cuts the connection: the server rolls back, and whoever waits for it gets an error. */
+  /** Cuts the connection: the server rolls back, and anyone who waits for it gets an error. */
   destroy(): void
 }
 
@@ -45,7 +45,10 @@ const defaultStatementTimeoutMs = 5_000
 const lockTimeoutMs = 2_000
 const idleInTransactionMs = 30_000
 const connectTimeoutMs = 2_000
-/** Who only reads never learns that his server was replaced: his connections end by themselves. */
+/**
+ * A client that only reads never learns that its server was replaced, so its connections end after
+ * a while.
+ */
 const defaultLifetime = minutes(10)
 
 /** bigint as bigint, JSON as its exact text: never through a float, never re-serialised. */
@@ -73,7 +76,7 @@ export function connect(options: ConnectOptions): Database {
   pool.on('error', (error) => {
     if (!closing) options.log.warn({ err: error }, 'database connection lost')
   })
-  // So does a client in use; whoever waits for its answer gets the same error as a rejection.
+  // So does a client in use; the code that waits for its answer gets the same error as a rejection.
   pool.on('connect', (client) => client.on('error', () => {}))
   const reconnection = createReconnection(pool)
   /** Whether the connection that met it must not be used again. */
@@ -107,7 +110,7 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
     types,
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: options.applicationName,
-    // Slightly above the server's own limit, and the only limit where there is no server.
+    // Slightly above the server's own limit, and the only limit if there is no server.
     query_timeout: statementTimeoutMs + 1_000,
     keepAlive: true,
   }
@@ -165,9 +168,9 @@ async function rolledBack(client: pg.PoolClient): Promise<boolean> {
 }
 
 /**
- * Kysely gives a client back as sound whatever its last query met. One that does not answer any
- * more, or leads to a server that cannot write, would be handed out again and again: it is dropped
- * instead.
+ * Kysely returns a client to the pool as sound, whatever its last query met. A client that no
+ * longer answers, or leads to a server that cannot write, would be given out again and again. It is
+ * dropped instead.
  */
 function droppingPool(pool: pg.Pool, isOver: (error: unknown) => boolean): PostgresPool {
   return {
@@ -192,7 +195,7 @@ function droppingPool(pool: pg.Pool, isOver: (error: unknown) => boolean): Postg
 
 const bound = new WeakMap<pg.PoolClient, Kysely<Tables>>()
 
-/** Kysely over one checked-out client; made once a client. */
+/** Kysely over one checked-out client; made once per client. */
 export function boundTo(client: pg.PoolClient): Kysely<Tables> {
   const known = bound.get(client)
   if (known !== undefined) return known
@@ -203,7 +206,7 @@ export function boundTo(client: pg.PoolClient): Kysely<Tables> {
   return made
 }
 
-/** A pool of exactly this client, which Kysely neither takes from anybody nor gives back. */
+/** A pool of exactly this client, which Kysely neither acquires nor releases. */
 export function singleClientPool(client: Pick<pg.PoolClient, 'query'>): PostgresPool {
   const lent = { query: client.query.bind(client), release: () => {} } as PostgresPoolClient
   return { connect: () => Promise.resolve(lent), end: () => Promise.resolve(), options: {} }

@@ -1,11 +1,11 @@
 import { QuittanceError } from '../kernel/errors.ts'
 
-/** What a path, a query or a fragment begins with. */
+/** What a path, a query or a fragment starts with. */
 const afterAuthority = /[/?#]/
 
 /**
- * Why a text is not the URL of a database; undefined: it is one. The text holds a password and is
- * not repeated. The driver knows one server a connection, and does not ask it for its role.
+ * Why a text is not the URL of a database; undefined if it is one. The text contains a password and
+ * is not repeated. The driver knows one server per connection, and does not ask for its role.
  */
 export function databaseUrlError(text: string): QuittanceError | undefined {
   const [, rest] = /^postgres(?:ql)?:\/\/(.*)$/s.exec(text) ?? []

@@ -16,16 +16,16 @@ export interface DeferredEvent {
   readonly paymentId: string | null
   /** The saved card that it is about; `paymentId` is then the payment that it was saved with. */
   readonly paymentMethodId: string | null
-  /** The call that brought the payment to what the event says; null: a poll did, or a refund. */
+  /** The call that moved the payment to what the event says; null: a poll did, or a refund. */
   readonly webhookCallId: string | null
-  /** What brought the event up. */
+  /** What caused the event. */
   readonly source: Cause
   readonly state: Exclude<DeliveryState, 'processed'>
   /** Attempts that have failed. */
   readonly attempts: number
-  /** When it is tried again; null: no more. */
+  /** When it is retried; null: no more. */
   readonly nextAttemptAt: Date | null
-  /** What the listener threw; null where no attempt was made. */
+  /** What the listener threw; null if no attempt was made. */
   readonly exception: string | null
   /** Since when it is deferred. */
   readonly createdAt: Date
@@ -39,7 +39,7 @@ export function listDeferredEvents(
   return select(db, sql`delivery.payment_id = any(${withRefunds(paymentId)})`)
 }
 
-/** Those of them that a call of the payment brought the payment, or a refund, to. */
+/** Those that come from a call that moved the payment, or a refund. */
 export function listDeferredEventsOfCall(
   db: Kysely<Tables>,
   call: { readonly id: string; readonly paymentId: string | null },

@@ -3,14 +3,16 @@ import type { Duration } from '../kernel/duration.ts'
 import { interval } from './interval.ts'
 import type { Tables } from './tables.ts'
 
-/** Whoever takes a payment has so long to ask after it: if it dies, the payment is due again. */
+/**
+ * A process that takes a payment has this long to poll it: if it dies, the payment is due again.
+ */
 const takenFor: Duration = 5 * 60_000
 
-/** The same words as those of the index. */
+/** The same words as in the index. */
 const isAskedAfter = sql`((type = 'charge' and status <> 'paid')
   or (type = 'refund' and status = 'pending'))`
 
-/** The database's time, so exact that what it has made due by now is due. */
+/** The database's time, exact enough that what it has made due by now is due. */
 export async function readDueTime(db: Kysely<Tables>): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`
     select date_trunc('milliseconds', clock_timestamp()) + interval '1 ms' as now`.execute(db)
@@ -19,15 +21,15 @@ export async function readDueTime(db: Kysely<Tables>): Promise<Date> {
   return row.now
 }
 
-/** What a run asks after: whatever it puts off itself is left to the next one. */
+/** What a run polls: whatever it postpones itself is left to the next run. */
 export interface DueQuery {
   readonly gateway: string
   readonly dueAt: Date
 }
 
 /**
- * Takes the payment of the gateway that has been due for the longest, for nobody else to take
- * meanwhile: a charge, or that of a refund which has not been answered. Undefined: none is due.
+ * Takes the payment of the gateway that has been due for longest, so that nobody else takes it
+ * meanwhile: a charge, or the charge of a refund without an answer. Undefined: none is due.
  */
 export async function takeDuePayment(
   db: Kysely<Tables>,
@@ -43,7 +45,7 @@ export async function takeDuePayment(
   return rows[0]?.charge
 }
 
-/** How many payments are to be asked after that are due at that time, by gateway. */
+/** How many payments are due for a poll at that time, by gateway. */
 export async function countDuePayments(
   db: Kysely<Tables>,
   dueAt: Date,
@@ -55,7 +57,7 @@ export async function countDuePayments(
   return rows
 }
 
-/** Puts a row that nobody asked after among those that are due soon. */
+/** Makes a row that was not polled due again soon. */
 export async function askSoonAfter(db: Kysely<Tables>, paymentId: string): Promise<void> {
   await sql`update billing.payments set next_poll_at = clock_timestamp() + ${interval(takenFor)}
     where id = ${paymentId}`.execute(db)

@@ -14,15 +14,15 @@ export interface EventRecord {
   readonly paymentMethodId: string | null
   readonly webhookCallId: string | null
   readonly source: EventSource
-  /** What it says had been overtaken before it was dispatched: a decline, by a payment. */
+  /** It was overtaken before it was dispatched: a decline, by a payment. */
   readonly superseded: boolean
   readonly data: Readonly<Record<string, unknown>>
   readonly createdAt: Date
-  /** What became of it with each queued listener. */
+  /** Its delivery to each queued listener. */
   readonly deliveries: readonly Delivery[]
 }
 
-/** What became of an event with one queued listener. */
+/** The delivery of an event to one queued listener. */
 export interface Delivery {
   readonly listener: string
   readonly state: DeliveryState

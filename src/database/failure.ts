@@ -2,10 +2,10 @@ import { isQuittanceError } from '../kernel/errors.ts'
 
 /**
  * What a database error means for the statement or transaction that met it:
- * - `transient`: rolled back by the server, and worth the same try again soon;
- * - `data`: rolled back, the values are at fault; the same try would fail again;
- * - `unavailable`: rolled back or never begun, the server cannot do it now;
- * - `lost`: the connection went; if a commit was under way its fate is unknown;
+ * - `transient`: rolled back by the server; the same try may succeed soon;
+ * - `data`: rolled back because the values are at fault; the same try would fail again;
+ * - `unavailable`: rolled back or never started; the server cannot do it now;
+ * - `lost`: the connection is gone; if a commit was under way, its fate is unknown;
  * - `other`: not the database's doing, or a bug.
  */
 export type FailureKind = 'transient' | 'data' | 'unavailable' | 'lost' | 'other'
@@ -39,7 +39,7 @@ export function sqlStateOf(error: unknown): string | undefined {
 export function classifyFailure(error: unknown): FailureKind {
   const state = sqlStateOf(error)
   if (state !== undefined) return classifyState(state)
-  // Ours may repeat what a provider said, of whatever connection of its own.
+  // Our own errors may repeat what a provider said about some connection of its own.
   if (!(error instanceof Error) || isQuittanceError(error)) return 'other'
   if ('code' in error && typeof error.code === 'string' && networkCodes.has(error.code)) {
     return 'lost'
@@ -65,13 +65,13 @@ function classifyState(state: string): FailureKind {
 
 /**
  * The server behind the connection refuses every write: a standby, or a primary that was replaced.
- * Its name may lead elsewhere by now, but a connection stays where it is.
+ * Its name may lead elsewhere by now, but a connection stays where it was opened.
  */
 export function isReadOnly(error: unknown): boolean {
   return sqlStateOf(error) === '25006'
 }
 
-/** Failures after which the same work may simply be tried again, without blaming anybody. */
+/** Failures after which the same work may simply be retried, without blaming anybody. */
 export function isPassing(error: unknown): boolean {
   const kind = classifyFailure(error)
   return kind === 'transient' || kind === 'unavailable' || kind === 'lost'

@@ -6,12 +6,12 @@ import type { Tables } from './tables.ts'
 export interface PaymentName {
   readonly gateway: string
   readonly reference: PaymentReference
-  /** An id that others can have written: it counts only where no charge has the reference. */
+  /** An id that others can have written: it counts only if no charge has the reference. */
   readonly claimed?: string | undefined
   readonly merchantAccount: string | undefined
 }
 
-/** One of another account is found too, so that it is told as such. */
+/** One of another account is found too, so that it is reported as such. */
 const ownFirst = sql`order by coalesce(merchant_account, '') = named.account desc`
 
 /** For each name the id of its charge: that of the charge with this reference, or the stated one. */

@@ -31,17 +31,18 @@ export async function migrate(database: Database): Promise<readonly string[]> {
 }
 
 async function applyPending(database: Database): Promise<readonly string[]> {
-  // The migrator takes those of a newer version for corruption; beside one, there is nothing to do.
+  // The migrator takes the migrations of a newer version for corruption; then there is nothing to
+  // do.
   if ((await pendingMigrations(database)).length === 0) return []
   return openFor(database, { lockTimeout: tableLockTimeout }, migrateToLatest)
 }
 
-/** Whoever waits for a table of its own keeps all others waiting behind it: never for long. */
+/** A statement that waits for an exclusive lock blocks all others behind it: never for long. */
 const tableLockTimeout: Duration = 500
 const mostTries = 60
 const pauseMs = seconds(1)
 
-/** Tries again while others hold a table, or are in the midst of the same. */
+/** Retries while others hold a table, or are doing the same. */
 async function migrateToLatest(db: Kysely<Tables>): Promise<readonly string[]> {
   for (let tries = 1; ; tries += 1) {
     const { error, results } = await migrator(db).migrateToLatest()
@@ -65,7 +66,8 @@ async function openFor<T>(
     lock_timeout: lockTimeout,
   }
   const pool = new pg.Pool({ ...connection, ...limits, max: 2 })
-  // Whoever waits for an answer gets the same error; without handlers it would end the process.
+  // The code that waits for an answer gets the same error; without handlers it would end the
+  // process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** The database's time: what several processes have to agree on goes by no other clock. */
+/** The database's time: what several processes have to agree on uses no other clock. */
 export async function databaseNow(db: Kysely<Tables>): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)
   const now = rows[0]?.now

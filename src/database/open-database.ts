@@ -14,23 +14,26 @@ export interface OpenOptions {
   readonly attach?: boolean | undefined
   readonly poolSize?: number | undefined
   readonly log: Log
-  /** The embedded database ended by itself. */
+  /** Called when the embedded database ends on its own. */
   readonly onLost: (error: QuittanceError) => void
 }
 
 export interface OpenDatabase {
   readonly database: Database
-  /** Connections of their own for storing calls: work never takes them away. */
+  /** Separate connections for storing calls: other work never takes them away. */
   readonly intake: Database
   close(): Promise<void>
 }
 
-/** Forgotten transactions end by then; listeners have less. */
+/** Forgotten transactions end by then; listeners get less time. */
 const embeddedTransactionIdleMs = 5_000
 const intakeStatementTimeout = seconds(2)
 const intakePoolSize = 2
 
-/** Opens the database that the options name and checks that it is fit; migrates an embedded one. */
+/**
+ * Opens the database that the options name and checks that it is suitable; migrates an embedded
+ * one.
+ */
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
   const { target, embedded } = await locate(options)
   const shared = { target, log: options.log }
@@ -47,7 +50,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   }
   try {
     await checkServer(database)
-    // Nobody else looks after an embedded database; a server's schema is its owner's to change.
+    // Nobody else migrates an embedded database; a server's schema is for its owner to change.
     if (embedded !== undefined) await migrate(database)
     return { database, intake, close }
   } catch (error) {
@@ -89,7 +92,7 @@ async function findRunning(dataDir: string) {
 
 const oldestVersion = 150_000
 
-/** What a server must be to keep money: recent enough, and durable when it says committed. */
+/** What a server must be to keep money: recent enough, and durable once it reports a commit. */
 async function checkServer(database: Database): Promise<void> {
   if (database.kind === 'embedded') return
   const { rows } = await database.pool.query<Record<'version' | 'durable' | 'encoding', string>>(
@@ -119,7 +122,10 @@ async function checkServer(database: Database): Promise<void> {
   }
 }
 
-/** A driver's error in the words of a setting; the URL is not repeated, it holds a password. */
+/**
+ * A driver's error in the words of a setting; the URL is not repeated, because it contains a
+ * password.
+ */
 function explain(error: unknown): unknown {
   if (isQuittanceError(error)) return error
   const reason = error instanceof Error ? reasonOf(error) : String(error)
@@ -138,7 +144,7 @@ function explain(error: unknown): unknown {
 }
 
 function reasonOf(error: Error): string {
-  // An attempt on several addresses fails with one error each and no message of its own.
+  // An attempt at several addresses fails with one error each, and without its own message.
   if (error instanceof AggregateError) {
     return error.errors.map((one) => (one instanceof Error ? one.message : String(one))).join(', ')
   }

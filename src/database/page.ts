@@ -7,14 +7,14 @@ export interface Page<T> {
   readonly nextCursor: string | null
 }
 
-/** Where a page begins (the `nextCursor` of the one before) and how long it is. */
+/** Where a page starts (the `nextCursor` of the one before) and how long it is. */
 export interface PageQuery {
   /** 1 to 100, default 20. */
   readonly limit?: number
   readonly cursor?: string
 }
 
-/** The place after which a page begins: a row's time and id. */
+/** The place after which a page starts: a row's time and id. */
 export interface Position {
   readonly at: Date
   readonly id: string

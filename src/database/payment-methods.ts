@@ -3,9 +3,9 @@ import type { PaymentMethodOutcome } from '../payments/outcome.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { PaymentMethodsTable, Tables } from './tables.ts'
 
-/** What is written of a card that was reported. */
+/** What is stored of a reported card. */
 export interface ReportedPaymentMethod {
-  /** Of the row, if it is new. */
+  /** The id of the row, if it is new. */
   readonly id: string
   readonly gateway: string
   readonly outcome: PaymentMethodOutcome
@@ -14,7 +14,7 @@ export interface ReportedPaymentMethod {
   readonly token: Uint8Array | null
 }
 
-/** Writes the row, or adds what it did not have; one that is detached stays so. */
+/** Writes the row, or adds what it lacked; a detached card stays detached. */
 export async function upsertPaymentMethod(
   db: Kysely<Tables>,
   { id, gateway, outcome, paymentId, token }: ReportedPaymentMethod,
@@ -49,7 +49,7 @@ export async function upsertPaymentMethod(
   return toPaymentMethod(row)
 }
 
-/** What only describes a card must not fail the call that it came with. */
+/** Details that only describe a card must not fail the call that brought them. */
 function inRange(value: number | undefined, least: number, most: number): number | null {
   const isWithin = Number.isInteger(value) && value !== undefined && value >= least && value <= most
   return isWithin ? value : null
@@ -67,7 +67,7 @@ export async function findPaymentMethod(
   return row && toPaymentMethod(row)
 }
 
-/** Its token as it is stored: encrypted; null without one. */
+/** Its token as stored: encrypted; null without one. */
 export async function findPaymentMethodToken(
   db: Kysely<Tables>,
   id: string,

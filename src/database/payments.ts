@@ -30,7 +30,7 @@ export async function findPayment(db: Kysely<Tables>, id: string): Promise<Payme
   return row && toPayment(row)
 }
 
-/** The status of each; ids that no payment has are left out. */
+/** The status of each; ids without a payment are left out. */
 export async function readStatuses(
   db: Kysely<Tables>,
   ids: readonly string[],
@@ -119,15 +119,15 @@ export async function lockPayments(
   return new Map(rows.map((row) => [row.id, toPayment(row)]))
 }
 
-/** A row to be written; the database says when. */
+/** A row to write; the database sets the time. */
 export type NewPayment = Omit<Payment, 'handedAt' | 'pollError' | 'createdAt' | 'updatedAt'> & {
-  /** The provider is asked for it right after. */
+  /** The provider is asked for it right afterwards. */
   readonly isHanded: boolean
-  /** How long until the provider is asked after it. */
+  /** How long until it is polled. */
   readonly firstPollAfter: Duration | null
 }
 
-/** `writtenBy`: made for this one call, which knows its row again by it. */
+/** `writtenBy`: made for this one call, which recognises its row by it. */
 export async function insertPayment(
   db: Kysely<Tables>,
   payment: NewPayment,
@@ -170,8 +170,8 @@ export async function insertPayment(
 }
 
 /**
- * Whether it was this very call that wrote the row: its commit may have been carried out and its
- * answer lost. Whoever finds a row of his own has to go on with it, for nobody else will.
+ * Whether this very call wrote the row: its commit may have succeeded and its answer been lost. A
+ * call that finds its own row has to go on with it, because nobody else will.
  */
 export async function isWrittenBy(
   db: Kysely<Tables>,
@@ -183,8 +183,8 @@ export async function isWrittenBy(
 }
 
 /**
- * A further charge of what `first` began: the same payable, money and reference of its own. Nothing
- * happens where a charge has that reference already.
+ * A further charge of what `first` started: the same payable, with its own money and reference.
+ * Nothing happens if a charge has that reference already.
  */
 export async function insertRenewal(
   db: Kysely<Tables>,

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 
-/** Makes connections anew after a failover: those that are open lead where the name led before. */
+/** Makes new connections after a failover: the open ones lead where the name led before. */
 export interface Reconnection {
-  /** Ends the idle connections of the pool; whoever needs one opens it. */
+  /** Ends the idle connections of the pool; new ones are opened when needed. */
   reconnect(): void
-  /** For connections beside the pool: told each time, until the returned function is called. */
+  /** For connections beside the pool: called each time, until the returned function is called. */
   onReconnect(listener: () => void): () => void
 }
 
@@ -12,7 +12,7 @@ export function createReconnection(pool: pg.Pool): Reconnection {
   const listeners = new Set<() => void>()
   return {
     reconnect() {
-      // A pool has no way to end what is idle but to take it.
+      // To end an idle client, a pool has no other way than to take it.
       for (let idle = pool.idleCount; idle > 0; idle -= 1) {
         pool.connect().then(
           (client) => client.release(true),

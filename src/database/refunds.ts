@@ -5,7 +5,7 @@ import { interval } from './interval.ts'
 import { toPayment } from './payments.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
 
-/** A provider has answered by then, or will not. */
+/** By then a provider has answered, or never will. */
 const underWayFor = minutes(1)
 
 /** The ids of a payment and of its refunds, as an array. */

@@ -8,12 +8,12 @@ export interface SubscriptionName {
   readonly merchantAccount: string | undefined
 }
 
-/** The id of the payment that began a subscription, if a paid report of it has said so. */
+/** The id of the payment that started a subscription, if a paid report said so. */
 export async function findFirstPaymentId(
   db: Kysely<Tables>,
   { gateway, subscriptionReference, merchantAccount }: SubscriptionName,
 ): Promise<string | undefined> {
-  // One of another account is found too, so that it is told as such.
+  // One of another account is found too, so that it is reported as such.
   const { rows } = await sql<{ id: string }>`
     select id from billing.payments
     where gateway = ${gateway} and type = 'charge'
@@ -23,7 +23,7 @@ export async function findFirstPaymentId(
   return rows[0]?.id
 }
 
-/** The provider's id of the subscription that a payment began; undefined while none is known. */
+/** The provider's id of the subscription that a payment started; undefined while unknown. */
 export async function findSubscription(
   db: Kysely<Tables>,
   paymentId: string,

@@ -11,12 +11,12 @@ type NullableTimestamp = ColumnType<
   Date | string | null | undefined,
   Date | string | null
 >
-/** `json` is handed over as its text, and read back as its text: see connect.ts. */
+/** `json` is passed as its text, and read back as its text: see connect.ts. */
 type JsonText = ColumnType<string, string, string>
 type NullableJsonText = ColumnType<string | null, string | null | undefined, string | null>
 
 export const callStates = ['pending', 'processing', 'processed', 'ignored', 'failed'] as const
-/** `pending` and `processing` go on; `processed`, `ignored` and `failed` are ends. */
+/** `pending` and `processing` go on; `processed`, `ignored` and `failed` are final. */
 export type CallState = (typeof callStates)[number]
 /** The same for what is due to a queued listener. */
 export type DeliveryState = Exclude<CallState, 'ignored'>
@@ -39,22 +39,22 @@ export interface PaymentsTable {
   return_url: string | null
   checkout_reference: string | null
   provider_reference: string | null
-  /** The provider's id of the subscription that the payment began; null on its renewals. */
+  /** The provider's id of the subscription that the payment started; null on its renewals. */
   subscription_reference: string | null
   checkout: Generated<CheckoutState>
   checkout_url: string | null
-  /** What a provider answered that did not do what it was asked for. */
+  /** What a provider answered when it did not do what was requested. */
   operation_error: string | null
   save_card: Generated<boolean>
   payment_method_id: string | null
   handed_at: NullableTimestamp
-  /** When it answered, or failed to, the request that it was handed with. */
+  /** When the provider answered the request, or failed to. */
   answered_at: NullableTimestamp
-  /** When the provider is asked after it; null: no more. */
+  /** When it is polled; null: no more. */
   next_poll_at: NullableTimestamp
-  /** Why the last question had no answer. */
+  /** Why the last poll had no answer. */
   poll_error: string | null
-  /** Made for the one call that wrote the row; null where a report did. */
+  /** Made for the one call that wrote the row; null if a report wrote it. */
   written_by: string | null
   expires_at: NullableTimestamp
   created_at: Timestamp
@@ -72,7 +72,7 @@ export interface PaymentTransitionsTable {
   at: Timestamp
 }
 
-/** The columns that make a row its own place in the queue. */
+/** The columns that make a row its own queue entry. */
 export interface LeaseColumns {
   attempts: Generated<number>
   /** Times a worker died, or was cut off, while holding the row. */
@@ -101,7 +101,7 @@ export interface WebhookCallsTable extends LeaseColumns {
   payment_id: string | null
   /** What an Ignored `unknown_payment` call waits for: see outcomes/awaiting. */
   awaiting: string | null
-  /** Another name of the same: whichever comes first ends the wait. */
+  /** Another name of the same payment: whichever comes first ends the wait. */
   awaiting_also: string | null
   received_at: Timestamp
   processed_at: NullableTimestamp
@@ -122,7 +122,9 @@ export interface EventsTable {
 
 export interface DeliveriesTable extends LeaseColumns {
   id: string
-  /** Of what a queued listener is told; null for a deferred event, which has yet to be claimed. */
+  /**
+   * The event that a queued listener gets; null for a deferred event, which has yet to be claimed.
+   */
   event_id: string | null
   listener: string | null
   queue: string
@@ -150,7 +152,7 @@ export interface PaymentMethodsTable {
   last_four: string | null
   expiry_month: number | null
   expiry_year: number | null
-  /** Encrypted; null where no key is configured, and once it is detached. */
+  /** Encrypted; null if no key is configured, and once the card is detached. */
   token: Buffer | null
   created_at: Timestamp
   updated_at: Timestamp

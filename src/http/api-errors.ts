@@ -6,7 +6,7 @@ import { snakeCase } from '../kernel/field-names.ts'
 import type { Log } from '../kernel/log.ts'
 import { internalError, json, respond } from './respond.ts'
 
-/** What the management API answers for a failure that it has a word for; all others are 500. */
+/** What the management API answers to a known failure; all others are 500. */
 const statusOf: Partial<Record<ErrorCode, number>> = {
   cursor_invalid: 400,
   payment_not_found: 404,
@@ -25,20 +25,20 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   return_url_not_allowed: 422,
   payment_method_unusable: 422,
   operation_unsupported: 422,
-  // This process is of before a new listener, and about to be replaced.
+  // This process is older than a new listener, and about to be replaced.
   listener_missing: 503,
-  // The provider said no, or nothing that can be read.
+  // The provider said no, or sent nothing readable.
   checkout_refused: 502,
   refund_refused: 502,
   provider_refused: 502,
   provider_reply_invalid: 502,
-  // Nobody knows what came of it yet.
+  // The result is not known yet.
   checkout_unknown: 504,
   refund_unknown: 504,
   provider_unreachable: 504,
 }
 
-/** Failures of the database that pass by themselves. */
+/** Failures of the database that pass on their own. */
 const passing: ReadonlySet<ErrorCode> = new Set(['database_unreachable', 'embedded_lost'])
 
 /** Ends a request with a sentence that says what is wrong with it. */

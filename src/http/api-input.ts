@@ -83,7 +83,7 @@ export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
   return { ok: false, message: field === undefined ? fault : `${field} ${fault}` }
 }
 
-/** A query as an object; undefined where a name is given twice, since either could be meant. */
+/** A query as an object; undefined if a name is given twice, because either could be meant. */
 export function readQuery(search: URLSearchParams): Record<string, string> | undefined {
   const names = [...search.keys()]
   return new Set(names).size === names.length ? Object.fromEntries(search) : undefined

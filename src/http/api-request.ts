@@ -10,7 +10,7 @@ import { readBody } from './read-body.ts'
 
 const largestBodyBytes = 64 * 1024
 
-/** The query parameters; 400 where they are not what the schema says. */
+/** The query parameters; 400 if they do not fit the schema. */
 export function queryOf<T>(c: Context, schema: ZodType<T>): T {
   const query = readQuery(new URL(c.req.url).searchParams)
   if (query === undefined) throw refuse('a query parameter is given twice')
@@ -39,18 +39,18 @@ export function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(kept) as Defined<T>
 }
 
-/** The body as JSON; 400 where it is none. */
+/** The body as JSON; 400 if it is not JSON. */
 export async function readJson(c: Context): Promise<unknown> {
   return jsonOf(await readBytes(c))
 }
 
-/** The same where all fields may be left out: then no body is needed either. */
+/** The same if all fields may be left out: then no body is needed either. */
 export async function readOptionalJson(c: Context): Promise<unknown> {
   const bytes = await readBytes(c)
   return bytes.byteLength === 0 ? {} : jsonOf(bytes)
 }
 
-/** For what takes no fields: 422 where some are given. */
+/** For a route without fields: 422 if any are given. */
 export async function requireNoFields(c: Context): Promise<void> {
   const checked = check(emptyBody, await readOptionalJson(c))
   if (!checked.ok) throw refuse(checked.message, 422)
@@ -72,7 +72,7 @@ async function readBytes(c: Context): Promise<Uint8Array> {
   }
 }
 
-/** What two readers could take for two things is refused: a key given twice, for one. */
+/** Anything that two readers could read differently is refused, such as a key given twice. */
 function jsonOf(bytes: Uint8Array): unknown {
   const text = textOf(bytes)
   const parsed = parseJson(text)
@@ -82,7 +82,7 @@ function jsonOf(bytes: Uint8Array): unknown {
   throw refuse(reason === 'too_deep' ? 'the body is nested too deep' : 'the body is not JSON')
 }
 
-/** Of what is no text there is none, which is no JSON either. */
+/** Bytes that are not text have no text, which is not JSON either. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -13,17 +13,17 @@ import type { StreamLimits } from './pages/page-context.ts'
 import { internalError, notFound, respond } from './respond.ts'
 import { webhookRoute } from './webhook-route.ts'
 
-/** Where payments are settled by a button, in development. */
+/** Where a button settles payments, in development. */
 export const checkoutPath = '/billing/fake/checkout'
 
 export interface AppOptions {
-  /** Guards the management API; without one there is none. */
+  /** Guards the management API; without one, there is no API. */
   readonly apiToken: Secret | undefined
   /** Largest body of a callback. */
   readonly maxBodyBytes: number
   readonly webhookMiddleware: readonly MiddlewareHandler[]
   readonly log: Log
-  /** The service stops: streams to browsers end. */
+  /** Called when the service stops: streams to browsers end. */
   readonly closing?: AbortSignal
   /** How payers' browsers may follow the status of a payment. */
   readonly streams?: Partial<StreamLimits>
@@ -33,7 +33,7 @@ export interface AppOptions {
 export function createApp(core: BillingCore, options: AppOptions): Hono {
   const { apiToken, log, closing } = options
   const app = new Hono()
-  // First, and alone on its path: a callback passes no other handler.
+  // First, and alone on its path: no other handler sees a callback.
   app.use(webhookRoute(core, { ...options, ownPaths: healthPaths }))
   app.route('/', health(core, log))
   if (apiToken !== undefined) app.route('/billing/api', managementApi(core, { apiToken, log }))
@@ -45,7 +45,7 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
   app.route('/', browserPages({ core, log, now: systemClock, limits, closing }))
   app.notFound(() => respond(notFound))
   app.onError((error) => {
-    // What a middleware of the user's throws on purpose, such as 429.
+    // What the user's middleware throws on purpose, such as 429.
     if (error instanceof HTTPException) {
       return error.res ?? respond(message(error.status, error.message))
     }

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { nodeRequest, type ReadFrom } from './read-body.ts'
 
 interface Host {
-  /** What gives this host app away. */
+  /** How to recognise this host app. */
   readonly is: (c: Context, from: ReadFrom) => boolean
   readonly fix: string
 }
@@ -39,7 +39,7 @@ const hosts: readonly Host[] = [
   },
 ]
 
-/** Which line to move in an app that read a callback's body before us. */
+/** Which line to move in an app that reads a callback's body before us. */
 export function keepBodyUnread(c: Context, from: ReadFrom): string {
   return hosts.find(({ is }) => is(c, from))?.fix ?? ''
 }

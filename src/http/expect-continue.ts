@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 const unread = new WeakSet<IncomingMessage>()
 
 /**
- * For `Expect: 100-continue`: the sender is told to go on when somebody begins to read the body. Who
- * refuses the request for what its head says has not asked for it.
+ * For `Expect: 100-continue`: the sender is told to continue when something begins to read the
+ * body. If the request is refused for its head, the body was never asked for.
  */
 export function continueOnceRead(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const read = incoming.read.bind(incoming)
@@ -17,7 +17,7 @@ export function continueOnceRead(incoming: IncomingMessage, outgoing: ServerResp
   }
 }
 
-/** The sender was not told to go on: whether he does, and the body follows, nobody knows. */
+/** The sender was not told to continue: whether the body follows all the same is unknown. */
 export function isAwaitingContinue(incoming: IncomingMessage): boolean {
   return unread.has(incoming)
 }

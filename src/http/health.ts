@@ -9,7 +9,7 @@ export const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 /** `/healthz`: this process answers. `/readyz`: callbacks can be stored and are being processed. */
 export function health(core: BillingCore, log: Log): Hono {
   const app = new Hono()
-  // Anybody may ask: however many do, one connection to the database is busy with it.
+  // Anybody may ask: however many do, only one connection to the database is busy with it.
   const look = shareLooks(() => core.readiness())
   app.get('/healthz', () => json(200, { status: 'ok' }))
   app.get('/readyz', async () => {

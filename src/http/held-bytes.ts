@@ -1,11 +1,11 @@
 import type { Connection } from './open-connections.ts'
 
-/** Of all bodies that have not come whole: anybody can send so much, and then say nothing. */
+/** For all unfinished bodies together: anybody can send that much, and then nothing more. */
 const mostHeldBytes = 64 * 1024 * 1024
-/** Callbacks are smaller: those that come slowly are left in peace. */
+/** Callbacks are smaller: slow ones are left alone. */
 const smallBody = 64 * 1024
 
-/** Whose bodies are too much for the memory, all together: those that begun first. */
+/** Requests whose bodies are too much for the memory, all together: those that started first. */
 export function hoarders(open: Iterable<Connection>): readonly Connection[] {
   const holding = Array.from(open, (connection) => ({ connection, bytes: heldBy(connection) }))
   const large = holding.filter(({ bytes }) => bytes > smallBody)
@@ -19,7 +19,7 @@ export function hoarders(open: Iterable<Connection>): readonly Connection[] {
 
 function heldBy({ socket, underWay }: Connection): number {
   const last = underWay.at(-1)
-  // What comes after the answer is thrown away.
+  // What comes after the answer is discarded.
   if (last === undefined || last.incoming.complete || last.outgoing.headersSent) return 0
   return socket.bytesRead - last.readBefore
 }

@@ -14,8 +14,8 @@ export interface ConnectionLimits {
   /** Open at once, at most. */
   readonly most: number
   /**
-   * Of one address, once three quarters of all places are taken. Below that there is no such limit:
-   * behind a proxy everybody comes from one address.
+   * For one address, once three quarters of all places are taken. Below that there is no such
+   * limit: behind a proxy, all connections come from one address.
    */
   readonly perAddress: number
 }
@@ -23,16 +23,18 @@ export interface ConnectionLimits {
 /** Requests that one connection may have under way: no gateway sends two before an answer. */
 const mostPipelined = 16
 
-/** Who is connected, and who has to leave so that others can be. */
+/** Who is connected, and who has to leave to make room for others. */
 export interface LimitedConnections extends Pick<OpenConnections, 'isWaitingForUs' | 'answerDue'> {
   /**
-   * A request has come. False: its connection has sent too many without waiting for an answer, is
-   * closed, and gets none.
+   * A request has arrived. False: its connection has sent too many without waiting for an answer;
+   * it is closed and gets none.
    */
   begin(incoming: IncomingMessage, outgoing: ServerResponse): boolean
-  /** More than three quarters of the places are taken: whoever was answered should leave. */
+  /**
+   * More than three quarters of the places are taken: a connection should close after its answer.
+   */
   readonly isCrowded: boolean
-  /** Logs what has not been logged. */
+  /** Logs what was not logged yet. */
   end(): void
 }
 
@@ -48,14 +50,14 @@ function talliesOf(log: Log, most: number) {
   return { refused: tell('refused'), closed: tell('closed'), hasty: tell('hasty') }
 }
 
-/** At what the bodies hold that have not come whole. */
+/** At the memory that unfinished bodies hold. */
 const betweenLooks = 250
 
 /**
- * Decides which connections a server takes. Where places run short, of those that keep us waiting
- * (for a request, for the rest of one, for an answer to be read) the one leaves that has done
- * nothing for longest: of the same address if that holds too many, else of all. Bytes that trickle
- * in are nothing. Who waits for our answer is never closed.
+ * Decides which connections a server takes. If places run short, one of those that keep us waiting
+ * (for a request, for the rest of one, for an answer to be read) leaves: the one that has done
+ * nothing for longest, of the same address if that holds too many, else of all. Bytes that trickle
+ * in count as nothing. A connection that waits for our answer is never closed.
  */
 export function limitConnections(
   server: Server,
@@ -71,7 +73,7 @@ export function limitConnections(
     connections.leave(connection)
     connection.socket.destroy()
   }
-  /** False where none of these can be made to leave. */
+  /** False if none of these can be made to leave. */
   const takePlaceOf = (open: Iterable<Connection>): boolean => {
     const leaver = connections.keepsUsWaiting(open)
     if (leaver !== undefined) close(leaver)
@@ -80,13 +82,13 @@ export function limitConnections(
   const hoarding = setInterval(() => {
     for (const one of hoarders(connections.open)) close(one)
   }, betweenLooks).unref()
-  /** False where nobody can be made to leave. */
+  /** False if none can be made to leave. */
   const makePlaceFor = ({ open }: Network): boolean => {
     const count = connections.open.size
     if (count >= crowdedFrom && open.size >= perAddress) return takePlaceOf(open)
     return count < most || takePlaceOf(connections.open)
   }
-  // Before Node's own listener, and not by `maxConnections`: that one refuses unseen.
+  // Before Node's own listener, and not by `maxConnections`, which refuses silently.
   server.prependListener('connection', (socket: Socket) => {
     const network = connections.networkOf(socket)
     if (makePlaceFor(network)) {
@@ -102,7 +104,7 @@ export function limitConnections(
     },
     begin: (incoming, outgoing) => {
       const { socket } = incoming
-      // What was read from a connection before it was closed comes all the same.
+      // What was read from a connection before it was closed still arrives.
       if (socket.destroyed) return false
       if (connections.begin(incoming, outgoing) <= mostPipelined) return true
       hasty.add(connections.networkOf(socket).name)

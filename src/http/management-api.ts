@@ -32,7 +32,7 @@ export interface ManagementApiOptions {
   readonly log: Log
 }
 
-/** `/billing/api`: what a merchant's server and an operator's script work with. */
+/** `/billing/api`: for a merchant's server and an operator's scripts. */
 export function managementApi(core: BillingCore, options: ManagementApiOptions): Hono {
   const api = new Hono()
   api.onError((error) => apiError(error, options.log))
@@ -74,7 +74,7 @@ function paymentRoutes(api: Hono, core: BillingCore): void {
   moneyRoutes(api, core)
 }
 
-/** What asks the provider. */
+/** The routes that ask the provider. */
 function moneyRoutes(api: Hono, core: BillingCore): void {
   api.post('/payments/:id/refunds', async (c) => {
     const input = refundBody(await readOptionalJson(c))

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * Whom an address stands for, where senders are counted: an IPv4 address itself, also in its mapped
- * form; an IPv6 one its /64, for whoever has one address there has them all.
+ * What an address counts as: an IPv4 address is itself, also in its mapped form; an IPv6 one is its
+ * /64, because a sender that has one address there has them all.
  */
 export function networkOf(address: string): string {
   const [plain = ''] = address.split('%')

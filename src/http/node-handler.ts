@@ -5,7 +5,7 @@ import { isPagePath } from './pages/browser-pages.ts'
 import { badRequest, internalError, respond } from './respond.ts'
 import { gatewayInPath } from './webhook-path.ts'
 
-/** What of a `Billing` is mounted. */
+/** The part of a `Billing` that is mounted. */
 export interface Mountable {
   readonly webhookPaths: readonly string[]
   /** The pages of gateways. */
@@ -13,7 +13,7 @@ export interface Mountable {
   fetch(request: Request, env?: unknown): Promise<Response>
 }
 
-/** A handler for `node:http`, and middleware for whatever hands on by `next`, such as Express. */
+/** A handler for `node:http`, and middleware for frameworks with `next`, such as Express. */
 export type NodeHandler = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -23,9 +23,9 @@ export type NodeHandler = (
 /**
  * Mounts a billing in an app on Node: `createServer(nodeHandler(billing))`, or
  * `app.use(nodeHandler(billing))` above every body parser. Given a `next`, it takes the webhook
- * route and the pages that payers see, and hands on all else, unread; without one it
- * answers everything that `billing.fetch` does. Below a prefix the path counts as it was sent, and
- * else what is left of it.
+ * route and the pages that payers see, and passes everything else on, unread; without one it
+ * answers everything that `billing.fetch` does. Below a prefix, the path as sent counts, or else
+ * what is left of it.
  */
 export function nodeHandler(billing: Mountable): NodeHandler {
   const gatewayOf = gatewayInPath(billing.webhookPaths)
@@ -37,7 +37,7 @@ export function nodeHandler(billing: Mountable): NodeHandler {
   const listener = getRequestListener((request, env) => billing.fetch(request, env), {
     // Request and Response of the host app stay what they are.
     overrideGlobalObjects: false,
-    // HTTP/1.0 may come without a host; nothing that is stored is built from it.
+    // HTTP/1.0 may come without a host; nothing stored is built from it.
     hostname: 'localhost',
     errorHandler: (error) => respond(error instanceof RequestError ? badRequest : internalError),
   })
@@ -53,7 +53,7 @@ export function nodeHandler(billing: Mountable): NodeHandler {
   }
 }
 
-/** `express.raw()` keeps the exact bytes as the body: they serve as well as the stream. */
+/** `express.raw()` keeps the exact bytes as the body: they are as good as the stream. */
 function keepRawBody(incoming: IncomingMessage): void {
   const body = 'body' in incoming ? incoming.body : undefined
   if (body instanceof Uint8Array && !('rawBody' in incoming)) {
@@ -61,7 +61,7 @@ function keepRawBody(incoming: IncomingMessage): void {
   }
 }
 
-/** Below a prefix Express cuts the URL and keeps the one that was sent. */
+/** Below a prefix, Express cuts the URL and keeps the one that was sent. */
 function urlsOf(incoming: IncomingMessage): readonly string[] {
   const { url = '' } = incoming
   const sent = 'originalUrl' in incoming ? incoming.originalUrl : undefined

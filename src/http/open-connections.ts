@@ -3,39 +3,44 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { networkOf } from './network-of.ts'
 
-/** Whom connections come from: an address, or a network of them. */
+/** Where connections come from: an address, or a network of addresses. */
 export interface Network {
   readonly name: string
-  /** In the order in which they last did something: came, sent the head of a request, had an answer. */
+  /**
+   * In the order in which they last did something: connected, sent the head of a request, got an
+   * answer.
+   */
   readonly open: Set<Connection>
 }
 
 export interface Connection {
   readonly socket: Socket
   readonly network: Network
-  /** Whose answers are not out. */
+  /** Requests whose answers are not out yet. */
   readonly underWay: Exchange[]
 }
 
 interface Exchange {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
-  /** Bytes that had come on its connection by then. */
+  /** Bytes that had arrived on its connection by then. */
   readonly readBefore: number
 }
 
-/** The book of who is connected, who has done nothing for how long, and what is under way. */
+/** Keeps track of who is connected, how long each has done nothing, and what is under way. */
 export interface OpenConnections {
-  /** Of all networks, in the order of `Network.open`. */
+  /** Connections of all networks, in the order of `Network.open`. */
   readonly open: ReadonlySet<Connection>
   networkOf(socket: Socket): Network
   enter(socket: Socket, network: Network): void
   leave(connection: Connection): void
-  /** A request has come. Returns how many of its connection are under way now, this one included. */
+  /**
+   * A request has arrived. Returns how many of its connection are under way now, this one included.
+   */
   begin(incoming: IncomingMessage, outgoing: ServerResponse): number
-  /** The last answer that somebody waits for who has sent a whole request. */
+  /** The last answer that a client waits for after sending a whole request. */
   answerDue(socket: Duplex): ServerResponse | undefined
-  /** Whether such an answer is due, and nothing is on its way to him. */
+  /** Whether such an answer is due, and nothing is on its way to the client. */
   isWaitingForUs(socket: Duplex): boolean
   /** The first of these that does not wait for us. */
   keepsUsWaiting(order: Iterable<Connection>): Connection | undefined

@@ -1,13 +1,13 @@
 import { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
 
-/** What came of reading a request's body. */
+/** The result of reading a request's body. */
 export type BodyRead =
   | { readonly kind: 'read'; readonly bytes: Uint8Array }
   | { readonly kind: 'too_large' }
-  /** Somebody read it before us, from the web request or from node's, and kept no exact copy. */
+  /** Something read it before us, from the web request or from Node's, and kept no exact copy. */
   | { readonly kind: 'consumed'; readonly from: ReadFrom }
-  /** The sender went away, sent less than announced, or cut it into crumbs. */
+  /** The sender went away, sent less than announced, or sent it in crumbs. */
   | { readonly kind: 'cut_short' }
 
 export type ReadFrom = 'web' | 'node'
@@ -15,7 +15,7 @@ export type ReadFrom = 'web' | 'node'
 const tooLarge: BodyRead = { kind: 'too_large' }
 const consumedBelow: BodyRead = { kind: 'consumed', from: 'node' }
 
-/** The node request below the Hono one, when the app runs on node. */
+/** The Node request below the Hono one, if the app runs on Node. */
 export function nodeRequest(c: Context): IncomingMessage | undefined {
   const environment: unknown = c.env
   if (typeof environment !== 'object' || environment === null) return undefined
@@ -24,13 +24,13 @@ export function nodeRequest(c: Context): IncomingMessage | undefined {
 }
 
 /**
- * The exact bytes of the body, at most `limit` of them. An announced length is judged before a byte
- * is read; a body without one is read up to the limit.
+ * The exact bytes of the body, at most `limit` of them. An announced length is checked before a
+ * byte is read; a body without one is read up to the limit.
  */
 export async function readBody(c: Context, limit: number): Promise<BodyRead> {
   const announced = c.req.header('content-length')
   if (Number(announced) > limit) return tooLarge
-  // A middleware that read the bytes through Hono left them there, as a promise.
+  // Middleware that read the bytes through Hono left them there, as a promise.
   const kept = c.req.bodyCache.arrayBuffer
   if (kept !== undefined) return bounded(new Uint8Array(await Promise.resolve(kept)), limit)
   if (c.req.raw.bodyUsed) return { kind: 'consumed', from: 'web' }
@@ -52,12 +52,12 @@ function bounded(bytes: Uint8Array, limit: number): BodyRead {
 }
 
 /**
- * Whether somebody has read from the node stream. That may have been the web stream made from it
- * (a clone, a rewritten URL), through which the bytes still come: reading tells.
+ * Whether something has read from the Node stream. That may have been the web stream made from it
+ * (a clone, a rewritten URL), through which the bytes still come: only reading shows.
  */
 function isBegun(incoming: IncomingMessage | undefined): boolean {
   if (incoming?.readableDidRead !== true) return false
-  // Some platforms read the body themselves and leave its exact bytes as `rawBody`.
+  // Some platforms read the body themselves and leave its exact bytes in `rawBody`.
   return !('rawBody' in incoming && incoming.rawBody instanceof Uint8Array)
 }
 
@@ -66,14 +66,14 @@ function isShort(read: BodyRead, announced = '1'): boolean {
 }
 
 /**
- * Whether a body comes in crumbs: each costs us what a whole request does, and its sender six bytes.
- * A callback may be written byte by byte, but nobody writes so on and on.
+ * Whether a body comes in crumbs: each costs us as much as a whole request, and its sender six
+ * bytes. A callback may be written byte by byte, but not on and on.
  */
 function isInCrumbs(chunks: number, length: number): boolean {
   return chunks > 2_000 + length / 512
 }
 
-/** As much again as there is: a chunk that is kept as it came costs many times its bytes. */
+/** Doubles the space: a chunk that is kept as it came costs many times its bytes. */
 function grown(bytes: Uint8Array, length: number): Uint8Array {
   if (length <= bytes.byteLength) return bytes
   const larger = new Uint8Array(Math.max(length, bytes.byteLength * 2))

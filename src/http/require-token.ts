@@ -11,9 +11,9 @@ import { excessOver } from './throttle.ts'
 const unauthorized = message(401, 'a bearer token is required', { 'www-authenticate': 'Bearer' })
 
 /**
- * Lets only requests through that carry the token; digests are compared, in constant time. Who has
- * come ten times in a minute without it is answered 429; the token itself is always let through,
- * for behind a proxy a guesser has the operator's address.
+ * Lets only requests through that carry the token; compares digests in constant time. After ten
+ * requests in a minute without it, a sender gets 429. The right token is always let through,
+ * because behind a proxy a guesser has the operator's address.
  */
 export function requireToken(token: Secret, log: Log): MiddlewareHandler {
   const expected = digest(token.reveal())

@@ -1,6 +1,6 @@
 import { message, type Answer } from '../intake/responses.ts'
 
-/** On every response: nothing of a payment belongs into a cache, and no type is guessed. */
+/** On every response: nothing about a payment belongs in a cache, and no type is guessed. */
 export const safeHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -9,7 +9,7 @@ export const safeHeaders = {
 export const notFound = message(404, 'not found')
 export const badRequest = message(400, 'bad request')
 export const internalError = message(500, 'internal error')
-/** For a body that never came whole: what follows on the connection cannot be told apart. */
+/** For an unfinished body: what follows on the connection cannot be separated from it. */
 export const bodyCutShort = message(400, 'bad request', { connection: 'close' })
 
 export function respond(answer: Answer): Response {

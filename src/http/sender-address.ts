@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { networkOf } from './network-of.ts'
 import { nodeRequest } from './read-body.ts'
 
-/** Who sends, by the address of the connection; empty where that is not known. */
+/** The sender, by the address of the connection; empty if unknown. */
 export function senderAddress(c: Context): string {
   return networkOf(nodeRequest(c)?.socket.remoteAddress ?? '')
 }

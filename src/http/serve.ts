@@ -29,11 +29,11 @@ export interface ListenOptions {
   readonly log: Log
   /** Open connections at most; above them idle ones are closed, or new ones refused. Default 1,000. */
   readonly maxConnections?: number | undefined
-  /** Of one address, once three quarters of them are open. Default 50. */
+  /** For one address, once three quarters of them are open. Default 50. */
   readonly connectionsPerAddress?: number | undefined
   /** How long a connection may stay open between two requests. Default 65 s. */
   readonly keepAlive?: Duration | undefined
-  /** How long a sender may say nothing within a request, or leave its answer unread. Default 30 s. */
+  /** How long a sender may pause within a request, or leave its answer unread. Default 30 s. */
   readonly silence?: Duration | undefined
 }
 
@@ -41,13 +41,19 @@ export interface HttpServer {
   /** Where it can be reached from this machine. */
   readonly url: string
   readonly port: number
-  /** Takes no further connections, answers what is under way for at most `graceMs`, then cuts. */
+  /**
+   * Takes no more connections, answers what is under way for at most `graceMs`, then cuts off the
+   * rest.
+   */
   close(graceMs: number): Promise<void>
 }
 
 const defaultMaxConnections = 1_000
 const defaultConnectionsPerAddress = 50
-/** Longer than proxies keep theirs, mostly 60 s: else one sends into a connection that we close. */
+/**
+ * Longer than proxies keep theirs, mostly 60 s: otherwise a proxy sends into a connection that we
+ * close.
+ */
 const defaultKeepAlive = seconds(65)
 const defaultSilence = seconds(30)
 const drainPollMs = 20
@@ -61,7 +67,7 @@ const serverOptions = {
   insecureHTTPParser: false,
 } as const
 
-/** Serves the app on a hardened node server. Errors: `setting_invalid` where it cannot listen. */
+/** Serves the app on a hardened Node server. Errors: `setting_invalid` if it cannot listen. */
 export async function listen(app: Hono, options: ListenOptions): Promise<HttpServer> {
   const server = createServer(serverOptions)
   server.keepAliveTimeout = options.keepAlive ?? defaultKeepAlive
@@ -122,7 +128,7 @@ function requestListener(
       return response
     },
     {
-      // HTTP/1.0 may come without a host; nothing that is stored is built from it.
+      // HTTP/1.0 may come without a host; nothing stored is built from it.
       hostname: 'localhost',
       errorHandler: (error) => {
         if (error instanceof RequestError) return respond(badRequest)
@@ -192,7 +198,7 @@ async function close(server: Server, traffic: Traffic, graceMs: number): Promise
     server.closeIdleConnections()
     await delay(drainPollMs)
   }
-  // Left are connections that never sent a whole request, and what outlived the grace.
+  // What is left: connections that never sent a whole request, and what outlived the grace period.
   server.closeAllConnections()
   await closed
   traffic.connections.end()

@@ -9,8 +9,8 @@ interface Look<T> {
 }
 
 /**
- * Many who look for the same thing at once share a look. It begins after they asked: nobody is told
- * what stood there before he came.
+ * Readers that ask for the same thing at once share one query. It starts after they asked, so
+ * nobody gets an answer from before the question.
  */
 export function shareLooks<T>(look: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const limit = pLimit(mostAtOnce)

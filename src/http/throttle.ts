@@ -13,23 +13,23 @@ export interface ThrottleOptions {
   /**
    * `refused` (the default): only calls that are answered 4xx count, and only such answers turn
    * into 429, so a callback with a valid signature is always taken. `every_call`: each call counts
-   * and may be turned away, unread; the gateway has to deliver it again.
+   * and may be refused, unread; the gateway has to deliver it again.
    */
   readonly count?: 'refused' | 'every_call'
   /**
-   * Who sends; default the address of the connection. Behind a proxy that is the proxy: return the
-   * client that it names. Trust `X-Forwarded-For` only if your proxy sets it itself, else any
-   * sender invents a new name for each call.
+   * Who sends; by default the address of the connection. Behind a proxy that is the proxy: return
+   * the client that it names. Trust `X-Forwarded-For` only if your proxy sets it itself; otherwise
+   * any sender can invent a new name for each call.
    */
   readonly sender?: (c: Context) => string
 }
 
 /**
- * Limits what one sender may send: middleware for `webhook.middleware`. What is over the rate, such
- * as `60 per minute`, is answered 429 with `Retry-After`; 5xx answers never count. An IPv6 sender
- * is a whole /64 network; calls whose address is not known share one budget. Counts are kept in
- * this process, at most 65,536 of them (25 MB): beyond, senders share.
- * Error: `setting_invalid` for a rate that is not `<number> per second|minute|hour|day`.
+ * Limits what one sender may send: middleware for `webhook.middleware`. Calls above the rate, such
+ * as `60 per minute`, are answered 429 with `Retry-After`; 5xx answers never count. An IPv6 sender
+ * is a whole /64 network; calls of unknown address share one budget. Counts are kept in this
+ * process, at most 65,536 of them (25 MB): beyond, senders share. Error: `setting_invalid` for a
+ * rate that is not `<number> per second|minute|hour|day`.
  */
 export function throttle(rate: string, options: ThrottleOptions = {}): MiddlewareHandler {
   const { count = 'refused', sender = senderAddress } = options
@@ -39,10 +39,10 @@ export function throttle(rate: string, options: ThrottleOptions = {}): Middlewar
     : async (c, next) => limitRefusals(c, next, { from: sender(c), excessOf })
 }
 
-/** Counts a call of this sender; the answer to give if that was one too many. */
+/** Counts a call of this sender; returns the answer to give if that was one too many. */
 export type ExcessOf = (from: string) => Promise<Response | undefined>
 
-/** Budgets of this rate, one a sender. Error: `setting_invalid`. */
+/** Budgets of this rate, one per sender. Error: `setting_invalid`. */
 export function excessOver(rate: string): ExcessOf {
   const { points, seconds } = readRate(rate)
   const seed = randomBytes(16)
@@ -61,7 +61,7 @@ async function limitRefusals(
   const thrown = await refusalThrownBy(next)
   const status = thrown?.status ?? c.res.status
   const excess = status >= 400 && status < 500 ? await excessOf(from) : undefined
-  // Set, not returned: the answer that it takes the place of stands already.
+  // Set, not returned: it replaces an answer that is there already.
   if (excess !== undefined) c.res = excess
   else if (thrown !== undefined) throw thrown
 }
@@ -89,7 +89,7 @@ async function spend(limiter: RateLimiterMemory, budget: string): Promise<Respon
   }
 }
 
-/** One of 65,536: a flood from ever new addresses must not fill the memory. Not to be foreseen. */
+/** One of 65,536: a flood from ever new addresses must not fill the memory. Not predictable. */
 function budgetOf(sender: string, seed: Buffer): string {
   return createHmac('sha256', seed).update(sender).digest('hex').slice(0, 4)
 }

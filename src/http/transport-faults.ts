@@ -10,12 +10,15 @@ const expectationFailed = message(417, 'expectation failed')
 /** Headers that one request may have. */
 export const headerLimit = 100
 
-/** How long a faulty sender may go on before it is cut: cut at once, it would lose our answer. */
+/**
+ * How long a faulty sender may go on before it is cut off: cut off at once, it would lose our
+ * answer.
+ */
 const lingerMs = 500
 
 /**
- * What cannot be read behind a whole request leaves that its answer, and is the end of its
- * connection: an answer of its own would be taken for the one to the request.
+ * If a whole request is followed by something unreadable, the request keeps its answer and the
+ * connection ends: a second answer would be taken for the first.
  */
 export function endBehind(outgoing: ServerResponse, socket: Duplex): void {
   if (ending.has(outgoing)) return
@@ -27,7 +30,7 @@ export function endBehind(outgoing: ServerResponse, socket: Duplex): void {
   })
 }
 
-/** The parser tells of one fault again with all that comes after it. */
+/** The parser reports one fault again with everything that comes after it. */
 const ending = new WeakSet<ServerResponse>()
 
 /** What the parser refuses never becomes a request; it is answered on the bare connection. */
@@ -40,10 +43,10 @@ export function answerParserFault(error: NodeJS.ErrnoException, socket: Duplex):
   setTimeout(() => socket.destroy(), lingerMs).unref()
 }
 
-/** Faults that the parser lets pass. */
+/** Faults that the parser accepts. */
 export function faultOf(incoming: IncomingMessage): Answer | undefined {
   const { rawHeaders, httpVersionMajor } = incoming
-  // HTTP/0.9 has no status line: what it takes for the document would be our headers.
+  // HTTP/0.9 has no status line: it would take our headers for the document.
   if (httpVersionMajor !== 1) return badRequest
   if (rawHeaders.length > headerLimit * 2) return headersTooLarge
   let hosts = 0
@@ -51,7 +54,7 @@ export function faultOf(incoming: IncomingMessage): Answer | undefined {
     const name = rawHeaders[index]
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1
   }
-  // Two hosts are a smuggling attempt: whoever is in front may have believed the other one.
+  // Two hosts are a smuggling attempt: a proxy in front may have believed the other one.
   return hosts > 1 ? badRequest : undefined
 }
 
@@ -59,7 +62,7 @@ export function answerExpectation(_incoming: IncomingMessage, outgoing: ServerRe
   answerPlainly(outgoing, expectationFailed)
 }
 
-/** Answers below the app, and ends the connection: what follows on it may be anything. */
+/** Answers below the app, and ends the connection: anything may follow on it. */
 export function answerPlainly(outgoing: ServerResponse, answer: Answer): void {
   outgoing.writeHead(answer.status, closingHeaders(answer))
   outgoing.end(answer.body)

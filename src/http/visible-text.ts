@@ -4,8 +4,8 @@ const piledMarks = /(\p{M}{3})\p{M}+/gu
 const longest = 200
 
 /**
- * Foreign text as a person may safely see it: what would hide or reorder its neighbours is spelled
- * out as `\u{202e}`, piles of accents and endless texts are cut.
+ * Foreign text that is safe to show to a person: what would hide or reorder its neighbours is
+ * spelled out as `\u{202e}`; piles of accents and endless texts are cut.
  */
 export function visibleText(text: string): string {
   const plain = text

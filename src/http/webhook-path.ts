@@ -2,7 +2,8 @@ const segment = '{gateway}'
 
 /**
  * Finds the gateway's name in a decoded path, by templates such as `/billing/webhooks/{gateway}`.
- * One spelling only: no slash at the end, no doubled slash, the text around the segment as written.
+ * One spelling only: no slash at the end, no doubled slash, the text around the segment as
+ * configured.
  */
 export function gatewayInPath(templates: readonly string[]): (path: string) => string | undefined {
   const shapes = templates.map((template) => {
@@ -33,8 +34,8 @@ export function queryOf(url: string): string {
 }
 
 /**
- * Whether the path holds an escape that is none (`%zz`) or stands for no UTF-8 text (`%ff`).
- * Hono decodes what it can and leaves the rest, so only a path that still has a `%` is looked at.
+ * Whether the path contains an invalid escape (`%zz`) or one that is not UTF-8 text (`%ff`). Hono
+ * decodes what it can and leaves the rest, so only a path that still has a `%` is checked.
  */
 export function isBadlyEscaped(decodedPath: string, url: string): boolean {
   if (!decodedPath.includes('%')) return false

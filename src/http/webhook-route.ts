@@ -19,7 +19,7 @@ export interface WebhookRouteOptions {
   /** Runs for this route alone, after the method check. */
   readonly webhookMiddleware: readonly MiddlewareHandler[]
   readonly log: Log
-  /** Paths of ours that a template as short as `/{gateway}` would cover. */
+  /** Our own paths, which a template as short as `/{gateway}` would cover. */
   readonly ownPaths: ReadonlySet<string>
 }
 
@@ -79,7 +79,10 @@ function isPlain(contentEncoding: string | undefined): boolean {
   return contentEncoding.toLowerCase() === 'identity'
 }
 
-/** Names in lower case; a header that came twice is joined by a comma: no check sees one half. */
+/**
+ * Names in lower case; a header that came twice is joined by a comma, so no check sees only half of
+ * it.
+ */
 function headersOf(c: Context): Record<string, string> {
   const incoming = nodeRequest(c)
   if (incoming === undefined) return Object.fromEntries(c.req.raw.headers)

@@ -14,7 +14,7 @@ import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { Payment } from '../payments/payment.ts'
 
 /**
- * How things look as JSON, to the management API and to the commands' `--json`: names in
+ * How things look as JSON, in the management API and in the commands' `--json`: names in
  * snake_case, times in ISO 8601 UTC, amounts as whole numbers of minor units.
  */
 export function paymentView(payment: Payment) {
@@ -26,7 +26,7 @@ export function paymentView(payment: Payment) {
     merchant_account: payment.merchantAccount,
     live: payment.live,
     status: payment.status,
-    // Exact: no amount above Number.MAX_SAFE_INTEGER is ever taken in.
+    // Exact: no amount above Number.MAX_SAFE_INTEGER is ever accepted.
     amount: Number(payment.amount),
     currency: payment.currency,
     payable: { type: payment.payable.type, id: payment.payable.id },
@@ -62,7 +62,7 @@ export function paymentDetailsView(payment: PaymentDetails) {
   }
 }
 
-/** What asking the provider came to. */
+/** The result of a poll. */
 export function pollView({ payment, standing, results }: PollResult) {
   return { payment: paymentView(payment), standing, results }
 }
@@ -135,7 +135,9 @@ export function callDetailsView(call: CallDetails) {
     headers: call.headers,
     kind: call.kind,
     payload: call.payload === null ? null : displayJson(call.payload),
-    /** Only where `payload` does not carry the bytes that were signed, and not where encrypted. */
+    /**
+     * Only if `payload` does not carry the bytes that were signed, and not if they are encrypted.
+     */
     body_base64: call.body === null ? null : Buffer.from(call.body).toString('base64'),
     body_encrypted: call.bodyEncrypted,
     exception: call.exception,

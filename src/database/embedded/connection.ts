@@ -18,14 +18,14 @@ export interface ConnectionOptions {
   readonly turns: Turns
   /** What PostgreSQL reports about itself when a session starts. */
   readonly parameters: Readonly<Record<string, string>>
-  /** A number that this connection is known by, in place of a process id. */
+  /** A number that identifies this connection, in place of a process id. */
   readonly number: number
 }
 
 const mebibyte = 1024 * 1024
 /** Also the limit of a whole unit. */
 export const messageLimitBytes = 64 * mebibyte
-/** What one client may have waiting, or leave unread, before its socket is read no further. */
+/** How much one client may have waiting, or leave unread, before its socket is no longer read. */
 const waitingUnitsLimit = 64
 const unreadLimitBytes = 8 * mebibyte
 /** How long a dismissed client has to read why. */
@@ -38,7 +38,7 @@ interface Connection extends Client {
   readonly gathered: Units
 }
 
-/** Speaks with one client until it leaves: start-up answered here, units handed to the turns. */
+/** Talks to one client until it leaves: answers its start-up, and passes its units to the turns. */
 export function serveConnection(socket: Socket, options: ConnectionOptions): Client {
   const connection: Connection = {
     socket,
@@ -109,7 +109,7 @@ function leave(connection: Connection, turns: Turns): void {
   connection.socket.end()
 }
 
-/** Start-up options are not passed on: they would change the one session for everybody. */
+/** Start-up options are ignored: they would change the one session for everybody. */
 function greet(socket: Socket, message: Message, options: ConnectionOptions): void {
   const code = startupCode(message)
   if (code === startupCodes.ssl || code === startupCodes.gss) {

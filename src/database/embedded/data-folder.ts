@@ -12,14 +12,14 @@ const freeSpaceNeededBytes = 64 * 1024 * 1024
 const openToOthers = 0o077
 const sticky = 0o1000
 
-/** Not `recursive: true`: where a parent refuses, as in /proc, that never ends. */
+/** Not `recursive: true`: if a parent refuses, as in /proc, that never ends. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return
   makeFolder(dirname(path))
   mkdirSync(path, { mode: 0o700 })
 }
 
-/** Makes the folder, or closes it to other users; gives its real path. */
+/** Makes the folder, or closes it to other users; returns its real path. */
 export function prepareDataFolder(dataDir: string, warn: (message: string) => void): string {
   try {
     makeFolder(resolve(dataDir))

@@ -19,7 +19,7 @@ export async function findEmbedded(dataDir: string): Promise<SocketAddress> {
   )
 }
 
-/** A killed owner leaves its note and its socket file, but nobody answers. */
+/** A killed owner leaves its note and its socket file behind, but nobody answers. */
 function listens(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

@@ -12,9 +12,9 @@ export interface Lock {
 const sqliteBusy = 5
 
 /**
- * Node has no file lock of its own; an exclusive SQLite transaction is one, and the system ends it
- * with the process, however that dies. Nothing else may open the file: closing it a second time
- * in this process would end the lock.
+ * Node has no file lock; an exclusive SQLite transaction is one, and the system ends it with the
+ * process, however that dies. Nothing else may open the file: closing it a second time in this
+ * process would end the lock.
  */
 export function takeLock(folder: string): Lock {
   const database = new DatabaseSync(join(folder, folderNames.lock))

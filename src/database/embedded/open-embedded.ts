@@ -12,7 +12,7 @@ export interface EmbeddedOptions {
   /** The folder that keeps the database; undefined: in memory, for tests. */
   readonly dataDir: string | undefined
   readonly log: Log
-  /** Called once if the database ends by itself; the process cannot go on without it. */
+  /** Called once if the database ends on its own; the process cannot go on without it. */
   readonly onLost: (error: QuittanceError) => void
   /** After this long without a statement a transaction is rolled back and its client dismissed. */
   readonly transactionIdleMs: number
@@ -62,7 +62,7 @@ function placeInMemory(): Place {
   return { folder: undefined, address, leave: () => removeSocket(address) }
 }
 
-/** Takes the lock first: whoever holds it may remove what a killed owner left. */
+/** Takes the lock first: its holder may remove what a killed owner left. */
 function placeInFolder(dataDir: string, log: Log): Place {
   const folder = prepareDataFolder(dataDir, (message) => log.warn(message))
   const lock = takeLock(folder)

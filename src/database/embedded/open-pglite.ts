@@ -10,11 +10,15 @@ export interface OpenDatabase {
   readonly parameters: Readonly<Record<string, string>>
   /** True if this start made the database. */
   readonly initialised: boolean
-  /** Its files as initdb left them, if it is in memory and was not made of such a template itself. */
+  /**
+   * Its files as initdb left them, if it is in memory and was not itself made from such a template.
+   */
   readonly template?: Blob | undefined
 }
 
-/** Told what PostgreSQL writes to its log; lines may quote statements, so they are not kept. */
+/**
+ * Called with what PostgreSQL writes to its log; lines may quote statements, so they are not kept.
+ */
 export type OnServerLine = (line: string) => void
 
 /** Kept small: the system's cache is behind it, and the WASM memory is zeroed at each start. */
@@ -28,7 +32,7 @@ const startParameters = [
   ['jit', 'off'],
 ].flatMap(([name, value]) => ['-c', `${name}=${value}`])
 
-/** Spares initdb its trials of settings and its final sync: 1 s of 3.5 s. */
+/** Spares initdb its tests of settings and its final sync: 1 s of 3.5 s. */
 const initdbParameters = `--no-sync -c shared_buffers=${sharedBuffers} -c max_connections=20`.split(
   ' ',
 )
@@ -56,7 +60,7 @@ export async function openPglite(
 /** The folder beside the database in which a new one is made. */
 export const initialisingFolder = (folder: string) => `${folder}.initialising`
 
-/** Makes the database aside and renames it when it is whole: a kill leaves no half-made one. */
+/** Makes the database aside and renames it when it is complete: a kill leaves no half-made one. */
 async function initialise(folder: string, onLine: OnServerLine): Promise<void> {
   const aside = initialisingFolder(folder)
   rmSync(aside, { recursive: true, force: true })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { folderNames } from './data-folder.ts'
 
-/** Who holds the data folder and, once it listens, where. */
+/** Says who holds the data folder and, once it listens, where. */
 const ownerSchema = z.object({
   pid: z.number(),
   address: z.object({ host: z.string(), port: z.number() }).optional(),

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { FromWorker, ToWorker, WorkerOptions } from './messages.ts'
 
-/** Why a worker could not be started: it said so itself, or the time was over. */
+/** Why a worker could not be started: it reported that itself, or the time was up. */
 export interface Refusal {
   readonly reason: string
   readonly timedOut: boolean
@@ -57,12 +57,12 @@ export async function runWorker(options: RunOptions): Promise<RunningWorker | Re
   }
 }
 
-/** `tsc` leaves a URL as it is written: the extension is that of the file that runs. */
+/** `tsc` leaves a URL as written: the extension is that of the running file. */
 function createWorker(workerData: WorkerOptions): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const worker = new Worker(new URL(`./worker.${extension}`, import.meta.url), {
     workerData,
-    // Flags of the process, such as --eval, are none of the thread's business.
+    // Flags of the process, such as --eval, do not concern the thread.
     execArgv: [],
     stdout: true,
     stderr: true,

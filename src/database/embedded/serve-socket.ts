@@ -50,6 +50,6 @@ async function listen(server: Server, path: string): Promise<void> {
   const listening = once(server, 'listening')
   server.listen(path)
   await listening
-  // The folder is 0700 already; the socket says so as well.
+  // The folder is 0700 already; so is the socket.
   chmodSync(path, 0o600)
 }

@@ -7,7 +7,7 @@ export interface Session {
   run(unit: Unit): Promise<{ readonly response: Buffer; readonly free: boolean }>
   /** Ends whatever a client left open. */
   rollBack(): Promise<void>
-  /** Removes what the last client would leave to the next one; only between transactions. */
+  /** Removes what the last client would leave for the next one; only between transactions. */
   erase(): Promise<void>
 }
 
@@ -18,9 +18,9 @@ const discard = query('discard all')
 /**
  * `run` runs bytes of the wire protocol and rejects only when the session is lost.
  *
- * What is erased: settings, prepared statements, cursors, subscriptions and temporary tables of a
- * client that used SET, PREPARE, DECLARE or LISTEN. What is not noticed: `set_config(..., false)`
- * and a temporary table alone.
+ * It erases settings, prepared statements, cursors, subscriptions and temporary tables of a client
+ * that used SET, PREPARE, DECLARE or LISTEN. It does not notice `set_config(..., false)` and a
+ * temporary table alone.
  */
 export function createSession(run: (bytes: Buffer) => Promise<Buffer>): Session {
   let leftTrace = false

@@ -28,7 +28,7 @@ export interface Turns {
   close(): Promise<void>
 }
 
-/** How long turns follow each other before sockets and timers get theirs. */
+/** How long turns follow one another before sockets and timers get theirs. */
 const sliceMs = 5
 
 interface Table {

@@ -16,12 +16,12 @@ export interface Units {
 }
 
 /**
- * A COPY ... FROM STDIN would read on in the unit's bytes, find their end and terminate the
+ * A COPY ... FROM STDIN would read on in the unit's bytes, reach their end and terminate the
  * database. This message ends it with an ordinary error, and is ignored everywhere else.
  */
 const noCopy = encode('f', text('the embedded database does not take COPY FROM STDIN'))
 
-/** Longer ones make PostgreSQL end the session, which here is everybody's. */
+/** Longer ones make PostgreSQL end the session, which everybody shares here. */
 const shortMessageLimitBytes = 30_000
 
 /** The error comes from the database itself, so that an open transaction is aborted as well. */
@@ -80,7 +80,7 @@ export function createUnits(unitLimitBytes: number): Units {
         case 'd':
         case 'c':
         case 'f':
-          // The rest of a COPY that was refused already.
+          // The rest of a COPY that was already refused.
           return undefined
         default:
           throw new ProtocolViolation(`message type ${JSON.stringify(type)} is not accepted`)

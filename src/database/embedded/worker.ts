@@ -22,7 +22,7 @@ function tell(message: FromWorker): void {
 
 /**
  * Reports the loss and ends the thread at once. It may be called from inside the database, which
- * after a PANIC would otherwise be called again and again and never give the thread back.
+ * after a PANIC would otherwise be called again and again and never release the thread.
  */
 function lose(reason: unknown): never {
   tell({ kind: 'lost', reason: describe(reason) })

@@ -2,8 +2,8 @@ import { sql, type Kysely } from 'kysely'
 import { runStatements } from './run-statements.ts'
 
 /**
- * Bodies over 2 KB lie beside the table and uncompressed: the updates of a call do not copy them,
- * and nothing is squeezed that is read once and pruned after a while.
+ * Bodies over 2 KB are stored beside the table and uncompressed: updates of a call do not copy
+ * them, and what is read once and then pruned is not worth compressing.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await runStatements(db, [

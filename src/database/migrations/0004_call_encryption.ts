@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import { runStatements } from './run-statements.ts'
 
-/** Whether `body` is encrypted: what it was is known by the key alone, not by its bytes. */
+/** Whether `body` is encrypted: its bytes do not show that. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await runStatements(db, [
     sql`alter table billing.webhook_calls

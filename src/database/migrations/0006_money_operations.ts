@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import { runStatements } from './run-statements.ts'
 
-/** Checkouts, charges and refunds that were handed to a provider, and when to ask after them. */
+/** Checkouts, charges and refunds that were handed to a provider, and when to poll them. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await runStatements(db, [
     sql`alter table billing.payments
@@ -17,13 +17,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     sql`create index payments_due on billing.payments (gateway, next_poll_at)
       where next_poll_at is not null and ((type = 'charge' and status <> 'paid')
         or (type = 'refund' and status = 'pending'))`,
-    // What began elsewhere is asked after like what begins here.
+    // What started elsewhere is polled like what starts here.
     sql`update billing.payments set handed_at = created_at, next_poll_at = clock_timestamp()
       where type = 'charge' and status = 'pending'
         and (checkout_reference is not null or provider_reference is not null)
         and created_at > clock_timestamp() - interval '30 days'`,
     sql`create index payments_paid on billing.payments (updated_at) where status = 'paid'`,
-    // Events that no call can dispatch again: a poll, a refund or an operator had brought them up.
+    // Events that no call can dispatch again: a poll, a refund or an operator caused them.
     sql`alter table billing.deliveries
       alter column event_id drop not null,
       alter column listener drop not null,
@@ -37,7 +37,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         and (dedup_key is null) = (cause is null))`,
     sql`create index deliveries_payment on billing.deliveries (payment_id)
       where payment_id is not null`,
-    // What is there satisfies it: no table of claims is read through while it is locked.
+    // The existing rows satisfy it: no table of claims is scanned while it is locked.
     sql`alter table billing.events
       drop constraint events_source_check,
       add constraint events_source_check

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import { runStatements } from './run-statements.ts'
 
-/** Events of what had been overtaken before its event was dispatched. */
+/** Events that were overtaken before they were dispatched. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await runStatements(db, [
     sql`alter table billing.events add column superseded boolean not null default false`,

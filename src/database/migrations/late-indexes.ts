@@ -1,13 +1,13 @@
-/** An index of a table that has been filling for long when the index comes. */
+/** An index of a table that has been filling for a long time when the index is added. */
 export interface LateIndex {
   readonly name: string
-  /** Table, columns and condition, as they stand behind `on`. */
+  /** Table, columns and condition, as written after `on`. */
   readonly on: string
 }
 
 /**
- * They are built after the migrations and outside of their transaction, which would keep everybody
- * from writing for as long as that takes. Nothing but speed may depend on them: none is unique.
+ * They are built after the migrations and outside their transaction, which would otherwise block
+ * all writes for that long. Nothing but speed may depend on them: none is unique.
  */
 export const lateIndexes: readonly LateIndex[] = [
   {

@@ -4,7 +4,7 @@ import { notFound, onlyAllow, respond } from '../respond.ts'
 
 export const assetsPath = '/billing/assets'
 
-/** A script of ours; its address changes with its text, so that it may be cached for ever. */
+/** One of our scripts; its address changes with its text, so that it may be cached for ever. */
 export interface Asset {
   /** The path that it is served at. */
   readonly path: string

@@ -20,7 +20,7 @@ export const defaultLimits: StreamLimits = {
   lookEvery: seconds(1),
 }
 
-/** Everything that payers see of us. */
+/** Everything that payers see. */
 export function browserPages(surroundings: Omit<PageContext, 'findCharge'>): Hono {
   const { core, log } = surroundings
   const context: PageContext = { ...surroundings, findCharge: chargeFinder(core) }
@@ -37,7 +37,7 @@ export function browserPages(surroundings: Omit<PageContext, 'findCharge'>): Hon
   return app
 }
 
-/** Whether a path is one of these pages, or of what they load. */
+/** Whether a path is one of these pages, or something that they load. */
 export function isPagePath(path: string, pages: readonly { readonly path: string }[]): boolean {
   const folders = [payPages, returnPages, assetsPath]
   return (

@@ -7,10 +7,10 @@ import type { Log } from '../../kernel/log.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { tally } from '../../kernel/tally.ts'
 
-/** Tells listeners what a payer's browser did; no page waits for it or fails by it. */
+/** Dispatches what a payer's browser did; no page waits for it or fails because of it. */
 export type SendSignal = (type: BrowserEventType, payment: Payment) => void
 
-/** What is remembered; beyond it the oldest is forgotten, and costs a look into the database. */
+/** How many are remembered; beyond that the oldest is forgotten, and costs a query. */
 const mostRemembered = 10_000
 const mostWaiting = 1_000
 const firstPause = minutes(1)
@@ -23,8 +23,8 @@ interface Sent {
 }
 
 /**
- * Visitors decide how often a page is opened, and must not decide how often listeners run: what was
- * told is remembered, and what failed rests for a minute, then for twice as long each time.
+ * Visitors decide how often a page is opened, but must not decide how often listeners run: what was
+ * dispatched is remembered, and what failed rests for a minute, then for twice as long each time.
  */
 export function browserSignals(
   core: BillingCore,
@@ -73,7 +73,7 @@ interface Lane {
 }
 
 /**
- * One after the other; behind one that failed there is a pause of ten times what it took. So a
+ * One after another; after a failure there is a pause of ten times as long as it took. So a
  * listener that hangs holds up the database for a tenth of the time, whatever pages are opened.
  */
 function lane(): Lane {

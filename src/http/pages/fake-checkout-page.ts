@@ -15,9 +15,9 @@ const gateway = 'fake'
 const largestFormBytes = 1024
 
 /**
- * `/billing/fake/checkout/{payment}`: a gateway's checkout to try things with. It exists only
- * while the fake gateway takes callbacks, which in production needs an explicit switch. A press
- * leads on to where every checkout does.
+ * `/billing/fake/checkout/{payment}`: a gateway's checkout to try things with. It exists only while
+ * the fake gateway takes callbacks, which in production needs an explicit switch. A button leads on
+ * to where every checkout does.
  */
 export function fakeCheckoutPage(core: BillingCore, dispatch: Dispatch): Hono {
   const app = new Hono()
@@ -62,7 +62,7 @@ function callback(core: BillingCore, payment: Payment, result: string): Request 
   })
 }
 
-/** What to say after a press that the webhook route did not take. */
+/** What to say if the webhook route did not take a button's callback. */
 function refusalIn(answer: string | undefined): string | undefined {
   if (answer === undefined || !/^[45]\d\d$/.test(answer)) return undefined
   return `The webhook route answered ${answer}. The log says why.`

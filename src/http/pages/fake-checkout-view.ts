@@ -4,7 +4,7 @@ import { page, type Html } from './layout.ts'
 import { summary, wayBack } from './payment-view.ts'
 
 interface Shown {
-  /** What is to be said above the buttons. */
+  /** What to say above the buttons. */
   readonly notice: string | undefined
   readonly allows: (url: string) => boolean
 }
@@ -16,7 +16,7 @@ const statusWords: Readonly<Record<PaymentStatus, string>> = {
   canceled: 'Canceled',
 }
 
-/** The checkout of a payment: what it is for, how it stands, and what can be done. */
+/** The checkout of a payment: what it is for, its status, and what can be done. */
 export function checkoutPage(payment: Payment, { notice, allows }: Shown): Promise<Response> {
   const { status } = payment
   const word = statusWords[status]

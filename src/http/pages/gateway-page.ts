@@ -6,12 +6,12 @@ import { onlyAllow } from '../respond.ts'
 import { script, type Asset } from './assets.ts'
 import { page } from './layout.ts'
 
-/** The script of a gateway's page, served with our own. */
+/** The script of a gateway's page, served with ours. */
 export function scriptOf({ gateway, script: text }: GatewayPage): Asset {
   return script(gateway, text)
 }
 
-/** The pages that gateways bring along, at all their addresses. */
+/** The pages that gateways provide, at all their addresses. */
 export function gatewayPageRoutes(pages: readonly GatewayPage[]): Hono {
   const app = new Hono()
   for (const one of pages) {
@@ -46,7 +46,7 @@ function contentPage(content: BrowserPageContent, ours: Asset): Promise<Response
     scripts: [...sources, ours.path],
     policy: { ...policy, 'script-src': ["'self'", ...(policy['script-src'] ?? [])] },
     ...(style !== undefined && { style }),
-    // The provider's script is told by whom it was loaded, and no more than that.
+    // The provider's script learns who loaded it, and no more than that.
     headers: { 'referrer-policy': 'strict-origin' },
   })
 }

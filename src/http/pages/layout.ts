@@ -5,7 +5,7 @@ import { style } from './style.ts'
 
 export type Html = ReturnType<typeof html>
 
-/** Sources that a page needs besides the ones of all pages. */
+/** Sources that a page needs in addition to those of all pages. */
 export type Policy = Readonly<
   Partial<
     Record<
@@ -18,17 +18,17 @@ export type Policy = Readonly<
 export interface Page {
   readonly status?: number
   readonly title: string
-  /** What `main` holds; its heading is the one `h1`. */
+  /** The content of `main`; its heading is the only `h1`. */
   readonly body: Html
   /** The class of `main`, which colours it, and its `data-` attributes. */
   readonly mark?: string
   readonly data?: Readonly<Record<string, string>>
-  /** Addresses of scripts, run in this order when the page is there. */
+  /** Addresses of scripts, run in this order when the page is loaded. */
   readonly scripts?: readonly string[]
   /** Seconds until a browser without scripts looks again. */
   readonly refreshSeconds?: number
   readonly policy?: Policy
-  /** On top of the style of all pages. */
+  /** In addition to the style of all pages. */
   readonly style?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -57,7 +57,7 @@ export async function page(parts: Page): Promise<Response> {
   return new Response(document.toString(), { status, headers: headersOf(parts) })
 }
 
-/** Sends a browser on to another address, by GET. */
+/** Redirects a browser to another address, by GET. */
 export function seeOther(location: string): Response {
   return new Response(null, { status: 303, headers: { location, ...privacy, ...safeHeaders } })
 }
@@ -74,7 +74,7 @@ function headersOf(parts: Page): Record<string, string> {
   }
 }
 
-/** All that is allowed: the styles by their digests, and what the page says that it needs. */
+/** All that is allowed: the styles by their digests, and what the page says it needs. */
 function policyOf(parts: Page): string {
   const { policy = {} } = parts
   const directives: Record<string, readonly string[]> = {

@@ -6,15 +6,15 @@ import type { Log } from '../../kernel/log.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { shareLooks } from '../share-looks.ts'
 
-/** What the pages are made with. */
+/** What the pages need. */
 export interface PageContext {
   readonly core: BillingCore
-  /** The payment of a page's address; what is no id of ours costs no look into the database. */
+  /** The payment of a page's address; anything that is not our kind of id costs no query. */
   readonly findCharge: (id: string) => Promise<Payment | undefined>
   readonly log: Log
   readonly now: Clock
   readonly limits: StreamLimits
-  /** The service stops: streams end, and browsers connect to whoever takes over. */
+  /** The service stops: streams end, and browsers reconnect to another process. */
   readonly closing: AbortSignal | undefined
 }
 
@@ -22,12 +22,12 @@ export interface PageContext {
 export interface StreamLimits {
   /** Open at once, at most. */
   readonly streams: number
-  /** Of one address, once three quarters of them are open: behind a proxy all come from one. */
+  /** For one address, once three quarters of them are open: behind a proxy all come from one. */
   readonly perAddress: number
   readonly perPayment: number
-  /** One ends after so long; the browser opens the next. */
+  /** A stream ends after this long; the browser opens the next. */
   readonly streamLasts: Duration
-  /** Between two looks into the database, for all of them together. */
+  /** Between two queries, for all of them together. */
   readonly lookEvery: Duration
 }
 

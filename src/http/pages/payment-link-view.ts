@@ -51,7 +51,7 @@ export function notPayablePage(
   return page({ title: heading, mark, body })
 }
 
-/** The form that the payer's browser posts to the provider, by itself or at the press of a button. */
+/** The form that the payer's browser posts to the provider, automatically or by a button. */
 export function formPage(
   payment: Payment,
   { action, fields }: CheckoutForm,

@@ -16,7 +16,7 @@ export function paymentLink(context: PageContext, signal: SendSignal): Hono {
   app.get('/:payment', async (c) => {
     const payment = await context.findCharge(c.req.param('payment'))
     if (payment === undefined) return unknownPaymentPage()
-    // A HEAD is no person.
+    // A HEAD request is not a person.
     if (c.req.method === 'GET') signal('PaymentLinkOpened', payment)
     const way = wayToCheckout(payment, context)
     if (typeof way === 'string') {
@@ -41,6 +41,6 @@ function wayToCheckout(
   const form = core.payments.checkoutForm(payment)
   if (form !== undefined) return isHttpUrl(form.action) ? form : 'no_checkout'
   if (checkoutUrl === null || !isHttpUrl(checkoutUrl)) return 'no_checkout'
-  // This page itself, where the gateway's form cannot be made any more: it would lead in circles.
+  // This page itself, if the gateway's form can no longer be made: it would lead in circles.
   return new URL(checkoutUrl).pathname === payPath(payment) ? 'no_checkout' : { url: checkoutUrl }
 }

@@ -22,7 +22,7 @@ export function summary(payment: Payment, more?: Html): Html {
     </dl>`
 }
 
-/** What is to be said first, in a region that tells screen readers when it changes. */
+/** What to say first, in a region that notifies screen readers when it changes. */
 export function news(heading: string, text: string, more?: Html): Html {
   return html`<div id="news" role="status">
     <h1>${heading}</h1>
@@ -36,7 +36,7 @@ export function linkButton(href: string, text: string, isMain = true): Html {
   return html`<a class="button ${isMain ? 'go' : ''}" href="${href}">${text}</a>`
 }
 
-/** The way on to the merchant's site: its name is shown, for the payer to know it. */
+/** The way on to the merchant's site; its name is shown, so that the payer recognises it. */
 export function wayBack(
   { returnUrl }: Payment,
   { allows, isMain }: { readonly allows: (url: string) => boolean; readonly isMain: boolean },
@@ -51,7 +51,7 @@ export function unknownPaymentPage(): Promise<Response> {
   return page({ status: 404, title: 'No such payment', body })
 }
 
-/** For a failure of ours: whatever it was, opening a page has changed nothing. */
+/** For a failure on our side: whatever it was, opening a page has changed nothing. */
 export function troublePage(): Promise<Response> {
   const body = html`<h1>Please try again in a minute</h1>
     <p>This payment cannot be looked up right now. Nothing about it has changed.</p>`

@@ -14,7 +14,7 @@ const mostDiscardedBytes = 64 * 1024
 
 /**
  * `/billing/return/{payment}`: where a browser comes back to. It shows how the payment stands and
- * changes nothing: what the browser brings along, whoever has signed it, is not looked at.
+ * changes nothing: what the browser brings along is ignored, whoever signed it.
  */
 export function returnPage(context: PageContext, signal: SendSignal): Hono {
   const { core, now } = context
@@ -29,7 +29,7 @@ export function returnPage(context: PageContext, signal: SendSignal): Hono {
       allows: (url) => core.payments.allowsReturn(url),
     })
   })
-  // Some providers post their fields here; a page that was got can be loaded again.
+  // Some providers post their fields here; a page loaded by GET can be reloaded.
   app.post('/:payment', async (c) => {
     const id = c.req.param('payment')
     await readBody(c, mostDiscardedBytes)

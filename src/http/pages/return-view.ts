@@ -12,7 +12,7 @@ interface Standing {
   readonly allows: (url: string) => boolean
 }
 
-/** How a payment stands; but for a paid one the page turns by itself when that changes. */
+/** How a payment stands; unless it is paid, the page updates when that changes. */
 export function returnView(payment: Payment, standing: Standing): Promise<Response> {
   const { status } = payment
   const { heading, text } = wordsFor(payment, standing)

@@ -1,6 +1,6 @@
 import { script } from './assets.ts'
 
-/** Posts the form of a checkout. Not when the payer came back: he would never get out of it. */
+/** Posts the form of a checkout. Not if the payer came back: they would never get out of it. */
 export const submitForm = script(
   'submit-form',
   `'use strict'
@@ -13,8 +13,8 @@ if (visit?.type !== 'back_forward') {
 )
 
 /**
- * Turns the page when the payment's status changes: the server tells, and the parts that changed
- * are taken from the page as it is now. Where it cannot be told, the page is loaded again.
+ * Updates the page when the payment's status changes: the server sends an event, and the parts that
+ * changed are taken from the current page. If there is no stream of events, the page reloads.
  */
 export const followStatus = script(
   'follow-status',
@@ -50,7 +50,7 @@ export const followStatus = script(
     source.addEventListener('open', () => {
       streams += 1
       if (streams <= mostStreams) return
-      // A forgotten tab: it looks again when somebody looks at it.
+      // A forgotten tab: it checks again when somebody looks at it.
       source.close()
       document.addEventListener('visibilitychange', () => location.reload())
     })

@@ -16,7 +16,7 @@ const beatEvery = seconds(15)
 const reconnectMs = 3_000
 
 /**
- * `/billing/return/{payment}/status`: server-sent events named `status`, the present one first. It
+ * `/billing/return/{payment}/status`: server-sent events named `status`, the current one first. It
  * ends when the payment is paid, or after a while; beyond a limit it is answered 503.
  */
 export function statusStreams(context: PageContext): (c: Context) => Promise<Response> {
@@ -50,7 +50,7 @@ function follow(c: Context, place: Place, streamed: Streamed): Response {
       place.leave()
     }
   })
-  // How it is transferred is the business of whoever serves it: HTTP/2 knows neither.
+  // How it is transferred is up to the server: HTTP/2 has neither header.
   for (const name of ['transfer-encoding', 'connection']) response.headers.delete(name)
   for (const [name, value] of Object.entries(eventHeaders)) response.headers.set(name, value)
   return response
@@ -58,7 +58,7 @@ function follow(c: Context, place: Place, streamed: Streamed): Response {
 
 const eventHeaders = {
   'content-type': 'text/event-stream',
-  // A proxy that gathers what it passes on would keep the news to itself.
+  // A proxy that buffers would hold the news back.
   'x-accel-buffering': 'no',
   ...safeHeaders,
 }
@@ -71,7 +71,7 @@ interface Streamed {
   readonly closing: AbortSignal | undefined
 }
 
-/** Writes are not waited for: a browser that does not read must not keep its place. */
+/** Does not wait for writes: a browser that does not read must not keep its place. */
 async function sendUntilOver(stream: SSEStreamingApi, streamed: Streamed): Promise<void> {
   const over = Promise.withResolvers<void>()
   const send = (status: PaymentStatus | 'lost') => {

@@ -2,11 +2,11 @@ import type { Duration } from '../../kernel/duration.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { PaymentStatus } from '../../payments/payment.ts'
 
-/** Looks after the status of many payments at once. */
+/** Watches the status of many payments at once. */
 export interface StatusWatcher {
   /**
-   * Calls back whenever the status is another one; `lost` when it cannot be looked up, after which
-   * it is watched no more. Returns what ends the watch.
+   * Calls back whenever the status changes; with `lost` if it cannot be read, and then the watch is
+   * over. Returns a function that ends the watch.
    */
   watch(
     paymentId: string,
@@ -15,7 +15,7 @@ export interface StatusWatcher {
   ): () => void
 }
 
-/** The statuses of payments; those that are not known are left out. */
+/** The statuses of payments; unknown ones are left out. */
 export type LookUp = (ids: ReadonlySet<string>) => Promise<ReadonlyMap<string, PaymentStatus>>
 
 interface Watch {
@@ -24,7 +24,7 @@ interface Watch {
   readonly tell: (status: PaymentStatus | 'lost') => void
 }
 
-/** One round of looks serves all watches; the next one begins `every` after it has ended. */
+/** One round of queries serves all watches; the next begins `every` after it has ended. */
 export function statusWatcher(
   lookUp: LookUp,
   { every, log }: { readonly every: Duration; readonly log: Log },

@@ -2,14 +2,14 @@ import type { StreamLimits } from './page-context.ts'
 
 /** A stream that is open, or about to be. */
 export interface Place {
-  /** False where the payment has as many streams as it may. */
+  /** False if the payment has as many streams as it may. */
   watch(paymentId: string): boolean
   leave(): void
 }
 
-/** Who may follow a payment: nobody takes all the streams, and with them everybody else's. */
+/** Who may follow a payment: nobody can take all the streams from everybody else. */
 export interface StreamPlaces {
-  /** Undefined where there are too many, of all or of this address; an empty one is not known. */
+  /** Undefined if there are too many, in all or from this address; an empty address is unknown. */
   enter(address: string): Place | undefined
 }
 

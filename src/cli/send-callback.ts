@@ -35,7 +35,10 @@ export function listScenarios(nameOrAlias: string): Promise<Readonly<Record<stri
   return withCore(
     (_core, settings) => {
       const { gateway } = registeredGateway(settings, nameOrAlias)
-      return Promise.resolve(signerOf(gateway).scenarios)
+      const scenarios = Object.entries(signerOf(gateway).scenarios)
+      return Promise.resolve(
+        Object.fromEntries(scenarios.map(([name, { shows }]) => [name, shows])),
+      )
     },
     { start: false },
   )

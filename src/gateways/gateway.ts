@@ -4,6 +4,7 @@ import type { Payload } from './body/payload.ts'
 import type { CredentialFields, Credentials } from './credential-fields.ts'
 import type { InterpretContext } from './interpret-context.ts'
 import type { Operations } from './operations.ts'
+import type { Scenario } from './scenario.ts'
 
 /** A callback as it came in: exact bytes, header names in lower case. */
 export interface RawRequest {
@@ -63,8 +64,8 @@ export interface SignInput {
 
 /** Makes realistic signed callbacks: for `quittance send` and for tests. */
 export interface Signer {
-  /** Scenario name -> what it shows, e.g. `paid`, `declined`, `expired`. */
-  readonly scenarios: Readonly<Record<string, string>>
+  /** By name, e.g. `paid`, `declined`, `expired`; the first is the usual one. */
+  readonly scenarios: Readonly<Record<string, Scenario>>
   /**
    * The checkout that its callbacks name for a payment without one; there where a payment must be
    * created with it, or not every callback settles it.

@@ -14,6 +14,7 @@ export type {
 } from './gateway.ts'
 export type { InterpretContext } from './interpret-context.ts'
 export type { CredentialField, CredentialFields, Credentials } from './credential-fields.ts'
+export type { Meaning, Scenario } from './scenario.ts'
 
 // Reading a body: never throws, and no amount passes through a float.
 export { isJsonObject, numberTextOf, path, textOf } from './body/json.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { builtin } from '../../src/gateways/builtin.ts'
-import type { Gateway } from '../../src/gateways/gateway.ts'
+import { isDeepStrictEqual } from 'node:util'
 import type { PollReply } from '../../src/gateways/operations.ts'
 import { readCredentials } from '../../src/gateways/credentials.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
@@ -15,31 +14,15 @@ import { onPostgres } from '../support/databases.ts'
 // Every gateway that can be asked is held to it: whatever its provider may say of a paid object one
 // day, in words that we do not know, never reads as an end without money.
 
-/** It asks nobody and remembers nothing, so that no reply can be worded otherwise. */
-const askingNobody = 'fake'
-const asking = builtin.filter(({ poll, name }) => poll !== undefined && name !== askingNobody)
-
-/** The fields by which a gateway tells what became of a payment. */
-const decidingFields: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  stripe: [['status'], ['payment_status'], ['mode'], ['payment_intent', 'status']],
-  paddle: [['status'], ['origin'], ['custom_data', 'payment_id'], ['payments', '0', 'status']],
-  monobank: [['status'], ['amount']],
-  liqpay: [['status'], ['action'], ['amount']],
-  wayforpay: [['transactionStatus'], ['reasonCode'], ['amount']],
-  hutko: [['order_status'], ['tran_type'], ['additional_info'], ['amount']],
-}
-
 const unknownWords: readonly unknown[] = ['something_new', '', null, 7, [], {}]
 
 const month = 31 * 24
 
-for (const gateway of asking) {
+for (const [name, start] of providers) {
   onPostgres((engine) => {
-    describe(gateway.name, () => {
+    describe(name, () => {
       let billing: MoneyBilling
       before(async () => {
-        const start = providers.find(([name]) => name === gateway.name)?.[1]
-        assert.ok(start, `${gateway.name} has a stand-in of its provider`)
         billing = await openMoney(engine, await start())
       })
       after(async () => {
@@ -52,9 +35,22 @@ for (const gateway of asking) {
         return payment
       }
 
-      const fields = decidingFields[gateway.name] ?? []
-      for (const path of fields) {
-        test(`${gateway.name}: a paid object with another ${path.join('.')} cancels nothing, ever`, async () => {
+      /** Fields of a paid object that decide: worded otherwise, they make another answer. */
+      const decidingFields = async (payment: Payment) => {
+        const usual = await ask(billing, payment)
+        const found: (readonly string[])[] = []
+        for (const path of pathsIn(await wordingOf(billing, payment))) {
+          billing.provider.reword(changing(path, 'something_new'))
+          if (!isDeepStrictEqual(await ask(billing, payment), usual)) found.push(path)
+        }
+        billing.provider.reword()
+        return found
+      }
+
+      test(`${name}: a paid object with another word in any field that decides cancels nothing, ever`, async () => {
+        const fields = await decidingFields(await billing.details(await createPaid()))
+        assert.ok(fields.some((path) => path.at(-1)?.toLowerCase().includes('status')))
+        for (const path of fields) {
           const payment = await createPaid()
           await billing.pass(payment, month)
           for (const word of unknownWords) {
@@ -64,19 +60,23 @@ for (const gateway of asking) {
           billing.provider.reword()
           await billing.core.payments.poll(payment.id)
           assert.equal((await billing.details(payment)).status, 'paid')
-          assert.deepEqual(await billing.events(payment), ['PaymentSucceeded'])
-        })
-      }
+          // A sum that went back, in a word that is a number, is believed.
+          const events = await billing.events(payment)
+          assert.deepEqual(
+            events.filter((one) => one !== 'PaymentRefunded'),
+            ['PaymentSucceeded'],
+          )
+        }
+      })
 
-      test(`${gateway.name}: whatever is changed in a paid object, it never reads as unpaid`, async () => {
+      test(`${name}: whatever is changed in a paid object, it never reads as unpaid`, async () => {
         const payment = await billing.details(await createPaid())
-        const whole = await wordingOf(billing, payment)
-        const paths = pathsIn(whole)
-        assert.ok(paths.length > 5 && fields.every((path) => hasPath(whole, path)))
+        const paths = pathsIn(await wordingOf(billing, payment))
+        assert.ok(paths.length > 5)
         for (const path of paths) {
           for (const word of ['something_new', null]) {
             billing.provider.reword(changing(path, word))
-            const reply = await ask(gateway, billing, payment)
+            const reply = await ask(billing, payment)
             if (reply !== undefined) assertReadsAsNoEnd(reply, `${path.join('.')} ${word}`)
           }
         }
@@ -96,18 +96,14 @@ async function assertNotLost(billing: MoneyBilling, payment: Payment, what: stri
 }
 
 /** Undefined where the gateway refuses to read the reply: then nothing is concluded at all. */
-async function ask(
-  { poll }: Gateway,
-  { provider }: MoneyBilling,
-  payment: Payment,
-): Promise<PollReply | undefined> {
+async function ask({ provider }: MoneyBilling, payment: Payment): Promise<PollReply | undefined> {
   const now = new Date(payment.createdAt.getTime() + month * 3_600_000)
   const expired = { ...payment, expiresAt: payment.createdAt }
   const { config } = provider
   const credentials = readCredentials(provider.gateway, {}, { production: false, config })
   const context = { credentials, log: silentLog, signal: AbortSignal.timeout(60_000), now }
   try {
-    return await poll?.({ payment: expired, handedAt: payment.createdAt }, context)
+    return await provider.gateway.poll?.({ payment: expired, handedAt: payment.createdAt }, context)
   } catch (error) {
     assert.ok(isQuittanceError(error), String(error))
     return undefined
@@ -128,7 +124,7 @@ async function wordingOf(billing: MoneyBilling, payment: Payment): Promise<ApiOb
     found ??= object
     return object
   })
-  await ask(billing.provider.gateway, billing, payment)
+  await ask(billing, payment)
   billing.provider.reword()
   assert.ok(found)
   return found
@@ -141,12 +137,6 @@ function pathsIn(value: unknown, depth = 0): readonly (readonly string[])[] {
     [name],
     ...pathsIn(inner, depth + 1).map((path) => [name, ...path]),
   ])
-}
-
-function hasPath(object: unknown, [name, ...rest]: readonly string[]): boolean {
-  if (name === undefined) return true
-  if (typeof object !== 'object' || object === null || !Object.hasOwn(object, name)) return false
-  return hasPath((object as ApiObject)[name], rest)
 }
 
 function changing(path: readonly string[], word: unknown): Rewording {

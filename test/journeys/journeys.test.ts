@@ -23,8 +23,6 @@ after(() => journeys.close())
 
 /** Where gateways differ in what a journey needs, or in how it ends. */
 interface Particular {
-  /** References that the payment is created with. */
-  readonly references?: (id: string) => object
   /** Another merchant's callback with a right signature; else his signature is another one. */
   readonly otherMerchant?: { readonly change: Change; readonly reason: string }
   /** What the provider's API says at this point of the journey. */
@@ -38,11 +36,7 @@ const particulars: Readonly<Record<string, Particular>> = {
       reason: 'merchant_mismatch',
     },
   },
-  paddle: {
-    references: (id) => ({ checkout_reference: `txn_${id.replaceAll('-', '').slice(6)}` }),
-  },
   monobank: {
-    references: (id) => ({ checkout_reference: `p2_${id}` }),
     otherMerchant: {
       change: { checkoutReference: 'p2_of_somebody_else' },
       reason: 'checkout_reference_mismatch',
@@ -75,7 +69,7 @@ function declareJourneys(gateway: Gateway, particular: Particular): void {
   const { name } = gateway
   const has = (scenario: string) => gateway.signer?.scenarios[scenario] !== undefined
   const create = (id = newUuid()) =>
-    journeys.create(gateway, { id, ...particular.references?.(id) })
+    journeys.create(gateway, { id, checkout_reference: gateway.signer?.checkoutReferenceOf?.(id) })
 
   async function travel(payment: PaymentView, ...scenarios: readonly string[]) {
     for (const scenario of scenarios) {

@@ -1,17 +1,21 @@
-import { startHutko } from '../providers/hutko.ts'
-import { startLiqpay } from '../providers/liqpay.ts'
-import { startMonobank } from '../providers/monobank.ts'
-import { startPaddle } from '../providers/paddle.ts'
+import { builtin } from '../../src/gateways/builtin.ts'
 import type { ProviderStandIn } from '../providers/provider-stand-in.ts'
-import { startStripe } from '../providers/stripe.ts'
-import { startWayforpay } from '../providers/wayforpay.ts'
 
-/** A stand-in of every provider, by the name of its gateway. */
-export const providers: readonly (readonly [string, () => Promise<ProviderStandIn>])[] = [
-  ['stripe', () => startStripe()],
-  ['paddle', () => startPaddle()],
-  ['monobank', () => startMonobank()],
-  ['liqpay', () => startLiqpay()],
-  ['wayforpay', () => startWayforpay()],
-  ['hutko', () => startHutko()],
-]
+type Start = () => Promise<ProviderStandIn>
+
+/** It asks nobody, so that there is nobody to stand in for. */
+export const askingNobody = 'fake'
+
+const names = builtin
+  .filter(({ poll, name }) => poll !== undefined && name !== askingNobody)
+  .map(({ name }) => name)
+
+/** A stand-in of every provider that is asked: `startAcme` of `test/providers/acme.ts`. */
+export const providers: readonly (readonly [string, Start])[] = await Promise.all(
+  names.map(async (name) => {
+    const file = (await import(`../providers/${name}.ts`)) as Readonly<Record<string, Start>>
+    const start = file[`start${name.charAt(0).toUpperCase()}${name.slice(1)}`]
+    if (start === undefined) throw new Error(`test/providers/${name}.ts does not start`)
+    return [name, () => start()] as const
+  }),
+)

@@ -34,9 +34,10 @@ function paidCallback(gateway: Gateway, payment: Payment, own: boolean) {
   })
 }
 
-/** monobank settles only payments whose invoice is known. */
-function boundTo({ name }: Gateway, id: string) {
-  return name === 'monobank' ? { checkoutReference: `p2_${id}` } : {}
+/** Where payments must know their checkout. */
+function boundTo({ signer }: Gateway, id: string) {
+  const checkoutReference = signer?.checkoutReferenceOf?.(id)
+  return checkoutReference === undefined ? {} : { checkoutReference }
 }
 
 forEachDatabase((engine) => {

@@ -1,10 +1,11 @@
 import { QuittanceError } from '../../../kernel/errors.ts'
 import type { Signer } from '../../gateway.ts'
+import type { Scenario } from '../../scenario.ts'
 
 const scenarios = {
-  success: 'the customer pays',
-  failure: 'the payment is refused',
-} as const
+  success: { shows: 'the customer pays', means: ['payment:paid'] },
+  failure: { shows: 'the payment is refused', means: ['payment:failed'] },
+} as const satisfies Record<string, Scenario>
 
 /** Makes fake callbacks. There is nothing to sign. */
 export const fakeSigner: Signer = {

@@ -1,5 +1,6 @@
 import { QuittanceError } from '../../../kernel/errors.ts'
 import { findScenario } from '../../find-scenario.ts'
+import type { Scenario } from '../../scenario.ts'
 import type { SignedCallback, SignInput, Signer } from '../../gateway.ts'
 import {
   numberOrText,
@@ -11,8 +12,7 @@ import {
 } from './order.ts'
 import { signatureOf, signedFields } from '../signature.ts'
 
-interface Scenario {
-  readonly shows: string
+interface Sample extends Scenario {
   /** Parameters other than those of a paid order. */
   readonly change: (input: SignInput) => SampleOrder
   /** How it is sent: as flat JSON by default. */
@@ -27,14 +27,26 @@ const saved = ({ payment }: SignInput): SampleOrder => ({
   rectoken_lifetime: '01.01.2030 00:00:00',
 })
 
-const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
-  ['paid', { shows: 'the order is paid by card', change: () => ({}) }],
-  ['paid_form', { shows: 'the same, sent as a form', change: () => ({}), as: 'form' }],
-  ['paid_envelope', { shows: 'the same by protocol 2.0', change: () => ({}), as: 'envelope' }],
+const scenarios: ReadonlyMap<string, Sample> = new Map<string, Sample>([
+  ['paid', { shows: 'the order is paid by card', means: ['payment:paid'], change: () => ({}) }],
+  [
+    'paid_form',
+    { shows: 'the same, sent as a form', means: ['payment:paid'], change: () => ({}), as: 'form' },
+  ],
+  [
+    'paid_envelope',
+    {
+      shows: 'the same by protocol 2.0',
+      means: ['payment:paid'],
+      change: () => ({}),
+      as: 'envelope',
+    },
+  ],
   [
     'declined',
     {
       shows: 'the card is refused; the same order may still be paid',
+      means: ['payment:failed'],
       change: () => ({
         ...unpaid,
         order_status: 'declined',
@@ -47,6 +59,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'expired',
     {
       shows: 'the order expired unpaid',
+      means: ['payment:canceled'],
       change: () => ({
         ...unpaid,
         ...noCard,
@@ -59,6 +72,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'pending',
     {
       shows: 'the payer is on the way through 3-D Secure',
+      means: ['ignored:no_outcome'],
       change: () => ({ ...unpaid, order_status: 'processing' }),
     },
   ],
@@ -66,6 +80,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'held',
     {
       shows: 'the amount is blocked, and not captured yet',
+      means: ['ignored:no_outcome'],
       change: ({ payment }) => ({ additional_info: sampleInfo(payment.live, 'hold') }),
     },
   ],
@@ -73,6 +88,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'refunded',
     {
       shows: 'the whole amount is reversed',
+      means: ['payment:paid', 'refund:paid'],
       change: ({ payment }) => reversal(payment.amount, 'reversed'),
     },
   ],
@@ -80,6 +96,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'refunded_half',
     {
       shows: 'half of the amount is reversed',
+      means: ['payment:paid', 'refund:paid half'],
       change: ({ payment }) => reversal(payment.amount / 2n, 'approved'),
     },
   ],
@@ -87,14 +104,23 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'refunded_rest',
     {
       shows: 'the rest is reversed after the half',
+      means: ['payment:paid', 'refund:paid'],
       change: ({ payment }) => reversal(payment.amount, 'reversed'),
     },
   ],
-  ['card_saved', { shows: 'the order is paid and the card saved', change: saved }],
+  [
+    'card_saved',
+    {
+      shows: 'the order is paid and the card saved',
+      means: ['payment:paid', 'payment_method:attached'],
+      change: saved,
+    },
+  ],
   [
     'card_verified',
     {
       shows: 'a card is saved after a check that costs nothing',
+      means: ['ignored:no_outcome', 'payment_method:attached'],
       change: (input) => ({
         ...saved(input),
         tran_type: 'verification',
@@ -106,6 +132,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'renewed',
     {
       shows: 'the provider charges the next period of a subscription',
+      means: ['payment:paid'],
       change: ({ payment, newId }) => {
         const order = newId()
         return {
@@ -124,14 +151,14 @@ function reversal(amount: bigint, status: 'approved' | 'reversed'): SampleOrder 
 
 /** Makes callbacks as the provider words and signs them. Errors: `gateway_not_configured`, `usage`. */
 export const hutkoSigner: Signer = {
-  scenarios: Object.fromEntries(Array.from(scenarios, ([name, { shows }]) => [name, shows])),
+  scenarios: Object.fromEntries(scenarios),
   sign(input) {
     const scenario = findScenario('hutko', scenarios, input.scenario)
     return sendAs(scenario.as, { ...sampleOrder(input), ...scenario.change(input) }, input)
   },
 }
 
-function sendAs(form: Scenario['as'], order: SampleOrder, input: SignInput): SignedCallback {
+function sendAs(form: Sample['as'], order: SampleOrder, input: SignInput): SignedCallback {
   if (form === 'envelope') {
     const data = Buffer.from(JSON.stringify({ order })).toString('base64')
     return json({ version: '2.0', data, signature: signText(data, input) })

@@ -50,38 +50,8 @@ const payment = {
   providerReference: operation,
   ...account,
 }
-const refund = {
-  type: 'refund',
-  payment: { id: paymentId },
-  status: 'paid',
-  refundedTotal: 4999n,
-  currency: 'UAH',
-  ...account,
-}
-
-test('every scenario is signed as LiqPay signs it, and says what its name says', () => {
-  const ignoredAs = (reason: string, detail: string) => ({ type: 'ignored', reason, detail })
-  const renewal = '1000000001'
-  const expected: Readonly<Record<string, unknown>> = {
-    paid: { ...payment, status: 'paid' },
-    declined: { ...payment, status: 'failed' },
-    canceled: { ...payment, status: 'canceled', ifPaid: 'review' },
-    pending: ignoredAs('no_outcome', 'wait_accept'),
-    refunded: refund,
-    refunded_half: { ...refund, refundedTotal: 2499n },
-    refunded_rest: refund,
-    card_saved: { ...payment, status: 'paid' },
-    subscribed: ignoredAs('unhandled_event', 'subscribed'),
-    renewed: {
-      ...payment,
-      status: 'paid',
-      payment: { providerReference: renewal },
-      providerReference: renewal,
-      renews: { id: paymentId },
-    },
-  }
-  assert.deepEqual(Object.keys(liqpaySigner.scenarios), Object.keys(expected))
-  for (const [scenario, outcome] of Object.entries(expected)) {
+test('every scenario is signed as LiqPay signs it', () => {
+  for (const scenario of Object.keys(liqpaySigner.scenarios)) {
     const { headers, body } = signed({ scenario })
     assert.deepEqual(headers, { 'content-type': 'application/x-www-form-urlencoded' })
     assert.deepEqual(verdictOf(body), { valid: true }, scenario)
@@ -89,9 +59,6 @@ test('every scenario is signed as LiqPay signs it, and says what its name says',
     assert.deepEqual([...fields.keys()], ['data', 'signature'])
     const text = `${privateKey}${fields.get('data')}${privateKey}`
     assert.equal(fields.get('signature'), createHash('sha1').update(text).digest('base64'))
-    const outcomes = outcomesOf({ scenario })
-    const told = scenario.startsWith('refunded') ? outcomes[1] : outcomes[0]
-    assert.deepEqual(told, outcome, scenario)
   }
 })
 
@@ -150,20 +117,6 @@ test('a blank, a plus and a slash survive the form', () => {
   )
   assert.ok(bodies.some(({ body }) => body.includes('%2B') || body.includes('%2F')))
   for (const { body } of bodies) assert.deepEqual(verdictOf(body), { valid: true })
-})
-
-test('an unknown scenario and missing credentials are told clearly', () => {
-  for (const scenario of ['', 'toString', 'Paid']) {
-    assert.throws(() => signed({ scenario }), { code: 'usage', message: /it has paid, declined, / })
-  }
-  const keys = [{}, { LIQPAY_PUBLIC_KEY: publicKey }, { LIQPAY_PRIVATE_KEY: privateKey }]
-  for (const values of keys) {
-    const credentials = readCredentials(liqpay, values, { production: true })
-    assert.throws(() => signed({ credentials }), {
-      code: 'gateway_not_configured',
-      message: /LIQPAY_PUBLIC_KEY and LIQPAY_PRIVATE_KEY/,
-    })
-  }
 })
 
 test('the public key is the account that payments are bound to, and tells their mode', () => {

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
 import { createPublicKey } from 'node:crypto'
 import { test } from 'node:test'
-import type { Outcome } from '../../../payments/outcome.ts'
-import { parseJsonBody } from '../../body/parse-json-body.ts'
 import { readCredentials } from '../../credentials.ts'
 import type { SignInput } from '../../gateway.ts'
 import { publicKey, signingPem } from '../fixtures/keys.ts'
 import { monobank } from '../index.ts'
-import { interpretMonobank } from '../interpret.ts'
 import { monobankSigner } from './sign.ts'
 import { readSigningKey, sampleKeys } from './signing-key.ts'
 
@@ -36,44 +33,6 @@ const input = (scenario: string, more: Partial<SignInput> = {}): SignInput => ({
   now,
   newId: () => '0198f0aa-0000-7000-8000-000000000001',
   ...more,
-})
-
-/** What a test callback of this scenario states, in short. */
-function stated(scenario: string, more: Partial<SignInput> = {}): readonly string[] {
-  const { body } = monobankSigner.sign(input(scenario, more))
-  return interpretMonobank(parseJsonBody(Buffer.from(body))).map(inShort)
-}
-
-function inShort(outcome: Outcome): string {
-  if (outcome.type === 'ignored') return `${outcome.reason} ${outcome.detail}`
-  if (outcome.type === 'payment') return `${outcome.status} ${outcome.amount} ${outcome.currency}`
-  if (outcome.type === 'refund' && 'amount' in outcome) {
-    return `refund ${outcome.status} ${outcome.amount} ${outcome.refundReference}`
-  }
-  return `${outcome.type} ${'status' in outcome ? outcome.status : ''}`
-}
-
-test('each scenario says what it shows', () => {
-  const nameOf = (part: string) => `2611208aB7cD9eF/refund-${part}-c7d1316ce8c2`
-  const expected = {
-    paid: ['paid 4999 UAH'],
-    declined: ['failed 4999 UAH'],
-    expired: ['canceled 4999 UAH'],
-    pending: ['no_outcome processing'],
-    hold: ['no_outcome hold'],
-    refunded: ['paid 4999 UAH', `refund paid 4999 ${nameOf('all')}`],
-    refunded_half: ['paid 4999 UAH', `refund paid 2499 ${nameOf('half')}`],
-    refunded_rest: [
-      'paid 4999 UAH',
-      `refund paid 2499 ${nameOf('half')}`,
-      `refund paid 2500 ${nameOf('rest')}`,
-    ],
-    card_saved: ['paid 4999 UAH', 'payment_method attached'],
-  }
-  const scenarios = Object.keys(monobankSigner.scenarios)
-  assert.deepEqual(scenarios, Object.keys(expected))
-  const found = scenarios.map((scenario) => [scenario, stated(scenario)] as const)
-  assert.deepEqual(Object.fromEntries(found), expected)
 })
 
 test('each test callback is valid, and with any byte changed it is not', async () => {
@@ -162,11 +121,6 @@ test('of several test keys the one that a public key belongs to signs, in PEM or
     const verdict = await monobank.verify({ headers, body: Buffer.from(body) }, credentials, now)
     assert.deepEqual(verdict, { valid: true })
   }
-})
-
-test('an unknown scenario is a usage error that names the known ones', () => {
-  const attempt = () => monobankSigner.sign(input('disputed'))
-  assert.throws(attempt, { code: 'usage', message: /no scenario disputed; it has paid, declined/ })
 })
 
 test('sample keys are a pair, the same for a name each time and another for each', () => {

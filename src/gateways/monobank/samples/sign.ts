@@ -1,6 +1,7 @@
 import { createPublicKey, sign, type KeyObject } from 'node:crypto'
 import { QuittanceError } from '../../../kernel/errors.ts'
 import { findScenario } from '../../find-scenario.ts'
+import type { Scenario } from '../../scenario.ts'
 import type { SignInput, Signer } from '../../gateway.ts'
 import type { Credentials } from '../../credential-fields.ts'
 import { readPublicKeys } from '../public-key.ts'
@@ -14,19 +15,19 @@ import {
 import { signatureHeader } from '../ecdsa.ts'
 import { readSigningKey } from './signing-key.ts'
 
-interface Scenario {
-  readonly shows: string
+interface Sample extends Scenario {
   readonly facts: (input: SignInput) => SampleFacts
 }
 
 const paymentInfo = samplePaymentInfo
 const halfOf = ({ payment }: SignInput): bigint => payment.amount / 2n
 
-const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
+const scenarios: ReadonlyMap<string, Sample> = new Map<string, Sample>([
   [
     'paid',
     {
       shows: 'the invoice is paid by card',
+      means: ['payment:paid'],
       facts: () => ({ status: 'success', more: { paymentInfo } }),
     },
   ],
@@ -34,17 +35,26 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'declined',
     {
       shows: 'the card was declined; the same invoice may still be paid',
+      means: ['payment:failed'],
       facts: () => ({
         status: 'failure',
         more: { failureReason: 'Недостатньо коштів', errCode: '59', paymentInfo },
       }),
     },
   ],
-  ['expired', { shows: 'nobody paid in time', facts: () => ({ status: 'expired' }) }],
+  [
+    'expired',
+    {
+      shows: 'nobody paid in time',
+      means: ['payment:canceled'],
+      facts: () => ({ status: 'expired' }),
+    },
+  ],
   [
     'pending',
     {
       shows: 'the bank is still at it: no result yet',
+      means: ['ignored:no_outcome'],
       facts: () => ({ status: 'processing', more: { paymentInfo } }),
     },
   ],
@@ -52,6 +62,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'hold',
     {
       shows: 'the amount is blocked on the card and not taken',
+      means: ['ignored:no_outcome'],
       facts: () => ({ status: 'hold', more: { paymentInfo } }),
     },
   ],
@@ -59,6 +70,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'refunded',
     {
       shows: 'all of it went back',
+      means: ['payment:paid', 'refund:paid'],
       facts: ({ payment }) => ({
         status: 'reversed',
         refunds: { all: payment.amount },
@@ -70,6 +82,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'refunded_half',
     {
       shows: 'half of it, rounded down, went back',
+      means: ['payment:paid', 'refund:paid half'],
       facts: (input) => ({
         status: 'success',
         refunds: { half: halfOf(input) },
@@ -81,6 +94,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'refunded_rest',
     {
       shows: 'the other half went back too; both refunds are listed',
+      means: ['payment:paid', 'refund:paid half', 'refund:paid rest'],
       facts: (input) => ({
         status: 'reversed',
         refunds: { half: halfOf(input), rest: input.payment.amount - halfOf(input) },
@@ -92,6 +106,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'card_saved',
     {
       shows: 'the paid invoice is reported again, now with the token of the saved card',
+      means: ['payment:paid', 'payment_method:attached'],
       facts: (input) => ({
         status: 'success',
         more: { paymentInfo, walletData: sampleWallet(input) },
@@ -102,7 +117,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
 
 /** Makes callbacks as the bank words them. Errors: `gateway_cannot_sign`, `usage`. */
 export const monobankSigner: Signer = {
-  scenarios: Object.fromEntries(Array.from(scenarios, ([name, { shows }]) => [name, shows])),
+  scenarios: Object.fromEntries(scenarios),
   checkoutReferenceOf: sampleInvoiceId,
   sign(input) {
     const scenario = findScenario('monobank', scenarios, input.scenario)

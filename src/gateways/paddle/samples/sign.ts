@@ -20,7 +20,7 @@ function signatureHeader(
 
 /** Makes callbacks as Paddle words and signs them. Errors: `gateway_not_configured`, `usage`. */
 export const paddleSigner: Signer = {
-  scenarios: Object.fromEntries(Array.from(scenarios, ([name, { shows }]) => [name, shows])),
+  scenarios: Object.fromEntries(scenarios),
   checkoutReferenceOf: sampleTransactionId,
   sign(input) {
     const scenario = findScenario('paddle', scenarios, input.scenario)

@@ -1,3 +1,4 @@
+import type { Scenario } from '../../scenario.ts'
 import { sampleDispute } from './dispute.ts'
 import type { SampleChange, SampleInput } from './event.ts'
 import { sampleIntent } from './intent.ts'
@@ -6,19 +7,18 @@ import { customerId, sampleMethod, sampleSetup } from './payment-method.ts'
 import { sampleRefund } from './refund.ts'
 import { sampleSession } from './session.ts'
 
-/** A kind of test callback. */
-export interface Scenario {
+export interface Sample extends Scenario {
   readonly name: string
-  readonly shows: string
   readonly type: string
   readonly object: (input: SampleInput) => object
   readonly previous?: (input: SampleInput) => object
 }
 
-const checkouts: readonly Scenario[] = [
+const checkouts: readonly Sample[] = [
   {
     name: 'paid',
     shows: 'the checkout is completed and paid by card',
+    means: ['payment:paid'],
     type: 'checkout.session.completed',
     object: (input) =>
       sampleSession(input, { status: 'complete', paymentStatus: 'paid', method: 'card' }),
@@ -26,12 +26,14 @@ const checkouts: readonly Scenario[] = [
   {
     name: 'intent_paid',
     shows: 'the payment intent of the checkout succeeded',
+    means: ['payment:paid'],
     type: 'payment_intent.succeeded',
     object: (input) => sampleIntent(input, 'succeeded'),
   },
   {
     name: 'async_paid',
     shows: 'a bank debit arrived, days after the checkout',
+    means: ['payment:paid'],
     type: 'checkout.session.async_payment_succeeded',
     object: (input) =>
       sampleSession(input, { status: 'complete', paymentStatus: 'paid', method: 'sepa_debit' }),
@@ -39,6 +41,7 @@ const checkouts: readonly Scenario[] = [
   {
     name: 'async_failed',
     shows: 'a bank debit was refused, days after the checkout',
+    means: ['payment:failed'],
     type: 'checkout.session.async_payment_failed',
     object: (input) =>
       sampleSession(input, { status: 'complete', paymentStatus: 'unpaid', method: 'sepa_debit' }),
@@ -46,49 +49,56 @@ const checkouts: readonly Scenario[] = [
   {
     name: 'expired',
     shows: 'the checkout expired unpaid',
+    means: ['payment:canceled'],
     type: 'checkout.session.expired',
     object: (input) =>
       sampleSession(input, { status: 'expired', paymentStatus: 'unpaid', method: 'card' }),
   },
 ]
 
-const intents: readonly Scenario[] = [
+const intents: readonly Sample[] = [
   {
     name: 'declined',
     shows: 'the card was declined; the same checkout may still be paid',
+    means: ['payment:failed'],
     type: 'payment_intent.payment_failed',
     object: (input) => sampleIntent(input, 'requires_payment_method'),
   },
   {
     name: 'canceled',
     shows: 'the payment intent was canceled',
+    means: ['payment:canceled'],
     type: 'payment_intent.canceled',
     object: (input) => sampleIntent(input, 'canceled'),
   },
   {
     name: 'pending',
     shows: 'a bank debit is on its way: nothing is decided',
+    means: ['ignored:no_outcome'],
     type: 'payment_intent.processing',
     object: (input) => sampleIntent(input, 'processing'),
   },
 ]
 
-const refunds: readonly Scenario[] = [
+const refunds: readonly Sample[] = [
   {
     name: 'refunded',
     shows: 'the whole amount is refunded',
+    means: ['refund:paid'],
     type: 'refund.created',
     object: (input) => sampleRefund(input, { suffix: '', amount: input.amount }),
   },
   {
     name: 'refunded_half',
     shows: 'half of the amount is refunded',
+    means: ['refund:paid half'],
     type: 'refund.created',
     object: (input) => sampleRefund(input, { suffix: 'half', amount: input.amount / 2n }),
   },
   {
     name: 'refunded_rest',
     shows: 'the other half is refunded, after a wait at the bank',
+    means: ['refund:paid rest'],
     type: 'refund.updated',
     object: (input) =>
       sampleRefund(input, { suffix: 'rest', amount: input.amount - input.amount / 2n }),
@@ -97,21 +107,24 @@ const refunds: readonly Scenario[] = [
   {
     name: 'disputed',
     shows: 'the payer takes the payment back through the bank',
+    means: ['dispute:open'],
     type: 'charge.dispute.created',
     object: sampleDispute,
   },
 ]
 
-const cards: readonly Scenario[] = [
+const cards: readonly Sample[] = [
   {
     name: 'card_saved',
     shows: 'a card is attached to a customer',
+    means: ['payment_method:attached'],
     type: 'payment_method.attached',
     object: (input) => sampleMethod(input, customerId(input)),
   },
   {
     name: 'card_removed',
     shows: 'the card is detached from its customer',
+    means: ['payment_method:detached'],
     type: 'payment_method.detached',
     object: (input) => sampleMethod(input, null),
     previous: (input) => ({ customer: customerId(input) }),
@@ -119,22 +132,24 @@ const cards: readonly Scenario[] = [
   {
     name: 'setup',
     shows: 'a card is saved without a payment',
+    means: ['payment_method:attached'],
     type: 'setup_intent.succeeded',
     object: sampleSetup,
   },
 ]
 
-const renewals: readonly Scenario[] = [
+const renewals: readonly Sample[] = [
   {
     name: 'renewed',
     shows: 'the subscription that the payment began is paid for another month',
+    means: ['payment:paid'],
     type: 'invoice.paid',
     object: sampleRenewal,
   },
 ]
 
 /** All kinds of test callbacks, the usual one first. */
-export const scenarios: readonly Scenario[] = [
+export const scenarios: readonly Sample[] = [
   ...checkouts,
   ...intents,
   ...refunds,
@@ -143,7 +158,7 @@ export const scenarios: readonly Scenario[] = [
 ]
 
 /** The object of a scenario, with what its event says besides. */
-export function changeOf({ type, object, previous }: Scenario, input: SampleInput): SampleChange {
+export function changeOf({ type, object, previous }: Sample, input: SampleInput): SampleChange {
   return {
     type,
     object: object(input),

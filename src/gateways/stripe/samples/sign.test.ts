@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { Stripe } from 'stripe'
 import { readCredentials } from '../../credentials.ts'
 import type { SignInput } from '../../gateway.ts'
-import { contextOf } from '../fixtures/events.ts'
 import { stripe } from '../index.ts'
 import { stripeSigner } from './sign.ts'
 
@@ -75,49 +74,7 @@ test('all scenarios of one payment name the same objects', () => {
   })
 })
 
-const money = { amount: 4999n, currency: 'UAH' }
-const payment = { id: input.payment.id }
 const byIntent = { providerReference: 'pi_0198f0aa4b1c7cc39d522f1f3d5a6e01' }
-const renewal = 'in_0198f0aa4b1c7cc39d522f1f3d5a6e01renewal'
-
-test('each scenario means what it says', async () => {
-  const charge = { type: 'payment', payment, ...money }
-  const refund = { type: 'refund', payment, status: 'paid', currency: 'UAH' }
-  const method = { type: 'payment_method', reference: 'pm_0198f0aa4b1c7cc39d522f1f3d5a6e01' }
-  const customerReference = 'cus_0198f0aa4b1c7cc39d522f1f3d5a6e01'
-  const meanings = {
-    paid: { ...charge, status: 'paid', ...byIntent },
-    intent_paid: { ...charge, status: 'paid', ...byIntent },
-    async_paid: { ...charge, status: 'paid', ...byIntent },
-    async_failed: { ...charge, status: 'failed', ...byIntent },
-    expired: { ...charge, status: 'canceled' },
-    declined: { ...charge, status: 'failed', ...byIntent },
-    canceled: { ...charge, status: 'canceled', ...byIntent },
-    pending: { type: 'ignored', reason: 'no_outcome', detail: 'payment_intent.processing' },
-    refunded: { ...refund, amount: 4999n },
-    refunded_half: { ...refund, amount: 2499n },
-    refunded_rest: { ...refund, amount: 2500n },
-    disputed: { type: 'dispute', payment: byIntent, status: 'open', ...money },
-    card_saved: { ...method, status: 'attached', customerReference },
-    card_removed: { ...method, status: 'detached', customerReference },
-    setup: { ...method, status: 'attached', payment, customerReference },
-    renewed: {
-      ...charge,
-      payment: { providerReference: renewal },
-      status: 'paid',
-      providerReference: renewal,
-      renews: payment,
-    },
-  }
-  assert.deepEqual(Object.keys(stripeSigner.scenarios), Object.keys(meanings))
-  for (const [scenario, meaning] of Object.entries(meanings)) {
-    const { body } = stripeSigner.sign({ ...input, scenario })
-    const payload = stripe.parse({ headers: {}, body: Buffer.from(body) })
-    const outcomes = await stripe.interpret(payload, contextOf())
-    assert.equal(outcomes.length, 1, scenario)
-    assert.partialDeepStrictEqual(outcomes[0], meaning, scenario)
-  }
-})
 
 test('two halves of an odd amount make the whole, and the smallest amount can be split', () => {
   for (const amount of [1n, 2n, 4999n, 9007199254740991n]) {
@@ -156,20 +113,6 @@ test('references, account and mode of the payment are used where it has them', (
 test('the largest amount is written exactly', () => {
   const payment = { ...input.payment, amount: 9007199254740991n }
   assert.match(stripeSigner.sign({ ...input, payment }).body, /"amount_total": 9007199254740991,/)
-})
-
-test('an unknown scenario and a missing secret are told clearly', () => {
-  for (const scenario of ['', 'toString', 'Paid']) {
-    assert.throws(() => stripeSigner.sign({ ...input, scenario }), {
-      code: 'usage',
-      message: /it has paid, intent_paid, /,
-    })
-  }
-  const credentials = readCredentials(stripe, {}, { production: true })
-  assert.throws(() => stripeSigner.sign({ ...input, credentials }), {
-    code: 'gateway_not_configured',
-    message: /STRIPE_SIGNING_SECRET/,
-  })
 })
 
 test('the API key tells whether payments are live, and keys that disagree tell nothing', () => {

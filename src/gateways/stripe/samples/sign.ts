@@ -22,7 +22,7 @@ const byName = new Map(scenarios.map((scenario) => [scenario.name, scenario]))
 
 /** Makes callbacks as Stripe words and signs them. Errors: `gateway_not_configured`, `usage`. */
 export const stripeSigner: Signer = {
-  scenarios: Object.fromEntries(scenarios.map(({ name, shows }) => [name, shows])),
+  scenarios: Object.fromEntries(byName),
   sign(input) {
     const scenario = findScenario('stripe', byName, input.scenario)
     if (!input.credentials.configured) {

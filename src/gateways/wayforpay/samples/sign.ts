@@ -2,11 +2,12 @@ import { QuittanceError } from '../../../kernel/errors.ts'
 import type { Secret } from '../../../kernel/secret.ts'
 import { scalarOf, signedFieldNames } from '../payload.ts'
 import { findScenario } from '../../find-scenario.ts'
+import type { Scenario } from '../../scenario.ts'
 import type { SignInput, Signer } from '../../gateway.ts'
 import { phpJson, sampleFields, type SampleFields, type SampleState } from './callback.ts'
 import { signTexts } from '../signature.ts'
 
-type Scenario = SampleState & { readonly shows: string }
+type Sample = SampleState & Scenario
 
 const approved = {
   transactionStatus: 'Approved',
@@ -17,12 +18,13 @@ const approved = {
 const refunded = { ...approved, transactionStatus: 'Refunded' } as const
 
 // The sum that went back is not in a callback: partial refunds look like whole ones.
-const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
-  ['paid', { shows: 'the order is paid by card', ...approved }],
+const scenarios: ReadonlyMap<string, Sample> = new Map<string, Sample>([
+  ['paid', { shows: 'the order is paid by card', means: ['payment:paid'], ...approved }],
   [
     'declined',
     {
       shows: 'the card has too little money; the same order may still be paid',
+      means: ['payment:failed'],
       transactionStatus: 'Declined',
       reason: 'Insufficient Funds',
       reasonCode: 1104,
@@ -32,6 +34,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'expired',
     {
       shows: 'nobody paid in time',
+      means: ['payment:canceled'],
       transactionStatus: 'Expired',
       reason: 'Session expired',
       reasonCode: 1124,
@@ -41,6 +44,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'pending',
     {
       shows: 'the payment is checked for fraud',
+      means: ['ignored:no_outcome'],
       transactionStatus: 'Pending',
       reason: 'Transaction is pending',
       reasonCode: 1134,
@@ -50,6 +54,7 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'awaiting',
     {
       shows: 'the invoice still waits for its payer',
+      means: ['ignored:no_outcome'],
       transactionStatus: 'Declined',
       reason: 'Waiting for payment',
       reasonCode: 1151,
@@ -59,31 +64,51 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
     'held',
     {
       shows: 'the money is held, not yet taken',
+      means: ['ignored:no_outcome'],
       ...approved,
       transactionStatus: 'WaitingAuthComplete',
     },
   ],
-  ['voided', { shows: 'the hold is released', ...approved, transactionStatus: 'Voided' }],
-  ['refunded', { shows: 'all went back (the API tells how much)', ...refunded }],
-  ['refunded_half', { shows: 'half went back (the API tells how much)', ...refunded }],
-  ['refunded_rest', { shows: 'the rest went back (the API tells how much)', ...refunded }],
+  [
+    'voided',
+    { shows: 'the hold is released', means: 'looked up', ...approved, transactionStatus: 'Voided' },
+  ],
+  [
+    'refunded',
+    { shows: 'all went back (the API tells how much)', means: 'looked up', ...refunded },
+  ],
+  [
+    'refunded_half',
+    { shows: 'half went back (the API tells how much)', means: 'looked up', ...refunded },
+  ],
+  [
+    'refunded_rest',
+    { shows: 'the rest went back (the API tells how much)', means: 'looked up', ...refunded },
+  ],
   [
     'refund_pending',
     {
       shows: 'a refund waits, for example for a higher balance',
+      means: ['ignored:no_outcome'],
       ...approved,
       transactionStatus: 'RefundInProcessing',
       reason: 'Refund is in processing',
       reasonCode: 1138,
     },
   ],
-  ['card_saved', { shows: 'paid, and the card is saved', ...approved, savesCard: true }],
-  ['renewed', { shows: 'a scheduled charge is paid', ...approved, scheduled: true }],
+  [
+    'card_saved',
+    { shows: 'paid, and the card is saved', means: ['payment:paid'], ...approved, savesCard: true },
+  ],
+  [
+    'renewed',
+    { shows: 'a scheduled charge is paid', means: ['payment:paid'], ...approved, scheduled: true },
+  ],
 ])
 
 /** Makes callbacks as WayForPay words and signs them. Errors: `gateway_not_configured`, `usage`. */
 export const wayforpaySigner: Signer = {
-  scenarios: Object.fromEntries(Array.from(scenarios, ([name, { shows }]) => [name, shows])),
+  scenarios: Object.fromEntries(scenarios),
   sign(input) {
     const scenario = findScenario('wayforpay', scenarios, input.scenario)
     return {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { builtin } from '../../src/gateways/builtin.ts'
-import { capabilitiesOf } from '../../src/gateways/capabilities.ts'
 import { checkoutStates } from '../../src/payments/payment.ts'
 import { nextPoll } from '../../src/money/poll-schedule.ts'
 import { days, hours, minutes } from '../../src/kernel/duration.ts'
@@ -10,26 +9,6 @@ import { read } from '../tidy/source-files.ts'
 import { codeIn, namesIn, section, tableRows } from './markdown.ts'
 
 const page = read('docs/7-money.md')
-const said = (can: boolean) => (can ? 'yes' : '')
-
-test('docs/7-money.md says what each gateway can do', () => {
-  const [, ...rows] = tableRows(section(page, 'What each gateway can do'))
-  const can = builtin.map((gateway) => {
-    const capabilities = capabilitiesOf(gateway)
-    return [
-      `\`${gateway.name}\``,
-      said(capabilities.checkout),
-      said(capabilities.poll),
-      said(capabilities.refund),
-      said(capabilities.partialRefund),
-      said(capabilities.savedCards),
-      said(gateway.closeCheckout !== undefined),
-      said(capabilities.registerWebhook),
-      said(gateway.backfill !== undefined),
-    ]
-  })
-  assert.deepEqual(rows, can)
-})
 
 test('docs/7-money.md explains every state of a checkout, and no other', () => {
   assert.deepEqual(namesIn(section(page, 'States of a checkout')), [...checkoutStates])

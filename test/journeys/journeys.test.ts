@@ -68,8 +68,9 @@ for (const gateway of builtin.filter(({ verification }) => verification === 'sig
 function declareJourneys(gateway: Gateway, particular: Particular): void {
   const { name } = gateway
   const has = (scenario: string) => gateway.signer?.scenarios[scenario] !== undefined
+  const checkoutOf = (id: string) => gateway.signer?.checkoutReferenceOf?.(id)
   const create = (id = newUuid()) =>
-    journeys.create(gateway, { id, checkout_reference: gateway.signer?.checkoutReferenceOf?.(id) })
+    journeys.create(gateway, { id, checkout_reference: checkoutOf(id) })
 
   async function travel(payment: PaymentView, ...scenarios: readonly string[]) {
     for (const scenario of scenarios) {
@@ -176,9 +177,8 @@ function declareJourneys(gateway: Gateway, particular: Particular): void {
 
   test(`${name}: paid before the payment is there`, async () => {
     const id = newUuid()
-    const references = particular.references?.(id) ?? {}
     const account = (await create()).merchant_account
-    const change = { checkoutReference: checkoutOf(references), merchantAccount: account }
+    const change = { checkoutReference: checkoutOf(id) ?? null, merchantAccount: account }
     await journeys.send(gateway, { scenario: 'paid', payment: id, change })
     await create(id)
     await journeys.settled()
@@ -222,7 +222,7 @@ function declareJourneys(gateway: Gateway, particular: Particular): void {
     test(`${name}: renewed by the provider, which makes a payment of its own`, async () => {
       const payable = { type: 'subscription', id: `${name}-7` }
       const id = newUuid()
-      const fields = { id, payable, ...particular.references?.(id) }
+      const fields = { id, payable, checkout_reference: checkoutOf(id) }
       const first = await journeys.create(gateway, fields)
       await travel(first, 'paid')
       const callback = sign(gateway, { scenario: 'renewed', payment: first })
@@ -253,10 +253,6 @@ function orderAfter(scenario: string): WayforpayOrder {
   return scenario === 'card_saved'
     ? { refundAmount, recToken: 'a-token-of-the-api' }
     : { refundAmount }
-}
-
-function checkoutOf(references: object): string | null {
-  return 'checkout_reference' in references ? String(references.checkout_reference) : null
 }
 
 function eventsOf(payment: PaymentView): readonly string[] {

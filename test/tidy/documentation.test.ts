@@ -10,7 +10,7 @@ import { eventTypes } from '../../src/events/catalogue.ts'
 import { builtin } from '../../src/gateways/builtin.ts'
 import { errorCatalogue } from '../../src/kernel/errors.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { codeIn, namesIn, pages, section, tableRows } from '../docs/markdown.ts'
+import { namesIn, pages, section, tableRows } from '../docs/markdown.ts'
 import { read } from './source-files.ts'
 
 /** Every variable that the program reads; a gateway's first name for each of its settings. */
@@ -100,44 +100,6 @@ test('the README names only variables that are read', () => {
     listed.filter((name) => !environment.includes(name)),
     [],
   )
-})
-
-test('docs/3-gateways.md lists every gateway as what it is', () => {
-  const table = read('docs/3-gateways.md').split('\n## ')[0] ?? ''
-  const [, ...rows] = tableRows(table)
-  const shown = rows.map(([, name = '', aliases = '']) => ({
-    name: codeIn(name)[0],
-    aliases: codeIn(aliases),
-  }))
-  assert.deepEqual(
-    shown,
-    builtin.map(({ name, aliases }) => ({ name, aliases: [...aliases] })),
-  )
-})
-
-test('docs/3-gateways.md names what each gateway needs, and leads to its README', () => {
-  const page = read('docs/3-gateways.md')
-  const rows = new Map(
-    tableRows(section(page, 'The three steps')).map((row) => [codeIn(row[0] ?? '')[0], row]),
-  )
-  for (const { name, credentials, verification, callbackUrlField } of builtin) {
-    assert.ok(page.includes(`(../src/gateways/${name}/README.md)`), name)
-    if (verification === 'none') continue
-    const [, set = '', , url = ''] = rows.get(name) ?? []
-    const needed = Object.entries(credentials).filter(
-      ([key, field]) =>
-        field.required ||
-        Object.values(credentials).some(({ requiredUnless }) => requiredUnless === key),
-    )
-    const variables = needed.map(([, { env }]) => env[0] ?? '')
-    assert.deepEqual([...codeIn(set)].sort(), [...variables].sort(), name)
-    if (callbackUrlField !== undefined) assert.deepEqual(codeIn(url), [callbackUrlField])
-  }
-})
-
-test('the README names every gateway, and no other', () => {
-  const [named = ''] = section(read('README.md'), 'Gateways').split(':')
-  assert.deepEqual(codeIn(named).toSorted(), builtin.map(({ name }) => name).toSorted())
 })
 
 test('the README lists every command, and no other', () => {

@@ -30,7 +30,8 @@ const credentials = {
     env: ['PADDLE_API_KEY', 'BETA_API_KEY'],
     secret: true,
     required: false,
-    description: 'API key (pdl_live_apikey_... or pdl_sdbx_apikey_...).',
+    description:
+      'API key for checkouts, refunds, polls and look-ups (pdl_live_apikey_... or pdl_sdbx_apikey_...).',
   },
   api_base: apiBaseField(
     ['PADDLE_API_BASE', 'BETA_API_BASE'],

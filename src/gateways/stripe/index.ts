@@ -28,7 +28,8 @@ const credentials = {
     env: ['STRIPE_SECRET_KEY', 'ALPHA_SECRET_KEY'],
     secret: true,
     required: false,
-    description: 'API key (sk_live_..., sk_test_... or a restricted rk_...).',
+    description:
+      'API key for checkouts, refunds, polls and look-ups (sk_live_..., sk_test_... or a restricted rk_...).',
   },
   api_base: apiBaseField(['STRIPE_API_BASE', 'ALPHA_API_BASE'], 'https://api.stripe.com'),
   tolerance_seconds: toleranceField(['STRIPE_TOLERANCE_SECONDS', 'ALPHA_TOLERANCE_SECONDS']),

@@ -1,0 +1,99 @@
+import { builtin } from '../../src/gateways/builtin.ts'
+import { capabilitiesOf } from '../../src/gateways/capabilities.ts'
+import { neededCredentials } from '../../src/gateways/credentials.ts'
+import type { Gateway } from '../../src/gateways/gateway.ts'
+
+/** A table that the pages have of the gateways: its place, its heading and what it says. */
+export interface GatewayTable {
+  readonly page: string
+  /** The heading that it stands under, the page's own where it stands before the others. */
+  readonly under: string
+  readonly rows: readonly (readonly string[])[]
+}
+
+const code = (text: string) => `\`${text}\``
+const codes = (texts: readonly string[]) => texts.map(code).join(', ')
+const said = (can: boolean) => (can ? 'yes' : '')
+
+const signing = builtin.filter(({ verification }) => verification === 'signature')
+
+function linked({ name, title }: Gateway): string {
+  return `[${title}](../src/gateways/${name}/README.md)`
+}
+
+function setUp(gateway: Gateway): readonly string[] {
+  const { apiCredential = '', credentials, callbackUrlField } = gateway
+  const needed = neededCredentials(gateway)
+  const api = credentials[apiCredential]?.env[0]
+  return [
+    code(gateway.name),
+    needed.map((one) => one.split(' or ').map(code).join(' or ')).join(', '),
+    api === undefined ? '' : code(api),
+    callbackUrlField === undefined ? 'register' : code(callbackUrlField),
+  ]
+}
+
+function ability(gateway: Gateway): readonly string[] {
+  const can = capabilitiesOf(gateway)
+  const { closeCheckout, backfill } = gateway
+  return [
+    code(gateway.name),
+    ...[can.checkout, can.poll, can.refund, can.partialRefund, can.savedCards].map(said),
+    ...[closeCheckout !== undefined, can.registerWebhook, backfill !== undefined].map(said),
+  ]
+}
+
+function variables({ credentials }: Gateway): readonly (readonly string[])[] {
+  return Object.values(credentials).map(({ env, description, default: usual }) => [
+    codes(env.slice(0, 1)),
+    description.replace(/\.$/, ''),
+    usual === undefined ? '' : code(usual),
+  ])
+}
+
+export const gatewayTables: readonly GatewayTable[] = [
+  {
+    page: 'docs/3-gateways.md',
+    under: '3. Gateways',
+    rows: [
+      ['Provider', 'Gateway', 'Aliases', 'Signature'],
+      ...builtin.map((one) => [linked(one), code(one.name), codes(one.aliases), one.scheme]),
+    ],
+  },
+  {
+    page: 'docs/3-gateways.md',
+    under: 'The three steps',
+    rows: [
+      ['Gateway', 'Set', 'Besides, for checkouts, refunds and status', 'Callback URL'],
+      ...signing.map(setUp),
+    ],
+  },
+  {
+    page: 'docs/7-money.md',
+    under: 'What each gateway can do',
+    rows: [
+      ['Gateway', 'Checkout', 'Poll', 'Refund', 'In part'].concat([
+        'Charge a saved card',
+        'Close a checkout',
+        'Register',
+        'Backfill',
+      ]),
+      ...builtin.map(ability),
+    ],
+  },
+  {
+    page: 'docs/configuration.md',
+    under: 'Of the gateways',
+    rows: [['Variable', 'Meaning', 'Default'], ...signing.flatMap(variables)],
+  },
+]
+
+/** The end of `.env.example`. */
+export const exampleVariables = builtin
+  .map(({ title, credentials }) =>
+    [`# ${title}`, ...Object.values(credentials).map(({ env }) => `${env[0]}=`)].join('\n'),
+  )
+  .join('\n\n')
+
+/** How the README names them. */
+export const namesInReadme = codes(builtin.map(({ name }) => name))

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { builtin } from '../../src/gateways/builtin.ts'
+import { read } from '../tidy/source-files.ts'
+import { exampleVariables, gatewayTables } from './gateway-tables.ts'
+import { codeIn, section, tableRows } from './markdown.ts'
+
+// To fix them: node test/docs/write-gateways.ts
+
+for (const { page, under, rows } of gatewayTables) {
+  test(`${page} says of every gateway under "${under}" what the code says`, () => {
+    const [, after = ''] = read(page).split(`# ${under}\n`)
+    const [table = ''] = /(?:^\|.*\n)+/m.exec(after) ?? []
+    assert.deepEqual(tableRows(table), rows)
+  })
+}
+
+test('.env.example ends with the settings of every gateway', () => {
+  assert.ok(read('.env.example').endsWith(`\n\n${exampleVariables}\n`))
+})
+
+test('the README names every gateway, and no other', () => {
+  const [named = ''] = section(read('README.md'), 'Gateways').split(':')
+  assert.deepEqual(
+    codeIn(named),
+    builtin.map(({ name }) => name),
+  )
+})

@@ -14,7 +14,7 @@ export interface ClaimSource {
   readonly queue: string
 }
 
-/** What one source has to say that may be new. */
+/** What one source claims. */
 export interface SourceClaims {
   readonly source: ClaimSource
   readonly claims: readonly Claim[]
@@ -34,8 +34,8 @@ interface ClaimContext {
   readonly listeners: ListenerRegistry
   readonly newId: NewId
   /**
-   * This transaction has claimed before: that it may was seen then, and what it goes on with is
-   * older than whatever has been registered since.
+   * This transaction has claimed before. It was entitled then, and its work is older than any
+   * listener that has been registered since.
    */
   readonly isEntitled: boolean
 }
@@ -46,10 +46,10 @@ interface ClaimedRow {
 }
 
 /**
- * Takes the claims, in the order of their keys so that two transactions never wait for each other,
- * and writes the deliveries to queued listeners. Returns the events of those claims that nobody had
- * before, in the same order. Error: `listener_missing`, and nothing is claimed; it is a context
- * statement that looks, so that no listener can come in between.
+ * Takes the claims, in the order of their keys so that two transactions never deadlock, and writes
+ * the deliveries to queued listeners. Returns the events of the claims that are new, in the same
+ * order. Error: `listener_missing`, and nothing is claimed; the claiming statement itself checks,
+ * so that no listener can be registered in between.
  */
 export async function claimEvents(
   db: Kysely<Tables>,
@@ -84,7 +84,7 @@ export async function claimEvents(
   return events.map(({ event }) => event)
 }
 
-/** Where nobody has looked yet, the same statement does: nothing is inserted if one is missing. */
+/** The first claim of a transaction also checks: nothing is inserted if a listener is missing. */
 async function insertEntitled(
   db: Kysely<Tables>,
   insert: (condition: RawBuilder<unknown>) => RawBuilder<unknown>,

@@ -10,17 +10,17 @@ import {
   type DispatchContext,
 } from './run-listeners.ts'
 
-/** Of several sources; `left`: not begun, for one before it took too long or left something behind. */
+/** Of several sources; `left`: not begun, because one before it was slow or left a trace behind. */
 export type DispatchedTogether = Dispatched | { readonly kind: 'left' }
 
-/** A transaction that slow listeners hold open ends after the source that is running by then. */
+/** After this long, slow listeners hold up nobody else: the rest of the sources is left. */
 const sharedFor = 500
 
 /**
  * Claims the events of several sources and runs their listeners in the transaction, source by
- * source, each behind a savepoint and for a limited time. A claim is taken right before its
- * listeners run: should one of them commit, it commits nobody else's events undispatched. Throws
- * where the transaction itself is lost: see `lostByListener`.
+ * source, each behind a savepoint and for a limited time. An event is claimed right before its
+ * listeners run: if one of them commits, it commits no event whose listeners have yet to run.
+ * Throws if the transaction itself is lost: see `lostByListener`.
  */
 export async function dispatchEvents(
   transaction: Transaction,
@@ -75,7 +75,7 @@ function hasDirectClaim({ claims }: SourceClaims, { listeners }: DispatchContext
 
 const nothingNew = { kind: 'dispatched', events: [], afterCommit: [], leavesTrace: false } as const
 
-/** Claims and runs within one transaction: what is asked or opened once a transaction is kept here. */
+/** What is done once per transaction: the check that it may claim, and the savepoint. */
 function openSession(transaction: Transaction, context: DispatchContext) {
   const { listeners, newId } = context
   let isEntitled = false
@@ -101,19 +101,19 @@ function openSession(transaction: Transaction, context: DispatchContext) {
   return { claim, run }
 }
 
-/** The transaction is gone by the doing of one source's listener, and of nobody else. */
+/** A listener of one source lost the transaction. */
 export interface LostByListener {
   readonly error: QuittanceError
-  /** Of the source among those that were dispatched. */
+  /** Which source it was. */
   readonly index: number
-  /** A listener that committed may have committed them with it. */
+  /** The events that it may have committed. */
   readonly eventIds: readonly string[]
 }
 
 const lostName = 'LostByListener'
 
 function lost(cause: QuittanceError, by: Omit<LostByListener, 'error'>): Error {
-  // Nothing of the cause in its text: that names the listener, whatever it is called.
+  // The cause is not repeated: its text names the listener, and texts of errors are classified.
   const gone = new Error('a listener lost the transaction', { cause })
   return Object.assign(gone, { ...by, name: lostName, error: cause })
 }

@@ -6,10 +6,10 @@ import type { ListenerRegistry } from './listeners.ts'
 /** A listener that some process registered, and that no process may go without. */
 export interface KnownListener {
   readonly name: string
-  /** Types of events; `PaymentFailed:superseded`: it hears of such ones, too. */
+  /** Types of events; `PaymentFailed:superseded` means that it hears of superseded ones too. */
   readonly eventTypes: readonly string[]
   readonly queued: boolean
-  /** This process has it, with all that it hears of. */
+  /** This process has it, with all of its event types. */
   readonly present: boolean
   readonly registeredAt: Date
 }

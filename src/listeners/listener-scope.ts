@@ -20,7 +20,7 @@ export function runInScope<T>(scope: ListenerScope, work: () => T): T {
 
 /**
  * Refuses handles that are not bound to the listener's transaction: their writes would not roll
- * back with it, and on the embedded database they would wait for it for ever.
+ * back with it, and on the embedded database they would wait for it forever.
  */
 export function refuseInsideListener(
   what: string,
@@ -34,11 +34,13 @@ export function refuseInsideListener(
 const transactionControl =
   /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:work\s+|transaction\s+)?to\b))\b/i
 
-/** What outlives a savepoint's release; as a function of the user's own it goes unnoticed. */
+/** What outlives a savepoint; not noticed inside a function of the user's own. */
 const leavesTrace =
   /(?:^|;)\s*(?:set|reset|prepare|declare)\b|\bset_config\s*\(|\btemp(?:orary)?\b/i
 
-/** The transaction as listeners get it: usable while their scope is open, and never ended by them. */
+/**
+ * The transaction as listeners get it: usable while their scope is open, and never ended by them.
+ */
 export function listenerTransaction(
   client: pg.PoolClient,
   scope: ListenerScope,

@@ -36,7 +36,10 @@ export interface ListenerContext {
   readonly billing: BoundBilling
   /** Runs after the commit, best effort: a crash loses it. Durable work: `queued: true`. */
   afterCommit(work: () => unknown): void
-  /** The same at every retry of this event for this listener: hand it to what does not roll back. */
+  /**
+   * The same at every retry of this event for this listener: pass it to services that do not roll
+   * back.
+   */
   readonly idempotencyKey: string
   /** Aborts when the listeners' time is up. */
   readonly signal: AbortSignal
@@ -45,10 +48,12 @@ export interface ListenerContext {
 /** A queued listener runs after the commit, with no transaction open around it. */
 export type QueuedListenerContext = Pick<ListenerContext, 'idempotencyKey' | 'signal'>
 
-/** Runs inside the transaction that claims the event; to throw is to roll back and retry. */
+/**
+ * Runs inside the transaction that claims the event; if it throws, it is rolled back and retried.
+ */
 export type Listener<T extends EventType> = (event: EventOf<T>, context: ListenerContext) => unknown
 
-/** Runs after the commit, retried by itself; to throw is to be called again. */
+/** Runs after the commit; if it throws, it alone is retried. */
 export type QueuedListener<T extends EventType> = (
   event: EventOf<T>,
   context: QueuedListenerContext,
@@ -59,8 +64,8 @@ export interface ListenerOptions {
   /** Stable name; the function's own name by default. */
   readonly name?: string
   /**
-   * It hears of events that were overtaken, too: a decline whose payment was paid before the decline
-   * could be dispatched (`event.superseded`). By default it does not: it would downgrade a paid order.
+   * It also hears of superseded events: a decline whose payment was paid before the decline could
+   * be dispatched (`event.superseded`). By default it does not: it would downgrade a paid order.
    */
   readonly superseded?: boolean
 }

@@ -15,7 +15,7 @@ export interface RegisteredListener<T extends EventType = EventType> {
   readonly name: string
   readonly type: T
   readonly queued: boolean
-  /** It hears of events that were overtaken, too. */
+  /** It also hears of superseded events. */
   readonly superseded: boolean
   readonly run: Listener<T> | QueuedListener<T>
 }
@@ -23,15 +23,15 @@ export interface RegisteredListener<T extends EventType = EventType> {
 /** The listeners of this process, by event type and by name. */
 export interface ListenerRegistry {
   add<T extends EventType>(listener: RegisteredListener<T>): void
-  /** Those that hear of this event. */
+  /** The listeners of this event. */
   of(event: Addressed): readonly RegisteredListener[]
   find(name: string, type: string): RegisteredListener | undefined
   names(): readonly string[]
-  /** `name/type` of each, and `name/type:superseded` of those that hear of such events, too. */
+  /** `name/type` of each, and `name/type:superseded` of those that also hear of such events. */
   keys(): readonly string[]
 }
 
-/** What decides which listeners hear of an event. */
+/** What decides which listeners an event has. */
 export interface Addressed {
   readonly type: EventType
   readonly superseded?: boolean
@@ -55,8 +55,9 @@ export function createListenerRegistry(): ListenerRegistry {
 }
 
 /**
- * What the database knows a listener by. Superseded events are a type of their own there: a process
- * that would not dispatch them to this listener lacks it, also one whose version knows none of them.
+ * How the database knows a listener. Superseded events are a type of their own there: a process
+ * that would not dispatch them to this listener lacks it, even if its version does not know of
+ * them.
  */
 function subscriptionsOf({ type, superseded }: Required<Addressed>): readonly string[] {
   return superseded ? [type, `${type}:superseded`] : [type]
@@ -112,7 +113,8 @@ export async function registerListeners(
       .onConflict((conflict) =>
         conflict.column('name').doUpdateSet({
           queued,
-          // Only ever more: an older process that starts again must not hide what a newer one has.
+          // Types are only added: an older process that restarts must not hide what a newer one
+          // has.
           event_types: sql<string[]>`array(
             select distinct unnest(listeners.event_types || excluded.event_types) order by 1)`,
         }),
@@ -151,7 +153,7 @@ export function listenerMissing(missing: readonly string[]): QuittanceError {
   )
 }
 
-/** Another process has what this one lacks: what is refused here is for that one to do. */
+/** Another process has what this one lacks: it will do what is refused here. */
 export function isListenerMissing(error: unknown): error is QuittanceError {
   return isQuittanceError(error) && error.code === 'listener_missing'
 }

@@ -32,7 +32,7 @@ export type Dispatched =
     }
   | { readonly kind: 'failed'; readonly listener: string; readonly error: unknown }
 
-/** Each source stands behind it. */
+/** Set before each source. */
 const savepoint = 'quittance_listeners'
 
 export async function setSavepoint({ client }: Transaction): Promise<void> {
@@ -40,8 +40,8 @@ export async function setSavepoint({ client }: Transaction): Promise<void> {
 }
 
 /**
- * Runs the listeners of what one source has won, behind the savepoint, for a limited time; leaves a
- * fresh savepoint behind for the next source. Throws where the transaction itself is lost.
+ * Runs the listeners of the events that one source has won, behind the savepoint and for a limited
+ * time, and sets a fresh savepoint for the next source. Throws if the transaction itself is lost.
  */
 export async function runListeners(
   transaction: Transaction,
@@ -73,7 +73,7 @@ export async function runListeners(
   }
 }
 
-/** Listeners that run in a transaction, for one source. */
+/** The listeners of one source, while they run. */
 interface Run {
   readonly transaction: Transaction
   readonly scope: ListenerScope
@@ -83,7 +83,7 @@ interface Run {
   readonly timedOut: Promise<never>
   currentListener: string | undefined
   failedListener: string | undefined
-  /** The time was up: the transaction is gone, whatever else was reported. */
+  /** Set when the time is up: the transaction is lost, whatever else is thrown. */
   expired: QuittanceError | undefined
 }
 
@@ -92,7 +92,7 @@ function startRun(transaction: Transaction, context: DispatchContext): Run {
   const afterCommit: (() => unknown)[] = []
   const abort = new AbortController()
   const expiry = Promise.withResolvers<never>()
-  // Nobody may be waiting for it when it strikes between two listeners.
+  // It may strike between two listeners, while nothing awaits it.
   expiry.promise.catch(() => {})
   const { listenerBudget } = context
   const run: Run = {
@@ -147,7 +147,7 @@ export function idempotencyKey(dedupKey: string, listener: string): string {
   return `${dedupKey}/${listener}`
 }
 
-/** An ended transaction shows at once; an aborted one at the latest with our next statement. */
+/** An ended transaction shows at once; an aborted one with our next statement at the latest. */
 function requireHealthy(run: Run, listener: RegisteredListener): void {
   const status = run.transaction.client.getTransactionStatus()
   if (status === 'E') throw swallowed(listener.name)
@@ -158,7 +158,7 @@ function swallowed(listener: string): Error {
   return new Error(`listener ${listener} swallowed an SQL error: its transaction is aborted`)
 }
 
-/** PostgreSQL's in_failed_sql_transaction: an earlier statement failed, and somebody hid it. */
+/** PostgreSQL's in_failed_sql_transaction: an earlier statement failed, and the listener hid it. */
 function isAborted(error: unknown): boolean {
   return sqlStateOf(error) === '25P02'
 }
@@ -179,7 +179,7 @@ function brokeTransaction(error: unknown): never {
   )
 }
 
-/** A listener ended the transaction, or outran it. */
+/** A listener ended the transaction, or ran out of time. */
 export function isTransactionLost(error: unknown): error is QuittanceError {
   if (!isQuittanceError(error)) return false
   return error.code === 'listener_broke_transaction' || error.code === 'listener_timed_out'

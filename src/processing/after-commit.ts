@@ -16,19 +16,19 @@ type Context = Pick<
 
 const workLimit: Duration = seconds(20)
 
-/** Where outcomes came from, for the log: a stored call, or whatever a gateway was asked. */
+/** Where outcomes came from, for the log: a stored call, or an answer of the gateway. */
 interface Origin {
   readonly id?: string
   readonly gateway: string | undefined
 }
 
-/** What was committed: what outcomes came to, and what became of their claims. */
+/** What was committed: the results of the outcomes, and what became of their claims. */
 interface Committed {
   readonly applied: readonly Applied[]
   readonly dispatched: Dispatched
 }
 
-/** What follows once a call is committed; nothing of it can undo the call, or hold up its lane. */
+/** What follows a committed call. None of it can undo the call or hold up its lane. */
 export async function afterCommit(
   ended: EndedCall,
   context: Context,
@@ -42,7 +42,7 @@ export async function afterCommit(
   return 'done'
 }
 
-/** The same for what came without a call; an event that is deferred waits for a worker. */
+/** The same for a report without a call. A deferred event waits for a worker. */
 export function afterReport(origin: Origin, context: Context, committed: Committed): void {
   follow(origin, context, committed)
   if (committed.dispatched.kind === 'failed') context.onDeliveries()
@@ -106,7 +106,7 @@ function shown(subject: Subject) {
   return { payment: id, amount: `${amount}`, currency }
 }
 
-/** Money that goes another way than it should: no event says so. */
+/** Money that does not move as it should: no event says so. */
 function logFlagged(call: Origin, applied: readonly Applied[], log: Log): void {
   for (const one of applied) {
     if (one.kind === 'ignored' || !one.review) continue
@@ -117,7 +117,7 @@ function logFlagged(call: Origin, applied: readonly Applied[], log: Log): void {
   }
 }
 
-/** Reasons that mean somebody sent what he should not, or money that nobody booked. */
+/** Some reasons mean a sender at fault, or money that was not booked. */
 function logIgnored(call: Origin, applied: readonly Applied[], log: Log): void {
   for (const one of applied) {
     if (one.kind !== 'ignored') continue
@@ -125,7 +125,7 @@ function logIgnored(call: Origin, applied: readonly Applied[], log: Log): void {
     const entry = { call: call.id, gateway: call.gateway, payment: one.payment?.id, reason, detail }
     if (reason === 'amount_mismatch') log.warn(entry, 'paid webhook amount/currency mismatch')
     else if (one.review) log.warn(entry, 'callback ignored; it needs a review')
-    // It claims another status of a paid payment: an app with the default log is to see that.
+    // It claims another status for a paid payment: an app with the default log must see that.
     else if (reason === 'already_paid') log.warn(entry, 'callback ignored')
     else log.info(entry, 'callback ignored')
   }

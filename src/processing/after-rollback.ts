@@ -15,8 +15,8 @@ import type { InterpretedCall } from './interpret-call.ts'
 import { postponeCall } from './postpone-call.ts'
 
 /**
- * What becomes of calls whose transaction is gone, and nothing of them applied. Of several, only the
- * one whose listener lost it has had its attempt; each of the others goes on alone. Never rejects.
+ * What becomes of calls whose transaction was rolled back. Of several, only the one whose listener
+ * lost the transaction has used an attempt; each of the others goes on alone. Never rejects.
  */
 export async function afterRollback(
   calls: readonly InterpretedCall[],
@@ -36,7 +36,7 @@ export async function afterRollback(
   return Promise.all(ends)
 }
 
-/** What could not be interpreted, or applied: nothing of the call is committed. Never rejects. */
+/** A call that could not be interpreted: nothing of it is committed. Never rejects. */
 export async function afterFailure(
   call: LeasedCall,
   error: unknown,
@@ -78,8 +78,8 @@ async function orLost(
 }
 
 /**
- * Whatever a listener did to the transaction must not keep a paid payment pending; what is nobody's
- * fault costs the call no attempt.
+ * Whatever a listener did to the transaction must not keep a paid payment pending. A failure that
+ * is nobody's fault costs the call no attempt.
  */
 async function recover(
   interpreted: InterpretedCall,
@@ -97,7 +97,7 @@ async function recover(
   }
 }
 
-/** Another worker has the call, or the database failed it in passing. */
+/** Another worker has the call, or the database failed for a moment. */
 function isBlameless(error: unknown, call: LeasedCall): boolean {
   return isLeaseLost(error) || (isPassing(error) && mayReturn(call))
 }
@@ -131,8 +131,8 @@ const pauseMs = 1_000
 
 /**
  * A second, short transaction applies the payments' status and records the attempt, so that no
- * listener keeps a paid payment `pending`. Claims that a listener committed on its own are taken
- * back, so that the retry dispatches to every listener.
+ * listener keeps a paid payment `pending`. Events that a listener committed on its own are taken
+ * back, so that the retry runs every listener.
  */
 async function applyWithoutListeners(
   interpreted: InterpretedCall,

@@ -13,7 +13,7 @@ import { deferEvents, type Deferral } from './deferred-events.ts'
 import { claimsIn } from './end-calls.ts'
 import { exceptionOf } from './fail-attempt.ts'
 
-/** What was learnt of payments by other means than a callback. */
+/** What was learned of payments without a callback. */
 export interface ProviderReport extends Omit<Report, 'callId'> {
   readonly cause: Exclude<Cause, 'call'>
   /** Of the deliveries to queued listeners. */
@@ -26,11 +26,11 @@ interface Committed {
 }
 
 /**
- * Applies a report in one transaction, by the same rules, claims and listeners as a callback. A
- * listener that fails undoes its own writes and the claims, not the payment's new status: a deferred
- * event carries the retry. So it does where this process may not claim: what a provider has answered
- * is kept, and a process that has every listener dispatches it. Returns what each outcome came to.
- * Rejects where the database stays away, having changed nothing: to report once more is safe.
+ * Applies a report in one transaction, by the same rules and with the same listeners as a callback.
+ * A listener that fails undoes its own writes and the claims, not the payment's new status: the
+ * event is deferred and retried. Where this process may not claim, the event is deferred as well,
+ * for a process that has every listener. Returns the result of each outcome. Rejects if the
+ * database stays away; nothing has changed then, and to report again is safe.
  */
 export async function applyReport(
   report: ProviderReport,
@@ -66,8 +66,8 @@ function applyAndDispatch(report: ProviderReport, context: Processing): Promise<
 }
 
 /**
- * The transaction was cut or ended by a listener, or may not claim: the payments' status is kept all
- * the same. Events that a listener has committed by itself are dispatched again, to every listener.
+ * A listener lost the transaction, or this process may not claim: the payments keep their new
+ * status. Events that a listener committed on its own are dispatched again, to every listener.
  */
 function applyAndDefer(
   report: ProviderReport,
@@ -88,7 +88,7 @@ function applyAndDefer(
   })
 }
 
-/** No attempt was made. */
+/** No attempt is used. */
 function leftToOthers(
   { cause, queue }: ProviderReport,
   error: unknown,

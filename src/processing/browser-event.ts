@@ -10,8 +10,8 @@ import type { Processing } from './context.ts'
 export type BrowserEventType = Extract<EventType, 'CheckoutReturned' | 'PaymentLinkOpened'>
 
 /**
- * Dispatches a browser's event, once per payment, however often the page is opened. A listener that
- * fails costs the event and nothing else: then it returns false, and a later visit may try again.
+ * Dispatches a browser's event once per payment, however often the page is opened. If a listener
+ * fails, only the event is lost: the result is false, and a later visit may try again.
  */
 export async function dispatchBrowserEvent(
   type: BrowserEventType,

@@ -34,8 +34,8 @@ export interface Deferral {
 }
 
 /**
- * Defers events that no stored call brings up again: a row of `deliveries` holds what a worker needs
- * to claim each of them later. One that is deferred already stays as it is.
+ * Defers events that no stored call will bring up again: a row of `deliveries` holds what a worker
+ * needs to claim each of them later. One that is deferred already stays as it is.
  */
 export async function deferEvents(
   db: Kysely<Tables>,
@@ -112,7 +112,7 @@ export async function dispatchDeferred(leased: LeasedEvent, context: Processing)
   afterReport({ gateway: undefined }, context, { applied: [applied], dispatched })
 }
 
-/** Undefined where there is nothing to say any more. */
+/** Undefined if the event is out of date. */
 async function dispatchIn(
   transaction: Transaction,
   leased: LeasedEvent,
@@ -134,8 +134,8 @@ async function dispatchIn(
 }
 
 /**
- * The row under its lock, if it still is what the event says, or if it is a payment that was paid
- * after what the event says: that is superseded. Undefined where it has moved on otherwise.
+ * The event's subject, locked, if it still is what the event says; superseded, if it is a payment
+ * that has been paid since. Undefined if it has moved on otherwise.
  */
 async function currentSubject(
   db: Kysely<Tables>,
@@ -150,7 +150,7 @@ async function currentSubject(
   }
   const known = paymentId === null ? undefined : await findPayment(db, paymentId)
   if (known === undefined) return undefined
-  // A refund goes under the lock of its charge, like everything that is reported of it.
+  // A refund is locked by its charge, like everything that is reported of it.
   await lockPayments(db, [known.parentId ?? known.id])
   const payment = await findPayment(db, known.id)
   if (payment === undefined) return undefined
@@ -158,13 +158,13 @@ async function currentSubject(
   return isOvertaken(payment, key) ? { subject: { payment }, superseded: true } : undefined
 }
 
-/** Of the event that tells how it stands; while it is pending there is none. */
+/** The key of the event for its present status; a pending payment has none. */
 function keyOf({ id, type, status }: Payment): string | undefined {
   if (status === 'pending') return undefined
   return type === 'refund' && status === 'paid' ? refundDedupKey(id) : paymentDedupKey(status, id)
 }
 
-/** Whether this is the key of a decline, or of an end, of what is paid by now. */
+/** Whether the key is of the decline or the end of a payment that is paid by now. */
 function isOvertaken({ id, type, status }: Payment, key: string): boolean {
   const isPaid = type === 'charge' && status === 'paid'
   return isPaid && [paymentDedupKey('failed', id), paymentDedupKey('canceled', id)].includes(key)
@@ -175,7 +175,7 @@ async function finish(db: Kysely<Tables>, leased: LeasedEvent): Promise<void> {
   if (lost !== undefined) throw leaseLost(lost)
 }
 
-/** Where the lease is lost, another worker has the event: nothing is written. */
+/** If the lease is lost, another worker has the event, and nothing is written. */
 async function afterRollback(
   leased: LeasedEvent,
   error: unknown,

@@ -16,7 +16,7 @@ import type { Processing } from './context.ts'
 import { dispatchDeferred, isDeferredEvent } from './deferred-events.ts'
 import { failDelivery } from './fail-attempt.ts'
 
-/** What a queued listener may take; it may call anybody meanwhile. */
+/** How long a queued listener may take; it may call other services. */
 const deliveryLimit: Duration = seconds(60)
 
 /**
@@ -43,7 +43,7 @@ async function deliverQueued(delivery: QueuedDelivery, context: Processing): Pro
     if (failure === undefined) await finishRows(db, deliveries, { leases: [delivery] })
     else await failDelivery(db, delivery, { ...context, ...failure, listener: delivery.listener })
   } catch (error) {
-    // Only the database can fail here.
+    // Only the database can fail here: what a listener throws is caught in `run`.
     await returnAfter({ ...context, error }, deliveries, delivery)
   }
 }
@@ -96,7 +96,7 @@ async function loadEvent(db: Kysely<Tables>, delivery: QueuedDelivery): Promise<
   } as unknown as BillingEvent
 }
 
-/** As it stands now: a queued listener comes later. */
+/** As it is now: a queued listener runs later. */
 async function loadSubject(db: Kysely<Tables>, { paymentId, paymentMethodId }: EventRecord) {
   if (paymentMethodId !== null) {
     return { paymentMethod: await findPaymentMethod(db, paymentMethodId) }

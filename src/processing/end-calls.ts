@@ -33,7 +33,7 @@ export type EndedCall =
     }
   | { readonly kind: 'failed' | 'returned' | 'left'; readonly call: LeasedCall }
 
-/** Calls, what their outcomes came to, and what became of their claims; all in the same order. */
+/** Calls, the results of their outcomes, and what became of their claims, in the same order. */
 export interface DispatchedCalls {
   readonly calls: readonly InterpretedCall[]
   readonly applied: readonly (readonly Applied[])[]
@@ -51,7 +51,7 @@ export function reportOf({ call, outcomes }: InterpretedCall): Report {
   return { gateway: call.gateway, outcomes, cause: 'call', callId: call.id }
 }
 
-/** What each call has to claim. */
+/** What each call claims. */
 export function claimsOfCalls(
   calls: readonly InterpretedCall[],
   applied: readonly (readonly Applied[])[],
@@ -116,13 +116,13 @@ async function endCall(
   }
 }
 
-/** What is known of a call once its outcomes are applied: the charge it is about, and its mark. */
+/** What is known of a call once its outcomes are applied: its charge, and its mark for a person. */
 export function knownOf(applied: readonly Applied[]) {
   const paymentId = applied.find(({ payment }) => payment)?.payment?.id
   return { paymentId, review: needsReview(applied) }
 }
 
-/** Said by the server itself: a network error of a listener's may be of anybody's making. */
+/** Reported by the server itself: a listener's network error may come from anywhere. */
 function isDatabaseTransient(error: unknown): boolean {
   return sqlStateOf(error) !== undefined && classifyFailure(error) === 'transient'
 }

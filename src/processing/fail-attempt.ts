@@ -7,17 +7,17 @@ import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { failRow } from '../queue/end-rows.ts'
 import { callAttempts, nextTry } from '../queue/retry.ts'
 
-/** What is written of an attempt that failed, and by what. */
+/** An attempt that failed. */
 export interface FailedAttempt {
   readonly error: unknown
-  /** Whose failure it is, where it is a listener's. */
+  /** The listener that failed, if one did. */
   readonly listener?: string | undefined
   readonly log: Log
   /** Blanks out known secrets. */
   scrub(text: string): string
 }
 
-/** What is known of a call by then. */
+/** The same of a call, with what is known of it by then. */
 export interface FailedCall extends FailedAttempt {
   readonly paymentId?: string | undefined
   /** A person should look at what was made of it. */
@@ -25,8 +25,8 @@ export interface FailedCall extends FailedAttempt {
 }
 
 /**
- * Records an attempt of a call that failed; another one follows after a wait, or none. False where
- * the lease is lost.
+ * Records a failed attempt of a call; another follows after a wait, or none. False if the lease is
+ * lost.
  */
 export function failCall(
   db: Kysely<Tables>,
@@ -62,12 +62,12 @@ export function failDelivery(
   return failRow(db, deliveries, {
     lease: leased,
     after: next.kind === 'retry' ? next.after : undefined,
-    // Whose delivery it is stands on the row; a deferred event is of several listeners.
+    // A delivery's row names its listener; a deferred event may have several.
     exception: exceptionOf(leased.listener === null ? failed : { ...failed, listener: undefined }),
   })
 }
 
-/** What is stored of a failed attempt: whose it was, and how it failed. */
+/** What is stored of a failed attempt: the listener, and the error. */
 export function exceptionOf({ error, listener, scrub }: Omit<FailedAttempt, 'log'>): string {
   const where = listener === undefined ? '' : `in listener ${listener}: `
   return where + exceptionText(error, scrub)

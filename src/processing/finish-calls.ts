@@ -14,7 +14,7 @@ export interface FinishedCall {
   readonly won: ReadonlySet<string>
 }
 
-/** Ends calls in the transaction that applied them; throws `leaseLost` if one is not ours any more. */
+/** Finishes calls in the transaction that applied them. Throws `leaseLost`. */
 export async function finishCalls(
   db: Kysely<Tables>,
   finished: readonly FinishedCall[],
@@ -49,7 +49,7 @@ function outcomeOf({ applied, won }: FinishedCall): string {
   return JSON.stringify(applied.map((one) => resultOf(one, won)))
 }
 
-/** Each name once: one that the provider gives, and one that others can have written. */
+/** Each name once: one that the provider gives, and one that others may have written. */
 function awaitingOf(applied: readonly Applied[]): readonly string[] {
   return [...new Set(ignoredOf(applied).flatMap(({ awaiting }) => awaiting))]
 }

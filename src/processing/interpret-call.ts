@@ -26,7 +26,7 @@ interface InterpretationContext {
 
 const limit: Duration = seconds(20)
 
-/** What the callback says, in our words. May call the provider; no transaction is open. */
+/** What the callback says, in our words. May ask the provider; no transaction is open. */
 export async function interpretCall(
   call: LeasedCall,
   context: InterpretationContext,
@@ -37,7 +37,7 @@ export async function interpretCall(
   if (payload === undefined) return [ignored('unreadable_payload', 'encrypted')]
   if (payload.kind === 'unreadable') return [ignored('unreadable_payload', payload.reason)]
   const { credentials } = found
-  // Only a provider that is asked can take so long.
+  // Only waiting for a provider can take this long.
   const late = () =>
     new QuittanceError('provider_unreachable', `interpretation took over ${limit / 1000} s`)
   const outcomes = await within(limit, late, (signal) =>
@@ -47,15 +47,15 @@ export async function interpretCall(
 }
 
 /**
- * The callback as it came. What could not be read then may be readable to a newer version. Undefined
- * where only the key would tell.
+ * The callback as it came. A newer version may read what an older one could not. Undefined if it is
+ * encrypted and the key is gone.
  */
 function payloadOf(
   call: LeasedCall,
   gateway: Gateway,
   context: InterpretationContext,
 ): Payload | undefined {
-  // The bytes are there where they are encrypted and where there is no text: the table sees to it.
+  // A constraint of the table: the bytes are there if they are encrypted or there is no text.
   const { kind, payload: text, body: bytes } = call
   if (call.body_encrypted) {
     const body = decrypt(bytes, call, context)
@@ -66,7 +66,7 @@ function payloadOf(
   return kind === 'unreadable' ? undefined : readStored(kind, text ?? '')
 }
 
-/** Undefined where the key is gone: what the payload shows is all that is left then. */
+/** Undefined if the key is gone: then only the masked payload is left. */
 function decrypt(
   bytes: Uint8Array | null,
   { id }: LeasedCall,

@@ -14,13 +14,13 @@ interface PostponeContext {
   scrub(text: string): string
 }
 
-/** An outage may be longer than the provider repeats its callbacks. */
+/** An outage may last longer than the provider repeats its callbacks. */
 const shortestPatience: Duration = days(1)
 
 /**
- * Gives back a call that its provider must explain and cannot be asked about now: that uses up no
- * attempt as long as the provider would itself send the callback again, and the pauses grow. False
- * where the failure is another one, or has lasted too long: it counts as an attempt.
+ * Postpones a call that cannot be interpreted because the provider cannot be asked: no attempt is
+ * used as long as the provider itself would repeat the callback, and the pauses grow. False if the
+ * failure is another one or has lasted too long: then it counts as an attempt.
  */
 export async function postponeCall(
   call: LeasedCall,

@@ -8,8 +8,8 @@ import { claimsOfCalls, endCalls, reportOf, type CallEnd, type EndedCall } from 
 import { interpretCall, type InterpretedCall } from './interpret-call.ts'
 
 /**
- * The job of one call: what its callback says is interpreted, applied and dispatched, and the call
- * is finished. A worker does the two halves apart, the second one with other calls. Never rejects.
+ * The job of one call: interpret what its callback says, then apply, dispatch and finish. A worker
+ * runs the two halves apart, the second one for several calls together. Never rejects.
  */
 export async function processCall(call: LeasedCall, context: Processing): Promise<CallEnd> {
   const interpreted = await interpret(call, context)
@@ -19,7 +19,7 @@ export async function processCall(call: LeasedCall, context: Processing): Promis
   return end
 }
 
-/** What a callback says; or how its call ended, where nobody can tell. May ask the provider. */
+/** What a callback says; or how its call ended, if that fails. May ask the provider. */
 export async function interpret(
   call: LeasedCall,
   context: Processing,
@@ -32,9 +32,9 @@ export async function interpret(
 }
 
 /**
- * The transaction of interpreted calls, one or many. A call that is `left` goes on in a transaction
- * of its own; a single one never is. However a call ends, its payments keep their new status; only
- * where its listeners have run does it keep its claims. Never rejects.
+ * The transaction of interpreted calls, one or many. A call that is `left` needs a transaction of
+ * its own; a single one never is. However a call ends, its payments keep their new status; it keeps
+ * its claims only if its listeners have run. Never rejects.
  */
 export async function processInterpreted(
   calls: readonly InterpretedCall[],

@@ -7,8 +7,8 @@ import { asNew } from '../queue/end-rows.ts'
 import { requeued } from '../outcomes/awaiting.ts'
 
 /**
- * Puts a finished call back into the queue: the same code runs again, and its claims still hold.
- * Deliveries of its events that had failed for good are tried again as well.
+ * Puts an ended call back into the queue: the same code runs again, and its claims still hold. Its
+ * events' deliveries that had failed for good are retried as well.
  */
 export async function replayCall(db: Kysely<Tables>, id: string): Promise<void> {
   if (!isUuid(id)) throw notFound(id)

@@ -13,21 +13,21 @@ import { hasDirectListener } from '../listeners/dispatch-events.ts'
 
 /** Calls in a batch at most; more make its transaction longer, not cheaper. */
 const mostCalls = 100
-/** Each has a savepoint; PostgreSQL keeps 64 of a transaction at hand, more slow down everybody. */
+/** Each has a savepoint; beyond 64 per transaction PostgreSQL slows down for everybody. */
 const mostWithListeners = 60
-/** One transaction commits while the next is being filled; more would only make them smaller. */
+/** One transaction commits while the next fills; more would only make them smaller. */
 const slotsWithoutListeners = 2
-/** What waits longer for a call about the same payment would keep its lane from all others. */
+/** A call that waits longer for another one about the same payment would block its lane. */
 const patience: Duration = 500
-/** What a transaction with listeners in it should take: what it holds waits for its end. */
+/** How long a transaction with listeners should take: it holds locks until its end. */
 const paced: Duration = 50
 
 /** Processes an interpreted call, together with others. */
 export type ProcessInBatches = (call: InterpretedCall) => Promise<CallEnd>
 
 /**
- * Gathers interpreted calls into shared transactions. `connections` bounds how many listeners may
- * hold open at once; a slow one holds up its own transaction only.
+ * Gathers interpreted calls into shared transactions. `connections` limits how many listeners may
+ * hold open at once; a slow listener holds up its own transaction only.
  */
 export function createBatches(context: Processing, connections: number): ProcessInBatches {
   const shared = {
@@ -52,7 +52,7 @@ export function createBatches(context: Processing, connections: number): Process
   return (call) => (hasListeners(call, context) ? withListeners(call) : together(call))
 }
 
-/** How the calls ended; without those that are left. */
+/** How the calls ended, except those that are left. */
 async function processBatch(
   calls: readonly InterpretedCall[],
   context: Processing,
@@ -66,7 +66,7 @@ async function processBatch(
   return ended
 }
 
-/** Nobody knows how long listeners take: a batch grows while they are quick, and shrinks at once. */
+/** Batches grow while listeners are quick and shrink as soon as they are slow. */
 function createPace() {
   let size = 1
   return {
@@ -93,12 +93,12 @@ function hasListeners({ outcomes }: InterpretedCall, { listeners }: Processing):
   })
 }
 
-/** What failed before may fail again: not at the expense of others. */
+/** A call that failed before may fail again: not at the expense of others. */
 function goesAlone({ call }: InterpretedCall): boolean {
   return call.attempts + call.leases_lost + call.times_returned > 0
 }
 
-/** Another call about the same payment takes long: nobody's fault. */
+/** Another call about the same payment takes long: no attempt is used. */
 async function returnOverdue(call: LeasedCall, { database, random }: Processing): Promise<CallEnd> {
   const after = returnDelay(call.times_returned, random)
   await returnRow(database.db, webhookCalls, { lease: call, after })

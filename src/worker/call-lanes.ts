@@ -18,7 +18,7 @@ export interface CallLanesOptions {
 const mostUnderWay = 200
 
 /**
- * Takes calls and processes them. Those of gateways whose interpretation is slow for now have lanes
+ * Takes calls and processes them. Gateways whose calls take long to interpret, for now, have lanes
  * of their own: a provider that answers slowly must not hold up the callbacks of all others.
  */
 export function startCallLanes({ processing, queues, lanes }: CallLanesOptions): Lanes {
@@ -57,7 +57,8 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
     ...shared,
     most: lanes,
     take: (take) => takeOf(slow.names(), take),
-    // All of them are slow: each keeps its lane, so that the provider is not asked more at once.
+    // All of them are slow: each keeps its lane, so that the provider gets no more requests at
+    // once.
     handle: (call) => shared.handle(call, () => {}),
   })
   const both = [quickLanes, slowLanes]

@@ -7,13 +7,13 @@ export interface GatherOptions<Item, Result> {
   most(): number
   /** Items that share a key are never under way at the same time, and keep their order. */
   keysOf(item: Item): readonly string[]
-  /** How long an item waits for one under way that shares a key with it. */
+  /** How long an item waits for another that shares a key with it. */
   readonly patience: Duration
-  /** What it comes to then. */
+  /** Its result if it has waited too long. */
   overdue(item: Item): Promise<Result>
-  /** The item makes a batch of its own. */
+  /** Whether the item makes a batch of its own. */
   goesAlone(item: Item): boolean
-  /** Items that it has no result for go on first, each in a batch of its own. */
+  /** Items without a result go next, each in a batch of its own. */
   run(batch: readonly Item[]): Promise<ReadonlyMap<Item, Result>>
 }
 
@@ -26,7 +26,9 @@ interface WaitingItem<Item, Result> {
 
 type Queue<Item, Result> = readonly WaitingItem<Item, Result>[]
 
-/** Makes batches of what is handed in one by one: while one is under way, the next gathers. */
+/**
+ * Makes batches of items that come one by one: while a batch is under way, the next one gathers.
+ */
 export function gather<Item, Result>(
   options: GatherOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
@@ -98,7 +100,7 @@ function takeBatch<Item, Result>(
     const joins = batch.length === 0 || !one.alone
     if (joins && !one.keys.some((key) => taken.has(key))) batch.push(one)
     else rest.push(one)
-    // Nobody overtakes whoever is passed over and shares a key with him.
+    // An item that is passed over is not overtaken by another that shares a key with it.
     for (const key of one.keys) taken.add(key)
   }
   return { batch, rest }

@@ -6,11 +6,11 @@ import { releaseRows } from '../queue/end-rows.ts'
 import type { Lease, LeasedTable } from '../queue/leased-table.ts'
 import { extendLeases } from '../queue/take-rows.ts'
 
-/** What a lane asks for: so many rows, leased under this token. */
+/** How many rows to take, leased under which token. */
 export interface LaneTake {
   readonly limit: number
   readonly token: string
-  /** Rows that cost a worker its life before. */
+  /** Take rows whose worker died before. */
   readonly alone: boolean
 }
 
@@ -19,18 +19,18 @@ export interface LanesOptions<Row extends Lease> {
   readonly database: Database
   readonly log: Log
   readonly newId: NewId
-  /** Rows handled at the same time when they are slow; as many again are leased ahead. */
+  /** Rows handled at the same time if they are slow; as many again are leased ahead. */
   readonly least: number
-  /** The same when they are quick. */
+  /** Rows handled at the same time if they are quick. */
   readonly most: number
-  /** The backstop: how often to look without being woken; 1 s by default. */
+  /** How often to look without being woken; 1 s by default. */
   readonly pollEvery?: Duration
-  /** Whether due rows wait that must be handled with nothing beside them. */
+  /** Whether rows are due that must be handled with nothing beside them. */
   anyAlone(): Promise<boolean>
   take(options: LaneTake): Promise<readonly Row[]>
   /**
    * Never rejects: every end of a row is recorded on the row. `setAside` gives the row's lane to
-   * another one: for a row that waits for somebody else and needs nothing here meanwhile.
+   * another row: for one that only waits for somebody else.
    */
   handle(row: Row, setAside: () => void): Promise<void>
 }
@@ -50,7 +50,7 @@ const quick: Duration = 200
 const slow: Duration = seconds(1)
 
 interface State<Row extends Lease> extends LanesOptions<Row> {
-  /** Rows handled at the same time now: what one worker holds, others cannot help with. */
+  /** Rows handled at the same time now. Few, if they are slow: other workers can take the rest. */
   lanes: number
   /** Leased, and waiting for a lane. */
   readonly buffer: Row[]
@@ -58,18 +58,18 @@ interface State<Row extends Lease> extends LanesOptions<Row> {
   /** Those of them that hold no lane. */
   readonly aside: Set<Row>
   stopping: boolean
-  /** The last look found as many rows as it asked for, or somebody woke us. */
+  /** The last look found all that it asked for, or the worker was woken since. */
   more: boolean
-  /** Rows wait that must be handled with nothing beside them: the lanes run empty for them. */
+  /** Rows are due that must be handled with nothing beside them: the lanes run empty for them. */
   aloneDue: boolean
-  /** The lanes have had their time to run empty; what still runs is slow and stays beside. */
+  /** The lanes have had time to run empty; what still runs is slow, and goes on beside. */
   drained: boolean
   filling: Promise<void> | undefined
 }
 
 /**
  * Takes rows and hands them to lanes, refilling while some wait, so that a slow row holds up its
- * own lane only. Rows that cost a worker its life before are handled with nothing beside them.
+ * own lane only. Rows whose worker died before are handled with nothing beside them.
  */
 export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes {
   const state: State<Row> = {
@@ -130,7 +130,7 @@ async function run<Row extends Lease>(state: State<Row>, row: Row): Promise<void
   state.running.set(row, handled)
   await handled
   state.running.delete(row)
-  // How long others took says nothing about how much we can do.
+  // How long somebody else took says nothing about our own load.
   if (!state.aside.delete(row)) adapt(state, performance.now() - begun)
 }
 
@@ -157,7 +157,7 @@ async function fill<Row extends Lease>(state: State<Row>): Promise<void> {
 
 async function refill<Row extends Lease>(state: State<Row>): Promise<void> {
   const limit = state.lanes - state.buffer.length
-  // Before the look: whoever wakes us while it is under way may know of more than it sees.
+  // Before the look: a wake during it may be about rows that it does not see.
   state.more = false
   const rows = await state.take({ limit, token: state.newId(), alone: false })
   if (state.stopping) return release(state, rows)
@@ -166,7 +166,7 @@ async function refill<Row extends Lease>(state: State<Row>): Promise<void> {
   advance(state)
 }
 
-/** Each time the backstop finds such a row, the lanes get a while to run empty for it. */
+/** When such a row is found, the lanes get a while to run empty for it. */
 async function lookForAlone<Row extends Lease>(state: State<Row>): Promise<void> {
   if (state.aloneDue || state.stopping) return
   try {
@@ -183,8 +183,8 @@ async function lookForAlone<Row extends Lease>(state: State<Row>): Promise<void>
 }
 
 /**
- * One after the other, for a while; the rest get their turn at the next look. What kills a worker
- * does so at once: a row that is only slow is left to end beside the others.
+ * One after the other, for a while; the rest wait for the next look. A row that kills its worker
+ * does so at once: one that is only slow may end beside others.
  */
 async function runAlone<Row extends Lease>(state: State<Row>): Promise<void> {
   state.aloneDue = false

@@ -9,13 +9,13 @@ import { startLanes } from './lanes.ts'
 import { requireAllListeners } from '../listeners/listeners.ts'
 import type { Processing } from '../processing/context.ts'
 
-/** Processing under way in this process. */
+/** A worker of this process. */
 export interface Worker {
   /** Looks for work now. */
   wake(): void
-  /** Takes no more work, finishes what it holds (bounded), gives back the rest. */
+  /** Takes no more work, finishes what it holds within a limit, and releases the rest. */
   stop(): Promise<void>
-  /** Ends with the error that stopped the worker for good, or without one after `stop`. */
+  /** Resolves with the error that stopped the worker for good, or without one after `stop`. */
   readonly ended: Promise<Error | undefined>
 }
 
@@ -78,7 +78,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   return { wake, stop: () => stop(), ended: ended.promise }
 }
 
-/** Only a missing listener ends a worker; a database that is away comes back. */
+/** Only a missing listener ends a worker; a database that is away will come back. */
 async function missingListener(processing: Processing): Promise<Error | undefined> {
   try {
     await requireAllListeners(processing.database.db, processing.listeners)

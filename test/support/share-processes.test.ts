@@ -37,7 +37,7 @@ test('a file that starts processes has its own, which ends what a failed test le
 })
 
 /** Runs these files in one process; what node:test says of them. */
-async function runTogether(files: Readonly<Record<string, string>>) {
+async function runTogether(files: Readonly<Record<string, string>>, loadWithin?: number) {
   using folder = temporaryFolder()
   mkdirSync(join(folder.path, 'src'))
   for (const [name, text] of Object.entries(files)) {
@@ -47,10 +47,17 @@ async function runTogether(files: Readonly<Record<string, string>>) {
   const names = Object.keys(files).flatMap((name) => [name, 'src/none', 'src/none', 'src/none'])
   const shared = shareProcesses(names, folder.path).find((path) => path.includes('unit-tests-1'))
   assert.ok(shared !== undefined)
+  if (loadWithin !== undefined) {
+    writeFileSync(shared, readFileSync(shared, 'utf8').replace(/\)\n$/, `, ${loadWithin})\n`))
+  }
   const options = { cwd: folder.path, env: { PATH: process.env['PATH'] } }
   return await run(process.execPath, ['--test-reporter=tap', shared], options).catch(
     (error: { readonly stdout: string }) => error,
   )
+}
+
+function resultsIn(tap: string) {
+  return [...tap.matchAll(/^ *((?:not )?ok \d+ - \S+)/gm)].map(([, line]) => line)
 }
 
 test('hooks of one file are not those of another, and a file that fails is named', async () => {
@@ -61,14 +68,30 @@ test('hooks of one file are not those of another, and a file that fails is named
     'src/second.test.mjs': "test('second', () => {})",
     'src/third.test.mjs': "throw new Error('cannot be loaded')",
   })
-  const results = [...stdout.matchAll(/^ *((?:not )?ok \d+ - \S+)/gm)].map(([, line]) => line)
-  assert.deepEqual(results, [
+  assert.deepEqual(resultsIn(stdout), [
     'not ok 1 - first',
     'not ok 1 - src/first.test.mjs',
     'ok 1 - second',
     'ok 2 - src/second.test.mjs',
     'not ok 3 - src/third.test.mjs',
   ])
+})
+
+test('a file whose import never ends fails by its name, and the files after it run', async () => {
+  const files = {
+    'src/first.test.mjs': "test('first', () => {})",
+    'src/second.test.mjs': 'setInterval(() => {}, 1_000); await new Promise(() => {})',
+    'src/third.test.mjs': "test('third', () => {})",
+  }
+  const { stdout } = await runTogether(files, 1_000)
+  assert.deepEqual(resultsIn(stdout), [
+    'ok 1 - first',
+    'ok 1 - src/first.test.mjs',
+    'not ok 2 - src/second.test.mjs',
+    'ok 1 - third',
+    'ok 3 - src/third.test.mjs',
+  ])
+  assert.match(stdout, /src\/second\.test\.mjs is not loaded after 1 s/)
 })
 
 test('a process that ends before all of its tests have fails', async () => {

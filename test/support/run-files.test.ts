@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { temporaryFolder } from './temporary-folder.ts'
+import { until } from './until.ts'
+
+const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+/** Without the mark of a test run: within one no other begins. */
+const env = { PATH: process.env['PATH'] }
+
+test('npm test takes no files: it refuses them, and says what does', async () => {
+  const args = [fileOf('run-tests.ts'), 'test/tidy/packages.test.ts', 'src/a.test.ts']
+  const ending = promisify(execFile)(process.execPath, args, { env, timeout: 10_000 })
+  await assert.rejects(ending, {
+    code: 2,
+    stdout: '',
+    stderr:
+      'npm test runs all files. For some of them: ' +
+      'npm run test:only -- test/tidy/packages.test.ts src/a.test.ts\n',
+  })
+})
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+for (const [signal, code] of [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const) {
+  test(`a run that gets ${signal} ends its test files, then tears down`, async () => {
+    using folder = temporaryFolder()
+    const at = (name: string) => join(folder.path, name)
+    const quoted = (name: string) => JSON.stringify(at(name))
+    writeFileSync(
+      at('hanging.test.mjs'),
+      `import { writeFileSync } from 'node:fs'
+      import { test } from 'node:test'
+      test('hangs', () => {
+        setInterval(() => {}, 1_000)
+        writeFileSync(${quoted('pid')}, String(process.pid))
+        return new Promise(() => {})
+      })`,
+    )
+    writeFileSync(
+      at('runner.mjs'),
+      `import { existsSync, writeFileSync } from 'node:fs'
+      import { runFiles } from ${JSON.stringify(new URL('run-files.ts', import.meta.url).href)}
+      await runFiles({
+        prepare: async () => [${quoted('hanging.test.mjs')}],
+        tearDown: async () => writeFileSync(${quoted('torn-down')}, ''),
+      })`,
+    )
+    const runner = spawn(process.execPath, [at('runner.mjs')], { env, stdio: 'ignore' })
+    const ended = once(runner, 'exit')
+    await until(async () => existsSync(at('pid')) && readFileSync(at('pid')).length > 0, {
+      what: 'the test hangs',
+    })
+    const pid = Number(readFileSync(at('pid'), 'utf8'))
+    runner.kill(signal)
+    assert.deepEqual(await ended, [code, null])
+    await until(async () => !isAlive(pid), { what: 'the test file is gone' })
+    assert.ok(existsSync(at('torn-down')))
+  })
+}

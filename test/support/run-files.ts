@@ -1,0 +1,34 @@
+import { run } from 'node:test'
+import { spec as Spec } from 'node:test/reporters'
+import slowestFiles from './slowest-files.ts'
+
+interface TestRun {
+  /** What the files need; returns them in the order in which they begin. */
+  prepare(): Promise<readonly string[]>
+  tearDown(): Promise<void>
+}
+
+const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const
+
+/** Runs test files, each in a process of its own. A signal ends these before what they use. */
+export async function runFiles({ prepare, tearDown }: TestRun): Promise<void> {
+  const stopping = new AbortController()
+  for (const [signal, code] of Object.entries(exitCodes)) {
+    process.once(signal, () => {
+      process.exitCode = code
+      stopping.abort()
+    })
+  }
+  const files = await prepare()
+  // More than cores: many files wait.
+  const events = run({
+    files: [...files],
+    concurrency: 4,
+    timeout: 300_000,
+    signal: stopping.signal,
+  })
+  events.on('test:fail', () => (process.exitCode ||= 1))
+  events.once('end', () => void tearDown())
+  events.compose(new Spec()).pipe(process.stdout)
+  events.compose(slowestFiles).pipe(process.stdout)
+}

@@ -15,7 +15,8 @@ import { databaseQueue } from '../queue/database.ts'
 import type { LeasedCall } from '../queue/calls.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 import { syncQueue } from '../queue/sync.ts'
-import { bindBilling } from './payments.ts'
+import { bindBilling } from './bind-billing.ts'
+import { moneyContextOf } from './money-context.ts'
 import type { Parts } from './parts.ts'
 import type { Settings } from './settings.ts'
 
@@ -69,11 +70,7 @@ function processingOf(open: OpenDatabase, queue: QueueConnection, assembly: Asse
     underWay: new Set(),
     scrub: settings.scrub,
     bind: (transaction, afterCommit) =>
-      bindBilling(transaction, {
-        afterCommit,
-        settings,
-        parts: { queue, processing: () => processing },
-      }),
+      bindBilling(transaction, moneyContextOf({ processing, queue }, settings), afterCommit),
     onCalls: wake,
     onDeliveries: wake,
   }

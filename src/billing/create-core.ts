@@ -1,23 +1,22 @@
 import type { BillingCore, Readiness } from './types.ts'
-import { findCall, listCalls } from '../database/calls.ts'
-import { listDeferredEventsOfCall } from '../database/deferred-events.ts'
-import { listEvents } from '../database/events.ts'
 import { migrate } from '../database/migrate.ts'
 import { receive, type IncomingCall, type Intake } from '../intake/receive.ts'
 import { unavailable, type Answer } from '../intake/responses.ts'
-import { isUuid } from '../kernel/ids.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
-import { forgetListener, listKnownListeners } from '../listeners/known-listeners.ts'
-import { replayCall } from '../processing/replay-call.ts'
+import { backfill } from '../upkeep/backfill.ts'
 import { readReadiness } from '../upkeep/readiness.ts'
 import { prune } from '../upkeep/prune.ts'
-import { replayFailed } from '../upkeep/replay-failed.ts'
+import { reconcile } from '../upkeep/reconcile.ts'
+import { callOperations } from './call-operations.ts'
 import { describeGateways, webhookUrl } from './describe-gateways.ts'
+import { eventOperations } from './event-operations.ts'
 import { gatewayPages } from './gateway-pages.ts'
-import { handle } from './handles.ts'
+import { entitled } from './handles.ts'
+import { listenerOperations } from './listener-operations.ts'
 import type { BillingOptions } from './options.ts'
 import { paymentOperations } from './payment-operations.ts'
-import { providerOperations } from './provider-operations.ts'
+import { refundOperations } from './refund-operations.ts'
+import { registrationOperations } from './registration-operations.ts'
 import { createRuntime, type Runtime } from './runtime.ts'
 
 /**
@@ -53,15 +52,11 @@ export function coreOf(runtime: Runtime): BillingCore {
         superseded: listenerOptions.superseded ?? false,
       }),
     payments: paymentOperations(runtime),
+    refunds: refundOperations(runtime),
     calls: callOperations(runtime),
-    events: {
-      list: async (query = {}) => listEvents(await handle(runtime, 'billing.events'), query),
-    },
-    listeners: {
-      list: async () =>
-        listKnownListeners(await handle(runtime, 'billing.listeners'), runtime.listeners),
-      forget: async (name) => forgetListener(await handle(runtime, 'billing.listeners'), name),
-    },
+    events: eventOperations(runtime),
+    listeners: listenerOperations(runtime),
+    registration: registrationOperations(runtime),
     migrate: async () => {
       refuseInsideListener('billing.migrate')
       return migrate((await runtime.connected()).database)
@@ -73,7 +68,12 @@ export function coreOf(runtime: Runtime): BillingCore {
       const { retentionDays, log } = settings
       return prune(database, { retentionDays, log, ...(onProgress && { onProgress }) })
     },
-    ...providerOperations(runtime),
+    backfill: async (backfillOptions) => {
+      const context = await entitled(runtime, 'billing.backfill')
+      return backfill(backfillOptions, context, await runtime.intake())
+    },
+    reconcile: async (reconcileOptions = {}) =>
+      reconcile(await entitled(runtime, 'billing.reconcile'), reconcileOptions),
     readiness: () => readiness(runtime),
     close,
     [Symbol.asyncDispose]: close,
@@ -91,27 +91,6 @@ async function receiveWhenOpen(runtime: Runtime, call: IncomingCall): Promise<An
     return unavailable
   }
   return receive(call, intake)
-}
-
-function callOperations(runtime: Runtime): BillingCore['calls'] {
-  return {
-    get: async (id) => {
-      const db = await handle(runtime, 'billing.calls.get')
-      const call = isUuid(id) ? await findCall(db, id) : undefined
-      return call && { ...call, deferredEvents: await listDeferredEventsOfCall(db, call) }
-    },
-    list: async (query = {}) => listCalls(await handle(runtime, 'billing.calls.list'), query),
-    replay: async (id) => {
-      await replayCall(await handle(runtime, 'billing.calls.replay'), id)
-      await runtime.announce()
-    },
-    replayFailed: async (query = {}, onProgress) =>
-      replayFailed(await handle(runtime, 'billing.calls.replayFailed'), {
-        ...query,
-        onReplayed: () => runtime.announce(),
-        ...(onProgress && { onProgress }),
-      }),
-  }
 }
 
 async function readiness(runtime: Runtime): Promise<Readiness> {

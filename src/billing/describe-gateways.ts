@@ -1,6 +1,6 @@
 import { capabilitiesOf } from '../gateways/capabilities.ts'
 import { requireGateway } from '../gateways/require.ts'
-import { addressesOf } from './payments.ts'
+import { addressesOf } from './money-context.ts'
 import type { Runtime } from './runtime.ts'
 import type { GatewayDescription } from './types.ts'
 

@@ -1,18 +1,18 @@
 import { makeOnce } from '../kernel/make-once.ts'
-import type { Operating } from '../money/operating.ts'
+import type { MoneyContext } from '../money/context.ts'
 import { registerListeners, requireAllListeners } from '../listeners/listeners.ts'
 import type { Parts } from './parts.ts'
-import { operatingOf } from './payments.ts'
+import { moneyContextOf } from './money-context.ts'
 import type { Settings } from './settings.ts'
 
 /** The right of this process to claim events, for operations that come from outside a worker. */
 export interface Entitlement {
   /** Its listeners are registered, or about to be: no more may come. */
   readonly begun: boolean
-  /** For operations that ask a provider: refuses before that where this process lacks a listener. */
-  operating(): Promise<Operating>
-  /** The same without that look, for what only claims: a claim refuses by itself. */
-  claiming(): Promise<Operating>
+  /** For what claims: its listeners are registered; a claim refuses by itself where one is lacking. */
+  registeredContext(): Promise<MoneyContext>
+  /** For what asks a provider: refuses before that where this process lacks a listener. */
+  entitledContext(): Promise<MoneyContext>
 }
 
 export function createEntitlement(parts: () => Promise<Parts>, settings: Settings): Entitlement {
@@ -20,21 +20,21 @@ export function createEntitlement(parts: () => Promise<Parts>, settings: Setting
     const { processing } = await parts()
     await registerListeners(processing.database.db, processing.listeners)
   })
-  const claiming = async () => {
+  const registeredContext = async () => {
     await registered.get()
-    return operatingOf(await parts(), settings)
+    return moneyContextOf(await parts(), settings)
   }
   return {
     get begun() {
       return registered.begun
     },
-    claiming,
-    operating: async () => {
-      const operating = await claiming()
-      const { database, listeners } = operating.processing
+    registeredContext,
+    entitledContext: async () => {
+      const context = await registeredContext()
+      const { database, listeners } = context.processing
       // Every time: another process may have registered one since.
       await requireAllListeners(database.db, listeners)
-      return operating
+      return context
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Operating } from '../money/operating.ts'
+import type { MoneyContext } from '../money/context.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -9,7 +9,7 @@ export async function handle(runtime: Runtime, what: string) {
 }
 
 /** Refused inside a listener: no transaction may wait for a provider. */
-export async function operating(runtime: Runtime, what: string): Promise<Operating> {
+export async function entitled(runtime: Runtime, what: string): Promise<MoneyContext> {
   refuseInsideListener(what, 'gateway_call_in_transaction')
-  return runtime.operating()
+  return runtime.entitledContext()
 }

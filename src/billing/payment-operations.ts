@@ -13,13 +13,14 @@ import type { CheckoutForm } from '../gateways/operations.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { cancelPayment } from '../money/cancel-payment.ts'
 import { pollPayment } from '../money/poll-payment.ts'
+import { startPayment } from '../money/start-payment.ts'
 import type { Payment } from '../payments/payment.ts'
 import { dispatchBrowserEvent } from '../processing/browser-event.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import { readPaymentInput } from '../checkout/payment-input.ts'
 import { checkoutRequest } from '../checkout/checkout-request.ts'
-import { handle, operating } from './handles.ts'
-import { addressesOf } from './payments.ts'
+import { entitled, handle } from './handles.ts'
+import { addressesOf } from './money-context.ts'
 import type { Runtime } from './runtime.ts'
 import type { BillingCore, PaymentDetails } from './types.ts'
 
@@ -28,7 +29,10 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
   return {
     create: async (input) => {
       refuseInsideListener('billing.payments.create')
-      return runtime.createPayment(readPaymentInput(input))
+      const read = readPaymentInput(input)
+      // What became of a saved card's charge is applied at once.
+      const isCharge = read.paymentMethodId !== undefined
+      return startPayment(read, await (isCharge ? runtime.entitledContext() : runtime.context()))
     },
     get: async (id) => {
       const db = await handle(runtime, 'billing.payments.get')
@@ -60,13 +64,13 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
     list: async (query = {}) => listPayments(await handle(runtime, 'billing.payments.list'), query),
     statuses: async (ids) =>
       readStatuses(await handle(runtime, 'billing.payments.statuses'), ids.filter(isUuid)),
-    poll: async (id) => pollPayment(id, await operating(runtime, 'billing.payments.poll')),
-    cancel: async (id) => cancelPayment(id, await operating(runtime, 'billing.payments.cancel')),
+    poll: async (id) => pollPayment(id, await entitled(runtime, 'billing.payments.poll')),
+    cancel: async (id) => cancelPayment(id, await entitled(runtime, 'billing.payments.cancel')),
     checkoutForm: (payment) => checkoutForm(runtime, payment),
     allowsReturn: runtime.settings.isAllowedReturn,
     signal: async (type, payment) => {
       refuseInsideListener('billing.payments.signal')
-      const { processing, queue } = await runtime.claiming()
+      const { processing, queue } = await runtime.registeredContext()
       return dispatchBrowserEvent(type, payment, { ...processing, queue })
     },
   }

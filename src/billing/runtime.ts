@@ -5,8 +5,7 @@ import type { Intake } from '../intake/receive.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { makeOnce } from '../kernel/make-once.ts'
-import type { Payment } from '../payments/payment.ts'
-import type { PaymentInput } from '../checkout/payment-input.ts'
+import type { MoneyContext } from '../money/context.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import {
   createListenerRegistry,
@@ -20,14 +19,14 @@ import type { Parts } from './parts.ts'
 import { createEntitlement, type Entitlement } from './entitlement.ts'
 import { registerOptionListeners } from './listener-options.ts'
 import type { BillingOptions } from './options.ts'
-import { createAndOpen } from './payments.ts'
+import { moneyContextOf } from './money-context.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { startWork } from './start-work.ts'
 import { createWorkers } from './workers.ts'
 import type { WorkOptions } from './types.ts'
 
 /** The open parts behind the public operations of `createCore`. */
-export interface Runtime extends Pick<Entitlement, 'operating' | 'claiming'> {
+export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitledContext'> {
   readonly settings: Settings
   readonly listeners: ListenerRegistry
   addListener<T extends EventType>(listener: RegisteredListener<T>): void
@@ -37,7 +36,8 @@ export interface Runtime extends Pick<Entitlement, 'operating' | 'claiming'> {
   connected(): Promise<OpenDatabase>
   intake(): Promise<Intake>
   announce(): Promise<void>
-  createPayment(input: PaymentInput): Promise<Payment>
+  /** For what neither claims nor applies: no listener is looked for. */
+  context(): Promise<MoneyContext>
   work(options: WorkOptions): Promise<Worker>
   close(): Promise<void>
 }
@@ -67,7 +67,7 @@ export function createRuntime(options: BillingOptions): Runtime {
     return assembled.get()
   }
   const entitlement = createEntitlement(parts, settings)
-  const { operating, claiming } = entitlement
+  const { registeredContext, entitledContext } = entitlement
 
   return {
     settings,
@@ -82,12 +82,9 @@ export function createRuntime(options: BillingOptions): Runtime {
     opened: async () => (await parts()).open,
     intake: async () => (await parts()).intake,
     announce: async () => (await parts()).queue.announce(),
-    createPayment: async (input) => {
-      if (input.paymentMethodId !== undefined) await operating()
-      return createAndOpen(await parts(), settings, input)
-    },
-    operating,
-    claiming,
+    context: async () => moneyContextOf(await parts(), settings),
+    registeredContext,
+    entitledContext,
     work: async (workOptions) => {
       refuseInsideListener('billing.work')
       return workers.start(() => startWork(parts, { settings, options: workOptions }))

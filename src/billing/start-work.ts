@@ -7,7 +7,7 @@ import type { Schedule } from '../queue/schedule.ts'
 import { prune } from '../upkeep/prune.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
 import { repairEvents } from '../upkeep/repair-events.ts'
-import { operatingOf } from './payments.ts'
+import { moneyContextOf } from './money-context.ts'
 import { startUpkeep } from '../upkeep/start-upkeep.ts'
 import type { Parts } from './parts.ts'
 import type { Settings } from './settings.ts'
@@ -30,21 +30,21 @@ export async function startWork(
   // Under `sync` this process is the only one that processes what the sweeper puts back.
   const idle = options.upkeepOnly === true && !queue.inline
   const worker = idle ? idleWorker() : await startProcessing()
-  const operating = operatingOf({ processing, queue }, settings)
+  const context = moneyContextOf({ processing, queue }, settings)
   // Events are dispatched here: only where every listener is.
   const dispatching: readonly Schedule[] = [
     {
       name: 'reconcile',
       every: minutes(1),
       retryAfter: minutes(1),
-      run: (signal) => reconcileDue(operating, signal),
+      run: (signal) => reconcileDue(context, signal),
     },
     {
       name: 'repair',
       every: minutes(1),
       retryAfter: minutes(1),
       run: async (_signal, lastRunAt) => {
-        await repairEvents(operating, lastRunAt)
+        await repairEvents(context, lastRunAt)
       },
     },
   ]

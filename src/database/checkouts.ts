@@ -1,8 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { OpenedCheckout } from '../gateways/operations.ts'
-import type { Duration } from '../kernel/duration.ts'
 import type { Payment } from '../payments/payment.ts'
-import { inTime } from './interval.ts'
 import { toPayment } from './payments.ts'
 import type { Tables } from './tables.ts'
 
@@ -56,32 +54,5 @@ export async function recordMode(
     .set({ live })
     .where('id', '=', paymentId)
     .where('live', 'is', null)
-    .execute()
-}
-
-/** How long until the payment is polled next; null: no more. */
-export async function schedulePoll(
-  db: Kysely<Tables>,
-  paymentId: string,
-  { wait, error }: { readonly wait: Duration | null; readonly error: string | null },
-): Promise<void> {
-  await db
-    .updateTable('billing.payments')
-    .set({ next_poll_at: inTime(wait), poll_error: error })
-    .where('id', '=', paymentId)
-    .execute()
-}
-
-/** Records that the provider answered the request for a refund, and why not with a yes. */
-export async function recordRefundAnswer(
-  db: Kysely<Tables>,
-  refundId: string,
-  error: string | null,
-): Promise<void> {
-  await db
-    .updateTable('billing.payments')
-    .set({ answered_at: sql<Date>`clock_timestamp()`, operation_error: error })
-    .where('id', '=', refundId)
-    .where('type', '=', 'refund')
     .execute()
 }

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { Duration } from '../kernel/duration.ts'
-import { interval } from './interval.ts'
+import { interval, inTime } from './interval.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -61,4 +61,17 @@ export async function countDuePayments(
 export async function askSoonAfter(db: Kysely<Tables>, paymentId: string): Promise<void> {
   await sql`update billing.payments set next_poll_at = clock_timestamp() + ${interval(takenFor)}
     where id = ${paymentId}`.execute(db)
+}
+
+/** How long until the payment is polled next; null: no more. */
+export async function schedulePoll(
+  db: Kysely<Tables>,
+  paymentId: string,
+  { wait, error }: { readonly wait: Duration | null; readonly error: string | null },
+): Promise<void> {
+  await db
+    .updateTable('billing.payments')
+    .set({ next_poll_at: inTime(wait), poll_error: error })
+    .where('id', '=', paymentId)
+    .execute()
 }

@@ -36,3 +36,17 @@ export async function refundsOf(
     underWay,
   }))
 }
+
+/** Records that the provider answered the request for a refund, and why not with a yes. */
+export async function recordRefundAnswer(
+  db: Kysely<Tables>,
+  refundId: string,
+  error: string | null,
+): Promise<void> {
+  await db
+    .updateTable('billing.payments')
+    .set({ answered_at: sql<Date>`clock_timestamp()`, operation_error: error })
+    .where('id', '=', refundId)
+    .where('type', '=', 'refund')
+    .execute()
+}

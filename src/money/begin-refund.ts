@@ -4,7 +4,8 @@ import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { refundRow } from '../outcomes/refund-row.ts'
-import { gatewayOf, type Operating } from './operating.ts'
+import { gatewayOf } from './ask-provider.ts'
+import type { MoneyContext } from './context.ts'
 
 /** The provider is asked what became of a refund for the first time after so long. */
 const firstPollAfter = minutes(2)
@@ -31,9 +32,9 @@ export interface BegunRefund {
 export function beginRefund(
   charge: Payment,
   wanted: WantedRefund,
-  operating: Operating,
+  context: MoneyContext,
 ): Promise<BegunRefund> {
-  return operating.processing.database.transaction(async ({ db }) => {
+  return context.processing.database.transaction(async ({ db }) => {
     const locked = (await lockPayments(db, [charge.id])).get(charge.id) ?? charge
     const known = await findPayment(db, wanted.id)
     if (known !== undefined) {
@@ -50,7 +51,7 @@ export function beginRefund(
     const amount = wanted.amount ?? left
     requireLeft({ amount, left, charge: locked })
     const isWhole = amount === locked.amount
-    if (!isWhole) requirePartial(locked, operating)
+    if (!isWhole) requirePartial(locked, context)
     const row = refundRow(locked, {
       id: wanted.id,
       amount,
@@ -97,8 +98,8 @@ function requireLeft(sums: {
   )
 }
 
-function requirePartial(charge: Payment, operating: Operating): void {
-  const { gateway } = gatewayOf(charge, operating)
+function requirePartial(charge: Payment, context: MoneyContext): void {
+  const { gateway } = gatewayOf(charge, context)
   if (gateway.partialRefund === true) return
   const text = `${gateway.title} refunds the whole of a payment or nothing`
   throw new QuittanceError('operation_unsupported', text)

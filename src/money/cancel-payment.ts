@@ -6,8 +6,10 @@ import type { Payment } from '../payments/payment.ts'
 import { lackingCredential } from '../gateways/require.ts'
 import { closeCheckout } from './close-checkout.ts'
 import { checkoutFailure } from './open-checkout.ts'
-import { gatewayOf, type Operating } from './operating.ts'
-import { pollPayment, requireCharge } from './poll-payment.ts'
+import { gatewayOf } from './ask-provider.ts'
+import type { MoneyContext } from './context.ts'
+import { pollPayment } from './poll-payment.ts'
+import { requireCharge } from './require-charge.ts'
 import { cancel } from './write-off.ts'
 
 /**
@@ -17,48 +19,48 @@ import { cancel } from './write-off.ts'
  * provider says of it needs a review), `checkout_unknown` (the provider is being asked for it),
  * those of the provider.
  */
-export async function cancelPayment(id: string, operating: Operating): Promise<Payment> {
-  let payment = await requireCharge(id, operating)
+export async function cancelPayment(id: string, context: MoneyContext): Promise<Payment> {
+  let payment = await requireCharge(id, context)
   requireUnpaid(payment)
   if (payment.status === 'canceled') return payment
-  if (payment.checkout === 'unknown') payment = await resolveUnknown(payment, operating)
+  if (payment.checkout === 'unknown') payment = await resolveUnknown(payment, context)
   // It had ended, was paid a moment ago, or is being paid: only the provider knows.
-  if (!(await isClosed(payment, operating))) payment = await ask(payment, operating)
-  if (payment.status === 'pending') await cancel(payment, operating, 'operator')
+  if (!(await isClosed(payment, context))) payment = await ask(payment, context)
+  if (payment.status === 'pending') await cancel(payment, context, 'operator')
   else if (payment.checkout === 'open') {
     // Declined: its payer could have tried again.
-    const { db } = operating.processing.database
+    const { db } = context.processing.database
     await recordCheckout(db, id, { state: 'closed', error: payment.operationError })
   }
-  const after = await requireCharge(id, operating)
+  const after = await requireCharge(id, context)
   requireUnpaid(after)
   return after
 }
 
 /** Whether the provider has closed it, so that certainly nobody has paid it. */
-async function isClosed(payment: Payment, operating: Operating): Promise<boolean> {
+async function isClosed(payment: Payment, context: MoneyContext): Promise<boolean> {
   const { checkout, checkoutReference } = payment
   const isClosable = /^(?:open|unknown)$/.test(checkout) || checkoutReference !== null
-  return isClosable && (await closeCheckout(payment, operating)) === 'closed'
+  return isClosable && (await closeCheckout(payment, context)) === 'closed'
 }
 
 /** A provider has answered by then, or will not. */
 const answeredAfter = minutes(1)
 
 /** Nothing is canceled that is just coming to be: there would be a checkout that nobody closes. */
-async function resolveUnknown(payment: Payment, operating: Operating): Promise<Payment> {
-  const now = await databaseNow(operating.processing.database.db)
+async function resolveUnknown(payment: Payment, context: MoneyContext): Promise<Payment> {
+  const now = await databaseNow(context.processing.database.db)
   const age = now.getTime() - (payment.handedAt ?? payment.createdAt).getTime()
   if (payment.operationError === null && age < answeredAfter) throw checkoutFailure(payment)
-  return ask(payment, operating)
+  return ask(payment, context)
 }
 
 /** As the provider knows it, where that can be asked; where it cannot, the operator knows better. */
-async function ask(payment: Payment, operating: Operating): Promise<Payment> {
-  const found = gatewayOf(payment, operating)
+async function ask(payment: Payment, context: MoneyContext): Promise<Payment> {
+  const found = gatewayOf(payment, context)
   const isAskable = found.gateway.poll !== undefined && lackingCredential(found) === undefined
   if (!isAskable) return payment
-  const { payment: asked, standing } = await pollPayment(payment.id, operating)
+  const { payment: asked, standing } = await pollPayment(payment.id, context)
   requireUnpaid(asked)
   if (standing === 'settling') throw notCancelable(asked, 'is being paid')
   if (asked.pollError !== null) throw notCancelable(asked, asked.pollError)

@@ -10,7 +10,8 @@ import { tokenContext } from '../outcomes/apply-payment-method.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import { checkoutRequest } from '../checkout/checkout-request.ts'
 import { recordFailure, takeAnswer } from './open-checkout.ts'
-import { askProvider, gatewayOf, type Operating } from './operating.ts'
+import { askProvider, gatewayOf } from './ask-provider.ts'
+import type { MoneyContext } from './context.ts'
 
 /**
  * Charges the saved card of a payment whose row is committed as `unknown`: one request, whatever
@@ -20,48 +21,51 @@ import { askProvider, gatewayOf, type Operating } from './operating.ts'
 export async function chargeSavedCard(
   payment: Payment,
   initiatedBy: 'customer' | 'merchant',
-  operating: Operating,
+  context: MoneyContext,
 ): Promise<Payment> {
   let reply: ChargeReply
   try {
-    reply = await request(payment, initiatedBy, operating)
+    reply = await request(payment, initiatedBy, context)
   } catch (error) {
-    throw await recordFailure(payment, operating, error)
+    throw await recordFailure(payment, context, error)
   }
   const { redirectUrl, outcomes, ...references } = reply
   const answer = { ...references, ...(redirectUrl !== undefined && { url: redirectUrl }) }
-  const bound = await takeAnswer(payment, answer, operating)
+  const bound = await takeAnswer(payment, answer, context)
   await applyReport(
-    { gateway: bound.gateway, outcomes, cause: 'poll', queue: operating.queue },
-    operating.processing,
+    { gateway: bound.gateway, outcomes, cause: 'poll', queue: context.queue },
+    context.processing,
   )
-  return (await findPayment(operating.processing.database.db, payment.id)) ?? bound
+  return (await findPayment(context.processing.database.db, payment.id)) ?? bound
 }
 
 async function request(
   payment: Payment,
   initiatedBy: 'customer' | 'merchant',
-  operating: Operating,
+  context: MoneyContext,
 ): Promise<ChargeReply> {
-  const found = gatewayOf(payment, operating)
+  const found = gatewayOf(payment, context)
   const charge = requireOperation(found, 'chargeSavedCard')
-  const { db } = operating.processing.database
+  const { db } = context.processing.database
   const id = payment.paymentMethodId
   const method = id === null ? undefined : await findPaymentMethod(db, id)
   if (method?.status !== 'attached') {
     throw new QuittanceError('payment_method_unusable', 'the saved card has been removed')
   }
-  const token = await tokenOf(method, operating)
+  const token = await tokenOf(method, context)
   if (token === null && found.gateway.secretFields.length > 0) {
     const text = `the token of saved card ${method.id} cannot be read: its encryption key is gone`
     throw new QuittanceError('payment_method_unusable', text)
   }
-  const asked = { ...checkoutRequest(payment, operating.addresses), method, token, initiatedBy }
-  return askProvider(found, operating, (context) => charge(asked, context))
+  const asked = { ...checkoutRequest(payment, context.addresses), method, token, initiatedBy }
+  return askProvider(found, context, (operation) => charge(asked, operation))
 }
 
 /** Null where none is stored, or no key of ours decrypts it. */
-async function tokenOf(method: PaymentMethod, { processing }: Operating): Promise<Secret | null> {
+async function tokenOf(
+  method: PaymentMethod,
+  { processing }: MoneyContext,
+): Promise<Secret | null> {
   const encrypted = await findPaymentMethodToken(processing.database.db, method.id)
   const context = tokenContext(method.gateway, method.providerReference)
   const bytes = encrypted && processing.cipher?.decrypt(encrypted, context)

@@ -1,7 +1,8 @@
 import type { PollRequest } from '../gateways/operations.ts'
 import type { Payment } from '../payments/payment.ts'
 import { lackingCredential } from '../gateways/require.ts'
-import { askProvider, gatewayOf, isRefusal, type Operating } from './operating.ts'
+import { askProvider, gatewayOf, isRefusal } from './ask-provider.ts'
+import type { MoneyContext } from './context.ts'
 
 /** What the provider is asked about, whatever it is asked. */
 export function requestAbout(payment: Payment): PollRequest {
@@ -16,14 +17,14 @@ export function requestAbout(payment: Payment): PollRequest {
  */
 export async function closeCheckout(
   payment: Payment,
-  operating: Operating,
+  context: MoneyContext,
 ): Promise<'closed' | 'not_offered' | 'not_closed'> {
-  const found = gatewayOf(payment, operating)
+  const found = gatewayOf(payment, context)
   const { closeCheckout: close } = found.gateway
   if (close === undefined || lackingCredential(found) !== undefined) return 'not_offered'
   try {
-    const answer = await askProvider(found, operating, (context) =>
-      close(requestAbout(payment), context),
+    const answer = await askProvider(found, context, (operation) =>
+      close(requestAbout(payment), operation),
     )
     return answer === 'closed' ? 'closed' : 'not_closed'
   } catch (error) {

@@ -5,7 +5,9 @@ import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
 import { checkoutRequest } from '../checkout/checkout-request.ts'
-import { askProvider, failureText, gatewayOf, isRefusal, type Operating } from './operating.ts'
+import { askProvider, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
+import type { MoneyContext } from './context.ts'
+import { requeueEarlyCalls } from './requeue-early-calls.ts'
 
 /**
  * Asks the provider for a checkout of a payment whose row is committed as `unknown`, once. Errors:
@@ -15,45 +17,45 @@ import { askProvider, failureText, gatewayOf, isRefusal, type Operating } from '
 export async function openCheckout(
   payment: Payment,
   checkout: CheckoutOperation & { readonly kind: 'api' },
-  operating: Operating,
+  context: MoneyContext,
 ): Promise<Payment> {
   let opened: OpenedCheckout
   try {
-    opened = await askProvider(gatewayOf(payment, operating), operating, (context) =>
-      checkout.open(checkoutRequest(payment, operating.addresses), context),
+    opened = await askProvider(gatewayOf(payment, context), context, (operation) =>
+      checkout.open(checkoutRequest(payment, context.addresses), operation),
     )
   } catch (error) {
-    throw await recordFailure(payment, operating, error)
+    throw await recordFailure(payment, context, error)
   }
-  return takeAnswer(payment, opened, operating)
+  return takeAnswer(payment, opened, context)
 }
 
 /** Writes what the provider answered; the payment as it stands then. Error: `checkout_unknown`. */
 export async function takeAnswer(
   payment: Payment,
   answer: Partial<OpenedCheckout>,
-  operating: Operating,
+  context: MoneyContext,
 ): Promise<Payment> {
-  const bound = await bindCheckout(payment, { state: 'open', found: answer }, operating)
+  const bound = await bindCheckout(payment, { state: 'open', found: answer }, context)
   if (bound !== undefined) return bound
   const text = `${payment.gateway} answered with an id that belongs to another payment`
-  throw await recordFailure(payment, operating, new Error(text))
+  throw await recordFailure(payment, context, new Error(text))
 }
 
 /** Gives the payment the provider's ids and URL; undefined where they are another payment's. */
 export async function bindCheckout(
   payment: Payment,
   answer: { readonly state: 'open' | 'unknown'; readonly found: Partial<OpenedCheckout> },
-  operating: Operating,
+  context: MoneyContext,
 ): Promise<Payment | undefined> {
-  const { database, random } = operating.processing
+  const { database, random } = context.processing
   const record = () => recordCheckout(database.db, payment.id, { ...answer, error: null })
   try {
     const bound = await insist(record, random)
     const isNew =
       bound.checkoutReference !== payment.checkoutReference ||
       bound.providerReference !== payment.providerReference
-    if (isNew) await operating.onReferences(bound)
+    if (isNew) await requeueEarlyCalls(bound, context)
     return bound
   } catch (error) {
     // unique_violation
@@ -65,12 +67,12 @@ export async function bindCheckout(
 /** Writes why there is no checkout, or none known; the error for whoever asked for it. */
 export async function recordFailure(
   payment: Payment,
-  operating: Operating,
+  context: MoneyContext,
   error: unknown,
 ): Promise<QuittanceError> {
-  const { database, log, random } = operating.processing
+  const { database, log, random } = context.processing
   const state = isRefusal(error) ? 'refused' : 'unknown'
-  const text = failureText(error, operating)
+  const text = failureText(error, context)
   log.warn({ err: error, payment: payment.id }, `checkout ${state}`)
   const record = () => recordCheckout(database.db, payment.id, { state, error: text })
   const row = await insist(record, random)

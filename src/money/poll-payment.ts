@@ -1,10 +1,9 @@
-import { recordMode, schedulePoll } from '../database/checkouts.ts'
+import { recordMode } from '../database/checkouts.ts'
+import { schedulePoll } from '../database/due-payments.ts'
 import { databaseNow } from '../database/now.ts'
-import { findPayment } from '../database/payments.ts'
 import { refundsOf } from '../database/refunds.ts'
 import type { PollReply, Standing } from '../gateways/operations.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
 import type { Outcome, OutcomeResult } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Applied } from '../outcomes/applied.ts'
@@ -12,10 +11,12 @@ import { applyReport } from '../processing/apply-report.ts'
 import { requireOperation } from '../gateways/require.ts'
 import { requestAbout } from './close-checkout.ts'
 import { bindCheckout } from './open-checkout.ts'
-import { askProvider, failureText, gatewayOf, type Operating } from './operating.ts'
+import { askProvider, failureText, gatewayOf } from './ask-provider.ts'
+import type { MoneyContext } from './context.ts'
 import { noteOf, reviewOf } from './poll-review.ts'
 import { nextPoll, nextPollAfterFailure } from './poll-schedule.ts'
-import { settleRefunds } from './settle-refunds.ts'
+import { requireCharge } from './require-charge.ts'
+import { resolveRefunds } from './resolve-refunds.ts'
 import { writeOff } from './write-off.ts'
 
 /** What asking the provider came to. */
@@ -35,44 +36,36 @@ export interface PollResult {
  * Errors: `payment_not_found`, `operation_unsupported`, `gateway_not_configured`,
  * `refund_under_way`, those of the provider.
  */
-export async function pollPayment(id: string, operating: Operating): Promise<PollResult> {
-  const payment = await requireCharge(id, operating)
-  requireOperation(gatewayOf(payment, operating), 'poll')
+export async function pollPayment(id: string, context: MoneyContext): Promise<PollResult> {
+  const payment = await requireCharge(id, context)
+  requireOperation(gatewayOf(payment, context), 'poll')
   try {
-    return await pollCharge(payment, operating)
+    return await pollCharge(payment, context)
   } catch (error) {
-    await putOff(payment, operating, error).catch((second: unknown) =>
-      operating.processing.log.warn({ err: second }, 'a failed poll was not recorded'),
+    await pollLater(payment, context, error).catch((second: unknown) =>
+      context.processing.log.warn({ err: second }, 'a failed poll was not recorded'),
     )
     throw error
   }
 }
 
-/** A charge by its id. Error: `payment_not_found`. */
-export async function requireCharge(id: string, operating: Operating): Promise<Payment> {
-  const { db } = operating.processing.database
-  const payment = isUuid(id) ? await findPayment(db, id) : undefined
-  if (payment?.type === 'charge') return payment
-  throw new QuittanceError('payment_not_found', `there is no payment ${JSON.stringify(id)}`)
-}
-
-async function pollCharge(payment: Payment, operating: Operating): Promise<PollResult> {
-  const { gateway } = gatewayOf(payment, operating)
-  const { db } = operating.processing.database
-  const reply = await askAfter(payment, operating)
-  await takeFound(payment, reply, operating)
+async function pollCharge(payment: Payment, context: MoneyContext): Promise<PollResult> {
+  const { gateway } = gatewayOf(payment, context)
+  const { db } = context.processing.database
+  const reply = await askAfter(payment, context)
+  await takeFound(payment, reply, context)
   const { outcomes, standing } = reply
   const applied = await applyReport(
-    { gateway: gateway.name, outcomes, cause: 'poll', queue: operating.queue },
-    operating.processing,
+    { gateway: gateway.name, outcomes, cause: 'poll', queue: context.queue },
+    context.processing,
   )
-  await takeMode(payment, { outcomes, applied }, operating)
-  const known = await requireCharge(payment.id, operating)
+  await takeMode(payment, { outcomes, applied }, context)
+  const known = await requireCharge(payment.id, context)
   const review = reviewOf({ payment: known, standing, applied })
   const now = await databaseNow(db)
-  await settleRefunds(known, { reply, applied, review, now }, operating)
-  if (review === undefined) await writeOff(known, { standing, now }, operating)
-  const after = await requireCharge(payment.id, operating)
+  await resolveRefunds(known, { reply, applied, review, now }, context)
+  if (review === undefined) await writeOff(known, { standing, now }, context)
+  const after = await requireCharge(payment.id, context)
   const { retryWindow } = gateway
   const isUndecided = review !== undefined || standing === 'settling'
   const wait = nextPoll({ payment: after, now, retryWindow, isUndecided })
@@ -87,10 +80,10 @@ async function pollCharge(payment: Payment, operating: Operating): Promise<PollR
   }
 }
 
-async function askAfter(payment: Payment, operating: Operating): Promise<PollReply> {
-  const found = gatewayOf(payment, operating)
+async function askAfter(payment: Payment, context: MoneyContext): Promise<PollReply> {
+  const found = gatewayOf(payment, context)
   const poll = requireOperation(found, 'poll')
-  return askProvider(found, operating, (context) => poll(requestAbout(payment), context))
+  return askProvider(found, context, (operation) => poll(requestAbout(payment), operation))
 }
 
 /**
@@ -100,11 +93,11 @@ async function askAfter(payment: Payment, operating: Operating): Promise<PollRep
 async function takeFound(
   payment: Payment,
   { checkout }: PollReply,
-  operating: Operating,
+  context: MoneyContext,
 ): Promise<void> {
   if (checkout === undefined || payment.checkout === 'none') return
   const state = checkout.url === undefined ? 'unknown' : 'open'
-  const bound = await bindCheckout(payment, { state, found: checkout }, operating)
+  const bound = await bindCheckout(payment, { state, found: checkout }, context)
   if (bound !== undefined) return
   const text = `${payment.gateway} names a checkout that belongs to another payment`
   throw new QuittanceError('provider_reply_invalid', text)
@@ -114,7 +107,7 @@ async function takeFound(
 async function takeMode(
   { id, live }: Payment,
   said: { readonly outcomes: readonly Outcome[]; readonly applied: readonly Applied[] },
-  { processing }: Operating,
+  { processing }: MoneyContext,
 ): Promise<void> {
   const { outcomes, applied } = said
   const isApplied = applied.some((one) => one.kind === 'claim' && one.type.startsWith('payment:'))
@@ -128,9 +121,9 @@ function resultOf(applied: Applied): OutcomeResult {
 }
 
 /** The charge and its pending refunds are asked after again, after a while. */
-async function putOff(payment: Payment, operating: Operating, cause: unknown): Promise<void> {
-  const { db } = operating.processing.database
-  const error = failureText(cause, operating)
+async function pollLater(payment: Payment, context: MoneyContext, cause: unknown): Promise<void> {
+  const { db } = context.processing.database
+  const error = failureText(cause, context)
   const wait = nextPollAfterFailure(payment, await databaseNow(db))
   // A payment that nobody asks after by itself is not taken on for a question by hand.
   const isAsked = payment.handedAt !== null && payment.status !== 'paid'

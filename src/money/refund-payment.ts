@@ -1,4 +1,4 @@
-import { recordRefundAnswer } from '../database/checkouts.ts'
+import { recordRefundAnswer } from '../database/refunds.ts'
 import { findPayment } from '../database/payments.ts'
 import type { RefundReply } from '../gateways/operations.ts'
 import { QuittanceError } from '../kernel/errors.ts'
@@ -6,10 +6,11 @@ import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
 import { requireOperation } from '../gateways/require.ts'
 import { beginRefund, type BegunRefund, type WantedRefund } from './begin-refund.ts'
-import { askProvider, failureText, gatewayOf, isRefusal, type Operating } from './operating.ts'
-import { requireCharge } from './poll-payment.ts'
+import { askProvider, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
+import type { MoneyContext } from './context.ts'
+import { requireCharge } from './require-charge.ts'
 import { readRefundInput, type CreateRefundInput } from './refund-input.ts'
-import { recordRefund } from './settle-refunds.ts'
+import { reportRefund } from './report-refund.ts'
 
 /**
  * Refunds a paid payment, in whole or in part: its row first, then one request to the provider with
@@ -22,38 +23,35 @@ import { recordRefund } from './settle-refunds.ts'
 export async function refundPayment(
   paymentId: string,
   input: CreateRefundInput,
-  operating: Operating,
+  context: MoneyContext,
 ): Promise<Payment> {
   const { id, amount, reason = null } = readRefundInput(input)
-  const charge = await requireCharge(paymentId, operating)
-  requireOperation(gatewayOf(charge, operating), 'refund')
-  const token = operating.processing.newId()
+  const charge = await requireCharge(paymentId, context)
+  requireOperation(gatewayOf(charge, context), 'refund')
+  const token = context.processing.newId()
   const wanted: WantedRefund = { id: id ?? token, amount, reason, token }
-  const begun = await insist(
-    () => beginRefund(charge, wanted, operating),
-    operating.processing.random,
-  )
+  const begun = await insist(() => beginRefund(charge, wanted, context), context.processing.random)
   if (!begun.isNew) return begun.refund
   let reply: RefundReply
   try {
-    reply = await request(begun, operating)
+    reply = await request(begun, context)
   } catch (error) {
-    throw await recordFailure(begun.refund, operating, error)
+    throw await recordFailure(begun.refund, context, error)
   }
-  await recordAnswer(begun.refund, null, operating)
-  await recordRefund(begun.refund, reply, { operating, cause: 'refund' })
+  await recordAnswer(begun.refund, null, context)
+  await reportRefund(begun.refund, reply, { context, cause: 'refund' })
   if (reply.status === 'failed') {
     const said = `the provider refused it${reply.code === undefined ? '' : ` (${reply.code})`}`
     throw refused(begun.refund, said, reply.code)
   }
-  return current(begun.refund, operating)
+  return current(begun.refund, context)
 }
 
 /** From now on reports of sums need not wait for it. */
 function recordAnswer(
   { id }: Payment,
   error: string | null,
-  { processing }: Operating,
+  { processing }: MoneyContext,
 ): Promise<void> {
   const { database, random } = processing
   return insist(() => recordRefundAnswer(database.db, id, error), random)
@@ -62,29 +60,29 @@ function recordAnswer(
 /** The one request that moves the money. */
 function request(
   { charge, refund, isWhole }: BegunRefund,
-  operating: Operating,
+  context: MoneyContext,
 ): Promise<RefundReply> {
-  const found = gatewayOf(charge, operating)
+  const found = gatewayOf(charge, context)
   const ask = requireOperation(found, 'refund')
   const reason = refund.description
-  return askProvider(found, operating, (context) =>
-    ask({ payment: charge, refund, isWhole, reason }, context),
+  return askProvider(found, context, (operation) =>
+    ask({ payment: charge, refund, isWhole, reason }, operation),
   )
 }
 
 async function recordFailure(
   refund: Payment,
-  operating: Operating,
+  context: MoneyContext,
   error: unknown,
 ): Promise<QuittanceError> {
-  const { processing } = operating
-  const text = failureText(error, operating)
+  const { processing } = context
+  const text = failureText(error, context)
   processing.log.warn({ err: error, refund: refund.id }, 'a refund was not answered with a yes')
-  await recordAnswer(refund, text, operating)
+  await recordAnswer(refund, text, context)
   if (!isRefusal(error)) {
     return new QuittanceError('refund_unknown', `refund ${refund.id}: ${text}`)
   }
-  await recordRefund(refund, { status: 'failed' }, { operating, cause: 'refund' })
+  await reportRefund(refund, { status: 'failed' }, { context, cause: 'refund' })
   return refused(refund, text, error.providerCode)
 }
 
@@ -92,6 +90,6 @@ function refused(refund: Payment, said: string, providerCode?: string): Quittanc
   return new QuittanceError('refund_refused', `refund ${refund.id}: ${said}`, { providerCode })
 }
 
-async function current(refund: Payment, { processing }: Operating): Promise<Payment> {
+async function current(refund: Payment, { processing }: MoneyContext): Promise<Payment> {
   return (await findPayment(processing.database.db, refund.id)) ?? refund
 }

@@ -3,7 +3,7 @@ import type { Payment } from '../payments/payment.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import { closeCheckout } from './close-checkout.ts'
 import { isWrittenOff } from './is-written-off.ts'
-import type { Operating } from './operating.ts'
+import type { MoneyContext } from './context.ts'
 import { statementOf } from './statement.ts'
 
 /**
@@ -14,26 +14,26 @@ import { statementOf } from './statement.ts'
 export async function writeOff(
   payment: Payment,
   { standing, now }: { readonly standing: Standing; readonly now: Date },
-  operating: Operating,
+  context: MoneyContext,
 ): Promise<void> {
   if (payment.status === 'canceled' && standing === 'open') {
     // Its checkout has come to light after it was canceled.
-    await closeCheckout(payment, operating)
+    await closeCheckout(payment, context)
     return
   }
   if (payment.status !== 'pending' || !isWrittenOff(payment, standing, now)) return
-  if (standing === 'open' && (await closeCheckout(payment, operating)) === 'not_closed') return
-  await cancel(payment, operating, 'poll')
+  if (standing === 'open' && (await closeCheckout(payment, context)) === 'not_closed') return
+  await cancel(payment, context, 'poll')
 }
 
 /** Makes a pending payment `canceled`, with its event, once. */
 export async function cancel(
   payment: Payment,
-  operating: Operating,
+  context: MoneyContext,
   cause: 'poll' | 'operator',
 ): Promise<void> {
   const { id, gateway } = payment
   const canceled = { type: 'payment', payment: { id }, status: 'canceled' } as const
   const outcomes = [{ ...canceled, ...statementOf(payment) }]
-  await applyReport({ gateway, cause, queue: operating.queue, outcomes }, operating.processing)
+  await applyReport({ gateway, cause, queue: context.queue, outcomes }, context.processing)
 }

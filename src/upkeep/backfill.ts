@@ -5,7 +5,7 @@ import { requireGateway, requireOperation } from '../gateways/require.ts'
 import { hours, minutes, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { newCall, type Intake } from '../intake/receive.ts'
-import type { Operating } from '../money/operating.ts'
+import type { MoneyContext } from '../money/context.ts'
 
 /** Whose events are listed, and since when. */
 export interface BackfillOptions {
@@ -33,17 +33,17 @@ export interface BackfillResult {
  */
 export async function backfill(
   { gateway, since, onProgress, signal }: BackfillOptions,
-  operating: Operating,
+  context: MoneyContext,
   intake: Intake,
 ): Promise<BackfillResult> {
-  const found = requireGateway(operating.processing.gateways, gateway)
+  const found = requireGateway(context.processing.gateways, gateway)
   const source = requireOperation(found, 'backfill')
-  const now = operating.now()
+  const now = context.now()
   requireKept(since, now, { title: found.gateway.title, keptFor: source.keptFor })
-  const known = await knownEvents(found, since, operating)
-  const context: OperationContext = {
+  const known = await knownEvents(found, since, context)
+  const operation: OperationContext = {
     credentials: found.credentials,
-    log: operating.processing.log,
+    log: context.processing.log,
     signal: signal ?? new AbortController().signal,
     now,
   }
@@ -51,7 +51,7 @@ export async function backfill(
   let listed = 0
   let stored = 0
   try {
-    for await (const page of source.list(since, context)) {
+    for await (const page of source.list(since, operation)) {
       signal?.throwIfAborted()
       const fresh = page.filter(({ id }) => !known.has(id))
       for (const { id } of fresh) known.add(id)
@@ -63,7 +63,7 @@ export async function backfill(
     }
   } finally {
     // Even what was stored before a failure.
-    if (stored > 0) operating.processing.onCalls()
+    if (stored > 0) context.processing.onCalls()
   }
   return { listed, stored }
 }
@@ -90,7 +90,7 @@ const earlier = hours(1)
 async function knownEvents(
   { gateway }: RegisteredGateway,
   since: Date,
-  { processing }: Operating,
+  { processing }: MoneyContext,
 ): Promise<Set<string>> {
   const known = new Set<string>()
   let after = {

@@ -5,7 +5,7 @@ import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { isPassing } from '../database/failure.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { lackingCredential, requireGateway, requireOperation } from '../gateways/require.ts'
-import type { Operating } from '../money/operating.ts'
+import type { MoneyContext } from '../money/context.ts'
 import { isProviderDown, pollPayment } from '../money/poll-payment.ts'
 import { repairEvents } from './repair-events.ts'
 
@@ -51,12 +51,12 @@ const scheduledFor = seconds(50)
  * `operation_unsupported`, `gateway_not_configured`.
  */
 export async function reconcile(
-  operating: Operating,
+  context: MoneyContext,
   options: ReconcileOptions = {},
 ): Promise<ReconcileResult> {
-  const asked = askedGateways(operating, options.gateway)
-  const polling = pollDue(asked, operating, options)
-  const repairing = repairEvents(operating)
+  const asked = askedGateways(context, options.gateway)
+  const polling = pollDue(asked, context, options)
+  const repairing = repairEvents(context)
   // Nothing goes on unattended if one of them fails.
   await Promise.allSettled([polling, repairing])
   return { ...(await polling), repaired: await repairing }
@@ -64,17 +64,17 @@ export async function reconcile(
 
 async function pollDue(
   asked: readonly RegisteredGateway[],
-  operating: Operating,
+  context: MoneyContext,
   options: ReconcileOptions,
 ): Promise<Omit<ReconcileResult, 'repaired'>> {
-  const { db } = operating.processing.database
+  const { db } = context.processing.database
   const tally = { polled: 0, changed: 0, failed: 0, unreachable: new Set<string>() }
   const dueAt = await readDueTime(db)
   const due = options.onProgress ? await countDuePayments(db, dueAt) : []
   const names = new Set(asked.map(({ gateway }) => gateway.name))
   const total = due.reduce((sum, one) => (names.has(one.gateway) ? sum + one.due : sum), 0)
   const run: Run = {
-    operating,
+    context,
     options,
     dueAt,
     tally,
@@ -88,9 +88,9 @@ async function pollDue(
 }
 
 /** A scheduled run. Rejects if a provider was out of reach: such a run does not count as done. */
-export async function reconcileDue(operating: Operating, signal: AbortSignal): Promise<void> {
-  const asked = askedGateways(operating)
-  const { unreachable } = await pollDue(asked, operating, { signal, lasts: scheduledFor })
+export async function reconcileDue(context: MoneyContext, signal: AbortSignal): Promise<void> {
+  const asked = askedGateways(context)
+  const { unreachable } = await pollDue(asked, context, { signal, lasts: scheduledFor })
   signal.throwIfAborted()
   if (unreachable.length === 0) return
   const text = `out of reach: ${unreachable.join(', ')}; their payments are due again`
@@ -98,7 +98,7 @@ export async function reconcileDue(operating: Operating, signal: AbortSignal): P
 }
 
 interface Run {
-  readonly operating: Operating
+  readonly context: MoneyContext
   readonly options: ReconcileOptions
   readonly dueAt: Date
   readonly tally: {
@@ -112,7 +112,7 @@ interface Run {
 
 /** One that is named must be there to be asked: else it would look as if all were well. */
 function askedGateways(
-  { processing: { gateways } }: Operating,
+  { processing: { gateways } }: MoneyContext,
   only?: string,
 ): readonly RegisteredGateway[] {
   if (only === undefined) return gateways.list().filter(isAskable)
@@ -127,7 +127,7 @@ function isAskable(found: RegisteredGateway): boolean {
 }
 
 async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promise<void> {
-  const { db } = run.operating.processing.database
+  const { db } = run.context.processing.database
   const spacing = minutes(1) / (gateway.pollsPerMinute ?? usualPollsPerMinute)
   const end = performance.now() + (run.options.lasts ?? Infinity)
   const underWay = new Set<Promise<void>>()
@@ -168,9 +168,9 @@ async function allOf(works: readonly Promise<void>[]): Promise<void> {
 
 /** False if the provider is out of reach. Rejects only if the database is. */
 async function reconcilePayment(id: string, run: Run): Promise<boolean> {
-  const { operating, tally } = run
+  const { context, tally } = run
   try {
-    const { changed } = await pollPayment(id, operating)
+    const { changed } = await pollPayment(id, context)
     tally.polled += 1
     if (changed) tally.changed += 1
     run.onDone()
@@ -179,7 +179,7 @@ async function reconcilePayment(id: string, run: Run): Promise<boolean> {
     if (isPassing(error)) throw error
     tally.failed += 1
     run.onDone()
-    operating.processing.log.warn({ err: error, payment: id }, 'a payment was not reconciled')
+    context.processing.log.warn({ err: error, payment: id }, 'a payment was not reconciled')
     return !isProviderDown(error)
   }
 }

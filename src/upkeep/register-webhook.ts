@@ -4,11 +4,12 @@ import { requireGateway, requireOperation } from '../gateways/require.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { isLocalHost } from '../kernel/local-host.ts'
-import { askProvider, type Asking } from '../money/operating.ts'
+import { askProvider } from '../money/ask-provider.ts'
+import type { ProviderContext } from '../money/context.ts'
 import type { Addresses } from '../checkout/checkout-request.ts'
 
 /** What registering needs: no database. */
-export interface Registering extends Asking {
+export interface RegistrationContext extends ProviderContext {
   readonly addresses: Addresses
 }
 
@@ -59,11 +60,11 @@ export interface RegistrationResult extends RegistrationState {
  */
 export async function readRegistration(
   name: string,
-  registering: Registering,
+  context: RegistrationContext,
 ): Promise<RegistrationState> {
-  const { found, registration } = requireRegistration(name, registering)
-  const url = registering.addresses.callbackUrl(found.gateway.name)
-  const endpoints = await askProvider(found, registering, (context) => registration.list(context))
+  const { found, registration } = requireRegistration(name, context)
+  const url = context.addresses.callbackUrl(found.gateway.name)
+  const endpoints = await askProvider(found, context, (operation) => registration.list(operation))
   const own = endpoints
     .filter((endpoint) => sameUrl(endpoint.url, url))
     .map((endpoint) => ({
@@ -82,18 +83,18 @@ export async function readRegistration(
  */
 export async function registerWebhook(
   name: string,
-  registering: Registering,
+  context: RegistrationContext,
 ): Promise<RegistrationResult> {
-  const { found, registration } = requireRegistration(name, registering)
-  requirePublic(registering.addresses.callbackUrl(found.gateway.name))
-  const state = await readRegistration(name, registering)
+  const { found, registration } = requireRegistration(name, context)
+  requirePublic(context.addresses.callbackUrl(found.gateway.name))
+  const state = await readRegistration(name, context)
   const change = changeOf(state)
-  const endpoint = await askProvider(found, registering, (context) => {
+  const endpoint = await askProvider(found, context, (operation) => {
     if (change.action === 'unchanged') return Promise.resolve(change.endpoint)
     if (change.action === 'updated') {
-      return registration.update(change.endpoint.id, state.url, context)
+      return registration.update(change.endpoint.id, state.url, operation)
     }
-    return registration.create(state.url, context)
+    return registration.create(state.url, operation)
   })
   const isNew = change.action === 'created' || change.action === 'replaced'
   // Any other endpoint with our URL would send every event twice.
@@ -112,11 +113,11 @@ export async function registerWebhook(
 export async function removeEndpoints(
   name: string,
   ids: readonly string[],
-  registering: Registering,
+  context: RegistrationContext,
 ): Promise<void> {
-  const { found, registration } = requireRegistration(name, registering)
+  const { found, registration } = requireRegistration(name, context)
   for (const id of ids)
-    await askProvider(found, registering, (context) => registration.remove(id, context))
+    await askProvider(found, context, (operation) => registration.remove(id, operation))
 }
 
 type Change =
@@ -198,7 +199,7 @@ function requirePublic(url: string): void {
 
 function requireRegistration(
   name: string,
-  { processing }: Registering,
+  { processing }: RegistrationContext,
 ): { readonly found: RegisteredGateway; readonly registration: Registration } {
   const found = requireGateway(processing.gateways, name)
   return { found, registration: requireOperation(found, 'registration') }

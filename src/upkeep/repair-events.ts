@@ -4,7 +4,7 @@ import { toPayment } from '../database/payments.ts'
 import type { PaymentsTable, Tables } from '../database/tables.ts'
 import { paymentDedupKey, refundDedupKey } from '../events/dedup-key.ts'
 import { days, minutes } from '../kernel/duration.ts'
-import type { Operating } from '../money/operating.ts'
+import type { MoneyContext } from '../money/context.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Claim } from '../outcomes/applied.ts'
 import { deferEvents } from '../processing/deferred-events.ts'
@@ -39,7 +39,7 @@ const isLeftToItsCall = sql`exists (
  * began, or, without one, at those of three days.
  */
 export async function repairEvents(
-  { processing, queue }: Operating,
+  { processing, queue }: MoneyContext,
   lastRunAt?: Date,
 ): Promise<number> {
   const { db } = processing.database

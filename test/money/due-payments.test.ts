@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { hours, minutes } from '../../src/kernel/duration.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
-import type { Operating } from '../../src/money/operating.ts'
+import type { MoneyContext } from '../../src/money/context.ts'
 import { pollPayment } from '../../src/money/poll-payment.ts'
 import { refundPayment } from '../../src/money/refund-payment.ts'
 import type { Payment } from '../../src/payments/payment.ts'
@@ -19,16 +19,16 @@ import { openScripted, opensAt, pollReply, refusal, type Script } from './script
 onPostgres((engine) => {
   let billing: StatedBilling
   let script: Script
-  let operating: Operating
+  let context: MoneyContext
   before(async () => {
     ;({ billing, script } = await openScripted(engine))
     script.open = opensAt('https://provider.example/pay')
-    operating = await billing.runtime.operating()
+    context = await billing.runtime.entitledContext()
   })
   after(() => billing.close())
 
-  const behind = (length: number): Operating => ({
-    ...operating,
+  const behind = (length: number): MoneyContext => ({
+    ...context,
     now: () => new Date(Date.now() - length),
   })
   const create = () =>
@@ -64,7 +64,7 @@ onPostgres((engine) => {
   }
 
   test('what a process creates or refunds whose clock is behind is due as late as of any other', async () => {
-    const { gateways } = operating.processing
+    const { gateways } = context.processing
     const { addresses, now } = behind(minutes(10))
     const creation = { gateways, addresses, now, token: randomUUID(), isAllowedReturn: () => true }
     const input = readPaymentInput({
@@ -121,7 +121,7 @@ onPostgres((engine) => {
       if (payment.id === answered.id) return pollReply()
       throw new QuittanceError('provider_refused', 'the bank says: connection terminated')
     }
-    const { polled, failed } = await reconcile(operating, { gateway: 'scripted', lasts: 2_000 })
+    const { polled, failed } = await reconcile(context, { gateway: 'scripted', lasts: 2_000 })
     assert.deepEqual([polled, failed], [1, 1])
   })
 
@@ -135,7 +135,7 @@ onPostgres((engine) => {
     await makeDue(asked)
     script.poll = () =>
       Promise.reject(Object.assign(new Error('the database is gone'), { code: 'ECONNRESET' }))
-    await assert.rejects(reconcile(operating, { gateway: 'scripted', lasts: 400 }), /is gone/)
+    await assert.rejects(reconcile(context, { gateway: 'scripted', lasts: 400 }), /is gone/)
     await until(async () => (await billing.events(untold)).length === 1, { what: 'it is told' })
   })
 
@@ -165,7 +165,7 @@ onPostgres((engine) => {
       if (payment.id === second.id) await Promise.all([makeDue(first), makeDue(later)])
       return pollReply()
     }
-    const { polled } = await reconcile(operating, { gateway: 'scripted', lasts: 2_000 })
+    const { polled } = await reconcile(context, { gateway: 'scripted', lasts: 2_000 })
     assert.equal(polled, 2)
   })
 })

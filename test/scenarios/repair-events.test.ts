@@ -21,7 +21,8 @@ forEachDatabase((engine) => {
     )
   })
 
-  const repair = async (since?: Date) => repairEvents(await billing.runtime.claiming(), since)
+  const repair = async (since?: Date) =>
+    repairEvents(await billing.runtime.registeredContext(), since)
   const minutesAgo = (count: number) =>
     sql`clock_timestamp() - make_interval(mins => ${count}::int)`
   /** So many payments that were paid so long ago, none of which has an event. */

@@ -244,7 +244,7 @@ forEachDatabase((engine) => {
     }
     await billing.core.payments.poll(payment.id)
     await newcomerLeaves()
-    const { processing } = await billing.runtime.operating()
+    const { processing } = await billing.runtime.entitledContext()
     const [leased] = await takeRows(billing.database.db, deliveries, {
       limit: 1,
       token: newUuid(),

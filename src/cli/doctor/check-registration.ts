@@ -1,4 +1,4 @@
-import { addressesOf } from '../../billing/payments.ts'
+import { addressesOf } from '../../billing/money-context.ts'
 import type { RegistrationState } from '../../billing/types.ts'
 import type { Gateway } from '../../gateways/gateway.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -7,7 +7,7 @@ import { isQuittanceError } from '../../kernel/errors.ts'
 import { isLocalHost } from '../../kernel/local-host.ts'
 import { silentLog } from '../../kernel/log.ts'
 import { lackingCredential } from '../../gateways/require.ts'
-import { readRegistration, type Registering } from '../../upkeep/register-webhook.ts'
+import { readRegistration, type RegistrationContext } from '../../upkeep/register-webhook.ts'
 import { describeError } from '../describe-error.ts'
 import { faultText, registerFix } from '../registered-endpoint.ts'
 import { error, ok, skipped, warning, type Finding } from './finding.ts'
@@ -30,23 +30,23 @@ export async function checkRegistration({ checked }: Subject): Promise<readonly 
   if (isLocalHost(new URL(origin).hostname)) {
     return [skipped(check, 'the public URL is one of this machine or network')]
   }
-  const registering: Registering = {
+  const context: RegistrationContext = {
     addresses: addressesOf(checked.value),
     answerWithin,
     now: systemClock,
     processing: { gateways, log: silentLog },
   }
-  const findings = asked.map(({ gateway }) => checkGateway(gateway, registering))
+  const findings = asked.map(({ gateway }) => checkGateway(gateway, context))
   return (await Promise.all(findings)).flat()
 }
 
 async function checkGateway(
   gateway: Gateway,
-  registering: Registering,
+  context: RegistrationContext,
 ): Promise<readonly Finding[]> {
   const { name } = gateway
   try {
-    const state = await readRegistration(name, registering)
+    const state = await readRegistration(name, context)
     return [...ownFindings(state, gateway), ...orphanFindings(state, gateway)]
   } catch (cause) {
     const found = `${name} could not be asked where it sends callbacks: ${reasonOf(cause)}`

@@ -1,13 +1,12 @@
 import { refundsOf } from '../database/refunds.ts'
-import { schedulePoll } from '../database/checkouts.ts'
+import { schedulePoll } from '../database/due-payments.ts'
 import type { PollReply } from '../gateways/operations.ts'
 import { hours } from '../kernel/duration.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Applied } from '../outcomes/applied.ts'
-import { applyReport } from '../processing/apply-report.ts'
-import type { Operating } from './operating.ts'
+import type { MoneyContext } from './context.ts'
 import { pollInterval } from './poll-schedule.ts'
-import { statementOf } from './statement.ts'
+import { reportRefund } from './report-refund.ts'
 
 /** A provider that does not list a refund by then has never got the request. */
 const usualLag = hours(1)
@@ -25,12 +24,12 @@ interface AppliedReply {
  * What a poll means for refunds whose request was never answered, once its outcomes are applied: one
  * that the provider does not have has not been made. The others are asked after again.
  */
-export async function settleRefunds(
+export async function resolveRefunds(
   charge: Payment,
   { reply, applied, review, now }: AppliedReply,
-  operating: Operating,
+  context: MoneyContext,
 ): Promise<void> {
-  const { db } = operating.processing.database
+  const { db } = context.processing.database
   const isClear = review === undefined && reply.standing === 'paid'
   const listsRefunds = isClear && reply.listsRefunds && areAllKnown(applied)
   for (const { refund } of await refundsOf(db, charge.id)) {
@@ -39,7 +38,7 @@ export async function settleRefunds(
     const { refundsLag = usualLag } = reply
     const isOurs = refund.handedAt !== null && refund.providerReference === null
     if (isOurs && listsRefunds && age > refundsLag) {
-      await recordRefund(refund, { status: 'failed' }, { operating, cause: 'poll' })
+      await reportRefund(refund, { status: 'failed' }, { context, cause: 'poll' })
       continue
     }
     await schedulePoll(db, refund.id, { wait: pollInterval(age), error: review ?? null })
@@ -53,41 +52,5 @@ function areAllKnown(applied: readonly Applied[]): boolean {
       one.kind !== 'ignored' ||
       one.result.type !== 'refund' ||
       one.result.reason === 'already_settled',
-  )
-}
-
-/** What a provider said of a refund that we asked for. */
-export interface RefundAnswer {
-  readonly status: 'paid' | 'pending' | 'failed'
-  readonly reference?: string
-}
-
-/** Applies what became of a refund of ours, to its row and to no other. */
-export async function recordRefund(
-  refund: Payment,
-  { status, reference }: RefundAnswer,
-  { operating, cause }: { readonly operating: Operating; readonly cause: 'poll' | 'refund' },
-): Promise<void> {
-  const { id, parentId, gateway, amount, currency } = refund
-  if (parentId === null) throw new Error(`refund ${id} has no charge`)
-  await applyReport(
-    {
-      gateway,
-      cause,
-      queue: operating.queue,
-      outcomes: [
-        {
-          type: 'refund',
-          payment: { id: parentId },
-          status,
-          amount,
-          currency,
-          refundId: id,
-          ...(reference !== undefined && { refundReference: reference }),
-          ...statementOf(refund),
-        },
-      ],
-    },
-    operating.processing,
   )
 }

@@ -1,0 +1,30 @@
+import { findCall, listCalls } from '../database/calls.ts'
+import { listDeferredEventsOfCall } from '../database/deferred-events.ts'
+import { isUuid } from '../kernel/ids.ts'
+import { replayCall } from '../processing/replay-call.ts'
+import { replayFailed } from '../upkeep/replay-failed.ts'
+import { handle } from './handles.ts'
+import type { Runtime } from './runtime.ts'
+import type { BillingCore } from './types.ts'
+
+/** `billing.calls` */
+export function callOperations(runtime: Runtime): BillingCore['calls'] {
+  return {
+    get: async (id) => {
+      const db = await handle(runtime, 'billing.calls.get')
+      const call = isUuid(id) ? await findCall(db, id) : undefined
+      return call && { ...call, deferredEvents: await listDeferredEventsOfCall(db, call) }
+    },
+    list: async (query = {}) => listCalls(await handle(runtime, 'billing.calls.list'), query),
+    replay: async (id) => {
+      await replayCall(await handle(runtime, 'billing.calls.replay'), id)
+      await runtime.announce()
+    },
+    replayFailed: async (query = {}, onProgress) =>
+      replayFailed(await handle(runtime, 'billing.calls.replayFailed'), {
+        ...query,
+        onReplayed: () => runtime.announce(),
+        ...(onProgress && { onProgress }),
+      }),
+  }
+}

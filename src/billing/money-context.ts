@@ -1,0 +1,29 @@
+import type { Addresses } from '../checkout/checkout-request.ts'
+import { systemClock } from '../kernel/clock.ts'
+import type { MoneyContext } from '../money/context.ts'
+import type { Parts } from './parts.ts'
+import type { Settings } from './settings.ts'
+
+/** Where providers and payers are sent; a callback URL follows the configured path and origin. */
+export function addressesOf({ origin, webhookPaths }: Settings): Addresses {
+  return {
+    origin,
+    callbackUrl: (gateway) => origin + webhookPaths[0].replace('{gateway}', gateway),
+  }
+}
+
+/** What operations on payments are made with. */
+export function moneyContextOf(
+  { processing, queue }: Pick<Parts, 'processing' | 'queue'>,
+  settings: Settings,
+): MoneyContext {
+  return {
+    processing,
+    addresses: addressesOf(settings),
+    isAllowedReturn: settings.isAllowedReturn,
+    queue: settings.queue,
+    connection: queue,
+    answerWithin: settings.answerWithin,
+    now: systemClock,
+  }
+}

@@ -1,0 +1,32 @@
+import { systemClock } from '../kernel/clock.ts'
+import { refuseInsideListener } from '../listeners/listener-scope.ts'
+import {
+  readRegistration,
+  registerWebhook,
+  removeEndpoints,
+  type RegistrationContext,
+} from '../upkeep/register-webhook.ts'
+import { addressesOf } from './money-context.ts'
+import type { Runtime } from './runtime.ts'
+import type { BillingCore } from './types.ts'
+
+/** `billing.registration` */
+export function registrationOperations(runtime: Runtime): BillingCore['registration'] {
+  return {
+    read: async (gateway) => readRegistration(gateway, contextOf(runtime)),
+    register: async (gateway) => registerWebhook(gateway, contextOf(runtime)),
+    remove: async (gateway, ids) => removeEndpoints(gateway, ids, contextOf(runtime)),
+  }
+}
+
+/** Of all that operations need, what there is before the database is open. */
+function contextOf({ settings }: Runtime): RegistrationContext {
+  refuseInsideListener('billing.registration', 'gateway_call_in_transaction')
+  const { gateways, log, answerWithin } = settings
+  return {
+    addresses: addressesOf(settings),
+    processing: { gateways, log },
+    answerWithin,
+    now: systemClock,
+  }
+}

@@ -1,0 +1,24 @@
+import type { Addresses } from '../checkout/checkout-request.ts'
+import type { Duration } from '../kernel/duration.ts'
+import type { Processing } from '../processing/context.ts'
+import type { QueueConnection } from '../queue/queue.ts'
+
+/** What a provider is asked with, whatever it is asked. */
+export interface ProviderContext {
+  readonly processing: Pick<Processing, 'gateways' | 'log'>
+  /** How long a provider may take to answer. */
+  readonly answerWithin: Duration
+  now(): Date
+}
+
+/** What operations on payments are made with. */
+export interface MoneyContext extends ProviderContext {
+  readonly processing: Processing
+  readonly addresses: Addresses
+  /** Whether a payer may be sent on to this URL. */
+  isAllowedReturn(url: string): boolean
+  /** The queue whose workers run the queued listeners of what is applied. */
+  readonly queue: string
+  /** Where calls are announced that have to be processed again. */
+  readonly connection: Pick<QueueConnection, 'announce'>
+}

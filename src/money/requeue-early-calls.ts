@@ -1,0 +1,19 @@
+import { requeueCallsAwaiting } from '../outcomes/awaiting.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { MoneyContext } from './context.ts'
+
+/**
+ * Callbacks that came before the payment, or before the provider's id of it, are processed again.
+ * Best effort: the sweeper is the backstop.
+ */
+export async function requeueEarlyCalls(
+  payment: Payment,
+  { processing, connection }: Pick<MoneyContext, 'processing' | 'connection'>,
+): Promise<void> {
+  try {
+    const calls = await requeueCallsAwaiting(processing.database.db, payment)
+    if (calls.length > 0) await connection.announce()
+  } catch (error) {
+    processing.log.warn({ err: error }, 'could not look for early callbacks; the sweeper will')
+  }
+}

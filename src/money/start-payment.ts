@@ -1,0 +1,38 @@
+import { createPayment, type CreatedPayment } from '../checkout/create-payment.ts'
+import type { PaymentInput } from '../checkout/payment-input.ts'
+import type { Payment } from '../payments/payment.ts'
+import { insist } from '../queue/insist.ts'
+import { gatewayOf } from './ask-provider.ts'
+import { chargeSavedCard } from './charge-saved-card.ts'
+import type { MoneyContext } from './context.ts'
+import { checkoutFailure, openCheckout } from './open-checkout.ts'
+import { requeueEarlyCalls } from './requeue-early-calls.ts'
+
+/**
+ * Creates a payment, looks at the callbacks that came before it, and hands it to its provider.
+ * Errors: those of `createPayment`; `checkout_refused`, `checkout_unknown`.
+ */
+export async function startPayment(input: PaymentInput, context: MoneyContext): Promise<Payment> {
+  const { database, gateways, newId, random } = context.processing
+  const creation = { ...context, gateways, token: newId() }
+  const created = await insist(() => createPayment(database.db, creation, input), random)
+  await requeueEarlyCalls(created.payment, context)
+  return handOver(created, input, context)
+}
+
+/** Only a new payment is handed to the provider: a repeated call never begins a second checkout. */
+async function handOver(
+  { payment, isNew, plan }: CreatedPayment,
+  input: PaymentInput,
+  context: MoneyContext,
+): Promise<Payment> {
+  if (!isNew) {
+    const isOpen = payment.checkout !== 'unknown' && payment.checkout !== 'refused'
+    if (isOpen || payment.status !== 'pending') return payment
+    throw checkoutFailure(payment)
+  }
+  const { checkout } = gatewayOf(payment, context).gateway
+  if (plan === 'api' && checkout?.kind === 'api') return openCheckout(payment, checkout, context)
+  if (plan === 'charge') return chargeSavedCard(payment, input.initiatedBy ?? 'customer', context)
+  return payment
+}

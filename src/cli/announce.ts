@@ -6,7 +6,7 @@ import { newUuid } from '../kernel/ids.ts'
 import { systemClock } from '../kernel/clock.ts'
 import type { Payment } from '../payments/payment.ts'
 import { curlCommand } from './curl-command.ts'
-import type { Settings } from './env.ts'
+import type { Configuration } from './env.ts'
 import { gatewayState } from './gateway-state.ts'
 import type { OpenService } from './open-service.ts'
 import { print, styled } from './output.ts'
@@ -30,17 +30,19 @@ export function announceJson({ core }: OpenService, { url, shownToken }: HttpSer
 
 /** What a person wants to know once the service runs. */
 export async function announce(service: OpenService, http: HttpService): Promise<void> {
-  const { core, settings } = service
+  const { core, configuration } = service
   print(styled('bold', `Quittance ${version}`))
-  print(`  listening   ${http.url}${everyAddress.has(settings.host) ? ` (${settings.host})` : ''}`)
+  print(
+    `  listening   ${http.url}${everyAddress.has(configuration.host) ? ` (${configuration.host})` : ''}`,
+  )
   for (const path of core.webhookPaths) print(`  callbacks   ${core.origin}${path}`)
-  print(`  database    ${databaseLine(settings)}`)
-  for (const line of gatewayLines(core, gatewaysOf(settings))) print(line)
-  print(`  API         ${apiLine(http, settings)}`)
+  print(`  database    ${databaseLine(configuration)}`)
+  for (const line of gatewayLines(core, gatewaysOf(configuration))) print(line)
+  print(`  API         ${apiLine(http, configuration)}`)
   await announceSample(service, http)
 }
 
-function databaseLine({ options }: Settings): string {
+function databaseLine({ options }: Configuration): string {
   if (options.database?.url !== undefined) {
     const { host, pathname } = new URL(options.database.url)
     return `PostgreSQL, ${host}${pathname}`
@@ -49,17 +51,17 @@ function databaseLine({ options }: Settings): string {
   return `embedded, in ${options.database?.dataDir ?? '.quittance'}`
 }
 
-function apiLine({ url, shownToken }: HttpService, settings: Settings): string {
+function apiLine({ url, shownToken }: HttpService, configuration: Configuration): string {
   if (shownToken === undefined) return 'off; BILLING_API_TOKEN turns it on'
   const token =
-    settings.apiToken === undefined
+    configuration.apiToken === undefined
       ? `token of this run: ${shownToken}`
       : 'token: the one in BILLING_API_TOKEN'
   return `${url}/billing/api, ${token}`
 }
 
-function gatewaysOf(settings: Settings): readonly Gateway[] {
-  return [...builtin, ...(settings.options.extraGateways ?? [])]
+function gatewaysOf(configuration: Configuration): readonly Gateway[] {
+  return [...builtin, ...(configuration.options.extraGateways ?? [])]
 }
 
 function gatewayLines(core: BillingCore, gateways: readonly Gateway[]): readonly string[] {
@@ -72,9 +74,12 @@ function gatewayLines(core: BillingCore, gateways: readonly Gateway[]): readonly
 }
 
 /** A pending payment and the request that settles it, for the first minute with the product. */
-async function announceSample({ core, settings }: OpenService, http: HttpService): Promise<void> {
-  if (settings.options.production) return
-  const gateway = gatewaysOf(settings).find(
+async function announceSample(
+  { core, configuration }: OpenService,
+  http: HttpService,
+): Promise<void> {
+  if (configuration.options.production) return
+  const gateway = gatewaysOf(configuration).find(
     ({ name, verification }) => verification === 'none' && core.gateways()[name]?.configured,
   )
   const [scenario] = Object.keys(gateway?.signer?.scenarios ?? {})
@@ -83,7 +88,11 @@ async function announceSample({ core, settings }: OpenService, http: HttpService
   const callback = gateway.signer.sign({
     scenario,
     payment,
-    credentials: readCredentials(gateway, settings.options.environment ?? {}, settings.options),
+    credentials: readCredentials(
+      gateway,
+      configuration.options.environment ?? {},
+      configuration.options,
+    ),
     now: systemClock(),
     newId: newUuid,
   })

@@ -9,7 +9,7 @@ import { configFileName, loadConfigFile } from './config-file.ts'
 import { freePort } from './free-port.ts'
 
 /** What the commands run with: the environment over quittance.config.ts over the defaults. */
-export interface Settings {
+export interface Configuration {
   readonly options: BillingOptions & { readonly url: string; readonly production: boolean }
   readonly host: string
   readonly port: number
@@ -99,9 +99,9 @@ export const variableNames = Object.keys(variables)
 const defaultPort = 3000
 const envFileName = '.env'
 
-/** What was read, even if parts of it are wrong: those count as not set. */
-export interface InspectedSettings {
-  readonly settings: Settings
+/** What was read, also where parts of it are wrong: those count as not set. */
+export interface InspectedConfiguration {
+  readonly configuration: Configuration
   readonly faults: readonly unknown[]
   /** The variables that `.env` names, if there is one. */
   readonly envFile: readonly string[] | undefined
@@ -112,14 +112,16 @@ export interface InspectedSettings {
 }
 
 /** Reads `.env`, the environment and quittance.config.ts of the folder. Error: `setting_invalid`. */
-export async function readSettings(folder: string = process.cwd()): Promise<Settings> {
-  const { settings, faults } = await inspectSettings(folder)
+export async function readConfiguration(folder: string = process.cwd()): Promise<Configuration> {
+  const { configuration, faults } = await inspectConfiguration(folder)
   if (faults.length > 0) throw faults[0]
-  return settings
+  return configuration
 }
 
-/** The same for a diagnosis: reports every fault and continues. */
-export async function inspectSettings(folder: string = process.cwd()): Promise<InspectedSettings> {
+/** The same for a diagnosis: tells every fault and goes on. */
+export async function inspectConfiguration(
+  folder: string = process.cwd(),
+): Promise<InspectedConfiguration> {
   const faults: unknown[] = []
   const envFile = loadEnvFile(join(folder, envFileName), faults)
   const environment = withoutBlanks(process.env)
@@ -128,9 +130,9 @@ export async function inspectSettings(folder: string = process.cwd()): Promise<I
     faults.push(error)
     return {}
   })
-  const settings = await settingsOf({ values, config, environment })
+  const configuration = await configurationOf({ values, config, environment })
   const configFile = configFileName(folder)
-  return { settings, faults, envFile, configFile, variables: { ...process.env } }
+  return { configuration, faults, envFile, configFile, variables: { ...process.env } }
 }
 
 function loadEnvFile(path: string, faults: unknown[]): readonly string[] | undefined {
@@ -145,7 +147,7 @@ function loadEnvFile(path: string, faults: unknown[]): readonly string[] | undef
   }
 }
 
-async function settingsOf({
+async function configurationOf({
   values,
   config,
   environment,
@@ -153,7 +155,7 @@ async function settingsOf({
   readonly values: Values
   readonly config: ConfigFileOptions
   readonly environment: Readonly<Record<string, string>>
-}): Promise<Settings> {
+}): Promise<Configuration> {
   const production =
     values.NODE_ENV === undefined ? config.production : values.NODE_ENV === 'production'
   const host = values.HOST ?? (production === true ? '0.0.0.0' : '127.0.0.1')

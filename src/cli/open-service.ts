@@ -1,33 +1,33 @@
 import { createCore } from '../billing/create-core.ts'
 import type { BillingCore } from '../billing/types.ts'
-import { readSettings, type Settings } from './env.ts'
+import { readConfiguration, type Configuration } from './env.ts'
 import { openLog, type CommandLog } from './log.ts'
 import { endWithError } from './service-process.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface OpenService {
   readonly core: BillingCore
-  readonly settings: Settings
+  readonly configuration: Configuration
   readonly commandLog: CommandLog
 }
 
 /** For the commands that keep running: opens everything and watches the main thread. */
 export async function openService(): Promise<OpenService> {
-  const settings = await readSettings()
+  const configuration = await readConfiguration()
   const commandLog = await openLog('info')
   const core = createCore({
-    ...settings.options,
+    ...configuration.options,
     log: commandLog.log,
     onLost: (error) => void endWithError(error, commandLog),
   })
   await orClose(core, async () => {
-    // An embedded database migrates itself. In production, migrating is a separate step.
-    const { database, production } = settings.options
+    // An embedded database migrates itself. In production it is a step of its own.
+    const { database, production } = configuration.options
     if (database?.url !== undefined && !production) await core.migrate()
     await core.start()
   })
   startWatchdog()
-  return { core, settings, commandLog }
+  return { core, configuration, commandLog }
 }
 
 /** A step of the start; after a failure, an open database would keep the process alive. */

@@ -14,7 +14,7 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import type { SendOptions } from './commands/send.ts'
 import { describeError, rootOf } from './describe-error.ts'
-import type { Settings } from './env.ts'
+import type { Configuration } from './env.ts'
 import { withCore } from './open-core.ts'
 import { requireConsent, sendTarget } from './send-target.ts'
 
@@ -33,8 +33,8 @@ export interface SentCallback {
 
 export function listScenarios(nameOrAlias: string): Promise<Readonly<Record<string, string>>> {
   return withCore(
-    (_core, settings) => {
-      const { gateway } = registeredGateway(settings, nameOrAlias)
+    (_core, configuration) => {
+      const { gateway } = registeredGateway(configuration, nameOrAlias)
       const scenarios = Object.entries(signerOf(gateway).scenarios)
       return Promise.resolve(
         Object.fromEntries(scenarios.map(([name, { shows }]) => [name, shows])),
@@ -44,15 +44,15 @@ export function listScenarios(nameOrAlias: string): Promise<Readonly<Record<stri
   )
 }
 
-function registeredGateway({ options }: Settings, nameOrAlias: string): RegisteredGateway {
+function registeredGateway({ options }: Configuration, nameOrAlias: string): RegisteredGateway {
   return requireGateway(readSettings(options).gateways, nameOrAlias)
 }
 
 /** Signs a callback as the provider would and posts it where the provider would. */
 export function sendCallback(nameOrAlias: string, options: SendOptions): Promise<SentCallback> {
-  return withCore(async (core, settings) => {
-    requireConsent(settings.options.production, options.yes === true)
-    const registered = registeredGateway(settings, nameOrAlias)
+  return withCore(async (core, configuration) => {
+    requireConsent(configuration.options.production, options.yes === true)
+    const registered = registeredGateway(configuration, nameOrAlias)
     const { gateway } = registered
     const scenario = scenarioOf(gateway, options.scenario)
     requireConfigured(registered)

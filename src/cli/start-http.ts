@@ -29,12 +29,16 @@ export interface HttpService {
   stop(): Promise<void>
 }
 
-export async function startHttp({ core, settings, commandLog }: OpenService): Promise<HttpService> {
-  const { options, host, port, http } = settings
+export async function startHttp({
+  core,
+  configuration,
+  commandLog,
+}: OpenService): Promise<HttpService> {
+  const { options, host, port, http } = configuration
   const { log } = commandLog
   const closing = new AbortController()
-  // In development the management API works at once, with a token for this run.
-  const apiToken = settings.apiToken ?? (options.production ? undefined : newToken())
+  // In development the management API works at once, under a token of this run.
+  const apiToken = configuration.apiToken ?? (options.production ? undefined : newToken())
   const readiness = () =>
     closing.signal.aborted ? Promise.resolve(stoppingReadiness) : core.readiness()
   const app = createApp(
@@ -57,7 +61,7 @@ export async function startHttp({ core, settings, commandLog }: OpenService): Pr
   })
   return {
     url: server.url,
-    shownToken: settings.apiToken === undefined ? apiToken : '$BILLING_API_TOKEN',
+    shownToken: configuration.apiToken === undefined ? apiToken : '$BILLING_API_TOKEN',
     stop: () => {
       closing.abort()
       return server.close(requestGraceMs)

@@ -1,6 +1,6 @@
 /**
- * A queue connection only says that there are calls to look at: the stored call is the truth, and losing an
- * announcement costs time, never a call.
+ * A queue connection only says that there are calls to look at: the stored call is the truth, and
+ * losing an announcement costs time, never a call.
  */
 export interface QueueConnection {
   readonly name: string

@@ -13,7 +13,7 @@ const comfortableBytes = 1024 ** 3
 
 /** The folder of the embedded database: who owns it, who may enter, whether there is room. */
 export async function checkDataFolder(subject: Subject): Promise<readonly Finding[]> {
-  const { url, dataDir = defaultDataDir } = subject.inspected.settings.options.database ?? {}
+  const { url, dataDir = defaultDataDir } = subject.inspected.configuration.options.database ?? {}
   if (url !== undefined) return [skipped(check, 'not needed: the database is a server')]
   if (!existsSync(dataDir)) return [skipped(check, `${dataDir} is made at the first start`)]
   const folder = resolve(dataDir)

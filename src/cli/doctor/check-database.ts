@@ -6,7 +6,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { errorCatalogue } from '../../kernel/errors.ts'
 import { readServerFacts, readStandbys, type ServerFacts } from '../../upkeep/diagnosis.ts'
 import { codeOf, describeError } from '../describe-error.ts'
-import type { Settings } from '../env.ts'
+import type { Configuration } from '../env.ts'
 import { replicationFinding } from './check-replication.ts'
 import { atRest } from './open-for-diagnosis.ts'
 import type { Subject } from './subject.ts'
@@ -24,14 +24,14 @@ export async function checkDatabase({ database: state, inspected }: Subject) {
     return [
       why === atRest
         ? skipped('database', `embedded; ${why}`)
-        : error('database', unreachable(cause, inspected.settings)),
+        : error('database', unreachable(cause, inspected.configuration)),
       ...checks.map((check) => skipped(check, why)),
     ]
   }
   const { database } = state
   const facts = await readServerFacts(database)
   return [
-    ok('database', describe(database, facts, inspected.settings)),
+    ok('database', describe(database, facts, inspected.configuration)),
     ...checkServer(facts),
     ...(database.kind === 'embedded'
       ? [ok('durability', 'survives a killed process, not a power cut')]
@@ -50,12 +50,18 @@ async function checkReplication(database: Database, facts: ServerFacts): Promise
   }
 }
 
-function describe({ kind }: Database, { version }: ServerFacts, settings: Settings): string {
-  return kind === 'embedded' ? 'embedded, answers' : `PostgreSQL ${version} at ${hostOf(settings)}`
+function describe(
+  { kind }: Database,
+  { version }: ServerFacts,
+  configuration: Configuration,
+): string {
+  return kind === 'embedded'
+    ? 'embedded, answers'
+    : `PostgreSQL ${version} at ${hostOf(configuration)}`
 }
 
 /** Without user and password. */
-function hostOf({ options }: Settings): string {
+function hostOf({ options }: Configuration): string {
   const url = URL.parse(options.database?.url ?? '')
   return url === null ? 'the database' : `${url.host}${url.pathname}`
 }
@@ -71,11 +77,11 @@ const fixes: Readonly<Record<string, string>> = {
   ENOENT: 'Start the server; check the socket in DATABASE_URL.',
 }
 
-function unreachable(cause: unknown, settings: Settings): Fault {
+function unreachable(cause: unknown, configuration: Configuration): Fault {
   const code = codeOf(cause)
   const rejected = code.startsWith('28')
   return {
-    found: `no answer from ${hostOf(settings)}: ${describeError(cause)}`,
+    found: `no answer from ${hostOf(configuration)}: ${describeError(cause)}`,
     fix: rejected
       ? errorCatalogue.database_rejected
       : (fixes[code] ?? errorCatalogue.database_unreachable),

@@ -1,6 +1,6 @@
 import type { Gateway } from '../../gateways/gateway.ts'
 import { variableNames } from '../env.ts'
-import { similarName } from '../similar.ts'
+import { similarName } from '../../kernel/similar-name.ts'
 import { configuredNames, type Subject } from './subject.ts'
 import { ok, skipped, thrown, warning, type Finding } from './finding.ts'
 
@@ -47,7 +47,7 @@ function checkEnvFile({ inspected, gateways }: Subject): readonly Finding[] {
 }
 
 function checkToken({ inspected, production }: Subject): readonly Finding[] {
-  const { apiToken } = inspected.settings
+  const { apiToken } = inspected.configuration
   if (apiToken === undefined) {
     const found = production ? 'unset: the management API is off' : 'unset: made for each run'
     return [ok('api_token', found)]

@@ -1,7 +1,7 @@
 import { seconds } from '../../kernel/duration.ts'
 import { parseSecrets, scrubber, secret } from '../../kernel/secret.ts'
 import { within } from '../../kernel/within.ts'
-import { inspectSettings } from '../env.ts'
+import { inspectConfiguration } from '../env.ts'
 import { checkDataFolder } from './check-data-folder.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkPublicUrl } from './check-public-url.ts'
@@ -32,8 +32,8 @@ const limit = seconds(10)
 
 /** Checks everything, whatever is broken; no check waits for another, and none for ever. */
 export async function diagnose(): Promise<readonly Finding[]> {
-  const inspected = await bounded(() => inspectSettings(), 'the settings were not read')
-  const database = await bounded(() => openForDiagnosis(inspected.settings)).catch(
+  const inspected = await bounded(() => inspectConfiguration(), 'the settings were not read')
+  const database = await bounded(() => openForDiagnosis(inspected.configuration)).catch(
     (cause: unknown): DatabaseState => ({ kind: 'closed', why: unanswered, cause }),
   )
   const subject: Subject = { ...subjectOf(inspected), database }

@@ -2,7 +2,7 @@ import { connect, type Database } from '../../database/connect.ts'
 import { findEmbedded } from '../../database/embedded/find-embedded.ts'
 import { seconds } from '../../kernel/duration.ts'
 import { silentLog } from '../../kernel/log.ts'
-import type { Settings } from '../env.ts'
+import type { Configuration } from '../env.ts'
 
 /** The database as a diagnosis finds it: only looked at, never migrated or created. */
 export type DatabaseState =
@@ -20,7 +20,7 @@ export const atRest = 'no service has the database open'
 export const defaultDataDir = '.quittance'
 const statementTimeout = seconds(3)
 
-export async function openForDiagnosis({ options }: Settings): Promise<DatabaseState> {
+export async function openForDiagnosis({ options }: Configuration): Promise<DatabaseState> {
   const { url, dataDir = defaultDataDir } = options.database ?? {}
   const shared = {
     log: silentLog,

@@ -1,5 +1,5 @@
 import type { Gateway } from '../../gateways/gateway.ts'
-import type { InspectedSettings } from '../env.ts'
+import type { InspectedConfiguration } from '../env.ts'
 
 /** A secret exactly as set, and where. */
 export interface SecretText {
@@ -12,9 +12,9 @@ const tokenVariable = 'BILLING_API_TOKEN'
 /** The secrets of a gateway, from its variables and from the configuration file. */
 export function gatewaySecrets(
   { name: gateway, credentials }: Gateway,
-  { settings, variables }: InspectedSettings,
+  { configuration, variables }: InspectedConfiguration,
 ): readonly SecretText[] {
-  const config = settings.options.gateways?.[gateway]
+  const config = configuration.options.gateways?.[gateway]
   const secrets = Object.entries(credentials).filter(([, field]) => field.secret)
   const inVariables = secrets.flatMap(([, { env }]) => env)
   return [
@@ -23,13 +23,13 @@ export function gatewaySecrets(
   ].flatMap(({ label, text }) => (text === undefined ? [] : [{ label, text }]))
 }
 
-export function ownSecrets({ variables }: InspectedSettings): readonly SecretText[] {
+export function ownSecrets({ variables }: InspectedConfiguration): readonly SecretText[] {
   const text = variables[tokenVariable]
   return text === undefined ? [] : [{ label: tokenVariable, text }]
 }
 
-export function databasePassword({ settings }: InspectedSettings): string {
-  const password = URL.parse(settings.options.database?.url ?? '')?.password ?? ''
+export function databasePassword({ configuration }: InspectedConfiguration): string {
+  const password = URL.parse(configuration.options.database?.url ?? '')?.password ?? ''
   try {
     return decodeURIComponent(password)
   } catch {

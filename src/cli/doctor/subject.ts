@@ -1,19 +1,19 @@
 import { registerOptionListeners } from '../../billing/listener-options.ts'
-import { readSettings, type Settings as CheckedOptions } from '../../billing/settings.ts'
+import { readSettings, type Settings } from '../../billing/settings.ts'
 import { builtin } from '../../gateways/builtin.ts'
 import type { Gateway } from '../../gateways/gateway.ts'
 import type { Registry } from '../../gateways/registry.ts'
 import { createListenerRegistry, type ListenerRegistry } from '../../listeners/listeners.ts'
-import type { InspectedSettings } from '../env.ts'
+import type { InspectedConfiguration } from '../env.ts'
 import type { DatabaseState } from './open-for-diagnosis.ts'
 
 /** What the checks look at; a missing part could not be created. */
 export interface Subject {
-  readonly inspected: InspectedSettings
+  readonly inspected: InspectedConfiguration
   readonly production: boolean
   /** All known gateways, whether their settings are right or not. */
   readonly gateways: readonly Gateway[]
-  readonly checked: Checked<CheckedOptions>
+  readonly checked: Checked<Settings>
   readonly listeners: Checked<ListenerRegistry>
   readonly database: DatabaseState
 }
@@ -21,8 +21,8 @@ export interface Subject {
 export type Checked<T> = { readonly value: T } | { readonly fault: unknown }
 
 /** Everything but the database, which takes time. */
-export function subjectOf(inspected: InspectedSettings): Omit<Subject, 'database'> {
-  const { options } = inspected.settings
+export function subjectOf(inspected: InspectedConfiguration): Omit<Subject, 'database'> {
+  const { options } = inspected.configuration
   return {
     inspected,
     production: options.production,

@@ -1,9 +1,10 @@
-import { createCore } from './billing/create-core.ts'
+import { coreOf } from './billing/create-core.ts'
 import type { BillingCore } from './billing/types.ts'
 import { createApp } from './http/app.ts'
 import { internalError, respond } from './http/respond.ts'
-import { createLog, silentLog } from './kernel/log.ts'
+import { createLog } from './kernel/log.ts'
 import type { BillingOptions } from './billing/options.ts'
+import { createRuntime, type Runtime } from './billing/runtime.ts'
 
 /** Quittance inside an app: everything that the service does, and its routes as one function. */
 export type Billing = BillingCore & {
@@ -15,8 +16,6 @@ export type Billing = BillingCore & {
   fetch(request: Request, env?: unknown): Promise<Response>
 }
 
-const defaultBodyBytes = 1024 * 1024
-
 /**
  * Makes a `billing` for use inside an app. Nothing is opened before `start()` or the first use.
  * Without a `log` of the app's, warnings and errors go to standard error, one JSON line each.
@@ -24,19 +23,14 @@ const defaultBodyBytes = 1024 * 1024
  */
 export function createBilling(options: BillingOptions = {}): Billing {
   const log = options.log ?? createLog({ level: 'warn', destination: process.stderr })
-  const complete = { ...options, log }
-  return billingOf(createCore(complete), complete)
+  return billingOf(createRuntime({ ...options, log }))
 }
 
-/** The routes over these operations. */
-export function billingOf(core: BillingCore, options: BillingOptions): Billing {
-  const log = options.log ?? silentLog
-  const app = createApp(core, {
-    apiToken: undefined,
-    maxBodyBytes: options.webhook?.max_body_bytes ?? defaultBodyBytes,
-    webhookMiddleware: options.webhook?.middleware ?? [],
-    log,
-  })
+/** The operations and the routes over a runtime. */
+export function billingOf(runtime: Runtime): Billing {
+  const { log, maxBodyBytes, webhookMiddleware } = runtime.settings
+  const core = coreOf(runtime)
+  const app = createApp(core, { apiToken: undefined, maxBodyBytes, webhookMiddleware, log })
   const fetch = async (request: Request, env?: unknown) => {
     try {
       return await app.fetch(request, env ?? {})

@@ -3,13 +3,9 @@
 export { createBilling } from './create-billing.ts'
 export type { Billing } from './create-billing.ts'
 export { defineConfig } from './billing/options.ts'
-export type {
-  BillingOptions,
-  ConfigFileOptions,
-  HttpOptions,
-  ListenerEntry,
-  ListenersOption,
-} from './billing/options.ts'
+export type { BillingOptions, HttpOptions } from './billing/options.ts'
+export type { ConfigFileOptions } from './billing/config-file-options.ts'
+export type { ListenerEntry, ListenersOption } from './billing/listeners-option.ts'
 export type { GatewayPage } from './billing/gateway-pages.ts'
 export type {
   BackfillOptions,

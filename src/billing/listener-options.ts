@@ -1,6 +1,6 @@
 import { QuittanceError } from '../kernel/errors.ts'
 import { isEventType, type EventType } from '../events/catalogue.ts'
-import type { ListenerEntry, ListenersOption } from './options.ts'
+import type { ListenerEntry, ListenersOption } from './listeners-option.ts'
 import type { ListenerRegistry } from '../listeners/listeners.ts'
 
 /** Registers what the option `listeners` names: a function, an entry with options, or a list. */

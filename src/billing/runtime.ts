@@ -55,7 +55,7 @@ export function createRuntime(options: BillingOptions): Runtime {
   const onLost = (error: QuittanceError) => {
     lost = error
     settings.log.fatal({ err: error }, 'the embedded database is gone')
-    options.onLost?.(error)
+    settings.onLost?.(error)
   }
   const { wake } = workers
   const database = makeOnce(() => openDatabase({ ...settings.database, log: settings.log, onLost }))

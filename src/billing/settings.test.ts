@@ -1,10 +1,107 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { capturedLog } from '../../test/support/captured-log.ts'
+import { createBilling } from '../create-billing.ts'
+import { isQuittanceError } from '../kernel/errors.ts'
 import { readSettings } from './settings.ts'
+
+/** As a program in JavaScript may call it: no compiler has looked. */
+function refusal(options: object): string {
+  try {
+    createBilling(options)
+    return 'the options were taken'
+  } catch (error) {
+    assert.ok(isQuittanceError(error), String(error))
+    assert.equal(error.code, 'setting_invalid')
+    return `${error.message} — ${error.fix}`
+  }
+}
+
+test('an unknown option is refused, with the nearest one and those beside it', () => {
+  assert.match(
+    refusal({ databse: { url: 'postgres://user:hush@db/billing' } }),
+    /^option databse is unknown; did you mean database\? There are url, database, webhook, /,
+  )
+  assert.match(
+    refusal({ webhook: { pruneAfterDay: 30 } }),
+    /^option webhook\.pruneAfterDay is unknown; did you mean pruneAfterDays\? There are path, /,
+  )
+  assert.match(
+    refusal({ billing: { queue: { name: 'slow' } } }),
+    /^option billing\.queue\.name is unknown; there are connection, queue — /,
+  )
+  assert.match(refusal({ constructor: 1 }), /^option constructor is unknown; /)
+})
+
+test('an option of the wrong kind is refused by its name, with what it must be', () => {
+  for (const [options, message] of [
+    [{ database: { poolSize: '10' } }, /^option database\.poolSize must be .* 2 .*, got "10"/],
+    [{ webhook: { maxBodyBytes: -1 } }, /^option webhook\.maxBodyBytes must be .*bytes.*, got -1/],
+    [{ webhook: { pruneAfterDays: 0.5 } }, /^option webhook\.pruneAfterDays must be .*, got 0\.5/],
+    [{ review: { unknownPayments: 'off' } }, /unknownPayments must be true or false, got "off"/],
+    [{ url: 'https://shop.example/x' }, /^option url must be an origin .*, got "https:/],
+    [{ returnOrigins: ['https://a.example', 'b'] }, /returnOrigins must be origins .*, got "b"/],
+    [{ listenerBudgetMs: 30_000 }, /^option listenerBudgetMs must .*25000.* — .*queued: true/],
+    [{ onLost: 'log' }, /^option onLost must be a function/],
+    [{ webhook: 'hooks/{gateway}' }, /^option webhook must be an object/],
+    [{ webhook: null }, /^option webhook must be an object/],
+  ] as const) {
+    assert.match(refusal(options), message)
+  }
+})
+
+test('no message repeats a secret', () => {
+  for (const options of [
+    { database: 'postgres://user:hush@db/billing' },
+    { database: { url: 'mysql://user:hush@db/billing' } },
+    { database: { url: 'postgres://user:hush@a,b/billing' } },
+    { url: 'postgres://user:hush@db/billing' },
+    { returnOrigins: 'https://user:hush@shop.example' },
+    { billing: { encryptionKey: 'hush' } },
+    { billing: { encryptionKey: 42, encryption_key: 'hush' } },
+    { gateways: 'hush' },
+    { gateways: { stripe: { signing_secret: 42, secret: 'hush' } } },
+  ]) {
+    assert.doesNotMatch(refusal(options), /hush|were taken/)
+  }
+})
+
+test('a name of the file is taken as an option, with a warning', () => {
+  const { log, lines } = capturedLog()
+  const settings = readSettings({
+    log,
+    webhook: { prune_after_days: 40 },
+    return_origins: ['https://shop.example'],
+  } as object)
+  assert.equal(settings.retentionDays, 40)
+  assert.equal(settings.isAllowedReturn('https://shop.example/thanks'), true)
+  const warnings = lines.filter(({ level }) => level === 40).map(({ msg }) => msg)
+  assert.deepEqual(warnings, [
+    'the option webhook.prune_after_days is called webhook.pruneAfterDays',
+    'the option return_origins is called returnOrigins',
+  ])
+})
+
+test('one setting under both names is refused', () => {
+  const both = { webhook: { prune_after_days: 40, pruneAfterDays: 30 } }
+  assert.match(
+    refusal(both),
+    /^option webhook\.prune_after_days is unknown; did you mean pruneAfterDays\?/,
+  )
+})
+
+test('what is undefined counts as not set', () => {
+  const { retentionDays } = readSettings({
+    url: undefined,
+    webhook: { pruneAfterDays: undefined },
+    gateways: undefined,
+  })
+  assert.equal(retentionDays, 30)
+})
 
 test('a blank URL of the database counts as not set', () => {
   for (const url of ['', ' ']) {
-    assert.deepEqual(readSettings({ database: { url, poolSize: 3 } }).database, { poolSize: 3 })
+    assert.equal(readSettings({ database: { url, poolSize: 3 } }).database.url, undefined)
     const inProduction = () => readSettings({ database: { url }, production: true })
     assert.throws(inProduction, { code: 'embedded_in_production' })
   }

@@ -43,12 +43,12 @@ export async function announce(service: OpenService, http: HttpService): Promise
 }
 
 function databaseLine({ options }: Configuration): string {
-  if (options.database?.url !== undefined) {
+  if (options.database.url !== undefined) {
     const { host, pathname } = new URL(options.database.url)
     return `PostgreSQL, ${host}${pathname}`
   }
-  if (options.database?.memory === true) return 'embedded, in memory'
-  return `embedded, in ${options.database?.dataDir ?? '.quittance'}`
+  if (options.database.memory) return 'embedded, in memory'
+  return `embedded, in ${options.database.dataDir}`
 }
 
 function apiLine({ url, shownToken }: HttpService, configuration: Configuration): string {
@@ -61,7 +61,7 @@ function apiLine({ url, shownToken }: HttpService, configuration: Configuration)
 }
 
 function gatewaysOf(configuration: Configuration): readonly Gateway[] {
-  return [...builtin, ...(configuration.options.extraGateways ?? [])]
+  return [...builtin, ...configuration.options.extraGateways]
 }
 
 function gatewayLines(core: BillingCore, gateways: readonly Gateway[]): readonly string[] {
@@ -88,11 +88,7 @@ async function announceSample(
   const callback = gateway.signer.sign({
     scenario,
     payment,
-    credentials: readCredentials(
-      gateway,
-      configuration.options.environment ?? {},
-      configuration.options,
-    ),
+    credentials: readCredentials(gateway, configuration.options.environment, configuration.options),
     now: systemClock(),
     newId: newUuid,
   })

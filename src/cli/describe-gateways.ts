@@ -13,7 +13,7 @@ export interface ShownGateway {
 export function describeGateways(): Promise<readonly ShownGateway[]> {
   return withCore(
     (core, { options }) => {
-      const gateways = [...builtin, ...(options.extraGateways ?? [])]
+      const gateways = [...builtin, ...options.extraGateways]
       const described = core.gateways()
       return Promise.resolve(
         gateways.flatMap((gateway) => {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { temporaryFolder } from '../../test/support/temporary-folder.ts'
 import { builtin } from '../gateways/builtin.ts'
-import { readConfiguration, variableNames } from './env.ts'
+import { readConfiguration } from './env.ts'
+import { variableNames } from './read-variables.ts'
 
 const ofGateways = builtin.flatMap(({ credentials }) =>
   Object.values(credentials).flatMap(({ env }) => env),
@@ -40,5 +42,72 @@ test('so does a blank URL of the database in the configuration file', async () =
   assert.deepEqual((await readConfiguration(folder.path)).options.database, database)
   process.env['DATABASE_URL'] = 'postgres://127.0.0.1/billing'
   const { options } = await readConfiguration(folder.path)
-  assert.deepEqual(options.database, { url: 'postgres://127.0.0.1/billing' })
+  assert.deepEqual(options.database, { ...database, url: 'postgres://127.0.0.1/billing' })
+})
+
+test('a file with defineConfig says the same as one without, and its faults name its own keys', async () => {
+  using folder = temporaryFolder()
+  const options = pathToFileURL(join(import.meta.dirname, '../billing/options.ts')).href
+  const load = async (name: string, config: string) => {
+    const own = join(folder.path, name)
+    mkdirSync(own)
+    writeFileSync(
+      join(own, 'quittance.config.mjs'),
+      `import { defineConfig } from '${options}'\nexport default ${config}`,
+    )
+    return await readConfiguration(own)
+  }
+  const config = `{ webhook: { prune_after_days: 40 }, http: { max_connections: 20 } }`
+  const plain = await load('plain', config)
+  assert.deepEqual([plain.options.webhook.pruneAfterDays, plain.http.maxConnections], [40, 20])
+  assert.deepEqual(await load('defined', `defineConfig(${config})`), plain)
+  const old = `{ webhook: { pruneAfterDays: 40 }, http: { maxConnections: 20 } }`
+  assert.deepEqual(await load('camel', old), plain)
+  const wrong = `defineConfig({ webhook: { prune_after_days: 0, path: 'x' } })`
+  await assert.rejects(load('wrong', wrong), {
+    code: 'setting_invalid',
+    message: /^quittance\.config\.mjs: webhook\.prune_after_days must be .* days .*, got 0$/,
+  })
+})
+
+test('every variable of a setting counts, and wins over the file', async () => {
+  using folder = temporaryFolder()
+  writeFileSync(
+    join(folder.path, 'quittance.config.mjs'),
+    `export default {
+      url: 'https://file.example',
+      review: { unknown_payments: true },
+      return_origins: ['https://file.example'],
+      billing: { queue: { queue: 'file' } },
+      production: true,
+    }`,
+  )
+  Object.assign(process.env, {
+    APP_URL: 'https://app.example',
+    APP_NGROK_URL: 'https://tunnel.example/',
+    BILLING_REVIEW_UNKNOWN_PAYMENTS: 'off',
+    BILLING_RETURN_ORIGINS: 'https://a.example, https://b.example/',
+    BILLING_QUEUE: 'urgent',
+    BILLING_QUEUE_CONNECTION: 'sync',
+    BILLING_HTTP_KEEP_ALIVE_SECONDS: '7',
+    NODE_ENV: 'development',
+    PORT: '4000',
+  })
+  const { options, ...service } = await readConfiguration(folder.path)
+  assert.deepEqual(
+    [options.url, options.review, options.returnOrigins, options.billing.queue],
+    [
+      'https://tunnel.example',
+      { unknownPayments: false },
+      ['https://a.example', 'https://b.example'],
+      { connection: 'sync', queue: 'urgent' },
+    ],
+  )
+  assert.equal(options.production, false)
+  assert.deepEqual(service, {
+    apiToken: undefined,
+    host: '127.0.0.1',
+    http: { maxConnections: 1000, connectionsPerAddress: 50, keepAliveSeconds: 7 },
+    port: 4000,
+  })
 })

@@ -21,7 +21,7 @@ export async function openService(): Promise<OpenService> {
     onLost: (error) => void endWithError(error, commandLog),
   })
   await orClose(core, async () => {
-    // An embedded database migrates itself. In production it is a step of its own.
+    // An embedded database migrates itself. In production, migrating is a separate step.
     const { database, production } = configuration.options
     if (database?.url !== undefined && !production) await core.migrate()
     await core.start()

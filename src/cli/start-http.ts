@@ -8,7 +8,6 @@ import type { OpenService } from './open-service.ts'
 
 /** How long requests under way may take to finish when the process is asked to stop. */
 const requestGraceMs = 5_000
-const defaultBodyBytes = 1024 * 1024
 
 const stoppingReadiness: Readiness = {
   ready: false,
@@ -37,7 +36,7 @@ export async function startHttp({
   const { options, host, port, http } = configuration
   const { log } = commandLog
   const closing = new AbortController()
-  // In development the management API works at once, under a token of this run.
+  // In development the management API works at once, with a token for this run.
   const apiToken = configuration.apiToken ?? (options.production ? undefined : newToken())
   const readiness = () =>
     closing.signal.aborted ? Promise.resolve(stoppingReadiness) : core.readiness()
@@ -45,8 +44,8 @@ export async function startHttp({
     { ...core, readiness },
     {
       apiToken: apiToken === undefined ? undefined : secret(apiToken),
-      maxBodyBytes: options.webhook?.max_body_bytes ?? defaultBodyBytes,
-      webhookMiddleware: options.webhook?.middleware ?? [],
+      maxBodyBytes: options.webhook.maxBodyBytes,
+      webhookMiddleware: options.webhook.middleware,
       log,
       closing: closing.signal,
     },
@@ -55,9 +54,9 @@ export async function startHttp({
     host,
     port,
     log,
-    maxConnections: http.max_connections,
-    connectionsPerAddress: http.connections_per_address,
-    keepAlive: http.keep_alive_seconds && seconds(http.keep_alive_seconds),
+    maxConnections: http.maxConnections,
+    connectionsPerAddress: http.connectionsPerAddress,
+    keepAlive: seconds(http.keepAliveSeconds),
   })
   return {
     url: server.url,

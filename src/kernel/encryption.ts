@@ -12,7 +12,6 @@ export interface Cipher {
   decrypt(bytes: Uint8Array, context: string): Uint8Array | undefined
 }
 
-const variable = 'BILLING_ENCRYPTION_KEY'
 const algorithm = 'aes-256-gcm'
 const keyLength = 32
 
@@ -33,30 +32,34 @@ interface Key {
  * Reads keys of 32 bytes in base64, separated by commas: the first one encrypts, all of them
  * decrypt. Undefined if there are none. Error: `setting_invalid`, which never shows a value.
  */
-export function readCipher(text: string | undefined): Cipher | undefined {
-  const parts = (text ?? '').split(',').map((part) => part.trim())
-  const keys = parts.filter((part) => part !== '').map(readKey)
+export function readCipher(text = ''): Cipher | undefined {
+  const fault = encryptionKeyFault(text)
+  if (fault !== undefined) throw new QuittanceError('setting_invalid', `encryption keys ${fault}`)
+  const keys = partsOf(text).map((part) => toKey(Buffer.from(part, 'base64')))
   const [first] = keys
   return first && createCipher(first, keys)
 }
 
-function readKey(part: string, index: number): Key {
-  const bytes = Buffer.from(part, 'base64')
-  // Node's decoder takes almost any text: a mistyped key must not turn into another one.
-  if (bytes.length !== keyLength || bytes.toString('base64') !== part) {
-    throw new QuittanceError(
-      'setting_invalid',
-      `${variable} (billing.encryption_key): key ${index + 1} is not ${keyLength} bytes in base64`,
-      { fix: 'Make one with: openssl rand -base64 32; separate several by commas.' },
-    )
-  }
-  return {
-    bytes,
-    id: createHash('sha256')
-      .update(bytes)
-      .digest()
-      .subarray(0, nonceAt - keyIdAt),
-  }
+/** What is wrong with a text of such keys, which it does not repeat. */
+export function encryptionKeyFault(text: string): string | undefined {
+  const wrong = partsOf(text).findIndex((part) => {
+    const bytes = Buffer.from(part, 'base64')
+    // Node's decoder takes almost any text: a mistyped key must not turn into another one.
+    return bytes.length !== keyLength || bytes.toString('base64') !== part
+  })
+  return wrong === -1
+    ? undefined
+    : `must be keys of ${keyLength} bytes in base64; key ${wrong + 1} is not`
+}
+
+function partsOf(text: string): readonly string[] {
+  const parts = text.split(',').map((part) => part.trim())
+  return parts.filter((part) => part !== '')
+}
+
+function toKey(bytes: Buffer): Key {
+  const digest = createHash('sha256').update(bytes).digest()
+  return { bytes, id: digest.subarray(0, nonceAt - keyIdAt) }
 }
 
 function createCipher(first: Key, keys: readonly Key[]): Cipher {

@@ -1,9 +1,23 @@
-/** The name that was probably meant: at most two letters away. */
+/** The name that was probably meant: at most two letters away, however its words are joined. */
 export function similarName(name: string, known: Iterable<string>): string | undefined {
-  const [closest] = Array.from(known, (one) => ({ one, apart: lettersApart(name, one) }))
+  const [closest] = Array.from(known, (one) => ({
+    one,
+    apart: lettersApart(plain(name), plain(one)),
+  }))
     .filter(({ apart }) => apart <= 2)
     .toSorted((a, b) => a.apart - b.apart)
   return closest?.one
+}
+
+/** For an unknown name: the one that was probably meant, and the known ones. */
+export function choiceAmong(name: string, known: readonly string[]): string {
+  const meant = similarName(name, known)
+  const question = meant === undefined ? '; there' : `; did you mean ${meant}? There`
+  return `${question} are ${known.join(', ')}`
+}
+
+function plain(name: string): string {
+  return name.replaceAll('_', '').toLowerCase()
 }
 
 /** Letters to add, drop or change (Levenshtein). */

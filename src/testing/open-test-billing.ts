@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import { coreOf } from '../billing/create-core.ts'
 import type { BillingOptions } from '../billing/options.ts'
 import { createRuntime, type Runtime } from '../billing/runtime.ts'
 import { billingOf, type Billing } from '../create-billing.ts'
@@ -47,13 +46,14 @@ export interface TestBilling extends AsyncDisposable {
  * process takes some seconds, the next ones a fraction of one: PostgreSQL's files are made once.
  */
 export async function openTestBilling(options: BillingOptions = {}): Promise<TestBilling> {
-  const complete = withTestCredentials({
-    production: false,
-    ...options,
-    database: options.database ?? { memory: true },
-  })
-  const runtime = createRuntime(complete)
-  const billing = billingOf(coreOf(runtime), complete)
+  const runtime = createRuntime(
+    withTestCredentials({
+      production: false,
+      ...options,
+      database: options.database ?? { memory: true },
+    }),
+  )
+  const billing = billingOf(runtime)
   const recording = recordEvents(billing)
   try {
     await billing.migrate()

@@ -95,9 +95,9 @@ describe('beside a running service, doctor', () => {
     assert.deepEqual(
       wrong.map(({ state, found }) => [state, found.split(' ')[0]]),
       [
+        ['error', 'BILLING_WEBHOOK_PATH'],
         ['error', 'HOST'],
         ['error', 'PORT'],
-        ['error', 'webhook.path'],
       ],
     )
     assertFinding(of('database'), 'ok', /embedded/)

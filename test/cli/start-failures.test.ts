@@ -85,17 +85,17 @@ const rows: readonly Row[] = [
   {
     name: 'a prune window not longer than the longest retry window',
     env: { BILLING_WEBHOOK_PRUNE_AFTER_DAYS: '4' },
-    line: /prune_after_days is 4.*redelivers for 4 days.* — .*BILLING_WEBHOOK_PRUNE_AFTER_DAYS/,
+    line: /pruneAfterDays is 4.*redelivers for 4 days.* — .*BILLING_WEBHOOK_PRUNE_AFTER_DAYS/,
   },
   {
     name: 'an unknown queue connection',
     env: { BILLING_QUEUE_CONNECTION: 'rabbit' },
-    line: /queue connection "rabbit".*database, sync.* — .*BILLING_QUEUE_CONNECTION/,
+    line: /BILLING_QUEUE_CONNECTION must be database or sync, got "rabbit" — /,
   },
   {
     name: 'a queue connection that is not built yet',
     env: { BILLING_QUEUE_CONNECTION: 'redis' },
-    line: /queue connection "redis".*database, sync.* — .*BILLING_QUEUE_CONNECTION/,
+    line: /BILLING_QUEUE_CONNECTION must be database or sync, got "redis" — /,
   },
   {
     name: 'the embedded database under NODE_ENV=production',
@@ -105,20 +105,26 @@ const rows: readonly Row[] = [
   {
     name: 'a misspelt key in quittance.config',
     env: {},
-    config: 'export default { webhook: { pruneAfterDays: 30 } }',
-    line: /quittance\.config\.js: webhook.*pruneAfterDays.*the keys are path, middleware, prune_after_days, max_body_bytes /,
+    config: 'export default { webhook: { prune_after_day: 30 } }',
+    line: /quittance\.config\.js: webhook\.prune_after_day is unknown; did you mean prune_after_days\? There are path, middleware, prune_after_days, max_body_bytes — Correct the file/,
   },
   {
     name: 'a keep-alive of days in quittance.config, which no timer can wait for',
     env: {},
     config: 'export default { http: { keep_alive_seconds: 3_000_000 } }',
-    line: /quittance\.config\.js: http\.keep_alive_seconds: .*3600/,
+    line: /quittance\.config\.js: http\.keep_alive_seconds must be .* 3600, got 3000000 — /,
+  },
+  {
+    name: 'a database URL in quittance.config that is none',
+    env: {},
+    config: "export default { database: { url: 'mysql://user:hush@127.0.0.1/billing' } }",
+    line: /quittance\.config\.js: database\.url must look like postgres:\/\/.* — Name one server/,
   },
   {
     name: 'a listener in quittance.config that is no function',
     env: {},
     config: 'export default { listeners: { PaymentSucceeded: 5 } }',
-    line: /quittance\.config\.js: listeners\.PaymentSucceeded: must be a function/,
+    line: /quittance\.config\.js: listeners\.PaymentSucceeded must be a function/,
   },
   {
     name: 'a quittance.config that throws, with its line',
@@ -142,7 +148,7 @@ const rows: readonly Row[] = [
     name: 'an unknown gateway in quittance.config',
     env: {},
     config: "export default { gateways: { strpe: { signing_secret: 'whsec_hush' } } }",
-    line: /gateways\.strpe/,
+    line: /gateways\.strpe: no such gateway; did you mean stripe\? There are /,
   },
 ]
 

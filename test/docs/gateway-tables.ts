@@ -44,10 +44,15 @@ function ability(gateway: Gateway): readonly string[] {
 }
 
 function variables({ credentials }: Gateway): readonly (readonly string[])[] {
-  return Object.values(credentials).map(({ env, description, default: usual }) => [
-    codes(env.slice(0, 1)),
-    description.replace(/\.$/, ''),
-    usual === undefined ? '' : code(usual),
+  return Object.values(credentials).map((field) => [
+    codes(field.env.slice(0, 1)),
+    field.description.replace(/\.$/, ''),
+    [
+      ...(field.default === undefined ? [] : [code(field.default)]),
+      ...(field.productionDefault === undefined
+        ? []
+        : [`in production ${code(field.productionDefault)}`]),
+    ].join('; '),
   ])
 }
 
@@ -84,7 +89,7 @@ export const gatewayTables: readonly GatewayTable[] = [
   {
     page: 'docs/configuration.md',
     under: 'Of the gateways',
-    rows: [['Variable', 'Meaning', 'Default'], ...signing.flatMap(variables)],
+    rows: [['Variable', 'Meaning', 'Default'], ...builtin.flatMap(variables)],
   },
 ]
 

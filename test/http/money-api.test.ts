@@ -21,7 +21,7 @@ before(async () => {
     billing: {
       extraGateways: [stating, scripted],
       gateways: { scripted: { api_key: 'key-of-the-scripted-gateway' } },
-      return_origins: ['https://shop.example'],
+      returnOrigins: ['https://shop.example'],
       listeners: {
         PaymentSucceeded: function fulfil({ payment }) {
           if (payment.metadata?.['listener'] === 'fails') throw new Error('the printer is on fire')

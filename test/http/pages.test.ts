@@ -12,7 +12,7 @@ import type { Service } from './service.ts'
 
 let service: Service
 before(async () => {
-  service = await startService({ billing: { return_origins: ['https://shop.example'] } })
+  service = await startService({ billing: { returnOrigins: ['https://shop.example'] } })
 })
 after(() => service[Symbol.asyncDispose]())
 

@@ -307,14 +307,14 @@ forEachDatabase((engine) => {
 })
 
 test('a wrong key stops the start; a right one is blanked out wherever it is repeated', () => {
-  const wrong = { billing: { encryption_key: 'c2hvcnQ=' } }
+  const wrong = { billing: { encryptionKey: 'c2hvcnQ=' } }
   const text = (error: unknown) => String(error)
   assert.throws(
     () => createCore(wrong),
-    (error) => /BILLING_ENCRYPTION_KEY/.test(text(error)) && !text(error).includes('c2hvcnQ='),
+    (error) => /billing\.encryptionKey/.test(text(error)) && !text(error).includes('c2hvcnQ='),
   )
   const keys = [newKey(), newKey()]
-  const settings = readSettings({ billing: { encryption_key: keys.join(', ') } })
+  const settings = readSettings({ billing: { encryptionKey: keys.join(', ') } })
   assert.equal(settings.scrub(`at ${keys[0]} and ${keys[1]}`), 'at [secret] and [secret]')
 })
 
@@ -324,10 +324,14 @@ test('the key is read from the file and from the environment, which wins', async
   writeFileSync(join(folder.path, 'quittance.config.mjs'), config)
   const run = (env: Readonly<Record<string, string>>) =>
     runCommand(['gateways'], { cwd: folder.path, env })
-  for (const env of [{}, { BILLING_ENCRYPTION_KEY: ' ' }, { BILLING_ENCRYPTION_KEY: 'bG9uZw==' }]) {
+  for (const [env, place] of [
+    [{}, 'billing.encryption_key'],
+    [{ BILLING_ENCRYPTION_KEY: ' ' }, 'billing.encryption_key'],
+    [{ BILLING_ENCRYPTION_KEY: 'bG9uZw==' }, 'BILLING_ENCRYPTION_KEY'],
+  ] as const) {
     const { code, stderr } = await run(env)
     assert.equal(code, 1)
-    assert.match(stderr.join('\n'), /BILLING_ENCRYPTION_KEY.*openssl rand -base64 32/)
+    assert.match(stderr.join('\n'), new RegExp(`${place} must be .*openssl rand -base64 32`))
     assert.doesNotMatch(stderr.join('\n'), /c2hvcnQ=|bG9uZw==/)
   }
   const { code, stderr } = await run({ BILLING_ENCRYPTION_KEY: newKey() })

@@ -62,7 +62,7 @@ async function openVault(
     log,
     extraGateways: [gateway],
     gateways: { vault: { secret: vaultSecret } },
-    billing: { queue: { connection }, ...(key !== undefined && { encryption_key: key }) },
+    billing: { queue: { connection }, ...(key !== undefined && { encryptionKey: key }) },
   })
   const core = coreOf(runtime)
   await core.migrate()

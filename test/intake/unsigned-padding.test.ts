@@ -85,7 +85,7 @@ onPostgres((engine) => {
   before(async () => {
     const gateways = Object.fromEntries(builtin.map((one) => [one.name, testCredentials(one)]))
     const key = randomBytes(32).toString('base64')
-    for (const billing of [{}, { encryption_key: key }]) {
+    for (const billing of [{}, { encryptionKey: key }]) {
       billings.push(await openBilling(engine, { gateways, billing, log: silentLog }))
     }
   })

@@ -46,7 +46,7 @@ export async function openMoney(
   const billing = await openBilling(engine, {
     url: 'https://pay.example.test',
     gateways: { [provider.gateway.name]: provider.config },
-    billing: { encryption_key: randomBytes(32).toString('base64') },
+    billing: { encryptionKey: randomBytes(32).toString('base64') },
     providerTimeoutMs: answerWithinMs,
     log,
     ...options,

@@ -43,7 +43,7 @@ test('all options may be left out, and a misspelt one is refused', () => {
   // @ts-expect-error -- there is no such option
   defineConfig({ databse: {} })
   // @ts-expect-error -- a size is a number
-  defineConfig({ database: { poolSize: '10' } })
+  defineConfig({ database: { pool_size: '10' } })
   expectTypeOf<keyof BillingOptions>().toEqualTypeOf<
     | 'url'
     | 'database'
@@ -52,7 +52,7 @@ test('all options may be left out, and a misspelt one is refused', () => {
     | 'gateways'
     | 'extraGateways'
     | 'listeners'
-    | 'return_origins'
+    | 'returnOrigins'
     | 'review'
     | 'providerTimeoutMs'
     | 'listenerBudgetMs'
@@ -175,9 +175,13 @@ test('the listeners of a configuration are inferred in every form', () => {
       ],
     },
   })
-  expectTypeOf(config).toEqualTypeOf<ConfigFileOptions>()
+  expectTypeOf(defineConfig).parameters.toEqualTypeOf<[config: ConfigFileOptions]>()
   // An app may pass what the file holds.
   expectTypeOf(config).toExtend<BillingOptions>()
+  // @ts-expect-error -- the file writes its keys in snake_case
+  defineConfig({ webhook: { pruneAfterDays: 30 } })
+  // @ts-expect-error -- and the library its options in camelCase
+  createBilling({ webhook: { prune_after_days: 30 } })
   // @ts-expect-error -- the service has a log of its own
   defineConfig({ log: undefined })
   // @ts-expect-error -- there is no such event

@@ -43,7 +43,7 @@ const options = defineConfig({
   database: { memory: true },
   webhook: { middleware: [throttle('60 per minute')] },
   gateways: { acme: { word: 'a word that both sides know' } },
-  extraGateways: [acme],
+  extra_gateways: [acme],
   listeners: {
     PaymentSucceeded: function grantAccess({ payment }) {
       granted.push(payment)

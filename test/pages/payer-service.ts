@@ -62,7 +62,7 @@ export function startPayerService(
     ...options,
     billing: {
       extraGateways: [formpay, linkpay],
-      return_origins: [shop],
+      returnOrigins: [shop],
       gateways: { paddle: { signing_secret: 'pdl_ntfset_x', client_token: 'test_7d279f61' } },
       ...billing,
     },

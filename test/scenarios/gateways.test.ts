@@ -50,12 +50,12 @@ for (const [what, options, code] of [
   ['a public URL with a path', { url: 'https://example.com/shop' }, 'setting_invalid'],
   [
     'a prune window of 4 days, as long as WayForPay retries',
-    { webhook: { prune_after_days: 4 } },
+    { webhook: { pruneAfterDays: 4 } },
     'retention_too_short',
   ],
   [
     'a prune window that is no number',
-    { webhook: { prune_after_days: Number.NaN } },
+    { webhook: { pruneAfterDays: Number.NaN } },
     'setting_invalid',
   ],
   [

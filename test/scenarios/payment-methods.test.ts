@@ -29,7 +29,7 @@ forEachDatabase((engine) => {
   const queued: EventOf<'PaymentMethodAttached'>[] = []
   before(async () => {
     stated = await openStated(engine, {
-      billing: { encryption_key: encryptionKey },
+      billing: { encryptionKey: encryptionKey },
       listen: ({ core }) =>
         core.on('PaymentMethodAttached', (event) => void queued.push(event), {
           name: 'queued',

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import test from 'node:test'
 import type { Command } from 'commander'
-import { loadConfigFile } from '../../src/cli/config-file.ts'
-import { variableNames } from '../../src/cli/env.ts'
+import { settingsIn, variablesOf } from '../../src/billing/setting.ts'
+import {
+  fileSettings,
+  optionSettings,
+  variableSettings,
+} from '../../src/billing/settings-schema.ts'
+import { variableNames } from '../../src/cli/read-variables.ts'
 import { createProgram } from '../../src/cli/run.ts'
 import { eventTypes } from '../../src/events/catalogue.ts'
 import { builtin } from '../../src/gateways/builtin.ts'
 import { errorCatalogue } from '../../src/kernel/errors.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { namesIn, pages, section, tableRows } from '../docs/markdown.ts'
+import { codeIn, namesIn, pages, section, tableRows } from '../docs/markdown.ts'
+import { aboutSetting, configFileOptions, optionsTable, settingsTable } from '../docs/settings.ts'
 import { read } from './source-files.ts'
 
 /** Every variable that the program reads; a gateway's first name for each of its settings. */
@@ -30,7 +33,7 @@ test('docs/errors.md lists every error code with its fix, and no other', () => {
 })
 
 test('docs/configuration.md lists every variable that is read, and no other', () => {
-  const listed = namesIn(section(read('docs/configuration.md'), 'Variables'))
+  const listed = namesIn(section(read('docs/configuration.md'), 'Settings'))
   assert.deepEqual([...listed].sort(), [...environment].sort())
 })
 
@@ -42,51 +45,23 @@ test('.env.example lists every variable that is read, and no other', () => {
   assert.deepEqual([...listed].sort(), [...environment].sort())
 })
 
-/** The keys of the schema of quittance.config.ts, read from its source: `database.url`. */
-function configKeys(): readonly string[] {
-  const [, source = ''] = read('src/cli/config-file.ts').split('const schema = z.strictObject({')
-  const [body = ''] = source.split('\n})\n')
-  const keys: string[] = []
-  const groups: string[] = []
-  const tokens = body.matchAll(/(\w+): (?=[a-z])|strictObject\(\{|\(\{|\}\)/g)
-  let last = ''
-  for (const [token, key] of tokens) {
-    if (key !== undefined) {
-      if (groups.at(-1) !== '') keys.push([...groups, key].join('.'))
-      last = key
-    } else if (token === '})') groups.pop()
-    // The options of a check, such as `z.url({ ... })`, have no keys of ours.
-    else groups.push(token === '({' ? '' : last)
+test('docs/configuration.md and the type of quittance.config.ts follow from the settings', () => {
+  const tables = tableRows(read('docs/configuration.md'))
+  const written = new Set(tables.map((row) => row.join()))
+  for (const row of [...settingsTable(), ...optionsTable()]) {
+    assert.ok(written.has(row.join()), `node test/docs/write-configuration.ts: ${row.join()}`)
   }
-  // A group of keys is no setting itself.
-  return keys.filter((key) => !keys.some((other) => other.startsWith(`${key}.`)))
-}
-
-test('docs/configuration.md lists every key of quittance.config.ts, and no other', () => {
-  const listed = namesIn(section(read('docs/configuration.md'), 'quittance.config.ts')).map((key) =>
-    key.replace(/\.<.*$/, ''),
-  )
-  assert.deepEqual([...listed].sort(), [...configKeys()].sort())
+  const keys = tables.flatMap(([, key = '', , preset]) => (preset === undefined ? [] : codeIn(key)))
+  assert.equal(keys.length, settingsIn(fileSettings).length)
+  assert.equal(read('src/billing/config-file-options.ts'), configFileOptions())
 })
 
-test('every key that docs/configuration.md lists is taken, and one beside them is not', async () => {
-  const listed = namesIn(section(read('docs/configuration.md'), 'quittance.config.ts'))
-  using folder = temporaryFolder()
-  const load = (key: string, value: string) => {
-    const nested = key.split('.').reduceRight((inner, part) => `{ ${part}: ${inner} }`, value)
-    const own = join(folder.path, key)
-    mkdirSync(own)
-    writeFileSync(join(own, 'quittance.config.mjs'), `export default ${nested}`)
-    return loadConfigFile(own)
+test('every setting says what it means; no two share a variable', () => {
+  for (const place of settingsIn({ ...optionSettings, ...variableSettings })) {
+    assert.match(aboutSetting(place.path.join('.')).meaning, /^\S.*\.$/, place.path.join('.'))
   }
-  for (const key of listed.filter((name) => !name.includes('<'))) {
-    // A value of the wrong kind is refused for that, and not for its key.
-    const refusal = await load(key, 'Symbol()').then(String, String)
-    assert.doesNotMatch(refusal, /[Uu]nrecognized key/, key)
-  }
-  for (const key of ['nonsense', 'database.nonsense', 'webhook.nonsense', 'billing.nonsense']) {
-    await assert.rejects(load(key, '1'), /[Uu]nrecognized key.*nonsense/)
-  }
+  const names = settingsIn(variableSettings).flatMap(variablesOf)
+  assert.equal(new Set(names).size, names.length)
 })
 
 test('docs/events.md lists every event, in the order of the catalogue', () => {

@@ -58,7 +58,7 @@ test('no gateway is named outside its own folder', () => {
 
 test('every error code is thrown somewhere', () => {
   const code = files.map(({ text }) => withoutComments(text)).join('\n')
-  const throwing = /(?:new QuittanceError\(|fieldError\(|readInput\(\w+, \w+,)\s*'(\w+)'/g
+  const throwing = /(?:new QuittanceError\(|\bcode:|fieldError\(|readInput\(\w+, \w+,)\s*'(\w+)'/g
   const thrown = new Set(Array.from(code.matchAll(throwing), ([, name]) => name))
   assert.deepEqual(
     Object.keys(errorCatalogue).filter((name) => !thrown.has(name)),

@@ -47,7 +47,7 @@ async function register(gateway: Registrable, command: Command): Promise<void> {
   const print = await import('../print-registration.ts')
   await withCore(async (core, { options }) => {
     const result = await registered(core, gateway)
-    const variable = secretVariable(gateway, options.environment ?? {})
+    const variable = secretVariable(gateway, options.environment)
     const configured = core.gateways()[gateway.name]?.configured === true
     const removed: string[] = []
     // Before anything that may fail: a secret is shown only once.

@@ -3,7 +3,6 @@ import { statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { checkFreeSpace, checkIntact, folderNames } from '../../database/embedded/data-folder.ts'
-import { defaultDataDir } from './open-for-diagnosis.ts'
 import type { Subject } from './subject.ts'
 import { error, ok, skipped, thrown, warning, type Finding } from './finding.ts'
 
@@ -13,7 +12,7 @@ const comfortableBytes = 1024 ** 3
 
 /** The folder of the embedded database: who owns it, who may enter, whether there is room. */
 export async function checkDataFolder(subject: Subject): Promise<readonly Finding[]> {
-  const { url, dataDir = defaultDataDir } = subject.inspected.configuration.options.database ?? {}
+  const { url, dataDir } = subject.inspected.configuration.options.database
   if (url !== undefined) return [skipped(check, 'not needed: the database is a server')]
   if (!existsSync(dataDir)) return [skipped(check, `${dataDir} is made at the first start`)]
   const folder = resolve(dataDir)

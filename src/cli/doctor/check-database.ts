@@ -62,7 +62,7 @@ function describe(
 
 /** Without user and password. */
 function hostOf({ options }: Configuration): string {
-  const url = URL.parse(options.database?.url ?? '')
+  const url = URL.parse(options.database.url ?? '')
   return url === null ? 'the database' : `${url.host}${url.pathname}`
 }
 

@@ -66,7 +66,7 @@ function credentialsOf(
   gateway: Gateway,
   { inspected, production }: Subject,
 ): Credentials | undefined {
-  const { environment = {}, gateways: config = {} } = inspected.configuration.options
+  const { environment, gateways: config } = inspected.configuration.options
   try {
     return readCredentials(gateway, environment, {
       production,

@@ -1,5 +1,5 @@
 import type { Gateway } from '../../gateways/gateway.ts'
-import { variableNames } from '../env.ts'
+import { variableNames } from '../read-variables.ts'
 import { similarName } from '../../kernel/similar-name.ts'
 import { configuredNames, type Subject } from './subject.ts'
 import { ok, skipped, thrown, warning, type Finding } from './finding.ts'
@@ -10,13 +10,13 @@ const fix = 'Correct the named setting; docs/configuration.md describes it.'
 /** Whether they are readable, valid, and sensible together. */
 export function checkSettings(subject: Subject): readonly Finding[] {
   const { inspected, checked } = subject
-  const faults = [...inspected.faults, ...('fault' in checked ? [checked.fault] : [])]
+  const faults = new Set([...inspected.faults, ...('fault' in checked ? [checked.fault] : [])])
   const files = [inspected.envFile && '.env', inspected.configFile]
   const places = ['the environment', ...files.filter((file) => file !== undefined)]
   return [
-    ...(faults.length === 0
+    ...(faults.size === 0
       ? [ok('settings', `read from ${places.join(', ')}`)]
-      : faults.map((fault) => thrown('settings', fault, fix))),
+      : Array.from(faults, (fault) => thrown('settings', fault, fix))),
     ...checkEnvFile(subject),
     ...checkToken(subject),
     ...checkGateways(subject),

@@ -49,7 +49,7 @@ async function checkWorker(
       fix: 'Start it: npm start, or quittance serve',
     })
   }
-  if (inspected.configuration.options.billing?.queue?.connection === 'sync') {
+  if (inspected.configuration.options.billing.queue.connection === 'sync') {
     return unreadable === undefined
       ? checkWorkBesideRequests(state.database)
       : skipped('worker', unreadable)

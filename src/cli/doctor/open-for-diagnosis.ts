@@ -17,11 +17,10 @@ export const unanswered = 'the database does not answer'
 /** Opening an embedded database here would keep a service from starting. */
 export const atRest = 'no service has the database open'
 
-export const defaultDataDir = '.quittance'
 const statementTimeout = seconds(3)
 
 export async function openForDiagnosis({ options }: Configuration): Promise<DatabaseState> {
-  const { url, dataDir = defaultDataDir } = options.database ?? {}
+  const { url, dataDir } = options.database
   const shared = {
     log: silentLog,
     poolSize: 2,

@@ -14,7 +14,7 @@ export function gatewaySecrets(
   { name: gateway, credentials }: Gateway,
   { configuration, variables }: InspectedConfiguration,
 ): readonly SecretText[] {
-  const config = configuration.options.gateways?.[gateway]
+  const config = configuration.options.gateways[gateway]
   const secrets = Object.entries(credentials).filter(([, field]) => field.secret)
   const inVariables = secrets.flatMap(([, { env }]) => env)
   return [
@@ -29,7 +29,7 @@ export function ownSecrets({ variables }: InspectedConfiguration): readonly Secr
 }
 
 export function databasePassword({ configuration }: InspectedConfiguration): string {
-  const password = URL.parse(configuration.options.database?.url ?? '')?.password ?? ''
+  const password = URL.parse(configuration.options.database.url ?? '')?.password ?? ''
   try {
     return decodeURIComponent(password)
   } catch {

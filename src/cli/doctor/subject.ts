@@ -23,14 +23,15 @@ export type Checked<T> = { readonly value: T } | { readonly fault: unknown }
 /** Everything but the database, which takes time. */
 export function subjectOf(inspected: InspectedConfiguration): Omit<Subject, 'database'> {
   const { options } = inspected.configuration
+  const [fault] = inspected.faults
   return {
     inspected,
     production: options.production,
-    gateways: [...builtin, ...(options.extraGateways ?? [])],
-    checked: attempt(() => readSettings(options)),
+    gateways: [...builtin, ...options.extraGateways],
+    checked: fault === undefined ? attempt(() => readSettings(options)) : { fault },
     listeners: attempt(() => {
       const registry = createListenerRegistry()
-      registerOptionListeners(registry, options.listeners ?? {})
+      registerOptionListeners(registry, options.listeners)
       return registry
     }),
   }

@@ -1,0 +1,137 @@
+// Written by test/docs/write-configuration.ts from src/billing/settings-schema.ts.
+import type { Option } from './setting.ts'
+import type { fileSettings as file } from './settings-schema.ts'
+
+/** What quittance.config.ts may hold: the rest is for whoever opens the billing to say. */
+export interface ConfigFileOptions {
+  /**
+   * Public origin of this service, e.g. `https://pay.example.com`: callback URLs begin with it. The
+   * origin of a tunnel, in `APP_NGROK_URL`, wins.
+   * @default `http://localhost:$PORT`
+   */
+  readonly url?: string | undefined
+  readonly database?: {
+    /**
+     * `postgres://user:password@host:5432/name`, one host: see docs/5-operations.md#failover. Unset:
+     * the embedded database.
+     */
+    readonly url?: string | undefined
+    /**
+     * Folder of the embedded database.
+     * @default .quittance
+     */
+    readonly data_dir?: string | undefined
+    /**
+     * An embedded database that is gone after `close()`: for tests.
+     * @default false
+     */
+    readonly memory?: boolean | undefined
+    /**
+     * Accept the embedded database under `NODE_ENV=production`: a power cut can damage it.
+     * @default false
+     */
+    readonly allow_embedded_in_production?: boolean | undefined
+    /**
+     * Connections at most, on PostgreSQL; at least 2.
+     * @default 10
+     */
+    readonly pool_size?: number | undefined
+  }
+  readonly webhook?: {
+    /**
+     * Route path with the segment `{gateway}`. Replaces both default paths.
+     * @default `/billing/webhooks/{gateway}` and `/webhook/billing/{gateway}`
+     */
+    readonly path?: string | undefined
+    /**
+     * Hono middleware for the webhook route alone, such as `throttle`: see
+     * docs/3-gateways.md#limiting-what-one-sender-may-send.
+     */
+    readonly middleware?: Option<typeof file.webhook.middleware> | undefined
+    /**
+     * Days that stored calls are kept; longer than any gateway redelivers.
+     * @default 30
+     */
+    readonly prune_after_days?: number | undefined
+    /**
+     * Largest body of a callback, in bytes. Most gateways take 256 KiB at most.
+     * @default 1048576
+     */
+    readonly max_body_bytes?: number | undefined
+  }
+  readonly billing?: {
+    readonly queue?: {
+      /**
+       * `database`: workers process the stored calls. `sync`: docs/5-operations.md#within-the-request.
+       * @default database
+       */
+      readonly connection?: string | null | undefined
+      /**
+       * Queue name that is written on new calls, for `work --queue`.
+       * @default default
+       */
+      readonly queue?: string | null | undefined
+    }
+    /**
+     * Keys of 32 bytes in base64, the first one encrypts: see
+     * docs/configuration.md#the-encryption-key. Callbacks with card tokens, and the tokens of saved
+     * cards, are kept only with one.
+     */
+    readonly encryption_key?: string | undefined
+  }
+  readonly review?: {
+    /**
+     * Whether money of a payment that is still unknown after a day needs a review: see
+     * docs/5-operations.md#calls-that-need-a-person. Turn it off where other systems use the same
+     * account with UUIDs.
+     * @default true
+     */
+    readonly unknown_payments?: boolean | undefined
+  }
+  /** Credentials by gateway name and field, as its variables without the prefix; those win. */
+  readonly gateways?: Option<typeof file.gateways> | undefined
+  /** Gateways besides the built-in ones: see docs/9-adding-a-gateway.md. */
+  readonly extra_gateways?: Option<typeof file.extraGateways> | undefined
+  /** By event, a listener or a list of them: see docs/4-listeners.md. */
+  readonly listeners?: Option<typeof file.listeners> | undefined
+  /**
+   * Origins that a payer may be sent on to after the checkout (`return_url`), besides that of `url`.
+   * In development every origin of this machine is.
+   */
+  readonly return_origins?: Option<typeof file.returnOrigins> | undefined
+  /**
+   * How long a provider may take to answer an operation, in milliseconds.
+   * @default 20000
+   */
+  readonly provider_timeout_ms?: number | undefined
+  /**
+   * What the listeners in the transaction of one call may take together, in milliseconds; 25000 at
+   * most.
+   * @default `20000`; embedded: `1000`
+   */
+  readonly listener_budget_ms?: number | undefined
+  /**
+   * Whether the production rules hold: see docs/configuration.md#production-rules. The variable is
+   * `production` for true; anything else is false.
+   * @default false
+   */
+  readonly production?: boolean | undefined
+  readonly http?: {
+    /**
+     * Connections that the service holds at most: see docs/5-operations.md#too-many-connections.
+     * @default 1000
+     */
+    readonly max_connections?: number | undefined
+    /**
+     * Of one address (IPv6: one /64), once three quarters of them are taken.
+     * @default 50
+     */
+    readonly connections_per_address?: number | undefined
+    /**
+     * How long a connection stays open between two requests: longer than a proxy in front keeps its
+     * own.
+     * @default 65
+     */
+    readonly keep_alive_seconds?: number | undefined
+  }
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { databaseUrlFault } from '../database/database-url.ts'
+import { encryptionKeyFault } from '../kernel/encryption.ts'
+import type { ListenersOption } from './listeners-option.ts'
+
+// The types of settings. A message continues the name of the setting: `must be ...`.
+
+export const text = z.string('must be a text')
+export const yesOrNo = z.boolean('must be true or false')
+
+export const fn = <T>() => z.custom<T>((value) => typeof value === 'function', 'must be a function')
+
+export function object<T>(must: string, has?: string) {
+  const isOne = (value: unknown) =>
+    typeof value === 'object' && value !== null && (has === undefined || has in value)
+  return z.custom<T>(isOne, must)
+}
+
+/** The largest by default: the milliseconds that a timer can wait for. */
+export function wholeNumber(of: string, least = 1, most = 2 ** 31 - 1) {
+  const must = `must be a whole number ${of}from ${least} to ${most}`
+  return z.int(must).min(least, must).max(most, must)
+}
+
+export function list<In, Out>(each: z.ZodType<Out, In>, must: string) {
+  return z.array(each, must) as z.ZodType<readonly Out[], readonly In[]>
+}
+
+function origin(must: string) {
+  return z
+    .string(must)
+    .refine(isOrigin, must)
+    .transform((url) => new URL(url).origin)
+}
+
+function isOrigin(value: string): boolean {
+  const url = URL.parse(value)
+  if (url === null || !/^https?:$/.test(url.protocol)) return false
+  const { pathname, search, hash, username, password } = url
+  return pathname === '/' && [search, hash, username, password].every((part) => part === '')
+}
+
+export const publicOrigin = origin(
+  'must be an origin such as https://pay.example.com, without a path',
+)
+const mustBeOrigins = 'must be origins such as https://shop.example.com, without a path'
+export const origins = list(origin(mustBeOrigins), mustBeOrigins)
+
+function textWithout(faultOf: (value: string) => string | undefined) {
+  return text.superRefine((value, context) => {
+    const message = faultOf(value)
+    if (message !== undefined) context.addIssue({ code: 'custom', message })
+  })
+}
+
+export const encryptionKeys = textWithout(encryptionKeyFault)
+
+/** A blank one counts as not set. */
+export const databaseUrl = text
+  .transform((url) => url.trim() || undefined)
+  .pipe(textWithout(databaseUrlFault).optional())
+
+export const webhookPath = text
+  .transform((path) => `/${path.replace(/^\/+/, '')}`)
+  .refine(
+    (path) => path.split('/').filter((segment) => segment === '{gateway}').length === 1,
+    'must contain the segment {gateway} once',
+  )
+
+export const queueConnection = text.pipe(z.enum(['database', 'sync'], 'must be database or sync'))
+
+const texts = 'must be an object with texts'
+export const credentials = z.record(
+  z.string(),
+  z.record(z.string(), text.optional(), texts),
+  texts,
+) as z.ZodType as Typed<Readonly<Record<string, Readonly<Record<string, string>>>>>
+
+const listener = z.custom(
+  (value) => (Array.isArray(value) ? value.every(isListener) : isListener(value)),
+  'must be a function, { listener: function }, or a list of these',
+)
+export const listeners = z.record(
+  z.string(),
+  listener,
+  'must be an object with listeners',
+) as z.ZodType as Typed<ListenersOption>
+
+/** With a closer type than zod has for what passes. */
+type Typed<T> = z.ZodType<T, T>
+
+function isListener(value: unknown): boolean {
+  if (typeof value === 'function') return true
+  if (typeof value !== 'object' || value === null) return false
+  return typeof (value as { readonly listener?: unknown }).listener === 'function'
+}

@@ -1,0 +1,256 @@
+import type { MiddlewareHandler } from 'hono'
+import type { Gateway } from '../gateways/gateway.ts'
+import type { QuittanceError } from '../kernel/errors.ts'
+import { seconds } from '../kernel/duration.ts'
+import type { Log } from '../kernel/log.ts'
+import {
+  credentials,
+  databaseUrl,
+  encryptionKeys,
+  fn,
+  list,
+  listeners,
+  object,
+  origins,
+  publicOrigin,
+  queueConnection,
+  text,
+  webhookPath,
+  wholeNumber,
+  yesOrNo,
+} from './setting-types.ts'
+import { setting } from './setting.ts'
+
+// Every setting is written once, here: its name as an option of the library, its type, its default,
+// and in its doc comment what it means. From this follow the types, the keys of quittance.config.ts
+// (in snake_case), the variables of the environment, and the table in docs/configuration.md, which
+// `node test/docs/write-configuration.ts` writes.
+
+const none: readonly string[] = []
+const database = {
+  /**
+   * `postgres://user:password@host:5432/name`, one host: see docs/5-operations.md#failover. Unset:
+   * the embedded database.
+   */
+  url: setting(databaseUrl, {
+    variables: ['DATABASE_URL'],
+    secret: true,
+    fix:
+      'Name one server: postgres://user:password@host:5432/name. Of several, by a name that ' +
+      'follows the primary: DNS, a virtual address or a proxy.',
+  }),
+  /**
+   * Folder of the embedded database.
+   * @default .quittance
+   */
+  dataDir: setting(text, { default: '.quittance', variables: ['BILLING_DATA_DIR'] }),
+  /**
+   * An embedded database that is gone after `close()`: for tests.
+   * @default false
+   */
+  memory: setting(yesOrNo, { default: false, variables: none }),
+  /**
+   * Accept the embedded database under `NODE_ENV=production`: a power cut can damage it.
+   * @default false
+   */
+  allowEmbeddedInProduction: setting(yesOrNo, { default: false, variables: none }),
+  /**
+   * Connections at most, on PostgreSQL; at least 2.
+   * @default 10
+   */
+  poolSize: setting(wholeNumber('of connections ', 2), { default: 10, variables: none }),
+}
+
+const webhook = {
+  /**
+   * Route path with the segment `{gateway}`. Replaces both default paths.
+   * @default `/billing/webhooks/{gateway}` and `/webhook/billing/{gateway}`
+   */
+  path: setting(webhookPath, { code: 'webhook_path_without_gateway' }),
+  /**
+   * Hono middleware for the webhook route alone, such as `throttle`: see
+   * docs/3-gateways.md#limiting-what-one-sender-may-send.
+   */
+  middleware: setting(list(fn<MiddlewareHandler>(), 'must be a list of functions'), {
+    default: [],
+    variables: none,
+  }),
+  /**
+   * Days that stored calls are kept; longer than any gateway redelivers.
+   * @default 30
+   */
+  pruneAfterDays: setting(wholeNumber('of days ', 1, 36_500), { default: 30 }),
+  /**
+   * Largest body of a callback, in bytes. Most gateways take 256 KiB at most.
+   * @default 1048576
+   */
+  maxBodyBytes: setting(wholeNumber('of bytes '), { default: 1024 * 1024, variables: none }),
+}
+
+const billing = {
+  queue: {
+    /**
+     * `database`: workers process the stored calls. `sync`: docs/5-operations.md#within-the-request.
+     * @default database
+     */
+    connection: setting(queueConnection.nullable(), {
+      default: 'database',
+      code: 'queue_connection_unknown',
+    }),
+    /**
+     * Queue name that is written on new calls, for `work --queue`.
+     * @default default
+     */
+    queue: setting(text.nullable(), { default: 'default', variables: ['BILLING_QUEUE'] }),
+  },
+  /**
+   * Keys of 32 bytes in base64, the first one encrypts: see
+   * docs/configuration.md#the-encryption-key. Callbacks with card tokens, and the tokens of saved
+   * cards, are kept only with one.
+   */
+  encryptionKey: setting(encryptionKeys, {
+    secret: true,
+    fix: 'Make one with: openssl rand -base64 32; separate several by commas.',
+  }),
+}
+
+const review = {
+  /**
+   * Whether money of a payment that is still unknown after a day needs a review: see
+   * docs/5-operations.md#calls-that-need-a-person. Turn it off where other systems use the same
+   * account with UUIDs.
+   * @default true
+   */
+  unknownPayments: setting(yesOrNo, { default: true }),
+}
+
+/** Of the service's own server; an app that mounts the routes has its own. */
+export const httpSettings = {
+  /**
+   * Connections that the service holds at most: see docs/5-operations.md#too-many-connections.
+   * @default 1000
+   */
+  maxConnections: setting(wholeNumber('of connections ', 10, 1_000_000), { default: 1000 }),
+  /**
+   * Of one address (IPv6: one /64), once three quarters of them are taken.
+   * @default 50
+   */
+  connectionsPerAddress: setting(wholeNumber('of connections ', 1, 1_000_000), { default: 50 }),
+  /**
+   * How long a connection stays open between two requests: longer than a proxy in front keeps its
+   * own.
+   * @default 65
+   */
+  keepAliveSeconds: setting(wholeNumber('of seconds ', 1, 3600), { default: 65 }),
+}
+
+/**
+ * What waits for longer is cut off by the server (30 s idle in a transaction), or loses its lease:
+ * nobody's fault, so that the listener would run again and again.
+ */
+const longestListenerBudget = seconds(25)
+
+const shared = {
+  /**
+   * Public origin of this service, e.g. `https://pay.example.com`: callback URLs begin with it. The
+   * origin of a tunnel, in `APP_NGROK_URL`, wins.
+   * @default `http://localhost:$PORT`
+   */
+  url: setting(publicOrigin, { variables: ['APP_NGROK_URL', 'APP_URL'] }),
+  database,
+  webhook,
+  billing,
+  review,
+  /** Credentials by gateway name and field, as its variables without the prefix; those win. */
+  gateways: setting(credentials, { default: {}, variables: none, secret: true }),
+  /** Gateways besides the built-in ones: see docs/9-adding-a-gateway.md. */
+  extraGateways: setting(list(object<Gateway>('must be gateways'), 'must be a list of gateways'), {
+    default: [],
+    variables: none,
+  }),
+  /** By event, a listener or a list of them: see docs/4-listeners.md. */
+  listeners: setting(listeners, { default: {}, variables: none }),
+  /**
+   * Origins that a payer may be sent on to after the checkout (`return_url`), besides that of `url`.
+   * In development every origin of this machine is.
+   */
+  returnOrigins: setting(origins, { default: [] }),
+  /**
+   * How long a provider may take to answer an operation, in milliseconds.
+   * @default 20000
+   */
+  providerTimeoutMs: setting(wholeNumber('of milliseconds '), { default: 20_000, variables: none }),
+  /**
+   * What the listeners in the transaction of one call may take together, in milliseconds; 25000 at
+   * most.
+   * @default `20000`; embedded: `1000`
+   */
+  listenerBudgetMs: setting(wholeNumber('of milliseconds ', 1, longestListenerBudget), {
+    variables: none,
+    fix: 'Register what takes longer with { queued: true }.',
+  }),
+  /**
+   * Whether the production rules hold: see docs/configuration.md#production-rules. The variable is
+   * `production` for true; anything else is false.
+   * @default false
+   */
+  production: setting(yesOrNo, {
+    variables: ['NODE_ENV'],
+    read: (mode) => mode === 'production',
+  }),
+}
+
+/** What quittance.config.ts may hold. */
+export const fileSettings = { ...shared, http: httpSettings }
+
+/** What `createBilling` takes. */
+export const optionSettings = {
+  ...shared,
+  database: {
+    ...database,
+    /**
+     * Use the running embedded database of `dataDir` if there is one, else open it here.
+     * @default false
+     */
+    attach: setting(yesOrNo, { default: false }),
+  },
+  /** Where the gateways' variables and `NODE_ENV` are looked up: pass `process.env`. */
+  environment: setting(
+    object<Readonly<Record<string, string | undefined>>>(
+      'must be an object of texts such as the environment',
+    ),
+    { default: {} },
+  ),
+  /**
+   * A pino logger.
+   * @default warnings and errors on standard error, as JSON lines
+   */
+  log: setting(object<Log>('must be a logger such as pino makes', 'warn')),
+  /** Called when the embedded database has ended by itself: this process cannot go on. */
+  onLost: setting(fn<(error: QuittanceError) => void>()),
+}
+
+/** What the commands take from the environment. */
+export const variableSettings = {
+  ...fileSettings,
+  /**
+   * Address to listen on.
+   * @default `127.0.0.1`; in production `0.0.0.0`
+   */
+  host: setting(text.regex(/^[^\s/]+$/, 'must be a host name or address'), {
+    variables: ['HOST'],
+  }),
+  /**
+   * Port to listen on; `0`: any free one.
+   * @default 3000
+   */
+  port: setting(wholeNumber('', 0, 65_535), { default: 3000, variables: ['PORT'] }),
+  /**
+   * Bearer token of the management API: `openssl rand -base64 32`. Ten wrong ones a minute, then
+   * 429.
+   * @default made for each run; in production the API is off
+   */
+  apiToken: setting(text.regex(/^[\x21-\x7e]+$/, 'must be a text without spaces'), {
+    secret: true,
+  }),
+}

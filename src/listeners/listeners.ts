@@ -106,7 +106,7 @@ export async function registerListeners(
 ): Promise<void> {
   for (const name of registry.names()) {
     const registered = registeredListeners(registry, name)
-    const queued = registered.some((listener) => listener.queued)
+    const queued = eventTypes.some((type) => registry.find(name, type)?.queued === true)
     await db
       .insertInto('billing.listeners')
       .values({ name, event_types: registered.flatMap(subscriptionsOf), queued })

@@ -28,6 +28,7 @@ export async function postponeCall(
   error: unknown,
 ): Promise<boolean> {
   if (!isQuittanceError(error) || error.code !== 'provider_unreachable') return false
+  // Stryker disable next-line OptionalChaining: a gateway that is not registered asks nobody
   const retryWindow = gateways.find(call.gateway)?.gateway.retryWindow ?? 0
   const pause = await postponeRow(database.db, webhookCalls, {
     lease: call,

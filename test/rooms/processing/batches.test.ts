@@ -68,6 +68,8 @@ onPostgres(() => {
     const sent = statements(t)
     assert.deepEqual(await room.processBatch(calls), ['done', 'done', 'done'])
     assert.equal(sent.filter((text) => text === 'commit').length, 1)
+    // However many calls: each renews the savepoint of the one before it.
+    assert.equal(sent.filter((text) => text.startsWith('savepoint')).length, 1)
     assert.deepEqual(await notes(room), ['heard 0', 'heard 1', 'heard 2'])
     assert.deepEqual(await statuses(orders), ['paid', 'paid', 'paid'])
     assert.deepEqual(await states(calls), ['processed 0', 'processed 0', 'processed 0'])
@@ -187,7 +189,7 @@ onPostgres(() => {
       const clock = handClock(t)
       const { orders, calls } = await paying(4)
       const declined = await declining()
-      let took = 499
+      let took = 500
       room.on('PaymentSucceeded', () => clock.pass(took))
       const [first, second, third, fourth] = calls as [LeasedCall, ...typeof calls]
       assert.ok(first && second && third && fourth)
@@ -221,6 +223,13 @@ onPostgres(() => {
       })
       assert.deepEqual(await room.processBatch(calls), ['failed', 'left'])
     })
+  })
+
+  test('that has claimed goes on, whatever is registered meanwhile', async () => {
+    const { calls } = await paying(2)
+    listen('0', () => newcomer(room, 'PaymentRefunded'))
+    assert.deepEqual(await room.processBatch(calls), ['done', 'done'])
+    assert.deepEqual(await notes(room), ['heard 0', 'heard 1'])
   })
 
   describe('the transaction fails', () => {

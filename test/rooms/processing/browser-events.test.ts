@@ -11,6 +11,7 @@ import {
   logged,
   newcomer,
   payment,
+  statements,
   useRoom,
 } from './room.ts'
 
@@ -28,6 +29,7 @@ onPostgres(() => {
       assert.equal(await room.browserEvent('CheckoutReturned', order), true)
       await room.afterCommits()
       assert.deepEqual(seen, [order.id, false])
+      assert.deepEqual(logged(room), ['info CheckoutReturned'])
       const all = await events(room)
       assert.deepEqual(
         all.map((event) => [
@@ -45,6 +47,19 @@ onPostgres(() => {
         currency: 'USD',
       })
       assert.deepEqual(room.woken, [])
+    })
+
+    test('costs no transaction once its event is there', async (t) => {
+      const order = await payment(room)
+      const sent = statements(t)
+      await room.browserEvent('CheckoutReturned', order)
+      assert.ok(sent.includes('begin'))
+      const before = sent.length
+      await room.browserEvent('CheckoutReturned', order)
+      assert.deepEqual(
+        sent.slice(before).filter((text) => !text.startsWith('select')),
+        [],
+      )
     })
 
     test('of another kind, or at another payment, is another event', async () => {
@@ -102,6 +117,7 @@ onPostgres(() => {
       assert.equal(room.lines.length, 1)
       const [line] = room.lines
       assert.deepEqual([line?.['level'], line?.['payment']], [40, order.id])
+      assert.match(String(line?.['msg']), /^CheckoutReturned /)
       assert.match(JSON.stringify(line?.['err']), reason)
       return order
     }

@@ -309,6 +309,8 @@ onPostgres(() => {
         'error delivery failed: no attempts left',
       ])
       assert.deepEqual([await eventTypes(room), await notes(room)], [[], []])
+      // Nothing is due yet.
+      assert.deepEqual(room.woken, [])
     })
 
     test('and commits: what it committed of the event is taken back', async () => {

@@ -40,6 +40,8 @@ onPostgres(() => {
     const { exception, attempts, payment_id, needs_review } = await callRow(room, leased)
     assert.match(exception ?? '', /^QuittanceError: gateway "gone" is not registered; there /)
     assert.deepEqual([attempts, payment_id, needs_review], [1, null, false])
+    const { err } = lineOf(room, 'attempt failed, will be retried')
+    assert.equal((err as { readonly code?: string }).code, 'gateway_unknown')
   })
 
   test('a gateway that throws costs an attempt', async () => {

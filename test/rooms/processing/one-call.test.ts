@@ -281,6 +281,26 @@ onPostgres(() => {
       assert.match(row.exception ?? '', /^in listener listener: error: busy/)
     })
 
+    test('has had its attempt where the server refused what it wrote', async () => {
+      const { leased } = await paying()
+      room.on('PaymentSucceeded', (_event, { tx }) => tx.query('select 1/0'))
+      assert.equal(await room.processOne(leased), 'failed')
+      const { attempts, exception } = await callRow(room, leased)
+      assert.equal(attempts, 1)
+      assert.match(exception ?? '', /^in listener listener: error: division by zero/)
+    })
+
+    test('is about no payment where it is of a saved card alone', async () => {
+      room.on('PaymentMethodAttached', () => {
+        throw new Error('closed')
+      })
+      const attached = { type: 'payment_method', status: 'attached', reference: 'pm_1' } as const
+      const leased = await call(room, [attached])
+      assert.equal(await room.processOne(leased), 'failed')
+      const { attempts, payment_id } = await callRow(room, leased)
+      assert.deepEqual([attempts, payment_id], [1, null])
+    })
+
     test('has had its attempt where a connection of the listener’s own failed', async () => {
       const { leased } = await paying()
       room.on('PaymentSucceeded', () => {

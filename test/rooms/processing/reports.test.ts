@@ -214,6 +214,22 @@ onPostgres(() => {
       assert.equal(await statusOf(room, other), 'pending')
     })
 
+    test('defers nothing where the payment has moved on by then', async () => {
+      const order = await payment(room)
+      room.on('PaymentFailed', async (_event, { tx }) => {
+        await tx.client.query('select 1; rollback')
+        await room.db.updateTable('billing.payments').set({ status: 'paid' }).execute()
+      })
+      const [applied] = await report({
+        type: 'payment',
+        payment: { id: order.id },
+        status: 'failed',
+      })
+      assert.equal(applied?.kind, 'ignored')
+      assert.deepEqual([await deliveries(room), await eventTypes(room)], [[], []])
+      assert.equal(await statusOf(room, order), 'paid')
+    })
+
     test('so it is where the listener takes too long', async () => {
       room.give({ listenersMayTakeMs: 60 })
       room.on('PaymentSucceeded', () => new Promise(() => {}))

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { syncBuiltinESMExports } from 'node:module'
 import { after, before, beforeEach, type TestContext } from 'node:test'
+import timers from 'node:timers/promises'
 import { sql, type Insertable, type Kysely, type Selectable } from 'kysely'
 import pg from 'pg'
 import { connect, type Database } from '../../../src/database/connect.ts'
@@ -329,9 +331,18 @@ export function assertDueAfter({ begunAt }: Room, at: Date | null, seconds: numb
 
 /** Timers of this length strike at once; what they limit or wait for is as it is. */
 export function shortTimers(t: TestContext, lengthMs: number): void {
+  const shortened = (ms?: number) => (ms === lengthMs ? 5 : ms)
   const real = globalThis.setTimeout
-  const short = (run: () => void, ms?: number) => real(run, ms === lengthMs ? 5 : ms)
+  const short = (run: () => void, ms?: number) => real(run, shortened(ms))
   t.mock.method(globalThis, 'setTimeout', short as typeof setTimeout)
+  const pause = timers.setTimeout
+  const pauses = t.mock.method(timers, 'setTimeout', (ms?: number) => pause(shortened(ms)))
+  // Whoever has imported it sees it only so.
+  syncBuiltinESMExports()
+  t.after(() => {
+    pauses.mock.restore()
+    syncBuiltinESMExports()
+  })
 }
 
 /** A clock for what takes how long: it stands until it is moved on. */

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ListenerContext, ListenerTransaction } from '../../../src/listeners/listener.ts'
+import { onPostgres } from '../../support/databases.ts'
+import { paid } from '../../support/stated-billing.ts'
+import type { Statement } from '../../support/stating-gateway.ts'
+import {
+  call,
+  callRow,
+  deliveries,
+  eventTypes,
+  logged,
+  notes,
+  payment,
+  statements,
+  useRoom,
+} from '../processing/room.ts'
+
+onPostgres(() => {
+  const room = useRoom()
+  const card: Statement = { type: 'payment_method', status: 'attached', reference: 'pm_1' }
+  const paying = async (...more: readonly Statement[]) => {
+    const order = await payment(room)
+    return { order, leased: await call(room, [paid(order), ...more]) }
+  }
+  const exceptionOf = async (leased: { readonly id: string }) =>
+    (await callRow(room, leased)).exception ?? ''
+  /** The second listener; it must not run. */
+  const followed = () =>
+    room.on('PaymentSucceeded', () => assert.fail('the first one had failed'), { name: 'second' })
+
+  describe('which listeners run in the transaction', () => {
+    test('those of each event that is won, in the order of their registration', async () => {
+      const { leased } = await paying(card)
+      const heard: string[] = []
+      for (const name of ['one', 'two']) {
+        room.on('PaymentSucceeded', () => void heard.push(`${name} payment`), { name })
+        room.on('PaymentMethodAttached', () => void heard.push(`${name} card`), { name })
+      }
+      await room.processOne(leased)
+      // Events go by their keys.
+      assert.deepEqual(heard, ['one payment', 'two payment', 'one card', 'two card'])
+    })
+
+    test('those of one event, where another one of the call has none', async () => {
+      const { leased } = await paying(card)
+      let runs = 0
+      room.on('PaymentSucceeded', () => void (runs += 1))
+      assert.equal(await room.processOne(leased), 'done')
+      assert.equal(runs, 1)
+      assert.deepEqual((await eventTypes(room)).toSorted(), [
+        'PaymentMethodAttached',
+        'PaymentSucceeded',
+      ])
+    })
+
+    test('none that are queued', async () => {
+      const { leased } = await paying()
+      room.onQueued('PaymentSucceeded', () => assert.fail('it runs later'))
+      room.on('PaymentSucceeded', () => {})
+      assert.equal(await room.processOne(leased), 'done')
+      assert.equal((await deliveries(room)).length, 1)
+    })
+
+    test('none where the event was claimed before', async (t) => {
+      const { order, leased } = await paying()
+      await room.processOne(leased)
+      const second = await call(room, [paid(order)])
+      assert.equal(await room.processOne(second), 'done')
+      assert.match((await callRow(room, second)).outcome ?? '', /duplicate/)
+      room.on('PaymentSucceeded', () => assert.fail('it was claimed before'))
+      const third = await call(room, [paid(order)])
+      const sent = statements(t)
+      assert.equal(await room.processOne(third), 'done')
+      assert.deepEqual(logged(room), ['info PaymentSucceeded'])
+      // Nothing was done that a fresh savepoint would have to protect.
+      assert.equal(sent.filter((text) => text.startsWith('release')).length, 0)
+    })
+  })
+
+  describe('a listener in the transaction', () => {
+    test('has it, and the billing that is bound to it, for as long as it runs', async () => {
+      const { order, leased } = await paying()
+      let kept: ListenerTransaction | undefined
+      room.on('PaymentSucceeded', async (event, { tx, billing, idempotencyKey }) => {
+        kept = tx
+        assert.equal((await billing.payments.get(event.payment.id))?.status, 'paid')
+        assert.equal(idempotencyKey, `payment:paid:${order.id}/listener`)
+        await tx.query(`insert into notes (author, about) values ('listener', 'heard')`)
+      })
+      assert.equal(await room.processOne(leased), 'done')
+      assert.deepEqual(await notes(room), ['listener heard'])
+      const late = async () => kept?.query('select 1')
+      await assert.rejects(late, { code: 'outer_handle_in_listener' })
+    })
+
+    test('has it no longer where another one has failed', async () => {
+      const { leased } = await paying()
+      let kept: ListenerTransaction | undefined
+      room.on('PaymentSucceeded', (_event, { tx }) => {
+        kept = tx
+        throw new Error('closed')
+      })
+      assert.equal(await room.processOne(leased), 'failed')
+      const late = async () => kept?.query('select 1')
+      await assert.rejects(late, { code: 'outer_handle_in_listener' })
+    })
+
+    test('that ended in time is not aborted later', async () => {
+      room.give({ listenersMayTakeMs: 200 })
+      const { leased } = await paying()
+      let signal: AbortSignal | undefined
+      room.on('PaymentSucceeded', (_event, context) => void (signal = context.signal))
+      assert.equal(await room.processOne(leased), 'done')
+      await pause(250)
+      assert.equal(signal?.aborted, false)
+    })
+
+    test('may throw anything', async () => {
+      const { leased } = await paying()
+      room.on('PaymentSucceeded', () => {
+        throw undefined
+      })
+      assert.equal(await room.processOne(leased), 'failed')
+      assert.equal(await exceptionOf(leased), 'in listener listener: undefined')
+    })
+
+    test('that tries to commit is refused, and has failed alone', async () => {
+      const { order, leased } = await paying()
+      const { leased: other } = await paying()
+      room.on('PaymentSucceeded', (event, { tx }) =>
+        event.payment.id === order.id ? tx.query('commit') : undefined,
+      )
+      assert.deepEqual(await room.processBatch([leased, other]), ['failed', 'done'])
+      assert.match(
+        await exceptionOf(leased),
+        /^in listener listener: QuittanceError: a listener tried to end its transaction: commit/,
+      )
+    })
+  })
+
+  describe('a listener that hides a failed statement', () => {
+    const hiding = (rest: (context: ListenerContext) => unknown = () => {}) =>
+      room.on(
+        'PaymentSucceeded',
+        async (_event, context) => {
+          await context.tx.query('select 1/0').catch(() => {})
+          await rest(context)
+        },
+        { name: 'first' },
+      )
+    const text = 'listener first swallowed an SQL error: its transaction is aborted'
+
+    test('is found out before the next one runs', async () => {
+      const { leased } = await paying()
+      // The server says what became of the transaction a moment after the error.
+      hiding(() => pause(20))
+      followed()
+      assert.equal(await room.processOne(leased), 'failed')
+      const exception = await exceptionOf(leased)
+      assert.ok(exception.startsWith(`in listener first: Error: ${text}`), exception)
+      assert.deepEqual(await eventTypes(room), [])
+    })
+
+    test('is found out where its next statement says so', async () => {
+      const { leased } = await paying()
+      hiding(({ tx }) => tx.query('select 1'))
+      followed()
+      assert.equal(await room.processOne(leased), 'failed')
+      const exception = await exceptionOf(leased)
+      assert.ok(exception.startsWith(`in listener first: Error: ${text}`), exception)
+    })
+
+    test('is found out where it did not wait for the statement', async () => {
+      const { leased } = await paying()
+      room.on('PaymentSucceeded', (_event, { tx }) => void tx.query('select 1/0').catch(() => {}), {
+        name: 'first',
+      })
+      assert.equal(await room.processOne(leased), 'failed')
+      const exception = await exceptionOf(leased)
+      assert.ok(exception.startsWith(`in listener first: Error: ${text}`), exception)
+    })
+  })
+
+  describe('a listener that ends the transaction', () => {
+    test('is found out before the next one runs', async () => {
+      const { leased } = await paying()
+      room.on('PaymentSucceeded', (_event, { tx }) => tx.client.query('select 1; rollback'))
+      followed()
+      assert.equal(await room.processOne(leased), 'failed')
+      const exception = await exceptionOf(leased)
+      assert.match(exception, /^QuittanceError: a listener ended the transaction that it was given/)
+      assert.doesNotMatch(exception, /caused by/)
+    })
+
+    test('is found out where it did not wait for that, with what the server says', async () => {
+      const { leased } = await paying()
+      room.on('PaymentSucceeded', (_event, { tx }) => {
+        void tx.client.query('select 1; rollback')
+      })
+      assert.equal(await room.processOne(leased), 'failed')
+      assert.match(
+        await exceptionOf(leased),
+        /^QuittanceError: a listener ended the transaction[^]*caused by: error: .*SAVEPOINT/,
+      )
+    })
+  })
+
+  describe('a connection that is lost', () => {
+    const cut = 'select pg_terminate_backend(pg_backend_pid())'
+
+    test('while a listener waits for it is nobody’s fault', async () => {
+      const { leased } = await paying()
+      room.on('PaymentSucceeded', (_event, { tx }) => tx.query(cut))
+      assert.equal(await room.processOne(leased), 'returned')
+      const { attempts, times_returned } = await callRow(room, leased)
+      assert.deepEqual([attempts, times_returned], [0, 1])
+    })
+
+    test('after a listener is nobody’s fault', async () => {
+      const { leased } = await paying()
+      room.on('PaymentSucceeded', (_event, { tx }) => {
+        tx.query(cut).catch(() => {})
+      })
+      assert.equal(await room.processOne(leased), 'returned')
+      assert.equal((await callRow(room, leased)).attempts, 0)
+    })
+  })
+})

@@ -9,15 +9,18 @@ export interface Arrow {
 
 /** Text without what ends a label for Mermaid. */
 const label = String.raw`[\w ,.'/:-]+?`
-/** `store`, `store[(Store)]`. */
-const node = String.raw`(\w+)(?:\(\[${label}\]\)|\[\(${label}\)\]|\[${label}\]|\{${label}\})?`
+const shape = String.raw`(?:\(\[${label}\]\)|\[\(${label}\)\]|\[${label}\]|\{${label}\})?`
 
 /** What the pages use of Mermaid: how a line of each kind of diagram may look. */
 const lines: Readonly<Record<string, RegExp>> = {
-  'flowchart LR': new RegExp(`^${node}(?: -- (?<label>${label}))? --> ${node}$`),
-  'stateDiagram-v2': new RegExp(String.raw`^(\w+|\[\*\]) --> (\w+)(?:: (?<label>${label}))?$`),
+  'flowchart LR': new RegExp(
+    String.raw`^(?<from>\w+)${shape}(?: -- (?<label>${label}))? --> (?<to>\w+)${shape}$`,
+  ),
+  'stateDiagram-v2': new RegExp(
+    String.raw`^(?<from>\w+|\[\*\]) --> (?<to>\w+)(?:: (?<label>${label}))?$`,
+  ),
   sequenceDiagram: new RegExp(
-    String.raw`^(?:participant \w+|(\w+)--?>>(\w+): (?<label>${label}))$`,
+    String.raw`^(?:participant \w+|(?<from>\w+)--?>>(?<to>\w+): (?<label>${label}))$`,
   ),
 }
 
@@ -29,9 +32,8 @@ export function arrowsOf({ path, code }: CodeBlock): readonly Arrow[] {
   return body.flatMap((line) => {
     const found = pattern.exec(line.trim())
     assert.ok(found !== null, `${path}: not in a ${kind}: ${line}`)
-    const [, from, to] = found
-    if (from === undefined || to === undefined) return []
-    return [{ from, to, label: found.groups?.['label'] ?? '' }]
+    const { from, to, label: said = '' } = found.groups ?? {}
+    return from === undefined || to === undefined ? [] : [{ from, to, label: said }]
   })
 }
 

@@ -37,17 +37,19 @@ for (const [signal, code] of [
   ['SIGTERM', 143],
   ['SIGINT', 130],
 ] as const) {
-  test(`a run that gets ${signal} ends its test files, then tears down`, async () => {
+  test(`a run that gets ${signal} ends its test files and what they started, then tears down`, async () => {
     using folder = temporaryFolder()
     const at = (name: string) => join(folder.path, name)
     const quoted = (name: string) => JSON.stringify(at(name))
     writeFileSync(
       at('hanging.test.mjs'),
-      `import { writeFileSync } from 'node:fs'
+      `import { spawn } from 'node:child_process'
+      import { writeFileSync } from 'node:fs'
       import { test } from 'node:test'
       test('hangs', () => {
-        setInterval(() => {}, 1_000)
-        writeFileSync(${quoted('pid')}, String(process.pid))
+        const waiting = ['-e', 'setInterval(() => {}, 1_000)']
+        const child = spawn(process.execPath, waiting, { stdio: 'ignore' })
+        writeFileSync(${quoted('pids')}, process.pid + ' ' + child.pid)
         return new Promise(() => {})
       })`,
     )
@@ -62,13 +64,13 @@ for (const [signal, code] of [
     )
     const runner = spawn(process.execPath, [at('runner.mjs')], { env, stdio: 'ignore' })
     const ended = once(runner, 'exit')
-    await until(async () => existsSync(at('pid')) && readFileSync(at('pid')).length > 0, {
+    await until(async () => existsSync(at('pids')) && readFileSync(at('pids')).length > 0, {
       what: 'the test hangs',
     })
-    const pid = Number(readFileSync(at('pid'), 'utf8'))
+    const pids = readFileSync(at('pids'), 'utf8').split(' ').map(Number)
     runner.kill(signal)
     assert.deepEqual(await ended, [code, null])
-    await until(async () => !isAlive(pid), { what: 'the test file is gone' })
+    await until(async () => !pids.some(isAlive), { what: 'the file and what it started are gone' })
     assert.ok(existsSync(at('torn-down')))
   })
 }

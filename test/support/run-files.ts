@@ -1,5 +1,6 @@
 import { run } from 'node:test'
 import { spec as Spec } from 'node:test/reporters'
+import { endDescendants } from './end-descendants.ts'
 import slowestFiles from './slowest-files.ts'
 
 interface TestRun {
@@ -10,12 +11,16 @@ interface TestRun {
 
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const
 
-/** Runs test files, each in a process of its own. A signal ends these before what they use. */
+/**
+ * Runs test files, each in a process of its own. A signal ends these, and what they have started,
+ * before what they use.
+ */
 export async function runFiles({ prepare, tearDown }: TestRun): Promise<void> {
   const stopping = new AbortController()
   for (const [signal, code] of Object.entries(exitCodes)) {
     process.once(signal, () => {
       process.exitCode = code
+      endDescendants()
       stopping.abort()
     })
   }

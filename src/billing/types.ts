@@ -141,8 +141,8 @@ export interface BillingCore {
     /** Whether a payer may be sent on to this URL after the checkout. */
     allowsReturn(url: string): boolean
     /**
-     * Dispatches what a payer's browser did, once per payment; it changes no payment. False where a
-     * listener failed: it is told when the browser does so again.
+     * Dispatches what a payer's browser did, once per payment; it changes no payment. False if a
+     * listener failed: the event is dispatched when the browser does so again.
      */
     signal(type: BrowserEventType, payment: Payment): Promise<boolean>
   }

@@ -37,18 +37,9 @@ export function managementApi(core: BillingCore, options: ManagementApiOptions):
   const api = new Hono()
   api.onError((error) => apiError(error, options.log))
   api.use(requireToken(options.apiToken, options.log))
-  paymentRoutes(api, core)
-  callRoutes(api, core)
-  api.get('/events', async (c) => {
-    const { payment_id: paymentId, ...query } = queryOf(c, eventsQuery)
-    const page = await core.events.list(defined({ ...query, paymentId }))
-    return json(200, pageView(page, eventView))
-  })
-  api.get('/gateways', () => {
-    const views = Object.entries(core.gateways()).map(([name, it]) => [name, gatewayView(it)])
-    return json(200, Object.fromEntries(views))
-  })
-  for (const path of ['/events', '/gateways']) api.all(path, onlyAllow('GET, HEAD'))
+  for (const routes of [paymentRoutes, refundRoutes, callRoutes, eventRoutes, gatewayRoutes]) {
+    routes(api, core)
+  }
   return api
 }
 
@@ -69,17 +60,6 @@ function paymentRoutes(api: Hono, core: BillingCore): void {
     }
     return json(200, paymentDetailsView(payment))
   })
-  api.all('/payments', onlyAllow('GET, HEAD, POST'))
-  api.all('/payments/:id', onlyAllow('GET, HEAD'))
-  moneyRoutes(api, core)
-}
-
-/** The routes that ask the provider. */
-function moneyRoutes(api: Hono, core: BillingCore): void {
-  api.post('/payments/:id/refunds', async (c) => {
-    const input = refundBody(await readOptionalJson(c))
-    return json(201, paymentView(await core.refunds.create(c.req.param('id'), input)))
-  })
   api.post('/payments/:id/poll', async (c) => {
     await requireNoFields(c)
     return json(200, pollView(await core.payments.poll(c.req.param('id'))))
@@ -88,9 +68,19 @@ function moneyRoutes(api: Hono, core: BillingCore): void {
     await requireNoFields(c)
     return json(200, paymentView(await core.payments.cancel(c.req.param('id'))))
   })
-  for (const operation of ['refunds', 'poll', 'cancel']) {
-    api.all(`/payments/:id/${operation}`, onlyAllow('POST'))
+  api.all('/payments', onlyAllow('GET, HEAD, POST'))
+  api.all('/payments/:id', onlyAllow('GET, HEAD'))
+  for (const path of ['/payments/:id/poll', '/payments/:id/cancel']) {
+    api.all(path, onlyAllow('POST'))
   }
+}
+
+function refundRoutes(api: Hono, core: BillingCore): void {
+  api.post('/payments/:id/refunds', async (c) => {
+    const input = refundBody(await readOptionalJson(c))
+    return json(201, paymentView(await core.refunds.create(c.req.param('id'), input)))
+  })
+  api.all('/payments/:id/refunds', onlyAllow('POST'))
 }
 
 function callRoutes(api: Hono, core: BillingCore): void {
@@ -114,6 +104,23 @@ function callRoutes(api: Hono, core: BillingCore): void {
   api.all('/webhook-calls', onlyAllow('GET, HEAD'))
   api.all('/webhook-calls/:id', onlyAllow('GET, HEAD'))
   api.all('/webhook-calls/:id/replay', onlyAllow('POST'))
+}
+
+function eventRoutes(api: Hono, core: BillingCore): void {
+  api.get('/events', async (c) => {
+    const { payment_id: paymentId, ...query } = queryOf(c, eventsQuery)
+    const page = await core.events.list(defined({ ...query, paymentId }))
+    return json(200, pageView(page, eventView))
+  })
+  api.all('/events', onlyAllow('GET, HEAD'))
+}
+
+function gatewayRoutes(api: Hono, core: BillingCore): void {
+  api.get('/gateways', () => {
+    const views = Object.entries(core.gateways()).map(([name, it]) => [name, gatewayView(it)])
+    return json(200, Object.fromEntries(views))
+  })
+  api.all('/gateways', onlyAllow('GET, HEAD'))
 }
 
 function noSuchCall(): QuittanceError {

@@ -14,7 +14,7 @@ export interface Polled {
 
 /**
  * Why a person should look at what the provider says; undefined where all of it is understood.
- * Until somebody has looked, nothing is concluded: no payment is canceled, no refund has failed.
+ * Until somebody has looked, nothing is decided: no payment is canceled, no refund has failed.
  */
 export function reviewOf(polled: Polled): string | undefined {
   const found = oddityOf(polled)

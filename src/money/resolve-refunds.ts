@@ -45,7 +45,7 @@ export async function resolveRefunds(
   }
 }
 
-/** A refund that is told, and fits no row, may be the very one that seems to be missing. */
+/** A refund that is reported, and fits no row, may be the very one that seems to be missing. */
 function areAllKnown(applied: readonly Applied[]): boolean {
   return applied.every(
     (one) =>

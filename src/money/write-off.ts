@@ -9,7 +9,7 @@ import { statementOf } from './statement.ts'
 /**
  * Cancels a pending payment that nobody has paid and nobody can pay any more, as its provider says,
  * of whom nothing is left to review. What is still offered there is taken away first; if that cannot
- * be done now, the next poll tells why. A payer who pays all the same makes it `paid` later.
+ * be done now, the next poll says why. A payer who pays all the same makes it `paid` later.
  */
 export async function writeOff(
   payment: Payment,

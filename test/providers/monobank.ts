@@ -65,6 +65,7 @@ export async function startMonobank(options: StandInOptions = {}): Promise<Monob
       provider.down = down
     },
     gateway: createMonobank(),
+    namesNothing: ['close'],
     config: { token, public_key: keys.publicKey, api_base: provider.base },
     faults,
     beginRefundsAs: (status) => {

@@ -61,6 +61,8 @@ export interface ProviderStandIn {
   readonly faults: readonly string[]
   /** The next requests of this kind are treated so, one each. */
   misbehave(asking: Asking, ...misbehaviours: readonly Misbehaviour[]): void
+  /** What is answered without naming anything, so that an answer about another payment is the same. */
+  readonly namesNothing?: readonly Asking[]
   /** While true, every request is answered 503. */
   down: boolean
   /** Words what polls are told of a payment otherwise, and signs it anew; without one as it is. */

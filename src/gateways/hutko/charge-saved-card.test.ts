@@ -10,7 +10,7 @@ import {
   paymentId,
   signed,
 } from './fixtures/callbacks.ts'
-import { endedOnceAsked, failureOf, startOperations, tokenPayment } from './fixtures/operations.ts'
+import { failureOf, startOperations, tokenPayment } from './fixtures/operations.ts'
 
 /** A card that was saved with a payment. */
 async function startSaved(t: TestContext) {
@@ -68,30 +68,6 @@ test('a card that is declined fails the payment for good', async (t) => {
   assert.deepEqual((await chargeCard(token)).outcomes[0], charge('failed'))
   assert.equal((await poll(tokenPayment)).standing, 'unpaid')
   assert.equal(provider.charges(otherPaymentId), 0)
-})
-
-test('a card is charged once, whatever becomes of the request; the poll finds it', async (t) => {
-  const cases = [
-    ['never', 'AbortError', 1],
-    ['lost', 'AbortError', 0],
-    ['cut', 'provider_unreachable', 1],
-    ['garbled', 'provider_reply_invalid', 1],
-    ['wrong', 'provider_reply_invalid', 1],
-    ['down', 'provider_unreachable', 0],
-    ['refuse', 'provider_refused 1035', 0],
-  ] as const
-  for (const [misbehaviour, expected, charges] of cases) {
-    const { charge: chargeCard, poll, provider, token, charged } = await startSaved(t)
-    provider.misbehave('charge', misbehaviour)
-    const given = expected === 'AbortError' ? { signal: endedOnceAsked(provider) } : {}
-    assert.equal(await failureOf(chargeCard(token, given)), expected)
-    assert.equal(charged(), 1, misbehaviour)
-    assert.equal(provider.charges(otherPaymentId), charges, misbehaviour)
-    const { standing, outcomes } = await poll(tokenPayment)
-    assert.equal(standing, charges === 0 ? 'absent' : 'paid', misbehaviour)
-    if (charges > 0) assert.deepEqual(outcomes[0], charge('paid'))
-    assert.deepEqual(provider.faults, [])
-  }
 })
 
 test('a second charge under the same id leaves open what became of it', async (t) => {

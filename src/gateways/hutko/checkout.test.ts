@@ -10,7 +10,7 @@ import {
   signed,
   verdictOn,
 } from './fixtures/callbacks.ts'
-import { endedOnceAsked, failureOf, paymentOf, startOperations } from './fixtures/operations.ts'
+import { failureOf, paymentOf, startOperations } from './fixtures/operations.ts'
 import { hutko } from './index.ts'
 
 const url = `https://pay.hutko.org/merchants/default/index.html?token=${paymentId}`
@@ -135,36 +135,12 @@ test('while the key is replaced, the first one signs, and no other is tried', as
   assert.equal(provider.asked.length, 2)
 })
 
-test('what an unsettled request leaves open is never called refused', async (t) => {
-  const { checkout, provider } = await startOperations(t)
-  const cases = [
-    ['refuse', 'provider_refused 1012'],
-    ['down', 'provider_unreachable'],
-    ['garbled', 'provider_reply_invalid'],
-  ] as const
-  for (const [index, [misbehaviour, expected]] of cases.entries()) {
-    provider.misbehave('checkout', misbehaviour)
-    const payment = paymentOf({ id: `0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e2${index}` })
-    assert.equal(await failureOf(checkout({ payment })), expected)
-  }
-  assert.equal(provider.asked.length, cases.length)
-  assert.deepEqual(provider.faults, [])
-})
-
 test('an order that is there already leaves open what became of it', async (t) => {
   const { checkout, provider } = await startOperations(t)
   provider.misbehave('checkout', 'cut')
   assert.equal(await failureOf(checkout()), 'provider_unreachable')
   assert.equal(await failureOf(checkout()), 'provider_unreachable 1013')
   assert.equal(provider.checkouts(paymentId), 1)
-})
-
-test('a checkout that is never answered ends with its signal', async (t) => {
-  const { checkout, provider } = await startOperations(t)
-  provider.misbehave('checkout', 'never')
-  const given = { signal: endedOnceAsked(provider) }
-  assert.equal(await failureOf(checkout({}, given)), 'AbortError')
-  assert.equal(provider.asked.length, 1)
 })
 
 test('a reply without a place to pay is none', async (t) => {

@@ -2,13 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startStandIn } from '../../../test/support/stand-in.ts'
 import { key, merchant, otherPaymentId, paymentId, signed } from './fixtures/callbacks.ts'
-import {
-  endedOnceAsked,
-  failureOf,
-  paymentOf,
-  refundOf,
-  startOperations,
-} from './fixtures/operations.ts'
+import { failureOf, paymentOf, refundOf, startOperations } from './fixtures/operations.ts'
 
 async function startPaid(t: TestContext) {
   const operations = await startOperations(t)
@@ -77,34 +71,6 @@ test('more than is left is refused', async (t) => {
     provider.refunds(paymentId).map(({ amount }) => amount),
     [4000n, 999n],
   )
-})
-
-test('a refund is sent once, whatever becomes of the request', async (t) => {
-  const cases = [
-    ['never', 'AbortError'],
-    ['lost', 'AbortError'],
-    ['cut', 'provider_unreachable'],
-    ['garbled', 'provider_reply_invalid'],
-    ['wrong', 'provider_reply_invalid'],
-    ['down', 'provider_unreachable'],
-    ['refuse', 'provider_refused 1069'],
-  ] as const
-  for (const [misbehaviour, expected] of cases) {
-    const { refund, provider, reversals } = await startPaid(t)
-    provider.misbehave('refund', misbehaviour)
-    const given = expected === 'AbortError' ? { signal: endedOnceAsked(provider) } : {}
-    assert.equal(await failureOf(refund(1000n, {}, given)), expected)
-    assert.equal(reversals(), 1, misbehaviour)
-    const done = ['lost', 'down', 'refuse'].includes(misbehaviour) ? 0 : 1
-    assert.equal(provider.refunds(paymentId).length, done, misbehaviour)
-    assert.deepEqual(provider.faults, [])
-  }
-})
-
-test('a late answer is waited for', async (t) => {
-  const { refund, provider } = await startPaid(t)
-  provider.misbehave('refund', 'late')
-  assert.deepEqual(await refund(1000n), { status: 'paid' })
 })
 
 test('while the key is replaced, only the first one moves money', async (t) => {

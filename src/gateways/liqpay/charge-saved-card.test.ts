@@ -156,28 +156,6 @@ test('a reply about another payment decides nothing', async () => {
   }
 })
 
-const misbehaviours = [
-  ['cut', 'provider_unreachable', 1],
-  ['garbled', 'provider_reply_invalid', 1],
-  ['wrong', 'provider_reply_invalid', 1],
-  ['down', 'provider_unreachable', 0],
-  ['refuse', 'provider_refused', 0],
-  ['never', 'provider_unreachable', 1],
-  ['lost', 'provider_unreachable', 0],
-] as const
-const unanswered: ReadonlySet<string> = new Set(['never', 'lost'])
-for (const [misbehaviour, expected, made] of misbehaviours) {
-  test(`a card is charged at most once when LiqPay's answer is ${misbehaviour}`, async () => {
-    await using standIn = await startedLiqpay()
-    standIn.misbehave('charge', misbehaviour)
-    const signal = AbortSignal.timeout(unanswered.has(misbehaviour) ? 500 : 30_000)
-    const { code } = await failureOf(charge(standIn, { signal }))
-    assert.equal(code, expected)
-    assert.equal(standIn.asked.length, 1)
-    assert.equal(standIn.charges(paymentId), made)
-  })
-}
-
 test('while the key is replaced, only the first one charges', async () => {
   await using standIn = await startedLiqpay()
   const { providerCode } = await failureOf(charge(rotated(standIn, 'first')))

@@ -154,28 +154,6 @@ test('a reply that cannot be understood decides nothing', async () => {
   }
 })
 
-const misbehaviours = [
-  ['cut', 'provider_unreachable', 1],
-  ['garbled', 'provider_reply_invalid', 1],
-  ['wrong', 'provider_reply_invalid', 1],
-  ['down', 'provider_unreachable', 0],
-  ['refuse', 'provider_refused', 0],
-  ['never', 'provider_unreachable', 1],
-  ['lost', 'provider_unreachable', 0],
-] as const
-const unanswered: ReadonlySet<string> = new Set(['never', 'lost'])
-for (const [misbehaviour, expected, made] of misbehaviours) {
-  test(`a refund is asked for once when LiqPay's answer is ${misbehaviour}`, async () => {
-    await using standIn = await paidOrder()
-    standIn.misbehave('refund', misbehaviour)
-    const signal = AbortSignal.timeout(unanswered.has(misbehaviour) ? 500 : 30_000)
-    const { code } = await failureOf(refund(standIn, 100n, { signal }))
-    assert.equal(code, expected)
-    assert.equal(refundRequests(standIn).length, 1)
-    assert.equal(standIn.refunds(paymentId).length, made)
-  })
-}
-
 test('while the key is replaced, only the first one moves money', async () => {
   await using standIn = await paidOrder()
   const { providerCode } = await failureOf(refund(rotated(standIn, 'first'), 100n))

@@ -116,26 +116,6 @@ test('a reply that may be about another charge is believed in nothing', async ()
   }
 })
 
-for (const trouble of ['never', 'cut', 'garbled', 'wrong'] as const) {
-  test(`a charge whose answer is ${trouble} is made once, and found by a poll`, async () => {
-    await using bank = await openBank()
-    await paid(bank, true)
-    bank.misbehave('charge', trouble)
-    const signal = AbortSignal.timeout(trouble === 'never' ? 200 : 20_000)
-    const request = chargeRequest(savedToken(bank))
-    await assert.rejects(chargeSavedCard(request, contextOf(bank, { signal })))
-    assert.equal(sent(bank, 'charge').length, 1)
-    const reply = await poll({ payment: charged(), handedAt: now }, contextOf(bank))
-    assert.equal(bank.charges(paymentId), 1)
-    assert.deepEqual(reply, {
-      outcomes: [paidBy('p2_00000002')],
-      standing: 'paid',
-      listsRefunds: true,
-      checkout: { checkoutReference: 'p2_00000002' },
-    })
-  })
-}
-
 test('a charge that the bank does not list may still turn up, for a day', async () => {
   await using bank = await openBank()
   const { outcomes, standing } = await poll({ payment: charged(), handedAt: now }, contextOf(bank))

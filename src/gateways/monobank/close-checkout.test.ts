@@ -65,17 +65,6 @@ test('an invoice that there never was is not open', async () => {
   assert.equal(await closeCheckout(request, contextOf(bank)), 'not_open')
 })
 
-test('without a clear answer nothing is said to be closed', async () => {
-  await using bank = await openBank()
-  for (const trouble of ['down', 'cut', 'garbled'] as const) {
-    const payment = await opened(bank)
-    bank.misbehave('close', trouble)
-    const { code } = await failureOf(closeCheckout({ payment, handedAt }, contextOf(bank)))
-    assert.match(code, /^provider_(?:unreachable|reply_invalid)$/, trouble)
-  }
-  assert.equal(sent(bank, 'close').length, 3)
-})
-
 test('a refused token closes nothing', async () => {
   await using bank = await answering({ status: 403, body: { errCode: 'FORBIDDEN' } })
   const request = pollRequest({ checkoutReference: invoiceId })

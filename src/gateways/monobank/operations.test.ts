@@ -69,50 +69,6 @@ test('of an invoice that no token finds only refused tokens leave it open whethe
   assert.deepEqual(failure, { code: 'provider_refused', providerCode: 'FORBIDDEN' })
 })
 
-test('a checkout is asked for once, whatever becomes of the answer', async () => {
-  await using bank = await openBank()
-  const troubles = [
-    ['cut', 'provider_unreachable', undefined],
-    ['down', 'provider_unreachable', undefined],
-    ['garbled', 'provider_reply_invalid', undefined],
-    ['wrong', 'provider_reply_invalid', undefined],
-    ['refuse', 'provider_refused', 'INVALID_MERCHANT_PAYM_INFO'],
-  ] as const
-  for (const [index, [trouble, code, providerCode]] of troubles.entries()) {
-    bank.misbehave('checkout', trouble)
-    const failure = await failureOf(open(checkoutRequest(), contextOf(bank)))
-    assert.deepEqual(failure, { code, providerCode }, trouble)
-    assert.equal(sent(bank, 'checkout').length, index + 1)
-  }
-  bank.misbehave('checkout', 'late')
-  assert.match((await open(checkoutRequest(), contextOf(bank))).url, /^https:/)
-})
-
-test('every operation ends when its signal says so', async () => {
-  await using bank = await openBank()
-  const payment = await paid(bank, true)
-  const cardToken = savedToken(bank)
-  const request = { payment, handedAt: now }
-  const asked = {
-    checkout: (context) => open(checkoutRequest(), context),
-    refund: (context) => refund(refundRequest(payment), context),
-    charge: (context) => chargeSavedCard(chargeRequest(cardToken), context),
-    close: (context) => closeCheckout(request, context),
-    poll: (context) => poll(request, context),
-  } as const satisfies Record<string, (context: ReturnType<typeof contextOf>) => Promise<unknown>>
-  for (const [asking, ask] of Object.entries(asked)) {
-    bank.misbehave(asking as keyof typeof asked, 'lost')
-    const reason = new Error('its time is up')
-    const abort = new AbortController()
-    setTimeout(() => abort.abort(reason), 60)
-    await assert.rejects(
-      ask(contextOf(bank, { signal: abort.signal })),
-      (error) => error === reason,
-      asking,
-    )
-  }
-})
-
 test('the package nestjs-monobank asks the stand-in as we do, and understands its answers', async () => {
   await using bank = await openBank()
   const client = packageClient(bank.config.api_base ?? '', bank.config.token ?? '')

@@ -132,34 +132,6 @@ test("a refusal carries Paddle's code and what to do, and has opened nothing", a
   assert.equal(provider.checkouts(paymentId), 0)
 })
 
-for (const [misbehaviour, code, checkouts] of [
-  ['down', 'provider_unreachable', 0],
-  ['cut', 'provider_unreachable', 1],
-  ['garbled', 'provider_reply_invalid', 1],
-  ['wrong', 'provider_reply_invalid', 1],
-] as const) {
-  test(`nobody knows what came of a checkout whose answer is ${misbehaviour}`, async (t) => {
-    const { provider, context } = await startProviderFor(t)
-    provider.misbehave('checkout', misbehaviour)
-    const failure = await failureOf(openCheckout(checkoutRequest(), context))
-    assert.equal(failure.code, code)
-    assert.equal(provider.asked.length, 1)
-    assert.equal(provider.checkouts(paymentId), checkouts)
-  })
-}
-
-test('a late answer counts, and one that never comes is given up', async (t) => {
-  const { provider, context, within } = await startProviderFor(t)
-  provider.misbehave('checkout', 'late', 'never', 'lost')
-  assert.ok((await openCheckout(checkoutRequest(), context)).checkoutReference)
-  for (const _ of ['never', 'lost']) {
-    const failure = await failureOf(openCheckout(checkoutRequest(), within(100)))
-    assert.equal(failure.code, 'provider_unreachable')
-  }
-  assert.equal(provider.asked.length, 3)
-  assert.equal(provider.checkouts(paymentId), 2)
-})
-
 test('a reply without a page or an id to keep is told as such', async (t) => {
   const checkout = { url: `https://shop.example/?_ptxn=${transactionId}` }
   const good = transaction({ status: 'draft', checkout })

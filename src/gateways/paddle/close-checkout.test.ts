@@ -61,25 +61,6 @@ test('one whose opening was never answered is found and canceled', async (t) => 
   assert.equal(provider.account.transactions[0]?.status, 'canceled')
 })
 
-for (const [misbehaviour, code] of [
-  ['refuse', 'provider_refused'],
-  ['down', 'provider_unreachable'],
-  ['cut', 'provider_unreachable'],
-  ['garbled', 'provider_reply_invalid'],
-  ['wrong', 'provider_reply_invalid'],
-  ['never', 'provider_unreachable'],
-] as const) {
-  test(`a cancelation that is answered ${misbehaviour} fails, and is not repeated`, async (t) => {
-    const { provider, context, within } = await startProviderFor(t)
-    const mine = await opened(context)
-    provider.misbehave('close', misbehaviour)
-    assert.equal((await failureOf(closeCheckout(of(mine), within(300)))).code, code)
-    assert.equal(provider.asked.filter(({ asking }) => asking === 'close').length, 1)
-    provider.decline(paymentId)
-    assert.equal(await closeCheckout(of(mine), context), 'closed')
-  })
-}
-
 test('a reply that does not say canceled is not taken for a cancelation', async (t) => {
   const entity = transaction({ status: 'ready' })
   const { context } = await answering(t, () => ({ body: { data: entity } }))

@@ -91,25 +91,6 @@ test('Paddle refuses a refund beside one that waits, more than is left, and one 
   assert.equal(provider.refunds(paymentId).length, 1)
 })
 
-for (const [misbehaviour, code, refunds] of [
-  ['refuse', 'provider_refused', 0],
-  ['down', 'provider_unreachable', 0],
-  ['cut', 'provider_unreachable', 1],
-  ['garbled', 'provider_reply_invalid', 1],
-  ['wrong', 'provider_reply_invalid', 1],
-  ['never', 'provider_unreachable', 1],
-  ['lost', 'provider_unreachable', 0],
-] as const) {
-  test(`a refund that is answered ${misbehaviour} was asked for once`, async (t) => {
-    const { provider, within, charge, posts } = await paidPayment(t)
-    provider.misbehave('refund', misbehaviour)
-    const failure = await failureOf(refundPayment(refundOf(charge), within(300)))
-    assert.equal(failure.code, code)
-    assert.equal(posts().length, 1)
-    assert.equal(provider.refunds(paymentId).length, refunds)
-  })
-}
-
 test('a late answer counts, and items that cannot be read move nothing', async (t) => {
   const { provider, context, charge, posts } = await paidPayment(t)
   provider.misbehave('poll', 'wrong', 'garbled', 'refuse')

@@ -1,77 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { until } from '../../../test/support/until.ts'
 import { startApi } from './fixtures/api.ts'
-import { paymentId } from './fixtures/events.ts'
-import {
-  chargeRequest,
-  failureOf,
-  refundRequest,
-  sessionId,
-  startOperations,
-  stripePayment,
-  type Started,
-} from './fixtures/operations.ts'
+import { chargeRequest, failureOf, refundRequest, startOperations } from './fixtures/operations.ts'
 import { stripe } from './index.ts'
-
-/** Every operation that changes something, with what it is asked under. */
-const changing: readonly (readonly [
-  asking: 'checkout' | 'refund' | 'charge' | 'close',
-  ask: (started: Started, signal: AbortSignal) => Promise<unknown>,
-])[] = [
-  ['checkout', (started, signal) => started.open({}, { signal })],
-  ['refund', (started, signal) => started.refund(refundRequest(100n), { signal })],
-  ['charge', (started, signal) => started.charge({}, { signal })],
-  [
-    'close',
-    (started, signal) =>
-      started.closeCheckout(stripePayment({ checkoutReference: sessionId }), { signal }),
-  ],
-]
-
-async function prepare(asking: string): Promise<Started> {
-  const started = await startOperations()
-  if (asking === 'refund' || asking === 'close') await started.open()
-  if (asking === 'refund') started.standIn.pay(paymentId)
-  return started
-}
-
-for (const [asking, ask] of changing) {
-  test(`${asking}: what Stripe refused is told by its code, and all else is not known`, async () => {
-    for (const [misbehaviour, code] of [
-      ['refuse', 'provider_refused'],
-      ['down', 'provider_unreachable'],
-      ['cut', 'provider_unreachable'],
-      ['garbled', 'provider_reply_invalid'],
-      ['wrong', 'provider_reply_invalid'],
-    ] as const) {
-      await using started = await prepare(asking)
-      const before = started.changes().length
-      started.standIn.misbehave(asking, misbehaviour)
-      const failure = await failureOf(ask(started, AbortSignal.timeout(5000)))
-      assert.equal(failure.code, code, misbehaviour)
-      assert.equal(failure.providerCode !== undefined, misbehaviour === 'refuse')
-      assert.equal(started.changes().length, before + 1, 'asked once')
-      assert.deepEqual(started.standIn.faults, [])
-    }
-  })
-
-  test(`${asking}: it ends when its time is over, and is never asked again`, async () => {
-    for (const misbehaviour of ['never', 'lost', 'late'] as const) {
-      await using started = await prepare(asking)
-      const before = started.changes().length
-      started.standIn.misbehave(asking, misbehaviour)
-      const reason = new Error('over')
-      const abort = new AbortController()
-      const rejected = assert.rejects(ask(started, abort.signal), (error) => error === reason)
-      // However slow the machine is: its time is over once Stripe has been asked.
-      await until(() => started.changes().length > before, { what: `${misbehaviour}: it is asked` })
-      abort.abort(reason)
-      await rejected
-      assert.equal(started.changes().length, before + 1)
-    }
-  })
-}
 
 test('conflicts and limits leave open what was done', async () => {
   const cases = [

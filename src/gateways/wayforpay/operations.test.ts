@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Misbehaviour } from '../../../test/providers/provider-stand-in.ts'
 import type { Payment } from '../../payments/payment.ts'
 import {
   checkErrorCodes,
@@ -152,36 +151,6 @@ test('an order that WayForPay has already gives no URL, and leaves it open', asy
   assert.equal(here.checkouts(id), 1)
 })
 
-const misbehaviours: readonly (readonly [Misbehaviour, code: string | undefined])[] = [
-  ['cut', 'provider_unreachable'],
-  ['down', 'provider_unreachable'],
-  ['garbled', 'provider_reply_invalid'],
-  ['wrong', 'provider_reply_invalid'],
-  ['refuse', 'provider_refused'],
-  ['late', undefined],
-]
-
-test('a checkout is asked for once, whatever becomes of the request', async () => {
-  for (const [misbehaviour, code] of misbehaviours) {
-    await using here = await startShop()
-    here.misbehave('checkout', misbehaviour)
-    const pending = open(checkoutRequest(), here.context())
-    if (code === undefined) await pending
-    else await assert.rejects(pending, { code }, misbehaviour)
-    assert.equal(here.asked.length, 1, misbehaviour)
-  }
-})
-
-test('a request that is never answered ends with its signal', async () => {
-  await using here = await startShop()
-  here.misbehave('checkout', 'never')
-  const signal = AbortSignal.timeout(50)
-  await assert.rejects(open(checkoutRequest(), here.context({ signal })), {
-    code: 'provider_unreachable',
-  })
-  assert.equal(here.checkouts(id), 1)
-})
-
 test('while the secret is replaced, a checkout is asked for with the first one only', async () => {
   await using here = await startShop()
   const rotated = (secret_key: string) => here.context({ config: { secret_key } })
@@ -244,13 +213,6 @@ test('a checkout of which nobody knows whether it is closed is an error', async 
     (context) => closeCheckout(pollRequest(), context),
     [1100, 1113, 1126, 1127],
   )
-  await using here = await startShop()
-  await open(checkoutRequest(), here.context())
-  for (const [misbehaviour, code] of misbehaviours.filter(([, expected]) => expected)) {
-    here.misbehave('close', misbehaviour)
-    const pending = closeCheckout(pollRequest(), here.context())
-    await assert.rejects(pending, code === undefined ? {} : { code }, misbehaviour)
-  }
 })
 
 test('money that WayForPay does not take is told before anybody is asked', () => {

@@ -147,32 +147,6 @@ test('an error is a refusal only where nothing was certainly done', async () => 
   await checkErrorCodes((context) => refund(refundOf(1n), context))
 })
 
-test('money is sent back once, whatever becomes of the request', async () => {
-  for (const [misbehaviour, code, made] of [
-    ['cut', 'provider_unreachable', 1],
-    ['garbled', 'provider_reply_invalid', 1],
-    ['wrong', 'provider_reply_invalid', 1],
-    ['down', 'provider_unreachable', 0],
-  ] as const) {
-    await using here = await startPaid()
-    here.misbehave('refund', misbehaviour)
-    await assert.rejects(here.give(1n), { code }, misbehaviour)
-    assert.equal(here.requests().length, 1, misbehaviour)
-    assert.equal(here.refunds(id).length, made, misbehaviour)
-  }
-  for (const [misbehaviour, made] of [
-    ['never', 1],
-    ['lost', 0],
-  ] as const) {
-    await using here = await startPaid()
-    here.misbehave('refund', misbehaviour)
-    const context = here.context({ signal: AbortSignal.timeout(50) })
-    await assert.rejects(refund(refundOf(1n), context), { code: 'provider_unreachable' })
-    assert.equal(here.requests().length, 1)
-    assert.equal(here.refunds(id).length, made, misbehaviour)
-  }
-})
-
 test('while the secret is replaced, a refund is asked for with the first one only', async () => {
   await using here = await startPaid()
   const secret_key = `a_secret_of_tomorrow,${shop.secretKey}`

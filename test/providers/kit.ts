@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { readCredentials } from '../../src/gateways/credentials.ts'
+import type { Gateway } from '../../src/gateways/gateway.ts'
+import type {
+  ChargeRequest,
+  CheckoutRequest,
+  OperationContext,
+  RefundRequest,
+} from '../../src/gateways/operations.ts'
+import { isQuittanceError, type QuittanceError } from '../../src/kernel/errors.ts'
+import { silentLog } from '../../src/kernel/log.ts'
+import type { PaymentMethod } from '../../src/payments/payment-method.ts'
+import type { Payment } from '../../src/payments/payment.ts'
+import { pendingPayment } from '../support/pending-payment.ts'
+import type { ProviderStandIn } from './provider-stand-in.ts'
+
+// What the tests of every gateway ask a provider with: requests, contexts, and how they fail.
+
+export const now = new Date('2026-11-20T12:00:00Z')
+export const hour = 3_600_000
+
+/** Of the row that a refund is made for, and of a saved card. */
+export const refundId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6eff'
+const methodId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6ecc'
+
+export type Config = Readonly<Record<string, string>>
+
+interface ContextChanges extends Partial<OperationContext> {
+  /** Settings other than those of the provider. */
+  readonly config?: Config
+}
+
+/** What an operation is given, with the settings of a provider. */
+export function contextFor(
+  gateway: Gateway,
+  given: Config,
+  { config, ...changes }: ContextChanges = {},
+): OperationContext {
+  const settings = { production: true, config: { ...given, ...config } }
+  const credentials = readCredentials(gateway, {}, settings)
+  const signal = AbortSignal.timeout(30_000)
+  return { credentials, log: silentLog, signal, now, ...changes }
+}
+
+export function checkoutFor(
+  payment: Payment,
+  fields: Partial<CheckoutRequest> = {},
+): CheckoutRequest {
+  const origin = 'https://shop.example'
+  return {
+    payment,
+    callbackUrl: `${origin}/billing/webhooks/${payment.gateway}`,
+    returnUrl: `${origin}/billing/return/${payment.id}`,
+    expiresAt: new Date(now.getTime() + hour),
+    saveCard: false,
+    origin,
+    ...fields,
+  }
+}
+
+export function refundFor(
+  payment: Payment,
+  amount: bigint,
+  fields: Partial<RefundRequest> = {},
+): RefundRequest {
+  const id = refundId
+  return {
+    payment,
+    refund: { ...payment, id, type: 'refund', parentId: payment.id, status: 'pending', amount },
+    isWhole: amount === payment.amount,
+    reason: null,
+    ...fields,
+  }
+}
+
+/** A saved card of this gateway. */
+export function methodOf(gateway: string, fields: Partial<PaymentMethod> = {}): PaymentMethod {
+  return {
+    id: methodId,
+    gateway,
+    merchantAccount: null,
+    live: null,
+    status: 'attached',
+    providerReference: 'of_its_token',
+    customerReference: null,
+    paymentId: null,
+    details: {},
+    hasToken: true,
+    createdAt: now,
+    updatedAt: now,
+    ...fields,
+  }
+}
+
+export function chargeFor(
+  payment: Payment,
+  fields: Pick<ChargeRequest, 'token'> & Partial<ChargeRequest>,
+): ChargeRequest {
+  const method = methodOf(payment.gateway)
+  return {
+    ...checkoutFor({ ...payment, paymentMethodId: method.id }),
+    method,
+    initiatedBy: 'merchant',
+    ...fields,
+  }
+}
+
+/** The error that an operation ends with; it tells none of these secrets. */
+export async function failureOf(
+  operation: Promise<unknown>,
+  secrets: readonly string[] = [],
+): Promise<QuittanceError> {
+  const error: unknown = await operation.then(
+    (value) => assert.fail(`it should have failed, but gave ${JSON.stringify(value)}`),
+    (error: unknown) => error,
+  )
+  if (!isQuittanceError(error)) throw error
+  const shown = `${error.message} ${JSON.stringify(error)} ${error.stack}`
+  for (const secret of secrets) assert.ok(!shown.includes(secret), 'a secret is shown')
+  return error
+}
+
+/** What the settings keep secret. */
+export function secretsIn({ gateway, config }: Pick<ProviderStandIn, 'gateway' | 'config'>) {
+  return Object.entries(config)
+    .filter(([field]) => gateway.credentials[field]?.secret === true)
+    .map(([, value]) => value)
+}
+
+/** A payment of this provider's account that is not handed over yet. */
+export function paymentAt(
+  { gateway, config }: Pick<ProviderStandIn, 'gateway' | 'config'>,
+  fields: Partial<Payment> = {},
+): Payment {
+  return pendingPayment({
+    gateway: gateway.name,
+    ...gateway.account(contextFor(gateway, config).credentials),
+    currency: 'UAH',
+    handedAt: now,
+    ...fields,
+  })
+}

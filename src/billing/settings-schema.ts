@@ -226,7 +226,7 @@ export const optionSettings = {
    * @default warnings and errors on standard error, as JSON lines
    */
   log: setting(object<Log>('must be a logger such as pino makes', 'warn')),
-  /** Called when the embedded database has ended by itself: this process cannot go on. */
+  /** Called when the embedded database has ended on its own: this process cannot go on. */
   onLost: setting(fn<(error: QuittanceError) => void>()),
 }
 

@@ -1,4 +1,4 @@
-/** For tests of your own app: real callbacks through the real pipeline, on a database in memory. */
+/** For tests of your app: real callbacks through the real pipeline, on a database in memory. */
 export { openTestBilling } from './open-test-billing.ts'
 export type { TestBilling } from './open-test-billing.ts'
 export { everyOrder, shuffled } from './orders.ts'

@@ -16,7 +16,7 @@ import { withTestCredentials } from './test-credentials.ts'
 export interface TestBilling extends AsyncDisposable {
   /** The real one: pass it to your app. Register listeners before the first callback. */
   readonly billing: Billing
-  /** Every event that was told. */
+  /** Every event that was dispatched. */
   readonly events: EventRecorder
   /** Creates a payment: 49.99 USD for order 42 at a gateway that needs no signature, by default. */
   createPayment(input?: Partial<CreatePaymentInput>): Promise<Payment>
@@ -36,14 +36,14 @@ export interface TestBilling extends AsyncDisposable {
    * Fails after `withinMs`, with what still waits and why.
    */
   settled(options?: SettledOptions): Promise<void>
-  /** Ends everything and forgets the database. `await using` does it by itself. */
+  /** Ends everything and forgets the database. `await using` calls it for you. */
   close(): Promise<void>
 }
 
 /**
- * Opens a billing that needs no set-up: a database in memory, a test secret for every gateway. What
- * the options say wins, `database` included. Several may be open at once. The first one of a
- * process takes some seconds, the next ones a fraction of one: PostgreSQL's files are made once.
+ * Opens a billing that needs no set-up: a database in memory, a test secret for every gateway. The
+ * options win, `database` included. Several may be open at once. The first one of a process takes
+ * some seconds, the next ones less than one: PostgreSQL's files are made once.
  */
 export async function openTestBilling(options: BillingOptions = {}): Promise<TestBilling> {
   const runtime = createRuntime(
@@ -86,7 +86,7 @@ function testBillingOf({ runtime, billing, recording, db, earlier }: Opened): Te
   const { stop, ...events } = recording
   const waitFor: EventRecorder['waitFor'] = (type, options) => {
     const found = worker.get().then(() => events.waitFor(type, options))
-    // A test that failed meanwhile does not look at it any more.
+    // A test that failed meanwhile no longer looks at it.
     found.catch(() => {})
     return found
   }
@@ -114,7 +114,7 @@ function testBillingOf({ runtime, billing, recording, db, earlier }: Opened): Te
   }
 }
 
-/** Whatever a test does not care about; what its callbacks must find is there. */
+/** Fills in whatever a test does not care about, so that its callbacks find what they must. */
 function completed({ settings }: Runtime, input: Partial<CreatePaymentInput>): CreatePaymentInput {
   const gateways = settings.gateways.list().map(({ gateway }) => gateway)
   const unsigned = gateways.find(({ verification }) => verification === 'none') ?? gateways[0]
@@ -142,6 +142,6 @@ async function copyOf(request: Request): Promise<Request> {
   bodies.set(request, body)
   const { url, method, headers } = request
   const bytes = await body
-  // A GET must have none, not even an empty one.
+  // A GET must have no body, not even an empty one.
   return new Request(url, { method, headers, ...(bytes.byteLength > 0 && { body: bytes }) })
 }

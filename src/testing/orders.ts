@@ -1,4 +1,4 @@
-/** Every order of the items, one after the other; n items have n! of them. */
+/** Every order of the items, one after another; n items have n! of them. */
 export function* everyOrder<T>(items: readonly T[]): Generator<readonly T[], void, undefined> {
   if (items.length <= 1) {
     yield [...items]

@@ -6,15 +6,15 @@ import {
   type EventType,
 } from '../events/catalogue.ts'
 
-/** What the listeners were told, in the order of the commits; what was rolled back is not there. */
+/** The events that listeners got, in the order of the commits; without what was rolled back. */
 export interface EventRecorder {
   readonly all: readonly BillingEvent[]
   of<T extends EventType>(type: T): readonly EventOf<T>[]
   /** The events of a payment. */
   about(payment: { readonly id: string }): readonly BillingEvent[]
   /**
-   * The first event of the type, past or to come, that fits. Fails after `withinMs` (default
-   * 5,000) with what there was instead.
+   * The first event of the type, past or to come, that fits. Fails after `withinMs` (default 5,000)
+   * with what happened instead.
    */
   waitFor<T extends EventType>(
     type: T,

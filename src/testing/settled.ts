@@ -6,10 +6,10 @@ import type { Worker } from '../worker/worker.ts'
 /** How long to wait until all is done, and for what. */
 export interface SettledOptions {
   /**
-   * What becomes of a failed attempt's next one, which is due only after 10 or 60 s:
-   * - `wait` (the default): it is waited for, or reported at once if that would take too long;
-   * - `leave`: it may stay where it is, to look at things after the first attempt;
-   * - `now`: it is made at once, until it succeeds or the last one has failed.
+   * What to do about the attempt after a failed one, which is due only after 10 or 60 s:
+   * - `wait` (the default): wait for it, or report it at once if that would take too long;
+   * - `leave`: leave it, to look at things after the first attempt;
+   * - `now`: make it at once, until it succeeds or the last one has failed.
    */
   readonly retries?: 'wait' | 'leave' | 'now'
   /** How long to wait at most; default 10,000. */
@@ -19,7 +19,7 @@ export interface SettledOptions {
 export interface SettledContext {
   readonly db: Kysely<Tables>
   readonly worker: Worker
-  /** Whether everybody was told of so many events. */
+  /** Whether this many events were dispatched to everybody. */
   readonly told: (events: number) => boolean
 }
 
@@ -61,7 +61,7 @@ function isRetry({ state, exception, due_in_ms }: Waiting): boolean {
   return state === 'pending' && exception !== null && due_in_ms > 0
 }
 
-/** In one statement: a call may go back and forth between two looks. */
+/** In one statement: between two, a call could change its state back and forth. */
 async function readWaiting(db: Kysely<Tables>): Promise<readonly Waiting[]> {
   const rows = (table: 'webhook_calls' | 'deliveries') => sql`
     state, attempts, exception,
@@ -79,7 +79,7 @@ export async function countEvents(db: Kysely<Tables>): Promise<number> {
   return rows[0]?.events ?? 0
 }
 
-/** All the time passes that anything waits for, an outage of a provider too, which then has lasted. */
+/** Skips every wait, even that for a provider's outage, which then has lasted too long. */
 async function makeDue({ db, worker }: SettledContext): Promise<void> {
   await sql`
     update billing.webhook_calls set received_at = received_at - interval '1 year'

@@ -5,9 +5,9 @@ import { signCallback, scenarioOf, type SignedPayment } from '../gateways/sign-c
 import { systemClock } from '../kernel/clock.ts'
 import { newUuid } from '../kernel/ids.ts'
 
-/** What a callback shall state. */
+/** What a callback states. */
 export interface CallbackStatement {
-  /** Any payment; whether it is stored plays no part. Spread it to state another amount. */
+  /** Any payment; it need not be stored. Spread it to state another amount. */
   readonly payment: SignedPayment
   /** One of the gateway's scenarios (`quittance send <gateway> --list`); default its first. */
   readonly scenario?: string
@@ -15,7 +15,7 @@ export interface CallbackStatement {
   readonly signedAt?: Date
 }
 
-/** What a callback shall state, and the app that it is for. */
+/** What a callback states, and the app that it is for. */
 export interface SignedRequestOptions extends CallbackStatement {
   /** What the app gives to `createBilling`: its credentials, public origin and webhook path. */
   readonly options: BillingOptions
@@ -23,11 +23,11 @@ export interface SignedRequestOptions extends CallbackStatement {
 
 /**
  * A callback as the provider would send it: its URL, its headers, the exact body, the signature.
- * Each call makes another one, with an id of its own; send the same `Request` (its `clone()`) again
- * for a redelivery. For your own app's route: `await app.fetch(signedRequest(...))`.
+ * Each call makes another one, with its own id; send the same `Request` (its `clone()`) again for a
+ * redelivery. For your own app's route: `await app.fetch(signedRequest(...))`.
  *
- * Errors: `gateway_unknown`, `gateway_cannot_sign`, `gateway_not_configured` (the options hold no
- * secret of it), `usage` (no such scenario).
+ * Errors: `gateway_unknown`, `gateway_cannot_sign`, `gateway_not_configured` (the options contain
+ * no secret for it), `usage` (no such scenario).
  */
 export function signedRequest(gateway: string, about: SignedRequestOptions): Request {
   return requestOf(readSettings(about.options), gateway, about)

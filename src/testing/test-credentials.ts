@@ -3,7 +3,7 @@ import { builtin } from '../gateways/builtin.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import type { CredentialField } from '../gateways/credential-fields.ts'
 
-/** The same options with what every gateway needs in order to sign and verify; given ones win. */
+/** The same options, with what every gateway needs to sign and verify; given values win. */
 export function withTestCredentials(options: BillingOptions): BillingOptions {
   const gateways: Record<string, Readonly<Record<string, string>>> = { ...options.gateways }
   for (const gateway of [...builtin, ...(options.extraGateways ?? [])]) {
@@ -12,7 +12,7 @@ export function withTestCredentials(options: BillingOptions): BillingOptions {
   return { ...options, gateways }
 }
 
-/** A value for each setting that the gateway needs in order to verify, and to sign for tests. */
+/** A value for each setting that the gateway needs to verify, and to sign for tests. */
 export function testCredentials(
   gateway: Pick<Gateway, 'name' | 'credentials'>,
   owner = 'test',

@@ -69,7 +69,7 @@ export const gatewayTables: readonly GatewayTable[] = [
     page: 'docs/3-gateways.md',
     under: 'The three steps',
     rows: [
-      ['Gateway', 'Set', 'Besides, for checkouts, refunds and status', 'Callback URL'],
+      ['Gateway', 'Set', 'Also, for checkouts, refunds and polls', 'Callback URL'],
       ...signing.map(setUp),
     ],
   },

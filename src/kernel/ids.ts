@@ -11,6 +11,10 @@ let used = drawn.length
 let latest = 0
 let sequence = 0
 
+/**
+ * The package keeps the order within a millisecond only where it reads the clock itself; and it draws
+ * random bytes for each id, which takes about four times as long.
+ */
 export const newUuid: NewId = () => {
   const random = nextRandom()
   const now = systemClock().getTime()

@@ -124,7 +124,7 @@ export async function registerListeners(
   await requireAllListeners(db, registry)
 }
 
-/** It is allowed, so that a listener can be there before its event; but it may be waited for. */
+/** Warns of listeners that nothing calls yet; they are allowed, to be deployed ahead of their events. */
 export function warnOfNeverCalled(registry: ListenerRegistry, log: Log): void {
   for (const type of eventTypesWithoutProducer) {
     for (const { name } of registry.of({ type })) {

@@ -357,7 +357,7 @@ forEachDatabase((engine) => {
     })
   }
 
-  test('a refund that is told as canceled after it was paid changes nothing, and a person looks', async () => {
+  test('a refund that is reported as canceled after it was paid changes nothing, and a person looks', async () => {
     const payment = await stated.createPaid()
     await stated.say(refund(payment, 're_contradicted'))
     const call = await stated.say(refund(payment, 're_contradicted', { status: 'canceled' }))

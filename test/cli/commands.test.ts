@@ -202,7 +202,7 @@ test('under NODE_ENV=production send settles nothing without --yes', async () =>
     runHosted(['send', 'fake', ...args], { cwd: production.path, env })
   const refused = await send()
   assert.equal(refused.code, 1)
-  assert.match(refused.stderr.join('\n'), /settles a real payment.* — Give --yes/)
+  assert.match(refused.stderr.join('\n'), /settles a real payment.* — .* give --yes/)
   assert.match((await send('--yes')).stderr.join('\n'), /no payment that can still be paid/)
   assert.equal((await send('--list')).code, 0)
 })

@@ -52,7 +52,7 @@ export const hutko: Gateway = {
   name: 'hutko',
   title: 'hutko (Fondy, Flitt)',
   aliases: ['fondy', 'flitt', 'sha1-pipe'],
-  scheme: 'SHA-1 over the payment key and the sorted values, joined with pipes',
+  scheme: 'SHA-1 over the payment key and the sorted values, joined by pipes',
   webhook_requires_dashboard_setup: false,
   callbackUrlField: 'server_callback_url',
   credentials,

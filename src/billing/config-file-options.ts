@@ -129,7 +129,7 @@ export interface ConfigFileOptions {
     readonly connections_per_address?: number | undefined
     /**
      * How long a connection stays open between two requests: longer than a proxy in front keeps its
-     * own.
+     * own, mostly 60 seconds. Otherwise the proxy sends into a connection that closes.
      * @default 65
      */
     readonly keep_alive_seconds?: number | undefined

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import type { Gateway } from '../gateways/gateway.ts'
-import type { QuittanceError } from '../kernel/errors.ts'
 import { seconds } from '../kernel/duration.ts'
+import type { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import {
   credentials,
@@ -27,6 +27,7 @@ import { setting } from './setting.ts'
 // `node test/docs/write-configuration.ts` writes.
 
 const none: readonly string[] = []
+
 const database = {
   /**
    * `postgres://user:password@host:5432/name`, one host: see docs/5-operations.md#failover. Unset:
@@ -138,15 +139,15 @@ export const httpSettings = {
   connectionsPerAddress: setting(wholeNumber('of connections ', 1, 1_000_000), { default: 50 }),
   /**
    * How long a connection stays open between two requests: longer than a proxy in front keeps its
-   * own.
+   * own, mostly 60 seconds. Otherwise the proxy sends into a connection that closes.
    * @default 65
    */
   keepAliveSeconds: setting(wholeNumber('of seconds ', 1, 3600), { default: 65 }),
 }
 
 /**
- * What waits for longer is cut off by the server (30 s idle in a transaction), or loses its lease:
- * nobody's fault, so that the listener would run again and again.
+ * The server cuts off what waits for longer (30 s idle in a transaction), or it loses its lease.
+ * That counts as nobody's fault, so that the listener would run again and again.
  */
 const longestListenerBudget = seconds(25)
 

@@ -9,10 +9,10 @@ import { migrate } from './migrate.ts'
 
 export interface OpenOptions {
   readonly url?: string | undefined
-  readonly dataDir?: string | undefined
-  readonly memory?: boolean | undefined
-  readonly attach?: boolean | undefined
-  readonly poolSize?: number | undefined
+  readonly dataDir: string
+  readonly memory: boolean
+  readonly attach: boolean
+  readonly poolSize: number
   readonly log: Log
   /** Called when the embedded database ends on its own. */
   readonly onLost: (error: QuittanceError) => void
@@ -60,15 +60,15 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
 }
 
 function poolOf(options: OpenOptions, target: DatabaseTarget): Pick<ConnectOptions, 'poolSize'> {
-  return { poolSize: target.kind === 'embedded' ? 4 : (options.poolSize ?? 10) }
+  return { poolSize: target.kind === 'embedded' ? 4 : options.poolSize }
 }
 
 async function locate(
   options: OpenOptions,
 ): Promise<{ readonly target: DatabaseTarget; readonly embedded?: Embedded }> {
   if (options.url !== undefined) return { target: { kind: 'postgres', url: options.url } }
-  const dataDir = options.memory === true ? undefined : (options.dataDir ?? '.quittance')
-  if (options.attach === true && dataDir !== undefined) {
+  const dataDir = options.memory ? undefined : options.dataDir
+  if (options.attach && dataDir !== undefined) {
     const running = await findRunning(dataDir)
     if (running !== undefined) return { target: { kind: 'embedded', ...running } }
   }

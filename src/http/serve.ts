@@ -3,6 +3,7 @@ import { isIPv6, type AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { getRequestListener, RequestError, type HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
+import { httpSettings } from '../billing/settings-schema.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
@@ -27,11 +28,11 @@ export interface ListenOptions {
   /** 0 picks a free port. */
   readonly port: number
   readonly log: Log
-  /** Open connections at most; above them idle ones are closed, or new ones refused. Default 1,000. */
+  /** Open connections at most; above them idle ones are closed, or new ones refused. */
   readonly maxConnections?: number | undefined
-  /** For one address, once three quarters of them are open. Default 50. */
+  /** For one address, once three quarters of them are open. */
   readonly connectionsPerAddress?: number | undefined
-  /** How long a connection may stay open between two requests. Default 65 s. */
+  /** How long a connection may stay open between two requests. */
   readonly keepAlive?: Duration | undefined
   /** How long a sender may pause within a request, or leave its answer unread. Default 30 s. */
   readonly silence?: Duration | undefined
@@ -48,13 +49,7 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>
 }
 
-const defaultMaxConnections = 1_000
-const defaultConnectionsPerAddress = 50
-/**
- * Longer than proxies keep theirs, mostly 60 s: otherwise a proxy sends into a connection that we
- * close.
- */
-const defaultKeepAlive = seconds(65)
+const { maxConnections, connectionsPerAddress, keepAliveSeconds } = httpSettings
 const defaultSilence = seconds(30)
 const drainPollMs = 20
 
@@ -70,7 +65,7 @@ const serverOptions = {
 /** Serves the app on a hardened Node server. Errors: `setting_invalid` if it cannot listen. */
 export async function listen(app: Hono, options: ListenOptions): Promise<HttpServer> {
   const server = createServer(serverOptions)
-  server.keepAliveTimeout = options.keepAlive ?? defaultKeepAlive
+  server.keepAliveTimeout = options.keepAlive ?? seconds(keepAliveSeconds.default)
   server.timeout = options.silence ?? defaultSilence
   server.maxHeadersCount = headerLimit + 1
   server.maxRequestsPerSocket = 1_000
@@ -102,8 +97,8 @@ export async function listen(app: Hono, options: ListenOptions): Promise<HttpSer
 
 function limitsOf(options: ListenOptions): ConnectionLimits {
   return {
-    most: options.maxConnections ?? defaultMaxConnections,
-    perAddress: options.connectionsPerAddress ?? defaultConnectionsPerAddress,
+    most: options.maxConnections ?? maxConnections.default,
+    perAddress: options.connectionsPerAddress ?? connectionsPerAddress.default,
   }
 }
 

@@ -97,6 +97,15 @@ export function ignoredResult(ignoring: IgnoredBecause): Applied & { readonly ki
   }
 }
 
+/** The event that an entry has claimed; undefined where it came to something else, or to nothing. */
+export function claimedBy(
+  entry: Entry,
+  applied: ReadonlyMap<Entry, Applied>,
+): (Applied & { readonly kind: 'claim' }) | undefined {
+  const result = applied.get(entry)
+  return result?.kind === 'claim' ? result : undefined
+}
+
 /** Whether a person should look at what a source said, whatever becomes of its events. */
 export function needsReview(applied: readonly Applied[]): boolean {
   return applied.some(({ review }) => review)

@@ -25,12 +25,13 @@ export function awaitingKey(
 
 /** Everything that an early callback about this payment may be waiting for. */
 function keysOf(payment: Payment): readonly string[] {
-  const { gateway, checkoutReference, providerReference } = payment
-  return [
-    awaitingKey(gateway, { id: payment.id }),
-    ...(checkoutReference === null ? [] : [awaitingKey(gateway, { checkoutReference })]),
-    ...(providerReference === null ? [] : [awaitingKey(gateway, { providerReference })]),
+  const { id, gateway, checkoutReference, providerReference } = payment
+  const names = [
+    { id },
+    checkoutReference === null ? null : { checkoutReference },
+    providerReference === null ? null : { providerReference },
   ]
+  return names.filter((name) => name !== null).map((name) => awaitingKey(gateway, name))
 }
 
 /**

@@ -16,6 +16,9 @@ import { accountMismatch } from '../payments/transition.ts'
 import { ignoredResult, type Applied, type Entry } from './applied.ts'
 import { awaitingKey } from './awaiting.ts'
 
+/** A further charge of what another payment began. */
+export type RenewalOutcome = PaymentOutcome & Required<Pick<PaymentOutcome, 'renews'>>
+
 /** The payment that a renewal renews. */
 export interface FirstPayment {
   readonly first: Payment
@@ -33,7 +36,7 @@ export interface FirstPayment {
  */
 export async function findFirstPayment(
   db: Kysely<Tables>,
-  entry: Entry<PaymentOutcome>,
+  entry: Entry<RenewalOutcome>,
 ): Promise<FirstPayment | Applied> {
   const { claimed } = entry.outcome
   const found = (await findSubscribed(db, entry)) ?? (await findStated(db, entry))
@@ -44,7 +47,7 @@ export async function findFirstPayment(
 
 async function findSubscribed(
   db: Kysely<Tables>,
-  { report: { gateway }, outcome }: Entry<PaymentOutcome>,
+  { report: { gateway }, outcome }: Entry<RenewalOutcome>,
 ): Promise<FirstPayment | undefined> {
   const { subscriptionReference, merchantAccount } = outcome
   if (subscriptionReference === undefined) return undefined
@@ -55,24 +58,25 @@ async function findSubscribed(
 
 async function findStated(
   db: Kysely<Tables>,
-  entry: Entry<PaymentOutcome>,
+  entry: Entry<RenewalOutcome>,
 ): Promise<FirstPayment | Applied | undefined> {
   const { renews, subscriptionReference } = entry.outcome
-  if (renews === undefined || renews === 'subscription') return undefined
+  if (renews === 'subscription') return undefined
   if ('id' in renews && !isUuid(renews.id)) {
     return ignore(entry, 'invalid_reference', { review: false })
   }
   const first = await findNamed(db, entry, renews)
   if (first === undefined) return ignore(entry, 'unknown_payment', { review: false, until: renews })
   const known = await findSubscription(db, first.id)
+  // By the same subscription it would have been found before.
   const isOther = subscriptionReference !== undefined && known !== undefined
-  return { first, named: isOther && known !== subscriptionReference ? 'contradicted' : 'stated' }
+  return { first, named: isOther ? 'contradicted' : 'stated' }
 }
 
 /** The payment that has this reference. */
 export async function findNamed(
   db: Kysely<Tables>,
-  { report: { gateway }, outcome: { merchantAccount } }: Entry<PaymentOutcome>,
+  { report: { gateway }, outcome: { merchantAccount } }: Entry<RenewalOutcome>,
   reference: PaymentReference,
 ): Promise<Payment | undefined> {
   const [id] = await findPaymentIds(db, [{ gateway, reference, merchantAccount }])
@@ -86,7 +90,7 @@ export async function findNamed(
  */
 async function findClaimed(
   db: Kysely<Tables>,
-  entry: Entry<PaymentOutcome>,
+  entry: Entry<RenewalOutcome>,
   { id, by }: ClaimedReference,
 ): Promise<FirstPayment | Applied> {
   const { report, outcome } = entry
@@ -115,7 +119,7 @@ export function isSameMoney(
 
 /** It may still turn out to be of a subscription of ours: then it is looked at again. */
 function ignore(
-  { report: { gateway }, outcome }: Entry<PaymentOutcome>,
+  { report: { gateway }, outcome }: Entry<RenewalOutcome>,
   reason: IgnoredReason,
   found: {
     readonly first?: Payment

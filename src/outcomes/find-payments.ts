@@ -7,6 +7,7 @@ import { isUuid } from '../kernel/ids.ts'
 import type { Outcome, PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { ApplyContext, Entry } from './applied.ts'
+import type { RenewalOutcome } from './find-first-payment.ts'
 import { makeRenewals, subscriptionsToKeep, type Renewals } from './make-renewals.ts'
 
 /** The payments that entries are about. */
@@ -24,9 +25,7 @@ export async function findPayments(
   { newId, gateways }: Pick<ApplyContext, 'newId' | 'gateways'>,
 ): Promise<FoundPayments> {
   const ids = new Map(await idsOf(db, entries))
-  const renewing = entries
-    .filter(isPaymentEntry)
-    .filter(({ outcome }) => outcome.renews !== undefined)
+  const renewing = entries.filter(isRenewal)
   const known = new Set<Entry>(renewing.filter((entry) => ids.has(entry)))
   const renewals = await makeRenewals(db, renewing, { newId, gateways, known })
   for (const [entry, id] of renewals.ids) ids.set(entry, id)
@@ -51,7 +50,7 @@ async function idsOf(
       gateway: report.gateway,
       reference,
       claimed: claimOf(outcome),
-      merchantAccount: outcome.type === 'ignored' ? undefined : outcome.merchantAccount,
+      merchantAccount: anyOf(outcome).merchantAccount,
     })),
   )
   return naming.flatMap(({ entry }, index) => {
@@ -62,9 +61,20 @@ async function idsOf(
 
 /** What others can have written of the payment itself; a renewal's claim names the first one. */
 export function claimOf(outcome: Outcome): string | undefined {
-  if (outcome.type === 'ignored') return outcome.claimed?.id
-  if (outcome.type !== 'payment' || outcome.renews !== undefined) return undefined
-  return outcome.claimed?.id
+  const { claimed, renews } = anyOf(outcome)
+  return renews === undefined ? claimed?.id : undefined
+}
+
+/** What some kinds of outcomes state of a payment, and others leave out. */
+type AnyStated = Pick<Outcome, 'type'> &
+  Pick<PaymentOutcome, 'claimed' | 'merchantAccount' | 'renews'>
+
+function anyOf(outcome: AnyStated): AnyStated {
+  return outcome
+}
+
+function isRenewal(entry: Entry): entry is Entry<RenewalOutcome> {
+  return anyOf(entry.outcome).renews !== undefined
 }
 
 export function isPaymentEntry(entry: Entry): entry is Entry<PaymentOutcome> {

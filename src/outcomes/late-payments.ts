@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import type { Applied, Entry, PaymentEntry } from './applied.ts'
+import { claimedBy, type Applied, type Entry, type PaymentEntry } from './applied.ts'
 
 /**
  * The results with what a person should look at: a report that may not hold any more has paid what
@@ -15,7 +15,7 @@ export async function reviewLate(
   const doubtful = targets.filter(
     ({ entry, payment }) =>
       entry.outcome.ifCanceled === 'review' &&
-      (/^(?:canceled|paid)$/.test(payment.status) || canceling.has(payment.id)),
+      (payment.status === 'canceled' || payment.status === 'paid' || canceling.has(payment.id)),
   )
   if (doubtful.length === 0) return applied
   const { rows } = await sql<{ id: string; call: string | null }>`
@@ -25,10 +25,10 @@ export async function reviewLate(
   const late = new Map(rows.map(({ id, call }) => [id, call]))
   const marked = new Map(applied)
   for (const { entry, payment } of doubtful) {
-    const result = applied.get(entry)
+    const claimed = claimedBy(entry, applied)
     const isOwn = late.get(payment.id) === entry.report.callId
-    if (result?.kind !== 'claim' || !isOwn) continue
-    marked.set(entry, { ...result, review: true, detail: 'paid_after_cancel' })
+    if (claimed === undefined || !isOwn) continue
+    marked.set(entry, { ...claimed, review: true, detail: 'paid_after_cancel' })
   }
   return marked
 }

@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely'
 import { insertRenewal, readStatuses } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
-import type { PaymentOutcome } from '../payments/outcome.ts'
 import { accountMismatch } from '../payments/transition.ts'
-import { ignoredResult, type Applied, type ApplyContext, type Entry } from './applied.ts'
+import { claimedBy, ignoredResult, type Applied, type ApplyContext, type Entry } from './applied.ts'
 import {
   findFirstPayment,
   findNamed,
   isSameMoney,
   type FirstPayment,
+  type RenewalOutcome,
 } from './find-first-payment.ts'
 
 /** What is known of charges that renew others. */
@@ -18,7 +18,7 @@ export interface Renewals {
   /** Those that could not be made. */
   readonly applied: ReadonlyMap<Entry, Applied>
   /** What each of the others renews. */
-  readonly firsts: ReadonlyMap<Entry, FirstPayment>
+  readonly firsts: ReadonlyMap<Entry<RenewalOutcome>, FirstPayment>
 }
 
 type RenewalContext = Pick<ApplyContext, 'newId' | 'gateways'>
@@ -30,12 +30,12 @@ type RenewalContext = Pick<ApplyContext, 'newId' | 'gateways'>
  */
 export async function makeRenewals(
   db: Kysely<Tables>,
-  entries: readonly Entry<PaymentOutcome>[],
+  entries: readonly Entry<RenewalOutcome>[],
   { known, ...making }: RenewalContext & { readonly known: ReadonlySet<Entry> },
 ): Promise<Renewals> {
   const ids = new Map<Entry, string>()
   const applied = new Map<Entry, Applied>()
-  const firsts = new Map<Entry, FirstPayment>()
+  const firsts = new Map<Entry<RenewalOutcome>, FirstPayment>()
   for (const entry of entries.toSorted(byReference)) {
     const found = await findFirstPayment(db, entry)
     if ('first' in found) firsts.set(entry, found)
@@ -48,12 +48,12 @@ export async function makeRenewals(
 }
 
 /** Always the same order, so that two transactions never wait for each other's new rows. */
-function byReference(a: Entry<PaymentOutcome>, b: Entry<PaymentOutcome>): number {
+function byReference(a: Entry<RenewalOutcome>, b: Entry<RenewalOutcome>): number {
   return JSON.stringify(a.outcome.payment) < JSON.stringify(b.outcome.payment) ? -1 : 1
 }
 
 /** Throws where the provider knows more and could not be asked: the call is tried again. */
-function refused({ outcome: { unanswered } }: Entry<PaymentOutcome>, applied: Applied): Applied {
+function refused({ outcome: { unanswered } }: Entry<RenewalOutcome>, applied: Applied): Applied {
   if (unanswered !== undefined && applied.payment === undefined) throw unanswered
   return applied
 }
@@ -61,7 +61,7 @@ function refused({ outcome: { unanswered } }: Entry<PaymentOutcome>, applied: Ap
 /** The id of the payment. */
 async function makeRenewal(
   db: Kysely<Tables>,
-  entry: Entry<PaymentOutcome>,
+  entry: Entry<RenewalOutcome>,
   { first, newId, gateways }: FirstPayment & RenewalContext,
 ): Promise<string | Applied> {
   const { report, outcome } = entry
@@ -87,7 +87,7 @@ async function makeRenewal(
 export function subscriptionsToKeep({ firsts }: Renewals): ReadonlyMap<string, string> {
   const kept = new Map<string, string>()
   for (const [{ outcome }, { first, named }] of firsts) {
-    if (named !== 'claimed' || first.status !== 'paid' || outcome.type !== 'payment') continue
+    if (named !== 'claimed' || first.status !== 'paid') continue
     const { subscriptionReference } = outcome
     if (subscriptionReference !== undefined) kept.set(first.id, subscriptionReference)
   }
@@ -108,17 +108,20 @@ export async function reviewRenewals(
   const statuses = await readStatuses(db, [...new Set(ids)])
   const marked = new Map(applied)
   for (const [entry, found] of firsts) {
-    const result = applied.get(entry)
-    if (result?.kind !== 'claim') continue
+    const claimed = claimedBy(entry, applied)
+    if (claimed === undefined) continue
     const isPaid = statuses.get(found.first.id) === 'paid'
     const detail = isPaid ? oddityOf(entry, found) : 'first_payment_unpaid'
-    if (detail !== undefined) marked.set(entry, { ...result, review: true, detail })
+    if (detail !== undefined) marked.set(entry, { ...claimed, review: true, detail })
   }
   return marked
 }
 
-function oddityOf({ outcome }: Entry, { first, named }: FirstPayment): string | undefined {
-  if (outcome.type !== 'payment' || outcome.status !== 'paid') return undefined
+function oddityOf(
+  { outcome }: Entry<RenewalOutcome>,
+  { first, named }: FirstPayment,
+): string | undefined {
+  if (outcome.status !== 'paid') return undefined
   if (named === 'contradicted') return 'another_subscription'
   return isSameMoney(first, outcome) ? undefined : 'renewal_money_differs'
 }

@@ -15,8 +15,9 @@ export async function requeueReleases(
   targets: readonly PaymentEntry[],
   payments: ReadonlyMap<string, Payment>,
 ): Promise<void> {
-  const late = targets.flatMap(({ payment: { id, status } }) =>
-    /^(?:failed|canceled)$/.test(status) && payments.get(id)?.status === 'paid' ? [id] : [],
+  const ended = new Set(targets.filter(hadEnded).map(({ payment }) => payment.id))
+  const late = [...payments.values()].flatMap(({ id, status }) =>
+    status === 'paid' && ended.has(id) ? [id] : [],
   )
   if (late.length === 0) return
   await sql`
@@ -24,4 +25,8 @@ export async function requeueReleases(
     where call.payment_id = any(${late}::uuid[]) and call.state in ('processed', 'ignored')
       and exists (select from json_array_elements(call.outcome) as one
         where one ->> 'detail' = ${released})`.execute(db)
+}
+
+function hadEnded({ payment: { status } }: PaymentEntry): boolean {
+  return status === 'failed' || status === 'canceled'
 }

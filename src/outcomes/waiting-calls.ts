@@ -24,8 +24,8 @@ export async function* waitingCalls(db: Kysely<Tables>): AsyncGenerator<readonly
       where awaiting is not null and (awaiting, id) > (${after.awaiting}, ${after.id}::uuid)
       order by awaiting, id limit ${pageRows}`.execute(db)
     if (rows.length > 0) yield rows.map(({ id }) => id)
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < pageRows) return
+    if (rows.length < pageRows) return
+    const [last = after] = rows.slice(-1)
     after = last
     await pause(pauseMs)
   }

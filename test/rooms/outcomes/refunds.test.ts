@@ -385,6 +385,24 @@ onPostgres((engine) => {
   }
 
   test(
+    'money that went back of what is not paid here is recorded, and a person looks; what is only begun waits',
+    rolledBack(async (db) => {
+      await charge(db, 'a')
+      const of = { of: 'a pending' }
+      assert.deepEqual(await apply(db, [single({ status: 'pending' })]), [
+        recorded('applied', 'pending', of),
+      ])
+      assert.deepEqual(await apply(db, [single()]), [
+        claim('new paid re_1', { ...of, ...forReview, detail: 'refund_of_unpaid' }),
+      ])
+      const more = single({ refundReference: 're_2', amount: 4_000n })
+      assert.deepEqual(await apply(db, [more]), [
+        claim('new paid re_2', { ...of, ...forReview, detail: 'over_refund' }),
+      ])
+    }),
+  )
+
+  test(
     'the row has the last word: what is no longer as the report found it does not move',
     rolledBack(async (db) => {
       const of = await paidCharge(db)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { Kysely } from 'kysely'
+import { sql, type Insertable, type Kysely } from 'kysely'
 import { findPayment, insertPayment, listTransitions } from '../../../src/database/payments.ts'
-import type { Tables } from '../../../src/database/tables.ts'
+import type { Tables, WebhookCallsTable } from '../../../src/database/tables.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { refundRow } from '../../../src/outcomes/refund-row.ts'
 import { applyOutcomes } from '../../../src/outcomes/apply-outcomes.ts'
@@ -50,6 +50,28 @@ export async function refund(
   if (written === undefined) throw new Error(`${name} is there already`)
   return written
 }
+
+/** A stored call of the gateway `x` that has ended: in this state, with these columns. */
+export async function storedCall(
+  db: Kysely<Tables>,
+  name: Name,
+  fields: Partial<Insertable<WebhookCallsTable>> & { readonly state: EndedState },
+): Promise<void> {
+  const unread = { url: '/', headers: '{}', kind: 'json', payload: '{}', body: null } as const
+  await db
+    .insertInto('billing.webhook_calls')
+    .values({
+      id: idOf(name),
+      gateway: 'x',
+      queue: 'default',
+      ...unread,
+      processed_at: sql<Date>`clock_timestamp()`,
+      ...fields,
+    })
+    .execute()
+}
+
+type EndedState = 'processed' | 'ignored' | 'failed'
 
 /** What a report says of the charge `a`; that it is paid in full, if nothing else is said. */
 export function stated(

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { productFiles } from '../tidy/source-files.ts'
+import { arrowsOf } from './diagrams.ts'
+import { codeBlocks } from './markdown.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/ARCHITECTURE.md'), 'utf8')
 const texts = new Map(productFiles().map(({ path, text }) => [path, text]))
@@ -25,6 +27,17 @@ test('every function that the walk names is exported by the file beside it', () 
   })
   assert.deepEqual(
     missing.map(([line]) => line),
+    [],
+  )
+})
+
+test('every room that the picture names is a folder', () => {
+  const rooms = new Set([...texts.keys()].map((path) => path.split('/')[1] ?? ''))
+  const [picture] = codeBlocks({ path: 'docs/ARCHITECTURE.md', text: page })
+  const drawn = picture === undefined ? [] : arrowsOf(picture).flatMap(({ from, to }) => [from, to])
+  assert.ok(drawn.length > 10)
+  assert.deepEqual(
+    drawn.filter((room) => !rooms.has(room)),
     [],
   )
 })

@@ -9,7 +9,7 @@ import type { Log } from '../kernel/log.ts'
 import { tally } from '../kernel/tally.ts'
 import { registerListeners, type ListenerRegistry } from '../listeners/listeners.ts'
 import { processCall } from '../processing/process-calls.ts'
-import type { Processing } from '../processing/context.ts'
+import type { ProcessingContext } from '../processing/context.ts'
 import type { CallEnd } from '../processing/end-calls.ts'
 import { databaseQueue } from '../queue/database.ts'
 import type { LeasedCall } from '../queue/calls.ts'
@@ -53,11 +53,15 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
   }
 }
 
-function processingOf(open: OpenDatabase, queue: QueueConnection, assembly: Assembly): Processing {
+function processingOf(
+  open: OpenDatabase,
+  queue: QueueConnection,
+  assembly: Assembly,
+): ProcessingContext {
   const { settings, listeners, wake } = assembly
   const { database } = open
   const embedded = database.kind === 'embedded'
-  const processing: Processing = {
+  const processing: ProcessingContext = {
     database,
     listeners,
     gateways: settings.gateways,
@@ -107,7 +111,7 @@ function wakeWorkers(queue: QueueConnection, log: Log): void {
   queue.announce().catch((error: unknown) => log.warn({ err: error }, 'could not wake workers'))
 }
 
-function processAtOnce(processing: Processing): AtOnce {
+function processAtOnce(processing: ProcessingContext): AtOnce {
   return {
     leaseToken: newUuid,
     process: async (call): Promise<AtOnceResult> => {

@@ -1,7 +1,7 @@
 import type { OpenDatabase } from '../database/open-database.ts'
 import type { Intake } from '../intake/receive.ts'
 import type { CallStore } from '../intake/store-calls.ts'
-import type { Processing } from '../processing/context.ts'
+import type { ProcessingContext } from '../processing/context.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 
 /** What exists once the database is open. */
@@ -9,6 +9,6 @@ export interface Parts {
   readonly open: OpenDatabase
   readonly queue: QueueConnection
   readonly calls: CallStore
-  readonly processing: Processing
+  readonly processing: ProcessingContext
   readonly intake: Intake
 }

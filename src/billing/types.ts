@@ -160,7 +160,9 @@ export interface BillingCore {
     get(id: string): Promise<CallDetails | undefined>
     /** Newest first. Error: cursor_invalid. */
     list(query?: CallsQuery): Promise<Page<WebhookCall>>
-    /** Processes the call again; its claims still hold. Errors: call_not_found, call_in_progress. */
+    /**
+     * Processes the call again; its claims still hold. Errors: call_not_found, call_in_progress.
+     */
     replay(id: string): Promise<void>
     /**
      * The same for every call, delivery to a queued listener and deferred event that has failed for

@@ -81,8 +81,8 @@ export interface PollRequest {
 /**
  * How a payment stands, by what the provider has said of it, and by nothing else:
  * - `open`: nobody has paid, and the payer still can;
- * - `settling`: the payer has done his part, and the provider has not decided;
- * - `paid`: money was taken; what has gone back since is told by the outcomes, too;
+ * - `undecided`: the payer has done his part, and the provider has not decided;
+ * - `paid`: money was taken; the outcomes also say what has gone back since;
  * - `unpaid`: nobody has paid, and nobody can any more: it expired, was canceled, or declined for
  *   good;
  * - `absent`: the provider has never heard of it;
@@ -93,11 +93,13 @@ export interface PollRequest {
  * not expect together, is `unclear`. That cancels nothing, and a person looks; neither does `paid`
  * where no outcome has made the payment paid.
  */
-export type Standing = 'open' | 'settling' | 'paid' | 'unpaid' | 'absent' | 'unclear'
+export type Standing = 'open' | 'undecided' | 'paid' | 'unpaid' | 'absent' | 'unclear'
 
 /** What the provider says of a payment now. */
 export interface PollReply {
-  /** About this payment alone, in the shapes of `interpret`; `no_outcome` where nothing is decided. */
+  /**
+   * About this payment alone, in the shapes of `interpret`; `no_outcome` where nothing is decided.
+   */
   readonly outcomes: readonly Outcome[]
   readonly standing: Standing
   /** A checkout whose opening was never answered: found again. */
@@ -154,7 +156,9 @@ export interface ChargeReply {
  * What a gateway can do at its provider: each operation is there only where the provider offers it.
  */
 export interface Operations {
-  /** The credential without which the provider cannot be asked; none where those for callbacks do. */
+  /**
+   * The credential without which the provider cannot be asked; none where those for callbacks do.
+   */
   readonly apiCredential?: string
   readonly checkout?: CheckoutOperation
   /** Why the gateway cannot take this money, as one phrase; undefined where it can. */
@@ -165,7 +169,8 @@ export interface Operations {
    */
   readonly pollsPerMinute?: number
   /**
-   * `poll` finds a renewal by the ids that its report named: one that is not paid is asked after, too.
+   * `poll` finds a renewal by the ids that its report named: one that is not paid is asked after,
+   * too.
    */
   readonly pollsRenewals?: true
   /** Asks what became of a payment; changes nothing. */
@@ -230,7 +235,7 @@ export interface PastEvent {
   readonly body: string
 }
 
-/** Lists what callbacks told, or should have told. */
+/** Lists what callbacks said, or should have said. */
 export interface Backfill {
   /** How long the provider keeps them. */
   readonly keptFor: Duration

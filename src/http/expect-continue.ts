@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 const unread = new WeakSet<IncomingMessage>()
 
 /**
- * For `Expect: 100-continue`: the sender is told to continue when something begins to read the
+ * For `Expect: 100-continue`: the sender may continue when something begins to read the
  * body. If the request is refused for its head, the body was never asked for.
  */
 export function continueOnceRead(incoming: IncomingMessage, outgoing: ServerResponse): void {
@@ -17,7 +17,7 @@ export function continueOnceRead(incoming: IncomingMessage, outgoing: ServerResp
   }
 }
 
-/** The sender was not told to continue: whether the body follows all the same is unknown. */
+/** The sender was not asked to continue: whether the body follows all the same is unknown. */
 export function isAwaitingContinue(incoming: IncomingMessage): boolean {
   return unread.has(incoming)
 }

@@ -55,14 +55,16 @@ async function resolveUnknown(payment: Payment, context: MoneyContext): Promise<
   return ask(payment, context)
 }
 
-/** As the provider knows it, where that can be asked; where it cannot, the operator knows better. */
+/**
+ * As the provider knows it, where that can be asked; where it cannot, the operator knows better.
+ */
 async function ask(payment: Payment, context: MoneyContext): Promise<Payment> {
   const found = gatewayOf(payment, context)
   const isAskable = found.gateway.poll !== undefined && lackingCredential(found) === undefined
   if (!isAskable) return payment
   const { payment: asked, standing } = await pollPayment(payment.id, context)
   requireUnpaid(asked)
-  if (standing === 'settling') throw notCancelable(asked, 'is being paid')
+  if (standing === 'undecided') throw notCancelable(asked, 'is being paid')
   if (asked.pollError !== null) throw notCancelable(asked, asked.pollError)
   return asked
 }

@@ -1,11 +1,11 @@
 import type { Addresses } from '../checkout/checkout-request.ts'
 import type { Duration } from '../kernel/duration.ts'
-import type { Processing } from '../processing/context.ts'
+import type { ProcessingContext } from '../processing/context.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 
 /** What a provider is asked with, whatever it is asked. */
 export interface ProviderContext {
-  readonly processing: Pick<Processing, 'gateways' | 'log'>
+  readonly processing: Pick<ProcessingContext, 'gateways' | 'log'>
   /** How long a provider may take to answer. */
   readonly answerWithin: Duration
   now(): Date
@@ -13,7 +13,7 @@ export interface ProviderContext {
 
 /** What operations on payments are made with. */
 export interface MoneyContext extends ProviderContext {
-  readonly processing: Processing
+  readonly processing: ProcessingContext
   readonly addresses: Addresses
   /** Whether a payer may be sent on to this URL. */
   isAllowedReturn(url: string): boolean

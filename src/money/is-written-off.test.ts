@@ -13,7 +13,7 @@ const grace = minutes(15)
 
 /** Of a payment with these fields, so long after it was handed over: after which standings. */
 function writtenOff(age: number, fields: Partial<Payment> = {}): readonly Standing[] {
-  const standings = ['open', 'settling', 'paid', 'unpaid', 'absent', 'unclear'] as const
+  const standings = ['open', 'undecided', 'paid', 'unpaid', 'absent', 'unclear'] as const
   const found = { ...payment, ...fields }
   return standings.filter((standing) => isWrittenOff(found, standing, after(age)))
 }

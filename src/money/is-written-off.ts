@@ -3,7 +3,7 @@ import { minutes } from '../kernel/duration.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 
-/** Clocks differ, and a payer who has just paid is not told otherwise. */
+/** Clocks differ, and a payer who has just paid must not read otherwise. */
 const grace = minutes(15)
 
 /** Whether money can no longer be expected: each of it rests on what the provider has said. */
@@ -20,7 +20,7 @@ export function isWrittenOff(payment: Payment, standing: Standing, now: Date): b
       return hasEnded || (checkout !== 'none' && isPast(handedAt))
     case 'absent':
       return hasEnded || (isUnconfirmed && isPast(handedAt))
-    case 'settling':
+    case 'undecided':
     case 'paid':
     case 'unclear':
       return false

@@ -67,7 +67,7 @@ async function pollCharge(payment: Payment, context: MoneyContext): Promise<Poll
   if (review === undefined) await writeOff(known, { standing, now }, context)
   const after = await requireCharge(payment.id, context)
   const { retryWindow } = gateway
-  const isUndecided = review !== undefined || standing === 'settling'
+  const isUndecided = review !== undefined || standing === 'undecided'
   const wait = nextPoll({ payment: after, now, retryWindow, isUndecided })
   const note = after.status === 'paid' ? noteOf(applied) : undefined
   const pollError = review ?? note ?? null
@@ -87,8 +87,9 @@ async function askAfter(payment: Payment, context: MoneyContext): Promise<PollRe
 }
 
 /**
- * A checkout that was found again is bound before anything is applied: callbacks wait for it. Error:
- * `provider_reply_invalid` where it is another payment's, and so is all that the reply says of it.
+ * A checkout that was found again is bound before anything is applied: callbacks wait for it.
+ * Error: `provider_reply_invalid` where it is another payment's, and so is all that the reply says
+ * of it.
  */
 async function takeFound(
   payment: Payment,
@@ -103,7 +104,9 @@ async function takeFound(
   throw new QuittanceError('provider_reply_invalid', text)
 }
 
-/** The mode of what was applied is the payment's from then on: no test callback moves it any more. */
+/**
+ * The mode of what was applied is the payment's from then on: no test callback moves it any more.
+ */
 async function takeMode(
   { id, live }: Payment,
   said: { readonly outcomes: readonly Outcome[]; readonly applied: readonly Applied[] },

@@ -9,7 +9,7 @@ import { noteOf, reviewOf } from './poll-review.ts'
 
 const payment = pendingPayment({ gateway: 'x', checkout: 'open' })
 const paid = { ...payment, status: 'paid' } as const
-const standings = ['open', 'settling', 'paid', 'unpaid', 'absent', 'unclear'] as const
+const standings = ['open', 'undecided', 'paid', 'unpaid', 'absent', 'unclear'] as const
 
 const unhandled = (reason: IgnoredReason, detail?: string, review = false) =>
   ignoredResult({ type: 'callback', reason, detail, review })
@@ -67,11 +67,11 @@ test('of what it says the first that was ignored is shown, with what was found',
 
 test('beside words for unpaid only such reports may be ignored as fit them', () => {
   for (const reason of ignoredReasons) {
-    const { open, unpaid, absent, settling } = reviews(payment, unhandled(reason, 'x'))
+    const { open, unpaid, absent, undecided } = reviews(payment, unhandled(reason, 'x'))
     const fits = reason === 'no_outcome' || reason === 'already_settled'
     const expected = fits ? undefined : `needs a review: ${reason} (x)`
     assert.deepEqual([open, unpaid], [expected, expected])
-    assert.deepEqual([absent, settling], [undefined, undefined])
+    assert.deepEqual([absent, undecided], [undefined, undefined])
   }
   const both = reviews(payment, unhandled('no_outcome'), unhandled('unhandled_event'))
   assert.equal(both.unpaid, 'needs a review: unhandled_event')
@@ -84,9 +84,9 @@ test('what nobody has paid cannot be refunded', () => {
     recorded('refund:pending'),
     ignoredResult({ type: 'refund', reason: 'already_settled' }),
   ]) {
-    const { open, unpaid, absent, settling } = reviews(payment, recorded('payment:failed'), refund)
+    const { open, unpaid, absent, undecided } = reviews(payment, recorded('payment:failed'), refund)
     assert.deepEqual([open, unpaid], [refunded, refunded])
-    assert.deepEqual([absent, settling], [undefined, undefined])
+    assert.deepEqual([absent, undecided], [undefined, undefined])
     assert.equal(reviews(paid, refund).unpaid, undefined)
   }
   assert.deepEqual(reviews(paid, claimed('payment:paid')).open, undefined)
@@ -94,8 +94,8 @@ test('what nobody has paid cannot be refunded', () => {
 
 test('a provider that does not know what it has named is asked with other credentials than then', () => {
   const unknown = 'needs a review: the provider does not know what it has named itself'
-  const { absent, settling } = reviews({ ...payment, checkoutReference: 'cs_1' })
-  assert.deepEqual([absent, settling], [unknown, undefined])
+  const { absent, undecided } = reviews({ ...payment, checkoutReference: 'cs_1' })
+  assert.deepEqual([absent, undecided], [unknown, undefined])
   assert.equal(reviews({ ...payment, providerReference: 'pi_1' }).absent, unknown)
   assert.equal(reviews({ ...paid, providerReference: 'pi_1' }).absent, undefined)
 })

@@ -41,7 +41,7 @@ function oddityOf({ payment, standing, applied }: Polled): string | undefined {
   switch (standing) {
     case 'paid':
       return said
-    case 'settling':
+    case 'undecided':
       return undefined
     case 'absent':
       return isKnown(payment) ? 'the provider does not know what it has named itself' : undefined

@@ -21,8 +21,8 @@ interface AppliedReply {
 }
 
 /**
- * What a poll means for refunds whose request was never answered, once its outcomes are applied: one
- * that the provider does not have has not been made. The others are asked after again.
+ * What a poll means for refunds whose request was never answered, once its outcomes are applied:
+ * one that the provider does not have has not been made. The others are asked after again.
  */
 export async function resolveRefunds(
   charge: Payment,

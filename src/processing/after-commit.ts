@@ -6,11 +6,11 @@ import { hasQueuedListener } from '../listeners/dispatch-events.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
 import type { Applied, Subject } from '../outcomes/applied.ts'
 import { requeueCallsWithPayment } from '../outcomes/awaiting.ts'
-import type { Processing } from './context.ts'
+import type { ProcessingContext } from './context.ts'
 import type { CallEnd, EndedCall } from './end-calls.ts'
 
 type Context = Pick<
-  Processing,
+  ProcessingContext,
   'database' | 'listeners' | 'log' | 'underWay' | 'onCalls' | 'onDeliveries'
 >
 

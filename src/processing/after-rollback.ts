@@ -8,7 +8,7 @@ import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import { isLeaseLost, leaseLost } from '../queue/leased-table.ts'
 import { releaseToOthers, returnAfter } from '../queue/return-after.ts'
 import { mayReturn } from '../queue/retry.ts'
-import type { Processing } from './context.ts'
+import type { ProcessingContext } from './context.ts'
 import { knownOf, reportOf, type CallEnd } from './end-calls.ts'
 import { failCall } from './fail-attempt.ts'
 import type { InterpretedCall } from './interpret-call.ts'
@@ -21,7 +21,7 @@ import { postponeCall } from './postpone-call.ts'
 export async function afterRollback(
   calls: readonly InterpretedCall[],
   error: unknown,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<readonly (CallEnd | 'left')[]> {
   if (isListenerMissing(error)) return leaveAll(calls, error, context)
   const lost = lostByListener(error)
@@ -40,7 +40,7 @@ export async function afterRollback(
 export async function afterFailure(
   call: LeasedCall,
   error: unknown,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<CallEnd> {
   return orLost(call, context, postponeOrFail(call, error, context))
 }
@@ -49,7 +49,7 @@ export async function afterFailure(
 async function leaveAll(
   calls: readonly InterpretedCall[],
   error: unknown,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<readonly CallEnd[]> {
   const leases = calls.map(({ call }) => call)
   const left = releaseToOthers({ ...context, error }, webhookCalls, leases)
@@ -66,7 +66,7 @@ async function leaveAll(
 /** Where even the failure cannot be recorded, the lease runs out and another worker takes over. */
 async function orLost(
   { id }: LeasedCall,
-  { log }: Processing,
+  { log }: ProcessingContext,
   end: Promise<CallEnd>,
 ): Promise<CallEnd> {
   try {
@@ -84,7 +84,7 @@ async function orLost(
 async function recover(
   interpreted: InterpretedCall,
   error: unknown,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<CallEnd> {
   const { call } = interpreted
   if (isBlameless(error, call)) return endBlameless(call, error, context)
@@ -105,7 +105,7 @@ function isBlameless(error: unknown, call: LeasedCall): boolean {
 async function endBlameless(
   call: LeasedCall,
   error: unknown,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<CallEnd> {
   if (isLeaseLost(error)) {
     const text = 'lease lost while processing; another worker has the call'
@@ -119,7 +119,7 @@ async function endBlameless(
 async function postponeOrFail(
   call: LeasedCall,
   error: unknown,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<CallEnd> {
   if (await postponeCall(call, context, error)) return 'returned'
   const { database, log, scrub } = context
@@ -137,7 +137,7 @@ const pauseMs = 1_000
 async function applyWithoutListeners(
   interpreted: InterpretedCall,
   error: unknown,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<void> {
   const { call } = interpreted
   const { database, log, scrub } = context

@@ -8,7 +8,7 @@ import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
 import { insist } from '../queue/insist.ts'
 import { callAttempts, nextTry } from '../queue/retry.ts'
 import { afterReport } from './after-commit.ts'
-import type { Processing } from './context.ts'
+import type { ProcessingContext } from './context.ts'
 import { deferEvents, type Deferral } from './deferred-events.ts'
 import { claimsIn } from './end-calls.ts'
 import { exceptionOf } from './fail-attempt.ts'
@@ -34,14 +34,17 @@ interface Committed {
  */
 export async function applyReport(
   report: ProviderReport,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<readonly Applied[]> {
   const committed = await insist(() => commitReport(report, context), context.random)
   afterReport(report, context, committed)
   return committed.applied
 }
 
-async function commitReport(report: ProviderReport, context: Processing): Promise<Committed> {
+async function commitReport(
+  report: ProviderReport,
+  context: ProcessingContext,
+): Promise<Committed> {
   try {
     return await applyAndDispatch(report, context)
   } catch (error) {
@@ -50,7 +53,7 @@ async function commitReport(report: ProviderReport, context: Processing): Promis
   }
 }
 
-function applyAndDispatch(report: ProviderReport, context: Processing): Promise<Committed> {
+function applyAndDispatch(report: ProviderReport, context: ProcessingContext): Promise<Committed> {
   const { cause, queue } = report
   return context.database.transaction(async (transaction) => {
     const { db } = transaction
@@ -72,7 +75,7 @@ function applyAndDispatch(report: ProviderReport, context: Processing): Promise<
 function applyAndDefer(
   report: ProviderReport,
   error: unknown,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<Committed> {
   const lost = lostByListener(error)
   const failed = { kind: 'failed', listener: '', error: lost?.error ?? error } as const
@@ -92,7 +95,7 @@ function applyAndDefer(
 function leftToOthers(
   { cause, queue }: ProviderReport,
   error: unknown,
-  { log }: Processing,
+  { log }: ProcessingContext,
 ): Deferral {
   log.warn({ err: error }, 'an event is left to a process with every listener')
   return { cause, queue, attempts: 0, after: 0, exception: null }
@@ -101,7 +104,7 @@ function leftToOthers(
 function deferralAfter(
   { cause, queue }: ProviderReport,
   { listener, error }: Dispatched & { readonly kind: 'failed' },
-  { scrub, log }: Processing,
+  { scrub, log }: ProcessingContext,
 ): Deferral {
   log.warn({ err: error, listener }, 'a listener failed; its event is deferred')
   const next = nextTry(1, callAttempts)

@@ -4,7 +4,7 @@ import { browserDedupKey } from '../events/dedup-key.ts'
 import type { Payment } from '../payments/payment.ts'
 import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
 import { afterReport } from './after-commit.ts'
-import type { Processing } from './context.ts'
+import type { ProcessingContext } from './context.ts'
 
 /** What a payer's browser did. Nothing of it is verified, and nothing of it changes a payment. */
 export type BrowserEventType = Extract<EventType, 'CheckoutReturned' | 'PaymentLinkOpened'>
@@ -16,7 +16,7 @@ export type BrowserEventType = Extract<EventType, 'CheckoutReturned' | 'PaymentL
 export async function dispatchBrowserEvent(
   type: BrowserEventType,
   { id }: Payment,
-  context: Processing & { readonly queue: string },
+  context: ProcessingContext & { readonly queue: string },
 ): Promise<boolean> {
   const { database, log, newId, queue } = context
   const dedupKey = browserDedupKey(type, id)

@@ -5,7 +5,7 @@ import type { Log } from '../kernel/log.ts'
 import type { DispatchContext } from '../listeners/run-listeners.ts'
 
 /** What processing needs besides its work. */
-export interface Processing extends DispatchContext {
+export interface ProcessingContext extends DispatchContext {
   readonly database: Database
   readonly gateways: Registry
   readonly log: Log

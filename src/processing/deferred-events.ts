@@ -20,7 +20,7 @@ import { leaseLost } from '../queue/leased-table.ts'
 import { releaseToOthers, returnAfter } from '../queue/return-after.ts'
 import { mayReturn } from '../queue/retry.ts'
 import { afterReport } from './after-commit.ts'
-import type { Processing } from './context.ts'
+import type { ProcessingContext } from './context.ts'
 import { failDelivery } from './fail-attempt.ts'
 
 /** Why events are deferred, and until when. */
@@ -96,7 +96,10 @@ interface DispatchedClaim {
 }
 
 /** Claims the event and runs its listeners; retried like a call. Never rejects. */
-export async function dispatchDeferred(leased: LeasedEvent, context: Processing): Promise<void> {
+export async function dispatchDeferred(
+  leased: LeasedEvent,
+  context: ProcessingContext,
+): Promise<void> {
   let ended: DispatchedClaim | undefined
   try {
     ended = await context.database.transaction((transaction) =>
@@ -116,7 +119,7 @@ export async function dispatchDeferred(leased: LeasedEvent, context: Processing)
 async function dispatchIn(
   transaction: Transaction,
   leased: LeasedEvent,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<DispatchedClaim | undefined> {
   const { db } = transaction
   const current = await currentSubject(db, leased)
@@ -179,7 +182,7 @@ async function finish(db: Kysely<Tables>, leased: LeasedEvent): Promise<void> {
 async function afterRollback(
   leased: LeasedEvent,
   error: unknown,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<void> {
   const { db } = context.database
   try {

@@ -12,7 +12,7 @@ import { idempotencyKey } from '../listeners/run-listeners.ts'
 import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { finishRows } from '../queue/end-rows.ts'
 import { returnAfter } from '../queue/return-after.ts'
-import type { Processing } from './context.ts'
+import type { ProcessingContext } from './context.ts'
 import { dispatchDeferred, isDeferredEvent } from './deferred-events.ts'
 import { failDelivery } from './fail-attempt.ts'
 
@@ -23,7 +23,7 @@ const deliveryLimit: Duration = seconds(60)
  * Delivers an event to its queued listener, with no transaction open, or dispatches a deferred one;
  * retried like a call. Never rejects.
  */
-export async function deliver(leased: LeasedDelivery, context: Processing): Promise<void> {
+export async function deliver(leased: LeasedDelivery, context: ProcessingContext): Promise<void> {
   if (isDeferredEvent(leased)) return dispatchDeferred(leased, context)
   if (isQueued(leased)) await deliverQueued(leased, context)
 }
@@ -35,7 +35,7 @@ function isQueued(leased: LeasedDelivery): leased is QueuedDelivery {
   return leased.event_id !== null && leased.listener !== null
 }
 
-async function deliverQueued(delivery: QueuedDelivery, context: Processing): Promise<void> {
+async function deliverQueued(delivery: QueuedDelivery, context: ProcessingContext): Promise<void> {
   const { db } = context.database
   try {
     const event = await loadEvent(db, delivery)
@@ -51,7 +51,7 @@ async function deliverQueued(delivery: QueuedDelivery, context: Processing): Pro
 async function run(
   delivery: QueuedDelivery,
   event: BillingEvent,
-  { listeners }: Processing,
+  { listeners }: ProcessingContext,
 ): Promise<{ readonly error: unknown } | undefined> {
   const listener = listeners.find(delivery.listener, event.type)
   if (listener === undefined) {

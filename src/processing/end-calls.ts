@@ -10,7 +10,7 @@ import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import { returnRow } from '../queue/end-rows.ts'
 import { leaseLost } from '../queue/leased-table.ts'
 import { mayReturn, returnDelay } from '../queue/retry.ts'
-import type { Processing } from './context.ts'
+import type { ProcessingContext } from './context.ts'
 import { failCall } from './fail-attempt.ts'
 import { finishCalls } from './finish-calls.ts'
 import type { InterpretedCall } from './interpret-call.ts'
@@ -70,7 +70,7 @@ export function claimsIn(applied: readonly Applied[]): readonly Claim[] {
 export async function endCalls(
   db: Kysely<Tables>,
   { calls, applied, dispatched }: DispatchedCalls,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<readonly EndedCall[]> {
   const all = calls.map(({ call }, index) => ({
     call,
@@ -91,7 +91,7 @@ function finished({ call, applied, dispatched }: DispatchedCall) {
 async function endCall(
   db: Kysely<Tables>,
   { call, applied, dispatched }: DispatchedCall,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<EndedCall> {
   switch (dispatched.kind) {
     case 'dispatched':

@@ -3,7 +3,7 @@ import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
 import type { LeasedCall } from '../queue/calls.ts'
 import { afterCommit } from './after-commit.ts'
 import { afterFailure, afterRollback } from './after-rollback.ts'
-import type { Processing } from './context.ts'
+import type { ProcessingContext } from './context.ts'
 import { claimsOfCalls, endCalls, reportOf, type CallEnd, type EndedCall } from './end-calls.ts'
 import { interpretCall, type InterpretedCall } from './interpret-call.ts'
 
@@ -11,7 +11,7 @@ import { interpretCall, type InterpretedCall } from './interpret-call.ts'
  * The job of one call: interpret what its callback says, then apply, dispatch and finish. A worker
  * runs the two halves apart, the second one for several calls together. Never rejects.
  */
-export async function processCall(call: LeasedCall, context: Processing): Promise<CallEnd> {
+export async function processCall(call: LeasedCall, context: ProcessingContext): Promise<CallEnd> {
   const interpreted = await interpret(call, context)
   if ('end' in interpreted) return interpreted.end
   const [end] = await processInterpreted([interpreted], context)
@@ -22,7 +22,7 @@ export async function processCall(call: LeasedCall, context: Processing): Promis
 /** What a callback says; or how its call ended, if that fails. May ask the provider. */
 export async function interpret(
   call: LeasedCall,
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<InterpretedCall | { readonly end: CallEnd }> {
   try {
     return { call, outcomes: await interpretCall(call, context) }
@@ -38,7 +38,7 @@ export async function interpret(
  */
 export async function processInterpreted(
   calls: readonly InterpretedCall[],
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<readonly (CallEnd | 'left')[]> {
   let ended: readonly EndedCall[]
   try {

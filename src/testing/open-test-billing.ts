@@ -7,7 +7,7 @@ import { newUuid } from '../kernel/ids.ts'
 import { makeOnce } from '../kernel/make-once.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { CreatePaymentInput } from '../checkout/payment-input.ts'
-import { recordEvents, type EventRecorder, type Recording } from './record-events.ts'
+import { recordEvents, type EventRecorder, type RecordedEvents } from './record-events.ts'
 import { countEvents, untilSettled, type SettledOptions } from './settled.ts'
 import { requestOf, type CallbackStatement } from './signed-request.ts'
 import { withTestCredentials } from './test-credentials.ts'
@@ -68,7 +68,7 @@ export async function openTestBilling(options: BillingOptions = {}): Promise<Tes
 interface Opened {
   readonly runtime: Runtime
   readonly billing: Billing
-  readonly recording: Recording
+  readonly recording: RecordedEvents
   readonly db: Kysely<Tables>
   /** How many events the database had before. */
   readonly earlier: number

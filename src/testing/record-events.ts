@@ -25,7 +25,7 @@ export interface EventRecorder {
   ): Promise<EventOf<T>>
 }
 
-export interface Recording extends EventRecorder {
+export interface RecordedEvents extends EventRecorder {
   /** Ends every `waitFor` that is under way. */
   stop(): void
 }
@@ -39,7 +39,7 @@ interface Wait {
 }
 
 /** Listens to every event of a billing that has not begun to work. */
-export function recordEvents(core: BillingCore): Recording {
+export function recordEvents(core: BillingCore): RecordedEvents {
   const all: BillingEvent[] = []
   const waits = new Set<Wait>()
   const record = (event: BillingEvent) => {

@@ -5,7 +5,7 @@ import { returnRow } from '../queue/end-rows.ts'
 import { returnDelay } from '../queue/retry.ts'
 import { awaitingKey } from '../outcomes/awaiting.ts'
 import { gather } from './gather.ts'
-import type { Processing } from '../processing/context.ts'
+import type { ProcessingContext } from '../processing/context.ts'
 import type { CallEnd } from '../processing/end-calls.ts'
 import type { InterpretedCall } from '../processing/interpret-call.ts'
 import { processInterpreted } from '../processing/process-calls.ts'
@@ -29,7 +29,7 @@ export type ProcessInBatches = (call: InterpretedCall) => Promise<CallEnd>
  * Gathers interpreted calls into shared transactions. `connections` limits how many listeners may
  * hold open at once; a slow listener holds up its own transaction only.
  */
-export function createBatches(context: Processing, connections: number): ProcessInBatches {
+export function createBatches(context: ProcessingContext, connections: number): ProcessInBatches {
   const shared = {
     keysOf: paymentsOf,
     goesAlone,
@@ -55,7 +55,7 @@ export function createBatches(context: Processing, connections: number): Process
 /** How the calls ended, except those that are left. */
 async function processBatch(
   calls: readonly InterpretedCall[],
-  context: Processing,
+  context: ProcessingContext,
 ): Promise<ReadonlyMap<InterpretedCall, CallEnd>> {
   const ends = await processInterpreted(calls, context)
   const ended = new Map<InterpretedCall, CallEnd>()
@@ -86,7 +86,7 @@ function createPace() {
   }
 }
 
-function hasListeners({ outcomes }: InterpretedCall, { listeners }: Processing): boolean {
+function hasListeners({ outcomes }: InterpretedCall, { listeners }: ProcessingContext): boolean {
   return outcomes.some((outcome) => {
     const type = eventTypeOf(outcome)
     return type !== undefined && hasDirectListener(listeners, { type })
@@ -99,7 +99,10 @@ function goesAlone({ call }: InterpretedCall): boolean {
 }
 
 /** Another call about the same payment takes long: no attempt is used. */
-async function returnOverdue(call: LeasedCall, { database, random }: Processing): Promise<CallEnd> {
+async function returnOverdue(
+  call: LeasedCall,
+  { database, random }: ProcessingContext,
+): Promise<CallEnd> {
   const after = returnDelay(call.times_returned, random)
   await returnRow(database.db, webhookCalls, { lease: call, after })
   return 'returned'

@@ -1,13 +1,13 @@
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import { anyAlone, takeRows } from '../queue/take-rows.ts'
 import { createBatches } from './batches.ts'
-import type { Processing } from '../processing/context.ts'
+import type { ProcessingContext } from '../processing/context.ts'
 import { interpret } from '../processing/process-calls.ts'
 import { startLanes, type Lanes, type LaneTake } from './lanes.ts'
 import { createSlowGateways } from './slow-gateways.ts'
 
 export interface CallLanesOptions {
-  readonly processing: Processing
+  readonly processing: ProcessingContext
   /** Names of the queues to take from; all of them if left out. */
   readonly queues?: readonly string[] | undefined
   /** Transactions of calls open at the same time. */

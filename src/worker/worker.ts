@@ -7,7 +7,7 @@ import { startCallLanes } from './call-lanes.ts'
 import { deliver } from '../processing/deliver.ts'
 import { startLanes } from './lanes.ts'
 import { requireAllListeners } from '../listeners/listeners.ts'
-import type { Processing } from '../processing/context.ts'
+import type { ProcessingContext } from '../processing/context.ts'
 
 /** A worker of this process. */
 export interface Worker {
@@ -20,7 +20,7 @@ export interface Worker {
 }
 
 export interface WorkerOptions {
-  readonly processing: Processing
+  readonly processing: ProcessingContext
   readonly queue: QueueConnection
   /** Names of the queues to take from; all of them if left out. */
   readonly queues?: readonly string[] | undefined
@@ -79,7 +79,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 }
 
 /** Only a missing listener ends a worker; a database that is away will come back. */
-async function missingListener(processing: Processing): Promise<Error | undefined> {
+async function missingListener(processing: ProcessingContext): Promise<Error | undefined> {
   try {
     await requireAllListeners(processing.database.db, processing.listeners)
     return undefined

@@ -111,7 +111,7 @@ async function ask({ provider }: MoneyBilling, payment: Payment): Promise<PollRe
 }
 
 function assertReadsAsNoEnd({ standing, outcomes }: PollReply, what: string): void {
-  assert.match(standing, /^(?:paid|settling|unclear)$/, what)
+  assert.match(standing, /^(?:paid|undecided|unclear)$/, what)
   for (const outcome of outcomes) {
     assert.ok(outcome.type !== 'payment' || outcome.status === 'paid', what)
   }

@@ -165,10 +165,10 @@ onPostgres((engine) => {
       assert.equal((await billing.core.payments.poll(id)).payment.status, 'canceled')
     })
 
-    test('of what is settling is asked again, however long it takes', async () => {
+    test('of what is undecided is asked again, however long it takes', async () => {
       const payment = await create()
       await age(billing, payment, 24 * 40)
-      script.poll = async () => pollReply([], { standing: 'settling' })
+      script.poll = async () => pollReply([], { standing: 'undecided' })
       const { payment: after } = await billing.core.payments.poll(payment.id)
       assert.equal(after.status, 'pending')
       const { rows } = await sql<{ due: boolean }>`
@@ -241,7 +241,7 @@ onPostgres((engine) => {
     test('what is being paid is refused', async () => {
       const payment = await create()
       script.closeCheckout = async () => 'not_open'
-      script.poll = async () => pollReply([], { standing: 'settling' })
+      script.poll = async () => pollReply([], { standing: 'undecided' })
       await rejectsWith(billing.core.payments.cancel(payment.id), 'payment_not_cancelable')
       assert.equal((await billing.details(payment)).status, 'pending')
     })

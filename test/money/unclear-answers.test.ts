@@ -146,7 +146,7 @@ onPostgres((engine) => {
     const payment = await create({ checkout: false, checkoutReference: randomUUID() })
     await age(billing, payment, 24 * 60)
     for (const [standing, isAskedOn] of [
-      ['settling', true],
+      ['undecided', true],
       ['paid', true],
       ['unclear', true],
       ['open', false],

@@ -118,7 +118,7 @@ function isOf(paymentId: string, kind: Order['kind']) {
 }
 
 function isCharged({ state }: Order): boolean {
-  return state === 'paid' || state === 'settling'
+  return state === 'paid' || state === 'undecided'
 }
 
 function routeOf(state: ReturnType<typeof createState>, request: StripeRequest): Route | undefined {

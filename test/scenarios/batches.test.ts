@@ -7,7 +7,7 @@ import type { EventOf } from '../../src/events/catalogue.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { createBatches } from '../../src/worker/batches.ts'
-import type { Processing } from '../../src/processing/context.ts'
+import type { ProcessingContext } from '../../src/processing/context.ts'
 import { interpretCall, type InterpretedCall } from '../../src/processing/interpret-call.ts'
 import { processInterpreted } from '../../src/processing/process-calls.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
@@ -25,7 +25,7 @@ const note: Handler = (event, { tx }) =>
 
 forEachDatabase((engine) => {
   let billing: TestBilling
-  let processing: Processing
+  let processing: ProcessingContext
   let handler: Handler = note
 
   before(async () => {

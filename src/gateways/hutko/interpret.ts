@@ -145,7 +145,7 @@ function cardOutcome(order: Order, subject: Subject): readonly Outcome[] {
   return readSavedCard(order, bound)
 }
 
-/** Nothing is decided; whether money is only blocked may be told in a word that we do not know. */
+/** Nothing is decided; whether money is only blocked may be said in a word that we do not know. */
 function noOutcome(order: Order, subject: Subject): readonly Outcome[] {
   const about = order.capture === 'unclear' ? odd(subject) : {}
   return [ignored('no_outcome', shown(order), about)]

@@ -147,10 +147,10 @@ test('what may still become of it follows from status, operation and capture', a
   const hold = { additional_info: '{"capture_status":"hold"}' }
   const reverse = { tran_type: 'reverse' }
   const cases: readonly (readonly [Parameters, standing: string, listsRefunds: boolean])[] = [
-    [{ order_status: 'processing' }, 'settling', true],
+    [{ order_status: 'processing' }, 'undecided', true],
     [{ order_status: 'something_new' }, 'unclear', true],
     [{ order_status: 'approved' }, 'paid', true],
-    [hold, 'settling', true],
+    [hold, 'undecided', true],
     [{ ...hold, order_status: 'reversed', reversal_amount: '4999' }, 'unpaid', false],
     [{ ...hold, order_status: 'reversed', reversal_amount: '100' }, 'unclear', false],
     [{ additional_info: '{"capture_status":"something_new"}' }, 'unclear', true],
@@ -158,7 +158,7 @@ test('what may still become of it follows from status, operation and capture', a
     [{ tran_type: 'something_new' }, 'unclear', false],
     [{ ...reverse, order_status: 'approved', reversal_amount: '100' }, 'paid', true],
     // A reversal that is under way, or was declined: the order was paid before.
-    [{ ...reverse, order_status: 'processing' }, 'settling', false],
+    [{ ...reverse, order_status: 'processing' }, 'undecided', false],
     [{ ...reverse, order_status: 'declined', reversal_amount: '100' }, 'unclear', false],
     [{ ...reverse, order_status: 'expired' }, 'unclear', false],
   ]
@@ -190,7 +190,8 @@ test('a declined order can be paid until its checkout ends, a declined card neve
     assert.equal((await pollReply(declined, payment)).standing, expected)
   }
   const created = orderOf({ order_status: 'created' })
-  assert.equal((await pollReply(created, { paymentMethodId: otherPaymentId })).standing, 'settling')
+  const charged = await pollReply(created, { paymentMethodId: otherPaymentId })
+  assert.equal(charged.standing, 'undecided')
 })
 
 test('of an order that nobody tried to pay, the status is enough', async (t) => {

@@ -37,9 +37,9 @@ function toPollReply(order: Order, payment: Payment, now: Date): PollReply {
   const outcomes = interpretOrder(order)
   // A reversal that is under way is in no sum yet.
   const noneMade = order.reversed === 0n && order.operation === 'purchase'
-  const told = outcomes.some(({ type }) => type === 'refund')
+  const saysRefunded = outcomes.some(({ type }) => type === 'refund')
   const standing = standingOf(order, payment, now)
-  return { outcomes, standing, listsRefunds: noneMade || told, refundsLag }
+  return { outcomes, standing, listsRefunds: noneMade || saysRefunded, refundsLag }
 }
 
 /** What is listed here is known; every other word, and every other combination, is `unclear`. */
@@ -48,7 +48,7 @@ function standingOf(order: Order, payment: Payment, now: Date): Standing {
   if (operation === 'purchase') return purchaseStanding(order, payment, now)
   // A reversal: the order was paid before. A card's verification takes no money, and ends nothing.
   if (operation !== 'reverse') return 'unclear'
-  if (status === 'created' || status === 'processing') return 'settling'
+  if (status === 'created' || status === 'processing') return 'undecided'
   const isDone = status === 'reversed' || (status === 'approved' && order.capture === 'done')
   return isDone && order.capture !== 'held' ? 'paid' : 'unclear'
 }
@@ -58,7 +58,7 @@ function purchaseStanding(order: Order, payment: Payment, now: Date): Standing {
     case 'created':
       return openTo(payment)
     case 'processing':
-      return 'settling'
+      return 'undecided'
     case 'approved':
       return approvedStandings[order.capture]
     case 'declined':
@@ -74,7 +74,7 @@ function purchaseStanding(order: Order, payment: Payment, now: Date): Standing {
   }
 }
 
-const approvedStandings = { done: 'paid', held: 'settling', unclear: 'unclear' } as const
+const approvedStandings = { done: 'paid', held: 'undecided', unclear: 'unclear' } as const
 
 /** Whether an order that was declined expires at its end is not documented. */
 function declinedStanding({ expiresAt, paymentMethodId }: Payment, now: Date): Standing {
@@ -84,7 +84,7 @@ function declinedStanding({ expiresAt, paymentMethodId }: Payment, now: Date): S
 
 /** A saved card is charged without a checkout. */
 function openTo({ paymentMethodId }: Payment): Standing {
-  return paymentMethodId === null ? 'open' : 'settling'
+  return paymentMethodId === null ? 'open' : 'undecided'
 }
 
 /**

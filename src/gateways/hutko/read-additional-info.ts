@@ -46,7 +46,7 @@ export function captureOf(info: JsonObject): Capture {
 const yes: ReadonlySet<unknown> = new Set([true, 'true', 'Y', '1'])
 const no: ReadonlySet<unknown> = new Set([false, 'false', 'N', '0'])
 
-/** Whether it was a test, where it is told. */
+/** Whether it was a test, where it says so. */
 export function isTest(info: JsonObject): boolean | undefined {
   const value = info.get('is_test')
   const said = textOf(value) ?? numberTextOf(value) ?? value

@@ -76,7 +76,9 @@ export function readFields(fields: Fields): OrderResult {
   return info === undefined ? malformed('additional_info') : toOrder(texts, info)
 }
 
-/** Of orders that nobody has paid. What nobody tried to pay may have less to say than the others. */
+/**
+ * Of orders that nobody has paid. What nobody tried to pay may have less to say than the others.
+ */
 const unpaid: ReadonlySet<string | undefined> = new Set([
   'created',
   'processing',
@@ -125,7 +127,8 @@ function toWholeOrder(texts: Texts, info: JsonObject): OrderResult {
 
 /**
  * The order's amount is what was paid, unless a part of it was captured. In which unit that part is
- * told is not documented, so a part other than the whole leaves the amount open and settles nothing.
+ * stated is not documented, so a part other than the whole leaves the amount open and settles
+ * nothing.
  */
 function moneyOf(texts: Texts, captured: string | undefined): Pick<Order, 'amount' | 'currency'> {
   const currency = findCurrency(texts.currency)?.code

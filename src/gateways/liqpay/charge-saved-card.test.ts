@@ -90,7 +90,7 @@ test('a check against fraud leaves it open, and the status tells the rest', asyn
   })
   const { payment } = chargeOf()
   const poll = () => pollLiqpay({ payment, handedAt: now }, contextOf(standIn))
-  assert.equal((await poll()).standing, 'settling')
+  assert.equal((await poll()).standing, 'undecided')
   standIn.pay(paymentId)
   const reply = await poll()
   assert.deepEqual([reply.outcomes, reply.standing], [[paid], 'paid'])

@@ -15,8 +15,9 @@ import { decimalOf } from './signed-data.ts'
 const action = 'paytoken'
 
 /**
- * Charges the card behind a token: one request, signed with the first key. LiqPay is not told who
- * began it. Errors: those of a refund. https://www.liqpay.ua/documentation/en/api/aquiring/paytoken/doc
+ * Charges the card behind a token: one request, signed with the first key. LiqPay does not hear who
+ * began it. Errors: those of a refund.
+ * https://www.liqpay.ua/documentation/en/api/aquiring/paytoken/doc
  */
 export async function chargeSavedCard(
   { payment, token, callbackUrl }: ChargeRequest,
@@ -34,7 +35,7 @@ export async function chargeSavedCard(
     server_url: callbackUrl,
   }
   const reply = await ask(shop, request, signal)
-  // The order is there already: what is told may be about whoever made it.
+  // The order is there already: the answer may be about another order of that id.
   const isTaken = takenOrder.has(errorCodeOf(reply))
   if (isTaken || !tellsPayment(reply)) throw refusalOf(action, reply)
   const callback = readOwn(action, reply, { payment, shop })

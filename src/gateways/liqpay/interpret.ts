@@ -83,8 +83,8 @@ function onReversed(callback: Callback): readonly Outcome[] {
 }
 
 /**
- * What went back had been taken, and the callback that said so may be lost or late. Whether that one
- * had the number of this one is not documented: only a renewal is known by it.
+ * What went back had been taken, and the callback that said so may be lost or late. Whether that
+ * one had the number of this one is not documented: only a renewal is known by it.
  */
 function paidBefore(callback: Callback, charge: Charge): PaymentOutcome {
   const paid = paymentOutcome(callback, charge, 'paid')
@@ -93,7 +93,7 @@ function paidBefore(callback: Callback, charge: Charge): PaymentOutcome {
   return unnumbered
 }
 
-/** A subscription was made; what it charges is told by callbacks of its own. */
+/** A subscription was made; each of its charges has a callback of its own. */
 function onSubscribed(callback: Callback): readonly Outcome[] {
   const cards = readSavedCard(callback.fields, accountOf(callback))
   return [ignored('unhandled_event', callback.status), ...cards]
@@ -161,7 +161,9 @@ function paymentOutcome(
   }
 }
 
-/** `refund_amount` counts as the sum of all refunds: if it were only the last, none counts twice. */
+/**
+ * `refund_amount` counts as the sum of all refunds: if it were only the last, none counts twice.
+ */
 function refundedTotal(
   callback: Callback,
   charge: Charge,

@@ -117,14 +117,14 @@ test('a refused payment can be tried again while its form lives', async () => {
   }
 })
 
-test('a step of the payer leaves an order open, and one of somebody else has it settling', async () => {
+test('a step of the payer leaves an order open, and one of somebody else has it undecided', async () => {
   for (const status of awaitsPayer) {
     const { standing } = await pollOf(replyOf({ status }), { at: afterwards })
     assert.equal(standing, 'open', status)
   }
   for (const status of [...awaitsDecision, 'subscribed']) {
     const reply = await pollOf(replyOf({ status }), { at: afterwards })
-    assert.equal(reply.standing, 'settling', status)
+    assert.equal(reply.standing, 'undecided', status)
     assert.equal(reply.listsRefunds, false, status)
   }
 })

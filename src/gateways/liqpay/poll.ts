@@ -86,7 +86,7 @@ function takenStanding(outcomes: readonly Outcome[]): Standing {
 function untakenStanding(status: string, payment: Payment, now: Date): Standing {
   if (awaitsPayer.has(status)) return 'open'
   if (mayBeTriedAgain.has(status)) return isOpenForm(payment, now) ? 'open' : 'unpaid'
-  return awaitsDecision.has(status) || status === 'subscribed' ? 'settling' : 'unclear'
+  return awaitsDecision.has(status) || status === 'subscribed' ? 'undecided' : 'unclear'
 }
 
 /** Whether the signed form can still be posted: LiqPay refuses it after its `expired_date`. */

@@ -120,9 +120,9 @@ test('a charge that the bank does not list may still turn up, for a day', async 
   await using bank = await openBank()
   const { outcomes, standing } = await poll({ payment: charged(), handedAt: now }, contextOf(bank))
   assert.deepEqual(outcomes, [{ type: 'ignored', reason: 'no_outcome', detail: 'not_found' }])
-  assert.equal(standing, 'settling')
+  assert.equal(standing, 'undecided')
   for (const [age, expected] of [
-    [24 * hour - 1, 'settling'],
+    [24 * hour - 1, 'undecided'],
     [24 * hour, 'absent'],
   ] as const) {
     const later = contextOf(bank, { now: new Date(now.getTime() + age) })

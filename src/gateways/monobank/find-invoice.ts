@@ -76,7 +76,7 @@ function isOf({ id }: Payment) {
 const statementDelay = days(1)
 
 /**
- * Whether a payment that the bank has not told anything of may still turn up. Nobody ever saw the
+ * Whether a payment of which the bank has said nothing may still turn up. Nobody ever saw the
  * page of an invoice whose making was not answered, so nobody can pay it. A saved card needs no
  * page: its charge may only just not be listed yet.
  */

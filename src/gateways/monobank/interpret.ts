@@ -17,7 +17,7 @@ export interface AskedInvoice {
   readonly paymentId: string
 }
 
-/** What an invoice states, told by a callback or by a reply to us. Never throws. */
+/** What an invoice states, in a callback or in a reply to us. Never throws. */
 export function interpretInvoice(invoice: Invoice, asked?: AskedInvoice): readonly Outcome[] {
   const meaning = meanings.get(invoice.status)
   if (meaning === undefined) return [unknownStatus(invoice, asked)]

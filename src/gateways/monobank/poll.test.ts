@@ -46,8 +46,8 @@ test('each state of an invoice is told as its callback tells it, with what may s
   const steps = [
     [() => {}, unpaid('created'), 'open', false],
     [() => bank.decline(paymentId), [{ ...outcome, status: 'failed' }], 'open', false],
-    [() => bank.delay(paymentId, 'processing'), unpaid('processing'), 'settling', false],
-    [() => bank.delay(paymentId, 'hold'), unpaid('hold'), 'settling', false],
+    [() => bank.delay(paymentId, 'processing'), unpaid('processing'), 'undecided', false],
+    [() => bank.delay(paymentId, 'hold'), unpaid('hold'), 'undecided', false],
     [() => bank.expire(paymentId), [{ ...outcome, status: 'canceled' }], 'unpaid', false],
     [() => bank.pay(paymentId), [outcome], 'paid', true],
   ] as const

@@ -19,7 +19,8 @@ export async function pollInvoice(
   const api = monobankApi(context)
   const known = payment.checkoutReference
   const invoiceId = known ?? (await findInvoice(api, request, context))
-  if (invoiceId === undefined) return unheardOf(mayTurnUp(request, context) ? 'settling' : 'absent')
+  if (invoiceId === undefined)
+    return unheardOf(mayTurnUp(request, context) ? 'undecided' : 'absent')
   const invoice = await askInvoice(api, invoiceId, payment)
   if (invoice !== undefined) {
     const reply = replyOn(invoice, payment, context)
@@ -51,8 +52,8 @@ function isOurs({ checkout, paymentMethodId }: Payment): boolean {
 
 const standings: ReadonlyMap<string, Standing> = new Map<string, Standing>([
   ['created', 'open'],
-  ['processing', 'settling'],
-  ['hold', 'settling'],
+  ['processing', 'undecided'],
+  ['hold', 'undecided'],
   ['success', 'paid'],
   // The page takes another card until its time is over.
   ['failure', 'open'],

@@ -12,7 +12,7 @@ import { amountOf, currencyOf, type Invoice } from './payload.ts'
 
 /**
  * The refunds of an invoice. A reversed one without any is refunded as a whole, in a report that
- * names no refund: told as a total, so that it adds nothing to refunds that are known already.
+ * names no refund: reported as a total, so that it adds nothing to refunds that are known already.
  */
 export function refundOutcomes(invoice: Invoice): readonly Outcome[] {
   const found = listOf(invoice).map((item) => readCancellation(item, invoice))

@@ -87,7 +87,7 @@ function entityOf(
   throw replyInvalid(label)
 }
 
-interface Listing {
+interface ListRequest {
   readonly collection: string
   readonly query: Query
   readonly signal: AbortSignal
@@ -96,7 +96,7 @@ interface Listing {
 /** https://developer.paddle.com/api-reference/about/pagination */
 async function* pagesOf(
   api: ProviderApi,
-  { collection, query, signal }: Listing,
+  { collection, query, signal }: ListRequest,
 ): AsyncGenerator<readonly JsonObject[]> {
   const label = `GET /${collection}`
   const cursors = new Set<string>()

@@ -160,13 +160,13 @@ async function polled(
   return pollPayment(pollRequest(fields), context)
 }
 
-test('a payer who has done his part is settling, whatever Paddle calls it', async (t) => {
+test('a payer who has done his part is undecided, whatever Paddle calls it', async (t) => {
   const standingOf = async (status: string, attempt?: string) => {
     const payments = attempt === undefined ? [] : [{ status: attempt }, { status: 'error' }]
     return (await polled(t, { entity: transaction({ status, payments }) })).standing
   }
   for (const attempt of ['authorized', 'captured', 'pending_no_action_required']) {
-    assert.equal(await standingOf('ready', attempt), 'settling', attempt)
+    assert.equal(await standingOf('ready', attempt), 'undecided', attempt)
   }
   for (const attempt of ['error', 'action_required', 'canceled']) {
     assert.equal(await standingOf('ready', attempt), 'open', attempt)

@@ -57,7 +57,7 @@ async function chargeOf(
   return readTransaction(event, api, isOurs ? id : undefined)
 }
 
-/** The event that a transaction in this state was told by. */
+/** The event that reported a transaction in this state. */
 function eventType(transaction: JsonObject): string {
   const status = textOf(transaction.get('status'))
   const isEnd = isCharged(transaction) || status === 'canceled'
@@ -92,7 +92,7 @@ export function standingOf(transaction: JsonObject): Standing {
 
 const payableStatuses: ReadonlySet<string> = new Set(['draft', 'ready', 'billed', 'past_due'])
 
-type Attempt = 'unpaid' | 'settling'
+type Attempt = 'unpaid' | 'undecided'
 
 /** https://developer.paddle.com/api-reference/transactions/overview */
 const attempts: ReadonlyMap<string | undefined, Attempt> = new Map<string | undefined, Attempt>([
@@ -102,10 +102,10 @@ const attempts: ReadonlyMap<string | undefined, Attempt> = new Map<string | unde
   ['error', 'unpaid'],
   ['canceled', 'unpaid'],
   ['dropped', 'unpaid'],
-  ['authorized', 'settling'],
-  ['authorized_flagged', 'settling'],
-  ['captured', 'settling'],
-  ['pending_no_action_required', 'settling'],
+  ['authorized', 'undecided'],
+  ['authorized_flagged', 'undecided'],
+  ['captured', 'undecided'],
+  ['pending_no_action_required', 'undecided'],
 ])
 
 /** The status of the newest attempt to pay, the first one listed; undefined where there is none. */

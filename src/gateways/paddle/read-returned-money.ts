@@ -8,9 +8,9 @@ import { readTransaction } from './read-transaction.ts'
 import { isCharged, type PaddleEvent } from './payload.ts'
 
 /**
- * What an adjustment's event states. What went back had been taken, and the event that said so may be
- * lost or late: so a refund tells both, in order. Throws where Paddle cannot be reached; where it
- * says no, the refund counts alone.
+ * What an adjustment's event states. What went back had been taken, and the event that said so may
+ * be lost or late: so a refund tells both, in order. Throws where Paddle cannot be reached; where
+ * it says no, the refund counts alone.
  */
 export async function readReturnedMoney(
   event: PaddleEvent,
@@ -37,6 +37,6 @@ async function takenBefore(
   const transaction = await api.get('transactions', reference.checkoutReference)
   if (transaction === undefined || !isCharged(transaction)) return []
   const type = `transaction.${textOf(transaction.get('status'))}`
-  const told = await readTransaction({ type, data: transaction }, api)
-  return told.type === 'payment' ? [told] : []
+  const outcome = await readTransaction({ type, data: transaction }, api)
+  return outcome.type === 'payment' ? [outcome] : []
 }

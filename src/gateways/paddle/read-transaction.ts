@@ -117,13 +117,16 @@ function meaningOfAttempt(entity: JsonObject): Meaning {
 }
 
 /** What names a payment besides the transaction's id, which we know from the checkout. */
-type Naming = Partial<
+type PaymentName = Partial<
   Pick<PaymentOutcome, 'payment' | 'claimed' | 'renews' | 'subscriptionReference' | 'unanswered'>
 >
 type Origin = 'checkout' | 'renewal' | undefined
 type Unnamed = Extract<EntityResult, { ok: false }>
 
-function nameOf(transaction: Transaction, origin: Origin): Naming | Promise<Naming | Unnamed> {
+function nameOf(
+  transaction: Transaction,
+  origin: Origin,
+): PaymentName | Promise<PaymentName | Unnamed> {
   return origin === 'renewal' ? nameOfRenewal(transaction) : nameOfCheckout(transaction.entity)
 }
 
@@ -131,26 +134,26 @@ function nameOf(transaction: Transaction, origin: Origin): Naming | Promise<Nami
 function nameOfFetched(
   entity: JsonObject,
   { paymentId, origin }: { readonly paymentId: string; readonly origin: Origin },
-): Naming {
+): PaymentName {
   const payment = { id: paymentId }
   const named = origin === undefined ? {} : subscriptionOf(entity)
   const isRenewal = origin === 'renewal' && named.subscriptionReference !== undefined
   return { payment, ...named, ...(isRenewal && { renews: 'subscription' }) }
 }
 
-function nameOfCheckout(entity: JsonObject): Naming {
+function nameOfCheckout(entity: JsonObject): PaymentName {
   const claimed = claimIn(entity)
   return { ...(claimed !== undefined && { claimed }), ...subscriptionOf(entity) }
 }
 
 /** The subscription that it belongs to: what a checkout begins, its renewals are known by. */
-function subscriptionOf(entity: JsonObject): Pick<Naming, 'subscriptionReference'> {
+function subscriptionOf(entity: JsonObject): Pick<PaymentName, 'subscriptionReference'> {
   const subscriptionReference = entity.get('subscription_id')
   return isId(subscriptionReference, 'sub_') ? { subscriptionReference } : {}
 }
 
 /** The first payment is known by the subscription; one that is not, by what the renewal claims. */
-async function nameOfRenewal(transaction: Transaction): Promise<Naming | Unnamed> {
+async function nameOfRenewal(transaction: Transaction): Promise<PaymentName | Unnamed> {
   const { entity, api } = transaction
   const subscriptionReference = entity.get('subscription_id')
   if (!isId(subscriptionReference, 'sub_')) {
@@ -166,11 +169,13 @@ async function nameOfRenewal(transaction: Transaction): Promise<Naming | Unnamed
 const lookUpLimit = seconds(8)
 const late = () => new QuittanceError('provider_unreachable', 'Paddle did not answer in time')
 
-/** What its subscription carries, for a renewal that carries nothing: not needed where it is known. */
+/**
+ * What its subscription carries, for a renewal that carries nothing: not needed where it is known.
+ */
 async function claimOfSubscription(
   id: string,
   api: PaddleApi,
-): Promise<Pick<Naming, 'claimed' | 'unanswered'>> {
+): Promise<Pick<PaymentName, 'claimed' | 'unanswered'>> {
   try {
     const subscription = await within(lookUpLimit, late, () => api.get('subscriptions', id))
     const claimed = subscription && claimIn(subscription)

@@ -55,8 +55,8 @@ test('an intent of the merchant’s own is told in each state', async () => {
     [{ status: 'requires_payment_method' }, undefined, 'open'],
     [{ status: 'requires_confirmation' }, undefined, 'open'],
     [{ status: 'requires_action' }, undefined, 'open'],
-    [{ status: 'processing' }, undefined, 'settling'],
-    [{ status: 'requires_capture' }, undefined, 'settling'],
+    [{ status: 'processing' }, undefined, 'undecided'],
+    [{ status: 'requires_capture' }, undefined, 'undecided'],
   ] as const
   for (const [fields, status, standing] of cases) {
     for (const metadata of [{}, { payment_id: paymentId }]) {

@@ -26,7 +26,7 @@ export function pollIntent(snapshot: Snapshot, intent: JsonObject): Polled {
   }
 }
 
-/** As the event said that told of its state last. */
+/** As the last event about its state said. */
 export function intentNow(snapshot: Snapshot, intent: JsonObject): Outcome {
   const status = intent.get('status')
   if (status === 'succeeded') return intentSucceeded(snapshot)
@@ -46,8 +46,8 @@ const standings: ReadonlyMap<unknown, Standing> = new Map<unknown, Standing>([
   ['requires_payment_method', 'open'],
   ['requires_confirmation', 'open'],
   ['requires_action', 'open'],
-  ['processing', 'settling'],
-  ['requires_capture', 'settling'],
+  ['processing', 'undecided'],
+  ['requires_capture', 'undecided'],
   ['succeeded', 'paid'],
   ['canceled', 'unpaid'],
 ])

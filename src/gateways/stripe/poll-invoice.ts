@@ -36,7 +36,7 @@ const standings: ReadonlyMap<unknown, Standing> = new Map<unknown, Standing>([
   ['void', 'unpaid'],
 ])
 
-/** As the event said that told of its state last. */
+/** As the last event about its state said. */
 async function invoiceNow(
   snapshot: Snapshot,
   invoice: JsonObject,

@@ -24,7 +24,7 @@ test('each state of a checkout is told as its callbacks tell it', async () => {
   standIn.paySlowly(paymentId)
   assert.deepEqual(await started.poll(known), {
     outcomes: [undecided('payment_status unpaid')],
-    standing: 'settling',
+    standing: 'undecided',
     listsRefunds: false,
   })
   standIn.pay(paymentId)
@@ -83,13 +83,13 @@ test('a checkout and its intent together tell how it stands', async () => {
   const error = { last_payment_error: { code: 'card_declined' } }
   const cases = [
     [open, null, undefined, 'open'],
-    [open, { status: 'processing' }, undefined, 'settling'],
-    [open, { status: 'requires_capture' }, undefined, 'settling'],
-    [open, { status: 'succeeded' }, undefined, 'settling'],
+    [open, { status: 'processing' }, undefined, 'undecided'],
+    [open, { status: 'requires_capture' }, undefined, 'undecided'],
+    [open, { status: 'succeeded' }, undefined, 'undecided'],
     [open, { status: 'requires_action', ...error }, undefined, 'open'],
     [open, { status: 'requires_payment_method', ...error }, 'failed', 'open'],
-    [unpaid, null, undefined, 'settling'],
-    [unpaid, { status: 'requires_action' }, undefined, 'settling'],
+    [unpaid, null, undefined, 'undecided'],
+    [unpaid, { status: 'requires_action' }, undefined, 'undecided'],
     [unpaid, { status: 'requires_payment_method', ...error }, 'failed', 'unpaid'],
     [unpaid, { status: 'canceled' }, 'canceled', 'unpaid'],
     [unpaid, { status: 'something_new' }, undefined, 'unclear'],

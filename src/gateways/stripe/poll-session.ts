@@ -56,7 +56,7 @@ interface WithIntent {
   readonly intent: JsonObject | undefined
 }
 
-/** As the event said that told of its state last. */
+/** As the last event about its state said. */
 async function sessionNow(
   snapshot: Snapshot,
   { session, intent }: WithIntent,
@@ -112,8 +112,8 @@ function openNow(
 const besideOpen = {
   open: 'open',
   unpaid: 'open',
-  settling: 'settling',
-  paid: 'settling',
+  undecided: 'undecided',
+  paid: 'undecided',
   absent: 'unclear',
   unclear: 'unclear',
 } as const
@@ -135,5 +135,5 @@ async function completeNow(
   const isPaid = outcomes.some((outcome) => outcome.type === 'payment' && outcome.status === 'paid')
   if (isPaid) return { outcomes, standing: 'paid' }
   const isKnown = intentStanding({ session, intent }) !== 'unclear'
-  return { outcomes, standing: isUnpaid && isKnown ? 'settling' : 'unclear' }
+  return { outcomes, standing: isUnpaid && isKnown ? 'undecided' : 'unclear' }
 }

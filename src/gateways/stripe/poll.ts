@@ -29,7 +29,7 @@ export async function pollStripe(
   const refunds = polled.intents && (await refundsOf(polled.intents, api))
   const ours = refunds?.filter((refund) => isOurs(payment, refund)) ?? []
   return {
-    outcomes: [...polled.outcomes, ...ours.map((refund) => told(payment, refund))],
+    outcomes: [...polled.outcomes, ...ours.map((refund) => reported(payment, refund))],
     standing: polled.standing,
     // One that names another payment may be the very one that we asked for.
     listsRefunds: refunds?.length === ours.length,
@@ -63,13 +63,13 @@ async function findPath(request: PollRequest, api: StripeApi): Promise<string | 
   throw notAskedFor(`GET /${listPath}`)
 }
 
-interface Polling {
+interface PollContext {
   readonly payment: Payment
   readonly api: StripeApi
   readonly log: LookUps['log']
 }
 
-async function pollPath(path: string, { payment, api, log }: Polling): Promise<Polled> {
+async function pollPath(path: string, { payment, api, log }: PollContext): Promise<Polled> {
   const isSession = path.startsWith('v1/checkout/sessions/')
   const object = await api.get(path, isSession ? { 'expand[]': 'payment_intent' } : {})
   if (object === undefined) throw missing(path)
@@ -109,14 +109,14 @@ async function refundsOf(
   return (await Promise.all(lists)).flat()
 }
 
-/** One that names another payment is told of that one by its event. */
+/** A refund that names another payment is reported to that one by its event. */
 function isOurs({ id }: Payment, refund: JsonObject): boolean {
   const stated = statedReference(refund)
   return stated === undefined || (stated.ok && stated.paymentId === id)
 }
 
 /** Refunds do not say which mode they are in: that of their payment. */
-function told(payment: Payment, refund: JsonObject): Outcome {
+function reported(payment: Payment, refund: JsonObject): Outcome {
   const found = { ok: true, payment: { id: payment.id } } as const
   return refundOutcome(fetchedFor(payment, refund), refund, found)
 }

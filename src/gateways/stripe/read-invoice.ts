@@ -82,17 +82,17 @@ function invoiceOutcome(
   return { type: 'payment', invoice, id, payment }
 }
 
-type Naming = Pick<PaymentOutcome, 'payment' | 'renews' | 'subscriptionReference'>
+type PaymentName = Pick<PaymentOutcome, 'payment' | 'renews' | 'subscriptionReference'>
 type Unnamed = Extract<ReferenceResult, { ok: false }>
 
-function nameOfFirst(invoice: JsonObject): Naming | Unnamed {
+function nameOfFirst(invoice: JsonObject): PaymentName | Unnamed {
   const reference = invoiceReference(invoice) ?? noReference
   if (!reference.ok) return reference
   return { payment: { id: reference.paymentId }, ...invoiceSubscription(invoice) }
 }
 
 /** A subscription that a Payment Link began carries no id of ours: it is known by its own alone. */
-function nameOfRenewal(invoice: JsonObject, id: string): Naming | Unnamed {
+function nameOfRenewal(invoice: JsonObject, id: string): PaymentName | Unnamed {
   const reference = invoiceReference(invoice)
   if (reference?.ok === false) return reference
   const subscription = invoiceSubscription(invoice)
@@ -103,7 +103,7 @@ function nameOfRenewal(invoice: JsonObject, id: string): Naming | Unnamed {
 }
 
 /** In each layout that Stripe has had. */
-function invoiceSubscription(invoice: JsonObject): Pick<Naming, 'subscriptionReference'> {
+function invoiceSubscription(invoice: JsonObject): Pick<PaymentName, 'subscriptionReference'> {
   const value = path(invoice, 'parent', 'subscription_details', 'subscription')
   return subscriptionOf(value ?? invoice.get('subscription'))
 }

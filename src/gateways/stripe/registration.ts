@@ -25,9 +25,9 @@ export const registration: Registration = {
   async create(url, context) {
     const form = { ...endpointForm(url), api_version: apiVersion, description: 'Quittance' }
     const object = await done(clientOf(context).send({ method: 'post', path, form }))
-    const told = textOf(object.get('secret'))
-    if (told === undefined || told === '') throw notAskedFor(`POST /${path}`)
-    return { ...toEndpoint(object), secret: secret(told) }
+    const shown = textOf(object.get('secret'))
+    if (shown === undefined || shown === '') throw notAskedFor(`POST /${path}`)
+    return { ...toEndpoint(object), secret: secret(shown) }
   },
   async update(id, url, context) {
     const form = { ...endpointForm(url), disabled: 'false' }

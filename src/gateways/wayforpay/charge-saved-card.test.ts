@@ -122,7 +122,7 @@ test('a bank that wants 3-D Secure leaves the charge undecided, and the log says
   assert.equal(logged.length, 1)
   assert.match(logged[0] ?? '', /"level":40,.*needs 3-D Secure/)
   assert.ok(!logged[0]?.includes(token))
-  assert.equal((await poll(pollRequest(), here.context())).standing, 'settling')
+  assert.equal((await poll(pollRequest(), here.context())).standing, 'undecided')
 })
 
 test('a reply that is not signed as it should be leaves the charge open', async () => {

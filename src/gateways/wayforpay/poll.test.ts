@@ -167,13 +167,13 @@ async function replyFor(changes: Changes, reference = id): Promise<PollReply> {
 test('each status says what may still become of the payment', async () => {
   const cases: readonly (readonly [Changes, outcomes: readonly object[], standing: string])[] = [
     [{ transactionStatus: 'Created' }, [nothing('Created 1100')], 'open'],
-    [{ transactionStatus: 'InProcessing' }, [nothing('InProcessing 1100')], 'settling'],
-    [{ transactionStatus: 'inProcessing' }, [nothing('inProcessing 1100')], 'settling'],
-    [{ transactionStatus: 'Pending' }, [nothing('Pending 1100')], 'settling'],
+    [{ transactionStatus: 'InProcessing' }, [nothing('InProcessing 1100')], 'undecided'],
+    [{ transactionStatus: 'inProcessing' }, [nothing('inProcessing 1100')], 'undecided'],
+    [{ transactionStatus: 'Pending' }, [nothing('Pending 1100')], 'undecided'],
     [
       { transactionStatus: 'WaitingAuthComplete' },
       [nothing('WaitingAuthComplete 1100')],
-      'settling',
+      'undecided',
     ],
     [{ reasonCode: 1101 }, [nothing('Approved 1101')], 'unclear'],
     [{ transactionStatus: 'Declined' }, [nothing('Declined 1100')], 'unclear'],

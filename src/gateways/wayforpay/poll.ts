@@ -50,10 +50,10 @@ const standings: ReadonlyMap<string, Standing> = new Map<string, Standing>([
   ['Created', 'open'],
   // Waits for its payer (1151), or for his next card.
   ['Declined', 'open'],
-  ['InProcessing', 'settling'],
-  ['inProcessing', 'settling'],
-  ['Pending', 'settling'],
-  ['WaitingAuthComplete', 'settling'],
+  ['InProcessing', 'undecided'],
+  ['inProcessing', 'undecided'],
+  ['Pending', 'undecided'],
+  ['WaitingAuthComplete', 'undecided'],
   ['Approved', 'paid'],
   ['Refunded', 'paid'],
   ['RefundInProcessing', 'paid'],
@@ -73,7 +73,7 @@ function standingOf({ signed }: OrderStatus, outcomes: readonly Outcome[]): Stan
 
 /**
  * Whether the sum is of all refunds, so that one beyond it has not been made: not while one is on
- * its way, nor where no sum is told. A `Voided` order without one may be a released hold, or a
+ * its way, nor where no sum is given. A `Voided` order without one may be a released hold, or a
  * payment that was taken back before it was settled.
  */
 function listsRefunds(order: OrderStatus, outcomes: readonly Outcome[]): boolean {

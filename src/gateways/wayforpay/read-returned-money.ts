@@ -25,12 +25,12 @@ export function returnedMoney(report: ChargeReport, order: OrderStatus): readonl
   // More is on its way back; when it is there, another callback tells, and then the sum is whole.
   if (transactionStatus === 'RefundInProcessing') return [ignored('no_outcome', transactionStatus)]
   const { signed, charge } = report
-  const told: ChargeReport = { signed: order.signed, charge }
+  const stated: ChargeReport = { signed: order.signed, charge }
   const refunds = refundsSoFar(report, order)
   // What went back had been taken, and the callback that said so may be lost or late.
-  if (refunds.length > 0) return [paymentOutcome(told, 'paid'), ...refunds]
+  if (refunds.length > 0) return [paymentOutcome(stated, 'paid'), ...refunds]
   if (signed.transactionStatus === 'Voided' && transactionStatus === 'Voided') {
-    return [{ ...paymentOutcome(told, 'canceled'), ifPaid: 'refunded' }]
+    return [{ ...paymentOutcome(stated, 'canceled'), ifPaid: 'refunded' }]
   }
   throw unconfirmed(`${transactionStatus} and no refunded sum`)
 }

@@ -17,8 +17,8 @@ export function returnView(payment: Payment, standing: Standing): Promise<Respon
   const { status } = payment
   const { heading, text } = wordsFor(payment, standing)
   const retry = status === 'failed' && standing.canPay && linkButton(payPath(payment), 'Try again')
-  const isSettled = status === 'paid' || status === 'canceled'
-  const back = wayBack(payment, { allows: standing.allows, isMain: isSettled })
+  const isOver = status === 'paid' || status === 'canceled'
+  const back = wayBack(payment, { allows: standing.allows, isMain: isOver })
   const bar = html`<div class="bar"></div>`
   const body = html`${news(heading, text, status === 'pending' ? bar : undefined)}
     ${summary(payment)}

@@ -14,7 +14,7 @@ export interface Order {
   readonly saveCard: boolean
   readonly method: string
   readonly customer: string | null
-  state: 'open' | 'settling' | 'paid' | 'unpaid' | 'expired' | 'canceled'
+  state: 'open' | 'undecided' | 'paid' | 'unpaid' | 'expired' | 'canceled'
   /** The payer has tried to pay by now. */
   tried: boolean
   /** The last try was declined. */
@@ -36,7 +36,7 @@ export interface OrderRefund {
 export function sessionOf(order: Order): Readonly<Record<string, unknown>> {
   const { input, state } = order
   const isOpen = state === 'open'
-  const complete = state === 'paid' || state === 'settling' || state === 'unpaid'
+  const complete = state === 'paid' || state === 'undecided' || state === 'unpaid'
   return {
     ...sampleSession(input, {
       status: complete ? 'complete' : 'expired',
@@ -81,7 +81,7 @@ export function intentOf(order: Order): Readonly<Record<string, unknown>> {
 const intentStatuses = {
   open: 'requires_payment_method',
   unpaid: 'requires_payment_method',
-  settling: 'processing',
+  undecided: 'processing',
   paid: 'succeeded',
   expired: 'canceled',
   canceled: 'canceled',

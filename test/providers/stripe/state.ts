@@ -95,7 +95,7 @@ export function createState({
     },
     pay: (order, how) => {
       Object.assign(order, { tried: true, declined: false, waiting: false })
-      order.state = how === 'slowly' ? 'settling' : 'paid'
+      order.state = how === 'slowly' ? 'undecided' : 'paid'
       const type = how === 'slowly' ? 'processing' : 'succeeded'
       tell(`payment_intent.${type}`, intentOf(order))
       if (order.kind === 'intent') return
@@ -103,7 +103,7 @@ export function createState({
       tell('checkout.session.completed', sessionOf(order))
     },
     decline: (order) => {
-      const wasSettling = order.state === 'settling'
+      const wasSettling = order.state === 'undecided'
       Object.assign(order, { tried: true, declined: true, waiting: false })
       if (wasSettling) order.state = 'unpaid'
       tell('payment_intent.payment_failed', intentOf(order))

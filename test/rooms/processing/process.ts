@@ -17,7 +17,7 @@ import {
   dispatchBrowserEvent,
   type BrowserEventType,
 } from '../../../src/processing/browser-event.ts'
-import type { Processing } from '../../../src/processing/context.ts'
+import type { ProcessingContext } from '../../../src/processing/context.ts'
 import { deliver } from '../../../src/processing/deliver.ts'
 import type { CallEnd } from '../../../src/processing/end-calls.ts'
 import { interpretCall } from '../../../src/processing/interpret-call.ts'
@@ -69,7 +69,7 @@ export interface Entrances {
 }
 
 export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances {
-  const processing: Processing = {
+  const processing: ProcessingContext = {
     ...given,
     newId: newUuid,
     listenerBudget: listenersMayTakeMs,

@@ -207,6 +207,16 @@ onPostgres(() => {
     })
   })
 
+  test('a listener that leaves a statement behind has taken its time as well', async () => {
+    room.give({ listenersMayTakeMs: 60 })
+    const { leased } = await paying()
+    room.on('PaymentSucceeded', (_event, { tx }) => {
+      tx.query('select pg_sleep(0.2)').catch(() => {})
+    })
+    assert.equal(await room.processOne(leased), 'failed')
+    assert.match(await exceptionOf(leased), /listener listener did not end within 0.06 s/)
+  })
+
   describe('a connection that is lost', () => {
     const cut = 'select pg_terminate_backend(pg_backend_pid())'
 

@@ -161,7 +161,9 @@ onPostgres(() => {
       const text = 'a batch failed; each call goes alone'
       assert.deepEqual(logged(room), [`warn ${text}`, 'warn attempt failed, will be retried'])
       const { err, ...line } = lineOf(room, text)
-      assert.match(JSON.stringify(err), /a listener ended the transaction/)
+      const { type, message } = err as Record<string, unknown>
+      const why = 'a listener ended the transaction that it was given'
+      assert.deepEqual([type, message], ['QuittanceError', why])
       assert.deepEqual(line, { calls: 3 })
     })
 
@@ -241,6 +243,8 @@ onPostgres(() => {
       assert.deepEqual(await statuses(orders), ['pending', 'pending'])
       assert.deepEqual(await states(calls), ['processing 0', 'processing 0'])
       assert.deepEqual(logged(room), ['warn a batch failed; each call goes alone'])
+      const { err } = lineOf(room, 'a batch failed; each call goes alone')
+      assert.match(JSON.stringify(err), /LeaseLost/)
     })
 
     test('at the database: nobody is blamed', async () => {
@@ -267,6 +271,15 @@ onPostgres(() => {
       assert.deepEqual(await statuses(orders), ['pending', 'pending'])
       assert.deepEqual(logged(room), ['warn left to a process with every listener'])
       assert.equal(lineOf(room, 'left to a process with every listener')['rows'], 2)
+    })
+
+    test('for this process lacks a listener, and so does one whose first calls claim nothing', async () => {
+      const { calls } = await paying(1)
+      listen('none')
+      const nothing = await call(room, [{ type: 'ignored', reason: 'unhandled_event' }])
+      await newcomer(room, 'PaymentRefunded')
+      assert.deepEqual(await room.processBatch([nothing, ...calls]), ['returned', 'returned'])
+      assert.deepEqual([await notes(room), await eventTypes(room)], [[], []])
     })
 
     test('and so does every record of it: the leases run out', async () => {

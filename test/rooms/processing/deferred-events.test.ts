@@ -379,6 +379,21 @@ onPostgres(() => {
       assert.equal((await endOf(leased)).end, 'pending 1')
     })
 
+    test('keeps its event where only the answer to the commit was lost', async () => {
+      const { database } = room
+      const unanswered: typeof database.transaction = async (work) => {
+        await database.transaction(work)
+        throw new Error('Connection terminated unexpectedly')
+      }
+      const leased = await deferredOf(await payment(room, { status: 'paid' }), 'paid', {
+        times_returned: 20,
+      })
+      room.give({ database: { ...database, transaction: unanswered } })
+      await room.deliver(leased)
+      assert.deepEqual(await endOf(leased), finished)
+      assert.deepEqual(await eventTypes(room), ['PaymentSucceeded'])
+    })
+
     test('has had its attempt where the failure does not pass', async () => {
       const leased = await deferredOf(await payment(room, { status: 'paid' }))
       await fault(room, { table: 'events', on: 'insert', sqlState: '22003' })

@@ -290,6 +290,13 @@ onPostgres(() => {
       assert.match(exception ?? '', /^in listener listener: error: division by zero/)
     })
 
+    test('stays filed under the payment that an earlier attempt knew', async () => {
+      const order = await payment(room)
+      const leased = await call(room, [], { gateway: 'gone', payment_id: order.id })
+      assert.equal(await room.processOne(leased), 'failed')
+      assert.equal((await callRow(room, leased)).payment_id, order.id)
+    })
+
     test('is about no payment where it is of a saved card alone', async () => {
       room.on('PaymentMethodAttached', () => {
         throw new Error('closed')

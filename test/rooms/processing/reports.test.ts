@@ -15,6 +15,7 @@ import {
   newcomer,
   notes,
   payment,
+  statements,
   statusOf,
   useRoom,
 } from './room.ts'
@@ -92,6 +93,16 @@ onPostgres(() => {
       assert.deepEqual([queue, listener, state], ['reports', 'queued', 'pending'])
       assert.equal((await events(room))[0]?.id, event_id)
       assert.deepEqual(room.woken, ['deliveries'])
+    })
+
+    test('without a listener in the transaction costs no savepoint', async (t) => {
+      room.onQueued('PaymentSucceeded')
+      const sent = statements(t)
+      await reportPaid()
+      assert.deepEqual(
+        sent.filter((text) => /savepoint/.test(text)),
+        [],
+      )
     })
 
     test('of nothing is nothing', async () => {

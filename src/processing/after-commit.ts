@@ -19,7 +19,7 @@ const workLimit: Duration = seconds(20)
 /** Where outcomes came from, for the log: a stored call, or an answer of the gateway. */
 interface Origin {
   readonly id?: string
-  readonly gateway: string | undefined
+  readonly gateway?: string
 }
 
 /** What was committed: the results of the outcomes, and what became of their claims. */
@@ -69,7 +69,6 @@ function follow(
   const { events, afterCommit: works } = dispatched
   logDispatched(origin, { applied, events }, log)
   if (events.some((event) => hasQueuedListener(listeners, event))) onDeliveries()
-  if (works.length === 0) return
   const work = runWork(origin, works, log).finally(() => underWay.delete(work))
   underWay.add(work)
 }
@@ -110,11 +109,13 @@ function shown(subject: Subject) {
 function logFlagged(call: Origin, applied: readonly Applied[], log: Log): void {
   for (const one of applied) {
     if (one.kind === 'ignored' || !one.review) continue
-    const entry = { call: call.id, gateway: call.gateway, payment: one.payment?.id }
-    if (one.kind === 'claim')
-      log.warn({ ...entry, detail: one.detail }, `${one.type} needs a review`)
-    else log.warn({ ...entry, detail: one.result.detail }, `${one.result.type} needs a review`)
+    const { type, detail } = one.kind === 'claim' ? one : one.result
+    log.warn({ ...about(call, one), detail }, `${type} needs a review`)
   }
+}
+
+function about({ id: call, gateway }: Origin, { payment }: Applied) {
+  return { call, gateway, payment: payment?.id }
 }
 
 /** Some reasons mean a sender at fault, or money that was not booked. */
@@ -122,7 +123,7 @@ function logIgnored(call: Origin, applied: readonly Applied[], log: Log): void {
   for (const one of applied) {
     if (one.kind !== 'ignored') continue
     const { reason, detail } = one.result
-    const entry = { call: call.id, gateway: call.gateway, payment: one.payment?.id, reason, detail }
+    const entry = { ...about(call, one), reason, detail }
     if (reason === 'amount_mismatch') log.warn(entry, 'paid webhook amount/currency mismatch')
     else if (one.review) log.warn(entry, 'callback ignored; it needs a review')
     // It claims another status for a paid payment: an app with the default log must see that.

@@ -144,7 +144,7 @@ async function applyWithoutListeners(
   const lost = lostByListener(error)
   const once = () =>
     database.transaction(async ({ db }) => {
-      const [applied = []] = await applyOutcomes(db, [reportOf(interpreted)], context)
+      const applied = (await applyOutcomes(db, [reportOf(interpreted)], context)).flat()
       if (lost !== undefined) await takeBackEvents(db, lost.eventIds)
       const failed = { error: lost?.error ?? error, log, scrub, ...knownOf(applied) }
       if (!(await failCall(db, call, failed))) throw leaseLost(call)

@@ -57,7 +57,7 @@ function applyAndDispatch(report: ProviderReport, context: ProcessingContext): P
   const { cause, queue } = report
   return context.database.transaction(async (transaction) => {
     const { db } = transaction
-    const [applied = []] = await applyOutcomes(db, [{ ...report, callId: null }], context)
+    const applied = (await applyOutcomes(db, [{ ...report, callId: null }], context)).flat()
     const claims = claimsIn(applied)
     const source = { cause, callId: null, queue }
     const dispatched = await dispatchAlone(transaction, { source, claims }, context)
@@ -80,7 +80,7 @@ function applyAndDefer(
   const lost = lostByListener(error)
   const failed = { kind: 'failed', listener: '', error: lost?.error ?? error } as const
   return context.database.transaction(async ({ db }) => {
-    const [applied = []] = await applyOutcomes(db, [{ ...report, callId: null }], context)
+    const applied = (await applyOutcomes(db, [{ ...report, callId: null }], context)).flat()
     if (lost !== undefined) await takeBackEvents(db, lost.eventIds)
     const deferral =
       lost === undefined
@@ -112,7 +112,7 @@ function deferralAfter(
     cause,
     queue,
     attempts: 1,
-    after: next.kind === 'retry' ? next.after : 0,
+    after: next.after ?? 0,
     exception: exceptionOf({ error, listener: listener === '' ? undefined : listener, scrub }),
   }
 }

@@ -112,7 +112,7 @@ export async function dispatchDeferred(
   if (ended === undefined || ended.dispatched.kind === 'failed') return
   const { claim, dispatched } = ended
   const applied = { kind: 'claim', type: '', payment: undefined, review: false, claim } as const
-  afterReport({ gateway: undefined }, context, { applied: [applied], dispatched })
+  afterReport({}, context, { applied: [applied], dispatched })
 }
 
 /** Undefined if the event is out of date. */
@@ -146,16 +146,17 @@ async function currentSubject(
 ): Promise<Pick<Claim, 'subject' | 'superseded'> | undefined> {
   if (methodId !== null) {
     const paymentMethod = await findPaymentMethod(db, methodId)
-    const holds =
-      paymentMethod !== undefined &&
-      paymentMethodDedupKey(paymentMethod.status, paymentMethod) === key
-    return holds ? { subject: { paymentMethod } } : undefined
+    return paymentMethod && paymentMethodDedupKey(paymentMethod.status, paymentMethod) === key
+      ? { subject: { paymentMethod } }
+      : undefined
   }
+  // Stryker disable next-line ConditionalExpression: a row without an id is not found either
   const known = paymentId === null ? undefined : await findPayment(db, paymentId)
   if (known === undefined) return undefined
   // A refund is locked by its charge, like everything that is reported of it.
   await lockPayments(db, [known.parentId ?? known.id])
   const payment = await findPayment(db, known.id)
+  // Stryker disable next-line ConditionalExpression: no payment is ever deleted
   if (payment === undefined) return undefined
   if (keyOf(payment) === key) return { subject: { payment } }
   return isOvertaken(payment, key) ? { subject: { payment }, superseded: true } : undefined
@@ -163,6 +164,7 @@ async function currentSubject(
 
 /** The key of the event for its present status; a pending payment has none. */
 function keyOf({ id, type, status }: Payment): string | undefined {
+  // Stryker disable next-line ConditionalExpression,StringLiteral: nothing has the key that it gets
   if (status === 'pending') return undefined
   return type === 'refund' && status === 'paid' ? refundDedupKey(id) : paymentDedupKey(status, id)
 }
@@ -191,7 +193,7 @@ async function afterRollback(
       return
     }
     const lost = lostByListener(error)
-    if (lost === undefined && isPassing(error) && mayReturn(leased)) {
+    if (isPassing(error) && mayReturn(leased)) {
       await returnAfter({ ...context, error }, deliveries, leased)
       return
     }

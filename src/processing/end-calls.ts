@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { classifyFailure, sqlStateOf } from '../database/failure.ts'
+import { classifyFailure } from '../database/failure.ts'
 import type { Tables } from '../database/tables.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { SourceClaims } from '../listeners/claim-events.ts'
@@ -12,7 +12,7 @@ import { leaseLost } from '../queue/leased-table.ts'
 import { mayReturn, returnDelay } from '../queue/retry.ts'
 import type { ProcessingContext } from './context.ts'
 import { failCall } from './fail-attempt.ts'
-import { finishCalls } from './finish-calls.ts'
+import { finishCalls, paymentIdOf } from './finish-calls.ts'
 import type { InterpretedCall } from './interpret-call.ts'
 
 /**
@@ -58,6 +58,7 @@ export function claimsOfCalls(
 ): readonly SourceClaims[] {
   return calls.map(({ call }, index) => ({
     source: { cause: 'call', callId: call.id, queue: call.queue },
+    // Stryker disable next-line ArrayDeclaration: every call has its outcomes
     claims: claimsIn(applied[index] ?? []),
   }))
 }
@@ -74,6 +75,7 @@ export async function endCalls(
 ): Promise<readonly EndedCall[]> {
   const all = calls.map(({ call }, index) => ({
     call,
+    // Stryker disable next-line ArrayDeclaration: every call has its outcomes
     applied: applied[index] ?? [],
     dispatched: dispatched[index] ?? ({ kind: 'left' } as const),
   }))
@@ -111,6 +113,7 @@ async function endCall(
     }
     case 'left':
       return { kind: 'left', call }
+    // Stryker disable next-line ConditionalExpression: there is no other kind
     default:
       return assertNever(dispatched)
   }
@@ -118,11 +121,10 @@ async function endCall(
 
 /** What is known of a call once its outcomes are applied: its charge, and its mark for a person. */
 export function knownOf(applied: readonly Applied[]) {
-  const paymentId = applied.find(({ payment }) => payment)?.payment?.id
-  return { paymentId, review: needsReview(applied) }
+  return { paymentId: paymentIdOf(applied), review: needsReview(applied) }
 }
 
 /** Reported by the server itself: a listener's network error may come from anywhere. */
 function isDatabaseTransient(error: unknown): boolean {
-  return sqlStateOf(error) !== undefined && classifyFailure(error) === 'transient'
+  return classifyFailure(error) === 'transient'
 }

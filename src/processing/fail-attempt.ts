@@ -41,7 +41,7 @@ export function failCall(
   else log.warn({ ...entry, retryInSeconds: next.after / 1000 }, 'attempt failed, will be retried')
   return failRow(db, webhookCalls, {
     lease: call,
-    after: next.kind === 'retry' ? next.after : undefined,
+    after: next.after,
     exception: exceptionOf(failed),
     columns: paymentId === undefined ? {} : { payment_id: paymentId },
     review,
@@ -61,7 +61,7 @@ export function failDelivery(
   else log.warn(entry, 'delivery failed, will be retried')
   return failRow(db, deliveries, {
     lease: leased,
-    after: next.kind === 'retry' ? next.after : undefined,
+    after: next.after,
     // A delivery's row names its listener; a deferred event may have several.
     exception: exceptionOf(leased.listener === null ? failed : { ...failed, listener: undefined }),
   })

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
 import type { CallState, Tables } from '../database/tables.ts'
-import type { OutcomeResult } from '../payments/outcome.ts'
 import { webhookCalls } from '../queue/calls.ts'
 import { finishRows } from '../queue/end-rows.ts'
 import { leaseLost, type Lease } from '../queue/leased-table.ts'
@@ -29,7 +28,10 @@ export async function finishCalls(
         type: 'boolean',
         values: finished.map(({ applied }) => needsReview(applied)),
       },
-      payment_id: { type: 'uuid', values: finished.map(({ applied }) => paymentIdOf(applied)) },
+      payment_id: {
+        type: 'uuid',
+        values: finished.map(({ applied }) => paymentIdOf(applied) ?? null),
+      },
       awaiting: { type: 'text', values: awaiting.map(([first = null]) => first) },
       awaiting_also: { type: 'text', values: awaiting.map(([, second = null]) => second) },
     },
@@ -54,15 +56,17 @@ function awaitingOf(applied: readonly Applied[]): readonly string[] {
   return [...new Set(ignoredOf(applied).flatMap(({ awaiting }) => awaiting))]
 }
 
-function resultOf(applied: Applied, won: ReadonlySet<string>): OutcomeResult {
+/** As it is stored; there, what is undefined is left out. */
+function resultOf(applied: Applied, won: ReadonlySet<string>) {
   if (applied.kind !== 'claim') return applied.result
   const { type, claim } = applied
   const isWon = won.has(claim.eventId)
   const result = isWon ? 'applied' : 'duplicate'
   const detail = isWon && claim.superseded === true ? 'superseded' : applied.detail
-  return detail === undefined ? { result, type } : { result, type, detail }
+  return { result, type, detail }
 }
 
-function paymentIdOf(applied: readonly Applied[]): string | null {
-  return applied.find((one) => one.payment !== undefined)?.payment?.id ?? null
+/** The charge that a call is filed under: the first that it is about. */
+export function paymentIdOf(applied: readonly Applied[]): string | undefined {
+  return applied.map(({ payment }) => payment?.id).find((id) => id !== undefined)
 }

@@ -8,7 +8,7 @@ const backoffs: readonly Duration[] = [seconds(10), seconds(60)]
 /** What follows a failed attempt: another one after a wait, or none. */
 export type NextTry =
   | { readonly kind: 'retry'; readonly after: Duration }
-  | { readonly kind: 'give_up' }
+  | { readonly kind: 'give_up'; readonly after?: undefined }
 
 /** `attempt`: the one that just failed, counted from 1. */
 export function nextTry(attempt: number, attempts: number): NextTry {

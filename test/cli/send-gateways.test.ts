@@ -71,15 +71,11 @@ test('gateways tells of each whether it is configured, its URL, and what to do w
       view['configured'],
       view['webhook_requires_dashboard_setup'] ? 'dashboard' : view['callback_url_field'],
     ]),
-    [
-      ['fake', true, null],
-      ['stripe', true, 'dashboard'],
-      ['paddle', true, 'dashboard'],
-      ['monobank', true, 'webHookUrl'],
-      ['liqpay', true, 'server_url'],
-      ['wayforpay', true, 'serviceUrl'],
-      ['hutko', true, 'server_callback_url'],
-    ],
+    builtin.map((gateway) => [
+      gateway.name,
+      true,
+      gateway.webhook_requires_dashboard_setup ? 'dashboard' : (gateway.callbackUrlField ?? null),
+    ]),
   )
   for (const [name, { webhook_url: url }] of Object.entries(shown)) {
     assert.match(String(url), new RegExp(`^http://.*/billing/webhooks/${name}$`))

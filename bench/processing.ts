@@ -51,10 +51,10 @@ const listeners: Readonly<Record<ListenerKind, string>> = {
     async function teller(event, { tx }) {
       await tx.query('insert into told (payment_id) values ($1)', [event.payment.id])
     }
-    export default { listeners: { PaymentSucceeded: teller } }`,
+    export default { listeners: { teller: { on: 'PaymentSucceeded', run: teller } } }`,
   queued: `
     async function mailer() {}
-    export default { listeners: { PaymentSucceeded: { listener: mailer, queued: true } } }`,
+    export default { listeners: { mailer: { on: 'PaymentSucceeded', run: mailer, queued: true } } }`,
 }
 
 /** The backlogs that are copied for each run, so that every run meets the same one. */

@@ -22,7 +22,7 @@ const billing = createBilling({
   environment: process.env,
   database: DATABASE_URL ? { url: DATABASE_URL } : { dataDir: BILLING_DATA_DIR },
 })
-billing.on('PaymentSucceeded', async function grantAccess({ payment }, { tx, afterCommit }) {
+billing.on('PaymentSucceeded', 'grantAccess', async ({ payment }, { tx, afterCommit }) => {
   const db = drizzle(tx.client)
   // So that the example needs no set-up; in your app a migration has done it.
   await db.execute(

@@ -13,7 +13,7 @@ const billing = createBilling({
   environment: process.env,
   database: DATABASE_URL ? { url: DATABASE_URL } : { dataDir: BILLING_DATA_DIR },
 })
-billing.on('PaymentSucceeded', function grantAccess({ payment }) {
+billing.on('PaymentSucceeded', 'grantAccess', ({ payment }) => {
   console.log(`paid: ${payment.payable.type} ${payment.payable.id}`)
 })
 await billing.migrate()

@@ -3,6 +3,7 @@ import type { BillingCore } from './billing/types.ts'
 import { createApp } from './http/app.ts'
 import { internalError, respond } from './http/respond.ts'
 import { createLog } from './kernel/log.ts'
+import type { ListenedToByName, WithListeners } from './billing/listeners-option.ts'
 import type { BillingOptions } from './billing/options.ts'
 import { createRuntime, type Runtime } from './billing/runtime.ts'
 
@@ -21,6 +22,9 @@ export type Billing = BillingCore & {
  * Without a `log` of the app's, warnings and errors go to standard error, one JSON line each.
  * Errors: every setting that is wrong throws a `QuittanceError` here, the database's in `start()`.
  */
+export function createBilling<const On extends ListenedToByName>(
+  options?: WithListeners<BillingOptions, On>,
+): Billing
 export function createBilling(options: BillingOptions = {}): Billing {
   const log = options.log ?? createLog({ level: 'warn', destination: process.stderr })
   return billingOf(createRuntime({ ...options, log }))

@@ -5,7 +5,13 @@ export type { Billing } from './create-billing.ts'
 export { defineConfig } from './billing/options.ts'
 export type { BillingOptions, HttpOptions } from './billing/options.ts'
 export type { ConfigFileOptions } from './billing/config-file-options.ts'
-export type { ListenerEntry, ListenersOption } from './billing/listeners-option.ts'
+export type {
+  ListenedTo,
+  ListenedToByName,
+  ListenerEntry,
+  ListenersOption,
+  WithListeners,
+} from './billing/listeners-option.ts'
 export type { GatewayPage } from './billing/gateway-pages.ts'
 export type {
   BackfillOptions,

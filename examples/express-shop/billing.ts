@@ -15,10 +15,10 @@ export const billing = createBilling({
 })
 
 // In the transaction in which the payment becomes paid: the order is granted exactly if it is.
-billing.on('PaymentSucceeded', async function grantOrder({ payment }, { tx }) {
+billing.on('PaymentSucceeded', 'grantOrder', async ({ payment }, { tx }) => {
   await tx.query("update orders set state = 'granted' where id = $1", [payment.payable.id])
 })
-billing.on('PaymentRefunded', async function takeBackOrder({ payment: refund }, { tx }) {
+billing.on('PaymentRefunded', 'takeBackOrder', async ({ payment: refund }, { tx }) => {
   await tx.query("update orders set state = 'refunded' where id = $1", [refund.payable.id])
 })
 

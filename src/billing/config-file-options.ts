@@ -92,7 +92,7 @@ export interface ConfigFileOptions {
   readonly gateways?: Option<typeof file.gateways> | undefined
   /** Gateways besides the built-in ones: see docs/9-adding-a-gateway.md. */
   readonly extra_gateways?: Option<typeof file.extraGateways> | undefined
-  /** By event, a listener or a list of them: see docs/4-listeners.md. */
+  /** By name, what each listener listens to and runs: see docs/4-listeners.md. */
   readonly listeners?: Option<typeof file.listeners> | undefined
   /**
    * Origins that a payer may be sent on to after the checkout (`return_url`), besides that of `url`.

@@ -3,6 +3,7 @@ import { migrate } from '../database/migrate.ts'
 import { receive, type IncomingCall, type Intake } from '../intake/receive.ts'
 import { unavailable, type Answer } from '../intake/responses.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
+import { readListener } from '../listeners/read-listener.ts'
 import { backfill } from '../upkeep/backfill.ts'
 import { readReadiness } from '../upkeep/readiness.ts'
 import { prune } from '../upkeep/prune.ts'
@@ -43,14 +44,8 @@ export function coreOf(runtime: Runtime): BillingCore {
     webhookPaths: settings.webhookPaths,
     origin: settings.origin,
     pages: gatewayPages(settings.gateways),
-    on: (type, listener, listenerOptions = {}) =>
-      runtime.addListener({
-        type,
-        run: listener,
-        name: listenerOptions.name ?? listener.name,
-        queued: listenerOptions.queued ?? false,
-        superseded: listenerOptions.superseded ?? false,
-      }),
+    on: (on: unknown, name: unknown, ...[run, options = {}]: readonly [unknown, object?]) =>
+      runtime.addListener(readListener(name, { on, run, options })),
     payments: paymentOperations(runtime),
     refunds: refundOperations(runtime),
     calls: callOperations(runtime),

@@ -1,40 +1,32 @@
-import { QuittanceError } from '../kernel/errors.ts'
-import { isEventType, type EventType } from '../events/catalogue.ts'
-import type { ListenerEntry, ListenersOption } from './listeners-option.ts'
+import { isEventType } from '../events/catalogue.ts'
+import { QuittanceError, type ErrorCode } from '../kernel/errors.ts'
 import type { ListenerRegistry } from '../listeners/listeners.ts'
+import { readListener } from '../listeners/read-listener.ts'
 
-/** Registers what the option `listeners` names: a function, an entry with options, or a list. */
+/** Registers what the option `listeners` holds, each under its key. */
 export function registerOptionListeners(
   registry: ListenerRegistry,
-  listeners: ListenersOption,
+  listeners: Readonly<Record<string, unknown>>,
 ): void {
-  for (const [type, entries] of Object.entries(listeners)) {
-    if (!isEventType(type)) {
-      throw new QuittanceError('event_type_unknown', `listeners.${type}: there is no such event`)
-    }
-    const list = (
-      Array.isArray(entries) ? entries : [entries]
-    ) as readonly ListenerEntry<EventType>[]
-    for (const entry of list) registerEntry(registry, type, entry)
+  for (const [name, entry] of Object.entries(listeners)) {
+    if (!isObject(entry) || !('on' in entry)) throw entryFault(name)
+    const { on, run, ...options } = entry as Readonly<Record<string, unknown>>
+    registry.add(readListener(name, { on, run, options }))
   }
 }
 
-function registerEntry(
-  registry: ListenerRegistry,
-  type: EventType,
-  entry: ListenerEntry<EventType>,
-): void {
-  if (typeof entry === 'function') {
-    registry.add({ name: entry.name, type, queued: false, superseded: false, run: entry })
-    return
-  }
-  const { listener: run, queued = false, superseded = false } = entry ?? {}
-  if (typeof run !== 'function') {
-    throw new QuittanceError(
-      'setting_invalid',
-      `listeners.${type} must be a function, or an object with the function as its \`listener\``,
-      { fix: 'Correct the listeners in quittance.config.ts, or those given to createBilling.' },
-    )
-  }
-  registry.add({ name: entry.name ?? run.name, type, queued, superseded, run })
+/** The form before this one had events as its keys: then a name is what is missing. */
+function entryFault(key: string): QuittanceError {
+  const code = isEventType(key) ? 'listener_unnamed' : 'setting_invalid'
+  return notTheForm(code, `listeners.${key} must be a name, with what it listens to as its \`on\``)
+}
+
+function notTheForm(code: ErrorCode, message: string): QuittanceError {
+  return new QuittanceError(code, message, {
+    fix: "Write listeners: { grantAccess: { on: 'PaymentSucceeded', run: listener } }.",
+  })
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

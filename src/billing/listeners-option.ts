@@ -1,16 +1,50 @@
 import type { EventType } from '../events/catalogue.ts'
 import type { Listener, ListenerOptions, QueuedListener } from '../listeners/listener.ts'
 
-/** A listener as a function (its name counts), or with options. */
-export type ListenerEntry<T extends EventType> =
-  | (Listener<T> & NotQueued)
-  | (ListenerOptions & { readonly queued?: false | undefined; readonly listener: Listener<T> })
-  | (ListenerOptions & { readonly queued: true; readonly listener: QueuedListener<T> })
+/** What a listener listens to: events of one type, or of several. */
+export type ListenedTo = EventType | readonly EventType[]
 
-/** A discriminant in every form lets TypeScript infer the parameters of an entry's listener. */
-type NotQueued = { readonly queued?: undefined }
+type TypeIn<On extends ListenedTo> = On extends readonly (infer T)[]
+  ? T & EventType
+  : On & EventType
 
-/** Listeners by the event that they listen to: one, or a list. */
+/** A listener in the option `listeners`: what it listens to, and what is run. */
+export type ListenerEntry<On extends ListenedTo> =
+  | (ListenerOptions & {
+      readonly on: On
+      readonly queued?: false | undefined
+      readonly run: Listener<TypeIn<On>>
+    })
+  | (ListenerOptions & {
+      readonly on: On
+      readonly queued: true
+      readonly run: QueuedListener<TypeIn<On>>
+    })
+
+/**
+ * Listeners by their names. `defineConfig` and `createBilling` infer what `run` is called with;
+ * elsewhere the event of a listener of several types has to be declared.
+ */
 export type ListenersOption = {
-  readonly [T in EventType]?: ListenerEntry<T> | (readonly ListenerEntry<T>[] & NotQueued)
+  readonly [name: string]:
+    | { [T in EventType]: ListenerEntry<T> }[EventType]
+    | (ListenerOptions & {
+        readonly on: readonly EventType[]
+        readonly queued?: boolean | undefined
+        readonly run: (event: never, context: never) => unknown
+      })
+}
+
+/** What each listener listens to. */
+export type ListenedToByName = Readonly<Record<string, ListenedTo>>
+
+/** Options whose listeners are inferred, each by what it listens to. */
+export type WithListeners<Options, On extends ListenedToByName> = Omit<Options, 'listeners'> & {
+  readonly listeners?:
+    | {
+        readonly [Name in keyof On]: ListenedTo extends On[Name]
+          ? ListenersOption[string]
+          : ListenerEntry<On[Name]>
+      }
+    | undefined
 }

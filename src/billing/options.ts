@@ -1,5 +1,6 @@
 import { camelCased } from './check-values.ts'
 import type { ConfigFileOptions } from './config-file-options.ts'
+import type { ListenedToByName, WithListeners } from './listeners-option.ts'
 import type { Option } from './setting.ts'
 import { fileSettings, type httpSettings, type optionSettings } from './settings-schema.ts'
 
@@ -19,8 +20,9 @@ export type HttpOptions = {
  * Types the default export of quittance.config.ts. Its keys are written as in the documentation
  * (`prune_after_days`); what comes back are options, which an app may pass to `createBilling`.
  */
-export function defineConfig(
-  config: ConfigFileOptions,
-): BillingOptions & { readonly http?: HttpOptions } {
+export function defineConfig<const On extends ListenedToByName>(
+  config: WithListeners<ConfigFileOptions, On>,
+): BillingOptions & { readonly http?: HttpOptions }
+export function defineConfig(config: ConfigFileOptions): BillingOptions {
   return camelCased(config, fileSettings) as BillingOptions
 }

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts'
-import type { EventType } from '../events/catalogue.ts'
 import type { Intake } from '../intake/receive.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
@@ -9,7 +8,6 @@ import type { MoneyContext } from '../money/context.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import {
   createListenerRegistry,
-  requireName,
   type ListenerRegistry,
   type RegisteredListener,
 } from '../listeners/listeners.ts'
@@ -29,7 +27,7 @@ import type { WorkOptions } from './types.ts'
 export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitledContext'> {
   readonly settings: Settings
   readonly listeners: ListenerRegistry
-  addListener<T extends EventType>(listener: RegisteredListener<T>): void
+  addListener(listener: RegisteredListener): void
   /** Opens the database once; refuses an outdated schema. */
   opened(): Promise<OpenDatabase>
   /** Opens the database once, whatever its schema. */
@@ -73,7 +71,6 @@ export function createRuntime(options: BillingOptions): Runtime {
     settings,
     listeners,
     addListener(listener) {
-      requireName(listener)
       const inline = settings.queueConnection === 'sync' && assembled.begun
       if (workers.begun || entitlement.begun || inline) throw tooLate(listener.name)
       listeners.add(listener)

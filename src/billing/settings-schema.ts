@@ -169,7 +169,7 @@ const shared = {
     default: [],
     variables: none,
   }),
-  /** By event, a listener or a list of them: see docs/4-listeners.md. */
+  /** By name, what each listener listens to and runs: see docs/4-listeners.md. */
   listeners: setting(listeners, { default: {}, variables: none }),
   /**
    * Origins that a payer may be sent on to after the checkout (`return_url`), besides that of `url`.

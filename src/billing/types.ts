@@ -95,17 +95,20 @@ export interface BillingCore {
   readonly pages: readonly GatewayPage[]
 
   /**
-   * Registers a listener; with `queued` it runs after the commit. Errors: listener_unnamed,
-   * listener_duplicate, listener_too_late once processing has begun.
+   * Registers a listener of one type of event or of several, under a name of its own: the database
+   * remembers it, so it must stay. With `queued` it runs after the commit. Errors: listener_unnamed,
+   * listener_duplicate, event_type_unknown, listener_too_late once processing has begun.
    */
-  on<T extends EventType>(
-    type: T,
-    listener: Listener<T>,
+  on<const T extends EventType>(
+    types: T | readonly T[],
+    name: string,
+    listener: NoInfer<Listener<T>>,
     options?: ListenerOptions & { readonly queued?: false },
   ): void
-  on<T extends EventType>(
-    type: T,
-    listener: QueuedListener<T>,
+  on<const T extends EventType>(
+    types: T | readonly T[],
+    name: string,
+    listener: NoInfer<QueuedListener<T>>,
     options: ListenerOptions & { readonly queued: true },
   ): void
 

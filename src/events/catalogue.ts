@@ -103,11 +103,13 @@ interface EventIdentity<T extends EventType> {
   readonly createdAt: Date
 }
 
-/** The event of this type, with what it carries. */
-export type EventOf<T extends EventType> = EventIdentity<T> & EventPayloads[T]
+/** The event of this type, with what it carries; of several types, distinguished by its `type`. */
+export type EventOf<T extends EventType> = {
+  [One in T]: EventIdentity<One> & EventPayloads[One]
+}[T]
 
 /** Every event, distinguished by its `type`. */
-export type BillingEvent = { [T in EventType]: EventOf<T> }[EventType]
+export type BillingEvent = EventOf<EventType>
 
 /** All 22 types in the order of the specification. */
 export const eventTypes = [

@@ -63,8 +63,9 @@ export const errorCatalogue = {
   call_in_progress: 'It runs on its own: `quittance calls show` says when it is due.',
   cursor_invalid: 'Use the next_cursor of the previous page, unchanged.',
   billing_closed: 'Make a new billing with createBilling().',
-  listener_unnamed: 'Name the function, or pass { name } when you register it.',
-  listener_duplicate: 'Give each listener its own name.',
+  listener_unnamed: "Name it: billing.on('PaymentSucceeded', 'grantAccess', listener).",
+  listener_duplicate:
+    'Give each its own name. One listener of several events takes a list of types.',
   listener_missing:
     'Register the named listener in this process, or run: quittance listeners forget NAME',
   listener_not_found: 'Check the name: quittance listeners list',

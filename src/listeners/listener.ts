@@ -61,8 +61,6 @@ export type QueuedListener<T extends EventType> = (
 
 /** How a listener is registered. */
 export interface ListenerOptions {
-  /** Stable name; the function's own name by default. */
-  readonly name?: string
   /**
    * It also hears of superseded events: a decline whose payment was paid before the decline could
    * be dispatched (`event.superseded`). By default it does not: it would downgrade a paid order.

@@ -1,32 +1,28 @@
 import { sql, type Kysely } from 'kysely'
 import { missingListeners } from '../database/missing-listeners.ts'
 import type { Tables } from '../database/tables.ts'
-import {
-  eventTypes,
-  eventTypesWithoutProducer,
-  isEventType,
-  type EventType,
-} from '../events/catalogue.ts'
+import { eventTypesWithoutProducer, type EventType } from '../events/catalogue.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
-import type { Listener, QueuedListener } from './listener.ts'
 
-export interface RegisteredListener<T extends EventType = EventType> {
+export interface RegisteredListener {
   readonly name: string
-  readonly type: T
+  /** What it listens to, each once. */
+  readonly types: readonly EventType[]
   readonly queued: boolean
   /** It also hears of superseded events. */
   readonly superseded: boolean
-  readonly run: Listener<T> | QueuedListener<T>
+  readonly run: (event: never, context: never) => unknown
 }
 
 /** The listeners of this process, by event type and by name. */
 export interface ListenerRegistry {
-  add<T extends EventType>(listener: RegisteredListener<T>): void
+  /** Error: `listener_duplicate`. */
+  add(listener: RegisteredListener): void
   /** The listeners of this event. */
   of(event: Addressed): readonly RegisteredListener[]
   find(name: string, type: string): RegisteredListener | undefined
-  names(): readonly string[]
+  all(): readonly RegisteredListener[]
   /** `name/type` of each, and `name/type:superseded` of those that also hear of such events. */
   keys(): readonly string[]
 }
@@ -41,17 +37,26 @@ export function createListenerRegistry(): ListenerRegistry {
   const listeners: RegisteredListener[] = []
   return {
     add(listener) {
-      check(listener, listeners)
-      listeners.push(listener as unknown as RegisteredListener)
+      const known = listeners.find(({ name }) => name === listener.name)
+      if (known !== undefined) throw duplicate(known, listener)
+      listeners.push(listener)
     },
     of: ({ type, superseded = false }) =>
-      listeners.filter((one) => one.type === type && (one.superseded || !superseded)),
+      listeners.filter((one) => one.types.includes(type) && (one.superseded || !superseded)),
     find: (name, type) =>
-      listeners.find((listener) => listener.name === name && listener.type === type),
-    names: () => [...new Set(listeners.map((listener) => listener.name))],
+      listeners.find((one) => one.name === name && one.types.some((own) => own === type)),
+    all: () => listeners,
     keys: () =>
       listeners.flatMap((one) => subscriptionsOf(one).map((type) => `${one.name}/${type}`)),
   }
+}
+
+function duplicate(known: RegisteredListener, added: RegisteredListener): QuittanceError {
+  const [first, second] = [known, added].map(({ types }) => types.join(', '))
+  return new QuittanceError(
+    'listener_duplicate',
+    `two listeners have the name ${added.name}: one of ${first}, one of ${second}`,
+  )
 }
 
 /**
@@ -59,41 +64,8 @@ export function createListenerRegistry(): ListenerRegistry {
  * that would not dispatch them to this listener lacks it, even if its version does not know of
  * them.
  */
-function subscriptionsOf({ type, superseded }: Required<Addressed>): readonly string[] {
-  return superseded ? [type, `${type}:superseded`] : [type]
-}
-
-/** Error: `listener_unnamed`. */
-export function requireName({
-  name,
-  type,
-}: {
-  readonly name: string
-  readonly type: string
-}): void {
-  if (name !== '') return
-  throw new QuittanceError('listener_unnamed', `a listener of ${type} has no name`)
-}
-
-/** One name may listen to several events, but to each once, and in one manner. */
-function check(
-  added: { name: string; type: string; queued: boolean },
-  present: readonly RegisteredListener[],
-): void {
-  if (!isEventType(added.type)) {
-    throw new QuittanceError('event_type_unknown', `there is no event ${added.type}`)
-  }
-  requireName(added)
-  const clash = present.some(
-    (known) =>
-      known.name === added.name && (known.type === added.type || known.queued !== added.queued),
-  )
-  if (clash) {
-    throw new QuittanceError(
-      'listener_duplicate',
-      `the name ${added.name} is taken by another listener of ${added.type}`,
-    )
-  }
+function subscriptionsOf({ types, superseded }: RegisteredListener): readonly string[] {
+  return superseded ? types.flatMap((type) => [type, `${type}:superseded`]) : types
 }
 
 /**
@@ -104,12 +76,11 @@ export async function registerListeners(
   db: Kysely<Tables>,
   registry: ListenerRegistry,
 ): Promise<void> {
-  for (const name of registry.names()) {
-    const registered = registeredListeners(registry, name)
-    const queued = eventTypes.some((type) => registry.find(name, type)?.queued === true)
+  for (const listener of registry.all()) {
+    const { name, queued } = listener
     await db
       .insertInto('billing.listeners')
-      .values({ name, event_types: registered.flatMap(subscriptionsOf), queued })
+      .values({ name, event_types: [...subscriptionsOf(listener)], queued })
       .onConflict((conflict) =>
         conflict.column('name').doUpdateSet({
           queued,
@@ -156,8 +127,4 @@ export function listenerMissing(missing: readonly string[]): QuittanceError {
 /** Another process has what this one lacks: it will do what is refused here. */
 export function isListenerMissing(error: unknown): error is QuittanceError {
   return isQuittanceError(error) && error.code === 'listener_missing'
-}
-
-function registeredListeners(registry: ListenerRegistry, name: string) {
-  return eventTypes.flatMap((type) => registry.find(name, type) ?? [])
 }

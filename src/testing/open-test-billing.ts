@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { ListenedToByName, WithListeners } from '../billing/listeners-option.ts'
 import type { BillingOptions } from '../billing/options.ts'
 import { createRuntime, type Runtime } from '../billing/runtime.ts'
 import { billingOf, type Billing } from '../create-billing.ts'
@@ -45,6 +46,9 @@ export interface TestBilling extends AsyncDisposable {
  * options win, `database` included. Several may be open at once. The first one of a process takes
  * some seconds, the next ones less than one: PostgreSQL's files are made once.
  */
+export function openTestBilling<const On extends ListenedToByName>(
+  options?: WithListeners<BillingOptions, On>,
+): Promise<TestBilling>
 export async function openTestBilling(options: BillingOptions = {}): Promise<TestBilling> {
   const runtime = createRuntime(
     withTestCredentials({

@@ -1,4 +1,5 @@
 import type { BillingCore } from '../billing/types.ts'
+import type { Listener } from '../listeners/listener.ts'
 import {
   firedEventTypes,
   type BillingEvent,
@@ -46,12 +47,8 @@ export function recordEvents(core: BillingCore): RecordedEvents {
     all.push(event)
     for (const wait of waits) wait.look()
   }
-  for (const type of firedEventTypes) {
-    core.on(type, (event, { afterCommit }) => afterCommit(() => record(event as BillingEvent)), {
-      name: recorderName,
-      superseded: true,
-    })
-  }
+  const listen: Listener<EventType> = (event, { afterCommit }) => afterCommit(() => record(event))
+  core.on(firedEventTypes, recorderName, listen, { superseded: true })
   const of = <T extends EventType>(type: T) =>
     all.filter((event) => event.type === type) as unknown as readonly EventOf<T>[]
   return {

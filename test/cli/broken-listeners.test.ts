@@ -11,7 +11,7 @@ function startWithListener(folder: string, body: string): Promise<RunningService
   fillDataFolder(join(folder, '.quittance'))
   writeFileSync(
     join(folder, 'quittance.config.js'),
-    `export default { listeners: { PaymentSucceeded: function broken() { ${body} } } }`,
+    `export default { listeners: { broken: { on: 'PaymentSucceeded', run() { ${body} } } } }`,
   )
   return startService({ cwd: folder })
 }

@@ -120,7 +120,10 @@ onPostgres((engine) => {
 
   test('a listener that the database knows and this configuration lacks is an error', async () => {
     const config = join(folder.path, 'quittance.config.js')
-    writeFileSync(config, 'export default { listeners: { PaymentFailed: function mourn() {} } }')
+    writeFileSync(
+      config,
+      'export default { listeners: { mourn: { on: "PaymentFailed", run() {} } } }',
+    )
     await database.query(
       `insert into billing.listeners (name, event_types, queued)
        values ('grant', '{PaymentSucceeded}', false), ('mourn', '{PaymentFailed}', false)`,

@@ -107,7 +107,10 @@ describe('beside a running service, doctor', () => {
 
   test('tells a listener of the configuration that no worker knows', async () => {
     const file = join(folder.path, 'quittance.config.js')
-    writeFileSync(file, 'export default { listeners: { PaymentSucceeded: function grant() {} } }')
+    writeFileSync(
+      file,
+      'export default { listeners: { grant: { on: "PaymentSucceeded", run() {} } } }',
+    )
     const { code, of } = await doctor({ cwd: folder.path, env })
     assert.equal(code, 0)
     assertFinding(of('listeners'), 'warning', /grant\/PaymentSucceeded is not known.* — Restart/)

@@ -35,7 +35,8 @@ async function teller(event, { tx }) {
 /** The configuration file; without the listener it is one that has forgotten it. */
 export function writeConfig(folder: string, { withListener }: { withListener: boolean }): void {
   const fileOf = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
-  const listeners = '{ PaymentSucceeded: teller, PaymentRefunded: teller, PaymentCanceled: teller }'
+  const types = "['PaymentSucceeded', 'PaymentRefunded', 'PaymentCanceled']"
+  const listeners = `{ teller: { on: ${types}, run: teller } }`
   const text = `
 import { scripted } from ${fileOf('./scripted-gateway.ts')}
 import { stating } from ${fileOf('../support/stating-gateway.ts')}

@@ -67,11 +67,12 @@ forEachDatabase((engine) => {
       let mails = 0
       billing.core.on(
         'PaymentSucceeded',
+        'mail',
         () => {
           if (broken) throw new Error('no mail server')
           mails += 1
         },
-        { name: 'mail', queued: true },
+        { queued: true },
       )
       await billing.core.work()
       const payment = await newPayment(billing.core)

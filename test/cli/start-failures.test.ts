@@ -123,8 +123,14 @@ const rows: readonly Row[] = [
   {
     name: 'a listener in quittance.config that is no function',
     env: {},
-    config: 'export default { listeners: { PaymentSucceeded: 5 } }',
-    line: /quittance\.config\.js: listeners\.PaymentSucceeded must be a function/,
+    config: 'export default { listeners: { grant: { on: "PaymentSucceeded", run: 5 } } }',
+    line: /listener grant: what it runs must be a function — .*docs\/4-listeners\.md/,
+  },
+  {
+    name: 'a listener in quittance.config under its event instead of a name',
+    env: {},
+    config: 'export default { listeners: { PaymentSucceeded: function grant() {} } }',
+    line: /listeners\.PaymentSucceeded .*name.* — .*listeners: \{ grantAccess: \{ on: 'PaymentSucceeded', run: listener \} \}/,
   },
   {
     name: 'a quittance.config that throws, with its line',
@@ -245,7 +251,10 @@ test('a listener that this process lacks stops the start on the embedded databas
   using folder = temporaryFolder()
   fillDataFolder(join(folder.path, '.quittance'))
   const config = join(folder.path, 'quittance.config.js')
-  writeFileSync(config, `export default { listeners: { PaymentSucceeded: function known() {} } }`)
+  writeFileSync(
+    config,
+    `export default { listeners: { known: { on: 'PaymentSucceeded', run() {} } } }`,
+  )
   const service = await startService({ cwd: folder.path })
   await service.stop()
   writeFileSync(config, 'export default {}')

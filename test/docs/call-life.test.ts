@@ -48,8 +48,11 @@ async function callsOfEveryKind(url: string): Promise<void> {
   await using queued = await openTestBilling({
     database,
     listeners: {
-      PaymentFailed: function breakDown() {
-        throw new Error('always')
+      breakDown: {
+        on: 'PaymentFailed',
+        run: () => {
+          throw new Error('always')
+        },
       },
     },
   })
@@ -71,7 +74,7 @@ async function callsOfEveryKind(url: string): Promise<void> {
   await using within = await openTestBilling({
     database,
     billing: { queue: { connection: 'sync' } },
-    listeners: { PaymentFailed: function breakDown() {} },
+    listeners: { breakDown: { on: 'PaymentFailed', run: () => {} } },
   })
   await within.send(await within.createPayment(), 'success')
 }

@@ -43,7 +43,7 @@ forEachDatabase((engine) => {
       const { core, database } = billing
       await database.pool.query('create table granted (payment_id uuid primary key)')
       let seen = 0
-      core.on('PaymentSucceeded', async function grantAccess({ payment }, { tx }) {
+      core.on('PaymentSucceeded', 'grantAccess', async ({ payment }, { tx }) => {
         await write(tx, payment.id)
         const { rows } = await tx.query('select payment_id from granted')
         seen = rows.length

@@ -32,7 +32,7 @@ async function teller({ type, payment }, { tx }) {
   }
   if (payment.payable.id === 'stop') await tx.query('select pg_advisory_xact_lock(7)')
 }
-export default { listeners: { PaymentSucceeded: teller, PaymentFailed: teller } }
+export default { listeners: { teller: { on: ['PaymentSucceeded', 'PaymentFailed'], run: teller } } }
 `
 
 function shuffled<T>(items: readonly T[]): readonly T[] {
@@ -246,8 +246,8 @@ onPostgres((engine) => {
     const teller = async ({ payment }: { payment: { id: string } }, { tx }: ListenerContext) => {
       await tx.query('insert into told values ($1)', [payment.id])
     }
-    core.on('PaymentSucceeded', teller, { name: 'teller' })
-    core.on('PaymentSucceeded', () => {}, { name: 'mailing', queued: true })
+    core.on('PaymentSucceeded', 'teller', teller)
+    core.on('PaymentSucceeded', 'mailing', () => {}, { queued: true })
   })
   after(async () => {
     await core.close()
@@ -321,7 +321,7 @@ onPostgres((engine) => {
     const hanging = await newPayment(core)
     const listener = ({ payment }: { payment: { id: string } }) =>
       payment.id === hanging.id ? new Promise<void>(() => {}) : undefined
-    core.on('PaymentSucceeded', listener, { name: 'hanging' })
+    core.on('PaymentSucceeded', 'hanging', listener)
     const payments = await makePayments(core, 30)
     const flood = Array.from({ length: 60 }, () => [hanging.id, 'success'] as const)
     await storeAll(core, flood)

@@ -42,18 +42,10 @@ forEachDatabase((engine) => {
     await sql`create table told (
       place bigint generated always as identity, type text, payment_id uuid
     )`.execute(billing.database.db)
-    for (const type of ['PaymentSucceeded', 'PaymentFailed'] as const) {
-      core.on(
-        type,
-        async (event, { tx }) => {
-          await tx.query('insert into told (type, payment_id) values ($1, $2)', [
-            event.type,
-            event.payment.id,
-          ])
-        },
-        { name: 'teller' },
-      )
-    }
+    core.on(['PaymentSucceeded', 'PaymentFailed'], 'teller', async (event, { tx }) => {
+      const values = [event.type, event.payment.id]
+      await tx.query('insert into told (type, payment_id) values ($1, $2)', values)
+    })
     await core.work()
   })
   after(() => billing.close())

@@ -21,9 +21,9 @@ const teller = `async function teller(event, { tx }) {
   await tx.query('insert into told (type, payment_id) values ($1, $2)', [event.type, event.payment.id])
 }`
 const olderConfig = `${teller}
-export default { listeners: { PaymentSucceeded: teller } }`
+export default { listeners: { teller: { on: 'PaymentSucceeded', run: teller } } }`
 const newerConfig = `${teller}
-export default { listeners: { PaymentSucceeded: teller, PaymentRefunded: teller } }`
+export default { listeners: { teller: { on: ['PaymentSucceeded', 'PaymentRefunded'], run: teller } } }`
 
 onPostgres((engine) => {
   let deployment: OpenDeployment

@@ -22,7 +22,9 @@ async function teller(event, { tx }) {
 }
 export default {
   extraGateways: [stating],
-  listeners: { PaymentSucceeded: teller, PaymentFailed: teller, PaymentRefunded: teller },
+  listeners: {
+    teller: { on: ['PaymentSucceeded', 'PaymentFailed', 'PaymentRefunded'], run: teller },
+  },
 }
 `
 
@@ -83,16 +85,10 @@ forEachDatabase((engine) => {
     billing = await openBilling(engine, { extraGateways: [stating], listenerBudgetMs: 20_000 })
     const { core, database } = billing
     await sql`create table told (type text, payment_id uuid)`.execute(database.db)
-    for (const type of ['PaymentSucceeded', 'PaymentRefunded'] as const) {
-      core.on(
-        type,
-        async (event, { tx }) => {
-          const values = [event.type, event.payment.id]
-          await tx.query('insert into told (type, payment_id) values ($1, $2)', values)
-        },
-        { name: 'teller' },
-      )
-    }
+    core.on(['PaymentSucceeded', 'PaymentRefunded'], 'teller', async (event, { tx }) => {
+      const values = [event.type, event.payment.id]
+      await tx.query('insert into told (type, payment_id) values ($1, $2)', values)
+    })
     await core.work()
   })
   after(() => billing.close())

@@ -23,8 +23,12 @@ before(async () => {
       gateways: { scripted: { api_key: 'key-of-the-scripted-gateway' } },
       returnOrigins: ['https://shop.example'],
       listeners: {
-        PaymentSucceeded: function fulfil({ payment }) {
-          if (payment.metadata?.['listener'] === 'fails') throw new Error('the printer is on fire')
+        fulfil: {
+          on: 'PaymentSucceeded',
+          run: ({ payment }) => {
+            if (payment.metadata?.['listener'] === 'fails')
+              throw new Error('the printer is on fire')
+          },
         },
       },
     },

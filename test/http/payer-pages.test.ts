@@ -23,10 +23,10 @@ let service: Service
 const told: string[] = []
 before(async () => {
   service = await startPayerService()
-  service.core.on('PaymentLinkOpened', function tellOpened({ payment }) {
+  service.core.on('PaymentLinkOpened', 'tellOpened', ({ payment }) => {
     told.push(`opened ${payment.id}`)
   })
-  service.core.on('CheckoutReturned', function tellReturned({ payment }) {
+  service.core.on('CheckoutReturned', 'tellReturned', ({ payment }) => {
     told.push(`returned ${payment.id}`)
   })
 })
@@ -263,7 +263,7 @@ describe('what a browser did', () => {
 test('a listener that hangs runs once, not once a visit: the payment rests', async () => {
   await using hanging = await startPayerService({ listenerBudgetMs: 100 })
   let begun = 0
-  hanging.core.on('PaymentLinkOpened', function hang() {
+  hanging.core.on('PaymentLinkOpened', 'hang', () => {
     begun += 1
     return new Promise<void>(() => {})
   })

@@ -376,7 +376,7 @@ onPostgres((engine) => {
     }
     await using billing = await openProxied(engine, {
       poolSize: 4,
-      listeners: { PaymentSucceeded: { name: 'slow', listener } },
+      listeners: { slow: { on: 'PaymentSucceeded', run: listener } },
     })
     const { core, direct } = billing
     const payments = await Promise.all(Array.from({ length: 30 }, () => newPayment(core)))

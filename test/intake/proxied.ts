@@ -42,9 +42,7 @@ export async function openProxied(
   const { log, lines } = capturedLog()
   const told: string[] = []
   const core = createCore({ ...options, log, database: { url: url.href, poolSize } })
-  for (const type of ['PaymentSucceeded', 'PaymentFailed'] as const) {
-    core.on(type, () => void told.push(type), { name: 'recorder' })
-  }
+  core.on(['PaymentSucceeded', 'PaymentFailed'], 'recorder', ({ type }) => void told.push(type))
   await core.migrate()
   await core.start()
   return {

@@ -162,13 +162,9 @@ forEachDatabase((engine) => {
   before(async () => {
     const gateways = Object.fromEntries(builtin.map((one) => [one.name, configOf(one)]))
     billing = await openBilling(engine, { gateways, log: log.log })
-    billing.core.on(
-      'PaymentFailed',
-      () => {
-        throw new Error('a failure, to have one in the log and on a call')
-      },
-      { name: 'failing' },
-    )
+    billing.core.on('PaymentFailed', 'failing', () => {
+      throw new Error('a failure, to have one in the log and on a call')
+    })
     await billing.core.work()
   })
   after(() => billing.close())

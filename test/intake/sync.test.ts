@@ -22,10 +22,10 @@ forEachDatabase((engine) => {
     billing = await openBilling(engine, {
       billing: { queue: { connection: 'sync' } },
       listeners: {
-        PaymentSucceeded: {
-          name: 'recorder',
+        recorder: {
+          on: 'PaymentSucceeded',
           queued: false,
-          listener: (event) => listener(event.payment.id),
+          run: (event) => listener(event.payment.id),
         },
       },
     })

@@ -23,9 +23,8 @@ forEachDatabase((engine) => {
   let listen: Listen = () => {}
   const listener = (event: BillingEvent, context: ListenerContext) => listen(event, context)
   before(async () => {
-    const entry = { name: 'told', listener }
     billing = await openMoney(engine, await startHutko(), {
-      listeners: { PaymentSucceeded: entry, PaymentRefunded: entry },
+      listeners: { told: { on: ['PaymentSucceeded', 'PaymentRefunded'], run: listener } },
       listenerBudgetMs: 1_000,
     })
   })
@@ -277,7 +276,7 @@ forEachDatabase((engine) => {
 test('a process that lacks a listener applies no poll: nobody would be told', async () => {
   const provider = await startHutko()
   const billing = await openMoney(postgres, provider, {
-    listeners: { PaymentSucceeded: { name: 'grant', listener: () => {} } },
+    listeners: { grant: { on: 'PaymentSucceeded', run: () => {} } },
   })
   const payment = await billing.create()
   provider.pay(payment.id)

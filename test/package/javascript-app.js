@@ -3,7 +3,7 @@ import { createBilling } from 'quittance'
 
 const billing = createBilling({ database: { memory: true } })
 const succeeded = new Promise((tell) => {
-  billing.on('PaymentSucceeded', function tellOf({ payment }) {
+  billing.on('PaymentSucceeded', 'tellOf', ({ payment }) => {
     tell(payment.id)
   })
 })

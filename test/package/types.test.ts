@@ -37,7 +37,7 @@ import type { Gateway, Outcome, Payload, Verdict } from 'quittance/gateways'
 const billing = createBilling({ database: { memory: true } })
 
 test('all options may be left out, and a misspelt one is refused', () => {
-  expectTypeOf(createBilling).parameters.toEqualTypeOf<[options?: BillingOptions | undefined]>()
+  expectTypeOf<BillingOptions>().toExtend<Parameters<typeof createBilling>[0]>()
   expectTypeOf(createBilling).returns.toEqualTypeOf<Billing>()
   expectTypeOf({}).toExtend<BillingOptions>()
   // @ts-expect-error -- there is no such option
@@ -114,7 +114,7 @@ test('an event is one of 22, told apart by its type', () => {
 })
 
 test('a listener knows its event and its context', () => {
-  billing.on('PaymentSucceeded', function grantAccess(event, context) {
+  billing.on('PaymentSucceeded', 'grantAccess', (event, context) => {
     expectTypeOf(event).toEqualTypeOf<EventOf<'PaymentSucceeded'>>()
     expectTypeOf(event.type).toEqualTypeOf<'PaymentSucceeded'>()
     expectTypeOf(event.payment.amount).toEqualTypeOf<bigint>()
@@ -123,17 +123,37 @@ test('a listener knows its event and its context', () => {
     expectTypeOf(context.billing).toEqualTypeOf<BoundBilling>()
   })
   const fileInvoice = (event: EventOf<'InvoicePaid'>) => void event.invoice.number
-  billing.on('InvoicePaid', fileInvoice)
+  billing.on('InvoicePaid', 'fileInvoice', fileInvoice)
   // @ts-expect-error -- it listens to another event
-  billing.on('InvoiceIssued', fileInvoice, { name: 'fileIssued' })
+  billing.on('InvoiceIssued', 'fileIssued', fileInvoice)
   // @ts-expect-error -- there is no such event
-  assert.throws(() => billing.on('PaymentPaid', function never() {}))
+  assert.throws(() => billing.on('PaymentPaid', 'never', () => {}))
+  // @ts-expect-error -- it has no name
+  assert.throws(() => billing.on('PaymentSucceeded', function grantAgain() {}))
+})
+
+test('a listener of several events distinguishes them by their type', () => {
+  billing.on(['PaymentFailed', 'InvoiceIssued'], 'fileAway', (event, { tx }) => {
+    expectTypeOf(event.type).toEqualTypeOf<'PaymentFailed' | 'InvoiceIssued'>()
+    expectTypeOf(tx).toEqualTypeOf<ListenerTransaction>()
+    if (event.type === 'InvoiceIssued') expectTypeOf(event.invoice).toEqualTypeOf<InvoiceSnapshot>()
+    else expectTypeOf(event.payment).toEqualTypeOf<Payment>()
+  })
+  const types = ['PaymentFailed', 'PaymentCanceled'] as const
+  const reopen = (event: EventOf<'PaymentFailed' | 'PaymentCanceled'>) => void event.payment
+  billing.on(types, 'reopen', reopen)
+  // @ts-expect-error -- it does not expect a payment that succeeded
+  billing.on([...types, 'PaymentSucceeded'], 'reopenAll', reopen)
+  billing.on(eventTypes, 'log', (event) => expectTypeOf(event).toEqualTypeOf<BillingEvent>())
+  // @ts-expect-error -- there is no such event
+  assert.throws(() => billing.on(['PaymentFailed', 'PaymentPaid'], 'never', () => {}))
 })
 
 test('a queued listener has no transaction', () => {
-  const queued = { name: 'sendReceipt', queued: true } as const
+  const queued = { queued: true } as const
   billing.on(
     'PaymentSucceeded',
+    'sendReceipt',
     (event, context) => {
       expectTypeOf(event.payment).toEqualTypeOf<Payment>()
       expectTypeOf(context).toEqualTypeOf<QueuedListenerContext>()
@@ -146,46 +166,84 @@ test('a queued listener has no transaction', () => {
   )
 })
 
-test('the listeners of a configuration are inferred in every form', () => {
+test('the listeners of a configuration are inferred from what they listen to', () => {
   const config = defineConfig({
     listeners: {
-      PaymentSucceeded: function grantAccess(event, { tx }) {
-        expectTypeOf(event.payment).toEqualTypeOf<Payment>()
-        expectTypeOf(tx).toEqualTypeOf<ListenerTransaction>()
+      grantAccess: {
+        on: 'PaymentSucceeded',
+        run: (event, { tx }) => {
+          expectTypeOf(event).toEqualTypeOf<EventOf<'PaymentSucceeded'>>()
+          expectTypeOf(tx).toEqualTypeOf<ListenerTransaction>()
+        },
       },
-      PaymentFailed: {
-        name: 'tellCustomer',
+      tellCustomer: {
+        on: 'PaymentFailed',
         queued: true,
-        listener: (event, context) => {
+        run: (event, context) => {
           expectTypeOf(event).toEqualTypeOf<EventOf<'PaymentFailed'>>()
           expectTypeOf(context).toEqualTypeOf<QueuedListenerContext>()
         },
       },
-      SubscriptionRenewed: [
-        {
-          name: 'extendAccess',
-          listener: (event, context) => {
-            expectTypeOf(event.previousStatus).toEqualTypeOf<string>()
-            expectTypeOf(context).toEqualTypeOf<ListenerContext>()
-          },
+      fileAway: {
+        on: ['PaymentRefunded', 'SubscriptionRenewed'],
+        superseded: true,
+        async run(event, context) {
+          expectTypeOf(event).toEqualTypeOf<EventOf<'PaymentRefunded' | 'SubscriptionRenewed'>>()
+          expectTypeOf(context).toEqualTypeOf<ListenerContext>()
+          if (event.type === 'PaymentRefunded') expectTypeOf(event.payment).toEqualTypeOf<Payment>()
+          else expectTypeOf(event.previousStatus).toEqualTypeOf<string>()
         },
-        function countRenewal(event) {
-          expectTypeOf(event.subscription).toEqualTypeOf<SubscriptionSnapshot>()
+      },
+      mailAway: {
+        on: ['InvoiceIssued', 'InvoicePaid'],
+        queued: true,
+        run: ({ invoice }, context) => {
+          expectTypeOf(invoice).toEqualTypeOf<InvoiceSnapshot>()
+          expectTypeOf(context).toEqualTypeOf<QueuedListenerContext>()
         },
-      ],
+      },
     },
   })
-  expectTypeOf(defineConfig).parameters.toEqualTypeOf<[config: ConfigFileOptions]>()
+  expectTypeOf<ConfigFileOptions>().toExtend<Parameters<typeof defineConfig>[0]>()
   // An app may pass what the file holds.
   expectTypeOf(config).toExtend<BillingOptions>()
   // @ts-expect-error -- the file writes its keys in snake_case
   defineConfig({ webhook: { pruneAfterDays: 30 } })
   // @ts-expect-error -- and the library its options in camelCase
   createBilling({ webhook: { prune_after_days: 30 } })
+  createBilling(config)
   // @ts-expect-error -- the service has a log of its own
   defineConfig({ log: undefined })
   // @ts-expect-error -- there is no such event
-  defineConfig({ listeners: { PaymentPaid: function never() {} } })
+  defineConfig({ listeners: { never: { on: 'PaymentPaid', run: () => {} } } })
+  // @ts-expect-error -- the key is a name, and says nothing of the event
+  defineConfig({ listeners: { PaymentSucceeded: () => {} } })
+  // @ts-expect-error -- there is no transaction around it
+  defineConfig({ listeners: { mail: { on: 'InvoicePaid', queued: true, run: (_, { tx }) => tx } } })
+})
+
+test('listeners are inferred by createBilling, and in options that are declared', () => {
+  const created = createBilling({
+    database: { memory: true },
+    listeners: {
+      both: {
+        on: ['PaymentFailed', 'InvoicePaid'],
+        run: (event) =>
+          expectTypeOf(event).toEqualTypeOf<EventOf<'PaymentFailed' | 'InvoicePaid'>>(),
+      },
+    },
+  })
+  expectTypeOf(created).toEqualTypeOf<Billing>()
+  const options: BillingOptions = {
+    listeners: {
+      one: {
+        on: 'PaymentFailed',
+        run: ({ payment }) => expectTypeOf(payment).toEqualTypeOf<Payment>(),
+      },
+      both: { on: ['PaymentFailed', 'InvoicePaid'], run: (event: BillingEvent) => event.type },
+    },
+  }
+  createBilling({ ...options, production: false })
 })
 
 test('results are typed to the field', () => {

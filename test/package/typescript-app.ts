@@ -48,8 +48,11 @@ const options = defineConfig({
   gateways: { acme: { word: 'a word that both sides know' } },
   extra_gateways: [acme],
   listeners: {
-    PaymentSucceeded: function grantAccess({ payment }) {
-      granted.push(payment)
+    grantAccess: {
+      on: 'PaymentSucceeded',
+      run: ({ payment }) => {
+        granted.push(payment)
+      },
     },
   },
 })

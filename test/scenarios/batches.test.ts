@@ -34,10 +34,12 @@ forEachDatabase((engine) => {
     await sql`create table notes (payment_id uuid)`.execute(database.db)
     await sql`create table late_rules (id int primary key, rule int
       references late_rules (id) deferrable initially deferred)`.execute(database.db)
-    core.on('PaymentSucceeded', async (event, context) => void (await handler(event, context)), {
-      name: 'noting',
-    })
-    core.on('PaymentFailed', () => {}, { name: 'mailing', queued: true })
+    core.on(
+      'PaymentSucceeded',
+      'noting',
+      async (event, context) => void (await handler(event, context)),
+    )
+    core.on('PaymentFailed', 'mailing', () => {}, { queued: true })
     const { settings, listeners } = runtime
     const open = await runtime.opened()
     const parts = await assemble(open, { settings, listeners, wake: () => {} })

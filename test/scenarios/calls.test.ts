@@ -207,9 +207,7 @@ forEachDatabase((engine) => {
 
     test('claims leave with the call, the event stays, and a resend on day 31 fires nothing', async () => {
       const told: string[] = []
-      billing.core.on('PaymentSucceeded', (event) => void told.push(event.payment.id), {
-        name: 'recorder',
-      })
+      billing.core.on('PaymentSucceeded', 'recorder', (event) => void told.push(event.payment.id))
       const worker = await billing.core.work()
       const payment = await newPayment(billing.core)
       await sendFake(billing.core, payment.id, 'success')

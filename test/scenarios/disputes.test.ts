@@ -14,7 +14,7 @@ forEachDatabase((engine) => {
   before(async () => {
     stated = await openStated(engine, {
       listen: ({ core }) =>
-        core.on('PaymentRefunded', function fails() {
+        core.on('PaymentRefunded', 'fails', () => {
           failures -= 1
           if (failures >= 0) throw new Error('no stock')
         }),

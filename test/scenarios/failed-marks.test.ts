@@ -21,8 +21,8 @@ onPostgres((engine) => {
   before(async () => {
     stated = await openStated(engine, {
       listen: ({ core }) => {
-        core.on('PaymentSucceeded', listener, { name: 'grant' })
-        core.on('PaymentRefunded', listener, { name: 'take back' })
+        core.on('PaymentSucceeded', 'grant', listener)
+        core.on('PaymentRefunded', 'take back', listener)
       },
     })
   })

@@ -73,37 +73,3 @@ for (const [what, options, code] of [
     assert.throws(() => createCore(options), { code })
   })
 }
-
-test('the types of listener entries infer the event', () => {
-  const seen: string[] = []
-  const core = createCore({
-    listeners: {
-      PaymentSucceeded: [
-        { name: 'in the transaction', listener: (event, { tx }) => void [event.payment, tx] },
-        { name: 'queued', queued: true, listener: (event) => void seen.push(event.payment.id) },
-      ],
-      SubscriptionRenewed: { name: 'renewal', listener: (event) => void event.previousStatus },
-    },
-  })
-  assert.ok(core)
-})
-
-for (const [what, listeners, code] of [
-  ['an event that there is not', { PaymentVanished: () => {} }, 'event_type_unknown'],
-  ['a listener that is no function', { PaymentFailed: { name: 'x' } }, 'setting_invalid'],
-  ['a listener without a name', { PaymentFailed: [() => {}] }, 'listener_unnamed'],
-  [
-    'two listeners of one name',
-    {
-      PaymentFailed: [
-        { name: 'x', listener: () => {} },
-        { name: 'x', listener: () => {} },
-      ],
-    },
-    'listener_duplicate',
-  ],
-] as const) {
-  test(`listeners: ${what} is refused with ${code}`, () => {
-    assert.throws(() => createCore({ listeners: listeners as object }), { code })
-  })
-}

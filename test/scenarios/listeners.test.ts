@@ -36,16 +36,22 @@ forEachDatabase((engine) => {
     billing = await openBilling(engine, { log: log.log, listenerBudgetMs: 700 })
     const { core } = billing
     await sql`create table notes (payment_id uuid, author text)`.execute(billing.database.db)
-    core.on('PaymentSucceeded', async (event, context) => void (await first(event, context)), {
-      name: 'first',
-    })
-    core.on('PaymentSucceeded', async (event, context) => void (await second(event, context)), {
-      name: 'second',
-    })
-    core.on('PaymentSucceeded', async (event, context) => void (await queued(event, context)), {
-      name: 'queued',
-      queued: true,
-    })
+    core.on(
+      'PaymentSucceeded',
+      'first',
+      async (event, context) => void (await first(event, context)),
+    )
+    core.on(
+      'PaymentSucceeded',
+      'second',
+      async (event, context) => void (await second(event, context)),
+    )
+    core.on(
+      'PaymentSucceeded',
+      'queued',
+      async (event, context) => void (await queued(event, context)),
+      { queued: true },
+    )
     await core.work()
   })
   after(() => billing.close())
@@ -110,11 +116,11 @@ forEachDatabase((engine) => {
     const { log: own, lines } = capturedLog()
     await using opened = await openBilling(engine, {
       log: own,
-      listeners: { InvoicePaid: function archive() {} },
+      listeners: { archive: { on: ['PaymentSucceeded', 'InvoicePaid'], run: () => {} } },
     })
     const { core } = opened
-    core.on('SubscriptionRenewed', () => {}, { name: 'extend', queued: true })
-    core.on('PaymentSucceeded', () => {}, { name: 'fulfil' })
+    core.on('SubscriptionRenewed', 'extend', () => {}, { queued: true })
+    core.on('PaymentSucceeded', 'fulfil', () => {})
     await core.start()
     const warnings = () => lines.filter(({ level }) => level === 40)
     assert.deepEqual(warnings(), [])

@@ -35,7 +35,7 @@ const thrown: Record<string, unknown> = {
 for (const [what, error] of Object.entries(thrown)) {
   test(`a listener that throws ${what}: the payment is paid and an attempt is used`, async () => {
     billing = await openBilling(embedded)
-    billing.core.on('PaymentSucceeded', () => Promise.reject(error), { name: 'thrower' })
+    billing.core.on('PaymentSucceeded', 'thrower', () => Promise.reject(error))
     await billing.core.work()
     const payment = await newPayment(billing.core)
     await sendFake(billing.core, payment.id, 'success')
@@ -56,10 +56,8 @@ for (const [what, error] of Object.entries(thrown)) {
 
 test('work after the commit that hangs does not stop the worker', async () => {
   billing = await openBilling(embedded)
-  billing.core.on(
-    'PaymentSucceeded',
-    (_event, { afterCommit }) => afterCommit(() => pause(30_000, undefined, { ref: false })),
-    { name: 'hangs' },
+  billing.core.on('PaymentSucceeded', 'hangs', (_event, { afterCommit }) =>
+    afterCommit(() => pause(30_000, undefined, { ref: false })),
   )
   await billing.core.work()
   const payments = [await newPayment(billing.core), await newPayment(billing.core)]
@@ -94,10 +92,9 @@ onPostgres((engine) => {
     const heard: string[] = []
     const teller = () => void heard.push('new')
     const newer = coreOf(createRuntime({ database: { url: billing.url ?? '' } }))
-    newer.on('PaymentSucceeded', teller)
-    newer.on('PaymentFailed', teller)
+    newer.on(['PaymentSucceeded', 'PaymentFailed'], 'teller', teller)
     const older = billing.core
-    older.on('PaymentSucceeded', teller)
+    older.on('PaymentSucceeded', 'teller', teller)
     await older.work()
     const worker = await newer.work()
     await worker.stop()

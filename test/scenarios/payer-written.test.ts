@@ -21,7 +21,7 @@ forEachDatabase((engine) => {
   let granted: string[]
   before(async () => {
     opened = await openBilling(engine, { gateways: settingsOf() })
-    opened.core.on('PaymentSucceeded', function grant({ payment }) {
+    opened.core.on('PaymentSucceeded', 'grant', ({ payment }) => {
       granted.push(`${payment.payable.id} ${payment.amount} ${payment.currency}`)
     })
     granted = []

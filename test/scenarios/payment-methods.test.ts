@@ -31,8 +31,7 @@ forEachDatabase((engine) => {
     stated = await openStated(engine, {
       billing: { encryptionKey: encryptionKey },
       listen: ({ core }) =>
-        core.on('PaymentMethodAttached', (event) => void queued.push(event), {
-          name: 'queued',
+        core.on('PaymentMethodAttached', 'queued', (event) => void queued.push(event), {
           queued: true,
         }),
     })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { sql } from 'kysely'
-import type { BillingEvent, EventOf } from '../../src/events/catalogue.ts'
+import type { EventOf } from '../../src/events/catalogue.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
 import { until } from '../support/billing.ts'
@@ -29,27 +29,17 @@ forEachDatabase((engine) => {
   before(async () => {
     stated = await openStated(engine, {
       listen: ({ core }) => {
-        core.on('PaymentRefunded', async (event, context) => void (await handler(event, context)), {
-          name: 'handler',
-        })
-        core.on('PaymentRefunded', (event) => void queued.push(event), {
-          name: 'queued',
-          queued: true,
-        })
-        for (const type of [
-          'PaymentSucceeded',
+        core.on(
           'PaymentRefunded',
-          'PaymentMethodAttached',
-        ] as const) {
-          core.on(
-            type,
-            (event, { afterCommit }) =>
-              afterCommit(() => told.push(subjectOf(event as BillingEvent))),
-            {
-              name: 'recorder',
-            },
-          )
-        }
+          'handler',
+          async (event, context) => void (await handler(event, context)),
+        )
+        core.on('PaymentRefunded', 'queued', (event) => void queued.push(event), { queued: true })
+        core.on(
+          ['PaymentSucceeded', 'PaymentRefunded', 'PaymentMethodAttached'],
+          'recorder',
+          (event, { afterCommit }) => afterCommit(() => told.push(subjectOf(event))),
+        )
       },
     })
   })

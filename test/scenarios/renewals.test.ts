@@ -14,7 +14,7 @@ forEachDatabase((engine) => {
   before(async () => {
     stated = await openStated(engine, {
       listen: ({ core }) =>
-        core.on('PaymentSucceeded', function stumble({ payment }) {
+        core.on('PaymentSucceeded', 'stumble', ({ payment }) => {
           if (payment.providerReference === 'ch_stumbled' && failures-- > 0) {
             throw new Error('stumbled')
           }

@@ -29,16 +29,11 @@ forEachDatabase((engine) => {
 
   before(async () => {
     billing = await openBilling(engine, { extraGateways: [gateway] })
-    for (const type of [
-      'PaymentSucceeded',
-      'PaymentCanceled',
-      'PaymentRefunded',
-      'PaymentLinkOpened',
-    ] as const) {
-      billing.core.on(type, (event, { afterCommit }) => afterCommit(() => told.push(event.type)), {
-        name: 'ours',
-      })
-    }
+    billing.core.on(
+      ['PaymentSucceeded', 'PaymentCanceled', 'PaymentRefunded', 'PaymentLinkOpened'],
+      'ours',
+      (event, { afterCommit }) => afterCommit(() => told.push(event.type)),
+    )
   })
   afterEach(async () => {
     await newcomerLeaves()
@@ -281,7 +276,7 @@ forEachDatabase((engine) => {
     await using billing = await openBilling(engine, {
       billing: { queue: { connection: 'sync' } },
       listeners: {
-        PaymentSucceeded: { name: 'ours', listener: ({ payment }) => void told.push(payment.id) },
+        ours: { on: 'PaymentSucceeded', run: ({ payment }) => void told.push(payment.id) },
       },
     })
     const { core, database } = billing

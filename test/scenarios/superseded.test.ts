@@ -24,28 +24,22 @@ forEachDatabase((engine) => {
       listen: ({ core }) => {
         const tell = (who: string) => (event: Failure) =>
           void told.push(`${who} ${event.type} ${event.payment.status} ${event.superseded}`)
-        for (const type of ['PaymentFailed', 'PaymentCanceled'] as const) {
-          core.on(
-            type,
-            (event, { afterCommit }) => {
-              if (broken) throw new Error('the shop is closed')
-              afterCommit(() => tell('downgrade')(event))
-            },
-            { name: 'downgrade' },
-          )
-          core.on(
-            type,
-            (event, { afterCommit }) => {
-              if (broken) throw new Error('the shop is closed')
-              afterCommit(() => tell('ledger')(event))
-            },
-            { name: 'ledger', superseded: true },
-          )
-          const [mail, report] = [tell('mail'), tell('report')]
-          core.on(type, (event) => mail(event), { name: 'mail', queued: true })
-          const asking = { name: 'report', queued: true, superseded: true } as const
-          core.on(type, (event) => report(event), asking)
-        }
+        const types = ['PaymentFailed', 'PaymentCanceled'] as const
+        core.on(types, 'downgrade', (event, { afterCommit }) => {
+          if (broken) throw new Error('the shop is closed')
+          afterCommit(() => tell('downgrade')(event))
+        })
+        core.on(
+          types,
+          'ledger',
+          (event, { afterCommit }) => {
+            if (broken) throw new Error('the shop is closed')
+            afterCommit(() => tell('ledger')(event))
+          },
+          { superseded: true },
+        )
+        core.on(types, 'mail', tell('mail'), { queued: true })
+        core.on(types, 'report', tell('report'), { queued: true, superseded: true })
       },
     })
     stated = opened.billing
@@ -195,13 +189,13 @@ onPostgres((engine) => {
   test('a process whose listener does not hear of superseded events leaves them to one that does, until that is forgotten', async () => {
     await using stated = await openStated(engine, {
       listeners: {
-        PaymentFailed: { name: 'ledger', superseded: true, listener: () => {} },
+        ledger: { on: 'PaymentFailed', superseded: true, run: () => {} },
       },
     })
     assert.ok(stated.url !== undefined)
     const older = createCore({
       database: { url: stated.url },
-      listeners: { PaymentFailed: { name: 'ledger', listener: () => {} } },
+      listeners: { ledger: { on: 'PaymentFailed', run: () => {} } },
     })
     await assert.rejects(older.work(), {
       code: 'listener_missing',

@@ -92,7 +92,7 @@ onPostgres((engine) => {
     await using service = await startSpec(engine, {
       args: ['--no-worker'],
       env: { BILLING_QUEUE_CONNECTION: 'sync' },
-      config: `export default { listeners: { PaymentSucceeded() { throw new Error('closed') } } }`,
+      config: `export default { listeners: { shop: { on: 'PaymentSucceeded', run() { throw new Error('closed') } } } }`,
     })
     const payment = await service.create()
     const reply = await service.fake(payment.id, 'success')

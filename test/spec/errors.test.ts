@@ -10,8 +10,11 @@ import { closing, ok, startSpec, type SpecService } from './spec-service.ts'
 const config = `
 export default {
   listeners: {
-    PaymentFailed: function mourn(event) {
-      if (event.payment.amount === 666n) throw new Error('the ledger is closed')
+    mourn: {
+      on: 'PaymentFailed',
+      run(event) {
+        if (event.payment.amount === 666n) throw new Error('the ledger is closed')
+      },
     },
   },
 }
@@ -156,7 +159,7 @@ forEachDatabase((engine) => {
       const call = await service.lastCall()
       assert.deepEqual([call.state, call.attempts, call.dedup_claims], ['failed', 3, []])
       assert.match(call.exception ?? '', /the ledger is closed/)
-      assert.match(call.exception ?? '', /at mourn/, 'with its stack')
+      assert.match(call.exception ?? '', /at run \(.*quittance\.config\.js/, 'with its stack')
       assert.deepEqual(call.payload, { payment_id: payment.id, result: 'failure' })
       const after = await service.payment(payment.id)
       assert.deepEqual([after.status, after.events], ['failed', []])

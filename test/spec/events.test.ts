@@ -34,18 +34,22 @@ test('Events: the catalogue has the 22 events of the specification, in its spell
 
 for (const type of table) {
   test(`Events: ${type} takes listeners, in the transaction and queued`, async () => {
-    const core = createCore({ listeners: { [type]: function fromOptions() {} } })
-    core.on(type, () => {}, { name: 'direct' })
-    core.on(type, () => {}, { name: 'queued', queued: true })
-    assert.throws(() => core.on(type, () => {}, { name: 'direct' }), { code: 'listener_duplicate' })
+    const core = createCore({ listeners: { fromOptions: { on: [type], run: () => {} } } })
+    core.on(type, 'direct', () => {})
+    core.on(type, 'queued', () => {}, { queued: true })
+    assert.throws(() => core.on(type, 'direct', () => {}), { code: 'listener_duplicate' })
     await core.close()
   })
 }
 
 test('Events: a name that is none of them is refused', () => {
   for (const name of ['PaymentPaid', 'paymentSucceeded', 'SubscriptionCanceled', '__proto__x']) {
-    assert.throws(() => createCore({ listeners: { [name]: function any() {} } }), {
+    const on = name as 'PaymentSucceeded'
+    const unknown = {
       code: 'event_type_unknown',
-    })
+      message: new RegExp(`there is no event ${name}$`),
+    }
+    assert.throws(() => createCore({ listeners: { any: { on, run: () => {} } } }), unknown)
+    assert.throws(() => createCore().on(['PaymentFailed', on], 'any', () => {}), unknown)
   }
 })

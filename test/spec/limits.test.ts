@@ -11,7 +11,7 @@ import { closing, startSpec, type SpecService } from './spec-service.ts'
 
 const throwing = `
 export default {
-  listeners: { PaymentFailed: function never() { throw new Error('not today') } },
+  listeners: { never: { on: 'PaymentFailed', run() { throw new Error('not today') } } },
 }
 `
 

@@ -28,7 +28,7 @@ const config = `
 async function teller(event, { tx }) {
   await tx.query('insert into told (type, payment_id) values ($1, $2)', [event.type, event.payment.id])
 }
-export default { listeners: { PaymentSucceeded: teller, PaymentFailed: teller } }
+export default { listeners: { teller: { on: ['PaymentSucceeded', 'PaymentFailed'], run: teller } } }
 `
 
 export async function deploy(engine: TestEngine): Promise<Deployment> {

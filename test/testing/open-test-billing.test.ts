@@ -28,11 +28,14 @@ describe('a test billing', () => {
     billing = await openTestBilling({
       ...withOthers,
       listeners: {
-        PaymentSucceeded: function grantAccess({ payment }) {
-          tries.set(payment.id, (tries.get(payment.id) ?? 0) + 1)
-          if (broken.has(payment.id)) throw new Error('no access today')
+        grantAccess: {
+          on: 'PaymentSucceeded',
+          run: ({ payment }) => {
+            tries.set(payment.id, (tries.get(payment.id) ?? 0) + 1)
+            if (broken.has(payment.id)) throw new Error('no access today')
+          },
         },
-        PaymentCanceled: { name: 'mail', queued: true, listener: () => {} },
+        mail: { on: 'PaymentCanceled', queued: true, run: () => {} },
       },
     })
   })
@@ -178,7 +181,7 @@ describe('a test billing', () => {
     await using sync = await openTestBilling({ billing: { queue: { connection: 'sync' } } })
     await using late = await openTestBilling()
     const seen: string[] = []
-    late.billing.on('PaymentSucceeded', function late({ id }) {
+    late.billing.on('PaymentSucceeded', 'late', ({ id }) => {
       seen.push(id)
     })
     for (const one of [sync, late]) {
@@ -191,7 +194,7 @@ describe('a test billing', () => {
       )
     }
     assert.equal(seen.length, 1)
-    assert.throws(() => late.billing.on('PaymentFailed', function tooLate() {}), {
+    assert.throws(() => late.billing.on('PaymentFailed', 'tooLate', () => {}), {
       code: 'listener_too_late',
     })
   })

@@ -10,7 +10,7 @@ async function openBilling(): Promise<Billing> {
     environment: process.env,
     database: DATABASE_URL ? { url: DATABASE_URL } : { dataDir: BILLING_DATA_DIR },
   })
-  billing.on('PaymentSucceeded', function grantAccess({ payment }) {
+  billing.on('PaymentSucceeded', 'grantAccess', ({ payment }) => {
     console.log(`paid: ${payment.payable.type} ${payment.payable.id}`)
   })
   try {

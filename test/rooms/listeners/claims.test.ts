@@ -175,10 +175,10 @@ onPostgres((engine) => {
     const registered = () => {
       const listeners = createListenerRegistry()
       const shared = { queued: true, superseded: false, run: () => {} }
-      listeners.add({ ...shared, name: 'mail', type: 'PaymentSucceeded' })
-      listeners.add({ ...shared, name: 'report', type: 'PaymentSucceeded' })
-      listeners.add({ ...shared, name: 'other', type: 'PaymentFailed' })
-      listeners.add({ ...shared, name: 'direct', type: 'PaymentSucceeded', queued: false })
+      listeners.add({ ...shared, name: 'mail', types: ['PaymentSucceeded'] })
+      listeners.add({ ...shared, name: 'report', types: ['PaymentSucceeded'] })
+      listeners.add({ ...shared, name: 'other', types: ['PaymentFailed'] })
+      listeners.add({ ...shared, name: 'direct', types: ['PaymentSucceeded'], queued: false })
       return listeners
     }
     const written = async (db: Kysely<Tables>) =>
@@ -210,7 +210,7 @@ onPostgres((engine) => {
       rolled(async (db) => {
         const payment = await insertPayment(db)
         const listeners = registered()
-        const asking = { name: 'asking', type: 'PaymentSucceeded', superseded: true } as const
+        const asking = { name: 'asking', types: ['PaymentSucceeded'], superseded: true } as const
         listeners.add({ ...asking, queued: true, run: () => {} })
         const late = claimOf(payment, 'a', { superseded: true })
         await claimEvents(db, [late], claiming(false, listeners))

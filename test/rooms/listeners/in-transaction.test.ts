@@ -35,12 +35,17 @@ onPostgres(() => {
       const { leased } = await paying(card)
       const heard: string[] = []
       for (const name of ['one', 'two']) {
-        room.on('PaymentSucceeded', () => void heard.push(`${name} payment`), { name })
-        room.on('PaymentMethodAttached', () => void heard.push(`${name} card`), { name })
+        const types = ['PaymentMethodAttached', 'PaymentSucceeded'] as const
+        room.on(types, ({ type }) => void heard.push(`${name} ${type}`), { name })
       }
       await room.processOne(leased)
       // Events go by their keys.
-      assert.deepEqual(heard, ['one payment', 'two payment', 'one card', 'two card'])
+      assert.deepEqual(heard, [
+        'one PaymentSucceeded',
+        'two PaymentSucceeded',
+        'one PaymentMethodAttached',
+        'two PaymentMethodAttached',
+      ])
     })
 
     test('those of one event, where another one of the call has none', async () => {

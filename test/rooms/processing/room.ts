@@ -64,7 +64,11 @@ export interface Room extends Entrances {
   /** Changes what processing is given. */
   give(given: Partial<Given>): void
   /** Registers a listener in the transaction. */
-  on<T extends EventType>(type: T, run: Listener<T>, naming?: Naming): void
+  on<const T extends EventType>(
+    types: T | readonly T[],
+    run: NoInfer<Listener<T>>,
+    naming?: Naming,
+  ): void
   /** Registers a queued one. */
   onQueued<T extends EventType>(type: T, run?: QueuedListener<T>, naming?: Naming): void
 }
@@ -106,10 +110,10 @@ const emptied = `
 /** Declares the room of a test file. */
 export function useRoom(): Room {
   const room = {
-    on: (type, run, { name = 'listener', superseded = false } = {}) =>
-      room.listeners.add({ name, type, queued: false, superseded, run }),
+    on: (types, run, { name = 'listener', superseded = false } = {}) =>
+      room.listeners.add({ name, types: [types].flat(), queued: false, superseded, run }),
     onQueued: (type, run = () => {}, { name = 'queued', superseded = false } = {}) =>
-      room.listeners.add({ name, type, queued: true, superseded, run }),
+      room.listeners.add({ name, types: [type], queued: true, superseded, run }),
   } as Room
   let drop: () => Promise<void>
   before(async () => {

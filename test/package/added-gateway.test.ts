@@ -34,7 +34,8 @@ function copyRepository(folder: string): void {
 
 /** All of its files, with another name, another title and other variables. */
 function copyAs(folder: string, from: string, to: string): void {
-  cpSync(join(folder, from), join(folder, to), { recursive: true })
+  const filter = (path: string) => !path.endsWith('.test.ts')
+  cpSync(join(folder, from), join(folder, to), { recursive: true, filter })
   for (const file of globSync('**/*.{ts,md}', { cwd: join(folder, to) })) {
     const path = join(folder, to, file)
     const text = readFileSync(path, 'utf8').replaceAll("'sha1-base64'", '')

@@ -64,6 +64,16 @@ test('no file imports from a folder below its own', () => {
   assert.deepEqual(offences, [])
 })
 
+test('no file of the product imports what is for tests', () => {
+  const offences = files.flatMap((file) =>
+    importsOf(file)
+      .map((specifier) => importedPath(file, specifier))
+      .filter((target) => target !== undefined && !target.startsWith('src/'))
+      .map((target) => `${file.path} imports ${target}`),
+  )
+  assert.deepEqual(offences, [])
+})
+
 test('a gateway imports nothing from another gateway', () => {
   const folderOf = (path: string) => /^src\/gateways\/([^/]+)\//.exec(path)?.[1]
   const shared = new Set(['api', 'body', 'signing', undefined])

@@ -9,8 +9,12 @@ import {
   paidOrder,
   paymentId,
   signed,
-} from './fixtures/callbacks.ts'
-import { failureOf, startOperations, tokenPayment } from './fixtures/operations.ts'
+} from '../../../test/gateways/hutko/callbacks.ts'
+import {
+  failureOf,
+  startOperations,
+  tokenPayment,
+} from '../../../test/gateways/hutko/operations.ts'
 
 /** A card that was saved with a payment. */
 async function startSaved(t: TestContext) {

@@ -9,8 +9,8 @@ import {
   paymentId,
   signed,
   verdictOn,
-} from './fixtures/callbacks.ts'
-import { failureOf, paymentOf, startOperations } from './fixtures/operations.ts'
+} from '../../../test/gateways/hutko/callbacks.ts'
+import { failureOf, paymentOf, startOperations } from '../../../test/gateways/hutko/operations.ts'
 import { hutko } from './index.ts'
 
 const url = `https://pay.hutko.org/merchants/default/index.html?token=${paymentId}`

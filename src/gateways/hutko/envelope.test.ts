@@ -15,7 +15,7 @@ import {
   verdictOf,
   verdictOn,
   xmlOf,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/hutko/callbacks.ts'
 import { hutko } from './index.ts'
 import { readEnvelope } from './payload.ts'
 

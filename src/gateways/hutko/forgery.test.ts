@@ -8,9 +8,15 @@ import {
   signed,
   verdictOn,
   type Parameters,
-} from './fixtures/callbacks.ts'
-import { decided, genuineOrders, uuids } from './fixtures/orders.ts'
-import { merge, piecesOf, rename, signatureOver, type Merge } from './fixtures/renamed.ts'
+} from '../../../test/gateways/hutko/callbacks.ts'
+import { decided, genuineOrders, uuids } from '../../../test/gateways/hutko/orders.ts'
+import {
+  merge,
+  piecesOf,
+  rename,
+  signatureOver,
+  type Merge,
+} from '../../../test/gateways/hutko/renamed.ts'
 import { dateTime, digits } from './grammar.ts'
 
 /** Every name that decides, in order, and what a forger would look for to put under it. */

@@ -3,9 +3,25 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { findCurrency } from '../../kernel/currency.ts'
 import { isUuid } from '../../kernel/ids.ts'
-import { paidOrder, signed, verdictOn, type Parameters } from './fixtures/callbacks.ts'
-import { decided, genuineOrders, payerText, wholeForgery } from './fixtures/orders.ts'
-import { merge, piecesOf, rename, signatureOver, type Merge } from './fixtures/renamed.ts'
+import {
+  paidOrder,
+  signed,
+  verdictOn,
+  type Parameters,
+} from '../../../test/gateways/hutko/callbacks.ts'
+import {
+  decided,
+  genuineOrders,
+  payerText,
+  wholeForgery,
+} from '../../../test/gateways/hutko/orders.ts'
+import {
+  merge,
+  piecesOf,
+  rename,
+  signatureOver,
+  type Merge,
+} from '../../../test/gateways/hutko/renamed.ts'
 import { digits } from './grammar.ts'
 
 const decisive: ReadonlySet<string> = new Set([

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { envelope, meaningOf, outcomesOf, paidOrder } from './fixtures/callbacks.ts'
-import { check, ignored, info, payment, refund } from './fixtures/meanings.ts'
+import {
+  envelope,
+  meaningOf,
+  outcomesOf,
+  paidOrder,
+} from '../../../test/gateways/hutko/callbacks.ts'
+import { check, ignored, info, payment, refund } from '../../../test/gateways/hutko/meanings.ts'
 
 test('blocked money is not paid before it is captured', () => {
   check([

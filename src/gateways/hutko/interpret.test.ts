@@ -11,8 +11,8 @@ import {
   paymentId,
   requestOf,
   type Parameters,
-} from './fixtures/callbacks.ts'
-import { check, ignored, info, payment, refund } from './fixtures/meanings.ts'
+} from '../../../test/gateways/hutko/callbacks.ts'
+import { check, ignored, info, payment, refund } from '../../../test/gateways/hutko/meanings.ts'
 import { hutko } from './index.ts'
 import { interpretHutko } from './interpret.ts'
 

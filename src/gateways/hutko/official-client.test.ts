@@ -2,8 +2,14 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { judgementOf } from '../../../test/support/judgement-of.ts'
-import { key, merchant, otherPaymentId, outcomesOf, paymentId } from './fixtures/callbacks.ts'
-import { startOperations } from './fixtures/operations.ts'
+import {
+  key,
+  merchant,
+  otherPaymentId,
+  outcomesOf,
+  paymentId,
+} from '../../../test/gateways/hutko/callbacks.ts'
+import { startOperations } from '../../../test/gateways/hutko/operations.ts'
 
 type Fields = Readonly<Record<string, string>>
 

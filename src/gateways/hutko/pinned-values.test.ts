@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { otherPaymentId, paymentId } from './fixtures/callbacks.ts'
+import { otherPaymentId, paymentId } from '../../../test/gateways/hutko/callbacks.ts'
 import { pinValues, type PinnedValues } from './pinned-values.ts'
 
 const time = '14.02.2026 09:05:59'

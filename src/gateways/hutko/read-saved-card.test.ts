@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { maskToken, tokenReference } from '../signing/token-reference.ts'
-import { meaningOf, type Parameters } from './fixtures/callbacks.ts'
-import { bound, ignored, payment } from './fixtures/meanings.ts'
+import { meaningOf, type Parameters } from '../../../test/gateways/hutko/callbacks.ts'
+import { bound, ignored, payment } from '../../../test/gateways/hutko/meanings.ts'
 
 test('a card that is checked pays nothing, and is saved once it is verified', () => {
   const token = 'aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5'

@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startStandIn } from '../../../test/support/stand-in.ts'
-import { key, merchant, otherPaymentId, paymentId, signed } from './fixtures/callbacks.ts'
-import { failureOf, paymentOf, refundOf, startOperations } from './fixtures/operations.ts'
+import {
+  key,
+  merchant,
+  otherPaymentId,
+  paymentId,
+  signed,
+} from '../../../test/gateways/hutko/callbacks.ts'
+import {
+  failureOf,
+  paymentOf,
+  refundOf,
+  startOperations,
+} from '../../../test/gateways/hutko/operations.ts'
 
 async function startPaid(t: TestContext) {
   const operations = await startOperations(t)

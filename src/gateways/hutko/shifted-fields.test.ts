@@ -10,8 +10,8 @@ import {
   signed,
   verdictOn,
   type Parameters,
-} from './fixtures/callbacks.ts'
-import { piecesOf, rename, signatureOver } from './fixtures/renamed.ts'
+} from '../../../test/gateways/hutko/callbacks.ts'
+import { piecesOf, rename, signatureOver } from '../../../test/gateways/hutko/renamed.ts'
 
 test('a declined order cannot be cut anew into a paid one of another payment', () => {
   const crafted = `4815162|${otherPaymentId}|approved|14.02.2026 09:06:00|917204419|card|success|0|purchase`

@@ -19,7 +19,7 @@ import {
   verdictOn,
   xmlOf,
   type Parameters,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/hutko/callbacks.ts'
 
 /** Computed with openssl over the text beside it. */
 const knownText =

@@ -13,7 +13,7 @@ import {
   sha1Hex,
   signed,
   xmlOf,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/hutko/callbacks.ts'
 import { hutko } from './index.ts'
 
 const stored = (body: string) =>

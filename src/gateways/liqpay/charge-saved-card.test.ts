@@ -8,7 +8,7 @@ import {
   paymentId,
   publicKey,
   type Fields,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/liqpay/callbacks.ts'
 import {
   answering,
   chargeOf,
@@ -20,7 +20,7 @@ import {
   sentText,
   sentTexts,
   startedLiqpay,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/liqpay/operations.ts'
 import { pollLiqpay } from './poll.ts'
 
 const charge = (

@@ -5,7 +5,7 @@ import { isQuittanceError } from '../../kernel/errors.ts'
 import { secret } from '../../kernel/secret.ts'
 import { notConfigured } from '../credentials.ts'
 import { moneyFault } from './money-fault.ts'
-import { paymentId, privateKey, publicKey, sign } from './fixtures/callbacks.ts'
+import { paymentId, privateKey, publicKey, sign } from '../../../test/gateways/liqpay/callbacks.ts'
 import {
   checkoutOf,
   formOf,
@@ -14,7 +14,7 @@ import {
   rotated,
   sentText,
   startedLiqpay,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/liqpay/operations.ts'
 import { liqpay } from './index.ts'
 import { decimalOf, signData, type DataFields } from './signed-data.ts'
 

@@ -9,7 +9,7 @@ import {
   paid,
   paidBefore,
   refunded,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/liqpay/callbacks.ts'
 
 const text = JSON.stringify(callback())
 const withAmount = (lexeme: string) => text.replace('"amount":842.35', `"amount":${lexeme}`)

@@ -9,7 +9,7 @@ import {
   paymentId,
   account,
   refunded,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/liqpay/callbacks.ts'
 import { maskToken, tokenReference } from '../signing/token-reference.ts'
 
 const payingActions = ['pay', 'hold', 'paysplit', 'paydonate', 'paytoken', 'subscribe']

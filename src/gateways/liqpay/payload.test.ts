@@ -13,7 +13,7 @@ import {
   interpret,
   paid,
   publicKey,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/liqpay/callbacks.ts'
 import { interpretLiqpay } from './interpret.ts'
 import { liqpay } from './index.ts'
 import { isOwnPublicKey, isPaymentId } from './payload.ts'

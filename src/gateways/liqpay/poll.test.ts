@@ -12,7 +12,7 @@ import {
   publicKey,
   refunded,
   type Fields,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/liqpay/callbacks.ts'
 import {
   answering,
   chargeOf,
@@ -25,7 +25,7 @@ import {
   rotated,
   sentTexts,
   startedLiqpay,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/liqpay/operations.ts'
 import { interpretLiqpay } from './interpret.ts'
 import { awaitsDecision, awaitsPayer } from './statuses.ts'
 

@@ -12,7 +12,7 @@ import {
   publicKey,
   sign,
   verdictOf,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/liqpay/callbacks.ts'
 
 const data = base64(JSON.stringify(callback()))
 const sent = { data, signature: sign(data) }

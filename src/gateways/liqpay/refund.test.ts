@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pendingPayment } from '../../../test/support/pending-payment.ts'
-import { account, paymentId, publicKey } from './fixtures/callbacks.ts'
+import { account, paymentId, publicKey } from '../../../test/gateways/liqpay/callbacks.ts'
 import {
   answering,
   contextOf,
@@ -11,7 +11,7 @@ import {
   rotated,
   sentTexts,
   startedLiqpay,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/liqpay/operations.ts'
 import { awaitsDecision } from './statuses.ts'
 import { refundLiqpay } from './refund.ts'
 

@@ -13,7 +13,7 @@ import {
   publicKey,
   sign,
   verdictOf,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/liqpay/callbacks.ts'
 import { liqpay } from './index.ts'
 import { signatureOf } from './signature.ts'
 

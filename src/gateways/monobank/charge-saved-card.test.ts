@@ -13,8 +13,13 @@ import {
   payment,
   savedToken,
   sent,
-} from './fixtures/asking.ts'
-import { invoiceId, paid as paidOutcome, paidBy, paymentId } from './fixtures/invoices.ts'
+} from '../../../test/gateways/monobank/asking.ts'
+import {
+  invoiceId,
+  paid as paidOutcome,
+  paidBy,
+  paymentId,
+} from '../../../test/gateways/monobank/invoices.ts'
 
 const { chargeSavedCard, poll } = operations
 const cardId = '0198f0aa-0000-7000-8000-00000000cafe'

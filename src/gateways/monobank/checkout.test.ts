@@ -10,8 +10,8 @@ import {
   openBank,
   operations,
   sent,
-} from './fixtures/asking.ts'
-import { paymentId } from './fixtures/invoices.ts'
+} from '../../../test/gateways/monobank/asking.ts'
+import { paymentId } from '../../../test/gateways/monobank/invoices.ts'
 
 const { open } = operations.checkout
 const plain = {

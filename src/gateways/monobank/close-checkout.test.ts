@@ -10,8 +10,8 @@ import {
   operations,
   pollRequest,
   sent,
-} from './fixtures/asking.ts'
-import { invoiceId, paymentId } from './fixtures/invoices.ts'
+} from '../../../test/gateways/monobank/asking.ts'
+import { invoiceId, paymentId } from '../../../test/gateways/monobank/invoices.ts'
 
 const { closeCheckout } = operations
 const handedAt = now

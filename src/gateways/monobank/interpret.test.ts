@@ -11,7 +11,7 @@ import {
   paidBy,
   statedBy,
   paymentId,
-} from './fixtures/invoices.ts'
+} from '../../../test/gateways/monobank/invoices.ts'
 import { interpretMonobank } from './interpret.ts'
 
 const { amount: _, ...withoutAmount } = paid

@@ -5,7 +5,7 @@ import { startStandIn, type StandInReply } from '../../../test/support/stand-in.
 import { readCredentials } from '../credentials.ts'
 import type { RawRequest, Verdict } from '../gateway.ts'
 import type { Credentials } from '../credential-fields.ts'
-import { foreignKeys } from './fixtures/keys.ts'
+import { foreignKeys } from '../../../test/gateways/monobank/keys.ts'
 import { createMonobank, monobank, type MonobankOptions } from './index.ts'
 import { readSigningKey, sampleKeys } from './samples/signing-key.ts'
 

@@ -14,9 +14,9 @@ import {
   refundRequest,
   savedToken,
   sent,
-} from './fixtures/asking.ts'
-import { invoiceId, paymentId } from './fixtures/invoices.ts'
-import { packageClient } from './fixtures/package.ts'
+} from '../../../test/gateways/monobank/asking.ts'
+import { invoiceId, paymentId } from '../../../test/gateways/monobank/invoices.ts'
+import { packageClient } from '../../../test/gateways/monobank/package.ts'
 import { monobank } from './index.ts'
 
 const { open } = operations.checkout

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { pendingPayment } from '../../../test/support/pending-payment.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { decide } from '../../payments/transition.ts'
-import { invoiceId, paymentId, statedBy } from './fixtures/invoices.ts'
+import { invoiceId, paymentId, statedBy } from '../../../test/gateways/monobank/invoices.ts'
 
 // The bank promises no order. Its rule, that the larger modifiedDate is the current one, needs no
 // memory here: whatever order the reports of an invoice come in, the state table ends where the

@@ -14,7 +14,7 @@ import {
   paid,
   pollRequest,
   savedToken,
-} from './fixtures/asking.ts'
+} from '../../../test/gateways/monobank/asking.ts'
 import {
   cancellation,
   interpretText,
@@ -23,7 +23,7 @@ import {
   paid as paidOutcome,
   paidBy,
   paymentId,
-} from './fixtures/invoices.ts'
+} from '../../../test/gateways/monobank/invoices.ts'
 
 const { poll } = operations
 const known = (fields: Partial<Payment> = {}) =>

@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Outcome } from '../../payments/outcome.ts'
-import { cancellation, invoiceId, paid, refund, statedBy } from './fixtures/invoices.ts'
+import {
+  cancellation,
+  invoiceId,
+  paid,
+  refund,
+  statedBy,
+} from '../../../test/gateways/monobank/invoices.ts'
 
 /** What a paid invoice states beside the payment, with these entries. */
 function refundsOf(...cancelList: readonly unknown[]): readonly Outcome[] {

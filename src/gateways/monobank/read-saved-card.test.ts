@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Outcome } from '../../payments/outcome.ts'
 import { maskToken, tokenReference } from '../signing/token-reference.ts'
-import { invoiceId, paid, statedBy } from './fixtures/invoices.ts'
+import { invoiceId, paid, statedBy } from '../../../test/gateways/monobank/invoices.ts'
 import { monobank } from './index.ts'
 
 const cardToken = '67XZtXdR4NpKU3_of_a_card'

@@ -11,8 +11,8 @@ import {
   refundId,
   refundRequest,
   sent,
-} from './fixtures/asking.ts'
-import { interpretText, invoiceId, paymentId } from './fixtures/invoices.ts'
+} from '../../../test/gateways/monobank/asking.ts'
+import { interpretText, invoiceId, paymentId } from '../../../test/gateways/monobank/invoices.ts'
 
 const { refund } = operations
 

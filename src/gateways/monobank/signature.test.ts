@@ -11,7 +11,7 @@ import {
   publicKey,
   rawSignature,
   signature,
-} from './fixtures/keys.ts'
+} from '../../../test/gateways/monobank/keys.ts'
 import { monobank } from './index.ts'
 import { isP256 } from './public-key.ts'
 import { sampleKeys } from './samples/signing-key.ts'

@@ -19,7 +19,7 @@ import {
   transaction,
   transactionId,
   type Fields,
-} from './fixtures/events.ts'
+} from '../../../test/gateways/paddle/events.ts'
 
 type Answer = Parameters<typeof startStandIn>[0]
 

@@ -3,8 +3,19 @@ import { test } from 'node:test'
 import { happen } from '../../../test/providers/paddle/account.ts'
 import type { OperationContext, PastEvent } from '../operations.ts'
 import { paddleBackfill as backfill } from './backfill.ts'
-import { event, interpretText, paidOutcome, paymentId, transaction } from './fixtures/events.ts'
-import { answering, failureOf, opened, startProviderFor } from './fixtures/operations.ts'
+import {
+  event,
+  interpretText,
+  paidOutcome,
+  paymentId,
+  transaction,
+} from '../../../test/gateways/paddle/events.ts'
+import {
+  answering,
+  failureOf,
+  opened,
+  startProviderFor,
+} from '../../../test/gateways/paddle/operations.ts'
 
 async function pagesSince(since: Date, context: OperationContext) {
   const pages: (readonly PastEvent[])[] = []

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { isQuittanceError } from '../../kernel/errors.ts'
 import { openCheckout } from './checkout.ts'
 import { moneyFault } from './money-fault.ts'
-import { paymentId, transaction, transactionId } from './fixtures/events.ts'
+import { paymentId, transaction, transactionId } from '../../../test/gateways/paddle/events.ts'
 import {
   answering,
   bodyOf,
@@ -13,7 +13,7 @@ import {
   payment,
   requestsTo,
   startProviderFor,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/paddle/operations.ts'
 import { paddle } from './index.ts'
 
 const name = `Payment ${paymentId}`

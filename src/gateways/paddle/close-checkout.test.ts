@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Payment } from '../../payments/payment.ts'
 import { closeCheckout } from './close-checkout.ts'
-import { paymentId, transaction, transactionId } from './fixtures/events.ts'
+import { paymentId, transaction, transactionId } from '../../../test/gateways/paddle/events.ts'
 import {
   answering,
   bodyOf,
@@ -12,7 +12,7 @@ import {
   pollRequest,
   requestsTo,
   startProviderFor,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/paddle/operations.ts'
 
 const of = (mine: Payment) => ({ payment: mine, handedAt: new Date() })
 

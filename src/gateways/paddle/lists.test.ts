@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { paymentId } from './fixtures/events.ts'
+import { paymentId } from '../../../test/gateways/paddle/events.ts'
 import {
   answering,
   failureOf,
   opened,
   pollRequest,
   startProviderFor,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/paddle/operations.ts'
 import { pollPayment } from './poll.ts'
 
 const empty = { data: [], meta: { pagination: { has_more: false } } }

@@ -13,7 +13,7 @@ import {
   transaction,
   transactionId,
   type Fields,
-} from './fixtures/events.ts'
+} from '../../../test/gateways/paddle/events.ts'
 import {
   answering,
   failureOf,
@@ -22,7 +22,7 @@ import {
   pollRequest,
   requestsTo,
   startProviderFor,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/paddle/operations.ts'
 import { paddle } from './index.ts'
 import { pollPayment } from './poll.ts'
 import { refundPayment } from './refund.ts'

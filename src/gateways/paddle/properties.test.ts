@@ -13,7 +13,7 @@ import {
   totals,
   transaction,
   transactionId,
-} from './fixtures/events.ts'
+} from '../../../test/gateways/paddle/events.ts'
 
 const types = [
   'transaction.completed',

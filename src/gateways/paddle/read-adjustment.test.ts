@@ -12,7 +12,7 @@ import {
   totals,
   transactionId,
   type Fields,
-} from './fixtures/events.ts'
+} from '../../../test/gateways/paddle/events.ts'
 
 const created = (fields: Fields = {}) => interpret(event('adjustment.created', adjustment(fields)))
 const updated = (fields: Fields = {}) => interpret(event('adjustment.updated', adjustment(fields)))

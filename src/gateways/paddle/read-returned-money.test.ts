@@ -12,7 +12,7 @@ import {
   transaction,
   transactionId,
   type Fields,
-} from './fixtures/events.ts'
+} from '../../../test/gateways/paddle/events.ts'
 import { paddle } from './index.ts'
 
 type Answer = Parameters<typeof startStandIn>[0]

@@ -16,7 +16,7 @@ import {
   totals,
   transaction,
   type Fields,
-} from './fixtures/events.ts'
+} from '../../../test/gateways/paddle/events.ts'
 import { paddle } from './index.ts'
 
 const declined = [{ status: 'error' }, { status: 'captured' }]

@@ -3,7 +3,13 @@ import { test } from 'node:test'
 import type { Payment } from '../../payments/payment.ts'
 import { refundIdIn, refundReason } from './refund-reason.ts'
 import { refundPayment } from './refund.ts'
-import { adjustment, adjustmentId, paymentId, totals, transactionId } from './fixtures/events.ts'
+import {
+  adjustment,
+  adjustmentId,
+  paymentId,
+  totals,
+  transactionId,
+} from '../../../test/gateways/paddle/events.ts'
 import {
   answering,
   bodyOf,
@@ -13,7 +19,7 @@ import {
   payment,
   requestsTo,
   startProviderFor,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/paddle/operations.ts'
 
 const refundId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6eff'
 

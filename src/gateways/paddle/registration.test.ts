@@ -7,7 +7,7 @@ import {
   failureOf,
   operationContext,
   startProviderFor,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/paddle/operations.ts'
 import { paddle } from './index.ts'
 import { paddleRegistration as registration } from './registration.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCredentials } from '../credentials.ts'
-import { officialSignature } from './fixtures/official.ts'
+import { officialSignature } from '../../../test/gateways/paddle/official.ts'
 import { paddle } from './index.ts'
 
 // How the header is read: signing/timestamped-signature.test.ts. Here is what is Paddle's own.

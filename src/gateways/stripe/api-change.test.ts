@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApi } from './fixtures/api.ts'
-import { chargeRequest, failureOf, refundRequest, startOperations } from './fixtures/operations.ts'
+import { startApi } from '../../../test/gateways/stripe/api.ts'
+import {
+  chargeRequest,
+  failureOf,
+  refundRequest,
+  startOperations,
+} from '../../../test/gateways/stripe/operations.ts'
 import { stripe } from './index.ts'
 
 test('conflicts and limits leave open what was done', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApi, testKey } from './fixtures/api.ts'
-import { event, intent, paymentId, type Fields } from './fixtures/events.ts'
+import { startApi, testKey } from '../../../test/gateways/stripe/api.ts'
+import { event, intent, paymentId, type Fields } from '../../../test/gateways/stripe/events.ts'
 
 const created = (fields: Fields = {}) => {
   const object = { id: 're_1', object: 'refund', payment_intent: 'pi_1', status: 'succeeded' }

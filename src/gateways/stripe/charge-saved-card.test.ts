@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApi } from './fixtures/api.ts'
-import { otherId, paymentId } from './fixtures/events.ts'
+import { startApi } from '../../../test/gateways/stripe/api.ts'
+import { otherId, paymentId } from '../../../test/gateways/stripe/events.ts'
 import {
   chargedPayment,
   chargeRequest,
@@ -14,7 +14,7 @@ import {
   startOperations,
   startPaid,
   stripePayment,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/stripe/operations.ts'
 import { stripe } from './index.ts'
 
 test('a saved card is charged by one request with exactly these fields', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApi } from './fixtures/api.ts'
-import { otherId, paymentId } from './fixtures/events.ts'
+import { startApi } from '../../../test/gateways/stripe/api.ts'
+import { otherId, paymentId } from '../../../test/gateways/stripe/events.ts'
 import {
   failureOf,
   nowSeconds,
@@ -9,7 +9,7 @@ import {
   sessionId,
   startOperations,
   stripePayment,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/stripe/operations.ts'
 
 const twoHours = 2 * 3600
 

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { otherId, paymentId } from './fixtures/events.ts'
-import { sessionId, startOperations, stripePayment } from './fixtures/operations.ts'
+import { otherId, paymentId } from '../../../test/gateways/stripe/events.ts'
+import {
+  sessionId,
+  startOperations,
+  stripePayment,
+} from '../../../test/gateways/stripe/operations.ts'
 
 test('a checkout is closed once, and what is not open is left alone', async () => {
   await using started = await startOperations()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { otherId, paymentId } from './fixtures/events.ts'
+import { otherId, paymentId } from '../../../test/gateways/stripe/events.ts'
 import {
   chargedPayment,
   failureOf,
@@ -9,8 +9,8 @@ import {
   sessionId,
   startOperations,
   stripePayment,
-} from './fixtures/operations.ts'
-import { charged, undecided } from './fixtures/polling.ts'
+} from '../../../test/gateways/stripe/operations.ts'
+import { charged, undecided } from '../../../test/gateways/stripe/polling.ts'
 import { stripe } from './index.ts'
 
 test('a checkout whose opening was never answered is found by our id, on whatever page', async () => {

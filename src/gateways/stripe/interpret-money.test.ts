@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { intent, event, interpretText, succeeded, fromIntent } from './fixtures/events.ts'
+import {
+  intent,
+  event,
+  interpretText,
+  succeeded,
+  fromIntent,
+} from '../../../test/gateways/stripe/events.ts'
 
 test('an amount that is no plain whole number is left out, so that it settles nothing', async () => {
   const { amount: _, ...withoutAmount } = fromIntent

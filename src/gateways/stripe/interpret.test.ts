@@ -16,7 +16,7 @@ import {
   fromIntent,
   assertIgnored,
   contextOf,
-} from './fixtures/events.ts'
+} from '../../../test/gateways/stripe/events.ts'
 
 test('each handled event becomes its outcome, with everything that it states', async () => {
   const unpaid = { payment_status: 'unpaid' }

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApi } from './fixtures/api.ts'
-import { failureOf, refundRequest, startOperations, stripePayment } from './fixtures/operations.ts'
+import { startApi } from '../../../test/gateways/stripe/api.ts'
+import {
+  failureOf,
+  refundRequest,
+  startOperations,
+  stripePayment,
+} from '../../../test/gateways/stripe/operations.ts'
 import { stripe } from './index.ts'
 
 test('of several keys the first of the payment’s mode is used, and there must be one', async () => {

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listOf } from './fixtures/api.ts'
-import { intent, paymentId } from './fixtures/events.ts'
+import { listOf } from '../../../test/gateways/stripe/api.ts'
+import { intent, paymentId } from '../../../test/gateways/stripe/events.ts'
 import {
   chargedPayment,
   failureOf,
   intentId,
   savedCard,
   startOperations,
-} from './fixtures/operations.ts'
-import { charged, pollOf, undecided } from './fixtures/polling.ts'
+} from '../../../test/gateways/stripe/operations.ts'
+import { charged, pollOf, undecided } from '../../../test/gateways/stripe/polling.ts'
 
 test('a saved card’s charge is told by its intent, and found where it was not answered', async () => {
   await using started = await startOperations()

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseJsonBody } from '../body/parse-json-body.ts'
-import { listOf } from './fixtures/api.ts'
-import { event, otherId, paymentId, type Fields } from './fixtures/events.ts'
-import { startOperations } from './fixtures/operations.ts'
-import { payments, pollOf } from './fixtures/polling.ts'
+import { listOf } from '../../../test/gateways/stripe/api.ts'
+import { event, otherId, paymentId, type Fields } from '../../../test/gateways/stripe/events.ts'
+import { startOperations } from '../../../test/gateways/stripe/operations.ts'
+import { payments, pollOf } from '../../../test/gateways/stripe/polling.ts'
 import { stripe } from './index.ts'
 
 const invoice = (fields: Fields = {}): Fields => ({

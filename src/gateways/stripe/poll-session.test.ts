@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listOf } from './fixtures/api.ts'
-import { intent, paymentId, session } from './fixtures/events.ts'
-import { startOperations } from './fixtures/operations.ts'
-import { charged, known, payments, pollOf, stated, undecided } from './fixtures/polling.ts'
+import { listOf } from '../../../test/gateways/stripe/api.ts'
+import { intent, paymentId, session } from '../../../test/gateways/stripe/events.ts'
+import { startOperations } from '../../../test/gateways/stripe/operations.ts'
+import {
+  charged,
+  known,
+  payments,
+  pollOf,
+  stated,
+  undecided,
+} from '../../../test/gateways/stripe/polling.ts'
 import { stripe } from './index.ts'
 
 test('each state of a checkout is told as its callbacks tell it', async () => {

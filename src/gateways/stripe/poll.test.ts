@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listOf } from './fixtures/api.ts'
-import { intent, otherId, paymentId, session } from './fixtures/events.ts'
+import { listOf } from '../../../test/gateways/stripe/api.ts'
+import { intent, otherId, paymentId, session } from '../../../test/gateways/stripe/events.ts'
 import {
   failureOf,
   idPart,
@@ -10,8 +10,8 @@ import {
   refundRequest,
   sessionId,
   startOperations,
-} from './fixtures/operations.ts'
-import { known, pollOf } from './fixtures/polling.ts'
+} from '../../../test/gateways/stripe/operations.ts'
+import { known, pollOf } from '../../../test/gateways/stripe/polling.ts'
 
 test('the official package reads the stand-in’s callbacks and objects', async () => {
   await using started = await startOperations()

@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Outcome } from '../../payments/outcome.ts'
-import { method } from './fixtures/api.ts'
-import { event, intent, interpretAll, paymentId, session, type Fields } from './fixtures/events.ts'
+import { method } from '../../../test/gateways/stripe/api.ts'
+import {
+  event,
+  intent,
+  interpretAll,
+  paymentId,
+  session,
+  type Fields,
+} from '../../../test/gateways/stripe/events.ts'
 
 const refund: Fields = {
   id: 're_1',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApi } from './fixtures/api.ts'
+import { startApi } from '../../../test/gateways/stripe/api.ts'
 import {
   assertIgnored,
   event,
@@ -8,7 +8,7 @@ import {
   interpret,
   paymentId,
   type Fields,
-} from './fixtures/events.ts'
+} from '../../../test/gateways/stripe/events.ts'
 
 const dispute = (fields: Fields = {}): Fields => ({
   id: 'du_1',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listOf, startApi } from './fixtures/api.ts'
+import { listOf, startApi } from '../../../test/gateways/stripe/api.ts'
 import {
   assertIgnored,
   event,
@@ -10,7 +10,7 @@ import {
   paymentId,
   session,
   type Fields,
-} from './fixtures/events.ts'
+} from '../../../test/gateways/stripe/events.ts'
 
 const metadata = { payment_id: paymentId }
 const subscriptionOf = (metadata: unknown) => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { capturedLog } from '../../../test/support/captured-log.ts'
-import { expanded, method, methodShown, startApi } from './fixtures/api.ts'
+import { expanded, method, methodShown, startApi } from '../../../test/gateways/stripe/api.ts'
 import {
   assertIgnored,
   event,
@@ -12,7 +12,7 @@ import {
   paymentId,
   session,
   type Fields,
-} from './fixtures/events.ts'
+} from '../../../test/gateways/stripe/events.ts'
 
 const saved = {
   type: 'payment_method',

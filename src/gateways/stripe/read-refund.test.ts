@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listOf, startApi } from './fixtures/api.ts'
+import { listOf, startApi } from '../../../test/gateways/stripe/api.ts'
 import {
   assertIgnored,
   event,
@@ -9,7 +9,7 @@ import {
   otherId,
   paymentId,
   type Fields,
-} from './fixtures/events.ts'
+} from '../../../test/gateways/stripe/events.ts'
 
 const refund = (fields: Fields = {}): Fields => ({
   id: 're_1',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listOf, startApi } from './fixtures/api.ts'
-import { otherId, paymentId } from './fixtures/events.ts'
+import { listOf, startApi } from '../../../test/gateways/stripe/api.ts'
+import { otherId, paymentId } from '../../../test/gateways/stripe/events.ts'
 import {
   failureOf,
   idPart,
@@ -11,7 +11,7 @@ import {
   startOperations,
   startPaid,
   stripePayment,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/stripe/operations.ts'
 
 test('a refund is one request with exactly these fields, under its own key', async () => {
   await using started = await startPaid()

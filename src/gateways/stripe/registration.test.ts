@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { startStandIn } from '../../../test/support/stand-in.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
-import { listOf, startApi } from './fixtures/api.ts'
-import { otherId, paymentId } from './fixtures/events.ts'
+import { listOf, startApi } from '../../../test/gateways/stripe/api.ts'
+import { otherId, paymentId } from '../../../test/gateways/stripe/events.ts'
 import {
   failureOf,
   nowSeconds,
   refundRequest,
   startOperations,
   stripePayment,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/stripe/operations.ts'
 import { stripe } from './index.ts'
 
 const { registration, backfill } = stripe

@@ -17,7 +17,7 @@ import {
   secretKey,
   signedFields,
   type RawFields,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/wayforpay/callbacks.ts'
 import { wayforpay } from './index.ts'
 
 const answerTo = (text: string, using: Credentials = credentialsOf(), at = now) =>

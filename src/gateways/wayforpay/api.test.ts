@@ -10,9 +10,9 @@ import {
   signedFields,
   without,
   type RawFields,
-} from './fixtures/callbacks.ts'
-import { reply, startLookUps, type Answer } from './fixtures/look-up.ts'
-import { statusReply } from './fixtures/status-reply.ts'
+} from '../../../test/gateways/wayforpay/callbacks.ts'
+import { reply, startLookUps, type Answer } from '../../../test/gateways/wayforpay/look-up.ts'
+import { statusReply } from '../../../test/gateways/wayforpay/status-reply.ts'
 
 const { outcomesOf, requests, close } = await startLookUps()
 after(close)

@@ -15,7 +15,7 @@ import {
   startAnswering,
   startShop,
   token,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/wayforpay/operations.ts'
 import { signedFieldNames } from './payload.ts'
 
 const { chargeSavedCard, poll } = operations

@@ -12,7 +12,7 @@ import {
   shop,
   startAnswering,
   startShop,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/wayforpay/operations.ts'
 import { wayforpay } from './index.ts'
 
 const { open, closeCheckout } = operations

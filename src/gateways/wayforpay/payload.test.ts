@@ -17,7 +17,7 @@ import {
   signedFields,
   without,
   type RawFields,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/wayforpay/callbacks.ts'
 import { wayforpay } from './index.ts'
 import { signedFieldNames } from './payload.ts'
 

@@ -5,7 +5,7 @@ import { unmarked } from '../../../test/support/unmarked.ts'
 import type { PollReply } from '../operations.ts'
 import { tokenReference } from '../signing/token-reference.ts'
 import { sampleToken } from './samples/callback.ts'
-import { renewalReference } from './fixtures/callbacks.ts'
+import { renewalReference } from '../../../test/gateways/wayforpay/callbacks.ts'
 import {
   binding,
   checkoutRequest,
@@ -17,7 +17,7 @@ import {
   signedReply,
   startAnswering,
   startShop,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/wayforpay/operations.ts'
 import { signedFieldNames } from './payload.ts'
 
 const { open, poll, refund } = operations

@@ -8,9 +8,9 @@ import {
   renewalReference,
   secretKey,
   type RawFields,
-} from './fixtures/callbacks.ts'
-import { reply, startLookUps, type Answer } from './fixtures/look-up.ts'
-import { savedToken, statusReply } from './fixtures/status-reply.ts'
+} from '../../../test/gateways/wayforpay/callbacks.ts'
+import { reply, startLookUps, type Answer } from '../../../test/gateways/wayforpay/look-up.ts'
+import { savedToken, statusReply } from '../../../test/gateways/wayforpay/status-reply.ts'
 
 const { outcomesOf, requests, close } = await startLookUps()
 after(close)

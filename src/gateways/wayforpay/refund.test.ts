@@ -11,7 +11,7 @@ import {
   signedReply,
   startAnswering,
   startShop,
-} from './fixtures/operations.ts'
+} from '../../../test/gateways/wayforpay/operations.ts'
 
 const { open, refund } = operations
 

@@ -22,7 +22,7 @@ import {
   signedTextOf,
   without,
   type RawFields,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/wayforpay/callbacks.ts'
 import { wayforpay } from './index.ts'
 import { signedFieldNames } from './payload.ts'
 import { authenticate } from './signature.ts'

@@ -12,7 +12,7 @@ import {
   signedFields,
   without,
   type RawFields,
-} from './fixtures/callbacks.ts'
+} from '../../../test/gateways/wayforpay/callbacks.ts'
 import { wayforpay } from './index.ts'
 
 const stored = (body: string) => storedBody(wayforpay.verify(requestOf(body), credentialsOf(), now))

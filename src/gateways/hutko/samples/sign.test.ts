@@ -10,7 +10,7 @@ import {
   outcomesOf,
   paymentId,
   verdictOf,
-} from '../fixtures/callbacks.ts'
+} from '../../../../test/gateways/hutko/callbacks.ts'
 import { hutko } from '../index.ts'
 import { isLive, isMerchantId, sampleMerchantId } from '../merchant.ts'
 import { hutkoSigner } from './sign.ts'

@@ -10,7 +10,7 @@ import {
   privateKey,
   publicKey,
   verdictOf,
-} from '../fixtures/callbacks.ts'
+} from '../../../../test/gateways/liqpay/callbacks.ts'
 import { liqpay } from '../index.ts'
 import { interpretLiqpay } from '../interpret.ts'
 import { majorUnits } from './callback.ts'

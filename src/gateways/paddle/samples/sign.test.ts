@@ -2,8 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCredentials } from '../../credentials.ts'
 import type { SignInput } from '../../gateway.ts'
-import { contextOf, interpretText, paymentId, transactionId } from '../fixtures/events.ts'
-import { officialWebhooks } from '../fixtures/official.ts'
+import {
+  contextOf,
+  interpretText,
+  paymentId,
+  transactionId,
+} from '../../../../test/gateways/paddle/events.ts'
+import { officialWebhooks } from '../../../../test/gateways/paddle/official.ts'
 import { paddle } from '../index.ts'
 import { paddleSigner } from './sign.ts'
 

@@ -12,7 +12,7 @@ import {
   renewalReference,
   requestOf,
   secretKey,
-} from '../fixtures/callbacks.ts'
+} from '../../../../test/gateways/wayforpay/callbacks.ts'
 import { wayforpay } from '../index.ts'
 import { signedFieldNames } from '../payload.ts'
 import { majorUnits } from './callback.ts'

@@ -28,12 +28,12 @@ import { postgres } from '../../support/databases.ts'
 import { statedCall, stating, type Statement } from '../../support/stating-gateway.ts'
 import { entrancesOf, type Entrances, type Given } from './process.ts'
 
-export type CallRow = Selectable<WebhookCallsTable>
-export type DeliveryRow = Selectable<DeliveriesTable>
-export type EventRow = Selectable<EventsTable>
+type CallRow = Selectable<WebhookCallsTable>
+type DeliveryRow = Selectable<DeliveriesTable>
+type EventRow = Selectable<EventsTable>
 
 /** A failure that the server itself reports when a row is written. */
-export interface Fault {
+interface Fault {
   readonly table: 'payments' | 'webhook_calls' | 'events' | 'deliveries'
   readonly on: 'insert' | 'update'
   /** Only where the row gets this state. */
@@ -195,12 +195,6 @@ export async function payment(
   }
   const inserted = db.insertInto('billing.payments').values(row).returningAll()
   return toPayment(await inserted.executeTakeFirstOrThrow())
-}
-
-export async function payments(room: Room, count: number): Promise<readonly Payment[]> {
-  const made: Payment[] = []
-  while (made.length < count) made.push(await payment(room))
-  return made
 }
 
 export async function statusOf({ db }: Room, { id }: { readonly id: string }): Promise<string> {

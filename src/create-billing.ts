@@ -11,7 +11,7 @@ import { createRuntime, type Runtime } from './billing/runtime.ts'
 export type Billing = BillingCore & {
   /**
    * Answers the webhook route and the health routes; the management API stays off. Never throws.
-   * `env` is what the runtime gives beside the request: Hono's `c.env`, the server of Bun.
+   * `env` is what the runtime passes beside the request: `c.env` of Hono, the server of Bun.
    * Middleware finds the sender's address in it.
    */
   fetch(request: Request, env?: unknown): Promise<Response>
@@ -19,8 +19,9 @@ export type Billing = BillingCore & {
 
 /**
  * Makes a `billing` for use inside an app. Nothing is opened before `start()` or the first use.
- * Without a `log` of the app's, warnings and errors go to standard error, one JSON line each.
- * Errors: every setting that is wrong throws a `QuittanceError` here, the database's in `start()`.
+ * Without a `log` from the app, warnings and errors go to standard error, one JSON line each.
+ * Errors: every wrong setting throws a `QuittanceError` here; database errors are thrown by
+ * `start()`.
  */
 export function createBilling<const On extends ListenedToByName>(
   options?: WithListeners<BillingOptions, On>,
@@ -39,7 +40,7 @@ export function billingOf(runtime: Runtime): Billing {
     try {
       return await app.fetch(request, env ?? {})
     } catch (error) {
-      // Hono hands on what is thrown and is no Error.
+      // Hono passes on what is thrown but is no Error.
       log.error({ err: error }, 'a request failed unexpectedly')
       return respond(internalError)
     }

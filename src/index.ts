@@ -1,4 +1,4 @@
-// Every type that a public signature names is exported here; the contract of a gateway, whole, is
+// Every type that a public signature names is exported here. The whole contract of a gateway is in
 // `quittance/gateways`.
 export { createBilling } from './create-billing.ts'
 export type { Billing } from './create-billing.ts'

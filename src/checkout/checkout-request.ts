@@ -3,17 +3,17 @@ import type { CheckoutRequest } from '../gateways/operations.ts'
 import { hours, type Duration } from '../kernel/duration.ts'
 import type { Payment } from '../payments/payment.ts'
 
-/** What addresses in requests to providers are built from. */
+/** What the addresses in requests to providers are built from. */
 export interface Addresses {
-  /** Where the pages of ours are. */
+  /** The origin of our own pages. */
   readonly origin: string
   callbackUrl(gateway: string): string
 }
 
-/** A checkout is open for so long where the caller does not say otherwise. */
+/** How long a checkout stays open unless the caller says otherwise. */
 export const checkoutLifetime: Duration = hours(24)
 
-/** What a checkout of this payment is asked for with. */
+/** The request for a checkout of this payment. */
 export function checkoutRequest(payment: Payment, addresses: Addresses): CheckoutRequest {
   return {
     payment,
@@ -25,7 +25,7 @@ export function checkoutRequest(payment: Payment, addresses: Addresses): Checkou
   }
 }
 
-/** Where the payer pays, if that is a page of ours. */
+/** The URL on which the payer pays, if it is a page of our own. */
 export function ownCheckoutUrl(
   gateway: Gateway,
   payment: Payment,

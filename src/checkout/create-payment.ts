@@ -10,17 +10,17 @@ import type { PaymentInput } from './payment-input.ts'
 import type { CheckoutPlan } from './plan-checkout.ts'
 import { isSameContent } from './same-content.ts'
 
-/** A payment as it is now, and what has to follow for a new one. */
+/** A payment as it is now, and what has to follow if it is new. */
 export interface CreatedPayment {
   readonly payment: Payment
-  /** This creation wrote it, so it is for this one to hand it to the provider. */
+  /** This creation wrote it, so this one must hand it to the provider. */
   readonly isNew: boolean
   readonly plan: CheckoutPlan
 }
 
 /**
- * Writes a pending payment; once, however often it is tried with the same token. With an id of the
- * caller's the same content gives the same payment again; other content is an error
+ * Writes a pending payment, and only once, however often it is retried with the same token. With an
+ * id of the caller's, the same content returns the same payment; other content is an error
  * (`payment_exists`). Other errors: `payment_invalid`, `return_url_not_allowed`, `gateway_unknown`,
  * `gateway_not_configured`, `operation_unsupported`, `payment_method_unusable`.
  */
@@ -49,7 +49,7 @@ function requireLater(expiresAt: Date | null, now: Date): void {
   throw fieldError('payment_invalid', 'expiresAt', fault)
 }
 
-/** Before anything is written: what the gateway cannot take is the caller's to change. */
+/** Before anything is written: the caller must change what the gateway cannot take. */
 function requireMoney({ gateway }: RegisteredGateway, draft: NewPayment, plan: CheckoutPlan): void {
   if (plan === 'none') return
   const fault = gateway.moneyFault?.(draft)
@@ -82,7 +82,7 @@ function repeated(existing: Payment | undefined, draft: NewPayment, input: Payme
   )
 }
 
-/** The field of each constraint that another payment may stand against. */
+/** The field of each constraint that another payment may violate. */
 const fieldOf: Readonly<Record<string, string>> = {
   payments_checkout_reference: 'checkoutReference',
   payments_provider_reference: 'providerReference',

@@ -10,7 +10,7 @@ import { planCheckout, type CheckoutPlan } from './plan-checkout.ts'
 
 export interface PaymentCreation {
   readonly gateways: Registry
-  /** Made for this creation: the payment's id where the caller gives none. */
+  /** Made for this creation: the payment's id if the caller gives none. */
   readonly token: string
   now(): Date
   readonly addresses: Addresses
@@ -18,17 +18,17 @@ export interface PaymentCreation {
   isAllowedReturn(url: string): boolean
 }
 
-/** A payment as it is to be written, and what has to follow. */
+/** A payment to be written, and what has to follow. */
 export interface DraftedPayment {
   readonly draft: NewPayment
   readonly plan: CheckoutPlan
   readonly found: RegisteredGateway
 }
 
-/** When a payment is first asked after: most callbacks are there by then. */
+/** When a payment is polled for the first time: most callbacks have come by then. */
 const firstPollAfter = minutes(5)
 
-/** How a checkout begins in each case; what the provider has to be asked for is not known yet. */
+/** How a checkout begins in each case, before it is known what the provider must be asked for. */
 const firstState = {
   none: 'none',
   here: 'open',
@@ -37,8 +37,8 @@ const firstState = {
 } as const satisfies Record<CheckoutPlan, CheckoutState>
 
 /**
- * Makes the row of the input. What is handed to a provider is marked so before
- * anything is sent: a crash loses no payment. Errors: those of `createPayment` that need no database.
+ * Makes a row from the input. A payment for a provider is marked as handed over before anything is
+ * sent, so that a crash loses no payment. Errors: those of `createPayment` that need no database.
  */
 export function draftPayment(creation: PaymentCreation, input: PaymentInput): DraftedPayment {
   const found = requireGateway(creation.gateways, input.gateway)

@@ -16,23 +16,23 @@ import { readInput } from '../kernel/read-input.ts'
 
 /** What a caller gives to make a payment. Amounts are whole numbers of minor units. */
 export interface CreatePaymentInput {
-  /** A UUID of the caller's: makes the call repeatable. */
+  /** A UUID chosen by the caller: makes the call repeatable. */
   readonly id?: string | undefined
   readonly gateway: string
   readonly amount: bigint | number
   readonly currency: string
   readonly payable: { readonly type: string; readonly id: string }
   readonly description?: string | undefined
-  /** Where the payer can go on to afterwards; its origin must be an allowed one. */
+  /** Where the payer can go on to afterwards; its origin must be allowed. */
   readonly returnUrl?: string | undefined
-  /** `email`, `ip` and the like are handed to providers that ask for them. */
+  /** `email`, `ip` and the like, for providers that ask for them. */
   readonly customer?: Readonly<Record<string, unknown>> | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly merchantAccount?: string | undefined
   readonly live?: boolean | undefined
   /**
-   * Whether the provider is asked for a checkout. By default it is, wherever the gateway can, but
-   * not for a payment that comes with a reference: that one began elsewhere.
+   * Whether the provider is asked for a checkout. By default it is, if the gateway can do that. A
+   * payment with a reference is the exception: it began elsewhere.
    */
   readonly checkout?: boolean | undefined
   /** The provider's ids of what began elsewhere. */
@@ -40,18 +40,18 @@ export interface CreatePaymentInput {
   readonly providerReference?: string | undefined
   /** When the checkout ends; in 24 hours by default. */
   readonly expiresAt?: Date | undefined
-  /** The card is to be saved, so that it can be charged again. */
+  /** Save the card, so that it can be charged again. */
   readonly saveCard?: boolean | undefined
-  /** A saved card to be charged at once, instead of a checkout. */
+  /** A saved card to charge at once, instead of a checkout. */
   readonly paymentMethodId?: string | undefined
   /** Who charges the saved card: `customer` (the default) is there to confirm it. */
   readonly initiatedBy?: 'customer' | 'merchant' | undefined
 }
 
 /**
- * The one rule, for the library, the API and the command: they only spell the names otherwise.
- * Texts are as long as an index of PostgreSQL can hold them together. What decides about money is
- * never null: JSON makes that of an amount and a time that are none.
+ * The one rule for the library, the API and the command: they only spell the names differently.
+ * Texts are short enough for a PostgreSQL index to hold them together. What decides about money is
+ * never null: JSON turns an invalid amount or time into null.
  */
 const rules = {
   id: uuid.optional(),
@@ -76,10 +76,10 @@ const rules = {
 
 const schema = z.strictObject(rules, must('the input must be an object'))
 
-/** The input, checked: what was null is left out, amounts are bigints. */
+/** The input, checked: nulls are left out, amounts are bigints. */
 export type PaymentInput = z.output<typeof schema>
 
-/** Names of the fields, as the library has them. */
+/** The names of the fields in the library. */
 export const paymentFields = Object.keys(rules)
 
 /** Error: `payment_invalid`, naming the field. */

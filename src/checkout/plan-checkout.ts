@@ -3,11 +3,11 @@ import type { RegisteredGateway } from '../gateways/registry.ts'
 import type { PaymentInput } from './payment-input.ts'
 
 /**
- * How the payer of a new payment gets to pay:
- * - `none`: not by us;
- * - `here`: by a page of ours, without asking anybody;
- * - `api`: the provider has to be asked for a checkout;
- * - `charge`: the provider has to be asked to charge a saved card.
+ * How the payer of a new payment can pay:
+ * - `none`: not through us;
+ * - `here`: on a page of our own, without any request;
+ * - `api`: the provider must be asked for a checkout;
+ * - `charge`: the provider must be asked to charge a saved card.
  */
 export type CheckoutPlan = 'none' | 'here' | 'api' | 'charge'
 

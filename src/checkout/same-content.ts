@@ -6,13 +6,14 @@ import type { PaymentInput } from './payment-input.ts'
 type Content = Payment | NewPayment
 
 /**
- * What of each field has to be the same for a call to be a repeated one: what the caller chose; what
- * came to it later (status, the provider's ids, its idea of the end) does not count.
+ * What must be the same in each field for a call to be a repetition: everything that the caller
+ * chose. What was added later (status, the provider's ids, the provider's own expiry) does not
+ * count.
  */
 const compared: Readonly<
   Record<keyof NewPayment, ((content: Content, input: PaymentInput) => unknown) | 'not compared'>
 > = {
-  // By it the other one was found.
+  // The other payment was found by it.
   id: 'not compared',
   type: ({ type }) => type,
   parentId: 'not compared',
@@ -41,7 +42,7 @@ const compared: Readonly<
   firstPollAfter: 'not compared',
 }
 
-/** Whether the payment is what this draft would make, so that the call is a repeated one. */
+/** Whether the payment is what this draft would make, so that the call is a repetition. */
 export function isSameContent(payment: Payment, draft: NewPayment, input: PaymentInput): boolean {
   return Object.values(compared).every(
     (part) =>

@@ -6,7 +6,7 @@ import type { IgnoredReason, Outcome, OutcomeResult, PaymentOutcome } from '../p
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
 
-/** What one source says: a stored call, a provider that was polled. */
+/** What one source says: a stored call, or an answer to a poll. */
 export interface Report {
   readonly gateway: string
   readonly outcomes: readonly Outcome[]
@@ -14,7 +14,7 @@ export interface Report {
   readonly callId: string | null
 }
 
-/** One outcome, and the report it stands in. */
+/** One outcome, and the report that contains it. */
 export interface Entry<Stated extends Outcome = Outcome> {
   readonly report: Report
   readonly outcome: Stated
@@ -31,7 +31,7 @@ export interface ApplyContext {
   readonly newId: NewId
   /** Encrypts the tokens of saved cards; without it they are not stored. */
   readonly cipher: Cipher | undefined
-  /** What can be asked after by its provider, and what cannot. */
+  /** Which gateways can be polled. */
   readonly gateways: Pick<Registry, 'find'>
 }
 
@@ -45,18 +45,18 @@ export interface Claim {
   readonly dedupKey: string
   readonly type: EventType
   readonly subject: Subject
-  /** What it says has been overtaken: see the event. */
+  /** What it says is out of date: see the event. */
   readonly superseded?: boolean
 }
 
 interface AnyApplied {
-  /** The charge that it is about: the call is filed under it. */
+  /** The charge that it is about: the call is listed under it. */
   readonly payment: Payment | undefined
   /** A person should look: money may be involved. */
   readonly review: boolean
 }
 
-/** What an outcome came to: an event to claim, a change without one, or nothing. */
+/** What became of an outcome: an event to claim, a change without one, or nothing. */
 export type Applied =
   | (AnyApplied & {
       readonly kind: 'claim'
@@ -71,7 +71,7 @@ export type Applied =
   | (AnyApplied & {
       readonly kind: 'ignored'
       readonly result: OutcomeResult & { readonly result: 'ignored' }
-      /** What the call waits for: whichever comes first. */
+      /** What the call waits for; the first to come is enough. */
       readonly awaiting: readonly string[]
     })
 
@@ -97,7 +97,7 @@ export function ignoredResult(ignoring: IgnoredBecause): Applied & { readonly ki
   }
 }
 
-/** The event that an entry has claimed; undefined where it came to something else, or to nothing. */
+/** The event that an entry has claimed; undefined if the entry claimed none. */
 export function claimedBy(
   entry: Entry,
   applied: ReadonlyMap<Entry, Applied>,
@@ -106,12 +106,12 @@ export function claimedBy(
   return result?.kind === 'claim' ? result : undefined
 }
 
-/** Whether a person should look at what a source said, whatever becomes of its events. */
+/** Whether a person should look at what a source said, whatever happens to its events. */
 export function needsReview(applied: readonly Applied[]): boolean {
   return applied.some(({ review }) => review)
 }
 
-/** Ids that an event's row refers to. */
+/** The ids that an event's row refers to. */
 export function subjectIds(subject: Subject): {
   readonly paymentId: string | null
   readonly paymentMethodId: string | null

@@ -14,8 +14,8 @@ interface DisputeStep {
 }
 
 /**
- * Records a dispute beside its charge, which stays as it is: money that a bank takes back is for a
- * person to see. One that is over stays as it ended.
+ * Records a dispute beside its charge. The charge stays as it is: a person must see money that a
+ * bank takes back. A dispute that is over stays as it ended.
  */
 export async function applyDispute(
   db: Kysely<Tables>,
@@ -31,20 +31,20 @@ export async function applyDispute(
   const known = await findStatus(db, charge.id, reference)
   if (known !== undefined && known !== 'open' && known !== status) {
     const late = { type: 'dispute', reason: 'already_settled', payment: charge } as const
-    // Late news is no news; but money that is said to be lost after all is for a person.
+    // Late news changes nothing, but a person must see money that is lost after all.
     return ignoredResult({ ...late, review: status === 'lost' })
   }
   if (known !== status) await write(db, { entry, charge }, newId)
   return {
     kind: 'recorded',
     payment: charge,
-    // Again too: the call that recorded it may be processed once more, and keeps its flag.
+    // Also the second time: the call that recorded it may be processed again, and keeps its flag.
     review: status !== 'won',
     result: { result: known === status ? 'duplicate' : 'applied', type: `dispute:${status}` },
   }
 }
 
-/** Undefined for one that is not known. The charge's lock keeps it as it is. */
+/** Undefined if the dispute is not known. The charge's lock keeps the status as it is. */
 async function findStatus(
   db: Kysely<Tables>,
   chargeId: string,

@@ -30,15 +30,15 @@ import { reviewRenewals } from './make-renewals.ts'
 import { refundByRelease, reviewRelease } from './released-money.ts'
 import { requeueReleases } from './requeue-releases.ts'
 
-/** What each entry came to: an event, several, a change, or nothing. */
+/** What became of each entry: an event, several, a change, or nothing. */
 type Results = Map<Entry, readonly Applied[]>
 
 /**
  * Applies what callbacks say: locks the payments' rows in the order of their ids, decides each
  * outcome by the state table and writes the changes and their history. For payments the number of
- * statements does not grow with that of the outcomes; whatever else callbacks report is rarer and
- * goes one by one. Claims and listeners come after it, in the same transaction. Returns what each
- * outcome of each report came to.
+ * statements does not grow with the number of outcomes; everything else that callbacks report is
+ * rarer and is applied one by one. Claims and listeners follow in the same transaction. Returns
+ * what became of each outcome of each report.
  */
 export async function applyOutcomes(
   db: Kysely<Tables>,
@@ -58,7 +58,7 @@ export async function applyOutcomes(
   )
 }
 
-/** Of what is not a payment: of a card, of refunds, of disputes, or of nothing that we handle. */
+/** An outcome of something else: a card, refunds, disputes, or nothing that we handle. */
 type OtherEntry = Entry<Exclude<Outcome, PaymentOutcome>>
 
 function isOtherEntry(entry: Entry): entry is OtherEntry {
@@ -70,7 +70,7 @@ function paymentOf(entry: Entry, { payments, ids }: FoundPayments): Payment | un
   return payments.get(ids.get(entry) ?? '')
 }
 
-/** What is stated of payments, and what follows from it for their refunds and for a person. */
+/** What is stated of payments, and what follows for their refunds and for a person. */
 async function applyToPayments(
   db: Kysely<Tables>,
   entries: readonly Entry[],
@@ -100,7 +100,9 @@ async function applyToPayments(
   return results
 }
 
-/** What is said of a payment that is not there: it says whether a person must look for it. */
+/**
+ * What is reported of an unknown payment, with the status that decides whether a person must look.
+ */
 function withStatus({ outcome }: Entry, applied: Applied): Applied {
   if (applied.kind !== 'ignored' || applied.result.reason !== 'unknown_payment') return applied
   const detail = statusOf(outcome)
@@ -115,7 +117,7 @@ function statusOf(outcome: Outcome): string | undefined {
   return outcome.type === 'refund' || outcome.type === 'dispute' ? outcome.status : undefined
 }
 
-/** Always the same order, so that two transactions never wait for each other's saved cards. */
+/** Always in the same order, so that two transactions never wait for each other's saved cards. */
 function byReference(a: Entry, b: Entry): number {
   // Equal ones stay in the order of their callback.
   return orderOf(a) < orderOf(b) ? -1 : 1
@@ -125,7 +127,7 @@ function orderOf({ report: { gateway }, outcome }: Entry): string {
   return outcome.type === 'payment_method' ? `${gateway}/${outcome.reference}` : ''
 }
 
-/** Under the lock of its charge, where it has one; a sum of refunds may come to several changes. */
+/** Under the lock of its charge, if it has one; a sum of refunds may lead to several changes. */
 async function applyOther(
   db: Kysely<Tables>,
   entry: OtherEntry,
@@ -135,7 +137,7 @@ async function applyOther(
   const { payment, newId } = applying
   switch (outcome.type) {
     case 'payment_method':
-      // Signed by the provider, but with a payment that may be anybody's: it waits for ours.
+      // Signed by the provider, but it may be about someone else's payment: it waits for ours.
       if (outcome.payment !== undefined && payment === undefined) {
         return [unknownPayment(entry, outcome.payment)]
       }

@@ -8,11 +8,13 @@ import { accountMismatch } from '../payments/transition.ts'
 import { ignoredResult, type Applied, type ApplyContext, type Entry } from './applied.ts'
 
 interface AttachedTo extends ApplyContext {
-  /** What it was saved with, if that is there. */
+  /** The payment with which it was saved, if there is one. */
   readonly payment: Payment | undefined
 }
 
-/** Records a card that was saved or removed; its token only encrypted, and only while it is saved. */
+/**
+ * Records a card that was saved or removed. Its token is stored encrypted, while the card is saved.
+ */
 export async function applyPaymentMethod(
   db: Kysely<Tables>,
   { report, outcome }: Entry<PaymentMethodOutcome>,
@@ -48,7 +50,7 @@ export async function applyPaymentMethod(
   }
 }
 
-/** Ties an encrypted token to its row: copied into another one it does not decrypt. */
+/** Ties an encrypted token to its row: copied into another row, it does not decrypt. */
 export function tokenContext(gateway: string, reference: string): string {
   return `payment_methods/${gateway}/${reference}/token`
 }

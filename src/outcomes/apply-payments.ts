@@ -11,7 +11,7 @@ import { learnReferences, movePayments } from './move-payments.ts'
 import { released } from './released-money.ts'
 
 /**
- * Moves payments. Further outcomes about the same payment, and references that come late, cost
+ * Moves payments. Further outcomes of the same payment, and references that come late, take
  * statements of their own. `payments` (locked, by id) is kept up to date.
  */
 export async function applyPayments(
@@ -33,7 +33,7 @@ export async function applyPayments(
   return applied
 }
 
-/** Outcomes about the same payment follow each other; all others go together. */
+/** Outcomes of the same payment are applied one after the other; all others together. */
 function inTurns(targets: readonly PaymentEntry[]): readonly (readonly PaymentEntry[])[] {
   const turns: PaymentEntry[][] = []
   const seen = new Map<string, number>()
@@ -75,7 +75,7 @@ function toApplied(target: PaymentEntry, decision: Decided, newId: NewId): Appli
     : toClaim(target, newId, { detail: releaseOf(target) })
 }
 
-/** What a report of blocked money that is let go is found by, should the payment be paid later. */
+/** How to find a report of released money, should the payment be paid later. */
 function releaseOf({ entry }: PaymentEntry): string | undefined {
   return entry.outcome.ifPaid === undefined ? undefined : released
 }
@@ -86,14 +86,14 @@ function ignore(
 ): Applied {
   const { entry, payment } = target
   const { report, outcome } = entry
-  // The checkout may be on its way into the row: the callback is looked at again when it is there.
+  // The checkout may be about to be written to the row; the callback is processed again then.
   const awaiting =
     reason === 'checkout_reference_unknown' ? [awaitingKey(report.gateway, outcome.payment)] : []
   const detail = reason === 'already_settled' ? releaseOf(target) : undefined
   return ignoredResult({ type: 'payment', reason, detail, review, payment, awaiting })
 }
 
-/** The payment as it stands now, with what this report knows of its ids. */
+/** The payment as it is now, with the ids that this report names. */
 async function current(
   db: Kysely<Tables>,
   target: PaymentEntry,

@@ -17,13 +17,13 @@ import { refundRow } from './refund-row.ts'
 
 interface RefundStep {
   readonly entry: Entry<RefundOutcome>
-  /** Its row is locked: whatever is reported of its refunds goes one after the other. */
+  /** Its row is locked: reports of its refunds are applied one after the other. */
   readonly charge: Payment
 }
 
 /**
  * Records what is reported of a charge's refunds; the charge itself stays as it is. A running total
- * may stand for several of them, each of which is moved. Error: `refund_under_way`.
+ * may stand for several refunds, and each of them is moved. Error: `refund_under_way`.
  */
 export async function applyRefund(
   db: Kysely<Tables>,
@@ -35,7 +35,7 @@ export async function applyRefund(
   for (;;) {
     const one = await applyNext(db, refundStep, newId)
     const isNews = one.isNew && 'refundedTotal' in outcome
-    // What follows the last news only repeats it.
+    // Whatever follows the last news only repeats it.
     if (isNews || applied.length === 0) applied.push(one.applied)
     if (!isNews) return applied
   }
@@ -78,20 +78,20 @@ async function applyNext(
   return { applied: toApplied(refund, { charge, isNew, flag, newId }), isNew }
 }
 
-/** Before its answer nobody knows whether a sum counts it: the report is looked at again. */
+/** Until it is answered, it is unknown whether a sum counts it: the report is processed again. */
 function underWay(charge: Payment): QuittanceError {
   const text = `a refund of payment ${charge.id} is being asked for at this moment`
   return new QuittanceError('refund_under_way', text)
 }
 
-/** A row that was there, or has just been written. */
+/** A row that existed, or has just been written. */
 type RecordedRefund = Pick<RefundRow, 'refund' | 'claimed'>
 
 function needsReference({ refund }: RecordedRefund, outcome: RefundOutcome): boolean {
   return refundReferenceOf(outcome) !== null && refund.providerReference === null
 }
 
-/** One refund of the provider's belongs to one charge of ours. */
+/** One refund at the provider belongs to one of our charges. */
 async function isTaken(db: Kysely<Tables>, { entry, charge }: RefundStep): Promise<boolean> {
   const { outcome } = entry
   const reference = refundReferenceOf(outcome)
@@ -120,7 +120,7 @@ async function insertRefund(
   const own = { id: newId(), amount: match.amount, providerReference: match.reference }
   const refund = await insertPayment(db, refundRow(charge, own))
   if (refund === undefined) throw new Error(`a refund of ${charge.id} could not be written`)
-  // The callback about its end may be lost.
+  // The callback that reports its end may be lost.
   if (outcome.status === 'pending') await askSoonAfter(db, refund.id)
   return { refund, claimed: false }
 }
@@ -128,15 +128,15 @@ async function insertRefund(
 interface Recorded {
   readonly charge: Payment
   readonly rows: readonly RefundRow[]
-  /** As it was. */
+  /** Before the change. */
   readonly row: RecordedRefund
-  /** As it is now. */
+  /** After the change. */
   readonly refund: Payment
 }
 
 /**
- * What a person should look at: more went back than was charged; money went back for what nobody is
- * known to have paid; or it came back after its event.
+ * What a person should look at: more was returned than was charged, money was returned for a
+ * payment that is not known to be paid, or it came back after its event.
  */
 function flagOf({ charge, rows, row, refund }: Recorded): string | undefined {
   if (isOver(charge, rows, refund)) return 'over_refund'
@@ -145,7 +145,7 @@ function flagOf({ charge, rows, row, refund }: Recorded): string | undefined {
   return refund.status === 'failed' && wasPaid ? 'refund_returned' : undefined
 }
 
-/** More is going back than was charged: recorded as reported, and shown to a person. */
+/** More is being returned than was charged: recorded as reported, and shown to a person. */
 function isOver(charge: Payment, rows: readonly RefundRow[], current: Payment): boolean {
   const others = rows.map(({ refund }) => refund).filter(({ id }) => id !== current.id)
   const standing = [...others, current].filter(stands)

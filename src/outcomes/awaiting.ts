@@ -6,9 +6,9 @@ import { asNew } from '../queue/end-rows.ts'
 import { waitingCalls } from './waiting-calls.ts'
 
 /**
- * An early callback names a payment that is not there yet. Its call ends Ignored
- * `unknown_payment` and keeps what it waits for; whoever creates that payment puts it back into the
- * queue. Both sides write, commit, then look, so that one of them sees the other.
+ * An early callback names a payment that does not exist yet. Its call ends Ignored
+ * `unknown_payment` and keeps what it waits for; the creation of that payment requeues it. Both
+ * sides write, commit, then look, so that at least one of them sees the other.
  */
 export function awaitingKey(
   gateway: string,
@@ -35,12 +35,12 @@ function keysOf(payment: Payment): readonly string[] {
 }
 
 /**
- * What puts a finished call back into the queue as if it had just come. A mark for a person stays
- * until its new end says otherwise.
+ * Requeues a finished call as if it had just come. A mark for a person stays until the call ends
+ * again.
  */
 export const requeued = sql`${asNew}, awaiting = null, awaiting_also = null`
 
-/** Called after a payment is committed; returns the ids of the calls that wait no longer. */
+/** Called after a payment is committed; returns the ids of the calls that no longer wait. */
 export async function requeueCallsAwaiting(
   db: Kysely<Tables>,
   payment: Payment,
@@ -55,8 +55,8 @@ export async function requeueCallsAwaiting(
 }
 
 /**
- * Joins waiting calls whose payment is there by now: one call right after it was committed as
- * waiting, or all of them (the sweeper's backstop). Returns the ids of those it put back.
+ * Requeues waiting calls whose payment exists by now: one call right after it was committed as
+ * waiting, or all of them (the sweeper's backstop). Returns the ids of the requeued calls.
  */
 export async function requeueCallsWithPayment(
   db: Kysely<Tables>,
@@ -68,7 +68,7 @@ export async function requeueCallsWithPayment(
   return back
 }
 
-/** The conditions are one expression: else the index of all that wait is read for each page. */
+/** The conditions are one expression; otherwise each page reads the index of all waiting calls. */
 async function requeueThoseWithPayment(
   db: Kysely<Tables>,
   ids: readonly string[],
@@ -83,7 +83,7 @@ async function requeueThoseWithPayment(
   return rows.map((row) => row.id)
 }
 
-/** Whether the payment is there that a call waits for under the name in this column. */
+/** Whether the payment exists that a call waits for under the name in this column. */
 function isThere(column: 'awaiting' | 'awaiting_also') {
   const key = sql.ref(`call.${column}`)
   const has = (kind: string, reference: string) => sql`exists (

@@ -5,12 +5,12 @@ import type { PaymentEntry } from './applied.ts'
 import { bindsReferences } from './move-payments.ts'
 
 /**
- * What an outcome does to its payment; `superseded`: nothing any more. It had moved the payment,
- * which has been paid since, and its event is claimed if nobody has claimed it yet.
+ * What an outcome does to its payment. `superseded`: nothing any more. It had moved the payment,
+ * which has been paid since, and its event is claimed unless it has been already.
  */
 export type Decided = Decision | { readonly kind: 'superseded'; readonly review?: boolean }
 
-/** The state table, and the two facts that only the database knows. */
+/** The state table, plus the two facts that only the database knows. */
 export async function decideOutcomes(
   db: Kysely<Tables>,
   targets: readonly PaymentEntry[],
@@ -35,12 +35,12 @@ function decideAlone({ entry, payment }: PaymentEntry): Decision {
   return decide(payment, entry.report.gateway, entry.outcome)
 }
 
-/** However it is ignored now: a decline has ids of its own, others than those that paid. */
+/** Whatever the reason to ignore it now: a decline has other ids than the charge that paid. */
 function isLate({ payment, entry }: PaymentEntry): boolean {
   return payment.status === 'paid' && entry.outcome.status !== 'paid'
 }
 
-/** Declines that their very call had applied: its event may not have been dispatched. */
+/** Declines that their own call had applied: the event may not have been dispatched. */
 async function movedByTheirCalls(
   db: Kysely<Tables>,
   targets: readonly PaymentEntry[],
@@ -58,7 +58,7 @@ async function movedByTheirCalls(
   )
 }
 
-/** One provider object pays for one payment of ours. */
+/** One provider object pays for one of our payments. */
 async function withTakenReferences(
   db: Kysely<Tables>,
   targets: readonly PaymentEntry[],

@@ -16,7 +16,7 @@ import { accountMismatch } from '../payments/transition.ts'
 import { ignoredResult, type Applied, type Entry } from './applied.ts'
 import { awaitingKey } from './awaiting.ts'
 
-/** A further charge of what another payment began. */
+/** A further charge of something that another payment began. */
 export type RenewalOutcome = PaymentOutcome & Required<Pick<PaymentOutcome, 'renews'>>
 
 /** The payment that a renewal renews. */
@@ -24,15 +24,15 @@ export interface FirstPayment {
   readonly first: Payment
   /**
    * - `stated`: by the provider, or by our server;
-   * - `contradicted`: so, but the payment began another subscription;
-   * - `claimed`: by what the payer can have written, and nothing speaks against it.
+   * - `contradicted`: stated, but the payment began another subscription;
+   * - `claimed`: by something that the payer may have written, and nothing contradicts it.
    */
   readonly named: 'stated' | 'contradicted' | 'claimed'
 }
 
 /**
  * Finds the first payment: by the subscription that its paid report named, else by the reference
- * that the provider or our server has given, else by the one that others can have written.
+ * from the provider or our server, else by the one that others may have written.
  */
 export async function findFirstPayment(
   db: Kysely<Tables>,
@@ -68,7 +68,7 @@ async function findStated(
   const first = await findNamed(db, entry, renews)
   if (first === undefined) return ignore(entry, 'unknown_payment', { review: false, until: renews })
   const known = await findSubscription(db, first.id)
-  // By the same subscription it would have been found before.
+  // With the same subscription it would have been found before.
   const isOther = subscriptionReference !== undefined && known !== undefined
   return { first, named: isOther ? 'contradicted' : 'stated' }
 }
@@ -84,9 +84,9 @@ export async function findNamed(
 }
 
 /**
- * Whoever could write the claim could name a dearer payment than he pays: it counts for a charge
- * of as much as the first, and for none that failed, nor where the payment began another
- * subscription.
+ * Anyone able to write the claim could name a dearer payment than their own. So it counts only for
+ * a charge of the same amount as the first. It never counts for a charge that failed, or if the
+ * payment began another subscription.
  */
 async function findClaimed(
   db: Kysely<Tables>,
@@ -117,7 +117,7 @@ export function isSameMoney(
   return first.amount === amount && first.currency === currency
 }
 
-/** It may still turn out to be of a subscription of ours: then it is looked at again. */
+/** It may still turn out to be one of our subscriptions; then it is processed again. */
 function ignore(
   { report: { gateway }, outcome }: Entry<RenewalOutcome>,
   reason: IgnoredReason,
@@ -125,7 +125,7 @@ function ignore(
     readonly first?: Payment
     readonly detail?: string
     readonly review?: boolean
-    /** What is not there yet. */
+    /** What does not exist yet. */
     readonly until?: PaymentReference
   },
 ): Applied {

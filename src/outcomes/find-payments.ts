@@ -18,7 +18,7 @@ export interface FoundPayments {
   readonly renewals: Renewals
 }
 
-/** Finds them, makes those of renewals, and locks them in the order of their ids. */
+/** Finds them, creates those of renewals, and locks them all in the order of their ids. */
 export async function findPayments(
   db: Kysely<Tables>,
   entries: readonly Entry[],
@@ -35,7 +35,7 @@ export async function findPayments(
   return { payments, ids, renewals }
 }
 
-/** Ids of the payments that the outcomes name, as far as they name one that may be there. */
+/** The payment ids that the outcomes name, if a payment may have them. */
 async function idsOf(
   db: Kysely<Tables>,
   entries: readonly Entry[],
@@ -59,13 +59,16 @@ async function idsOf(
   })
 }
 
-/** What others can have written of the payment itself; a renewal's claim names the first one. */
+/**
+ * The payment's own reference that others may have written; a renewal's claim names the first
+ * payment.
+ */
 export function claimOf(outcome: Outcome): string | undefined {
   const { claimed, renews } = anyOf(outcome)
   return renews === undefined ? claimed?.id : undefined
 }
 
-/** What some kinds of outcomes state of a payment, and others leave out. */
+/** What some kinds of outcomes state of a payment and others omit. */
 type AnyStated = Pick<Outcome, 'type'> &
   Pick<PaymentOutcome, 'claimed' | 'merchantAccount' | 'renews'>
 

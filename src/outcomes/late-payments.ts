@@ -3,8 +3,8 @@ import type { Tables } from '../database/tables.ts'
 import { claimedBy, type Applied, type Entry, type PaymentEntry } from './applied.ts'
 
 /**
- * The results with what a person should look at: a report that may not hold any more has paid what
- * was canceled. A call that is tried again is marked again; copies of it are not.
+ * The results, marked for a person if a report that may be out of date has paid a canceled payment.
+ * A call that is retried is marked again; copies of it are not.
  */
 export async function reviewLate(
   db: Kysely<Tables>,
@@ -33,7 +33,10 @@ export async function reviewLate(
   return marked
 }
 
-/** What was pending, or declined, when it was reported as paid is canceled by the same batch at most. */
+/**
+ * If it was pending or declined when it was reported as paid, only the same batch can have canceled
+ * it.
+ */
 function cancels({ entry }: PaymentEntry): boolean {
   return entry.outcome.status === 'canceled'
 }

@@ -11,11 +11,11 @@ import {
   type RenewalOutcome,
 } from './find-first-payment.ts'
 
-/** What is known of charges that renew others. */
+/** What is known of charges that renew other payments. */
 export interface Renewals {
-  /** The payments of those that had none. */
+  /** The payments of renewals that had none. */
   readonly ids: ReadonlyMap<Entry, string>
-  /** Those that could not be made. */
+  /** Those whose payment could not be made. */
   readonly applied: ReadonlyMap<Entry, Applied>
   /** What each of the others renews. */
   readonly firsts: ReadonlyMap<Entry<RenewalOutcome>, FirstPayment>
@@ -24,9 +24,9 @@ export interface Renewals {
 type RenewalContext = Pick<ApplyContext, 'newId' | 'gateways'>
 
 /**
- * Makes the payments of further charges: providers renew subscriptions by themselves, so nobody has
- * created a payment for them. Each has the payable of the first payment and the provider's id of
- * this charge, under which every later report finds it (`known`).
+ * Makes the payments of further charges: providers renew subscriptions on their own, so these
+ * payments were never created. Each has the payable of the first payment and the provider's id of
+ * this charge, by which every later report finds it (`known`).
  */
 export async function makeRenewals(
   db: Kysely<Tables>,
@@ -47,12 +47,12 @@ export async function makeRenewals(
   return { ids, applied, firsts }
 }
 
-/** Always the same order, so that two transactions never wait for each other's new rows. */
+/** Always in the same order, so that two transactions never wait for each other's new rows. */
 function byReference(a: Entry<RenewalOutcome>, b: Entry<RenewalOutcome>): number {
   return JSON.stringify(a.outcome.payment) < JSON.stringify(b.outcome.payment) ? -1 : 1
 }
 
-/** Throws where the provider knows more and could not be asked: the call is tried again. */
+/** Throws if the provider knows more and could not be asked: the call is retried. */
 function refused({ outcome: { unanswered } }: Entry<RenewalOutcome>, applied: Applied): Applied {
   if (unanswered !== undefined && applied.payment === undefined) throw unanswered
   return applied
@@ -74,15 +74,15 @@ async function makeRenewal(
   }
   const isAskedAfter = gateways.find(report.gateway)?.gateway.pollsRenewals === true
   await insertRenewal(db, first, { id: newId(), amount, currency, ...reference, isAskedAfter })
-  // Another report of the same charge may have been first.
+  // Another report of the same charge may have come first.
   const made = await findNamed(db, entry, reference)
   if (made === undefined) throw new Error(`renewal of ${first.id} was not written`)
   return made.id
 }
 
 /**
- * Payments of before their subscription was kept, by their id: it is from now on, so that later
- * renewals need no claim.
+ * Payments from before their subscription was stored, by id. It is stored from now on, so that
+ * later renewals need no claim.
  */
 export function subscriptionsToKeep({ firsts }: Renewals): ReadonlyMap<string, string> {
   const kept = new Map<string, string>()
@@ -95,9 +95,9 @@ export function subscriptionsToKeep({ firsts }: Renewals): ReadonlyMap<string, s
 }
 
 /**
- * The results with what a person should look at: decided anew by every report, for a call that is
- * tried again is marked again. A provider charges what the merchant has agreed with it, so the money
- * counts, but what it buys is for the listener and a person to say.
+ * The results, marked for a person where needed. Every report decides this again, because a call
+ * that is retried is marked again. A provider charges what the merchant has agreed with it, so the
+ * money counts; but what it buys is for the listener and a person to decide.
  */
 export async function reviewRenewals(
   db: Kysely<Tables>,

@@ -8,9 +8,9 @@ import type { Payment } from '../payments/payment.ts'
 import type { PaymentEntry } from './applied.ts'
 
 /**
- * Moves the payments and writes their history; returns them by id. The same rules as the state
- * table once more, in SQL: what they forbid changes no row. Only the callback that pays binds the
- * provider's ids: declined tries have ids of their own.
+ * Moves the payments and writes their history; returns them by id. The rules of the state table are
+ * repeated in SQL: what they forbid changes no row. Only the callback that pays binds the
+ * provider's ids, because declined tries have ids of their own.
  */
 export async function movePayments(
   db: Kysely<Tables>,
@@ -79,7 +79,7 @@ function begunBy({ renews, subscriptionReference }: PaymentOutcome): string | un
   return renews === undefined ? subscriptionReference : undefined
 }
 
-/** Whether a paid outcome knows an id of the provider's that the payment does not have yet. */
+/** Whether a paid outcome has an id of the provider's that the payment does not have yet. */
 export function bindsReferences({ payment, entry }: PaymentEntry): boolean {
   const { status, checkoutReference, providerReference } = entry.outcome
   if (status !== 'paid') return false
@@ -89,7 +89,7 @@ export function bindsReferences({ payment, entry }: PaymentEntry): boolean {
   )
 }
 
-/** A second callback about the same charge may know an id that the first did not. */
+/** A second callback about the same charge may have an id that the first did not. */
 export async function learnReferences(db: Kysely<Tables>, target: PaymentEntry): Promise<Payment> {
   const { payment, entry } = target
   const subscription = begunBy(entry.outcome)

@@ -7,8 +7,8 @@ import type { Payment } from '../payments/payment.ts'
 import type { Entry } from './applied.ts'
 
 /**
- * Gives a refund's row the reported status and the provider's id, and writes its history. The same
- * rules as the state table once more, in SQL.
+ * Gives a refund's row the reported status and the provider's id, and writes its history. The rules
+ * of the state table are repeated in SQL.
  */
 export async function moveRefund(
   db: Kysely<Tables>,

@@ -2,12 +2,12 @@ import type { PaymentOutcome, RefundedTotalOutcome } from '../payments/outcome.t
 import type { Payment } from '../payments/payment.ts'
 import type { Applied, Entry } from './applied.ts'
 
-/** Detail of a result: blocked money was let go, of a payment that nobody had paid by then. */
+/** Detail of a result: blocked money was released, of a payment that was unpaid by then. */
 export const released = 'released'
 
 /**
- * What the release of blocked money says of a payment that is paid: it had been taken, so that all
- * of it went back. Undefined for every other report.
+ * What the release of blocked money means for a paid payment: it had been charged, so all of it
+ * went back. Undefined for every other report.
  */
 export function refundByRelease(
   { report, outcome }: Entry<PaymentOutcome>,
@@ -30,7 +30,7 @@ export function refundByRelease(
   }
 }
 
-/** The result, for a person where blocked money was let go that may not have been this payment's. */
+/** The result, marked for a person if the blocked money may not have been this payment's. */
 export function reviewRelease(
   { outcome }: Entry<PaymentOutcome>,
   applied: Applied,
@@ -40,7 +40,10 @@ export function reviewRelease(
   return isDoubtful ? { ...applied, review: true } : applied
 }
 
-/** The payment was paid when this was reported, or has been since, by the same batch perhaps. */
+/**
+ * Whether the payment was paid when this was reported, or has been since, perhaps by the same
+ * batch.
+ */
 function isOvertaken(applied: Applied, { status }: Payment): boolean {
   if (status !== 'paid') return false
   if (applied.kind !== 'ignored') return applied.kind === 'claim'

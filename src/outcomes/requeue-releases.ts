@@ -6,9 +6,9 @@ import { requeued } from './awaiting.ts'
 import { released } from './released-money.ts'
 
 /**
- * Puts back the calls that let blocked money go, of payments that had ended unpaid and are paid by
- * now: what is gone may have been taken, and each of these calls says what that means. In the
- * transaction that pays, under the payments' locks.
+ * Requeues the calls that released blocked money of payments that had ended unpaid and are paid by
+ * now. The released money may have been charged, and each of these calls finds out what that means.
+ * Runs in the transaction that pays, under the payments' locks.
  */
 export async function requeueReleases(
   db: Kysely<Tables>,

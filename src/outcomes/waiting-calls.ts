@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 
-/** So many are looked at by one statement, and then others have their turn. */
+/** How many rows one statement reads; then other work has its turn. */
 const pageRows = 1_000
 const pauseMs = 20
 
@@ -14,8 +14,8 @@ interface WaitingCall {
 const beginning: WaitingCall = { id: '00000000-0000-0000-0000-000000000000', awaiting: '' }
 
 /**
- * The ids of all finished calls that wait for a payment, page by page: where somebody else uses the
- * same account at a provider, all of his payments wait here until they are pruned.
+ * The ids of all finished calls that wait for a payment, page by page. If another system uses the
+ * same account at a provider, all its payments wait here until they are pruned.
  */
 export async function* waitingCalls(db: Kysely<Tables>): AsyncGenerator<readonly string[]> {
   for (let after = beginning; ;) {

@@ -145,7 +145,7 @@ export async function failRow(
     : sql`state = 'pending', next_attempt_at = clock_timestamp() + ${interval(after)}`
   const { numAffectedRows } = await sql`
     update ${sql.table(name)}
-    set attempts = attempts + 1, exception = ${exception}, ${sql.join(also, sql` `)} ${mark}
+    set attempts = attempts + 1, exception = ${exception}, ${sql.join(also, sql``)} ${mark}
       ${unleased}, ${next}
     where ${isHeld(lease)}`.execute(db)
   return numAffectedRows === 1n

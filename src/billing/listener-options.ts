@@ -1,5 +1,5 @@
 import { isEventType } from '../events/catalogue.ts'
-import { QuittanceError, type ErrorCode } from '../kernel/errors.ts'
+import { QuittanceError } from '../kernel/errors.ts'
 import type { ListenerRegistry } from '../listeners/listeners.ts'
 import { readListener } from '../listeners/read-listener.ts'
 
@@ -17,14 +17,18 @@ export function registerOptionListeners(
 
 /** The form before this one had events as its keys: then a name is what is missing. */
 function entryFault(key: string): QuittanceError {
-  const code = isEventType(key) ? 'listener_unnamed' : 'setting_invalid'
-  return notTheForm(code, `listeners.${key} must be a name, with what it listens to as its \`on\``)
-}
-
-function notTheForm(code: ErrorCode, message: string): QuittanceError {
-  return new QuittanceError(code, message, {
-    fix: "Write listeners: { grantAccess: { on: 'PaymentSucceeded', run: listener } }.",
-  })
+  const fix = "Write listeners: { grantAccess: { on: 'PaymentSucceeded', run: listener } }."
+  return isEventType(key)
+    ? new QuittanceError(
+        'listener_unnamed',
+        `listeners.${key} is an event: a key must be the name of a listener`,
+        { fix },
+      )
+    : new QuittanceError(
+        'setting_invalid',
+        `listeners.${key} must be an object that says in \`on\` what it listens to`,
+        { fix },
+      )
 }
 
 function isObject(value: unknown): value is object {

@@ -29,15 +29,15 @@ test('a name is text of 1 to 200 characters, in any script', () => {
   const rule = 'must be text of 1 to 200 characters without control characters'
   for (const [name, shown] of [
     [undefined, 'undefined'],
-    [run, 'a function'],
-    [{}, 'a object'],
+    [run, 'function'],
+    [{}, 'object'],
     ['', '""'],
     ['  ', '"  "'],
     ['a\nb', String.raw`"a\nb"`],
     ['grant\ud800', String.raw`"grant\ud800"`],
     [`-${'g'.repeat(200)}`, `"-${'g'.repeat(79)}"`],
   ] as const) {
-    const message = `the name of a listener of PaymentSucceeded ${rule}, not ${shown}`
+    const message = `the name of a listener of PaymentSucceeded ${rule}, got ${shown}`
     assert.throws(() => read(name), { code: 'listener_unnamed', message })
   }
   const message = /^the name of a listener of PaymentSucceeded, PaymentFailed must be/

@@ -36,7 +36,7 @@ function requireName(name: unknown, types: readonly unknown[]): asserts name is 
   throw new QuittanceError(
     'listener_unnamed',
     `the name of a listener of ${types.map(shown).join(', ')} must be text of 1 to ` +
-      `${longestName} characters without control characters, not ${shown(name)}`,
+      `${longestName} characters without control characters, got ${shown(name)}`,
   )
 }
 
@@ -60,6 +60,6 @@ function isFunction(value: unknown): value is RegisteredListener['run'] {
 
 /** Whatever it is, in a few printable characters. */
 function shown(value: unknown): string {
-  if (typeof value !== 'string') return value === undefined ? 'undefined' : `a ${typeof value}`
+  if (typeof value !== 'string') return typeof value
   return /^\w+$/.test(value) ? value : JSON.stringify(value.slice(0, 80))
 }

@@ -23,7 +23,7 @@ export const hour = 3_600_000
 export const refundId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6eff'
 const methodId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6ecc'
 
-export type Config = Readonly<Record<string, string>>
+type Config = Readonly<Record<string, string>>
 
 interface ContextChanges extends Partial<OperationContext> {
   /** Settings other than those of the provider. */

@@ -7,7 +7,7 @@ import { liqpay } from './liqpay/index.ts'
 import { wayforpay } from './wayforpay/index.ts'
 import { hutko } from './hutko/index.ts'
 
-/** The gateways that come with the service; their order is the order of every list. */
+/** The gateways that come with the service; every list has them in this order. */
 export const builtin: readonly Gateway[] = [
   fake,
   stripe,

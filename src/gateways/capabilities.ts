@@ -7,11 +7,11 @@ export interface Capabilities {
   readonly partialRefund: boolean
   readonly poll: boolean
   readonly registerWebhook: boolean
-  /** Cards that payers have saved can be charged. */
+  /** Saved cards can be charged. */
   readonly savedCards: boolean
 }
 
-/** A gateway can do what it has an operation for. */
+/** A gateway can do whatever it has an operation for. */
 export function capabilitiesOf(gateway: Gateway): Capabilities {
   const refund = gateway.refund !== undefined
   return {

@@ -8,22 +8,27 @@ export interface CredentialField {
   readonly secret: boolean
   /** Without it the gateway counts as not configured and rejects every callback. */
   readonly required: boolean
-  /** A field that makes this required one needless, e.g. a key that can be fetched with a token. */
+  /**
+   * A field that makes this required one unnecessary, e.g. a token with which the key can be
+   * fetched.
+   */
   readonly requiredUnless?: string
   readonly description: string
   readonly default?: string
-  /** The default under production rules, where it is another. */
+  /** The default under production rules, if it is different. */
   readonly productionDefault?: string
   /** `on` or `off`; a required switch that is off leaves the gateway not configured. */
   readonly isSwitch?: true
-  /** What the setting may hold; anything else stops the start-up with a clear error. */
+  /** What the setting may hold; anything else stops the start with a clear error. */
   readonly accepts?: {
     readonly expected: string
     readonly test: (text: string) => boolean
   }
-  /** What the provider publishes for tests; refused under production rules, for all know it. */
+  /**
+   * What the provider publishes for tests; refused under production rules, because it is public.
+   */
   readonly publicValues?: readonly string[]
-  /** A value for tests where not any text will do; another one for each owner. */
+  /** A value for tests, if not every text will do; a different one for each owner. */
   readonly sample?: (owner: string) => string
 }
 

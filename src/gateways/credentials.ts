@@ -16,8 +16,9 @@ export const notConfigured: Credentials = { secrets: {}, settings: {}, configure
 const shortestSecret = 16
 
 /**
- * Reads a gateway's settings from environment-like texts. Blank texts and the words `undefined`
- * and `null` count as absent. Error: `setting_invalid` (never with the value of a secret).
+ * Reads a gateway's settings from texts like environment variables. Blank texts and the words
+ * `undefined` and `null` count as absent. Error: `setting_invalid` (never with the value of a
+ * secret).
  */
 export function readCredentials(
   gateway: Pick<Gateway, 'name' | 'credentials'>,
@@ -49,7 +50,7 @@ export function readCredentials(
   return { secrets, settings, configured }
 }
 
-/** Whoever knows them can sign. */
+/** Anyone who knows a published value can sign. */
 function refusePublicValue({ publicValues = [] }: CredentialField, source?: Source): void {
   const values = parseSecrets(source?.text).map((one) => one.reveal())
   if (source === undefined || !values.some((value) => publicValues.includes(value))) return
@@ -61,8 +62,8 @@ function refusePublicValue({ publicValues = [] }: CredentialField, source?: Sour
 }
 
 /**
- * What a gateway cannot do without, as texts; `A or B` where one of two is enough. `label` words
- * each: by its usual variable if left out.
+ * What a gateway needs, as texts; `A or B` if one of two is enough. `label` names each setting: by
+ * its usual variable unless given.
  */
 export function neededCredentials(
   { credentials }: Pick<Gateway, 'credentials'>,
@@ -116,7 +117,7 @@ function defaultOf(field: CredentialField, production: boolean): string | undefi
   return (production ? field.productionDefault : undefined) ?? field.default
 }
 
-/** What the setting should have been; undefined if it is all right. */
+/** What the setting should have been; undefined if it is correct. */
 function settingFault(field: CredentialField, text: string): string | undefined {
   if (field.isSwitch) return text === 'on' || text === 'off' ? undefined : '`on` or `off`'
   return field.accepts === undefined || field.accepts.test(text)

@@ -7,8 +7,8 @@ const headerGrammar = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 const functions = ['account', 'verify', 'parse', 'acknowledge', 'interpret'] as const
 /**
- * What is missing or wrong in a gateway's descriptor, as one phrase; undefined if it is whole.
- * Checked when the service starts, because gateways may come from outside of this repository.
+ * What is missing or wrong in a gateway's descriptor, as one phrase; undefined if it is complete.
+ * Checked at the start, because gateways may come from outside this repository.
  */
 export function descriptorFault(gateway: Gateway): string | undefined {
   return nameFault(gateway) ?? credentialFault(gateway) ?? behaviourFault(gateway)

@@ -1,6 +1,6 @@
 import { QuittanceError } from '../kernel/errors.ts'
 
-/** What a signer has under this name. Error: `usage`, with the names that it has. */
+/** The signer's entry of this name. Error: `usage`, which lists the names. */
 export function findScenario<Scenario>(
   gateway: string,
   scenarios: ReadonlyMap<string, Scenario>,

@@ -13,12 +13,13 @@ export interface RawRequest {
 }
 
 /**
- * - `valid: true`: accepted. `signedBody`, where the signature does not cover the whole body: a body
- *   that holds what it covers and no more, and verifies and reads the same. It takes the place of
- *   what came: nothing else is acknowledged, stored or interpreted.
+ * - `valid: true`: accepted. `signedBody`, if the signature does not cover the whole body: a body
+ *   that holds exactly what it covers, and verifies and reads the same. It replaces the body that
+ *   came: nothing else is acknowledged, stored or interpreted.
  * - `valid: false`: answered 403; the reason goes to the log, never to the sender.
- * - `unavailable`: what the check needs cannot be had now; answered 503, so that it comes again.
- * - `malformed`: answered 422 naming the field; only where `verification` is `none`.
+ * - `unavailable`: something that the check needs is out of reach; answered 503, so that the
+ *   callback comes again.
+ * - `malformed`: answered 422 naming the field; only if `verification` is `none`.
  */
 export type Verdict =
   | { readonly valid: true; readonly signedBody?: Uint8Array }
@@ -32,13 +33,13 @@ export interface Acknowledgment {
   readonly body: string
 }
 
-/** What the account behind the credentials is, where they tell: payments are bound to it. */
+/** The account behind the credentials, if they reveal it: payments are bound to it. */
 export interface AccountBinding {
   readonly merchantAccount: string | null
   readonly live: boolean | null
 }
 
-/** A callback to send for a test: how the provider would word and sign it. */
+/** A test callback: as the provider would word and sign it. */
 export interface SignedCallback {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -67,35 +68,35 @@ export interface Signer {
   /** By name, e.g. `paid`, `declined`, `expired`; the first is the usual one. */
   readonly scenarios: Readonly<Record<string, Scenario>>
   /**
-   * The checkout that its callbacks name for a payment without one; there where a payment must be
-   * created with it, or not every callback settles it.
+   * The checkout that its callbacks name for a payment without one. Present if a payment must be
+   * created with it: otherwise not every callback settles the payment.
    */
   readonly checkoutReferenceOf?: (paymentId: string) => string
   sign(input: SignInput): SignedCallback
 }
 
 /**
- * A payment gateway: it interprets what the provider says and never touches the database.
- * Adding one is a folder beside this file and a line in builtin.ts.
+ * A payment gateway: it interprets what the provider says and never touches the database. To add
+ * one, add a folder beside this file and a line in builtin.ts.
  */
 export interface Gateway extends Operations {
   readonly name: string
   readonly title: string
   readonly aliases: readonly string[]
-  /** How its callbacks are signed, for people. */
+  /** How its callbacks are signed, in words. */
   readonly scheme: string
   /** Whether the callback URL must be registered at the provider beforehand. */
   readonly webhook_requires_dashboard_setup: boolean
-  /** Where it need not be: the field of a payment request that carries the callback URL. */
+  /** If it need not be: the field of a payment request that carries the callback URL. */
   readonly callbackUrlField?: string
   readonly credentials: CredentialFields
   readonly verification: 'signature' | 'none'
   /**
-   * Bytes of its largest callback, where less than `webhook.max_body_bytes`: a larger body is
-   * answered 413 before anything of it is checked.
+   * The size of its largest callback in bytes, if less than `webhook.max_body_bytes`. A larger body
+   * is answered 413 before anything of it is checked.
    */
   readonly maxBodyBytes?: number
-  /** Header names, lower case, that are redacted in stored calls. */
+  /** Names of headers, in lower case, whose values are redacted in stored calls. */
   readonly credentialHeaders: readonly string[]
   /**
    * Field names, at any depth, whose values are masked in stored payloads (card tokens and the
@@ -104,46 +105,49 @@ export interface Gateway extends Operations {
    */
   readonly secretFields: readonly string[]
   /**
-   * Names of the fields, at any depth, whose values `parse` gives and `interpret` reads. Everywhere
-   * else card numbers are masked in stored payloads. Without the list they are masked only in fields
-   * that are called like one; security codes and client secrets always are, but in these fields.
+   * Names of the fields, at any depth, whose values `parse` returns and `interpret` reads. In all
+   * other fields of stored payloads card numbers are masked. Without the list they are masked only
+   * in fields with the name of one; security codes and client secrets are always masked, except in
+   * the listed fields.
    */
   readonly readFields?: readonly string[]
   /** How long the provider keeps redelivering a callback. */
   readonly retryWindow: Duration
   account(credentials: Credentials): AccountBinding
-  /** Never throws: whatever it meets ends in a verdict. */
+  /** Never throws: every input leads to a verdict. */
   verify(request: RawRequest, credentials: Credentials, now: Date): Verdict | Promise<Verdict>
-  /** Never throws; pure, so that a stored call reads the same as it came from the wire. */
+  /** Never throws. Pure, so that a stored call reads the same as the request did. */
   parse(request: RawRequest): Payload
   acknowledge(payload: Payload, credentials: Credentials, now: Date): Acknowledgment
   interpret(payload: Payload, context: InterpretContext): Promise<readonly Outcome[]>
   readonly signer?: Signer
 }
 
-/** The answer of a gateway that wants no other: `{"message":"ok"}`. */
+/** The answer of a gateway that needs no other: `{"message":"ok"}`. */
 export const plainAcknowledgment: Acknowledgment = {
   contentType: 'application/json',
   body: '{"message":"ok"}',
 }
 
-/** The verdict while the means of the check are out of reach: the reason is for the log. */
+/** The verdict while something that the check needs is out of reach. The reason is for the log. */
 export function unavailable(reason: string): Verdict {
   return { unavailable: reason }
 }
 
-/** The verdict on a callback that is refused: the reason is for the log, never for the sender. */
+/** The verdict on a callback that is refused. The reason is for the log, never for the sender. */
 export function invalid(reason: string): Verdict {
   return { valid: false, reason }
 }
 
-/** The verdict on a callback that is accepted, where the signature covers its whole body. */
+/** The verdict on a callback that is accepted, if the signature covers its whole body. */
 export const valid: Verdict = { valid: true }
 
-/** The verdict on one that is accepted with this body alone: the rest of it is not signed. */
+/**
+ * The verdict on a callback that is accepted with this body alone: the rest of it is not signed.
+ */
 export function validIn(signedBody: string): Verdict {
   return { valid: true, signedBody: Buffer.from(signedBody) }
 }
 
-/** 256 KiB: many times what a provider sends that tells of an order by its own fields alone. */
+/** 256 KiB: many times what a provider sends that describes an order by its own fields alone. */
 export const smallBody = 256 * 1024

@@ -36,7 +36,7 @@ export type { Secret } from '../kernel/secret.ts'
 // A page of the gateway's own for payers' browsers.
 export type { BrowserPage, BrowserPageContent } from './browser-page.ts'
 
-// Looking something up at the provider, or having it do something.
+// Operations at the provider.
 export type {
   Backfill,
   ChargeReply,
@@ -68,7 +68,7 @@ export type {
 } from './api/exchange.ts'
 export { isHttpUrl } from './is-http-url.ts'
 
-// Saying what a callback states.
+// What a callback states.
 export { detail } from './detail.ts'
 export { ignored, ignoredReasons } from '../payments/outcome.ts'
 export type {

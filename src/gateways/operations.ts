@@ -9,29 +9,29 @@ import type { InterpretContext } from './interpret-context.ts'
 import type { Credentials } from './credential-fields.ts'
 
 /**
- * What an operation at a provider may use; no transaction is open meanwhile. The signal ends it
- * when its time is up: whatever it asked for may have happened all the same.
+ * What an operation at a provider may use; no transaction is open meanwhile. The signal ends the
+ * operation when its time is up; what it asked for may still have happened.
  *
- * Errors of all operations: `provider_refused` where the provider says that nothing was done,
- * `provider_unreachable` and `provider_reply_invalid` where nobody knows.
+ * Errors of all operations: `provider_refused` if the provider says that nothing was done;
+ * `provider_unreachable` and `provider_reply_invalid` if that is unknown.
  */
 export interface OperationContext extends InterpretContext {
   readonly now: Date
 }
 
-/** What a checkout is opened for. The payment's row is committed already. */
+/** The request for a checkout. The payment's row is committed already. */
 export interface CheckoutRequest {
-  /** Its id is the reference that the provider gets from us. */
+  /** Its id is the reference that we give the provider. */
   readonly payment: Payment
-  /** Where the provider reports what became of it. */
+  /** Where the provider sends its callbacks. */
   readonly callbackUrl: string
-  /** Where the payer's browser comes back to: a page of ours, whatever came of the payment. */
+  /** Where the payer's browser returns to: a page of our own, whatever the payment's status. */
   readonly returnUrl: string
-  /** When the checkout should end, as near as the provider can come to it. */
+  /** When the checkout should end, as exactly as the provider allows. */
   readonly expiresAt: Date
-  /** The card is to be saved, so that it can be charged again. */
+  /** Save the card, so that it can be charged again. */
   readonly saveCard: boolean
-  /** Where the pages of ours are, without a slash at the end. */
+  /** The origin of our own pages, without a slash at the end. */
   readonly origin: string
 }
 
@@ -39,12 +39,12 @@ export interface CheckoutRequest {
 export interface OpenedCheckout {
   /** Where the payer pays. */
   readonly url: string
-  /** The provider's id of the checkout, and of the charge, as far as they are known by now. */
+  /** The provider's ids of the checkout and of the charge, as far as they are known by now. */
   readonly checkoutReference?: string
   readonly providerReference?: string
-  /** When it ends at the provider; null where it never does, absent where it ends as asked. */
+  /** When it ends at the provider; null if it never does, absent if it ends as requested. */
   readonly expiresAt?: Date | null
-  /** Whether it takes live money, where the reply says so. */
+  /** Whether it takes live money, if the reply says so. */
   readonly live?: boolean
 }
 
@@ -57,8 +57,8 @@ export interface CheckoutForm {
 /**
  * How a payer gets to the checkout:
  * - `api`: the provider is asked for one, once;
- * - `form`: the browser posts signed fields, which cost no request;
- * - `page`: it is a page of ours.
+ * - `form`: the browser posts signed fields, without any request of ours;
+ * - `page`: it is a page of our own.
  */
 export type CheckoutOperation =
   | {
@@ -74,58 +74,59 @@ export type CheckoutOperation =
 /** A payment that the provider is asked about. */
 export interface PollRequest {
   readonly payment: Payment
-  /** When it was handed to the provider: what is looked for in a list was made about then. */
+  /** When it was handed to the provider. A search in a list looks for what was made about then. */
   readonly handedAt: Date
 }
 
 /**
- * How a payment stands, by what the provider has said of it, and by nothing else:
- * - `open`: nobody has paid, and the payer still can;
- * - `undecided`: the payer has done his part, and the provider has not decided;
- * - `paid`: money was taken; the outcomes also say what has gone back since;
- * - `unpaid`: nobody has paid, and nobody can any more: it expired, was canceled, or declined for
- *   good;
+ * How a payment stands, judged only by what the provider has said of it:
+ * - `open`: it is not paid, and the payer can still pay;
+ * - `undecided`: the payer has done everything, and the provider has not decided yet;
+ * - `paid`: money was taken; the outcomes also say what has been returned since;
+ * - `unpaid`: it is not paid and can no longer be paid: it expired, was canceled, or was declined
+ *   for good;
  * - `absent`: the provider has never heard of it;
  * - `unclear`: the provider says something else.
  *
  * After `unpaid` and `absent`, and once an `open` checkout has ended, the core cancels the payment.
- * So they are for words that are known to mean just that: whatever a gateway does not know, or does
- * not expect together, is `unclear`. That cancels nothing, and a person looks; neither does `paid`
- * where no outcome has made the payment paid.
+ * So use them only for words that are known to mean exactly that. Whatever a gateway does not know,
+ * or does not expect in combination, is `unclear`: that cancels nothing, and a person looks. Nor
+ * does `paid` cancel anything if no outcome has made the payment paid.
  */
 export type Standing = 'open' | 'undecided' | 'paid' | 'unpaid' | 'absent' | 'unclear'
 
 /** What the provider says of a payment now. */
 export interface PollReply {
   /**
-   * About this payment alone, in the shapes of `interpret`; `no_outcome` where nothing is decided.
+   * About this payment alone, in the same form as from `interpret`; `no_outcome` if nothing is
+   * decided.
    */
   readonly outcomes: readonly Outcome[]
   readonly standing: Standing
-  /** A checkout whose opening was never answered: found again. */
+  /** A checkout that was found again: the request to open it was never answered. */
   readonly checkout?: Partial<OpenedCheckout>
-  /** The outcomes tell every refund of it: one that is not among them has not been made. */
+  /** Whether the outcomes list every refund of it: then a refund that is missing was never made. */
   readonly listsRefunds: boolean
-  /** How long a refund that was taken on may be missing from them all the same; default an hour. */
+  /** How long an accepted refund may still be missing from them; an hour by default. */
   readonly refundsLag?: Duration
 }
 
-/** A refund to be made. Its row is committed as pending already. */
+/** A refund to be made. Its row is already committed as pending. */
 export interface RefundRequest {
-  /** What was charged. */
+  /** The charge to refund. */
   readonly payment: Payment
-  /** The refund's row: its id is our reference of it, its amount what goes back. */
+  /** The refund's row: its id is our reference, its amount is the money to return. */
   readonly refund: Payment
-  /** All of the charge goes back at once. */
+  /** Whether all of the charge is returned at once. */
   readonly isWhole: boolean
-  /** What the merchant gives as the reason: free text. */
+  /** The merchant's reason: free text. */
   readonly reason: string | null
 }
 
-/** What the provider answered to a refund; `pending`: it has taken it on, and tells later. */
+/** The provider's answer to a refund; `pending`: accepted, and the result follows later. */
 export interface RefundReply {
   readonly status: 'paid' | 'pending' | 'failed'
-  /** The provider's id of it, as its callbacks name it too (`refundReference`). */
+  /** The provider's id of it, as in its callbacks (`refundReference`). */
   readonly reference?: string
   /** The provider's code of a refusal. */
   readonly code?: string
@@ -134,61 +135,60 @@ export interface RefundReply {
 /** A charge of a saved card. The payment's row is committed already. */
 export interface ChargeRequest extends CheckoutRequest {
   readonly method: PaymentMethod
-  /** Decrypted; null where the provider's id of the card is enough. */
+  /** Decrypted; null if the provider's id of the card is enough. */
   readonly token: Secret | null
-  /** Whether the payer is there to confirm it, or the merchant charges by himself. */
+  /** Whether the payer is there to confirm it, or the merchant charges without the payer. */
   readonly initiatedBy: 'customer' | 'merchant'
 }
 
-/** What the provider answered to the charge of a saved card. */
+/** The provider's answer to the charge of a saved card. */
 export interface ChargeReply {
-  /** In the shapes of `interpret`; `no_outcome` where nothing is decided yet. */
+  /** In the same form as from `interpret`; `no_outcome` if nothing is decided yet. */
   readonly outcomes: readonly Outcome[]
   readonly checkoutReference?: string
   readonly providerReference?: string
   /** Where the payer confirms it (3-D Secure). */
   readonly redirectUrl?: string
-  /** Whether live money was charged, where the reply says so. */
+  /** Whether live money was charged, if the reply says so. */
   readonly live?: boolean
 }
 
 /**
- * What a gateway can do at its provider: each operation is there only where the provider offers it.
+ * What a gateway can do at its provider. Leave out each operation that the provider does not offer.
  */
 export interface Operations {
   /**
-   * The credential without which the provider cannot be asked; none where those for callbacks do.
+   * The credential that requests to the provider need; left out if those for callbacks are enough.
    */
   readonly apiCredential?: string
   readonly checkout?: CheckoutOperation
-  /** Why the gateway cannot take this money, as one phrase; undefined where it can. */
+  /** Why the gateway cannot take this money, as one phrase; undefined if it can. */
   moneyFault?(money: Money): string | undefined
   /**
-   * How many payments reconciliation asks after in a minute: well below what the provider allows,
-   * for checkouts and refunds need their share. 600 where it is left out.
+   * How many payments reconciliation polls in a minute: well below what the provider allows,
+   * because checkouts and refunds need their share. 600 by default.
    */
   readonly pollsPerMinute?: number
   /**
-   * `poll` finds a renewal by the ids that its report named: one that is not paid is asked after,
-   * too.
+   * `poll` finds a renewal by the ids that its report named, so unpaid renewals are polled, too.
    */
   readonly pollsRenewals?: true
-  /** Asks what became of a payment; changes nothing. */
+  /** Polls a payment; changes nothing. */
   poll?(request: PollRequest, context: OperationContext): Promise<PollReply>
   /** Moves money: exactly one request that does, whatever happens to it. */
   refund?(request: RefundRequest, context: OperationContext): Promise<RefundReply>
-  /** `refund` gives back a part of a payment, too; without it the whole or nothing. */
+  /** `refund` can also return part of a payment; without this, only the whole. */
   readonly partialRefund?: true
-  /** Moves money, likewise. */
+  /** Moves money, under the same rule as `refund`. */
   chargeSavedCard?(request: ChargeRequest, context: OperationContext): Promise<ChargeReply>
   /**
-   * Ends an open checkout. `closed`: nobody has paid it, and nobody can any more, or is offered to.
-   * `not_open`: it had ended, been paid, or never been there; then the core polls.
+   * Ends an open checkout. `closed`: it is not paid, and can no longer be paid or is no longer
+   * offered. `not_open`: it had ended, been paid, or never existed; then the core polls.
    */
   closeCheckout?(request: PollRequest, context: OperationContext): Promise<'closed' | 'not_open'>
-  /** Where the callback URL must be registered beforehand. */
+  /** For providers at which the callback URL must be registered beforehand. */
   readonly registration?: Registration
-  /** The provider keeps its callbacks for a while and lists them. */
+  /** For providers that keep their callbacks for a while and list them. */
   readonly backfill?: Backfill
   /** Pages that the payer's browser opens on our side, at `/billing/{name}/{path}`. */
   readonly browserPages?: readonly BrowserPage[]
@@ -199,34 +199,34 @@ export interface RegisteredEndpoint {
   /** The provider's id of it. */
   readonly id: string
   readonly url: string
-  /** Types of the events that are sent there. */
+  /** The types of the events that are sent there. */
   readonly events: readonly string[]
   readonly enabled: boolean
-  /** What its events are worded in; null where the provider does not say. */
+  /** The API version of its events; null if the provider does not say. */
   readonly apiVersion: string | null
-  /** Signs its callbacks; there only where the provider tells it. */
+  /** Signs its callbacks; present only if the provider returns it. */
   readonly secret?: Secret
 }
 
-/** Tells the provider where callbacks go. None of it moves money. */
+/** Sets up where the provider sends callbacks. None of it moves money. */
 export interface Registration {
-  /** Exactly the types of events that `interpret` does something with. */
+  /** Exactly the types of events that `interpret` uses. */
   readonly events: readonly string[]
-  /** What the events are to be worded in, where the provider has versions. */
+  /** The API version of the events, if the provider has versions. */
   readonly apiVersion?: string
-  /** The credential that the endpoint's secret belongs into. */
+  /** The credential in which to store the endpoint's secret. */
   readonly secretField: string
-  /** What the provider cannot do, and what to do instead: a sentence each. */
+  /** What the provider cannot do, and what to do instead: one sentence each. */
   readonly notes: readonly string[]
-  /** All endpoints of the account, also those of others. */
+  /** All endpoints of the account, including those of other systems. */
   list(context: OperationContext): Promise<readonly RegisteredEndpoint[]>
   create(url: string, context: OperationContext): Promise<RegisteredEndpoint>
-  /** Gives it this URL, exactly `events`, and switches it on; what cannot be changed stays. */
+  /** Gives it this URL and exactly `events`, and enables it; what cannot be changed stays. */
   update(id: string, url: string, context: OperationContext): Promise<RegisteredEndpoint>
   remove(id: string, context: OperationContext): Promise<void>
 }
 
-/** An event of the past, as its callback carried it. */
+/** A past event, as its callback carried it. */
 export interface PastEvent {
   /** The provider's id of the event. */
   readonly id: string
@@ -241,6 +241,6 @@ export interface Backfill {
   readonly keptFor: Duration
   /** The id of the event in the text of a callback's body; undefined where there is none. */
   eventIdOf(body: string): string | undefined
-  /** Pages of events since then that `interpret` does something with, each event once. */
+  /** Pages of the events since then that `interpret` uses, each event once. */
   list(since: Date, context: OperationContext): AsyncIterable<readonly PastEvent[]>
 }

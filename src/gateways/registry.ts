@@ -16,15 +16,17 @@ export interface Registry {
   find(nameOrAlias: string): RegisteredGateway | undefined
   /** Each gateway once, in the order of registration. */
   list(): readonly RegisteredGateway[]
-  /** Names of the headers in which any of them, or any that we bring along, gets credentials. */
+  /**
+   * Names of the headers that carry credentials of any of these gateways, or of any built-in one.
+   */
   readonly credentialHeaders: ReadonlySet<string>
-  /** How long the most patient provider keeps redelivering; 0 without gateways. */
+  /** How long the most persistent provider keeps redelivering; 0 without gateways. */
   longestRetryWindow(): Duration
 }
 
 /**
- * Finds gateways by name at request time. A gateway without credentials is there all the same: it
- * counts as not configured. Error: `setting_invalid` for a name taken twice or a descriptor fault.
+ * Finds gateways by name at request time. A gateway without credentials is listed, too: it counts
+ * as not configured. Error: `setting_invalid` for a name used twice or a fault in a descriptor.
  */
 export function createRegistry(
   gateways: readonly Gateway[],

@@ -11,13 +11,13 @@ export function requireGateway(gateways: Registry, nameOrAlias: string): Registe
   throw unknownGateway(nameOrAlias, names)
 }
 
-/** The error for a name that no gateway has, where only their names are at hand. */
+/** The error for a name that no gateway has, for callers that have only the names. */
 export function unknownGateway(nameOrAlias: string, names: readonly string[]): QuittanceError {
   const text = `gateway ${JSON.stringify(nameOrAlias)} is not registered; there are ${names.join(', ')}`
   return new QuittanceError('gateway_unknown', text)
 }
 
-/** What a gateway can be asked to do, by the name of its operation. */
+/** What a gateway can be asked to do, by the name of the operation. */
 export type Operation = keyof typeof words
 
 const words = {
@@ -44,7 +44,7 @@ export function requireOperation<O extends Operation>(
     operation === 'checkout'
       ? ', or ask for no checkout (checkout: false, --no-checkout) if it begins elsewhere'
       : ''
-  // The secret of the callbacks is what registering brings.
+  // Registering is what yields the secret of the callbacks.
   if (operation !== 'registration') requireConfigured(found, instead)
   const lacking = lackingCredential(found)
   if (lacking === undefined) return supported
@@ -52,7 +52,7 @@ export function requireOperation<O extends Operation>(
   throw new QuittanceError('gateway_not_configured', text, { fix: `Set ${lacking}${instead}.` })
 }
 
-/** Error: `gateway_not_configured`, naming what has to be set; `instead`: what else would do. */
+/** Error: `gateway_not_configured`, naming what must be set; `instead`: what else would do. */
 export function requireConfigured({ gateway, credentials }: RegisteredGateway, instead = ''): void {
   if (credentials.configured) return
   const needed = neededCredentials(gateway, (name, variable) => `${name} (${variable})`)

@@ -1,8 +1,9 @@
 import type { IgnoredReason, Outcome } from '../payments/outcome.ts'
 
 /**
- * What an outcome says, in short: `payment:paid`, `ignored:no_outcome`. It is about the whole amount
- * of the payment, except where a share is named: `refund:paid half`. An odd amount is halved downwards.
+ * What an outcome says, in short: `payment:paid`, `ignored:no_outcome`. It is about the whole
+ * amount of the payment, unless a share is named: `refund:paid half`. Half of an odd amount is
+ * rounded down.
  */
 export type Meaning = Said | `${Said} half` | `${Said} rest` | `ignored:${IgnoredReason}`
 
@@ -15,6 +16,6 @@ type SaidOf<One> = One extends { readonly type: infer Type; readonly status: inf
 export interface Scenario {
   /** What it shows, as a phrase for people. */
   readonly shows: string
-  /** What `interpret` makes of it, in order; `looked up`: only the provider's API can say that. */
+  /** What `interpret` makes of it, in order; `looked up`: only the provider's API can say. */
   readonly means: readonly Meaning[] | 'looked up'
 }

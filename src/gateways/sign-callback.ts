@@ -3,7 +3,7 @@ import type { Gateway, SignedCallback, Signer, SignInput } from './gateway.ts'
 import type { RegisteredGateway } from './registry.ts'
 import { requireConfigured } from './require.ts'
 
-/** What a test callback states of its payment; what is left out is not known. */
+/** What a test callback states of its payment; anything left out is unknown. */
 export type SignedPayment = Pick<SignInput['payment'], 'id' | 'amount' | 'currency'> &
   Partial<SignInput['payment']>
 

@@ -1,7 +1,7 @@
 import type { CredentialField } from '../credential-fields.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 
-/** The setting `api_base` of a gateway. In tests nobody is asked: nothing listens there. */
+/** The setting `api_base` of a gateway. Tests send no request: nothing listens there. */
 export function apiBaseField(
   env: readonly string[],
   base: string,

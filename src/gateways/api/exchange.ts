@@ -1,20 +1,20 @@
 import type { JsonValue } from '../body/json.ts'
 
-/** How something is changed at a provider. */
+/** How something at a provider is changed. */
 export type ChangeMethod = 'post' | 'patch' | 'delete'
 
 /** What a provider answered. */
 export interface ProviderAnswer {
-  /** Of HTTP. */
+  /** The HTTP status. */
   readonly status: number
-  /** Undefined where it is no JSON, or too long to be read. */
+  /** Undefined if it is no JSON, or too long to be read. */
   readonly body: JsonValue | undefined
 }
 
 /** What a request carries besides its body. */
 export interface RequestOptions {
   readonly query?: Readonly<Record<string, string>>
-  /** Beside those of the API; an `Idempotency-Key`, for example. */
+  /** In addition to those of the API; an `Idempotency-Key`, for example. */
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
@@ -33,7 +33,7 @@ export interface ProviderApiOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** One request, and whose it is. */
+/** One request, and whose API it goes to. */
 export interface Exchange extends RequestOptions {
   readonly options: ProviderApiOptions
   readonly method: 'get' | ChangeMethod

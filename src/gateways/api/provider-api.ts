@@ -17,8 +17,8 @@ export interface ProviderApi {
    */
   get(path: string, options?: RequestOptions): Promise<JsonValue | undefined>
   /**
-   * Tried once, within a minute or until the signal ends it: nobody knows what became of a request
-   * without a reply. Same errors.
+   * Tried once, within a minute or until the signal ends it: without a reply it is unknown what
+   * became of the request. Same errors.
    */
   post(path: string, options: RequestOptions & RequestBody): Promise<JsonValue | undefined>
   /** Like `post`. */
@@ -26,8 +26,8 @@ export interface ProviderApi {
   /** Like `post`; an empty reply is null. */
   delete(path: string, options?: RequestOptions): Promise<JsonValue | undefined>
   /**
-   * Like `post`, but whatever was answered is a result: where a refusal says more than a code.
-   * Errors: `provider_unreachable` alone, where there was no answer.
+   * Like `post`, but every answer is a result, for refusals that say more than a code. Only error:
+   * `provider_unreachable`, if there was no answer.
    */
   answer(
     method: ChangeMethod,
@@ -36,14 +36,14 @@ export interface ProviderApi {
   ): Promise<ProviderAnswer>
 }
 
-/** Requests to one host at the same time; whoever has more waits. */
+/** Requests to one host at the same time; further ones wait. */
 const mostAtOnce = 16
 const limits = new Map<string, ReturnType<typeof pLimit>>()
 
 /** A client of a provider's API: bounded in time and number, with errors that show no credential. */
 export function createProviderApi(options: ProviderApiOptions): ProviderApi {
   const limit = limitOf(new URL(options.base).origin)
-  // When it is needed: most processes never ask a provider anything.
+  // Loaded when it is needed: most processes never ask a provider anything.
   const load = () => import('./reply-to.ts')
   const request = (exchange: Omit<Exchange, 'options'>) =>
     limit(async () => (await load()).replyTo({ ...exchange, options }))

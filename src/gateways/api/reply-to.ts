@@ -29,7 +29,7 @@ export async function replyTo(exchange: Exchange): Promise<JsonValue | undefined
 export async function answerTo(exchange: Exchange): Promise<ProviderAnswer> {
   try {
     const asked = ky(exchange.path, { ...toOptions(exchange), throwHttpErrors: false })
-    // Read by ky too, so that its limits hold for the body.
+    // Also read by ky, so that its limits hold for the body.
     const [{ status }, text] = await Promise.all([asked, asked.text().catch(nothingIfTooLong)])
     const parsed = parseJson(text)
     return { status, body: parsed.ok ? parsed.value : undefined }
@@ -45,7 +45,7 @@ function nothingIfTooLong(error: unknown): string {
 }
 
 const getLimit = seconds(10)
-/** Whoever asks for something to be done sets a shorter one by his signal. */
+/** Callers that change something set a shorter one with their signal. */
 const changeLimit = minutes(1)
 
 function toOptions(exchange: Exchange): Options {
@@ -59,10 +59,10 @@ function toOptions(exchange: Exchange): Options {
     totalTimeout: limit,
     timeout: limit,
     retry: { limit: 2, methods: ['get'], maxRetryAfter: seconds(2), backoffLimit: seconds(1) },
-    // A credential goes to the host that was configured, and to no other.
+    // A credential goes to the configured host and to no other.
     redirect: 'error',
     fetch: boundedFetch(() => tooLong(exchange)),
-    // Of a refusal, too, the text is read by us: JSON.parse would follow it as deep as it is nested.
+    // We read the text of a refusal, too: JSON.parse would recurse as deep as it is nested.
     parseJson: (text) => text,
     ...(signal && { signal }),
     ...(body && ('json' in body ? body : { body: new URLSearchParams(body.form) })),
@@ -88,7 +88,7 @@ function explain(error: unknown, exchange: Exchange): unknown {
     const providerCode = codeIn(error.data)
     const said = providerCode === undefined ? '' : ` (${providerCode})`
     const what = `${title} answered ${label(exchange)} with ${status}${said}`
-    // The error itself carries the request and its credentials: it goes no further.
+    // The error itself carries the request and its credentials, so it goes no further.
     const open = status >= 500 || status === 429 || status === 408
     const code = open ? 'provider_unreachable' : 'provider_refused'
     return new QuittanceError(code, what, { providerCode })
@@ -100,7 +100,7 @@ function explain(error: unknown, exchange: Exchange): unknown {
   )
 }
 
-/** The system's code of the failure. Messages are left out: one may repeat a header's value. */
+/** The system's code of the failure. Messages are left out: they may repeat a header's value. */
 function causeOf(error: Error): string {
   if (isTimeoutError(error)) return 'no reply in time'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined

@@ -4,14 +4,14 @@ export type TextResult =
 
 const byteOrderMark = '\ufeff'
 
-// `ignoreBOM: true` leaves the mark in the text: it is ours to strip, and to remember.
+// `ignoreBOM: true` leaves the mark in the text: we strip it ourselves, and remember it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Strict UTF-8; other encodings are never guessed. Strips one byte order mark. Never throws. */
 export function decodeText(bytes: Uint8Array): TextResult {
   const decoded = decode(bytes)
   if (decoded === undefined) return { ok: false, reason: 'invalid_utf8' }
-  // No PostgreSQL text can hold it, and neither JSON nor a form has a raw one.
+  // PostgreSQL cannot store it in a text, and neither JSON nor a form has a raw one.
   if (decoded.includes('\0')) return { ok: false, reason: 'nul_character' }
   const hadByteOrderMark = decoded.startsWith(byteOrderMark)
   return { ok: true, text: hadByteOrderMark ? decoded.slice(1) : decoded, hadByteOrderMark }

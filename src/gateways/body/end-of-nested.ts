@@ -6,8 +6,9 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 
 /**
- * The place behind the JSON object or list that begins at `start`, many times faster than by reading
- * it: the brackets must match, and nothing else is looked at. Undefined where it does not end.
+ * The position after the JSON object or list that begins at `start`, found many times faster than
+ * by parsing it: the brackets must match, and nothing else is checked. Undefined if it does not
+ * end.
  */
 export function endOfNested(
   text: string,
@@ -30,7 +31,10 @@ export function endOfNested(
   return undefined
 }
 
-/** Where the quote is that ends the JSON string that begins at `start`; the text's end if none is. */
+/**
+ * The position of the quote that ends the JSON string that begins at `start`; the text's end if
+ * there is none.
+ */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)

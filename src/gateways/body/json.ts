@@ -14,19 +14,19 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return value instanceof Map
 }
 
-/** The value found by walking down objects by key; undefined where the way ends. */
+/** The value found by walking down objects by key; undefined if the path ends early. */
 export function path(value: JsonValue, ...keys: readonly string[]): JsonValue | undefined {
   let found: JsonValue | undefined = value
   for (const key of keys) found = isJsonObject(found) ? found.get(key) : undefined
   return found
 }
 
-/** The text of a JSON string; undefined for everything else. */
+/** The text of a JSON string; undefined for anything else. */
 export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** The source text of a JSON number, e.g. `4999` or `4.999e3`; undefined for everything else. */
+/** The source text of a JSON number, e.g. `4999` or `4.999e3`; undefined for anything else. */
 export function numberTextOf(value: JsonValue | undefined): string | undefined {
   const isNumber = typeof value === 'object' && value !== null && 'number' in value
   return isNumber ? value.number : undefined

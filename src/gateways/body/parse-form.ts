@@ -1,4 +1,4 @@
-/** Fields of a form that are read at most; no provider sends a third of it. */
+/** How many fields of a form are read at most; no provider sends a third of that. */
 export const mostFields = 200
 
 export type FormFailure = 'invalid_form' | 'invalid_utf8' | 'duplicate_key' | 'too_many_fields'
@@ -9,8 +9,8 @@ export type FormResult =
 
 /**
  * application/x-www-form-urlencoded, decoded exactly once. Names are literal (`a[]` is a name, `;`
- * separates nothing), and a name given twice is ambiguous and fails. So does a form with too many
- * fields, empty ones counted, before one is read. Never throws.
+ * separates nothing). A name that appears twice is ambiguous and fails. A form with too many
+ * fields, including empty ones, fails before any field is read. Never throws.
  */
 export function parseForm(text: string): FormResult {
   const fields = new Map<string, string>()

@@ -1,7 +1,7 @@
 import { endOfNested } from './end-of-nested.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 
-/** Containers within containers that are read at most; deeper input is not parsed. */
+/** How deep containers may be nested; deeper input is not parsed. */
 const deepestNesting = 64
 
 export type JsonFailure = 'invalid_json' | 'duplicate_key' | 'too_deep' | 'too_many_fields'
@@ -11,26 +11,28 @@ export type JsonResult =
   | {
       readonly ok: false
       readonly reason: JsonFailure
-      /** The one that is given twice. */
+      /** The key that appears twice. */
       readonly key?: string
     }
 
-/** How much of a text is read: for bodies that anybody can send. */
+/** How much of a text is read, for bodies that anyone can send. */
 export interface JsonLimits {
-  /** Members of objects and items of lists, all that are kept together; with more it is refused. */
+  /**
+   * Members of objects and items of lists that are kept, all together; a text with more is refused.
+   */
   readonly mostMembers: number
-  /** Containers within containers that are kept; of a deeper one only the end is looked for. */
+  /** How deep containers are kept; of a deeper one only the end is looked for. */
   readonly keptDepth: number
 }
 
-/** For fields that lie side by side. No provider sends a third of them. */
+/** For fields that lie side by side. No provider sends a third of that many. */
 export const flatFields: JsonLimits = { mostMembers: 200, keptDepth: 1 }
 
 const unlimited: JsonLimits = { mostMembers: Infinity, keptDepth: Infinity }
 
 /**
- * Strict JSON (RFC 8259) of our own, because `JSON.parse` rounds numbers, takes the last of two
- * equal keys and sets no limit to nesting. Numbers keep their source text; a key given twice,
+ * Our own strict JSON parser (RFC 8259), because `JSON.parse` rounds numbers, takes the last of two
+ * equal keys and does not limit nesting. Numbers keep their source text. A key that appears twice,
  * however it is escaped, is ambiguous and fails. `\u0000` and lone surrogate escapes are content.
  * What is too deep to be kept is read as an empty list, whatever it holds. Never throws; linear in
  * the length of the text.
@@ -73,7 +75,7 @@ interface Reader {
   depth: number
   members: number
   failure: JsonFailure | undefined
-  /** The one that is given twice. */
+  /** The key that appears twice. */
   key?: string
 }
 
@@ -98,7 +100,7 @@ function readValue(reader: Reader): JsonValue | undefined {
   }
 }
 
-/** The depth limit is also what keeps the recursion from exhausting the stack. */
+/** The depth limit also keeps the recursion from exhausting the stack. */
 function readNested<T>(
   reader: Reader,
   read: (reader: Reader) => T | undefined,
@@ -153,7 +155,7 @@ function readArray(reader: Reader): readonly JsonValue[] | undefined {
   }
 }
 
-/** Whether one more may be read: who has sent too many learns so before they are all read. */
+/** Whether one more may be read: a text with too many is refused before they are all read. */
 function count(reader: Reader): boolean {
   reader.members += 1
   if (reader.members <= reader.limits.mostMembers) return true
@@ -190,7 +192,7 @@ function readString(reader: Reader): string | undefined {
   return escaped ? unescapeString(text.slice(start, at + 1)) : text.slice(start + 1, at)
 }
 
-/** A quoted string with escapes: what they mean is the one thing left to `JSON.parse`. */
+/** A quoted string with escapes: `JSON.parse` is used only to decode them. */
 function unescapeString(quoted: string): string | undefined {
   try {
     return JSON.parse(quoted) as string

@@ -13,8 +13,8 @@ export type UnreadableReason =
 
 /**
  * The parsed body. `text` is what is stored: the JSON text as received, or for a form the JSON
- * object of its fields; `readStored(kind, text)` gives the same payload back.
- * `exact` is false where `text` does not carry the bytes whole (a byte order mark, a form).
+ * object of its fields; `readStored(kind, text)` returns the same payload. `exact` is false if
+ * `text` does not hold all of the bytes (a byte order mark, a form).
  */
 export type Payload =
   | {

@@ -3,7 +3,7 @@ import { parseJson } from './parse-json.ts'
 import { unreadable, type Payload } from './payload.ts'
 
 /**
- * Reads the `payload` column of a stored call back: the same value that the wire gave. A call of
+ * Reads the `payload` column of a stored call: the result is the same as for the request. A call of
  * kind `unreadable` has no text; its gateway parses the stored bytes again. Never throws.
  */
 export function readStored(kind: 'json' | 'form', text: string): Payload {

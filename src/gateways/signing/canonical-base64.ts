@@ -1,6 +1,6 @@
 /**
  * Decodes base64 of the standard alphabet with its padding; undefined for any other text. Node's
- * own decoder takes junk, blanks, the URL alphabet and missing padding, so the text must come out
+ * own decoder accepts junk, blanks, the URL alphabet and missing padding, so the text must come out
  * again exactly as it was.
  */
 export function decodeCanonicalBase64(text: string): Uint8Array | undefined {

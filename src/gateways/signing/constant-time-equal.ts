@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 
-/** Compares bytes in a time that does not tell where they differ; false for other lengths. */
+/** Compares bytes in a time that does not reveal where they differ; false for different lengths. */
 export function constantTimeEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.byteLength === b.byteLength && timingSafeEqual(a, b)
 }

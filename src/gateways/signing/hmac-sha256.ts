@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Secret } from '../../kernel/secret.ts'
 import { constantTimeEqual } from './constant-time-equal.ts'
 
-/** HMAC-SHA256 of the parts one after the other; the key is the secret's text as UTF-8. */
+/** HMAC-SHA256 of the concatenated parts; the key is the secret's text as UTF-8. */
 export function hmacSha256(secret: Secret, parts: readonly (string | Uint8Array)[]): Uint8Array {
   const hmac = createHmac('sha256', secret.reveal())
   for (const part of parts) hmac.update(part)
@@ -12,7 +12,7 @@ export function hmacSha256(secret: Secret, parts: readonly (string | Uint8Array)
 /** What was signed, and the signatures that came with it. */
 export interface SignedText {
   readonly parts: readonly (string | Uint8Array)[]
-  /** Any of them may match: a sender signs with every live secret while one is replaced. */
+  /** One match is enough: while a secret is being replaced, a sender signs with every live one. */
   readonly signatures: readonly Uint8Array[]
 }
 

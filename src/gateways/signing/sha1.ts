@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * SHA-1 of the parts one after the other: 20 bytes. For providers that put a secret among the parts
- * instead of keying an HMAC with it; the caller reveals the secret where it belongs.
+ * SHA-1 of the concatenated parts: 20 bytes. For providers that put a secret among the parts
+ * instead of keying an HMAC with it; the caller reveals the secret in its place.
  */
 export function sha1(parts: readonly (string | Uint8Array)[]): Uint8Array {
   const hash = createHash('sha1')

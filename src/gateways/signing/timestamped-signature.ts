@@ -6,10 +6,10 @@ import { matchesHmacSha256 } from './hmac-sha256.ts'
 
 /**
  * A header such as `t=<unix seconds>,v1=<hex>`: HMAC-SHA256 over the time, a joint and the raw
- * body, once for each secret that is live at the sender. Stripe and Paddle sign like that.
+ * body, once for each secret that is live at the sender. Stripe and Paddle sign like this.
  */
 export interface TimestampedScheme {
-  /** The one header under its names, lower case. */
+  /** The names of the one header, in lower case. */
   readonly headers: readonly string[]
   /** Between two elements of the header. */
   readonly separator: string
@@ -20,7 +20,7 @@ export interface TimestampedScheme {
   readonly signature: string
   /** Between the time and the body in what is signed. */
   readonly joint: string
-  /** Whether one signature that is no 64 hex digits makes the header malformed, or is passed over. */
+  /** Whether a signature that is not 64 hex digits makes the header malformed, or is skipped. */
   readonly everyOneReadable: boolean
 }
 
@@ -29,12 +29,12 @@ export const largestToleranceSeconds = 3600
 
 const wholeSeconds = /^[1-9]\d{0,3}$/
 
-/** Seconds that a timestamp may lie in the past or in the future: 1 to 3600. */
+/** How many seconds a timestamp may lie in the past or in the future: 1 to 3600. */
 export function isTolerance(text: string): boolean {
   return wholeSeconds.test(text) && Number(text) <= largestToleranceSeconds
 }
 
-/** The setting `tolerance_seconds` of a gateway that signs like that. */
+/** The setting `tolerance_seconds` of a gateway that signs like this. */
 export function toleranceField(env: readonly string[]) {
   return {
     env,
@@ -48,7 +48,7 @@ export function toleranceField(env: readonly string[]) {
 
 interface Signed {
   readonly request: RawRequest
-  /** `signing_secret` and `tolerance_seconds` count. */
+  /** Only `signing_secret` and `tolerance_seconds` are used. */
   readonly credentials: Credentials
   readonly now: Date
 }
@@ -117,7 +117,10 @@ function valuesOf(elements: readonly string[], name: string): readonly string[] 
     .map((element) => element.slice(prefix.length))
 }
 
-/** Both ways and on whole seconds; exactly the tolerance passes. Fails closed on a broken clock. */
+/**
+ * In both directions and in whole seconds; exactly the tolerance passes. Fails closed on a broken
+ * clock.
+ */
 function timestampFault(
   timestamp: string,
   credentials: Credentials,

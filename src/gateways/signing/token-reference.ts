@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 const maskedToken = /^masked:([0-9a-f]{32})$/
 
 /**
- * What stands for a card's token wherever the token itself must not be: the beginning of its
- * SHA-256. Tokens are long and random, so nothing leads back from it.
+ * Stands for a card's token wherever the token itself must not be: the beginning of its SHA-256.
+ * Tokens are long and random, so the token cannot be found from it.
  */
 export function tokenReference(token: string): string {
   return maskedToken.exec(token)?.[1] ?? fingerprint(token)
@@ -15,7 +15,7 @@ export function maskToken(token: string): string {
   return `masked:${fingerprint(token)}`
 }
 
-/** Whether a payload's text stands for a token that is not there. */
+/** Whether a text in a payload stands for a masked token. */
 export function isMaskedToken(text: string): boolean {
   return maskedToken.test(text)
 }

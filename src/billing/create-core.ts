@@ -82,7 +82,7 @@ async function receiveWhenOpen(runtime: Runtime, call: IncomingCall): Promise<An
   try {
     intake = await runtime.intake()
   } catch (error) {
-    runtime.settings.log.error({ err: error }, 'callback turned away: the database is not open')
+    runtime.settings.log.error({ err: error }, 'callback refused: the database is not open')
     return unavailable
   }
   return receive(call, intake)

@@ -9,7 +9,7 @@ import { makeOnce } from '../kernel/make-once.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { CreatePaymentInput } from '../checkout/payment-input.ts'
 import { recordEvents, type EventRecorder, type RecordedEvents } from './record-events.ts'
-import { countEvents, untilSettled, type SettledOptions } from './settled.ts'
+import { countEvents, untilIdle, type IdleOptions } from './idle.ts'
 import { requestOf, type CallbackStatement } from './signed-request.ts'
 import { withTestCredentials } from './test-credentials.ts'
 
@@ -36,7 +36,7 @@ export interface TestBilling extends AsyncDisposable {
    * Waits until every callback and every queued listener is done and its events are recorded.
    * Fails after `withinMs`, with what still waits and why.
    */
-  settled(options?: SettledOptions): Promise<void>
+  idle(options?: IdleOptions): Promise<void>
   /** Ends everything and forgets the database. `await using` calls it for you. */
   close(): Promise<void>
 }
@@ -109,9 +109,9 @@ function testBillingOf({ runtime, billing, recording, db, earlier }: Opened): Te
       deliver(
         signedRequest(payment.gateway, { payment, ...(scenario !== undefined && { scenario }) }),
       ),
-    async settled(options = {}) {
-      const told = (count: number) => events.all.length >= count - earlier
-      await untilSettled({ db, worker: await worker.get(), told }, options)
+    async idle(options = {}) {
+      const recorded = (count: number) => events.all.length >= count - earlier
+      await untilIdle({ db, worker: await worker.get(), recorded }, options)
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -74,10 +74,10 @@ interface Sought<T> {
 
 function waitIn<T>(waits: Set<Wait>, { find, failure, withinMs }: Sought<T>): Promise<T> {
   return new Promise((found, failed) => {
-    const end = (settle: () => void) => {
+    const end = (report: () => void) => {
       clearTimeout(timer)
       waits.delete(wait)
-      settle()
+      report()
     }
     const wait: Wait = {
       look: () => {

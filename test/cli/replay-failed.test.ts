@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
 import { replayFailed } from '../../src/upkeep/replay-failed.ts'
-import { newPayment, openBilling, sendFake, settled } from '../support/billing.ts'
+import { newPayment, openBilling, sendFake, idle } from '../support/billing.ts'
 import { runHosted } from '../support/command-host.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { deploy, type Deployment } from '../support/deployment.ts'
@@ -77,7 +77,7 @@ forEachDatabase((engine) => {
       await billing.core.work()
       const payment = await newPayment(billing.core)
       await sendFake(billing.core, payment.id, 'success')
-      await settled(billing.core)
+      await idle(billing.core)
       await sql`update billing.deliveries set state = 'failed', lease_token = null,
         lease_until = null, processed_at = clock_timestamp()`.execute(billing.database.db)
       broken = false

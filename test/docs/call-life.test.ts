@@ -64,12 +64,12 @@ async function callsOfEveryKind(url: string): Promise<void> {
   const { id, ...early } = paid
   const later = { ...early, id: id.replace(/^./, 'f') }
   await queued.send(later, 'success')
-  await queued.settled({ retries: 'now' })
+  await queued.idle({ retries: 'now' })
   const { data: calls } = await billing.calls.list()
   for (const call of calls) await billing.calls.replay(call.id)
-  await queued.settled({ retries: 'now' })
+  await queued.idle({ retries: 'now' })
   await queued.createPayment({ id: later.id })
-  await queued.settled({ retries: 'now' })
+  await queued.idle({ retries: 'now' })
 
   await using within = await openTestBilling({
     database,

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
-import { newPayment, settled } from '../support/billing.ts'
+import { newPayment, idle } from '../support/billing.ts'
 import { postgres, type TestEngine } from '../support/databases.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { freePort, startProcess, type RunningProcess } from '../support/process.ts'
@@ -105,7 +105,7 @@ export async function settlesOnce(core: BillingCore, url: string, deliver: Deliv
     assert.equal(answer.status, status)
     assert.deepEqual(await answer.json(), { message })
   }
-  await settled(core)
+  await idle(core)
   const found = await core.payments.get(payment.id)
   assert.equal(found?.status, 'paid')
   assert.deepEqual(

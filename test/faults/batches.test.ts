@@ -208,7 +208,7 @@ onPostgres((engine) => {
     const told = 'select count(*)::int as told from told where payment_id = any($1)'
     const ids = payments.map(({ id }) => id)
     await until(async () => (await database.pool.query(told, [ids])).rows[0].told === 29, {
-      what: 'all others are settled',
+      what: 'all others are processed',
       // The server ends the holder's transaction after 30 s.
       limitMs: 25_000,
     })

@@ -9,7 +9,7 @@ import {
   newPayment,
   openBilling,
   sendFake,
-  settled,
+  idle,
   until,
   type TestBilling,
 } from '../support/billing.ts'
@@ -78,7 +78,7 @@ forEachDatabase((engine) => {
       ])
       assert.deepEqual(answers, [200, 200, 200])
     })
-    await settled(core, 120_000)
+    await idle(core, 120_000)
     const { rows: statuses } = await sql<{ status: string; count: bigint }>`
       select status, count(*) as count from billing.payments
       where id = any(${ids}::uuid[]) group by status`.execute(database.db)
@@ -115,7 +115,7 @@ forEachDatabase((engine) => {
           .then((status) => assert.equal(status, 200)),
       ])
     })
-    await settled(core, 60_000)
+    await idle(core, 60_000)
     const count = async () => {
       const { rows } = await sql<{ status: string; events: bigint; count: bigint }>`
         select status, events, count(*) as count from (

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Payment } from '../../src/payments/payment.ts'
-import { newPayment, openBilling, settled, type TestBilling } from '../support/billing.ts'
+import { newPayment, openBilling, idle, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase, onPostgres, postgres } from '../support/databases.ts'
 import { apiToken, deploy, finished, makeTable } from '../support/deployment.ts'
 import { startService, startWorker } from '../support/process.ts'
@@ -146,7 +146,7 @@ forEachDatabase((engine) => {
       )
       for (const [index, id] of ids.entries()) (index % 2 === 0 ? named : totals).push(id)
     }
-    await settled(core, 120_000)
+    await idle(core, 120_000)
 
     const { rows: charges } = await sql`
       select p.status, d.status as dispute, count(*)::int as count

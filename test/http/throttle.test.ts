@@ -107,7 +107,7 @@ describe('throttle', () => {
     assert.equal(countOf(taken, 200), 60)
     assert.equal(countOf(refused, 403), 10)
     assert.equal(countOf(refused, 429), 190)
-    // Used up: still neither counted nor turned away.
+    // Used up: still neither counted nor refused.
     assert.equal((await server.post(await signed())).status, 200)
   })
 

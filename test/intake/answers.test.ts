@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { BillingCore } from '../../src/billing/types.ts'
 import type { IncomingCall } from '../../src/intake/receive.ts'
-import { allCalls, newPayment, openBilling, settled, type TestBilling } from '../support/billing.ts'
+import { allCalls, newPayment, openBilling, idle, type TestBilling } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { unavailable } from '../../src/gateways/gateway.ts'
 import { stripe as stripeGateway } from '../../src/gateways/stripe/index.ts'
@@ -216,7 +216,7 @@ forEachDatabase((engine) => {
     ] as const) {
       const payment = await newPayment(core)
       await accepted(core, incoming(fake(JSON.stringify({ payment_id: payment.id, result }))))
-      await settled(core)
+      await idle(core)
       assert.equal((await core.payments.get(payment.id))?.status, status)
     }
     for (const [payment_id, reason] of [
@@ -227,7 +227,7 @@ forEachDatabase((engine) => {
       ['', 'invalid_reference'],
     ] as const) {
       await accepted(core, incoming(fake(JSON.stringify({ payment_id, result: 'success' }))))
-      await settled(core)
+      await idle(core)
       const call = (await allCalls(core)).at(-1)
       assert.equal(call?.state, 'ignored')
       const [outcome] = call?.outcome ?? []

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { openBilling, settled, type TestBilling } from '../support/billing.ts'
+import { openBilling, idle, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { signedHeaders, signingSecret, stripeOptions } from '../support/stripe-callbacks.ts'
 import { storedIds } from './store.ts'
@@ -95,7 +95,7 @@ forEachDatabase((engine) => {
     })
     assert.equal(answer.status, 200)
     assert.equal(answer.body, '{"message":"ok"}')
-    await settled(core)
+    await idle(core)
     const call = (await core.calls.list({ limit: 1 })).data[0]
     assert.ok(call)
     assert.equal(call.state, 'ignored')

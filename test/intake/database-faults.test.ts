@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { unavailable } from '../../src/intake/responses.ts'
-import { newPayment, sendFake, sendJson, settled, until } from '../support/billing.ts'
+import { newPayment, sendFake, sendJson, idle, until } from '../support/billing.ts'
 import { startCutProxy } from '../support/cut-proxy.ts'
 import { onPostgres } from '../support/databases.ts'
 import { openProxied, type ProxiedBilling } from './proxied.ts'
@@ -19,10 +19,10 @@ async function repeatedAfterwards(billing: ProxiedBilling, paymentId: string): P
     limitMs: 20_000,
   })
   const worker = await core.work()
-  await settled(core)
+  await idle(core)
   // The commit of the first delivery may come later than that of its repetition.
   await pause(50)
-  await settled(core)
+  await idle(core)
   await worker.stop()
   assert.deepEqual(billing.told, ['PaymentSucceeded'])
   assert.equal((await core.payments.get(paymentId))?.status, 'paid')
@@ -338,7 +338,7 @@ onPostgres((engine) => {
       const second = await newPayment(core)
       await core.work()
       assert.equal((await sendFake(core, first.id, 'success')).status, 200)
-      await settled(core)
+      await idle(core)
       const restartEnded = strike(billing)
       // Under way while it happens: answered, with 200 only if it is stored.
       const during = await sendFake(core, second.id, 'success')
@@ -353,7 +353,7 @@ onPostgres((engine) => {
         limitMs: 20_000,
       })
       // The lease of a call whose connection was cut lasts 30 s.
-      await settled(core, 60_000)
+      await idle(core, 60_000)
       // A listener whose transaction was cut is told again; what is committed, is so once.
       for (const { id } of [first, second]) {
         const { data } = await core.events.list({ paymentId: id })
@@ -382,21 +382,21 @@ onPostgres((engine) => {
     const payments = await Promise.all(Array.from({ length: 30 }, () => newPayment(core)))
     const worker = await core.work()
     const deliver = payments.map((payment) => sendFake(core, payment.id, 'success'))
-    const idle = `select count(*)::int as n from pg_stat_activity
+    const holding = `select count(*)::int as n from pg_stat_activity
       where datname = ${databaseName} and state = 'idle in transaction'`
     await until(() => listening === 2, { what: 'listeners hold both lanes' })
     for (const answer of await Promise.all(deliver)) assert.equal(answer.status, 200)
     const [last] = payments.slice(-1)
     assert.equal((await sendFake(core, last?.id ?? '', 'success')).status, 200)
     // Others are in a transaction for a moment only.
-    await until(async () => (await direct.query<{ n: number }>(idle)).rows[0]?.n === 2, {
+    await until(async () => (await direct.query<{ n: number }>(holding)).rows[0]?.n === 2, {
       what: 'only the two listeners stand in a transaction',
     })
     assert.equal(listening, 2)
     assert.equal(await billing.callCount(), 31)
     gate.resolve()
     const paid = `select count(*)::int as n from billing.payments where status = 'paid'`
-    await settled(core)
+    await idle(core)
     assert.equal((await direct.query<{ n: number }>(paid)).rows[0]?.n, 30)
     await worker.stop()
   })

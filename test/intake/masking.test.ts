@@ -9,7 +9,7 @@ import { readSettings } from '../../src/billing/settings.ts'
 import { maskToken } from '../../src/gateways/signing/token-reference.ts'
 import type { WebhookCall } from '../../src/database/calls.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import { newPayment, settled } from '../support/billing.ts'
+import { newPayment, idle } from '../support/billing.ts'
 import { runHosted } from '../support/command-host.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { runCommand } from '../support/process.ts'
@@ -64,7 +64,7 @@ async function everythingStored({ database: { db } }: VaultService): Promise<str
 }
 
 async function newestCall(service: VaultService): Promise<WebhookCall> {
-  await settled(service.core)
+  await idle(service.core)
   const { data } = await service.core.calls.list({ limit: 1 })
   const [call] = data
   assert.ok(call)
@@ -80,7 +80,7 @@ async function accept(service: VaultService, body: string | Uint8Array): Promise
 async function replay(service: VaultService, id: string): Promise<WebhookCall | undefined> {
   const answer = await service.api(`/webhook-calls/${id}/replay`, 'POST')
   assert.equal(answer.status, 202, await answer.text())
-  await settled(service.core)
+  await idle(service.core)
   return service.core.calls.get(id)
 }
 

@@ -75,7 +75,7 @@ forEachDatabase((engine) => {
     )
   })
 
-  test('with too many calls waiting, further ones are turned away at once', async () => {
+  test('with too many calls waiting, further ones are refused at once', async () => {
     await using store = await openStore(created.target, { mostWaiting: 20 })
     const block = await blockCalls(store.database)
     const { results, all } = follow(store.calls, newCalls(20))
@@ -92,7 +92,7 @@ forEachDatabase((engine) => {
     assert.ok(!(await storedIds(store.database)).includes(refusals.id))
   })
 
-  test('with too many bytes waiting, further calls are turned away at once', async () => {
+  test('with too many bytes waiting, further calls are refused at once', async () => {
     await using store = await openStore(created.target, { mostWaitingBytes: 100_000 })
     const block = await blockCalls(store.database)
     const { all } = follow(store.calls, [largeCall(60_000), largeCall(60_000)])
@@ -110,7 +110,7 @@ forEachDatabase((engine) => {
       const begin = performance.now()
       const { all } = follow(store.calls, newCalls(10))
       assert.deepEqual(new Set(await all), new Set(['unavailable']))
-      assert.ok(performance.now() - begin >= 90, 'turned away before their time was up')
+      assert.ok(performance.now() - begin >= 90, 'refused before their time was up')
     }
     await block.release()
     await store.calls.close()
@@ -174,7 +174,7 @@ forEachDatabase((engine) => {
     assert.equal(rows.length, 20)
   })
 
-  test('a row that is refused even as bytes is turned away alone', async () => {
+  test('a row that is refused even as bytes is refused alone', async () => {
     await using store = await openStore(created.target)
     const neighbours = newCalls(10)
     const block = await blockCalls(store.database)

@@ -7,7 +7,7 @@ import {
   newPayment,
   openBilling,
   sendFake,
-  settled,
+  idle,
   until,
   type TestBilling,
 } from '../support/billing.ts'
@@ -169,7 +169,7 @@ onPostgres((engine) => {
     const [call] = await allCalls(core)
     assert.deepEqual([call?.state, call?.attempts], ['pending', 0])
     const worker = await core.work()
-    await settled(core)
+    await idle(core)
     await worker.stop()
     const { status, events } = (await core.payments.get(payment.id)) ?? {}
     assert.deepEqual([status, events?.length], ['paid', 1])

@@ -60,7 +60,7 @@ export async function startJourneys() {
   }
 
   /** Until nothing is pending or in work: a call may go back between two looks. */
-  const settled = async () => {
+  const idle = async () => {
     for (let looks = 0; looks < 1_000; looks += 1) {
       let waiting = 0
       // One after the other: at once, a call that is just being taken could be seen in neither.
@@ -86,7 +86,7 @@ export async function startJourneys() {
   return {
     wayforpay,
     post,
-    settled,
+    idle,
     create: (gateway: Gateway, fields: object = {}) =>
       api<PaymentView>('/payments', {
         method: 'POST',
@@ -112,7 +112,7 @@ export async function startJourneys() {
       const answer = await post(gateway.name, sign(gateway, callback))
       assert.equal(answer.status, 200, `${gateway.name} ${callback.scenario}`)
       const body = await answer.text()
-      await settled()
+      await idle()
       return body
     },
     close: async () => {

@@ -107,7 +107,7 @@ function declareJourneys(gateway: Gateway, particular: Particular): void {
       answers.map(({ status }) => status),
       [200, 200, 200, 200, 200],
     )
-    await journeys.settled()
+    await journeys.idle()
     assertEnd(await travel(created, 'paid'), 'paid', ['PaymentSucceeded'])
     const calls = await journeys.calls(`payment_id=${created.id}`)
     assert.equal(calls.length, 6)
@@ -181,7 +181,7 @@ function declareJourneys(gateway: Gateway, particular: Particular): void {
     const change = { checkoutReference: checkoutOf(id) ?? null, merchantAccount: account }
     await journeys.send(gateway, { scenario: 'paid', payment: id, change })
     await create(id)
-    await journeys.settled()
+    await journeys.idle()
     assertEnd(await journeys.payment(id), 'paid', ['PaymentSucceeded'])
   })
 
@@ -228,7 +228,7 @@ function declareJourneys(gateway: Gateway, particular: Particular): void {
       const callback = sign(gateway, { scenario: 'renewed', payment: first })
       for (let times = 0; times < 2; times += 1) {
         assert.equal((await journeys.post(name, callback)).status, 200)
-        await journeys.settled()
+        await journeys.idle()
       }
       assertEnd(await journeys.payment(id), 'paid', ['PaymentSucceeded'])
       const all = (await journeys.payments(gateway)).filter(

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Payment } from '../../src/payments/payment.ts'
 import { days, hours } from '../../src/kernel/duration.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
-import { openBilling, settled } from '../support/billing.ts'
+import { openBilling, idle } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { startPaddle } from '../providers/paddle.ts'
 import type { ProviderStandIn } from '../providers/provider-stand-in.ts'
@@ -102,16 +102,16 @@ onPostgres((engine) => {
         const payments = await createPaid(60)
         const arrived = payments.filter((_, index) => index % 3 === 0)
         for (const { id } of arrived) await billing.receive(billing.provider.paymentCallback(id))
-        await settled(billing.core)
+        await idle(billing.core)
         assert.deepEqual(await backfill(), {
           listed: handled().length,
           stored: handled().length - arrived.length,
         })
-        await settled(billing.core)
+        await idle(billing.core)
         await assertPaidOnce(payments)
         // Those callbacks may come yet.
         for (const { id } of payments) await billing.receive(billing.provider.paymentCallback(id))
-        await settled(billing.core)
+        await idle(billing.core)
         await assertPaidOnce(payments)
       })
 
@@ -126,7 +126,7 @@ onPostgres((engine) => {
         listing.tellOther(id)
         assert.ok(listing.types().includes(otherKind))
         await backfill()
-        await settled(billing.core)
+        await idle(billing.core)
         assert.ok(!(await storedTypes()).includes(otherKind))
       })
 
@@ -134,7 +134,7 @@ onPostgres((engine) => {
         const payment = await billing.createPaid()
         billing.provider.refundByHand(payment.id, 5_000n)
         await backfill()
-        await settled(billing.core)
+        await idle(billing.core)
         const { refunds } = await billing.details(payment)
         assert.deepEqual(
           refunds.map(({ status, amount }) => [status, amount]),
@@ -159,7 +159,7 @@ onPostgres((engine) => {
         const { listed, stored } = await backfill()
         assert.ok(stored > 0, 'nothing was left')
         assert.equal(listed, handled().length)
-        await settled(billing.core)
+        await idle(billing.core)
         await assertPaidOnce(payments)
         assert.deepEqual(await backfill(), { listed, stored: 0 })
       })

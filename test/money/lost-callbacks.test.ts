@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { onPostgres } from '../support/databases.ts'
-import { settled } from '../support/billing.ts'
+import { idle } from '../support/billing.ts'
 import { concurrently, openMoney, type MoneyBilling } from './money-billing.ts'
 import { providers } from './providers.ts'
 
@@ -139,7 +139,7 @@ onPostgres((engine) => {
           const [first, second] = index % 2 === 0 ? [poll, receive] : [receive, poll]
           await Promise.all([first(), pause(head).then(second)])
         })
-        await settled(billing.core, 60_000)
+        await idle(billing.core, 60_000)
         const succeeded = await eventsPer(billing, payments)
         assert.deepEqual([...new Set(succeeded.values())], [1])
         assert.equal(succeeded.size, rounds)

@@ -6,7 +6,7 @@ import type { PaymentDetails } from '../../src/billing/types.ts'
 import type { SignedCallback } from '../../src/gateways/gateway.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
-import { openBilling, settled, type TestBilling } from '../support/billing.ts'
+import { openBilling, idle, type TestBilling } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import type { TestEngine } from '../support/databases.ts'
 import type { ProviderStandIn } from '../providers/provider-stand-in.ts'
@@ -76,7 +76,7 @@ export async function openMoney(
   }
   const deliver: MoneyBilling['deliver'] = async (callback) => {
     await receive(callback)
-    await settled(core)
+    await idle(core)
   }
   const details: MoneyBilling['details'] = async ({ id }) => {
     const found = await core.payments.get(id)

@@ -70,7 +70,7 @@ try {
 
 await using rehearsal = await openTestBilling(options)
 await rehearsal.send(await rehearsal.createPayment({ gateway: 'stripe' }), 'paid')
-await rehearsal.settled()
+await rehearsal.idle()
 say(granted.map(({ status }) => status).join())
 
 function say(...words: readonly unknown[]): void {

@@ -123,7 +123,7 @@ forEachDatabase((engine) => {
     ['listeners in it', 'success'],
     ['queued listeners only', 'failure'],
   ] as const) {
-    test(`calls with ${what} are settled in one transaction, each event once`, async () => {
+    test(`calls with ${what} are processed in one transaction, each event once`, async () => {
       // Few: listeners share a transaction for half a second only.
       const payments = await makePayments(4)
       const results = await processAll(await batchOf(payments, result))
@@ -174,7 +174,7 @@ forEachDatabase((engine) => {
     assert.match((await callOf(id))?.exception ?? '', /swallowed an SQL error/)
   })
 
-  test('a listener that never ends loses its own attempt; all others are settled', async () => {
+  test('a listener that never ends loses its own attempt; all others are processed', async () => {
     const payments = await makePayments(4)
     const { id } = payments[1] ?? assert.fail()
     handler = async (event, context) => {
@@ -283,7 +283,7 @@ forEachDatabase((engine) => {
     assert.equal((await eventsOf(payments)).length, 3)
   })
 
-  test('a call whose lease was lost leaves the others of its batch settled', async () => {
+  test('a call whose lease was lost leaves the others of its batch processed', async () => {
     const payments = await makePayments(3)
     const { id } = payments[1] ?? assert.fail()
     const calls = await batchOf(payments)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
-import { settled } from '../support/billing.ts'
+import { idle } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { openStated, paid, type StatedBilling } from '../support/stated-billing.ts'
 import type { Payment } from '../../src/payments/payment.ts'
@@ -52,7 +52,7 @@ forEachDatabase((engine) => {
     await sql`update billing.payments set checkout_reference = 'inv_late'
       where id = ${payment.id}::uuid`.execute(stated.database.db)
     await requeueCallsWithPayment(stated.database.db)
-    await settled(stated.core)
+    await idle(stated.core)
     const ended = await stated.core.calls.get(call.id)
     assert.deepEqual([ended?.state, ended?.needsReview], ['processed', false])
     assert.equal((await stated.details(payment)).status, 'paid')
@@ -64,7 +64,7 @@ forEachDatabase((engine) => {
     const call = await stated.say(bound(payment, 'inv_taken'))
     assert.deepEqual(stated.resultsOf(call), ['checkout_reference_unknown'])
     const other = await stated.create({ checkoutReference: 'inv_taken' })
-    await settled(stated.core)
+    await idle(stated.core)
     const ended = await stated.core.calls.get(call.id)
     assert.deepEqual([ended?.state, ended?.paymentId], ['processed', other.id])
     assert.deepEqual(await requeueCallsWithPayment(stated.database.db), [])
@@ -93,7 +93,7 @@ forEachDatabase((engine) => {
       assert.equal(stated.resultsOf(call)[0], 'unknown_payment')
     }
     const payment = await stated.create({ id, checkoutReference })
-    await settled(stated.core)
+    await idle(stated.core)
     const { status, paymentMethods } = await stated.details(payment)
     assert.equal(status, 'paid')
     assert.deepEqual(
@@ -120,7 +120,7 @@ forEachDatabase((engine) => {
       const call = await stated.say(claim(id, checkoutReference))
       assert.deepEqual(stated.resultsOf(call), ['unknown_payment'])
       const payment = await stated.create(input)
-      await settled(stated.core)
+      await idle(stated.core)
       assert.equal((await stated.details(payment)).status, 'paid')
     }
   })
@@ -136,7 +136,7 @@ forEachDatabase((engine) => {
     await sql`update billing.payments set checkout_reference = ${checkoutReference}
       where id = ${payment.id}::uuid`.execute(stated.database.db)
     assert.equal((await requeueCallsWithPayment(stated.database.db)).length, 1)
-    await settled(stated.core)
+    await idle(stated.core)
     assert.equal((await stated.details(payment)).status, 'paid')
   })
 })

@@ -19,7 +19,7 @@ import {
   openBilling,
   openRecorded,
   sendFake,
-  settled,
+  idle,
   until,
   type TestBilling,
 } from '../support/billing.ts'
@@ -39,7 +39,7 @@ forEachDatabase((engine) => {
     test('the key is {type}:{status}:{reference} and is shown on the call that claimed it', async () => {
       const payment = await opened.createPayment()
       await opened.send(payment, 'success')
-      await opened.settled()
+      await opened.idle()
       const [call] = await callsOf(payment)
       assert.deepEqual(call?.dedupClaims, [`payment:paid:${payment.id}`])
     })
@@ -48,10 +48,10 @@ forEachDatabase((engine) => {
       const payment = await opened.createPayment()
       const callback = opened.signedRequest(payment.gateway, { payment, scenario: 'success' })
       for (let delivery = 0; delivery < 5; delivery += 1) await opened.deliver(callback)
-      await opened.settled()
+      await opened.idle()
       const before = await opened.billing.payments.get(payment.id)
       await opened.deliver(callback)
-      await opened.settled()
+      await opened.idle()
       assert.deepEqual(await opened.billing.payments.get(payment.id), before)
       assert.deepEqual(keysOf(payment), [`payment:paid:${payment.id}`])
       const calls = await callsOf(payment)
@@ -65,7 +65,7 @@ forEachDatabase((engine) => {
       const payment = await opened.createPayment()
       const callback = opened.signedRequest(payment.gateway, { payment, scenario: 'success' })
       await opened.deliverAtOnce(Array.from({ length: 20 }, () => callback))
-      await opened.settled()
+      await opened.idle()
       assert.deepEqual(keysOf(payment), [`payment:paid:${payment.id}`])
       const results = (await callsOf(payment)).map((call) => call.outcome?.[0]?.result)
       assert.deepEqual([results.length, results.filter((one) => one === 'applied').length], [20, 1])
@@ -75,7 +75,7 @@ forEachDatabase((engine) => {
       const payment = await opened.createPayment()
       for (const result of ['failure', 'failure', 'success', 'success', 'failure'] as const) {
         await opened.send(payment, result)
-        await opened.settled()
+        await opened.idle()
       }
       assert.deepEqual(keysOf(payment), [
         `payment:failed:${payment.id}`,
@@ -86,11 +86,11 @@ forEachDatabase((engine) => {
     test('a replay runs the same code, and the claims still hold', async () => {
       const payment = await opened.createPayment()
       await opened.send(payment, 'success')
-      await opened.settled()
+      await opened.idle()
       const [call] = await callsOf(payment)
       assert.ok(call)
       await opened.billing.calls.replay(call.id)
-      await opened.settled()
+      await opened.idle()
       assert.equal(keysOf(payment).length, 1)
       const replayed = await opened.billing.calls.get(call.id)
       assert.deepEqual(replayed?.outcome, [{ result: 'duplicate', type: 'payment:paid' }])
@@ -100,13 +100,13 @@ forEachDatabase((engine) => {
     test('an early callback settles its payment when that is created', async () => {
       const id = randomUUID()
       await sendFake(opened.billing, id, 'success')
-      await opened.settled()
+      await opened.idle()
       assert.equal((await allCalls(opened.billing)).at(-1)?.state, 'ignored')
       const payment = await opened.createPayment({ id })
       await until(async () => (await opened.billing.payments.get(id))?.status === 'paid', {
         what: 'the payment is paid',
       })
-      await opened.settled()
+      await opened.idle()
       assert.deepEqual(keysOf(payment), [`payment:paid:${id}`])
     })
   })
@@ -211,7 +211,7 @@ forEachDatabase((engine) => {
       const worker = await billing.core.work()
       const payment = await newPayment(billing.core)
       await sendFake(billing.core, payment.id, 'success')
-      await settled(billing.core)
+      await idle(billing.core)
       const [call] = (await billing.core.calls.list({ paymentId: payment.id })).data
       assert.ok(call)
       await age(call.id, 31)
@@ -220,7 +220,7 @@ forEachDatabase((engine) => {
       const { data } = await billing.core.events.list({ paymentId: payment.id })
       assert.equal(data.length, 1)
       await sendFake(billing.core, payment.id, 'success')
-      await settled(billing.core)
+      await idle(billing.core)
       assert.deepEqual(told, [payment.id])
       await worker.stop()
     })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Payment } from '../../src/payments/payment.ts'
 import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
-import { settled } from '../support/billing.ts'
+import { idle } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { openStated, paid, refund, type StatedBilling } from '../support/stated-billing.ts'
 import type { Statement } from '../support/stating-gateway.ts'
@@ -112,7 +112,7 @@ forEachDatabase((engine) => {
     })
     assert.deepEqual(stated.resultsOf(early), ['unknown_payment'])
     const payment = await stated.create({ providerReference })
-    await settled(stated.core)
+    await idle(stated.core)
     assert.deepEqual(await disputesOf(payment), ['dp_early open '])
     assert.equal((await requeueCallsWithPayment(stated.database.db)).length, 0)
 

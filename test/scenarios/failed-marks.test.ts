@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import type { WebhookCall } from '../../src/database/calls.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
-import { newPayment, openBilling, settled } from '../support/billing.ts'
+import { newPayment, openBilling, idle } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { openStated, paid, refund, type StatedBilling } from '../support/stated-billing.ts'
 import { statedCall, stating } from '../support/stating-gateway.ts'
@@ -106,7 +106,7 @@ onPostgres((engine) => {
     const payment = await newPayment(core, { gateway: 'stating', amount: 10_000 })
     for (const statement of [{ ...paid(payment), amount: 1n }, paid(payment)]) {
       assert.equal((await core.receive(statedCall([statement]))).status, 200)
-      await settled(core)
+      await idle(core)
     }
     const [failed, differing] = (await core.calls.list({})).data
     assert.ok(failed && differing)
@@ -124,7 +124,7 @@ onPostgres((engine) => {
     assert.equal(await stateOf(failed), 'pending true')
     assert.equal((await core.prune()).deletedCalls, 0)
     await core.work()
-    await settled(core)
+    await idle(core)
     assert.equal(await stateOf(differing), 'ignored true')
     assert.equal(await stateOf(failed), 'processed false')
   })

@@ -6,7 +6,7 @@ import type { Payment } from '../../src/payments/payment.ts'
 import { readCredentials } from '../../src/gateways/credentials.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { testCredentials } from '../../src/testing/test-credentials.ts'
-import { newPayment, openBilling, settled, type TestBilling } from '../support/billing.ts'
+import { newPayment, openBilling, idle, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 
 // Every gateway's paid callback, rightly signed and with the right id, amount and currency, at
@@ -63,7 +63,7 @@ forEachDatabase((engine) => {
           body: Buffer.from(body),
         })
         assert.equal(answer.status, 200, `${sender.name} at ${payer.name}`)
-        await settled(core)
+        await idle(core)
         const status = (await core.payments.get(id))?.status
         if (status === 'paid') settledBy.push(sender.name)
         else assert.equal(status, 'pending')

@@ -13,7 +13,7 @@ import {
   newPayment,
   openBilling,
   sendFake,
-  settled,
+  idle,
   until,
   type TestBilling,
 } from '../support/billing.ts'
@@ -62,7 +62,7 @@ forEachDatabase((engine) => {
     // What a test leaves for a later retry is finished before the next one.
     await sql`update billing.webhook_calls set next_attempt_at = clock_timestamp()
       where state = 'pending'`.execute(billing.database.db)
-    await settled(billing.core)
+    await idle(billing.core)
   })
 
   const write: (author: string) => Handler =
@@ -140,7 +140,7 @@ forEachDatabase((engine) => {
       first = write('first')
       second = write('second')
       const payment = await pay()
-      await settled(billing.core)
+      await idle(billing.core)
       assert.deepEqual(await notesOf(payment), ['first', 'second'])
       assert.deepEqual(await eventsOf(payment), ['PaymentSucceeded'])
       assert.deepEqual((await callOf(payment)).dedupClaims, [`payment:paid:${payment.id}`])
@@ -161,7 +161,7 @@ forEachDatabase((engine) => {
       assert.deepEqual(await eventsOf(payment), [])
       assert.equal(call.state, 'pending')
       await retryNow(payment)
-      await settled(billing.core)
+      await idle(billing.core)
       assert.deepEqual(await notesOf(payment), ['first'])
       assert.deepEqual(await eventsOf(payment), ['PaymentSucceeded'])
       assert.deepEqual(keys, [keys[0], keys[0]], 'the idempotency key is the same at every retry')
@@ -194,14 +194,14 @@ forEachDatabase((engine) => {
 
       first = write('first')
       await billing.core.calls.replay(failed.id)
-      await settled(billing.core)
+      await idle(billing.core)
       assert.deepEqual(await notesOf(payment), ['first'])
       assert.deepEqual(await eventsOf(payment), ['PaymentSucceeded'])
       const replayed = await callOf(payment)
       assert.equal(replayed.exception, null)
 
       await billing.core.calls.replay(failed.id)
-      await settled(billing.core)
+      await idle(billing.core)
       assert.deepEqual(await notesOf(payment), ['first'], 'claims still hold')
       assert.deepEqual(await eventsOf(payment), ['PaymentSucceeded'])
     })
@@ -227,7 +227,7 @@ forEachDatabase((engine) => {
       await sendFake(billing.core, payment.id, 'success')
       await until(async () => (await eventsOf(payment)).length === 1, { what: 'the event' })
       await retryNow(payment)
-      await settled(billing.core)
+      await idle(billing.core)
       assert.deepEqual(await notesOf(payment), ['first'])
       assert.deepEqual((await callOf(payment)).outcome, [
         { result: 'duplicate', type: 'payment:paid' },
@@ -243,7 +243,7 @@ forEachDatabase((engine) => {
         })
       }
       const payment = await pay()
-      await settled(billing.core)
+      await idle(billing.core)
       await until(() => seen.length === 1, { what: 'the work after the commit' })
       assert.deepEqual(seen, ['paid'])
       assert.equal((await callOf(payment)).state, 'processed')
@@ -303,7 +303,7 @@ forEachDatabase((engine) => {
         assert.deepEqual(await eventsOf(payment), [], 'the claim is taken back')
         first = write('first')
         await retryNow(payment)
-        await settled(billing.core)
+        await idle(billing.core)
         assert.deepEqual(await eventsOf(payment), ['PaymentSucceeded'])
         assert.deepEqual(await notesOf(payment), ['first'])
         assert.equal(others.at(-1), payment.id, 'every listener heard of it')
@@ -318,7 +318,7 @@ forEachDatabase((engine) => {
         late.catch(() => {})
       }
       await pay()
-      await settled(billing.core)
+      await idle(billing.core)
       await assert.rejects(async () => late, /used after the listener had ended/)
     })
 
@@ -342,7 +342,7 @@ forEachDatabase((engine) => {
       await sql`update billing.webhook_calls set lease_until = now() - interval '1 s'
         where state = 'processing'`.execute(billing.database.db)
       await expireRows(billing.database.db, webhookCalls)
-      await settled(billing.core)
+      await idle(billing.core)
       assert.deepEqual(await notesOf(payment), ['first'])
       assert.deepEqual(await eventsOf(payment), ['PaymentSucceeded'])
     })
@@ -388,7 +388,7 @@ forEachDatabase((engine) => {
         await write('first')(event, { tx } as ListenerContext)
       }
       const payment = await pay()
-      await settled(billing.core)
+      await idle(billing.core)
       assert.deepEqual(await notesOf(payment), ['first'])
     })
 
@@ -430,7 +430,7 @@ forEachDatabase((engine) => {
       assert.equal(await billing.core.payments.get(created.id), undefined, 'rolled back with it')
       fail = false
       await retryNow(payment)
-      await settled(billing.core)
+      await idle(billing.core)
       assert.equal((await billing.core.payments.get(created.id))?.status, 'pending')
       assert.deepEqual(await notesOf(payment), ['kysely'])
     })

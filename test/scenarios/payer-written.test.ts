@@ -8,7 +8,7 @@ import type { Payment } from '../../src/payments/payment.ts'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
 import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
 import { keyOf, settingsOf, textAbout, wireOf } from '../spec/callbacks.ts'
-import { newPayment, openBilling, settled, type TestBilling } from '../support/billing.ts'
+import { newPayment, openBilling, idle, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 
 // What the payer, or the merchant's page, writes into a checkout comes back under the provider's
@@ -41,7 +41,7 @@ forEachDatabase((engine) => {
     const target = `/billing/webhooks/${gateway}`
     const sent = { gateway, target, headers, body: Buffer.from(body) }
     assert.equal((await opened.core.receive(sent)).status, 200)
-    await settled(opened.core)
+    await idle(opened.core)
     const [call] = (await opened.core.calls.list({ limit: 1 })).data
     assert.ok(call)
     return call
@@ -100,7 +100,7 @@ forEachDatabase((engine) => {
     const unknown = { ...(await create('paddle')), id, checkoutReference }
     await send(unknown, 'declined', { custom_data: { payment_id: 'lost' } })
     const payment = await create('paddle', { id, checkoutReference })
-    await settled(opened.core)
+    await idle(opened.core)
     assert.equal(await statusOf(payment), 'failed')
   })
 
@@ -177,7 +177,7 @@ forEachDatabase((engine) => {
     await sql`update billing.payments set subscription_reference = ${subscription}
       where id = ${payment.id} and subscription_reference is null`.execute(db)
     await requeueCallsWithPayment(db)
-    await settled(opened.core)
+    await idle(opened.core)
     assert.deepEqual(await chargesOf(payment), ['4999 USD paid', '4999 USD paid'])
   })
 

@@ -8,7 +8,7 @@ import { readCipher } from '../../src/kernel/encryption.ts'
 import { paymentDetailsView, callDetailsView } from '../../src/http/wire.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { tokenContext } from '../../src/outcomes/apply-payment-method.ts'
-import { settled, until } from '../support/billing.ts'
+import { idle, until } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { openStated, paid, type StatedBilling } from '../support/stated-billing.ts'
 import type { Statement } from '../support/stating-gateway.ts'
@@ -225,7 +225,7 @@ forEachDatabase((engine) => {
     assert.deepEqual([call.state, stated.resultsOf(call)], ['ignored', ['unknown_payment']])
     assert.deepEqual([await rowsOf('pm_waiting'), await typesOf('pm_waiting')], [[], []])
     await stated.create({ id })
-    await settled(stated.core)
+    await idle(stated.core)
     assert.deepEqual(
       (await rowsOf('pm_waiting')).map((row) => row['payment_id']),
       [id],

@@ -38,7 +38,7 @@ forEachDatabase((engine) => {
       const { status, body } = await answer
       assert.equal(status, 200)
       assert.equal(body, '{"message":"ok"}')
-      await opened.settled()
+      await opened.idle()
     }
   }
 

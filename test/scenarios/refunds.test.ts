@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
 import type { WebhookCall } from '../../src/database/calls.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import { settled } from '../support/billing.ts'
+import { idle } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import {
   openStated,
@@ -249,11 +249,11 @@ forEachDatabase((engine) => {
     const payment = await stated.createPaid()
     const report = refund(payment, 're_again')
     await Promise.all([1, 2].map(() => stated.core.receive(statedCall([report]))))
-    await settled(stated.core)
+    await idle(stated.core)
     const call = await stated.say(report)
     assert.deepEqual(stated.resultsOf(call), ['duplicate'])
     await stated.core.calls.replay(call.id)
-    await settled(stated.core)
+    await idle(stated.core)
     assert.deepEqual(await stated.refunds(payment), ['paid 1000'])
     assert.deepEqual(await stated.events(payment), onceRefunded)
   })
@@ -330,7 +330,7 @@ forEachDatabase((engine) => {
     assert.equal(early.needsReview, true)
     await stated.say(paid(payment))
     await stated.core.calls.replay(early.id)
-    await settled(stated.core)
+    await idle(stated.core)
     const replayed = await stated.core.calls.get(early.id)
     assert.deepEqual(replayed?.outcome, [{ result: 'duplicate', type: 'refund:paid' }])
     assert.equal(replayed?.needsReview, false, 'it fits now')
@@ -384,7 +384,7 @@ forEachDatabase((engine) => {
       const call = await stated.say(refund(early, `re_${id}`, { payment: reference(id) }))
       assert.deepEqual([call.state, stated.resultsOf(call)], ['ignored', ['unknown_payment']])
       const payment = await stated.create({ id, ...input(id) })
-      await settled(stated.core)
+      await idle(stated.core)
       assert.deepEqual(await stated.refunds(payment), ['paid 1000'])
       assert.deepEqual(await stated.events(payment), ['PaymentRefunded'])
     })
@@ -396,7 +396,7 @@ forEachDatabase((engine) => {
     await stated.say(refund(payment, 're_late', { payment: { providerReference } }))
     await stated.say({ ...paid(payment), providerReference })
     await requeueCallsWithPayment(stated.database.db)
-    await settled(stated.core)
+    await idle(stated.core)
     assert.deepEqual(await stated.events(payment), onceRefunded)
     assert.equal((await requeueCallsWithPayment(stated.database.db)).length, 0)
   })

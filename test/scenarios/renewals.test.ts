@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { Payment } from '../../src/payments/payment.ts'
 import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
-import { settled } from '../support/billing.ts'
+import { idle } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { openStated, paid, refund, type StatedBilling } from '../support/stated-billing.ts'
 import { statedCall, type Statement } from '../support/stating-gateway.ts'
@@ -103,7 +103,7 @@ forEachDatabase((engine) => {
     const calls = Array.from({ length: 20 }, () => statedCall([renewal(first, 'ch_20')]))
     const answers = await Promise.all(calls.map((call) => stated.core.receive(call)))
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-    await settled(stated.core)
+    await idle(stated.core)
     const [, second, ...more] = await chargesOf(first)
     assert.deepEqual(more, [])
     assert.ok(second)
@@ -116,7 +116,7 @@ forEachDatabase((engine) => {
     assert.deepEqual([call.state, stated.resultsOf(call)], ['ignored', ['unknown_payment']])
     const payable = { type: 'subscription', id: randomUUID() }
     await stated.create({ id, payable })
-    await settled(stated.core)
+    await idle(stated.core)
     assert.deepEqual(
       (await chargesOf({ payable })).map(({ status, amount }) => [status, amount]),
       [
@@ -135,7 +135,7 @@ forEachDatabase((engine) => {
     const first = await stated.create({ payable: { type: 'subscription', id: randomUUID() } })
     await stated.say({ ...paid(first), subscriptionReference })
     await requeueCallsWithPayment(stated.database.db)
-    await settled(stated.core)
+    await idle(stated.core)
     assert.equal((await stated.core.calls.get(call.id))?.state, 'processed')
     assert.equal((await chargesOf(first)).length, 2)
   })
@@ -218,11 +218,11 @@ forEachDatabase((engine) => {
     }
     assert.deepEqual(await marked(), [true, 'first_payment_unpaid'])
     await stated.core.calls.replay(call.id)
-    await settled(stated.core)
+    await idle(stated.core)
     assert.deepEqual(await marked(), [true, 'first_payment_unpaid'])
     await stated.say(paid(first))
     await stated.core.calls.replay(call.id)
-    await settled(stated.core)
+    await idle(stated.core)
     assert.deepEqual(await marked(), [false, false])
   })
 
@@ -269,7 +269,7 @@ forEachDatabase((engine) => {
     await stated.say(refund(euros, 're_early', { payment, amount: 500n }))
     await stated.say(renewal(first, payment.providerReference))
     await requeueCallsWithPayment(stated.database.db)
-    await settled(stated.core)
+    await idle(stated.core)
     await stated.say(refund(euros, 're_late', { payment, amount: 1_000n }))
     const [, second] = await chargesOf(first)
     assert.ok(second)

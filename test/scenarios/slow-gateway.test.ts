@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { plainAcknowledgment, valid, type Gateway } from '../../src/gateways/gateway.ts'
 import { fake } from '../../src/gateways/fake/index.ts'
 import { ignored } from '../../src/payments/outcome.ts'
-import { newPayment, openBilling, sendFake, sendJson, settled, until } from '../support/billing.ts'
+import { newPayment, openBilling, sendFake, sendJson, idle, until } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 
 /** Its provider answers when the test says so. */
@@ -51,7 +51,7 @@ forEachDatabase((engine) => {
       what: 'the next one is paid',
     })
     sluggish.answer()
-    await settled(core, 60_000)
+    await idle(core, 60_000)
     const done = await core.calls.list({ gateway: 'sluggish', state: 'ignored', limit: 100 })
     assert.equal(done.data.length, 100)
   })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { markUnknownPayments } from '../../src/upkeep/sweep.ts'
-import { settled } from '../support/billing.ts'
+import { idle } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { openStated, paid, refund, type StatedBilling } from '../support/stated-billing.ts'
@@ -62,7 +62,7 @@ forEachDatabase((engine) => {
     })
     assert.deepEqual(stated.resultsOf(early), ['unknown_payment'])
     const payment = await stated.create({ id, currency: 'UAH' })
-    await settled(stated.core)
+    await idle(stated.core)
     assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
   })
 
@@ -70,7 +70,7 @@ forEachDatabase((engine) => {
     const id = randomUUID()
     assert.equal(await markedAfter(25, { type: 'payment', status: 'paid', ...about(id) }), true)
     const payment = await stated.create({ id, currency: 'UAH' })
-    await settled(stated.core)
+    await idle(stated.core)
     assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
     const { data } = await stated.core.calls.list({ paymentId: id })
     assert.deepEqual(

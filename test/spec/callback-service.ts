@@ -6,7 +6,7 @@ import type { Gateway } from '../../src/gateways/gateway.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
-import { newPayment, openBilling, settled } from '../support/billing.ts'
+import { newPayment, openBilling, idle } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import type { TestEngine } from '../support/databases.ts'
 import { settingsOf, signing, type Callback } from './callbacks.ts'
@@ -63,7 +63,7 @@ export async function openService(engine: TestEngine, options: BillingOptions = 
       headers: callback.headers,
       body: Buffer.from(callback.body),
     })
-    if (answer.status === 200) await settled(core)
+    if (answer.status === 200) await idle(core)
     const logged = JSON.stringify(lines.slice(from))
     for (const text of secrets) assert.ok(!`${logged}${answer.body}`.includes(text), 'a secret')
     return { answer, logged: lines.slice(from) }

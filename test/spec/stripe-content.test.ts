@@ -5,7 +5,7 @@ import { stripe } from '../../src/gateways/stripe/index.ts'
 import { stripeSigner } from '../../src/gateways/stripe/samples/sign.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import { allCalls, newPayment, openBilling, settled, type TestBilling } from '../support/billing.ts'
+import { allCalls, newPayment, openBilling, idle, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import {
   sendStripe,
@@ -69,7 +69,7 @@ forEachDatabase((engine) => {
       body: Buffer.from(body),
     })
     assert.deepEqual([answer.status, answer.body], [200, '{"message":"ok"}'])
-    await settled(core)
+    await idle(core)
     const call = (await allCalls(core)).at(-1)
     assert.ok(call)
     return call
@@ -185,7 +185,7 @@ forEachDatabase((engine) => {
         currency: 'UAH',
       })
       await sendStripe(billing.core, sessionEvent({ payment }))
-      await settled(billing.core)
+      await idle(billing.core)
       assert.deepEqual(await seen(payment.id), ['paid', ['PaymentSucceeded']])
     })
 

@@ -109,7 +109,7 @@ export function sendJson(core: BillingCore, gateway: string, body: unknown): Pro
 }
 
 /** Waits until no call is pending or in work; bounded. */
-export async function settled(core: BillingCore, limitMs = 15_000): Promise<void> {
+export async function idle(core: BillingCore, limitMs = 15_000): Promise<void> {
   await until(
     async () => {
       // Pending twice: a call may go back between two looks.

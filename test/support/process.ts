@@ -104,20 +104,20 @@ export function startProcess(
     const past = [...stdout, ...stderr].find((text) => pattern.test(text))
     if (past !== undefined) return Promise.resolve(past)
     return new Promise<string>((found, failed) => {
-      const settle = (settled: () => void) => {
+      const end = (report: () => void) => {
         clearTimeout(timer)
         watchers.delete(watch)
-        settled()
+        report()
       }
       const fail = (why: string) =>
         failed(new Error(`${why} before ${pattern}:\n${[...stdout, ...stderr].join('\n')}`))
       const watch = (text: string) => {
-        if (pattern.test(text)) settle(() => found(text))
+        if (pattern.test(text)) end(() => found(text))
       }
-      const timer = setTimeout(() => settle(() => fail(`${timeoutMs} ms passed`)), timeoutMs)
+      const timer = setTimeout(() => end(() => fail(`${timeoutMs} ms passed`)), timeoutMs)
       watchers.add(watch)
       void ended.then(({ code, signal }) =>
-        settle(() => fail(`the process ended (${code ?? signal})`)),
+        end(() => fail(`the process ended (${code ?? signal})`)),
       )
     })
   }

@@ -6,7 +6,7 @@ import type { WebhookCall } from '../../src/database/calls.ts'
 import type { BillingEvent } from '../../src/events/catalogue.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
-import { newPayment, openBilling, settled, until, type TestBilling } from './billing.ts'
+import { newPayment, openBilling, idle, until, type TestBilling } from './billing.ts'
 import { capturedLog } from './captured-log.ts'
 import type { TestEngine } from './databases.ts'
 import { echoing, statedCall, stating, type Statement } from './stating-gateway.ts'
@@ -61,7 +61,7 @@ export async function openStated(
     newPayment(core, { gateway: 'stating', amount: 10_000, ...input })
   const sayBy: StatedBilling['sayBy'] = async (gateway, ...statements) => {
     assert.equal((await core.receive(statedCall(statements, gateway))).status, 200)
-    await settled(core)
+    await idle(core)
     const [call] = (await core.calls.list({ limit: 1 })).data
     assert.ok(call)
     return call
@@ -104,7 +104,7 @@ export async function openStated(
     retry: async () => {
       await sql`update billing.webhook_calls set next_attempt_at = clock_timestamp()
         where state = 'pending'`.execute(database.db)
-      await settled(core)
+      await idle(core)
     },
   }
 }

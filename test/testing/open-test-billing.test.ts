@@ -12,7 +12,7 @@ import { signing, withOthers } from './signed-gateway.ts'
 test('a test billing that records every event warns of none', async () => {
   const { log, lines } = capturedLog()
   await using billing = await openTestBilling({ log })
-  await billing.settled()
+  await billing.idle()
   assert.deepEqual(
     lines.filter(({ level }) => Number(level) > 30),
     [],
@@ -56,7 +56,7 @@ describe('a test billing', () => {
         const payment = await billing.createPayment({ gateway: name })
         const answer = await billing.send(payment, scenario)
         assert.equal(answer.status, 200, scenario)
-        await billing.settled()
+        await billing.idle()
         assert.equal(typesOf(payment).length, 1, scenario)
         assert.notEqual(await statusOf(payment), 'pending', scenario)
       }
@@ -65,7 +65,7 @@ describe('a test billing', () => {
         assert.equal((await billing.send(payment, scenario)).status, 200, scenario)
       }
       // What needs a provider's API has none to ask, and fails for good.
-      await billing.settled({ retries: 'now' })
+      await billing.idle({ retries: 'now' })
     })
   }
 
@@ -77,7 +77,7 @@ describe('a test billing', () => {
     const duplicates = Array.from({ length: 30 }, () => request)
     const answers = await billing.deliverAtOnce(duplicates)
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-    await billing.settled()
+    await billing.idle()
     assert.deepEqual(typesOf(payment), ['PaymentSucceeded'])
     const { data } = await billing.billing.calls.list({ paymentId: payment.id, limit: 100 })
     assert.equal(data.length, 32)
@@ -95,7 +95,7 @@ describe('a test billing', () => {
       const payment = await billing.createPayment({ gateway: 'stripe' })
       for (const scenario of order) {
         await billing.send(payment, scenario)
-        await billing.settled()
+        await billing.idle()
       }
       assert.equal(await statusOf(payment), 'paid', order.join())
       assert.equal(typesOf(payment).filter((type) => type === 'PaymentSucceeded').length, 1)
@@ -115,38 +115,38 @@ describe('a test billing', () => {
     })
     assert.equal((await billing.deliver(forged)).status, 403)
     assert.equal((await billing.send({ ...payment, amount: 1n })).status, 200)
-    await billing.settled()
+    await billing.idle()
     assert.equal(await statusOf(payment), 'pending')
     assert.deepEqual(typesOf(payment), [])
   })
 
-  test('settled({ retries }): a failing listener is left after one attempt, or tried to its end', async () => {
+  test('idle({ retries }): a failing listener is left after one attempt, or tried to its end', async () => {
     const payment = await billing.createPayment()
     broken.add(payment.id)
     await billing.send(payment)
-    await billing.settled({ retries: 'leave' })
+    await billing.idle({ retries: 'leave' })
     assert.equal(tries.get(payment.id), 1)
     assert.equal(await statusOf(payment), 'paid')
     assert.deepEqual(typesOf(payment), [], 'what is rolled back was not told')
-    await billing.settled({ retries: 'now' })
+    await billing.idle({ retries: 'now' })
     assert.equal(tries.get(payment.id), 3)
     const { data } = await billing.billing.calls.list({ paymentId: payment.id })
     assert.deepEqual([data[0]?.state, data[0]?.attempts], ['failed', 3])
     broken.delete(payment.id)
     await billing.billing.calls.replay(data[0]?.id ?? '')
-    await billing.settled()
+    await billing.idle()
     assert.deepEqual(typesOf(payment), ['PaymentSucceeded'])
   })
 
-  test('settled() says at once what waits for longer than it would wait, and why', async () => {
+  test('idle() says at once what waits for longer than it would wait, and why', async () => {
     const payment = await billing.createPayment()
     broken.add(payment.id)
     await billing.send(payment)
     const waits =
-      /^not settled within 5000 ms: call [-0-9a-f]{36} of fake is pending after 1 attempts, due in \d+ s, the last one failed: .*no access today; settled\(\{ retries: "now" \}\)/
-    await assert.rejects(billing.settled({ withinMs: 5_000 }), { message: waits })
+      /^not idle within 5000 ms: call [-0-9a-f]{36} of fake is pending after 1 attempts, due in \d+ s, the last one failed: .*no access today; idle\(\{ retries: "now" \}\)/
+    await assert.rejects(billing.idle({ withinMs: 5_000 }), { message: waits })
     broken.delete(payment.id)
-    await billing.settled({ retries: 'now' })
+    await billing.idle({ retries: 'now' })
     assert.deepEqual(typesOf(payment), ['PaymentSucceeded'])
   })
 
@@ -187,7 +187,7 @@ describe('a test billing', () => {
     for (const one of [sync, late]) {
       const payment = await one.createPayment()
       assert.equal((await one.send(payment)).status, 200)
-      await one.settled()
+      await one.idle()
       assert.deepEqual(
         one.events.all.map(({ type }) => type),
         ['PaymentSucceeded'],
@@ -218,7 +218,7 @@ test('several are open at once, apart; closed they leave no file, and the proces
     await first.close()
     const [one, two] = await Promise.all([openTestBilling(), openTestBilling()])
     await one.send(await one.createPayment())
-    await Promise.all([one.settled(), two.settled()])
+    await Promise.all([one.idle(), two.idle()])
     console.log(one.events.all.length, two.events.all.length)
     await Promise.all([one.close(), two.close()])
     console.log(process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap').join())

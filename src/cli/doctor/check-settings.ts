@@ -69,7 +69,7 @@ function checkGateways({ checked, production, gateways }: Subject): readonly Fin
   const open = configuredNames(registry, 'none')
   if (!production) return [...signed, ...open].map(configured)
   const none = warning('gateways', {
-    found: 'no gateway is configured: every callback is turned away',
+    found: 'no gateway is configured: every callback is refused',
     fix: 'Set the credentials that `quittance gateways` names.',
   })
   return [

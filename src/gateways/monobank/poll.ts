@@ -8,8 +8,8 @@ import type { Invoice } from './payload.ts'
 import { refundOutcomes } from './read-refunds.ts'
 
 /**
- * Asks for the status of a payment's invoice, which is told as in a callback. The bank answers the
- * owner of the token alone, so that an invoice that it finds is one of ours.
+ * Asks for the status of a payment's invoice. The answer is worded like a callback. The bank
+ * answers the owner of the token alone, so that an invoice that it finds is one of ours.
  */
 export async function pollInvoice(
   request: PollRequest,

@@ -219,7 +219,7 @@ test('a refund of a charge alone is found through the charge', async () => {
 
 test('charge.refunded has a sum only: without an API key it says nothing', async () => {
   const found = await interpret(event('charge.refunded', charge()))
-  assertIgnored(found, 'no_outcome', 'told by refund events: STRIPE_SECRET_KEY is not set')
+  assertIgnored(found, 'no_outcome', 'reported by refund events: STRIPE_SECRET_KEY is not set')
   const wrong = await interpret(event('charge.refunded', charge({ id: 're_1' })))
   assertIgnored(wrong, 'malformed_payload', 'data.object.id')
 })

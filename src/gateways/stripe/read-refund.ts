@@ -43,7 +43,7 @@ export async function chargeRefunded(
   const read = readObject(event, 'charge', 'ch_', 'py_')
   if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
   const { object: charge, id } = read
-  if (api === undefined) return [ignored('no_outcome', `told by refund events: ${noKey}`)]
+  if (api === undefined) return [ignored('no_outcome', `reported by refund events: ${noKey}`)]
   const refunds = await api.list('v1/refunds', { charge: id })
   if (refunds.length === 0) return [ignored('no_outcome', `no refunds of ${id}`)]
   const stated = refunds.map(statedPayment)

@@ -60,7 +60,7 @@ async function look(watches: Set<Watch>, lookUp: LookUp, log: Log): Promise<void
       watch.tell(status)
     }
   } catch (error) {
-    log.warn({ err: error }, 'payers who wait for their payment are told to look themselves')
+    log.warn({ err: error }, 'the pages of waiting payers look for themselves')
     for (const { tell } of watches) tell('lost')
     watches.clear()
   }

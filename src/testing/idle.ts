@@ -4,7 +4,7 @@ import type { Tables } from '../database/tables.ts'
 import type { Worker } from '../worker/worker.ts'
 
 /** How long to wait until all is done, and for what. */
-export interface SettledOptions {
+export interface IdleOptions {
   /**
    * What to do about the attempt after a failed one, which is due only after 10 or 60 s:
    * - `wait` (the default): wait for it, or report it at once if that would take too long;
@@ -16,22 +16,22 @@ export interface SettledOptions {
   readonly withinMs?: number
 }
 
-export interface SettledContext {
+export interface IdleContext {
   readonly db: Kysely<Tables>
   readonly worker: Worker
   /** Whether this many events were dispatched to everybody. */
-  readonly told: (events: number) => boolean
+  readonly recorded: (events: number) => boolean
 }
 
 const defaultWaitMs = 10_000
 const lookEveryMs = 10
 
 /** Waits until no call and no delivery waits or is in work; fails with those that do. */
-export async function untilSettled(
-  context: SettledContext,
-  { retries = 'wait', withinMs = defaultWaitMs }: SettledOptions,
+export async function untilIdle(
+  context: IdleContext,
+  { retries = 'wait', withinMs = defaultWaitMs }: IdleOptions,
 ): Promise<void> {
-  const { db, worker, told } = context
+  const { db, worker, recorded } = context
   let stopped: Error | undefined
   void worker.ended.then((error) => (stopped = error))
   const deadline = performance.now() + withinMs
@@ -39,16 +39,16 @@ export async function untilSettled(
     if (retries === 'now') await makeDue(context)
     const waiting = (await readWaiting(db)).filter((one) => retries !== 'leave' || !isRetry(one))
     const events = await countEvents(db)
-    if (waiting.length === 0 && told(events)) return
+    if (waiting.length === 0 && recorded(events)) return
     if (stopped !== undefined) throw stopped
     const leftMs = deadline - performance.now()
     const inVain = retries === 'wait' && waiting.some(({ due_in_ms }) => due_in_ms > leftMs)
-    if (leftMs <= 0 || inVain) throw new Error(unsettled(waiting, { withinMs, retries }))
+    if (leftMs <= 0 || inVain) throw new Error(stillBusy(waiting, { withinMs, retries }))
     await pause(lookEveryMs)
   }
 }
 
-interface Waiting {
+interface WaitingRow {
   /** E.g. `call 0198...`. */
   readonly what: string
   readonly state: string
@@ -57,17 +57,17 @@ interface Waiting {
   readonly due_in_ms: number
 }
 
-function isRetry({ state, exception, due_in_ms }: Waiting): boolean {
+function isRetry({ state, exception, due_in_ms }: WaitingRow): boolean {
   return state === 'pending' && exception !== null && due_in_ms > 0
 }
 
 /** In one statement: between two, a call could change its state back and forth. */
-async function readWaiting(db: Kysely<Tables>): Promise<readonly Waiting[]> {
+async function readWaiting(db: Kysely<Tables>): Promise<readonly WaitingRow[]> {
   const rows = (table: 'webhook_calls' | 'deliveries') => sql`
     state, attempts, exception,
     extract(epoch from next_attempt_at - clock_timestamp())::float8 * 1000 as due_in_ms
     from ${sql.table(`billing.${table}`)} where state in ('pending', 'processing')`
-  const { rows: found } = await sql<Waiting>`
+  const { rows: found } = await sql<WaitingRow>`
     select 'call ' || id || ' of ' || gateway as what, ${rows('webhook_calls')}
     union all select 'delivery to ' || listener as what, ${rows('deliveries')}`.execute(db)
   return found
@@ -80,7 +80,7 @@ export async function countEvents(db: Kysely<Tables>): Promise<number> {
 }
 
 /** Skips every wait, even that for a provider's outage, which then has lasted too long. */
-async function makeDue({ db, worker }: SettledContext): Promise<void> {
+async function makeDue({ db, worker }: IdleContext): Promise<void> {
   await sql`
     update billing.webhook_calls set received_at = received_at - interval '1 year'
     where state = 'pending' and attempts = 0 and exception is not null`.execute(db)
@@ -92,19 +92,19 @@ async function makeDue({ db, worker }: SettledContext): Promise<void> {
   }
 }
 
-function unsettled(
-  waiting: readonly Waiting[],
-  { withinMs, retries }: Required<SettledOptions>,
+function stillBusy(
+  waiting: readonly WaitingRow[],
+  { withinMs, retries }: Required<IdleOptions>,
 ): string {
   if (waiting.length === 0) return `an event did not reach the recorder within ${withinMs} ms`
   const hint =
     retries === 'wait' && waiting.some(isRetry)
-      ? '; settled({ retries: "now" }) makes the next attempts at once, "leave" lets them wait'
+      ? '; idle({ retries: "now" }) makes the next attempts at once, "leave" lets them wait'
       : ''
-  return `not settled within ${withinMs} ms: ${waiting.map(sentence).join('; ')}${hint}`
+  return `not idle within ${withinMs} ms: ${waiting.map(sentence).join('; ')}${hint}`
 }
 
-function sentence(one: Waiting): string {
+function sentence(one: WaitingRow): string {
   const [reason = ''] = (one.exception ?? '').split('\n')
   const failure = reason === '' ? '' : `, the last one failed: ${reason}`
   const due = one.due_in_ms > 0 ? `, due in ${Math.ceil(one.due_in_ms / 1000)} s` : ''

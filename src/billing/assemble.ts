@@ -21,7 +21,7 @@ import type { Parts } from './parts.ts'
 import type { Settings } from './settings.ts'
 
 const postgresListenerBudget = seconds(20)
-/** While a transaction is open on the embedded database, everybody else waits. */
+/** While a transaction is open on the embedded database, everything else waits. */
 const embeddedListenerBudget = seconds(1)
 
 export interface Assembly {
@@ -103,10 +103,10 @@ function intakeOf(
   }
 }
 
-/** For whoever looks for his mistake; a flood of them must not fill the log. */
+/** Enough to find the mistake; a flood of refusals must not fill the log. */
 const mostRefusalsLoggedSingly = 1_000
 
-/** Not waited for: the calls are stored, and a worker looks by itself every second. */
+/** Not waited for: the calls are stored, and every worker looks once a second anyway. */
 function wakeWorkers(queue: QueueConnection, log: Log): void {
   queue.announce().catch((error: unknown) => log.warn({ err: error }, 'could not wake workers'))
 }
@@ -130,7 +130,7 @@ function processAtOnce(processing: ProcessingContext): AtOnce {
   }
 }
 
-/** Only what is done is acknowledged. */
+/** Only completed work is acknowledged. */
 const atOnceResults = {
   done: 'done',
   failed: 'failed',

@@ -33,7 +33,7 @@ export function bindBilling(
   }
 }
 
-/** A provider cannot be asked while a transaction is open, nor before its payment is committed. */
+/** A provider cannot be asked while a transaction is open, or before its payment is committed. */
 function refuseGatewayCall(input: PaymentInput, { processing }: MoneyContext): void {
   const found = processing.gateways.find(input.gateway)
   const plan = found && planCheckout(found, input)

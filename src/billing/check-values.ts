@@ -8,7 +8,7 @@ export interface Values {
 }
 
 export interface Checked {
-  /** Those that are right. */
+  /** The valid ones. */
   readonly values: Values
   readonly faults: readonly QuittanceError[]
 }
@@ -17,7 +17,7 @@ export interface Checked {
 export interface Place {
   /** Before a name: `option `. */
   readonly label: string
-  /** The names of the groups around. */
+  /** The names of the enclosing groups. */
   readonly path?: readonly string[]
   /** The name of a setting as it is written there. */
   spell(name: string): string
@@ -28,7 +28,7 @@ export interface Place {
 
 type OnRenamed = (from: string, to: string) => void
 
-/** Takes names of quittance.config.ts, such as `prune_after_days`, for those of the settings. */
+/** Accepts names of quittance.config.ts, such as `prune_after_days`, for those of the settings. */
 export function camelCased(
   given: unknown,
   shape: Shape,
@@ -37,7 +37,7 @@ export function camelCased(
   if (!isGroup(given)) return given
   const entries = Object.entries(given).map(([key, value]) => {
     const camel = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-    // One setting under both names stays a fault.
+    // A setting that is given under both names stays a fault.
     const isOther = camel !== key && nodeOf(shape, camel) && !Object.hasOwn(given, camel)
     const name = isOther ? camel : key
     if (isOther) onRenamed?.(within + key, within + name)
@@ -49,7 +49,7 @@ export function camelCased(
   return Object.fromEntries(entries)
 }
 
-/** Checks each value by its setting; a name that no setting has is a fault. */
+/** Checks each value by its setting; a name without a setting is a fault. */
 export function checkValues(given: unknown, shape: Shape, place: Place): Checked {
   if (!isGroup(given)) {
     const known = namesIn(shape, place).join(', ')
@@ -89,12 +89,12 @@ function checkEntry([key, value]: readonly [string, unknown], shape: Shape, plac
 export interface Named {
   readonly name: string
   readonly fix: string
-  /** What it must be and what was given, if that differs from what the setting is checked for. */
+  /** What it must be and what was given, if that differs from the checked value. */
   readonly must?: string | undefined
   readonly given?: unknown
 }
 
-/** The value that a setting makes of it; undefined if it is wrong. */
+/** The setting's value from this input; undefined if it is wrong. */
 export function checkValue(
   value: unknown,
   { type, code = 'setting_invalid', secret = false, ...setting }: Setting,
@@ -146,7 +146,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce((inner, key) => (inner as Record<PropertyKey, unknown>)[key], value)
 }
 
-/** A text may be a URL in the wrong place: without its user and password. */
+/** A text may be a URL in the wrong place: it is shown without its user and password. */
 function shown(value: unknown): string {
   if (typeof value === 'string') {
     return `, got ${JSON.stringify(value.replace(/\/\/.*@/s, '//...@'))}`

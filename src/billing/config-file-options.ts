@@ -62,41 +62,45 @@ export interface ConfigFileOptions {
   readonly billing?: {
     readonly queue?: {
       /**
-       * `database`: workers process the stored calls. `sync`: docs/5-operations.md#within-the-request.
+       * `database`: workers process the stored calls. `sync`:
+       * docs/5-operations.md#within-the-request.
        * @default database
        */
       readonly connection?: string | null | undefined
       /**
-       * Queue name that is written on new calls, for `work --queue`.
+       * The queue name for new calls, for `work --queue`.
        * @default default
        */
       readonly queue?: string | null | undefined
     }
     /**
-     * Keys of 32 bytes in base64, the first one encrypts: see
+     * Keys of 32 bytes in base64; the first one encrypts: see
      * docs/configuration.md#the-encryption-key. Callbacks with card tokens, and the tokens of saved
-     * cards, are kept only with one.
+     * cards, are kept only with a key.
      */
     readonly encryption_key?: string | undefined
   }
   readonly review?: {
     /**
      * Whether money of a payment that is still unknown after a day needs a review: see
-     * docs/5-operations.md#calls-that-need-a-person. Turn it off where other systems use the same
+     * docs/5-operations.md#calls-that-need-a-person. Turn it off if other systems use the same
      * account with UUIDs.
      * @default true
      */
     readonly unknown_payments?: boolean | undefined
   }
-  /** Credentials by gateway name and field, as its variables without the prefix; those win. */
+  /**
+   * Credentials by gateway name and field, named like the variables without the prefix; the
+   * variables win.
+   */
   readonly gateways?: Option<typeof file.gateways> | undefined
   /** Gateways besides the built-in ones: see docs/9-adding-a-gateway.md. */
   readonly extra_gateways?: Option<typeof file.extraGateways> | undefined
-  /** By name, what each listener listens to and runs: see docs/4-listeners.md. */
+  /** What each listener listens to and runs, by its name: see docs/4-listeners.md. */
   readonly listeners?: Option<typeof file.listeners> | undefined
   /**
-   * Origins that a payer may be sent on to after the checkout (`return_url`), besides that of `url`.
-   * In development every origin of this machine is.
+   * Origins that a payer may be sent on to after the checkout (`return_url`), besides that of
+   * `url`. In development every origin on this machine is allowed.
    */
   readonly return_origins?: Option<typeof file.returnOrigins> | undefined
   /**
@@ -105,31 +109,32 @@ export interface ConfigFileOptions {
    */
   readonly provider_timeout_ms?: number | undefined
   /**
-   * What the listeners in the transaction of one call may take together, in milliseconds; 25000 at
-   * most.
+   * How long the listeners in the transaction of one call may take together, in milliseconds; 25000
+   * at most.
    * @default `20000`; embedded: `1000`
    */
   readonly listener_budget_ms?: number | undefined
   /**
-   * Whether the production rules hold: see docs/configuration.md#production-rules. The variable is
-   * `production` for true; anything else is false.
+   * Whether the production rules hold: see docs/configuration.md#production-rules. The variable
+   * must be `production` for true; anything else is false.
    * @default false
    */
   readonly production?: boolean | undefined
   readonly http?: {
     /**
-     * Connections that the service holds at most: see docs/5-operations.md#too-many-connections.
+     * The most connections that the service holds: see docs/5-operations.md#too-many-connections.
      * @default 1000
      */
     readonly max_connections?: number | undefined
     /**
-     * Of one address (IPv6: one /64), once three quarters of them are taken.
+     * The most connections from one address (IPv6: one /64), once three quarters of all are taken.
      * @default 50
      */
     readonly connections_per_address?: number | undefined
     /**
-     * How long a connection stays open between two requests: longer than a proxy in front keeps its
-     * own, mostly 60 seconds. Otherwise the proxy sends into a connection that closes.
+     * How long a connection stays open between two requests. This must be longer than a proxy in
+     * front keeps its own, mostly 60 seconds: otherwise the proxy sends into a connection that
+     * closes.
      * @default 65
      */
     readonly keep_alive_seconds?: number | undefined

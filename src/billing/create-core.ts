@@ -75,7 +75,7 @@ export function coreOf(runtime: Runtime): BillingCore {
   }
 }
 
-/** A database that cannot be opened is one that is down: the gateway shall come again. */
+/** A database that cannot be opened counts as down: the gateway must redeliver. */
 async function receiveWhenOpen(runtime: Runtime, call: IncomingCall): Promise<Answer> {
   refuseInsideListener('billing.receive')
   let intake: Intake

@@ -4,7 +4,7 @@ import { addressesOf } from './money-context.ts'
 import type { Runtime } from './runtime.ts'
 import type { GatewayDescription } from './types.ts'
 
-/** Enumerates canonical names; aliases answer too. */
+/** Lists canonical names; aliases are found, too. */
 export function describeGateways(runtime: Runtime): Readonly<Record<string, GatewayDescription>> {
   const descriptions: Record<string, GatewayDescription> = {}
   for (const { gateway, credentials } of runtime.settings.gateways.list()) {

@@ -5,13 +5,15 @@ import type { Parts } from './parts.ts'
 import { moneyContextOf } from './money-context.ts'
 import type { Settings } from './settings.ts'
 
-/** The right of this process to claim events, for operations that come from outside a worker. */
+/** The right of this process to claim events, for operations that start outside a worker. */
 export interface Entitlement {
-  /** Its listeners are registered, or about to be: no more may come. */
+  /** Its listeners are registered, or about to be: no more may be added. */
   readonly begun: boolean
-  /** For what claims: its listeners are registered; a claim refuses by itself where one is lacking. */
+  /**
+   * For work that claims: its listeners are registered; the claim itself refuses if one is lacking.
+   */
   registeredContext(): Promise<MoneyContext>
-  /** For what asks a provider: refuses before that where this process lacks a listener. */
+  /** For work that asks a provider: refuses beforehand if this process lacks a listener. */
   entitledContext(): Promise<MoneyContext>
 }
 

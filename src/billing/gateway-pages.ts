@@ -1,7 +1,7 @@
 import type { BrowserPageContent } from '../gateways/browser-page.ts'
 import type { Registry } from '../gateways/registry.ts'
 
-/** A page of a gateway's for payers' browsers, at one of its addresses. */
+/** A gateway's page for payers' browsers, at one of its addresses. */
 export interface GatewayPage {
   /** `/billing/{name or alias}/...` */
   readonly path: string

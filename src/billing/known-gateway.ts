@@ -1,7 +1,7 @@
 import { unknownGateway } from '../gateways/require.ts'
 import type { BillingCore } from './types.ts'
 
-/** Rows carry the canonical name; whoever asks may use an alias. Error: `gateway_unknown`. */
+/** Rows carry the canonical name; callers may use an alias. Error: `gateway_unknown`. */
 export function knownGateway(
   core: Pick<BillingCore, 'gatewayName' | 'gateways'>,
   nameOrAlias: string,

@@ -3,7 +3,7 @@ import { QuittanceError } from '../kernel/errors.ts'
 import type { ListenerRegistry } from '../listeners/listeners.ts'
 import { readListener } from '../listeners/read-listener.ts'
 
-/** Registers what the option `listeners` holds, each under its key. */
+/** Registers the listeners of the option `listeners`, each under its key. */
 export function registerOptionListeners(
   registry: ListenerRegistry,
   listeners: Readonly<Record<string, unknown>>,
@@ -15,7 +15,7 @@ export function registerOptionListeners(
   }
 }
 
-/** The form before this one had events as its keys: then a name is what is missing. */
+/** In the previous form the keys were events: then the name is missing. */
 function entryFault(key: string): QuittanceError {
   const fix = "Write listeners: { grantAccess: { on: 'PaymentSucceeded', run: listener } }."
   return isEventType(key)

@@ -8,7 +8,7 @@ type TypeIn<On extends ListenedTo> = On extends readonly (infer T)[]
   ? T & EventType
   : On & EventType
 
-/** A listener in the option `listeners`: what it listens to, and what is run. */
+/** A listener in the option `listeners`: what it listens to, and what it runs. */
 export type ListenerEntry<On extends ListenedTo> =
   | (ListenerOptions & {
       readonly on: On
@@ -22,8 +22,8 @@ export type ListenerEntry<On extends ListenedTo> =
     })
 
 /**
- * Listeners by their names. `defineConfig` and `createBilling` infer what `run` is called with;
- * elsewhere the event of a listener of several types has to be declared.
+ * Listeners by their names. `defineConfig` and `createBilling` infer the argument of `run`;
+ * elsewhere the event of a listener of several types must be declared.
  */
 export type ListenersOption = {
   readonly [name: string]:
@@ -38,7 +38,7 @@ export type ListenersOption = {
 /** What each listener listens to. */
 export type ListenedToByName = Readonly<Record<string, ListenedTo>>
 
-/** Options whose listeners are inferred, each by what it listens to. */
+/** Options whose listeners' events are inferred, each from what the listener listens to. */
 export type WithListeners<Options, On extends ListenedToByName> = Omit<Options, 'listeners'> & {
   readonly listeners?:
     | {

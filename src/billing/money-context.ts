@@ -12,7 +12,7 @@ export function addressesOf({ origin, webhookPaths }: Settings): Addresses {
   }
 }
 
-/** What operations on payments are made with. */
+/** What operations on payments need. */
 export function moneyContextOf(
   { processing, queue }: Pick<Parts, 'processing' | 'queue'>,
   settings: Settings,

@@ -11,14 +11,14 @@ export type BillingOptions = {
   readonly [K in keyof typeof optionSettings]?: Option<(typeof optionSettings)[K]>
 }
 
-/** Of the service's own server; an app that mounts the routes has its own. */
+/** For the service's own server; an app that mounts the routes has its own. */
 export type HttpOptions = {
   readonly [K in keyof typeof httpSettings]?: Option<(typeof httpSettings)[K]>
 }
 
 /**
  * Types the default export of quittance.config.ts. Its keys are written as in the documentation
- * (`prune_after_days`); what comes back are options, which an app may pass to `createBilling`.
+ * (`prune_after_days`). It returns options, which an app may pass to `createBilling`.
  */
 export function defineConfig<const On extends ListenedToByName>(
   config: WithListeners<ConfigFileOptions, On>,

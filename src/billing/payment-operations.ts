@@ -30,7 +30,7 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
     create: async (input) => {
       refuseInsideListener('billing.payments.create')
       const read = readPaymentInput(input)
-      // What became of a saved card's charge is applied at once.
+      // The result of charging a saved card is applied at once.
       const isCharge = read.paymentMethodId !== undefined
       return startPayment(read, await (isCharge ? runtime.entitledContext() : runtime.context()))
     },

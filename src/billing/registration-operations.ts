@@ -19,7 +19,7 @@ export function registrationOperations(runtime: Runtime): BillingCore['registrat
   }
 }
 
-/** Of all that operations need, what there is before the database is open. */
+/** The part of the operations' context that exists before the database is open. */
 function contextOf({ settings }: Runtime): RegistrationContext {
   refuseInsideListener('billing.registration', 'gateway_call_in_transaction')
   const { gateways, log, answerWithin } = settings

@@ -1,9 +1,6 @@
 const ownMachine: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/**
- * Whether a payer may be sent on to a URL: nobody shall be led from a page of ours to anywhere
- * else than the merchant's sites.
- */
+/** Whether a payer may be sent on to a URL: our pages must only lead to the merchant's sites. */
 export function returnCheck(
   origins: readonly string[],
   { production }: { readonly production: boolean },

@@ -34,13 +34,13 @@ export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitl
   connected(): Promise<OpenDatabase>
   intake(): Promise<Intake>
   announce(): Promise<void>
-  /** For what neither claims nor applies: no listener is looked for. */
+  /** For work that neither claims nor applies: listeners are not checked. */
   context(): Promise<MoneyContext>
   work(options: WorkOptions): Promise<Worker>
   close(): Promise<void>
 }
 
-/** For work after commits, when the service is closed. */
+/** How long work after commits may take when the service is closed. */
 const workGrace: Duration = seconds(5)
 
 export function createRuntime(options: BillingOptions): Runtime {
@@ -94,7 +94,7 @@ export function createRuntime(options: BillingOptions): Runtime {
   }
 }
 
-/** Best effort, as promised: bounded, or a piece of work that never ends would keep us. */
+/** Best effort, and bounded: otherwise work that never ends would keep us waiting. */
 async function finish(parts: Parts | undefined): Promise<void> {
   await parts?.calls.close()
   parts?.intake.refusals.end()

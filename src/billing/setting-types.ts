@@ -83,5 +83,5 @@ export const listeners = z.record(
   'must be an object with listeners',
 ) as z.ZodType as Typed<ListenersOption>
 
-/** With a closer type than zod has for what passes. */
+/** With a narrower type than zod infers. */
 type Typed<T> = z.ZodType<T, T>

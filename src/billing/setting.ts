@@ -11,7 +11,7 @@ export interface Setting<In = unknown, Out = unknown> extends About {
 interface About {
   /** Its variables, if not the derived one; the first that is set counts. */
   readonly variables?: readonly string[]
-  /** What a variable's text means, if its type does not tell. */
+  /** What a variable's text means, if its type does not say. */
   readonly read?: (text: string) => unknown
   /** Never shown. */
   readonly secret?: boolean
@@ -24,16 +24,16 @@ export interface Shape {
   readonly [name: string]: Setting | Shape
 }
 
-/** What may be given for a setting; or for a group, in which each may be left out. */
+/** What may be given for a setting, or for a group, whose members may each be left out. */
 export type Option<N> =
   N extends Setting<infer In>
     ? In | undefined
     : Shown<{ readonly [K in keyof N]?: Option<N[K]> }> | undefined
 
-/** An editor shows what is in a group, not how the type is made. */
+/** So that an editor shows what is in a group, not how the type is made. */
 type Shown<T> = T extends infer O ? { readonly [K in keyof O]: O[K] } : never
 
-/** All of them, with the defaults. */
+/** All settings, with the defaults. */
 export type Complete<S> = {
   readonly [K in keyof S]: S[K] extends Setting<unknown, infer Out> ? Out : Complete<S[K]>
 }
@@ -67,7 +67,7 @@ export function settingsIn(shape: Shape, within: readonly string[] = []): readon
   })
 }
 
-/** A name as quittance.config.ts writes it. */
+/** A name as it is written in quittance.config.ts. */
 export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

@@ -22,9 +22,9 @@ import {
 import { setting } from './setting.ts'
 
 // Every setting is written once, here: its name as an option of the library, its type, its default,
-// and in its doc comment what it means. From this follow the types, the keys of quittance.config.ts
-// (in snake_case), the variables of the environment, and the table in docs/configuration.md, which
-// `node test/docs/write-configuration.ts` writes.
+// and what it means in its doc comment. These determine the types, the keys of quittance.config.ts
+// (in snake_case), the environment variables, and the table in docs/configuration.md, which `node
+// test/docs/write-configuration.ts` writes.
 
 const none: readonly string[] = []
 
@@ -91,7 +91,8 @@ const webhook = {
 const billing = {
   queue: {
     /**
-     * `database`: workers process the stored calls. `sync`: docs/5-operations.md#within-the-request.
+     * `database`: workers process the stored calls. `sync`:
+     * docs/5-operations.md#within-the-request.
      * @default database
      */
     connection: setting(queueConnection.nullable(), {
@@ -99,15 +100,15 @@ const billing = {
       code: 'queue_connection_unknown',
     }),
     /**
-     * Queue name that is written on new calls, for `work --queue`.
+     * The queue name for new calls, for `work --queue`.
      * @default default
      */
     queue: setting(text.nullable(), { default: 'default', variables: ['BILLING_QUEUE'] }),
   },
   /**
-   * Keys of 32 bytes in base64, the first one encrypts: see
+   * Keys of 32 bytes in base64; the first one encrypts: see
    * docs/configuration.md#the-encryption-key. Callbacks with card tokens, and the tokens of saved
-   * cards, are kept only with one.
+   * cards, are kept only with a key.
    */
   encryptionKey: setting(encryptionKeys, {
     secret: true,
@@ -118,36 +119,37 @@ const billing = {
 const review = {
   /**
    * Whether money of a payment that is still unknown after a day needs a review: see
-   * docs/5-operations.md#calls-that-need-a-person. Turn it off where other systems use the same
+   * docs/5-operations.md#calls-that-need-a-person. Turn it off if other systems use the same
    * account with UUIDs.
    * @default true
    */
   unknownPayments: setting(yesOrNo, { default: true }),
 }
 
-/** Of the service's own server; an app that mounts the routes has its own. */
+/** For the service's own server; an app that mounts the routes has its own. */
 export const httpSettings = {
   /**
-   * Connections that the service holds at most: see docs/5-operations.md#too-many-connections.
+   * The most connections that the service holds: see docs/5-operations.md#too-many-connections.
    * @default 1000
    */
   maxConnections: setting(wholeNumber('of connections ', 10, 1_000_000), { default: 1000 }),
   /**
-   * Of one address (IPv6: one /64), once three quarters of them are taken.
+   * The most connections from one address (IPv6: one /64), once three quarters of all are taken.
    * @default 50
    */
   connectionsPerAddress: setting(wholeNumber('of connections ', 1, 1_000_000), { default: 50 }),
   /**
-   * How long a connection stays open between two requests: longer than a proxy in front keeps its
-   * own, mostly 60 seconds. Otherwise the proxy sends into a connection that closes.
+   * How long a connection stays open between two requests. This must be longer than a proxy in
+   * front keeps its own, mostly 60 seconds: otherwise the proxy sends into a connection that
+   * closes.
    * @default 65
    */
   keepAliveSeconds: setting(wholeNumber('of seconds ', 1, 3600), { default: 65 }),
 }
 
 /**
- * The server cuts off what waits for longer (30 s idle in a transaction), or it loses its lease.
- * That counts as nobody's fault, so that the listener would run again and again.
+ * The server ends a transaction that is idle for longer (30 s), or the lease is lost. That uses no
+ * attempt, so the listener would run again and again.
  */
 const longestListenerBudget = seconds(25)
 
@@ -162,18 +164,21 @@ const shared = {
   webhook,
   billing,
   review,
-  /** Credentials by gateway name and field, as its variables without the prefix; those win. */
+  /**
+   * Credentials by gateway name and field, named like the variables without the prefix; the
+   * variables win.
+   */
   gateways: setting(credentials, { default: {}, variables: none, secret: true }),
   /** Gateways besides the built-in ones: see docs/9-adding-a-gateway.md. */
   extraGateways: setting(list(object<Gateway>('must be gateways'), 'must be a list of gateways'), {
     default: [],
     variables: none,
   }),
-  /** By name, what each listener listens to and runs: see docs/4-listeners.md. */
+  /** What each listener listens to and runs, by its name: see docs/4-listeners.md. */
   listeners: setting(listeners, { default: {}, variables: none }),
   /**
-   * Origins that a payer may be sent on to after the checkout (`return_url`), besides that of `url`.
-   * In development every origin of this machine is.
+   * Origins that a payer may be sent on to after the checkout (`return_url`), besides that of
+   * `url`. In development every origin on this machine is allowed.
    */
   returnOrigins: setting(origins, { default: [] }),
   /**
@@ -182,8 +187,8 @@ const shared = {
    */
   providerTimeoutMs: setting(wholeNumber('of milliseconds '), { default: 20_000, variables: none }),
   /**
-   * What the listeners in the transaction of one call may take together, in milliseconds; 25000 at
-   * most.
+   * How long the listeners in the transaction of one call may take together, in milliseconds; 25000
+   * at most.
    * @default `20000`; embedded: `1000`
    */
   listenerBudgetMs: setting(wholeNumber('of milliseconds ', 1, longestListenerBudget), {
@@ -191,8 +196,8 @@ const shared = {
     fix: 'Register what takes longer with { queued: true }.',
   }),
   /**
-   * Whether the production rules hold: see docs/configuration.md#production-rules. The variable is
-   * `production` for true; anything else is false.
+   * Whether the production rules hold: see docs/configuration.md#production-rules. The variable
+   * must be `production` for true; anything else is false.
    * @default false
    */
   production: setting(yesOrNo, {
@@ -210,7 +215,7 @@ export const optionSettings = {
   database: {
     ...database,
     /**
-     * Use the running embedded database of `dataDir` if there is one, else open it here.
+     * Use the running embedded database of `dataDir` if there is one; otherwise open it here.
      * @default false
      */
     attach: setting(yesOrNo, { default: false }),
@@ -227,7 +232,7 @@ export const optionSettings = {
    * @default warnings and errors on standard error, as JSON lines
    */
   log: setting(object<Log>('must be a logger such as pino makes', 'warn')),
-  /** Called when the embedded database has ended on its own: this process cannot go on. */
+  /** Called when the embedded database has ended unexpectedly: this process cannot go on. */
   onLost: setting(fn<(error: QuittanceError) => void>()),
 }
 
@@ -242,13 +247,13 @@ export const variableSettings = {
     variables: ['HOST'],
   }),
   /**
-   * Port to listen on; `0`: any free one.
+   * Port to listen on; `0` for any free one.
    * @default 3000
    */
   port: setting(wholeNumber('', 0, 65_535), { default: 3000, variables: ['PORT'] }),
   /**
-   * Bearer token of the management API: `openssl rand -base64 32`. Ten wrong ones a minute, then
-   * 429.
+   * Bearer token of the management API: `openssl rand -base64 32`. After ten wrong ones in a
+   * minute, 429.
    * @default made for each run; in production the API is off
    */
   apiToken: setting(text.regex(/^[\x21-\x7e]+$/, 'must be a text without spaces'), {

@@ -18,7 +18,7 @@ import { httpSettings, optionSettings } from './settings-schema.ts'
 type CompleteOptions = Complete<typeof optionSettings>
 
 const defaultPath = '/billing/webhooks/{gateway}'
-/** The specification's other spelling, which answers too while no path is configured. */
+/** The specification's other spelling, which also answers while no path is configured. */
 export const otherPath = '/webhook/billing/{gateway}'
 
 /** The options, checked and complete. */
@@ -31,7 +31,7 @@ export interface Settings {
   readonly queueConnection: 'database' | 'sync'
   readonly queue: string
   readonly gateways: Registry
-  /** Encrypts what must not be readable in the database; undefined where no key is set. */
+  /** Encrypts what must not be readable in the database; undefined if no key is set. */
   readonly cipher: Cipher | undefined
   /** Blanks out the gateways' secrets and the encryption keys in a text. */
   readonly scrub: (text: string) => string
@@ -42,11 +42,11 @@ export interface Settings {
   readonly isAllowedReturn: (url: string) => boolean
   /** How long a provider may take to answer an operation. */
   readonly answerWithin: Duration
-  /** What the listeners of one call may take together; undefined: what suits the database. */
+  /** How long the listeners of one call may take together; undefined: what suits the database. */
   readonly listenerBudget: Duration | undefined
   readonly log: Log
   readonly database: CompleteOptions['database']
-  /** The embedded database ended by itself. */
+  /** Called when the embedded database has ended unexpectedly. */
   readonly onLost: CompleteOptions['onLost']
 }
 
@@ -86,10 +86,12 @@ const place = {
   spell: (name: string) => name,
   fix: 'Correct what createBilling is called with; docs/configuration.md lists the options.',
 }
-/** An app may pass what quittance.config.ts holds, where `http` is for the service alone. */
+/**
+ * An app may pass the contents of quittance.config.ts, in which `http` is for the service alone.
+ */
 const acceptable = { ...optionSettings, http: httpSettings }
 
-/** Error: that of the first option which is unknown or wrong. */
+/** Error: that of the first option that is unknown or wrong. */
 function complete(given: BillingOptions): CompleteOptions {
   const renamed: (readonly [from: string, to: string])[] = []
   const onRenamed = (from: string, to: string) => renamed.push([from, to])

@@ -15,7 +15,7 @@ import type { WorkOptions } from './types.ts'
 
 const mostLanes = 8
 const embeddedLanes = 2
-/** Of the pool's connections, what taking work, deliveries and upkeep need beside the lanes. */
+/** The pool's connections for taking work, deliveries and upkeep, besides the lanes. */
 const sparedConnections = 2
 
 /** Processes calls and deliveries, sweeps and runs schedules in this process. */
@@ -31,7 +31,7 @@ export async function startWork(
   const idle = options.upkeepOnly === true && !queue.inline
   const worker = idle ? idleWorker() : await startProcessing()
   const context = moneyContextOf({ processing, queue }, settings)
-  // Events are dispatched here: only where every listener is.
+  // Events are dispatched here, so only if this process has every listener.
   const dispatching: readonly Schedule[] = [
     {
       name: 'reconcile',
@@ -86,7 +86,7 @@ function lanesFor({ kind, pool }: Database): number {
   return Math.max(1, Math.min(mostLanes, pool.options.max - sparedConnections))
 }
 
-/** Stands in where other processes do the processing. */
+/** Used if other processes do the processing. */
 function idleWorker(): Worker {
   const ended = Promise.withResolvers<Error | undefined>()
   return {

@@ -31,7 +31,7 @@ import type { PruneResult } from '../upkeep/prune.ts'
 import type { Readiness } from '../upkeep/readiness.ts'
 import type { FailedQuery, ReplayFailedResult } from '../upkeep/replay-failed.ts'
 
-/** What is known of a registered gateway: where its callbacks go, and whether it is configured. */
+/** What is known of a registered gateway: its callback URL, and whether it is configured. */
 export interface GatewayDescription {
   readonly name: string
   readonly title: string
@@ -39,65 +39,72 @@ export interface GatewayDescription {
   readonly scheme: string
   /** The callback URL of the gateway. */
   readonly webhook_url: string
-  /** Whether that URL must be registered on the gateway's side. */
+  /** Whether that URL must be registered at the provider. */
   readonly webhook_requires_dashboard_setup: boolean
-  /** Where it need not be: the field of a payment request that carries the URL. */
+  /** If it need not be: the field of a payment request that carries the URL. */
   readonly callbackUrlField: string | null
   readonly configured: boolean
   readonly capabilities: Capabilities
 }
 
-/** A payment with all that happened to it, each list oldest first. */
+/** A payment with its whole history, each list oldest first. */
 export interface PaymentDetails extends Payment {
   readonly transitions: readonly PaymentTransition[]
   readonly events: readonly EventRecord[]
-  /** Events, also of its refunds, that wait for another try of their listeners, or have failed. */
+  /**
+   * Events, including those of its refunds, that wait for a retry of their listeners, or have
+   * failed.
+   */
   readonly deferredEvents: readonly DeferredEvent[]
   readonly refunds: readonly Payment[]
   readonly disputes: readonly Dispute[]
-  /** What was saved with this payment. */
+  /** The cards that were saved with this payment. */
   readonly paymentMethods: readonly PaymentMethod[]
 }
 
-/** A stored callback with what came of it. */
+/** A stored callback with what became of it. */
 export interface CallDetails extends WebhookCall {
-  /** Of what it moved: events that wait for another try of their listeners, or have failed. */
+  /** Events of what it moved that wait for a retry of their listeners, or have failed. */
   readonly deferredEvents: readonly DeferredEvent[]
 }
 
-/** What part of the work a process takes on. */
+/** Which part of the work a process does. */
 export interface WorkOptions {
-  /** Names of the queues to take calls from; all of them if left out. */
+  /** Names of the queues to take calls from; all queues if left out. */
   readonly queues?: readonly string[]
-  /** Process nothing here, only sweep and run schedules: other processes do the work. */
+  /** Process nothing here, only sweep and run schedules: other processes do the rest. */
   readonly upkeepOnly?: boolean
 }
 
-/** The service as a library: everything that the HTTP routes and the commands are made of. */
+/** The service as a library: everything behind the HTTP routes and the commands. */
 export interface BillingCore {
   /** Opens the database (migrating an embedded one) and checks that this process may work on it. */
   start(): Promise<void>
   /** The webhook pipeline: one callback in, one answer out. */
   receive(call: IncomingCall): Promise<Answer>
-  /** By name or alias; only canonical names are enumerated. */
+  /** By canonical name; aliases find a gateway, too, but are not listed. */
   gateways(): Readonly<Record<string, GatewayDescription>>
   /** Canonical name of a name or alias, if registered. */
   gatewayName(nameOrAlias: string): string | undefined
-  /** Bytes of the largest callback that a gateway takes, by name or alias, where it states them. */
+  /**
+   * The size in bytes of the largest callback that a gateway accepts, by name or alias, if it
+   * states one.
+   */
   maxBodyBytes(nameOrAlias: string): number | undefined
   /** The callback URL of a gateway, by name or alias. Error: gateway_unknown. */
   url(route: 'billing.webhook', params: { readonly gateway: string }): string
-  /** Paths with the segment `{gateway}` that the webhook route answers at. */
+  /** Paths with the segment `{gateway}` that the webhook route answers. */
   readonly webhookPaths: readonly string[]
   /** Origin of generated URLs, without a slash at the end. */
   readonly origin: string
-  /** The pages that gateways bring along for payers' browsers, at each of their paths. */
+  /** The gateways' pages for payers' browsers, at each of their paths. */
   readonly pages: readonly GatewayPage[]
 
   /**
-   * Registers a listener of one type of event or of several, under a name of its own: the database
-   * remembers it, so it must stay. With `queued` it runs after the commit. Errors: listener_unnamed,
-   * listener_duplicate, event_type_unknown, listener_too_late once processing has begun.
+   * Registers a listener of one or several types of events under a name of its own. The database
+   * remembers the name, so it must not change. With `queued` it runs after the commit. Errors:
+   * listener_unnamed, listener_duplicate, event_type_unknown, listener_too_late once processing has
+   * begun.
    */
   on<const T extends EventType>(
     types: T | readonly T[],
@@ -115,31 +122,31 @@ export interface BillingCore {
   readonly payments: {
     /**
      * Makes a pending payment and asks the provider for its checkout, or charges a saved card. With
-     * an id of the caller's a repeated call gives the same payment and asks nobody. Errors:
+     * an id of the caller's, a repeated call returns the same payment and sends no request. Errors:
      * payment_invalid, return_url_not_allowed, payment_exists, gateway_unknown,
      * gateway_not_configured, operation_unsupported, payment_method_unusable; checkout_refused and
-     * checkout_unknown, whose payment is there.
+     * checkout_unknown, after which the payment exists.
      */
     create(input: CreatePaymentInput): Promise<Payment>
     /** Undefined for an id that no payment has. */
     get(id: string): Promise<PaymentDetails | undefined>
-    /** The same payment without its history: one look instead of seven. */
+    /** The same payment without its history: one query instead of seven. */
     find(id: string): Promise<Payment | undefined>
     /** Charges, newest first. Error: cursor_invalid. */
     list(query?: PaymentsQuery): Promise<Page<Payment>>
-    /** How payments stand now, in one look; what no payment has as its id is left out. */
+    /** The present statuses of payments, in one query; unknown ids are left out. */
     statuses(ids: readonly string[]): Promise<ReadonlyMap<string, PaymentStatus>>
     /**
-     * Asks the provider what became of the payment, and applies it. Errors: payment_not_found,
+     * Polls the payment at its provider and applies the answer. Errors: payment_not_found,
      * operation_unsupported, gateway_not_configured, those of the provider.
      */
     poll(id: string): Promise<PollResult>
     /**
-     * Voids the checkout where the provider can, and makes a pending payment `canceled`. Errors:
+     * Voids the checkout if the provider can, and makes a pending payment `canceled`. Errors:
      * payment_not_found, payment_not_cancelable, those of the provider.
      */
     cancel(id: string): Promise<Payment>
-    /** What the payer's browser posts to get to the checkout, at a gateway that wants it so. */
+    /** The form with which the payer's browser gets to the checkout, if the gateway needs one. */
     checkoutForm(payment: Payment): CheckoutForm | undefined
     /** Whether a payer may be sent on to this URL after the checkout. */
     allowsReturn(url: string): boolean
@@ -151,10 +158,10 @@ export interface BillingCore {
   }
   readonly refunds: {
     /**
-     * Gives a paid payment back, all that is left of it or an amount. Returns the refund's row.
-     * Errors: payment_not_found, payment_not_refundable, refund_invalid, refund_exists,
-     * refund_too_large, operation_unsupported, gateway_not_configured; refund_refused; and
-     * refund_unknown, whose row is there: it is never asked for twice.
+     * Refunds a paid payment: an amount, or all that is left. Returns the refund's row. Errors:
+     * payment_not_found, payment_not_refundable, refund_invalid, refund_exists, refund_too_large,
+     * operation_unsupported, gateway_not_configured; refund_refused; and refund_unknown, after
+     * which the row exists and the refund is never requested twice.
      */
     create(paymentId: string, input?: CreateRefundInput): Promise<Payment>
   }
@@ -168,9 +175,8 @@ export interface BillingCore {
      */
     replay(id: string): Promise<void>
     /**
-     * The same for every call, delivery to a queued listener and deferred event that has failed for
-     * good.
-     * `onProgress` gets how many are back in the queue, and of how many.
+     * Replays every call, delivery to a queued listener and deferred event that has failed for
+     * good. `onProgress` gets how many are requeued so far, and of how many.
      */
     replayFailed(
       query?: FailedQuery,
@@ -195,20 +201,20 @@ export interface BillingCore {
   /** Stores the provider's events that never reached us, to be processed like callbacks. */
   backfill(options: BackfillOptions): Promise<BackfillResult>
   readonly registration: {
-    /** What the provider has registered as callback URLs, compared with what is configured. */
+    /** The callback URLs registered at the provider, compared with the configuration. */
     read(gateway: string): Promise<RegistrationState>
     /** Makes the provider send exactly the events that we handle to our callback URL. */
     register(gateway: string): Promise<RegistrationResult>
-    /** Removes endpoints at the provider, by its ids of them. */
+    /** Removes endpoints at the provider, by the provider's ids. */
     remove(gateway: string, ids: readonly string[]): Promise<void>
   }
-  /** Asks the providers after every payment that is due, and brings up events that are missing. */
+  /** Polls every payment that is due, and defers the events that were never dispatched. */
   reconcile(options?: ReconcileOptions): Promise<ReconcileResult>
   /** Deletes finished calls older than the retention window. */
   prune(onProgress?: (deletedCalls: number, totalCalls: number) => void): Promise<PruneResult>
-  /** Whether this process can take callbacks now, and why not. Never throws. */
+  /** Whether this process can take callbacks now, and if not, why. Never throws. */
   readiness(): Promise<Readiness>
-  /** Finishes what is under way, releases leases, closes the database. */
+  /** Finishes work in progress, releases leases, closes the database. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }

@@ -1,7 +1,7 @@
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Worker } from '../worker/worker.ts'
 
-/** The workers of one billing, also those that are just starting. */
+/** The workers of one billing, including those that are just starting. */
 export interface Workers {
   readonly begun: boolean
   start(make: () => Promise<Worker>): Promise<Worker>

@@ -11,7 +11,7 @@ export function gatewayOf({ gateway }: Payment, { processing }: MoneyContext): R
   return requireGateway(processing.gateways, gateway)
 }
 
-/** Asks a provider, for a limited time; no transaction is open. Error: `provider_unreachable`. */
+/** Asks a provider, with a time limit; no transaction is open. Error: `provider_unreachable`. */
 export function askProvider<T>(
   { gateway, credentials }: RegisteredGateway,
   context: ProviderContext,
@@ -35,12 +35,12 @@ const refusals: ReadonlySet<string> = new Set<ErrorCode>([
   'payment_method_unusable',
 ])
 
-/** Whether certainly nothing was done: the provider said no, or was not even asked. */
+/** Whether it is certain that nothing was done: the provider said no, or was not even asked. */
 export function isRefusal(error: unknown): error is QuittanceError {
   return isQuittanceError(error) && refusals.has(error.code)
 }
 
-/** What a failed request is kept as: bounded, and without a secret. */
+/** The text that is stored of a failed request: bounded, and without a secret. */
 export function failureText(error: unknown, { processing }: MoneyContext): string {
   const text = error instanceof Error ? error.message : String(error)
   return processing.scrub(text).slice(0, 500)

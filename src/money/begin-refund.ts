@@ -7,15 +7,15 @@ import { refundRow } from '../outcomes/refund-row.ts'
 import { gatewayOf } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 
-/** The provider is asked what became of a refund for the first time after so long. */
+/** How long after a refund the provider is polled for the first time. */
 const firstPollAfter = minutes(2)
 
-/** A refund that is asked for. */
+/** A refund that the caller wants. */
 export interface WantedRefund {
   readonly id: string
   readonly amount: bigint | undefined
   readonly reason: string | null
-  /** Made for this call: by it the call knows a row that it wrote itself. */
+  /** Made for this call: with it the call recognizes a row that it wrote itself. */
   readonly token: string
 }
 
@@ -24,11 +24,13 @@ export interface BegunRefund {
   readonly charge: Payment
   readonly refund: Payment
   readonly isWhole: boolean
-  /** This call wrote its row, so it is for this call to ask the provider. */
+  /** This call wrote the row, so this call must ask the provider. */
   readonly isNew: boolean
 }
 
-/** Under the lock of the charge: what is left is counted, and taken, before anybody is asked. */
+/**
+ * Under the lock of the charge: what is left is counted and reserved before the provider is asked.
+ */
 export function beginRefund(
   charge: Payment,
   wanted: WantedRefund,
@@ -66,7 +68,7 @@ export function beginRefund(
   })
 }
 
-/** What is there already: asked for before, or written by a commit that was not answered. */
+/** The existing refund: requested before, or written by a commit whose answer was lost. */
 function repeated(
   known: Payment,
   charge: Payment,

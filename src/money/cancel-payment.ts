@@ -13,9 +13,9 @@ import { requireCharge } from './require-charge.ts'
 import { cancel } from './write-off.ts'
 
 /**
- * Voids the checkout of a payment at its provider, where that can be done, or else only stops
- * offering it, and makes a pending payment `canceled`. A payment that is canceled already stays as
- * it is. Errors: `payment_not_found`, `payment_not_cancelable` (it is paid, being paid, or what the
+ * Voids the checkout of a payment at its provider if that is possible, or else only stops offering
+ * it, and makes a pending payment `canceled`. A payment that is already canceled stays as it is.
+ * Errors: `payment_not_found`, `payment_not_cancelable` (it is paid, being paid, or what the
  * provider says of it needs a review), `checkout_unknown` (the provider is being asked for it),
  * those of the provider.
  */
@@ -37,17 +37,17 @@ export async function cancelPayment(id: string, context: MoneyContext): Promise<
   return after
 }
 
-/** Whether the provider has closed it, so that certainly nobody has paid it. */
+/** Whether the provider has closed it, so that it is certainly not paid. */
 async function isClosed(payment: Payment, context: MoneyContext): Promise<boolean> {
   const { checkout, checkoutReference } = payment
   const isClosable = /^(?:open|unknown)$/.test(checkout) || checkoutReference !== null
   return isClosable && (await closeCheckout(payment, context)) === 'closed'
 }
 
-/** A provider has answered by then, or will not. */
+/** By then a provider has answered, or will not. */
 const answeredAfter = minutes(1)
 
-/** Nothing is canceled that is just coming to be: there would be a checkout that nobody closes. */
+/** A payment whose checkout is being opened is not canceled: that checkout would stay open. */
 async function resolveUnknown(payment: Payment, context: MoneyContext): Promise<Payment> {
   const now = await databaseNow(context.processing.database.db)
   const age = now.getTime() - (payment.handedAt ?? payment.createdAt).getTime()
@@ -55,9 +55,7 @@ async function resolveUnknown(payment: Payment, context: MoneyContext): Promise<
   return ask(payment, context)
 }
 
-/**
- * As the provider knows it, where that can be asked; where it cannot, the operator knows better.
- */
+/** The provider's view of the payment, if it can be polled; otherwise the operator knows better. */
 async function ask(payment: Payment, context: MoneyContext): Promise<Payment> {
   const found = gatewayOf(payment, context)
   const isAskable = found.gateway.poll !== undefined && lackingCredential(found) === undefined

@@ -15,8 +15,8 @@ import type { MoneyContext } from './context.ts'
 
 /**
  * Charges the saved card of a payment whose row is committed as `unknown`: one request, whatever
- * happens to it. A card that is declined fails the payment. Errors: `checkout_refused`,
- * `checkout_unknown`; a poll finds out what became of the latter.
+ * happens to it. A declined card fails the payment. Errors: `checkout_refused`, and
+ * `checkout_unknown`, after which a poll finds out what happened.
  */
 export async function chargeSavedCard(
   payment: Payment,
@@ -61,7 +61,7 @@ async function request(
   return askProvider(found, context, (operation) => charge(asked, operation))
 }
 
-/** Null where none is stored, or no key of ours decrypts it. */
+/** Null if none is stored, or none of our keys decrypts it. */
 async function tokenOf(
   method: PaymentMethod,
   { processing }: MoneyContext,

@@ -4,15 +4,15 @@ import { lackingCredential } from '../gateways/require.ts'
 import { askProvider, gatewayOf, isRefusal } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 
-/** What the provider is asked about, whatever it is asked. */
+/** Which payment a request to the provider is about. */
 export function requestAbout(payment: Payment): PollRequest {
   return { payment, handedAt: payment.handedAt ?? payment.createdAt }
 }
 
 /**
  * Ends the checkout at the provider:
- * - `closed`: nobody can pay it any more;
- * - `not_offered`: the provider has no means to end it, so that it is only not offered any longer;
+ * - `closed`: it can no longer be paid;
+ * - `not_offered`: the provider has no means to end it, so we only stop offering it;
  * - `not_closed`: it has ended, or is being paid: the provider knows more than we do.
  */
 export async function closeCheckout(

@@ -3,7 +3,7 @@ import type { Duration } from '../kernel/duration.ts'
 import type { ProcessingContext } from '../processing/context.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 
-/** What a provider is asked with, whatever it is asked. */
+/** What every request to a provider needs. */
 export interface ProviderContext {
   readonly processing: Pick<ProcessingContext, 'gateways' | 'log'>
   /** How long a provider may take to answer. */
@@ -11,7 +11,7 @@ export interface ProviderContext {
   now(): Date
 }
 
-/** What operations on payments are made with. */
+/** What operations on payments need. */
 export interface MoneyContext extends ProviderContext {
   readonly processing: ProcessingContext
   readonly addresses: Addresses
@@ -19,6 +19,6 @@ export interface MoneyContext extends ProviderContext {
   isAllowedReturn(url: string): boolean
   /** The queue whose workers run the queued listeners of what is applied. */
   readonly queue: string
-  /** Where calls are announced that have to be processed again. */
+  /** Where calls are announced that must be processed again. */
   readonly connection: Pick<QueueConnection, 'announce'>
 }

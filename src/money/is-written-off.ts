@@ -3,10 +3,10 @@ import { minutes } from '../kernel/duration.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 
-/** Clocks differ, and a payer who has just paid must not read otherwise. */
+/** Clocks differ, and a payer who has just paid must not read that the payment was canceled. */
 const grace = minutes(15)
 
-/** Whether money can no longer be expected: each of it rests on what the provider has said. */
+/** Whether money can no longer be expected, judged only by what the provider has said. */
 export function isWrittenOff(payment: Payment, standing: Standing, now: Date): boolean {
   const { handedAt, expiresAt, checkout } = payment
   if (handedAt === null) return false

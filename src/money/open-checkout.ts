@@ -10,9 +10,9 @@ import type { MoneyContext } from './context.ts'
 import { requeueEarlyCalls } from './requeue-early-calls.ts'
 
 /**
- * Asks the provider for a checkout of a payment whose row is committed as `unknown`, once. Errors:
- * `checkout_refused`, and `checkout_unknown` where nobody knows whether there is one by now: the
- * row keeps what was said, and a poll finds out.
+ * Asks the provider once for a checkout of a payment whose row is committed as `unknown`. Errors:
+ * `checkout_refused`, and `checkout_unknown` if it is unknown whether there is a checkout by now:
+ * the row keeps the error, and a poll finds out.
  */
 export async function openCheckout(
   payment: Payment,
@@ -30,7 +30,7 @@ export async function openCheckout(
   return takeAnswer(payment, opened, context)
 }
 
-/** Writes what the provider answered; the payment as it stands then. Error: `checkout_unknown`. */
+/** Writes the provider's answer; returns the payment as it is then. Error: `checkout_unknown`. */
 export async function takeAnswer(
   payment: Payment,
   answer: Partial<OpenedCheckout>,
@@ -42,7 +42,7 @@ export async function takeAnswer(
   throw await recordFailure(payment, context, new Error(text))
 }
 
-/** Gives the payment the provider's ids and URL; undefined where they are another payment's. */
+/** Gives the payment the provider's ids and URL; undefined if they belong to another payment. */
 export async function bindCheckout(
   payment: Payment,
   answer: { readonly state: 'open' | 'unknown'; readonly found: Partial<OpenedCheckout> },
@@ -64,7 +64,7 @@ export async function bindCheckout(
   }
 }
 
-/** Writes why there is no checkout, or none known; the error for whoever asked for it. */
+/** Writes why there is no checkout, or no known one; returns the error for the caller. */
 export async function recordFailure(
   payment: Payment,
   context: MoneyContext,
@@ -79,7 +79,7 @@ export async function recordFailure(
   return checkoutFailure(row, isRefusal(error) ? error.providerCode : undefined)
 }
 
-/** The same failure for whoever asks again: the provider is not asked a second time. */
+/** The same failure for a repeated call: the provider is not asked a second time. */
 export function checkoutFailure(payment: Payment, providerCode?: string): QuittanceError {
   const { id, checkout, operationError } = payment
   const said = operationError ?? 'the provider has not answered yet'

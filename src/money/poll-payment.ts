@@ -19,22 +19,22 @@ import { requireCharge } from './require-charge.ts'
 import { resolveRefunds } from './resolve-refunds.ts'
 import { writeOff } from './write-off.ts'
 
-/** What asking the provider came to. */
+/** The result of polling a payment. */
 export interface PollResult {
-  /** As it stands now. */
+  /** As it is now. */
   readonly payment: Payment
-  /** Its status is another one than before. */
+  /** Whether its status is different from before. */
   readonly changed: boolean
   /** How it stands at the provider. */
   readonly standing: Standing
-  /** What each statement of the provider came to; `applied` also where it was known before. */
+  /** What became of each statement of the provider; `applied` also if it was known before. */
   readonly results: readonly OutcomeResult[]
 }
 
 /**
- * Asks the provider what became of a payment and applies the answer by the rules of a callback.
- * Errors: `payment_not_found`, `operation_unsupported`, `gateway_not_configured`,
- * `refund_under_way`, those of the provider.
+ * Polls a payment at its provider and applies the answer by the same rules as a callback. Errors:
+ * `payment_not_found`, `operation_unsupported`, `gateway_not_configured`, `refund_under_way`, those
+ * of the provider.
  */
 export async function pollPayment(id: string, context: MoneyContext): Promise<PollResult> {
   const payment = await requireCharge(id, context)
@@ -88,8 +88,8 @@ async function askAfter(payment: Payment, context: MoneyContext): Promise<PollRe
 
 /**
  * A checkout that was found again is bound before anything is applied: callbacks wait for it.
- * Error: `provider_reply_invalid` where it is another payment's, and so is all that the reply says
- * of it.
+ * Error: `provider_reply_invalid` if it belongs to another payment; then so does everything that
+ * the reply says of it.
  */
 async function takeFound(
   payment: Payment,
@@ -104,9 +104,7 @@ async function takeFound(
   throw new QuittanceError('provider_reply_invalid', text)
 }
 
-/**
- * The mode of what was applied is the payment's from then on: no test callback moves it any more.
- */
+/** The payment takes the mode of what was applied: from then on no test callback moves it. */
 async function takeMode(
   { id, live }: Payment,
   said: { readonly outcomes: readonly Outcome[]; readonly applied: readonly Applied[] },
@@ -123,12 +121,12 @@ function resultOf(applied: Applied): OutcomeResult {
   return applied.kind === 'claim' ? { result: 'applied', type: applied.type } : applied.result
 }
 
-/** The charge and its pending refunds are asked after again, after a while. */
+/** The charge and its pending refunds are polled again after a while. */
 async function pollLater(payment: Payment, context: MoneyContext, cause: unknown): Promise<void> {
   const { db } = context.processing.database
   const error = failureText(cause, context)
   const wait = nextPollAfterFailure(payment, await databaseNow(db))
-  // A payment that nobody asks after by itself is not taken on for a question by hand.
+  // A payment outside the polling schedule is not put on it by a poll by hand.
   const isAsked = payment.handedAt !== null && payment.status !== 'paid'
   await schedulePoll(db, payment.id, { wait: isAsked ? wait : null, error })
   for (const { refund } of await refundsOf(db, payment.id)) {
@@ -136,7 +134,7 @@ async function pollLater(payment: Payment, context: MoneyContext, cause: unknown
   }
 }
 
-/** Whether the failure says something of the provider as a whole, not of this payment. */
+/** Whether the failure is about the provider as a whole, not about this payment. */
 export function isProviderDown(error: unknown): boolean {
   return isQuittanceError(error) && error.code === 'provider_unreachable'
 }

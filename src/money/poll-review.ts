@@ -4,24 +4,24 @@ import type { IgnoredReason } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Applied } from '../outcomes/applied.ts'
 
-/** What a poll came to, once its outcomes are applied. */
+/** The result of a poll, once its outcomes are applied. */
 export interface Polled {
-  /** As it stands now. */
+  /** As it is now. */
   readonly payment: Payment
   readonly standing: Standing
   readonly applied: readonly Applied[]
 }
 
 /**
- * Why a person should look at what the provider says; undefined where all of it is understood.
- * Until somebody has looked, nothing is decided: no payment is canceled, no refund has failed.
+ * Why a person should look at what the provider says; undefined if all of it is understood. Until a
+ * person has looked, nothing is decided: no payment is canceled, and no refund has failed.
  */
 export function reviewOf(polled: Polled): string | undefined {
   const found = oddityOf(polled)
   return found && `needs a review: ${found}`
 }
 
-/** What counts, and is for a person all the same, as the mark of a call would say it. */
+/** What counts and still needs a person, in the words of a call's mark. */
 export function noteOf(applied: readonly Applied[]): string | undefined {
   const found = applied.flatMap((one) => {
     if (one.kind === 'ignored' || !one.review) return []
@@ -64,12 +64,14 @@ function shown(ignored: Ignored | undefined): string | undefined {
   return detail === undefined ? reason : `${reason} (${detail})`
 }
 
-/** By an id of the provider's: if it does not know that, the credentials are not those of then. */
+/** By an id of the provider's: if the provider does not know it, the credentials have changed. */
 function isKnown({ checkoutReference, providerReference }: Payment): boolean {
   return checkoutReference !== null || providerReference !== null
 }
 
-/** Any other reason says that the provider has spoken of something else, or in unknown words. */
+/**
+ * Any other reason means that the provider's answer is about something else, or in unknown words.
+ */
 const fitsUnpaid: ReadonlySet<IgnoredReason> = new Set(['no_outcome', 'already_settled'])
 
 function isRefund(applied: Applied): boolean {

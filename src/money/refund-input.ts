@@ -4,17 +4,17 @@ import { readInput } from '../kernel/read-input.ts'
 
 /** What a caller gives to refund a payment. */
 export interface CreateRefundInput {
-  /** A UUID of the caller's: makes the call repeatable. */
+  /** A UUID chosen by the caller: makes the call repeatable. */
   readonly id?: string | undefined
-  /** Minor units; all that is left by default. */
+  /** In minor units; all that is left by default. */
   readonly amount?: bigint | number | undefined
   /** For the provider and the operator: free text. */
   readonly reason?: string | undefined
 }
 
 /**
- * The one rule, for the library, the API and the command. An amount is never null: JSON makes that of
- * a number that is none, and all of the payment would be given back.
+ * The one rule for the library, the API and the command. An amount is never null: JSON turns an
+ * invalid number into null, and the whole payment would be refunded.
  */
 const rules = {
   id: uuid.optional(),
@@ -27,7 +27,7 @@ const schema = z.strictObject(rules, must('the input must be an object'))
 /** The input, checked. */
 export type RefundInput = z.output<typeof schema>
 
-/** Names of the fields, as the library has them. */
+/** The names of the fields in the library. */
 export const refundFields = Object.keys(rules)
 
 /** Error: `refund_invalid`, naming the field. */

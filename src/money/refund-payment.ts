@@ -13,12 +13,12 @@ import { readRefundInput, type CreateRefundInput } from './refund-input.ts'
 import { reportRefund } from './report-refund.ts'
 
 /**
- * Refunds a paid payment, in whole or in part: its row first, then one request to the provider with
- * no transaction open, then what came of it. With an id of the caller's a repeated call gives the
- * same refund and asks nobody. Errors: `payment_not_found`, `payment_not_refundable`,
- * `refund_invalid`, `refund_exists`, `refund_too_large`, `operation_unsupported`,
- * `gateway_not_configured`; `refund_refused` where the provider said no, `refund_unknown` where
- * nobody knows: its row stays pending, and a poll finds out.
+ * Refunds a paid payment, in whole or in part: writes the refund's row, then sends one request to
+ * the provider with no transaction open, then records the result. With an id of the caller's, a
+ * repeated call returns the same refund and sends no request. Errors: `payment_not_found`,
+ * `payment_not_refundable`, `refund_invalid`, `refund_exists`, `refund_too_large`,
+ * `operation_unsupported`, `gateway_not_configured`; `refund_refused` if the provider said no;
+ * `refund_unknown` if that is unknown: the row stays pending, and a poll finds out.
  */
 export async function refundPayment(
   paymentId: string,

@@ -3,13 +3,13 @@ import { applyReport } from '../processing/apply-report.ts'
 import type { MoneyContext } from './context.ts'
 import { statementOf } from './statement.ts'
 
-/** What a provider said of a refund that we asked for. */
+/** What a provider said of a refund that we requested. */
 export interface RefundAnswer {
   readonly status: 'paid' | 'pending' | 'failed'
   readonly reference?: string
 }
 
-/** Applies what became of a refund of ours, to its row and to no other. */
+/** Applies the result of one of our refunds, to its row and to no other. */
 export async function reportRefund(
   refund: Payment,
   { status, reference }: RefundAnswer,

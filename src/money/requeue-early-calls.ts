@@ -3,8 +3,8 @@ import type { Payment } from '../payments/payment.ts'
 import type { MoneyContext } from './context.ts'
 
 /**
- * Callbacks that came before the payment, or before the provider's id of it, are processed again.
- * Best effort: the sweeper is the backstop.
+ * Requeues callbacks that came before the payment, or before the provider's id of it. Best effort:
+ * the sweeper is the backstop.
  */
 export async function requeueEarlyCalls(
   payment: Payment,

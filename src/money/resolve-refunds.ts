@@ -8,21 +8,21 @@ import type { MoneyContext } from './context.ts'
 import { pollInterval } from './poll-schedule.ts'
 import { reportRefund } from './report-refund.ts'
 
-/** A provider that does not list a refund by then has never got the request. */
+/** A provider that does not list a refund by then never got the request. */
 const usualLag = hours(1)
 
 /** A poll whose outcomes are applied. */
 interface AppliedReply {
   readonly reply: PollReply
   readonly applied: readonly Applied[]
-  /** Why a person should look at it: until then no refund has failed. */
+  /** Why a person should look at it: until then no refund counts as failed. */
   readonly review: string | undefined
   readonly now: Date
 }
 
 /**
- * What a poll means for refunds whose request was never answered, once its outcomes are applied:
- * one that the provider does not have has not been made. The others are asked after again.
+ * What a poll means for refunds whose request was never answered, once its outcomes are applied: a
+ * refund that the provider does not list was not made. The others are polled again.
  */
 export async function resolveRefunds(
   charge: Payment,
@@ -45,7 +45,7 @@ export async function resolveRefunds(
   }
 }
 
-/** A refund that is reported, and fits no row, may be the very one that seems to be missing. */
+/** A reported refund that fits no row may be the very one that seems to be missing. */
 function areAllKnown(applied: readonly Applied[]): boolean {
   return applied.every(
     (one) =>

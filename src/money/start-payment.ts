@@ -9,7 +9,7 @@ import { checkoutFailure, openCheckout } from './open-checkout.ts'
 import { requeueEarlyCalls } from './requeue-early-calls.ts'
 
 /**
- * Creates a payment, looks at the callbacks that came before it, and hands it to its provider.
+ * Creates a payment, requeues the callbacks that came before it, and hands it to its provider.
  * Errors: those of `createPayment`; `checkout_refused`, `checkout_unknown`.
  */
 export async function startPayment(input: PaymentInput, context: MoneyContext): Promise<Payment> {

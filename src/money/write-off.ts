@@ -7,9 +7,10 @@ import type { MoneyContext } from './context.ts'
 import { statementOf } from './statement.ts'
 
 /**
- * Cancels a pending payment that nobody has paid and nobody can pay any more, as its provider says,
- * of whom nothing is left to review. What is still offered there is taken away first; if that cannot
- * be done now, the next poll says why. A payer who pays all the same makes it `paid` later.
+ * Cancels a pending payment that, as its provider says, is not paid and can no longer be paid, if
+ * nothing in the provider's answer needs a review. A checkout that is still open there is closed
+ * first; if that is not possible now, the next poll says why. If the payer pays all the same, the
+ * payment becomes `paid` later.
  */
 export async function writeOff(
   payment: Payment,
@@ -17,7 +18,7 @@ export async function writeOff(
   context: MoneyContext,
 ): Promise<void> {
   if (payment.status === 'canceled' && standing === 'open') {
-    // Its checkout has come to light after it was canceled.
+    // Its checkout was found after the payment was canceled.
     await closeCheckout(payment, context)
     return
   }

@@ -109,6 +109,7 @@ function startRun(transaction: Transaction, context: DispatchContext): Run {
     },
     timer: setTimeout(() => {
       const error = timedOut(run.currentListener, listenerBudget)
+      scope.open = false
       run.expired = error
       abort.abort(error)
       expiry.reject(error)

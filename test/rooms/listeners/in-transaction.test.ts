@@ -112,6 +112,23 @@ onPostgres(() => {
       await assert.rejects(late, { code: 'outer_handle_in_listener' })
     })
 
+    test('has it no longer from the moment its time is up', async () => {
+      room.give({ listenersMayTakeMs: 60 })
+      const { leased } = await paying()
+      let late: Promise<void> | undefined
+      room.on('PaymentSucceeded', async (_event, { tx, signal }) => {
+        await tx.query(`insert into notes (author, about) values ('listener', 'heard')`)
+        const end = async () => void (await tx.client.query('select 1; commit'))
+        signal.addEventListener('abort', () => {
+          late = assert.rejects(end, { code: 'outer_handle_in_listener' })
+        })
+        await new Promise(() => {})
+      })
+      assert.equal(await room.processOne(leased), 'failed')
+      await (late ?? assert.fail('nobody said that the time was up'))
+      assert.deepEqual([await notes(room), await eventTypes(room)], [[], []])
+    })
+
     test('that ended in time is not aborted later', async () => {
       room.give({ listenersMayTakeMs: 200 })
       const { leased } = await paying()

@@ -186,7 +186,6 @@ async function afterRollback(
   error: unknown,
   context: ProcessingContext,
 ): Promise<void> {
-  const { db } = context.database
   try {
     if (isListenerMissing(error)) {
       await releaseToOthers({ ...context, error }, deliveries, [leased])
@@ -197,8 +196,10 @@ async function afterRollback(
       await returnAfter({ ...context, error }, deliveries, leased)
       return
     }
-    if (lost !== undefined) await takeBackEvents(db, [leased.id])
-    await failDelivery(db, leased, { ...context, error: lost?.error ?? error })
+    await context.database.transaction(async ({ db }) => {
+      const isOurs = await failDelivery(db, leased, { ...context, error: lost?.error ?? error })
+      if (isOurs && lost !== undefined) await takeBackEvents(db, lost.eventIds)
+    })
   } catch (second) {
     context.log.error({ err: second, delivery: leased.id }, 'lease left to run out')
   }

@@ -327,6 +327,27 @@ onPostgres(() => {
       assert.deepEqual(line, { delivery: leased.id, event: leased.dedup_key })
     })
 
+    test('and loses the transaction takes nothing back from a worker that has taken it over', async () => {
+      const order = await payment(room, { status: 'paid' })
+      const leased = await deferredOf(order)
+      const dispatched = {
+        id: leased.id,
+        dedup_key: `payment:paid:${order.id}`,
+        type: 'PaymentSucceeded',
+        payment_id: order.id,
+        source: 'poll' as const,
+        data: '{}',
+      }
+      room.on('PaymentSucceeded', async (_event, { tx }) => {
+        await tx.client.query('select 1; rollback')
+        await stealLease(room, 'deliveries', leased)
+        await room.db.insertInto('billing.events').values(dispatched).execute()
+      })
+      await room.deliver(leased)
+      assert.deepEqual(await eventTypes(room), ['PaymentSucceeded'])
+      assert.equal((await endOf(leased)).end, 'processing 0')
+    })
+
     test('and takes too long has had its attempt', async () => {
       room.give({ listenersMayTakeMs: 60 })
       room.on('PaymentSucceeded', () => new Promise(() => {}))

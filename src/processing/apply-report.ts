@@ -36,7 +36,7 @@ export async function applyReport(
   report: ProviderReport,
   context: ProcessingContext,
 ): Promise<readonly Applied[]> {
-  const committed = await insist(() => commitReport(report, context), context.random)
+  const committed = await commitReport(report, context)
   afterReport(report, context, committed)
   return committed.applied
 }
@@ -46,10 +46,10 @@ async function commitReport(
   context: ProcessingContext,
 ): Promise<Committed> {
   try {
-    return await applyAndDispatch(report, context)
+    return await insist(() => applyAndDispatch(report, context), context.random)
   } catch (error) {
     if (lostByListener(error) === undefined && !isListenerMissing(error)) throw error
-    return applyAndDefer(report, error, context)
+    return insist(() => applyAndDefer(report, error, context), context.random)
   }
 }
 

@@ -100,9 +100,12 @@ test('a provider that does not know what it has named is asked with other creden
   assert.equal(reviews({ ...paid, providerReference: 'pi_1' }).absent, undefined)
 })
 
-test('a standing that nobody has decided on is not taken for one of them', () => {
+test('a standing that is none needs a review that names it, whatever else is said', () => {
   const standing = 'forgiven' as Standing
-  assert.throws(() => reviewOf({ payment, standing, applied: [] }))
+  const review = 'needs a review: the gateway answers with an unknown standing ("forgiven")'
+  assert.equal(reviewOf({ payment, standing, applied: [] }), review)
+  assert.equal(reviewOf({ payment, standing, applied: [unhandled('no_outcome')] }), review)
+  assert.equal(reviewOf({ payment: paid, standing, applied: [] }), undefined)
 })
 
 test('of what counts the first that is for a person is noted, with what was found', () => {

@@ -15,13 +15,13 @@ export interface PaddleApi {
   post(collection: string, json: object): Promise<JsonObject>
   /** The entity as it is now. Same errors. */
   patch(collection: string, id: string, json: object): Promise<JsonObject>
-  /** Fine as well if there is none. Same errors. */
+  /** Succeeds even if there is none. Same errors. */
   remove(collection: string, id: string): Promise<void>
 }
 
 type Query = Readonly<Record<string, string>>
 
-/** Undefined without an API key; of several the first is used. */
+/** Undefined without an API key; if there are several, the first is used. */
 export function paddleApi({ credentials, signal }: InterpretContext): PaddleApi | undefined {
   const [key] = credentials.secrets.api_key ?? []
   if (key === undefined) return undefined
@@ -62,7 +62,7 @@ export function requirePaddleApi(context: InterpretContext): PaddleApi {
   )
 }
 
-/** The error where Paddle answered something else than it was asked for. */
+/** The error for a reply from Paddle that is not about what was asked. */
 export function replyInvalid(label: string): QuittanceError {
   return new QuittanceError(
     'provider_reply_invalid',
@@ -112,7 +112,7 @@ async function* pagesOf(
     const hasMore = path(reply, 'meta', 'pagination', 'has_more')
     if (hasMore === false) return
     after = cursorIn(textOf(path(reply, 'meta', 'pagination', 'next')))
-    // One that comes again would have us go round for ever.
+    // A cursor that comes again would make us loop for ever.
     if (hasMore !== true || after === undefined || cursors.has(after)) throw replyInvalid(label)
     cursors.add(after)
   }
@@ -120,7 +120,7 @@ async function* pagesOf(
 
 const cursorGrammar = /^[a-z0-9_]{1,100}$/
 
-/** Only the cursor is taken from the URL of the next page: the key goes to no other host. */
+/** Only the cursor is taken from the URL of the next page: the key is sent to no other host. */
 function cursorIn(next: string | undefined): string | undefined {
   const cursor = URL.parse(next ?? '', liveApiBase)?.searchParams.get('after') ?? ''
   return cursorGrammar.test(cursor) ? cursor : undefined

@@ -7,7 +7,9 @@ import { replyInvalid, requirePaddleApi } from './api.ts'
 import { handledEvents } from './interpret.ts'
 import { isId } from './payload.ts'
 
-/** Half of what Paddle gives: events carry whole entities, and a reply of 4 MiB is read at most. */
+/**
+ * Half of what Paddle allows: events carry whole entities, and at most 4 MiB of a reply are read.
+ */
 const mostPerPage = '100'
 
 /** https://developer.paddle.com/api-reference/events/list-events */
@@ -21,7 +23,9 @@ export const paddleBackfill: Backfill = {
   list: pastEvents,
 }
 
-/** The list cannot begin at a time: it is read from the oldest event on, and what is older left out. */
+/**
+ * The list cannot begin at a time: it is read from the oldest event on, and older ones are skipped.
+ */
 async function* pastEvents(
   since: Date,
   context: OperationContext,
@@ -48,5 +52,5 @@ function pastEvent(event: JsonObject): PastEvent {
   return { id, at, body: jsonTextOf(new Map(fields)) }
 }
 
-/** In a callback's order; a listed event has no `notification_id`, since it was sent to nobody. */
+/** In a callback's order; a listed event has no `notification_id`, because it was not sent. */
 const callbackFields = ['data', 'event_id', 'event_type', 'occurred_at'] as const

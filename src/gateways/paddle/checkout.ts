@@ -33,7 +33,9 @@ export async function openCheckout(
   return { ...opened, url: opened.url }
 }
 
-/** The checkout of a transaction; Paddle never ends one. What cannot be read is left out. */
+/**
+ * The checkout of a transaction; Paddle never ends one. Values that cannot be read are left out.
+ */
 export function checkoutIn(transaction: JsonObject): Partial<OpenedCheckout> {
   const id = transaction.get('id')
   const url = textOf(path(transaction, 'checkout', 'url'))
@@ -44,14 +46,14 @@ export function checkoutIn(transaction: JsonObject): Partial<OpenedCheckout> {
   }
 }
 
-/** What Paddle calls the price that is made for a payment: the payer does not see it. */
+/** The name of the price that is made for a payment: the payer does not see it. */
 export function priceNameOf(paymentId: string): string {
   return `Payment ${paymentId}`
 }
 
 /**
  * One item with a price of its own. `tax_mode` is `internal`: the tax is within the price, so that
- * the payer pays exactly this amount wherever he lives. `standard` is the one category that every
+ * the payer pays exactly this amount in every country. `standard` is the one category that every
  * account may sell in without asking Paddle first.
  */
 function transactionFor({ id, amount, currency, description }: Payment): object {
@@ -79,8 +81,8 @@ function productName(description: string | null): string | undefined {
 }
 
 /**
- * The page that loads Paddle.js. Without a setting it is ours, where it can be reached by https;
- * else undefined, and Paddle takes the account's default payment link.
+ * The page that loads Paddle.js. Without a setting it is ours, if that can be reached by https;
+ * otherwise undefined, and Paddle uses the account's default payment link.
  */
 function checkoutPage(origin: string, { settings }: Credentials): string | undefined {
   if (settings.checkout_url !== undefined) return settings.checkout_url

@@ -7,10 +7,10 @@ import { isId } from './payload.ts'
 import { standingOf } from './poll.ts'
 
 /**
- * Cancels the transaction where Paddle lets us: one that is `ready` or `billed`. A `draft`, which
- * every checkout is until its payer has said who he is, cannot be canceled: it is `closed` all the
- * same, for all that anybody can do about it. It is not offered any more; if it is paid
- * nevertheless, the payment becomes paid.
+ * Cancels the transaction if Paddle allows it, that is, if it is `ready` or `billed`. Every
+ * checkout is a `draft` until its payer has entered their details, and a `draft` cannot be
+ * canceled. It counts as `closed` all the same, because nothing more can be done: it is no longer
+ * offered, and if it is paid nevertheless, the payment becomes paid.
  * https://developer.paddle.com/errors/transactions/transaction_invalid_status_change
  */
 export async function closeCheckout(
@@ -36,7 +36,7 @@ export async function closeCheckout(
   return 'closed'
 }
 
-/** A refusal for the state it is in, or because there is none. */
+/** A refusal because of the state it is in, or because it does not exist. */
 function isAboutTransaction(error: unknown): boolean {
   if (!isQuittanceError(error) || error.code !== 'provider_refused') return false
   const { providerCode = '' } = error

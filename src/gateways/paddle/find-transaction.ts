@@ -7,8 +7,8 @@ import { priceNameOf } from './checkout.ts'
 import { isCharged } from './payload.ts'
 
 /**
- * A payment's transaction: the stored one, else the one that names it, among those that were made
- * when it was handed over. Undefined: Paddle has none.
+ * A payment's transaction: the stored one, else the one that names it, among those made when it was
+ * handed over. Undefined: Paddle has none.
  */
 export function findTransaction(
   api: PaddleApi,
@@ -19,11 +19,11 @@ export function findTransaction(
     : api.get('transactions', payment.checkoutReference)
 }
 
-/** Clocks that differ by more make every callback fail, too. */
+/** Clocks that differ by more also make every callback fail. */
 const clocksDiffer = minutes(10)
-/** A request may be under way for a while. */
+/** A request may take a while. */
 const requestLasts = minutes(10)
-/** Of this list; other lists allow more. */
+/** The limit of this list; other lists allow more. */
 const mostPerPage = '30'
 
 /** https://developer.paddle.com/api-reference/transactions/list-transactions */
@@ -52,14 +52,16 @@ async function search(
   return open
 }
 
-/** Only whoever has the API key can make a price: what we opened is known by the one that we made. */
+/**
+ * Only a holder of the API key can make a price: what we opened is known by the price that we made.
+ */
 function namesInPrice(transaction: JsonObject, paymentId: string): boolean {
   return priceNamesIn(transaction).includes(priceNameOf(paymentId))
 }
 
 /**
- * The page and the payer can write custom data, so these count only for what the merchant has made
- * by himself: no other payment's transaction is taken for this one's.
+ * The page and the payer can write custom data, so these count only for transactions that the
+ * merchant made: no other payment's transaction is mistaken for this one's.
  */
 function namesInCustomData(transaction: JsonObject, paymentId: string): boolean {
   if (path(transaction, 'custom_data', 'payment_id') !== paymentId) return false

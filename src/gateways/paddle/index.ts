@@ -42,7 +42,7 @@ const credentials = {
     env: ['PADDLE_CLIENT_TOKEN', 'BETA_CLIENT_TOKEN'],
     secret: false,
     required: false,
-    // It stands in a page that anybody can read: an API key must not.
+    // It is on a public page, so it must not be an API key.
     accepts: {
       expected: 'a client-side token (live_... or test_...)',
       test: (text) => /^(?:live|test)_[A-Za-z0-9]+$/.test(text),
@@ -59,7 +59,7 @@ const credentials = {
   tolerance_seconds: toleranceField(['PADDLE_TOLERANCE_SECONDS', 'BETA_TOLERANCE_SECONDS']),
 } as const satisfies CredentialFields
 
-/** An API key tells its mode; keys that disagree, or none, tell nothing. */
+/** An API key shows its mode; keys that disagree show nothing, nor does having none. */
 function account({ secrets }: Credentials): AccountBinding {
   const keys = (secrets.api_key ?? []).map((key) => key.reveal())
   const all = (prefix: string) => keys.length > 0 && keys.every((key) => key.startsWith(prefix))
@@ -101,7 +101,7 @@ export const paddle: Gateway = {
     'transaction_id',
     'type',
   ],
-  // A live account's; a sandbox gives up after a quarter of an hour.
+  // A live account's window; a sandbox gives up after a quarter of an hour.
   retryWindow: days(3),
   account,
   verify: verifySignature,
@@ -114,7 +114,7 @@ export const paddle: Gateway = {
   moneyFault,
   poll: pollPayment,
   pollsRenewals: true,
-  // Paddle takes 240 requests a minute of one address, and a poll may need several.
+  // Paddle takes 240 requests a minute from one address, and a poll may need several.
   pollsPerMinute: 60,
   refund: refundPayment,
   partialRefund: true,

@@ -8,7 +8,7 @@ import { readTransaction } from './read-transaction.ts'
 import { readReturnedMoney } from './read-returned-money.ts'
 import { readEvent, type PaddleEvent } from './payload.ts'
 
-/** What a notification states. Throws only where the API fails, so that it is tried again. */
+/** What a notification states. Throws only if the API fails, so that it is retried. */
 export async function interpretPaddle(
   payload: Payload,
   context: InterpretContext,
@@ -54,7 +54,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['payment_method.deleted', alone(cardDeleted)],
 ])
 
-/** The types of events that something is done with: the ones to subscribe to. */
+/** The types of events that we use: the ones to subscribe to. */
 export const handledEvents: readonly string[] = Array.from(handlers, ([type, handler]) =>
   handler === nothingHappened ? [] : [type],
 ).flat()

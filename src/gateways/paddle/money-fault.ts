@@ -7,12 +7,12 @@ const currencies = readCodes(
 )
 
 /**
- * Providers count these in other units than ISO 4217 says, or not, and Paddle tells its own only
- * by its API. Wrong by a hundred times, an amount would come back as it was sent.
+ * Some providers count these as ISO 4217 says, others do not, and Paddle states its own units only
+ * in its API. An amount that is wrong by a factor of a hundred would come back as it was sent.
  */
 const unitsUnknown = readCodes('CLP COP HUF TWD VND')
 
-/** Paddle has a lowest charge as well, about 0.70 USD: it says so itself. */
+/** Paddle also has a lowest charge, about 0.70 USD, and enforces it itself. */
 export function moneyFault({ currency }: Money): string | undefined {
   if (unitsUnknown.has(currency)) return `the unit in which Paddle counts ${currency} is not known`
   return currencies.has(currency) ? undefined : `Paddle does not take ${currency}`

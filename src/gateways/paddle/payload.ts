@@ -9,7 +9,7 @@ import { detail } from '../detail.ts'
 export interface PaddleEvent {
   /** `entity.action`, e.g. `transaction.paid`. */
   readonly type: string
-  /** The entity as it was when the event happened; checked when a handler wants it. */
+  /** The entity as it was when the event happened; checked when a handler needs it. */
   readonly data: JsonValue | undefined
 }
 
@@ -38,7 +38,7 @@ export function readEntity({ data }: PaddleEvent, idPrefix: string): EntityResul
 
 const idGrammar = /^[a-z]+_[a-z0-9]{1,60}$/
 
-/** Paddle's ids: they go into the paths of its API and into our unique indexes. */
+/** Paddle's ids: they are used in the paths of its API and in our unique indexes. */
 export function isId(value: JsonValue | undefined, prefix: string): value is string {
   return typeof value === 'string' && value.startsWith(prefix) && idGrammar.test(value)
 }
@@ -50,7 +50,7 @@ export function isCharged(transaction: JsonObject): boolean {
   return chargedStatuses.has(transaction.get('status'))
 }
 
-/** What could be read of an amount; what could not is left out. */
+/** What could be read of an amount; the rest is left out. */
 export interface StatedMoney {
   readonly amount?: bigint
   readonly currency?: string
@@ -69,7 +69,7 @@ export function totalOf(totals: JsonValue | undefined): StatedMoney {
 
 /**
  * Our payment's id in `custom_data`, which the page and the payer can replace
- * (https://developer.paddle.com/paddlejs/methods/paddle-checkout-updatecheckout); undefined where
+ * (https://developer.paddle.com/paddlejs/methods/paddle-checkout-updatecheckout); undefined if
  * there is none.
  */
 export function claimIn(entity: JsonObject): ClaimedReference | undefined {

@@ -11,7 +11,7 @@ import { credits, readAdjustment } from './read-adjustment.ts'
 import { readTransaction } from './read-transaction.ts'
 import { isCharged, isId, shownField } from './payload.ts'
 
-/** What Paddle says of a payment: its transaction, and the adjustments once there is money. */
+/** What Paddle says of a payment: its transaction, and its adjustments once money was taken. */
 export async function pollPayment(
   request: PollRequest,
   context: OperationContext,
@@ -40,8 +40,8 @@ interface Asked {
 }
 
 /**
- * One that is stored, or was made by us, is this payment's; one that was only found by what a payer
- * can have written claims to be.
+ * A transaction that is stored, or was made by us, belongs to this payment. One that was only found
+ * by what a payer may have written claims to belong to it.
  */
 async function chargeOf(
   transaction: JsonObject,
@@ -66,7 +66,7 @@ function eventType(transaction: JsonObject): string {
 
 interface Adjustments {
   readonly outcomes: readonly Outcome[]
-  /** Whatever is a refund could be read. */
+  /** Whether every refund could be read. */
   readonly isWhole: boolean
 }
 
@@ -80,7 +80,7 @@ async function readAdjustments(api: PaddleApi, transaction: JsonObject): Promise
   return { outcomes, isWhole: outcomes.every(({ type }) => type !== 'ignored') }
 }
 
-/** How a transaction stands; whatever is not listed here is `unclear`. */
+/** How a transaction stands; anything not listed here is `unclear`. */
 export function standingOf(transaction: JsonObject): Standing {
   if (isCharged(transaction)) return 'paid'
   const status = textOf(transaction.get('status')) ?? ''
@@ -108,7 +108,7 @@ const attempts: ReadonlyMap<string | undefined, Attempt> = new Map<string | unde
   ['pending_no_action_required', 'undecided'],
 ])
 
-/** The status of the newest attempt to pay, the first one listed; undefined where there is none. */
+/** The status of the newest attempt to pay, which is listed first; undefined if there is none. */
 function attemptIn(transaction: JsonObject): string | undefined {
   const payments = transaction.get('payments') ?? []
   if (!Array.isArray(payments)) return 'unreadable'

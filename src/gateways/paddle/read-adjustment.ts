@@ -6,7 +6,9 @@ import { detail } from '../detail.ts'
 import { isId, readEntity, shownField, totalOf, type PaddleEvent } from './payload.ts'
 import { refundIdIn } from './refund-reason.ts'
 
-/** What Paddle takes off a transaction. It has no custom data: the transaction says whose it is. */
+/**
+ * What Paddle takes off a transaction. It has no custom data: the transaction names the payment.
+ */
 interface Adjustment {
   readonly id: string
   readonly transactionId: string
@@ -30,10 +32,10 @@ export function readAdjustment(event: PaddleEvent): Outcome {
   return ignored('unhandled_event', text, credits.has(action) ? {} : odd(adjustment))
 }
 
-/** Neither refunds nor disputes: they stay at Paddle as the customer's balance. */
+/** Neither refunds nor disputes: the money stays at Paddle as the customer's balance. */
 export const credits: ReadonlySet<string> = new Set(['credit', 'credit_reverse'])
 
-/** It speaks of money in a word that we do not know: of ours, if the transaction is. */
+/** It is about money, in unknown words: ours, if the transaction is. */
 function odd({ transactionId }: Adjustment): AboutMoney {
   return { money: true, payment: { checkoutReference: transactionId } }
 }
@@ -68,7 +70,7 @@ const taken: DisputeStatuses = new Map<string, DisputeStatus>([
 ])
 const givenBack: DisputeStatuses = new Map<string, DisputeStatus>([['approved', 'won']])
 
-/** What gives the money back is another adjustment, and nothing in it names the first one. */
+/** The money comes back by another adjustment, which does not name the first one. */
 const disputeActions: ReadonlyMap<string, DisputeStatuses> = new Map([
   ['chargeback', taken],
   ['chargeback_warning', taken],

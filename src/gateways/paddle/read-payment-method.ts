@@ -4,7 +4,7 @@ import { numberTextOf, path, textOf, type JsonObject, type JsonValue } from '../
 import type { PaddleApi } from './api.ts'
 import { isId, readEntity, type PaddleEvent } from './payload.ts'
 
-/** The event tells no more of a card than that it is one; the API knows the rest. */
+/** The event says only that it is a card; the API has the rest. */
 export async function cardSaved(event: PaddleEvent, api: PaddleApi | undefined): Promise<Outcome> {
   const outcome = statedOutcome(event, 'attached')
   if (outcome.type === 'ignored' || outcome.customerReference === undefined) return outcome

@@ -8,9 +8,9 @@ import { readTransaction } from './read-transaction.ts'
 import { isCharged, type PaddleEvent } from './payload.ts'
 
 /**
- * What an adjustment's event states. What went back had been taken, and the event that said so may
- * be lost or late: so a refund tells both, in order. Throws where Paddle cannot be reached; where
- * it says no, the refund counts alone.
+ * What an adjustment's event states. Refunded money had been taken, but the event that reported it
+ * may be lost or late: so a refund states both, in order. Throws if Paddle cannot be reached. If
+ * Paddle refuses, the refund alone counts.
  */
 export async function readReturnedMoney(
   event: PaddleEvent,
@@ -28,7 +28,7 @@ export async function readReturnedMoney(
   }
 }
 
-/** That its transaction is paid, as the transaction's own event says it. */
+/** That its transaction is paid, as the transaction's own event states it. */
 async function takenBefore(
   reference: Extract<Outcome, { type: 'refund' }>['payment'],
   api: PaddleApi,

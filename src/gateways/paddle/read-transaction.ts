@@ -32,7 +32,7 @@ interface Transaction {
 }
 
 /**
- * What a transaction states of the payment that it was fetched for, or else of the one that it
+ * What a transaction states of the payment for which it was fetched, or else of the one that it
  * names. https://developer.paddle.com/api-reference/transactions/overview
  */
 export async function readTransaction(
@@ -69,8 +69,8 @@ export async function readTransaction(
 }
 
 /**
- * A subscription's extra charges, prorations and card changes carry the custom data of its first
- * payment as well; none of them is that payment, nor a renewal.
+ * A subscription's extra charges, prorations and card changes also carry the custom data of its
+ * first payment; none of them is that payment, or a renewal.
  */
 const origins: ReadonlyMap<string, 'checkout' | 'renewal'> = new Map([
   ['web', 'checkout'],
@@ -82,20 +82,20 @@ function saysPaid({ type }: PaddleEvent): boolean {
   return /\.(?:paid|completed)$/.test(type)
 }
 
-/** It says in words that we do not know that money was taken: ours, if the transaction is. */
+/** It says in unknown words that money was taken: ours, if the transaction is. */
 function odd(id: string, entity: JsonObject): AboutMoney {
   const claimed = claimIn(entity)
   return { money: true, payment: { checkoutReference: id }, ...(claimed && { claimed }) }
 }
 
-/** What a subscription is charged between its periods; of ours, if it began with our payment. */
+/** What a subscription is charged between its periods: ours, if it began with our payment. */
 function extraCharge(entity: JsonObject): AboutMoney {
   const id = path(entity, 'custom_data', 'payment_id')
   const { amount } = totalOf(path(entity, 'details', 'totals'))
   return isUuid(id) && amount !== 0n ? { money: true, payment: { id } } : {}
 }
 
-/** The status that the transaction means; `undecided` says which field leaves it open. */
+/** The status that the transaction means; `undecided` names the field that leaves it open. */
 type Meaning = PaymentOutcome['status'] | { readonly undecided: string }
 
 /** The event and the entity must agree: either alone settles nothing. */
@@ -106,7 +106,7 @@ function meaningOf(type: string, entity: JsonObject): Meaning {
   return entity.get('status') === 'canceled' ? 'canceled' : undecided
 }
 
-/** The attempts come newest first; one that waits for 3-D Secure has not failed. */
+/** The newest attempt comes first; one that waits for 3-D Secure has not failed. */
 function meaningOfAttempt(entity: JsonObject): Meaning {
   const payments = entity.get('payments')
   const newest = Array.isArray(payments) ? payments[0] : undefined
@@ -130,7 +130,7 @@ function nameOf(
   return origin === 'renewal' ? nameOfRenewal(transaction) : nameOfCheckout(transaction.entity)
 }
 
-/** It is this payment's by its id, whatever its custom data say by now. */
+/** It belongs to this payment by its id, whatever its custom data say by now. */
 function nameOfFetched(
   entity: JsonObject,
   { paymentId, origin }: { readonly paymentId: string; readonly origin: Origin },
@@ -146,13 +146,13 @@ function nameOfCheckout(entity: JsonObject): PaymentName {
   return { ...(claimed !== undefined && { claimed }), ...subscriptionOf(entity) }
 }
 
-/** The subscription that it belongs to: what a checkout begins, its renewals are known by. */
+/** The subscription that it belongs to: a checkout begins it, and its renewals are known by it. */
 function subscriptionOf(entity: JsonObject): Pick<PaymentName, 'subscriptionReference'> {
   const subscriptionReference = entity.get('subscription_id')
   return isId(subscriptionReference, 'sub_') ? { subscriptionReference } : {}
 }
 
-/** The first payment is known by the subscription; one that is not, by what the renewal claims. */
+/** The first payment is known by its subscription; if not, by what the renewal claims. */
 async function nameOfRenewal(transaction: Transaction): Promise<PaymentName | Unnamed> {
   const { entity, api } = transaction
   const subscriptionReference = entity.get('subscription_id')
@@ -165,12 +165,13 @@ async function nameOfRenewal(transaction: Transaction): Promise<PaymentName | Un
   return { ...named, ...(await claimOfSubscription(subscriptionReference, api)) }
 }
 
-/** Less than an interpretation may take: a renewal that is known does not wait for the look-up. */
+/** Less than an interpretation may take: a known renewal does not wait for the look-up. */
 const lookUpLimit = seconds(8)
 const late = () => new QuittanceError('provider_unreachable', 'Paddle did not answer in time')
 
 /**
- * What its subscription carries, for a renewal that carries nothing: not needed where it is known.
+ * What its subscription carries, for a renewal that carries nothing; not needed if the renewal is
+ * known.
  */
 async function claimOfSubscription(
   id: string,
@@ -185,7 +186,7 @@ async function claimOfSubscription(
   }
 }
 
-/** An event may lack totals; only then is the transaction read again. */
+/** An event may lack totals; only then is the transaction fetched again. */
 async function moneyOf({ id, entity, api }: Transaction): Promise<StatedMoney> {
   const stated = totalOf(path(entity, 'details', 'totals'))
   const isWhole = stated.amount !== undefined && stated.currency !== undefined

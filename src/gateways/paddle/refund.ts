@@ -9,8 +9,8 @@ import { isId } from './payload.ts'
 import { refundReason } from './refund-reason.ts'
 
 /**
- * Makes an adjustment: one POST, which is never repeated, since Paddle has no idempotency key.
- * Most wait for Paddle's approval. One that waits has the next one refused with
+ * Makes an adjustment: one POST, which is never repeated, because Paddle has no idempotency key.
+ * Most adjustments wait for Paddle's approval. While one waits, Paddle refuses the next with
  * `adjustment_pending_refund_request`.
  * https://developer.paddle.com/api-reference/adjustments/create-adjustment
  */
@@ -48,7 +48,7 @@ export async function refundPayment(
 interface Item {
   readonly id: string
   readonly total: bigint
-  /** What has not been taken off by adjustments. */
+  /** What adjustments have not taken off yet. */
   readonly left: bigint
 }
 
@@ -62,7 +62,7 @@ async function itemsFor(
   const items: object[] = []
   const found = await itemsOf(api, transactionId)
   for (const [index, { id, total, left }] of found.entries()) {
-    // Whatever is too much is left to Paddle to refuse.
+    // Paddle refuses whatever is too much.
     const share = index === found.length - 1 || rest < left ? rest : left
     rest -= share
     if (share <= 0n) continue
@@ -79,7 +79,7 @@ async function itemsOf(api: PaddleApi, transactionId: string): Promise<readonly 
   if (!Array.isArray(lines) || lines.length === 0) {
     throw replyInvalid(`GET /transactions/${transactionId}`)
   }
-  // The only item there is has all that is left.
+  // A single item has all that is left.
   const adjusted = lines.length === 1 ? [] : await adjustmentsOf(api, transactionId)
   return lines.map((line: JsonValue) => {
     const id = path(line, 'id')

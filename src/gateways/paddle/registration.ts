@@ -10,8 +10,8 @@ const apiVersion = '1'
 const mostPerPage = '200'
 
 /**
- * Simulated events are signed with the same key as real ones, and their content is made up: one
- * that names a payment would settle it. So only what happened on the platform is sent.
+ * Simulated events are signed with the same key as real ones, but their content is made up: one
+ * that names a payment would settle it. So we ask only for events from the platform.
  */
 const settings = {
   subscribed_events: handledEvents,

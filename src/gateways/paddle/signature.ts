@@ -8,19 +8,19 @@ export const signatureHeaders = ['paddle-signature', 'beta-signature'] as const
 const scheme: TimestampedScheme = {
   headers: signatureHeaders,
   separator: ';',
-  // `ts`, or an algorithm: `h1`, and whatever number may follow it one day.
+  // `ts`, or an algorithm: `h1`, and any number that may follow one day.
   element: /^(?:ts|h\d{1,3})=/,
   timestamp: 'ts',
   signature: 'h1',
   joint: ':',
-  // Paddle's own vectors have a readable `h1` beside one that is none; each counts for itself.
+  // Paddle's own vectors have a readable `h1` beside an unreadable one; each counts on its own.
   everyOneReadable: false,
 }
 
 /**
  * `ts=<unix seconds>;h1=<hex HMAC-SHA256 of "<ts>:" and the raw body>`, one `h1` for each key that
- * is live at Paddle. The window is wider than the 5 s of Paddle's own libraries, which clocks and
- * tunnels exceed. https://developer.paddle.com/webhooks/signature-verification
+ * is live at Paddle. The window is wider than the 5 s of Paddle's own libraries, because clocks and
+ * tunnels exceed those. https://developer.paddle.com/webhooks/signature-verification
  */
 export function verifySignature(request: RawRequest, credentials: Credentials, now: Date): Verdict {
   return verifyTimestamped(scheme, { request, credentials, now })

@@ -12,11 +12,14 @@ export interface Change {
   readonly method: 'post' | 'delete'
   readonly path: string
   readonly form?: Form
-  /** Under one key Stripe does a thing once. https://docs.stripe.com/api/idempotent_requests */
+  /**
+   * With the same key Stripe does something only once.
+   * https://docs.stripe.com/api/idempotent_requests
+   */
   readonly idempotencyKey?: string
 }
 
-/** The object that came of it; or why a card was declined, with the intent that names it. */
+/** The resulting object; or why a card was declined, with the intent that names it. */
 export type StripeReply =
   | { readonly kind: 'done'; readonly object: JsonObject }
   | { readonly kind: 'declined'; readonly error: JsonObject }
@@ -27,9 +30,9 @@ interface Target {
 }
 
 /**
- * Sent once. A refusal is read here, since that of a declined card names its intent.
- * Errors: `provider_refused` where nothing was done, `provider_unreachable` and
- * `provider_reply_invalid` where nobody knows.
+ * Sent once. A refusal is read here, because that of a declined card names its intent. Errors:
+ * `provider_refused` if nothing was done; `provider_unreachable` and `provider_reply_invalid` if
+ * that is unknown.
  */
 export async function send(change: Change, target: Target): Promise<StripeReply> {
   const what = `${change.method.toUpperCase()} /${change.path}`
@@ -52,7 +55,7 @@ function answerTo(change: Change, { api, signal }: Target): Promise<ProviderAnsw
   })
 }
 
-/** The object that came of it. A declined card is a refusal where nobody asked for a charge. */
+/** The resulting object. A declined card is a refusal if no charge was requested. */
 export async function done(reply: Promise<StripeReply>): Promise<JsonObject> {
   const answered = await reply
   if (answered.kind === 'done') return answered.object
@@ -67,7 +70,7 @@ export function refusal(what: string, error: JsonObject): QuittanceError {
   })
 }
 
-/** A reply about something else: nobody knows what was done. */
+/** A reply about something else: it is unknown what was done. */
 export function notAskedFor(what: string): QuittanceError {
   return new QuittanceError(
     'provider_reply_invalid',
@@ -80,14 +83,16 @@ export function isRefusal(error: unknown): error is QuittanceError {
   return isQuittanceError(error) && error.code === 'provider_refused'
 }
 
-/** What Stripe may have done all the same: time-outs, conflicts, others' failures, rate limits. */
+/**
+ * Stripe may have done these all the same: time-outs, conflicts, failures elsewhere, rate limits.
+ */
 const openStatuses: ReadonlySet<number> = new Set([408, 409, 424, 429])
 
 /** https://docs.stripe.com/api/errors */
 function failed(what: string, status: number, error: JsonObject): StripeReply {
   const type = textOf(error.get('type'))
   if (status === 402 && type === 'card_error') return { kind: 'declined', error }
-  // Its key was used before: what that request did is not known here.
+  // Its key was used before; what that request did is unknown here.
   const open = openStatuses.has(status) || type === 'idempotency_error'
   if (status >= 400 && status < 500 && !open) throw refusal(what, error)
   const code = codeOf(error)

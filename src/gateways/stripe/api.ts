@@ -7,7 +7,7 @@ import { keyForMode } from './keys.ts'
 import { isId, type Snapshot, type StripeEvent } from './payload.ts'
 import { notAskedFor, send, type Change, type StripeReply } from './api-change.ts'
 
-/** The version that events are read in, and that look-ups are answered in. */
+/** The API version of the events that we read and of the replies to look-ups. */
 export const apiVersion = '2026-10-28.endive'
 
 type Query = Readonly<Record<string, string>>
@@ -24,26 +24,28 @@ export interface StripeApi {
 
 /** What may be looked up and changed. */
 export interface StripeClient extends StripeApi {
-  /** Asked once, whatever becomes of it. */
+  /** Sent once, whatever happens to it. */
   send(change: Change): Promise<StripeReply>
 }
 
 /** What an interpretation may use besides the event itself. */
 export interface LookUps {
-  /** Undefined without an API key for the event's mode: then the event must do. */
+  /** Undefined without an API key for the event's mode: then the event must be enough. */
   readonly api: StripeApi | undefined
   readonly log: Log
 }
 
-/** Said of an event that cannot be understood without the API. */
+/** The detail for an event that cannot be understood without the API. */
 export const noKey = 'STRIPE_SECRET_KEY is not set'
 
-/** The account and the mode of the event decide who is asked, and with which key. */
+/** The account and the mode of the event decide which API is asked, and with which key. */
 export function openLookUps(event: StripeEvent, context: InterpretContext): LookUps {
   return { api: connect(event, context), log: context.log }
 }
 
-/** Who is asked: with the first key of this mode, in this connected account or the key's own. */
+/**
+ * Which API is asked: with the first key of this mode, in this connected account or the key's own.
+ */
 export type Whose = Pick<Snapshot, 'live' | 'account'>
 
 /** Errors: `gateway_not_configured` without a key for this mode. */
@@ -78,7 +80,7 @@ function connect({ live, account }: Whose, context: InterpretContext): StripeCli
   }
 }
 
-/** What Stripe lists at most in one reply. */
+/** The most objects that Stripe lists in one reply. */
 const mostPerPage = '100'
 
 /** https://docs.stripe.com/api/pagination */
@@ -115,7 +117,7 @@ function pageOf(reply: JsonObject | undefined, asked: string): Page {
   const objects = (data as readonly JsonValue[]).filter(isJsonObject)
   const last = path(objects.at(-1) ?? null, 'id')
   const more = reply.get('has_more') === true
-  // A list that goes on after nothing would never end.
+  // A list that continues without a next id would never end.
   if (objects.length !== data.length || (more && !isId(last))) throw invalidReply(asked)
   return { objects, next: more && isId(last) ? last : undefined }
 }
@@ -125,7 +127,7 @@ function objectOf(reply: JsonValue | undefined, path: string): JsonObject | unde
   return reply
 }
 
-/** What another object says would be recorded of the wrong payment. */
+/** A reply about another object would be recorded for the wrong payment. */
 function sameObject(reply: JsonObject | undefined, path: string): JsonObject | undefined {
   const id = reply?.get('id')
   if (reply === undefined || (isId(id) && path.endsWith(`/${id}`))) return reply

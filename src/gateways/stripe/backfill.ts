@@ -20,10 +20,10 @@ export const backfill: Backfill = {
 }
 
 const mostTypes = 20
-/** Events carry whole objects: so many of 100 kB each fit into the longest reply that is read. */
+/** Events carry whole objects: this many of 100 kB each fit into the longest reply that is read. */
 const mostPerPage = '40'
 
-/** Newest first within each run; no type is in two runs, and so no event. */
+/** Newest first within each run; no type is in two runs, and so neither is an event. */
 async function* listEvents(
   since: Date,
   context: OperationContext,

@@ -11,7 +11,7 @@ const path = 'v1/payment_intents'
 
 /**
  * Makes an intent and confirms it at once. A declined card is an answer, not an error: the intent
- * is there, and failed. https://docs.stripe.com/api/payment_intents/create
+ * exists and has failed. https://docs.stripe.com/api/payment_intents/create
  */
 export async function chargeSavedCard(
   request: ChargeRequest,
@@ -58,7 +58,7 @@ function chargeForm({ payment, method, returnUrl, initiatedBy }: ChargeRequest):
     description: describe(payment),
     return_url: returnUrl,
     'metadata[payment_id]': payment.id,
-    // Its payer is not there: a bank that wants to hear from him declines.
+    // The payer is not there: a bank that needs the payer's confirmation declines.
     ...(initiatedBy === 'merchant' && { off_session: 'true' }),
   }
 }

@@ -28,7 +28,7 @@ export async function openCheckout(
   return { ...opened, url }
 }
 
-/** What a session tells of the checkout that it is; its URL only while it is open. */
+/** What a session says of its checkout; the URL only while it is open. */
 export function checkoutOf(session: JsonObject): Partial<OpenedCheckout> {
   const checkoutReference = session.get('id')
   const url = textOf(session.get('url'))
@@ -54,20 +54,20 @@ function sessionForm(request: CheckoutRequest, now: Date): Form {
     'line_items[0][price_data][currency]': payment.currency.toLowerCase(),
     'line_items[0][price_data][unit_amount]': payment.amount.toString(),
     'line_items[0][price_data][product_data][name]': describe(payment),
-    // The same page for both: what became of the payment, only the callback tells.
+    // The same page for both: only the callback decides what became of the payment.
     success_url: returnUrl,
     cancel_url: returnUrl,
     expires_at: expiresAt(request.expiresAt, now).toString(),
     ...(email !== undefined && { customer_email: email }),
     ...(saveCard && {
       'payment_intent_data[setup_future_usage]': 'off_session',
-      // Without a customer there is nobody to keep the card for.
+      // Without a customer there is no one to keep the card for.
       customer_creation: 'always',
     }),
   }
 }
 
-/** Only a help for the payer: what is none would have Stripe refuse the checkout. */
+/** Only a help for the payer: with an invalid one Stripe would refuse the checkout. */
 const emailGrammar = /^[^\s@]+@[^\s@]+$/
 
 function emailOf({ customer }: Payment): string | undefined {
@@ -85,7 +85,7 @@ export function describe({ id, description }: Pick<Payment, 'id' | 'description'
   return text === '' ? `Payment ${id}` : text
 }
 
-/** A checkout lives for 30 minutes to 24 hours by Stripe's clock, which is not exactly ours. */
+/** A checkout lasts 30 minutes to 24 hours by Stripe's clock, which is not exactly ours. */
 const shortestLife = minutes(31)
 const longestLife = hours(24) - minutes(1)
 

@@ -5,7 +5,7 @@ import { findHanded } from './find-handed.ts'
 import { isId } from './payload.ts'
 import { done, isRefusal, notAskedFor } from './api-change.ts'
 
-/** What can be ended, how, and what it is called before and after. */
+/** What can be ended, how, and its status before and after. */
 interface Closable {
   readonly path: string
   readonly verb: 'expire' | 'cancel'
@@ -14,7 +14,7 @@ interface Closable {
 }
 
 /**
- * Expires the checkout, or cancels the intent where there is only that.
+ * Expires the checkout, or cancels the intent if there is only an intent.
  * https://docs.stripe.com/api/checkout/sessions/expire
  */
 export async function closeCheckout(
@@ -37,7 +37,7 @@ export async function closeCheckout(
   }
 }
 
-/** Stripe has no code of its own for what is not open any more. */
+/** Stripe has no error code for something that is no longer open. */
 async function isOpen({ path, open }: Closable, client: StripeClient): Promise<boolean> {
   const object = await client.get(path)
   return object !== undefined && open.has(object.get('status'))

@@ -19,13 +19,13 @@ export function clientFor(payment: Bound, context: InterpretContext): StripeClie
   return openClient({ live: payment.live ?? undefined, account }, context)
 }
 
-/** Whether an object is of live money, where it says so. */
+/** Whether an object is about live money, if it says so. */
 export function modeOf(object: JsonObject): { readonly live?: boolean } {
   const live = object.get('livemode')
   return typeof live === 'boolean' ? { live } : {}
 }
 
-/** An object that was asked for on behalf of a payment. */
+/** An object that was fetched for a payment. */
 export function fetchedFor(payment: Bound, object: JsonObject): Snapshot {
   return {
     id: undefined,

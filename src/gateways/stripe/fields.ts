@@ -1,7 +1,7 @@
 import { parseMinorUnits } from '../../kernel/money.ts'
 import { numberTextOf, textOf, type JsonObject, type JsonValue } from '../body/json.ts'
 
-/** What an object states of money; whatever cannot be read is left out. */
+/** What an object states of money; values that cannot be read are left out. */
 export interface StatedMoney {
   readonly amount?: bigint
   readonly currency?: string

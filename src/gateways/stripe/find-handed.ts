@@ -4,12 +4,14 @@ import type { PollRequest } from '../operations.ts'
 import type { StripeApi } from './api.ts'
 import { isOf } from './fetched.ts'
 
-/** By how much Stripe's clock may differ from ours, and how long a request may have been on its way. */
+/**
+ * How much Stripe's clock may differ from ours, and how long a request may have been on its way.
+ */
 const around = minutes(5)
 
 /**
- * What was made for a payment by a request that was never answered, among all that was made about
- * then: Stripe's search by metadata lags behind, its lists do not.
+ * What was made for a payment by a request that was never answered. It is looked for among
+ * everything made about then: Stripe's search by metadata lags behind, its lists do not.
  */
 export async function findHanded(
   { payment, handedAt }: PollRequest,

@@ -10,8 +10,8 @@ export type FoundPayment =
       readonly ok: true
       readonly payment: PaymentReference
       /**
-       * The intent that took the money, where it was asked for and names the payment itself. Not of
-       * an invoice: a payment that is known by that is not known by its intent.
+       * The intent that took the money, if it was fetched and names the payment itself. Absent for
+       * an invoice: a payment that is known by its invoice is not known by its intent.
        */
       readonly intent?: JsonObject | undefined
     }
@@ -19,8 +19,8 @@ export type FoundPayment =
 
 /**
  * The payment that a refund, a dispute or a charge is about: the one that its metadata name, else
- * that of its intent. With the API the intent's own metadata count, or the invoice that it has
- * paid; without, the intent's id must be known to us.
+ * that of its intent. With the API, the intent's own metadata count, or the invoice that it has
+ * paid. Without it, we must know the intent's id.
  */
 export async function findPayment(
   object: JsonObject,
@@ -30,15 +30,14 @@ export async function findPayment(
   if (found !== undefined) return found
   const charge = object.get('charge')
   if (!isId(charge, 'ch_', 'py_')) return lost('no payment intent')
-  // It may be ours, and nobody here can tell.
+  // It may be ours, but that cannot be found out without the API.
   if (api === undefined) return lost(`payment of ${charge}: ${noKey}`, { money: true })
   const looked = await api.get(`v1/charges/${charge}`)
   return (looked && (await stated(looked, api))) ?? lost(`no payment intent of ${charge}`)
 }
 
 /**
- * The payment that a charge is of: its intent tells more than the charge, which has a copy of the
- * metadata.
+ * The payment of a charge: its intent says more than the charge, which has a copy of the metadata.
  */
 export async function findPaymentOfCharge(
   charge: JsonObject,
@@ -52,7 +51,7 @@ export async function findPaymentOfCharge(
   return (found.ok && found.intent) || own === undefined ? found : own
 }
 
-/** What is known without it does for what Stripe does not tell this key; an outage is waited for. */
+/** If Stripe does not tell this key, what is already known is enough; an outage is retried. */
 async function unlessRefused(
   asked: Promise<FoundPayment>,
   known: FoundPayment,
@@ -65,7 +64,7 @@ async function unlessRefused(
   }
 }
 
-/** By the object's own metadata, else by its intent; undefined where it has neither. */
+/** By the object's own metadata, else by its intent; undefined if it has neither. */
 async function stated(
   object: JsonObject,
   api: StripeApi | undefined,
@@ -74,7 +73,7 @@ async function stated(
   return statedPayment(object) ?? (isId(intent, 'pi_') ? byIntent(intent, api) : undefined)
 }
 
-/** As the object's own metadata have it; undefined where they name no payment. */
+/** As the object's own metadata state it; undefined if they name no payment. */
 export function statedPayment(object: JsonObject): FoundPayment | undefined {
   const reference = statedReference(object)
   return reference === undefined ? undefined : toFound(reference)
@@ -103,7 +102,7 @@ async function byInvoice(
   if (named !== undefined) {
     return invoices.length === 0 ? named : { ok: true, payment: named.payment }
   }
-  // Of several, nobody knows which is meant.
+  // If there are several, it is unknown which one is meant.
   const [invoice, ...others] = invoices
   const isKnown = others.length === 0 && isId(invoice, 'in_')
   return { ok: true, payment: { providerReference: isKnown ? invoice : intent } }

@@ -9,8 +9,8 @@ import { isId, type Snapshot } from './payload.ts'
 const cardLimit = seconds(8)
 
 /**
- * The card that a paid checkout has saved, if it did. Whatever goes wrong here costs the card and
- * never the payment: `payment_method.attached` tells of the same card.
+ * The card that a paid checkout has saved, if any. A failure here costs the card and never the
+ * payment: `payment_method.attached` reports the same card.
  */
 export async function findSavedCard(
   snapshot: Snapshot,

@@ -91,7 +91,7 @@ export const stripe: Gateway = {
   ],
   // Automatic redelivery in live mode; what a person resends by hand can be up to 30 days old.
   retryWindow: days(3),
-  // An API key tells its mode.
+  // An API key shows its mode.
   account: ({ secrets }) => ({
     merchantAccount: null,
     live: modeOfKeys(secrets.secret_key ?? []),

@@ -13,8 +13,8 @@ import { sessionCompleted, sessionExpired, sessionFailed, sessionPaid } from './
 import { setupSucceeded } from './read-setup-intent.ts'
 
 /**
- * What a Stripe event states about payments, refunds, saved cards and disputes. Throws only where
- * a look-up fails that is needed to find what the event is about: then it is tried again.
+ * What a Stripe event states about payments, refunds, saved cards and disputes. Throws only if a
+ * look-up fails that is needed to find what the event is about: then it is retried.
  */
 export async function interpretStripe(
   payload: Payload,
@@ -29,7 +29,9 @@ export async function interpretStripe(
   return handler(event, openLookUps(event, context))
 }
 
-/** Read all the same: whatever another version words differently is Ignored with its reason. */
+/**
+ * Read all the same: anything that another version words differently is Ignored with its reason.
+ */
 function warnOfVersion(event: StripeEvent, { log }: InterpretContext): void {
   if (event.apiVersion === undefined || event.apiVersion === apiVersion) return
   log.warn(
@@ -40,7 +42,7 @@ function warnOfVersion(event: StripeEvent, { log }: InterpretContext): void {
 
 type Handler = (event: StripeEvent, lookUps: LookUps) => Promise<readonly Outcome[]>
 
-/** An event that says all there is to know. */
+/** An event that needs no look-up. */
 function alone(read: (event: StripeEvent) => Outcome): Handler {
   return (event) => Promise.resolve([read(event)])
 }
@@ -77,7 +79,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['payment_method.automatically_updated', nothing],
   ['invoice.paid', alone(invoicePaid)],
   ['invoice.payment_failed', invoiceFailed],
-  // It says of some invoices what `invoice.paid` says of all.
+  // For some invoices it repeats what `invoice.paid` says for all.
   ['invoice.payment_succeeded', nothing],
   ['invoice.payment_action_required', nothing],
   ['invoice.voided', nothing],
@@ -85,7 +87,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['invoice_payment.paid', nothing],
 ])
 
-/** Types of the events that say something of use: what the endpoint at Stripe is to be sent. */
+/** The types of the events that we use: what Stripe is to send to the endpoint. */
 export const handledEvents: readonly string[] = [...handlers]
   .filter(([, handler]) => handler !== nothing)
   .map(([type]) => type)

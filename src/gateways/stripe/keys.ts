@@ -3,13 +3,15 @@ import type { Secret } from '../../kernel/secret.ts'
 const livePrefix = /^(?:sk|rk)_live_/
 const testPrefix = /^(?:sk|rk)_test_/
 
-/** Whether an API key reaches live or test data; undefined where its beginning does not tell. */
+/** Whether an API key reaches live or test data; undefined if its beginning does not show that. */
 function isLive(key: Secret): boolean | undefined {
   const text = key.reveal()
   return livePrefix.test(text) ? true : testPrefix.test(text) ? false : undefined
 }
 
-/** The mode that all keys agree on; null for keys that disagree or do not tell, and for none. */
+/**
+ * The mode on which all keys agree; null if they disagree or do not show it, or if there is none.
+ */
 export function modeOfKeys(keys: readonly Secret[]): boolean | null {
   const [mode, ...others] = keys.map(isLive)
   return mode === undefined || others.some((other) => other !== mode) ? null : mode

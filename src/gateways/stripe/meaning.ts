@@ -12,8 +12,8 @@ import {
 } from './reference.ts'
 
 /**
- * The status that an object means; `undecided` says which field leaves it open, `money` that it
- * speaks of money all the same: in a word that we do not know, or that contradicts its event.
+ * The status that an object means. `undecided` names the field that leaves it open. `money`: it is
+ * about money all the same, in a word that we do not know, or one that contradicts its event.
  */
 export type Meaning =
   | PaymentOutcome['status']
@@ -51,7 +51,9 @@ export function toOutcome(snapshot: Snapshot, object: JsonObject, finding: Findi
   }
 }
 
-/** By what our server has written, or else by the checkout and what its payer can have written. */
+/**
+ * By what our server has written; otherwise by the checkout and what its payer may have written.
+ */
 function nameOf(
   { fetchedFor }: Snapshot,
   object: JsonObject,

@@ -1,13 +1,13 @@
 import type { Money } from '../../kernel/money.ts'
 
-/** Stripe counts them in another unit than ISO 4217 does, and so than Quittance does. */
+/** Stripe counts these in another unit than ISO 4217, and so than Quittance. */
 const otherUnits: ReadonlySet<string> = new Set(['ISK', 'MGA', 'UGX'])
 /** Counted in thousandths; the card networks take hundredths. */
 const thousandths: ReadonlySet<string> = new Set(['BHD', 'JOD', 'KWD', 'OMR', 'TND'])
 
 /**
- * Amounts are sent as they are, in minor units. What is too small, too large or in no currency of
- * the account, Stripe says itself. https://docs.stripe.com/currencies
+ * Amounts are sent unchanged, in minor units. Stripe itself refuses amounts that are too small or
+ * too large, and currencies that the account does not have. https://docs.stripe.com/currencies
  */
 export function moneyFault({ amount, currency }: Money): string | undefined {
   if (otherUnits.has(currency)) return `Stripe counts ${currency} in another unit than ISO 4217`

@@ -17,9 +17,12 @@ export interface Snapshot {
   readonly live: boolean | undefined
   /** The connected account (`acct_...`) that it is about; absent for the platform's own. */
   readonly account: string | undefined
-  /** Checked when a handler wants it. */
+  /** Checked when a handler needs it. */
   readonly object: JsonValue | undefined
-  /** Our payment that it was fetched for: whose it is where it does not say so itself. */
+  /**
+   * The payment for which it was fetched: it belongs to that payment if it does not say otherwise
+   * itself.
+   */
   readonly fetchedFor?: string
 }
 
@@ -27,7 +30,7 @@ export interface Snapshot {
 export interface StripeEvent extends Snapshot {
   /** The version that the object is rendered in. */
   readonly apiVersion: string | undefined
-  /** What the fields that changed held before. */
+  /** The previous values of the fields that changed. */
   readonly previous: JsonObject | undefined
 }
 
@@ -42,7 +45,7 @@ export function readEvent(payload: Payload): EventResult {
   const type = textOf(event.get('type'))
   if (type === undefined) return malformed('type')
   const envelope = event.get('object')
-  // A thin event names what changed and carries nothing of it.
+  // A thin event names what changed, without its content.
   if (envelope === 'v2.core.event') return refused(ignored('unhandled_event', detail(type)))
   if (envelope !== 'event') return malformed('object')
   const live = event.get('livemode')
@@ -64,7 +67,7 @@ export function readEvent(payload: Payload): EventResult {
   }
 }
 
-/** What ties all that an object states to an account and a mode. */
+/** What ties everything that an object states to an account and a mode. */
 export function accountStatement({ account, live }: Snapshot): AccountStatement {
   return {
     ...(account !== undefined && { merchantAccount: account }),
@@ -83,14 +86,16 @@ export function isId(
   return prefixes.length === 0 || prefixes.some((prefix) => value.startsWith(prefix))
 }
 
-/** The subscription that an object belongs to, where this is its id. */
+/** The subscription that an object belongs to, if this is a subscription's id. */
 export function subscriptionOf(
   value: JsonValue | undefined,
 ): Pick<PaymentOutcome, 'subscriptionReference'> {
   return isId(value, 'sub_') ? { subscriptionReference: value } : {}
 }
 
-/** The object if it is an object of that kind with an id; else the name of the wrong field. */
+/**
+ * The object, if it is an object of that kind with an id; otherwise the name of the wrong field.
+ */
 export function readObject(
   { object }: Snapshot,
   kind: string,

@@ -9,7 +9,7 @@ import { intentCanceled, intentFailed, intentSucceeded } from './read-intent.ts'
 import { isId, type Snapshot } from './payload.ts'
 import type { Polled } from './polled.ts'
 
-/** An intent by itself: of a saved card, or of a checkout of the merchant's own. */
+/** An intent on its own: of a saved card, or of the merchant's own checkout. */
 export function pollIntent(snapshot: Snapshot, intent: JsonObject): Polled {
   const id = intent.get('id')
   const isPaid = intent.get('status') === 'succeeded'
@@ -52,7 +52,7 @@ const standings: ReadonlyMap<unknown, Standing> = new Map<unknown, Standing>([
   ['canceled', 'unpaid'],
 ])
 
-/** How an intent stands by its status, and nothing else. */
+/** How an intent stands, judged only by its status. */
 export function standingOf(intent: JsonObject): Standing {
   return standings.get(intent.get('status')) ?? 'unclear'
 }

@@ -8,7 +8,7 @@ import { invoiceFailed, invoicePaid, payingIntents } from './read-invoice.ts'
 import { isId, type Snapshot } from './payload.ts'
 import type { Polled } from './polled.ts'
 
-/** An invoice of a subscription: the payment is known by it. */
+/** An invoice of a subscription, by which the payment is known. */
 export async function pollInvoice(
   snapshot: Snapshot,
   { invoice, api }: { readonly invoice: JsonObject; readonly api: StripeApi },
@@ -25,8 +25,8 @@ export async function pollInvoice(
 }
 
 /**
- * Stripe tries an open invoice again by itself, and its payer can pay it; so he can one that the
- * merchant has given up. https://docs.stripe.com/invoicing/overview#invoice-statuses
+ * Stripe retries an open invoice automatically, and its payer can pay it. The payer can also pay
+ * one that the merchant has given up. https://docs.stripe.com/invoicing/overview#invoice-statuses
  */
 const standings: ReadonlyMap<unknown, Standing> = new Map<unknown, Standing>([
   ['draft', 'open'],

@@ -20,7 +20,7 @@ export async function pollSession(
   const value = session.get('payment_intent')
   const intent = isJsonObject(value) ? value : undefined
   const id = intent?.get('id') ?? null
-  // As an event has it: with the intent's id alone.
+  // As in an event: with only the intent's id.
   const object = new Map(session).set('payment_intent', id)
   const { outcomes, standing } = await sessionNow(
     { ...snapshot, object },
@@ -31,14 +31,14 @@ export async function pollSession(
     outcomes,
     standing,
     intents: await intentsOf(object, lookUps),
-    // Not its intent: until it is paid, another may take its place.
+    // Without its intent: until it is paid, another intent may replace this one.
     checkout: checkoutOf(session),
   }
 }
 
 const paidWords: ReadonlySet<unknown> = new Set(['paid', 'no_payment_required'])
 
-/** The intents that have paid it: of a subscription's checkout, those of its first invoice. */
+/** The intents that have paid it; for a subscription's checkout, those of its first invoice. */
 async function intentsOf(
   session: JsonObject,
   { api }: LookUps,
@@ -78,13 +78,13 @@ async function sessionNow(
 
 const unpaidWords: ReadonlySet<unknown> = new Set(['unpaid', 'no_payment_required'])
 
-/** Whether session and intent agree that no money was taken, and none is on its way. */
+/** Whether session and intent agree that no money was taken and none is on its way. */
 function wasNotPaid({ session, intent }: WithIntent): boolean {
   const ofIntent = intentStanding({ session, intent })
   return unpaidWords.has(session.get('payment_status')) && /^(?:open|unpaid)$/.test(ofIntent)
 }
 
-/** Until its payer tries to pay, a session has no intent, or one that waits for him. */
+/** Until the payer tries to pay, a session has no intent, or one that waits for the payer. */
 function intentStanding({ session, intent }: WithIntent): Standing {
   if (intent !== undefined) return standingOf(intent)
   return (session.get('payment_intent') ?? null) === null ? 'open' : 'unclear'
@@ -108,7 +108,7 @@ function openNow(
   }
 }
 
-/** An intent is ahead of its session for a moment; one that was canceled is followed by another. */
+/** An intent is ahead of its session for a moment; a canceled one is followed by another. */
 const besideOpen = {
   open: 'open',
   unpaid: 'open',
@@ -118,7 +118,7 @@ const besideOpen = {
   unclear: 'unclear',
 } as const
 
-/** Its payer is done with it; where it is not paid, a slow method decides by way of the intent. */
+/** The payer has finished; if it is not paid, a slow method decides through the intent. */
 async function completeNow(
   snapshot: Snapshot,
   { session, intent }: WithIntent,

@@ -15,7 +15,7 @@ import { statedReference } from './reference.ts'
 import { refundOutcome } from './read-refund.ts'
 import { notAskedFor } from './api-change.ts'
 
-/** Asks for the checkout, the intent or the invoice that a payment is known by, and its refunds. */
+/** Fetches the checkout, intent or invoice by which a payment is known, and its refunds. */
 export async function pollStripe(
   request: PollRequest,
   context: OperationContext,
@@ -31,7 +31,7 @@ export async function pollStripe(
   return {
     outcomes: [...polled.outcomes, ...ours.map((refund) => reported(payment, refund))],
     standing: polled.standing,
-    // One that names another payment may be the very one that we asked for.
+    // One that names another payment may be the very one that we requested.
     listsRefunds: refunds?.length === ours.length,
     ...(known === undefined && { checkout: polled.checkout }),
   }
@@ -43,7 +43,7 @@ const absent: PollReply = {
   listsRefunds: false,
 }
 
-/** The checkout tells more than its intent: it ends. */
+/** The checkout says more than its intent: it ends. */
 function knownPath({ checkoutReference, providerReference }: Payment): string | undefined {
   const known = [
     { id: checkoutReference, prefix: 'cs_', path: 'v1/checkout/sessions' },
@@ -53,7 +53,7 @@ function knownPath({ checkoutReference, providerReference }: Payment): string | 
   return known && `${known.path}/${known.id}`
 }
 
-/** What Stripe was asked for without our learning the answer: an intent for a saved card. */
+/** What Stripe may have made for a request that was never answered: an intent for a saved card. */
 async function findPath(request: PollRequest, api: StripeApi): Promise<string | undefined> {
   const isCharge = request.payment.paymentMethodId !== null
   const listPath = isCharge ? 'v1/payment_intents' : 'v1/checkout/sessions'
@@ -82,13 +82,13 @@ async function pollPath(path: string, { payment, api, log }: PollContext): Promi
   refuseOther(payment, object, `GET /${path}`)
   if (isSession) return pollSession(snapshot, object, lookUps)
   const polled = pollIntent(snapshot, object)
-  // No page offers the charge of a saved card again.
+  // The charge of a saved card is on no page for another try.
   const [outcome] = polled.outcomes
   const isDeclined = outcome?.type === 'payment' && outcome.status === 'failed'
   return isDeclined && payment.paymentMethodId !== null ? { ...polled, standing: 'unpaid' } : polled
 }
 
-/** Stripe forgets nothing: then it is the account or the mode of the key that is wrong. */
+/** Stripe forgets nothing, so the account or the mode of the key must be wrong. */
 function missing(path: string): QuittanceError {
   return new QuittanceError('provider_refused', `Stripe has no /${path}`, {
     fix: 'Check that STRIPE_SECRET_KEY belongs to the account that the payment was made in.',
@@ -96,7 +96,10 @@ function missing(path: string): QuittanceError {
   })
 }
 
-/** Every refund of the intents that paid a payment; made by us, by hand or by somebody else. */
+/**
+ * Every refund of the intents that paid a payment, whether made by us, by hand or by another
+ * system.
+ */
 async function refundsOf(
   intents: readonly string[],
   api: StripeApi,
@@ -109,13 +112,13 @@ async function refundsOf(
   return (await Promise.all(lists)).flat()
 }
 
-/** A refund that names another payment is reported to that one by its event. */
+/** A refund that names another payment is reported to that payment by its event. */
 function isOurs({ id }: Payment, refund: JsonObject): boolean {
   const stated = statedReference(refund)
   return stated === undefined || (stated.ok && stated.paymentId === id)
 }
 
-/** Refunds do not say which mode they are in: that of their payment. */
+/** Refunds do not state their mode: it is that of their payment. */
 function reported(payment: Payment, refund: JsonObject): Outcome {
   const found = { ok: true, payment: { id: payment.id } } as const
   return refundOutcome(fetchedFor(payment, refund), refund, found)

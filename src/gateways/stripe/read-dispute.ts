@@ -15,10 +15,10 @@ const statuses: ReadonlyMap<JsonValue | undefined, DisputeStatus> = new Map([
   ['appeal_needs_response', 'open'],
   ['appeal_under_review', 'open'],
   ['won', 'won'],
-  // The bank asked, and no chargeback came of it.
+  // The bank inquired, and no chargeback followed.
   ['warning_closed', 'won'],
   ['lost', 'lost'],
-  // Settled before it became a chargeback, by giving the money back.
+  // Resolved before it became a chargeback, by refunding the money.
   ['prevented', 'lost'],
 ] as const)
 

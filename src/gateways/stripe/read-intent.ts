@@ -21,7 +21,7 @@ export function intentSucceeded(snapshot: Snapshot): Outcome {
   )
 }
 
-/** The same intent can still be paid: with another card, or at another try. */
+/** The same intent can still be paid: with another card, or with another try. */
 export function intentFailed(snapshot: Snapshot): Outcome {
   return onIntent(snapshot, () => 'failed')
 }

@@ -25,8 +25,8 @@ export function invoicePaid(snapshot: Snapshot): Outcome {
 }
 
 /**
- * Stripe says so of a payment that waits for its payer to confirm it, too, which is no failure. A
- * first payment counts as failed where that cannot be looked up: it can still become paid.
+ * Stripe also sends this for a payment that waits for its payer to confirm it, which is no failure.
+ * A first payment counts as failed if that cannot be looked up: it can still become paid.
  */
 export async function invoiceFailed(
   snapshot: Snapshot,
@@ -53,8 +53,8 @@ type InvoiceOutcome =
     }
 
 /**
- * The first invoice of a subscription pays our payment, each following one is a payment of its own.
- * The charge is known by the invoice's id: several intents may pay one invoice.
+ * The first invoice of a subscription pays our payment; each following one is a payment of its own.
+ * The charge is known by the invoice's id, because several intents may pay one invoice.
  */
 function invoiceOutcome(
   snapshot: Snapshot,
@@ -91,7 +91,9 @@ function nameOfFirst(invoice: JsonObject): PaymentName | Unnamed {
   return { payment: { id: reference.paymentId }, ...invoiceSubscription(invoice) }
 }
 
-/** A subscription that a Payment Link began carries no id of ours: it is known by its own alone. */
+/**
+ * A subscription that began with a Payment Link carries no id of ours: only its own id is known.
+ */
 function nameOfRenewal(invoice: JsonObject, id: string): PaymentName | Unnamed {
   const reference = invoiceReference(invoice)
   if (reference?.ok === false) return reference
@@ -102,13 +104,13 @@ function nameOfRenewal(invoice: JsonObject, id: string): PaymentName | Unnamed {
   return { payment: { providerReference: id }, renews, ...subscription }
 }
 
-/** In each layout that Stripe has had. */
+/** In every layout that Stripe has had. */
 function invoiceSubscription(invoice: JsonObject): Pick<PaymentName, 'subscriptionReference'> {
   const value = path(invoice, 'parent', 'subscription_details', 'subscription')
   return subscriptionOf(value ?? invoice.get('subscription'))
 }
 
-/** What a subscription is charged between its periods; of ours, if it began with our payment. */
+/** What a subscription is charged between its periods: ours, if it began with our payment. */
 function paidFor(invoice: JsonObject, status: PaymentOutcome['status']): AboutMoney {
   const reference = invoiceReference(invoice)
   const isPaid = status === 'paid' && amountOf(invoice, 'amount_paid') !== 0n
@@ -117,7 +119,7 @@ function paidFor(invoice: JsonObject, status: PaymentOutcome['status']): AboutMo
 
 const failedStatuses: ReadonlySet<unknown> = new Set(['requires_payment_method', 'canceled'])
 
-/** The intents that have paid an invoice; undefined where some of it was paid in another way. */
+/** The intents that have paid an invoice; undefined if some of it was paid in another way. */
 export async function payingIntents(
   id: string,
   api: StripeApi,

@@ -28,7 +28,7 @@ export function methodAttached(event: StripeEvent): Outcome {
   })
 }
 
-/** The former owner is only in what changed. */
+/** Only the previous values name the former owner. */
 export function methodDetached(event: StripeEvent): Outcome {
   const read = readObject(event, 'payment_method', ...methodPrefixes)
   if ('malformed' in read) return ignored('malformed_payload', read.malformed, { money: false })
@@ -50,7 +50,7 @@ interface Attachment {
   readonly payment: PaymentReference | undefined
 }
 
-/** What was saved, with the payment that it was saved with. */
+/** What was saved, and the payment with which it was saved. */
 export function attached(snapshot: Snapshot, attachment: Attachment): PaymentMethodOutcome {
   const { id, details, customer, payment } = attachment
   const customerReference = customerOf(customer)
@@ -69,7 +69,7 @@ function detailsIfAny(details: PaymentMethodDetails): { readonly details?: Payme
   return Object.keys(details).length === 0 ? {} : { details }
 }
 
-/** An expanded payment method; undefined for an id alone and for anything else. */
+/** An expanded payment method; undefined for a mere id and for anything else. */
 export function expandedMethod(
   value: JsonValue | undefined,
 ): { readonly id: string; readonly method: JsonObject } | undefined {
@@ -82,7 +82,7 @@ const word = /^[a-z0-9_]{1,64}$/
 const fourDigits = /^\d{4}$/
 const month = /^(?:[1-9]|1[0-2])$/
 
-/** What may be shown of it; only what is worded as Stripe words it. */
+/** What may be shown of it; only values that are worded as Stripe words them. */
 export function methodDetails(method: JsonObject): PaymentMethodDetails {
   const type = matching(method.get('type'), word)
   if (type === undefined) return {}

@@ -28,14 +28,14 @@ export async function readRefund(
   return [...takenBefore(event, found), refundOutcome(event, refund, found)]
 }
 
-/** What goes back had been taken, and the event that said so may be lost or late. */
+/** Refunded money had been taken, but the event that reported it may be lost or late. */
 function takenBefore(event: StripeEvent, found: FoundPayment): readonly Outcome[] {
   const { intent } = found.ok ? found : {}
   if (intent?.get('status') !== 'succeeded') return []
   return [intentSucceeded({ ...event, object: intent })]
 }
 
-/** It tells the sum of all refunds and none of them, so they are looked up. */
+/** It states the sum of all refunds but no single refund, so they are looked up. */
 export async function chargeRefunded(
   event: StripeEvent,
   { api }: LookUps,
@@ -68,7 +68,7 @@ const statuses: ReadonlyMap<JsonValue | undefined, SingleRefundOutcome['status']
   ['canceled', 'canceled'],
 ] as const)
 
-/** What a refund says of the payment that it was found to be of. */
+/** What a refund states of the payment that it was found to belong to. */
 export function refundOutcome(
   snapshot: Snapshot,
   refund: JsonObject,
@@ -79,7 +79,7 @@ export function refundOutcome(
   const status = statuses.get(refund.get('status'))
   if (!found.ok) {
     const { outcome } = found
-    // Only where money has gone back, or may have.
+    // Only if money has gone back, or may have.
     return status === 'paid' || status === undefined ? outcome : { ...outcome, money: false }
   }
   if (status === undefined) {

@@ -40,7 +40,7 @@ function isSession(snapshot: Snapshot, mode: string): boolean {
   return 'object' in read && read.object.get('mode') === mode
 }
 
-/** A paid checkout may have saved the card, which only its intent tells. */
+/** A paid checkout may have saved the card, which only its intent shows. */
 async function onSession(
   snapshot: Snapshot,
   meaningOf: (session: JsonObject) => Meaning,
@@ -78,7 +78,7 @@ export function sessionOutcome(
   })
 }
 
-/** Money that goes another way than any that we know: of ours, if it names a payment. */
+/** Money that was paid in a way that we do not know: ours, if the session names a payment. */
 function paidFor(session: JsonObject): AboutMoney {
   const reference = namedReference(session)
   if (session.get('payment_status') !== 'paid' || reference?.ok !== true) return {}
@@ -90,7 +90,7 @@ interface ChargeField {
   readonly idPrefix: string
 }
 
-/** A subscription is paid by invoices, each by one intent or several. */
+/** A subscription is paid by invoices, each with one intent or several. */
 const chargeFields: ReadonlyMap<unknown, ChargeField> = new Map<unknown, ChargeField>([
   ['payment', { field: 'payment_intent', idPrefix: 'pi_' }],
   ['subscription', { field: 'invoice', idPrefix: 'in_' }],
@@ -105,7 +105,7 @@ function chargeOf(
   return isId(id, idPrefix) ? { providerReference: id } : { malformed: `data.object.${field}` }
 }
 
-/** Unpaid means a slow method: the money, or its failure, comes with an async_payment event. */
+/** Unpaid means a slow method: an async_payment event brings the money, or its failure. */
 function completed(session: JsonObject): Meaning {
   return session.get('payment_status') === 'unpaid' ? undecided(session, 'payment_status') : 'paid'
 }
@@ -123,7 +123,7 @@ function expired(session: JsonObject): Meaning {
   return session.get('status') === 'expired' ? 'canceled' : undecided(session, 'status')
 }
 
-/** Where nothing had to be paid, nothing but 0 was: it settles only a payment of 0. */
+/** If nothing had to be paid, exactly 0 was paid: that settles only a payment of 0. */
 function sessionMoney(session: JsonObject): StatedMoney {
   const { amount, ...currency } = moneyOf(session, 'amount_total')
   const nothingPaid = session.get('payment_status') === 'no_payment_required'

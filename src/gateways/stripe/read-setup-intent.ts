@@ -8,7 +8,7 @@ import { attached, expandedMethod, methodDetails, methodPrefixes } from './read-
 import { namedReference } from './reference.ts'
 
 /**
- * It names the card by its id alone. Without the API, or while that does not answer, the card is
+ * It names the card only by its id. Without the API, or while the API does not answer, the card is
  * known without its details, which `payment_method.attached` brings.
  * https://docs.stripe.com/api/setup_intents/object
  */
@@ -50,8 +50,8 @@ export async function setupSession(
 }
 
 /**
- * What the setup saved, as far as it names it; `stated` carries our reference. No link of Stripe's
- * begins a checkout that only saves a card: whatever names a payment there is our server's.
+ * What the setup saved, as far as it names it; `stated` carries our reference. No Stripe link
+ * begins a checkout that only saves a card, so our server wrote whatever names a payment there.
  */
 function savedBy(snapshot: Snapshot, stated: JsonObject, setup: JsonObject): Outcome {
   const reference = namedReference(stated)

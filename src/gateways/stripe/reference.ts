@@ -9,7 +9,7 @@ export type ReferenceResult = { readonly ok: true; readonly paymentId: string } 
 
 /**
  * Our payment's id in `metadata.payment_id`, which only the holder of a secret key can write;
- * undefined where there is none.
+ * undefined if there is none.
  */
 export function statedReference(object: JsonObject): ReferenceResult | undefined {
   const reference = given(path(object, 'metadata', 'payment_id'))
@@ -17,15 +17,17 @@ export function statedReference(object: JsonObject): ReferenceResult | undefined
 }
 
 /**
- * The same of a Checkout Session's `client_reference_id`, which the payer writes where a Payment
- * Link began it: https://docs.stripe.com/payment-links/url-parameters
+ * The same in a Checkout Session's `client_reference_id`, which the payer writes if a Payment Link
+ * began the session: https://docs.stripe.com/payment-links/url-parameters
  */
 export function claimIn(session: JsonObject): ClaimedReference | undefined {
   const reference = given(session.get('client_reference_id'))
   return reference === undefined ? undefined : { id: shown(reference), by: 'payer' }
 }
 
-/** The payment that an object names, whoever can have written that; undefined where it names none. */
+/**
+ * The payment that an object names, no matter who may have written it; undefined if it names none.
+ */
 export function namedReference(object: JsonObject): ReferenceResult | undefined {
   const client = given(object.get('client_reference_id'))
   return statedReference(object) ?? (client === undefined ? undefined : toReference(client))
@@ -39,8 +41,8 @@ const invoiceMetadata: readonly (readonly string[])[] = [
 ]
 
 /**
- * The payment that the subscription of an invoice began with, in each layout that Stripe has had;
- * undefined where nothing names one.
+ * The payment with which an invoice's subscription began, in every layout that Stripe has had;
+ * undefined if none is named.
  */
 export function invoiceReference(invoice: JsonObject): ReferenceResult | undefined {
   const reference = invoiceMetadata

@@ -48,7 +48,7 @@ function refundForm({ payment, refund, reason }: RefundRequest, intent: string):
 
 /** The reasons that Stripe knows; `fraudulent` also puts the card on its block list. */
 const reasons: ReadonlySet<string> = new Set(['duplicate', 'fraudulent', 'requested_by_customer'])
-/** Of a value in metadata. */
+/** The longest value in metadata. */
 const longestValue = 500
 
 function reasonFields(reason: string): Form {

@@ -69,7 +69,7 @@ function toEndpoint(object: JsonObject): RegisteredEndpoint {
     url,
     events,
     enabled: object.get('status') === 'enabled',
-    // Null: the account's default, whatever that is by then.
+    // Null: the account's default, whatever that is at the time.
     apiVersion: textOf(object.get('api_version')) ?? null,
   }
 }

@@ -5,7 +5,9 @@ import { verifyTimestamped, type TimestampedScheme } from '../signing/timestampe
 /** The one header under its two names. */
 export const signatureHeaders = ['stripe-signature', 'alpha-signature'] as const
 
-/** Only `t` and `v1` count: `v0` is Stripe's fake test signature, others may come one day. */
+/**
+ * Only `t` and `v1` count: `v0` is Stripe's fake test signature, and others may be added one day.
+ */
 const scheme: TimestampedScheme = {
   headers: signatureHeaders,
   separator: ',',

@@ -5,7 +5,7 @@ import { checkoutScript } from './script.ts'
 
 /**
  * The page that opens the checkout of a transaction. Paddle has none of its own: it sends payers to
- * a page of the merchant's with `?_ptxn=txn_...`, where Paddle.js takes over.
+ * a page of the merchant's with `?_ptxn=txn_...`, and Paddle.js takes over there.
  * https://developer.paddle.com/build/transactions/default-payment-link
  */
 export const paddleCheckoutPage: BrowserPage = {

@@ -5,8 +5,8 @@ type Policy = NonNullable<BrowserPageContent['active']>['policy']
 const library = 'https://cdn.paddle.com'
 
 /**
- * What Paddle.js loads. Paddle documents no list: these are the addresses that the library knows
- * as its own, of the one environment. Its tracking (Retain) is left out, for nobody pays by it.
+ * What Paddle.js loads. Paddle documents no list: these are the addresses that the library knows as
+ * its own, for one environment. Its tracking (Retain) is left out, because paying does not need it.
  */
 export function policyFor(environment: 'live' | 'sandbox'): Policy {
   const at = (name: string) =>
@@ -21,10 +21,13 @@ export function policyFor(environment: 'live' | 'sandbox'): Policy {
   }
 }
 
-/** Always from there, says Paddle: https://developer.paddle.com/paddle-js/about/include-paddlejs */
+/** Paddle requires this address: https://developer.paddle.com/paddle-js/about/include-paddlejs */
 export const libraryUrl = `${library}/paddle/v2/paddle.js`
 
-/** The overlay's place, should Paddle.js set it by an inline style, which our policy forbids. */
+/**
+ * The position of the overlay, in case Paddle.js sets it by an inline style, which our policy
+ * forbids.
+ */
 export const overlayStyle = `
 .paddle-frame-overlay { position: fixed; inset: 0; z-index: 2147483647; width: 100%; height: 100%;
   border: 0 }

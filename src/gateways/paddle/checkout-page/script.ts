@@ -1,12 +1,12 @@
 /**
- * Runs after Paddle.js. The transaction is in the address: `Initialize` opens it by itself.
+ * Runs after Paddle.js. The transaction is in the address, so `Initialize` opens it.
  * https://developer.paddle.com/paddle-js/methods/paddle-initialize
  *
- * The transaction's `custom_data` names the payment, so that the payer can be sent on to where
- * every checkout ends. What a browser says proves nothing, and that page looks for itself.
+ * The transaction's `custom_data` names the payment, so that the payer can be sent on to the page
+ * where every checkout ends. What a browser says proves nothing, so that page checks for itself.
  */
 export const checkoutScript = `'use strict'
-// In a block, so that no name of ours takes the place of one of the window's.
+// In a block, so that none of our names replaces one of the window's.
 {
   const { token, transaction } = document.querySelector('main').dataset
   const news = document.getElementById('news')

@@ -22,21 +22,22 @@ export function sampleInput({ payment, now }: SignInput): SampleInput {
   }
 }
 
-/** The transaction of a payment whose own is not known. */
+/** The transaction of a payment that has none stored. */
 export function sampleTransactionId(paymentId: string): string {
   return sampleId('txn', paymentId)
 }
 
 /**
- * An id as Paddle's look. It follows from the payment's, so that several callbacks about one
- * payment (a refund that waits, then its approval) agree; `purpose` tells two of one kind apart.
+ * An id that looks like Paddle's. It is derived from the payment's, so that several callbacks about
+ * one payment (a refund that waits, then its approval) agree; `purpose` distinguishes two of one
+ * kind.
  */
 export function sampleId(prefix: string, paymentId: string, purpose = ''): string {
   const digest = createHash('sha256').update(`${prefix} ${paymentId} ${purpose}`).digest('hex')
   return `${prefix}_${digest.slice(0, 26)}`
 }
 
-/** The notification around an entity: compact, its keys in the order in which Paddle sends them. */
+/** The notification around an entity: compact, with its keys in Paddle's order. */
 export function sampleEvent(input: SignInput, type: string, entity: object): string {
   return JSON.stringify({
     data: entity,

@@ -1,6 +1,6 @@
 import { sampleId, type SampleInput } from './event.ts'
 
-/** A saved card as notifications render it: without anything of the card itself. */
+/** A saved card as in notifications: without any details of the card. */
 export function samplePaymentMethod({ paymentId, occurredAt }: SampleInput): object {
   return {
     id: sampleId('paymtd', paymentId),

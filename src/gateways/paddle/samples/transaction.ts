@@ -1,9 +1,9 @@
 import { sampleId, type SampleInput } from './event.ts'
 
-/** What becomes of the payment that a sample transaction is about. */
+/** What happens to the payment that a sample transaction is about. */
 export interface TransactionState {
   readonly status: 'ready' | 'paid' | 'completed' | 'canceled' | 'past_due'
-  /** Of the newest attempt, where there was one. */
+  /** Of the newest attempt, if there was one. */
   readonly attempt?: 'captured' | 'error' | 'action_required'
   /** The subscription that began with the payment charges again. */
   readonly renewal?: true

@@ -1,7 +1,7 @@
 import { sampleAmount, type SampleInput } from './event.ts'
 import { chargeId } from './intent.ts'
 
-/** A chargeback that nobody has answered yet. */
+/** A chargeback that has not been answered yet. */
 export function sampleDispute(input: SampleInput): object {
   return {
     id: `du_${input.idPart}`,
@@ -23,7 +23,7 @@ export function sampleDispute(input: SampleInput): object {
     intended_submission_method: 'manual',
     is_charge_refundable: false,
     livemode: input.live,
-    // Nothing of ours: the payment is found by its intent.
+    // Without our reference: the payment is found by its intent.
     metadata: {},
     payment_intent: input.intentId,
     payment_method_details: {

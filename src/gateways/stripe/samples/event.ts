@@ -6,7 +6,7 @@ export interface SampleInput {
   readonly paymentId: string
   readonly amount: bigint
   readonly currency: string
-  /** The part of all ids that follow from the payment's own. */
+  /** The part that all ids derived from the payment's id have in common. */
   readonly idPart: string
   readonly sessionId: string
   readonly intentId: string
@@ -15,8 +15,8 @@ export interface SampleInput {
 }
 
 /**
- * References that the payment does not have yet follow from its id, so that two callbacks about
- * one payment (a decline, then success) name the same session and intent, as Stripe's would.
+ * References that the payment does not have yet are derived from its id, so that two callbacks
+ * about one payment (a decline, then success) name the same session and intent, as Stripe's would.
  */
 export function sampleInput({ payment, now }: SignInput): SampleInput {
   const idPart = payment.id.replaceAll('-', '')
@@ -40,11 +40,11 @@ export function sampleAmount(amount: bigint): number {
   return Number(amount)
 }
 
-/** An object and what an event says besides it. */
+/** An object, and what an event adds to it. */
 export interface SampleChange {
   readonly type: string
   readonly object: object
-  /** Of the fields that changed, what they held before. */
+  /** The previous values of the fields that changed. */
   readonly previous?: object
 }
 

@@ -47,7 +47,7 @@ function declineOf(input: SampleInput): object {
   }
 }
 
-/** What a plain one-off payment leaves as it is. */
+/** Everything that a plain one-off payment leaves at its default. */
 const untouchedSettings = {
   allowed_payment_method_types: null,
   amount_capturable: 0,

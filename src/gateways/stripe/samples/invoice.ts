@@ -52,7 +52,7 @@ export function sampleRenewal(input: SampleInput): object {
   }
 }
 
-/** What a plain renewal leaves as it is. */
+/** Everything that a plain renewal leaves at its default. */
 const untouchedSettings = {
   account_country: 'UA',
   account_name: null,

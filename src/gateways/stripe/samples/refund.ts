@@ -2,12 +2,12 @@ import { sampleAmount, type SampleInput } from './event.ts'
 import { chargeId } from './intent.ts'
 
 export interface RefundState {
-  /** Tells the refunds of one payment apart. */
+  /** Distinguishes the refunds of one payment. */
   readonly suffix: string
   readonly amount: bigint
 }
 
-/** A refund that was asked for through the API, as Stripe 2026-10-28 renders it. */
+/** A refund requested through the API, as Stripe 2026-10-28 renders it. */
 export function sampleRefund(input: SampleInput, { suffix, amount }: RefundState): object {
   return {
     id: `re_${input.idPart}${suffix}`,

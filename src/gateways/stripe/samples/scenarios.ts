@@ -157,7 +157,7 @@ export const scenarios: readonly Sample[] = [
   ...renewals,
 ]
 
-/** The object of a scenario, with what its event says besides. */
+/** The object of a scenario, with what its event adds. */
 export function changeOf({ type, object, previous }: Sample, input: SampleInput): SampleChange {
   return {
     type,

@@ -55,7 +55,7 @@ const customerDetails = {
   tax_ids: [],
 }
 
-/** What a plain one-off payment leaves as it is. */
+/** Everything that a plain one-off payment leaves at its default. */
 const untouchedSettings = {
   adaptive_pricing: { enabled: false },
   after_expiration: null,

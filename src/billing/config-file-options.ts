@@ -2,7 +2,7 @@
 import type { Option } from './setting.ts'
 import type { fileSettings as file } from './settings-schema.ts'
 
-/** What quittance.config.ts may hold: the rest is for whoever opens the billing to say. */
+/** What quittance.config.ts may hold. The code that opens the billing sets the rest. */
 export interface ConfigFileOptions {
   /**
    * Public origin of this service, e.g. `https://pay.example.com`: callback URLs begin with it. The

@@ -4,7 +4,7 @@ import type { Gateway } from './gateway.ts'
 import type { CredentialField, Credentials } from './credential-fields.ts'
 
 export interface CredentialOptions {
-  /** Production rules: `productionDefault` counts where a field has one. */
+  /** Production rules: `productionDefault` counts if a field has one. */
   readonly production: boolean
   /** Settings by field, e.g. `{ signing_secret: '...' }`; the environment wins. */
   readonly config?: Readonly<Record<string, string | undefined>>

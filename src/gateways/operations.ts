@@ -57,7 +57,7 @@ export interface CheckoutForm {
 /**
  * How a payer gets to the checkout:
  * - `api`: the provider is asked for one, once;
- * - `form`: the browser posts signed fields, without any request of ours;
+ * - `form`: the browser posts signed fields, without a request from us;
  * - `page`: it is a page of our own.
  */
 export type CheckoutOperation =
@@ -239,7 +239,7 @@ export interface PastEvent {
 export interface Backfill {
   /** How long the provider keeps them. */
   readonly keptFor: Duration
-  /** The id of the event in the text of a callback's body; undefined where there is none. */
+  /** The id of the event in the text of a callback's body; undefined if there is none. */
   eventIdOf(body: string): string | undefined
   /** Pages of the events since then that `interpret` uses, each event once. */
   list(since: Date, context: OperationContext): AsyncIterable<readonly PastEvent[]>

@@ -101,7 +101,7 @@ export function configFileOptions(): string {
 import type { Option } from './setting.ts'
 import type { fileSettings as file } from './settings-schema.ts'
 
-/** What quittance.config.ts may hold: the rest is for whoever opens the billing to say. */
+/** What quittance.config.ts may hold. The code that opens the billing sets the rest. */
 export interface ConfigFileOptions {
 ${membersOf(fileSettings, [])}
 }

@@ -1,6 +1,6 @@
 import type { CheckoutOperation } from '../operations.ts'
 
-/** The payer pays or declines on a page of ours, which sends the callback. */
+/** The payer pays or declines on a page of our own, which sends the callback. */
 export const fakeCheckout: CheckoutOperation = {
   kind: 'page',
   url: ({ origin, payment }) => `${origin}/billing/fake/checkout/${payment.id}`,

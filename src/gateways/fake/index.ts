@@ -29,7 +29,9 @@ const credentials = {
   },
 } as const satisfies CredentialFields
 
-/** Checks the switch and the fields: there is no signature, so bad fields are worth an answer. */
+/**
+ * Checks the switch and the fields: without a signature, the sender of bad fields gets an answer.
+ */
 function verify(request: RawRequest, { settings }: Credentials): Verdict {
   if (settings.enabled !== 'on') return invalid('fake_disabled')
   const callback = readFakeCallback(parseJsonBody(request.body))

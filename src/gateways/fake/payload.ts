@@ -8,7 +8,7 @@ export type FakeCallback =
   | { readonly ok: true; readonly paymentId: string; readonly result: FakeResult }
   | { readonly ok: false; readonly malformed: 'body' | 'payment_id' | 'result' }
 
-/** Only whether fields have their type: a `payment_id` that is no UUID is a matter for later. */
+/** Checks only that fields have their type: a `payment_id` that is no UUID is handled later. */
 export function readFakeCallback(payload: Payload): FakeCallback {
   if (payload.kind !== 'json' || !isJsonObject(payload.value)) return malformed('body')
   const paymentId = path(payload.value, 'payment_id')

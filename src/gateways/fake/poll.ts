@@ -2,7 +2,7 @@ import { ignored } from '../../payments/outcome.ts'
 import type { OperationContext, PollReply, PollRequest } from '../operations.ts'
 import { refuseIfOff } from './refuse-if-off.ts'
 
-/** It has no memory: it knows no more of a payment than whether its time is up. */
+/** It has no memory: all that it knows of a payment is whether its time is up. */
 export async function pollFake(
   { payment: { expiresAt } }: PollRequest,
   context: OperationContext,

@@ -11,7 +11,7 @@ import { signatureOf, signedFields } from './signature.ts'
 
 export const defaultApiBase = 'https://pay.hutko.org'
 
-/** The provider's calls that are used, by their path below `/api`. */
+/** The provider's calls that we use, by their path below `/api`. */
 export type Call = 'checkout/url' | 'status/order_id' | 'reverse/order_id' | 'recurring'
 
 /** What is sent; empty values count as absent. */
@@ -27,15 +27,15 @@ export type Reply = { readonly call: Call } & (
 export interface HutkoApi {
   /** One request, signed with the first key. */
   send(call: Call, parameters: Parameters): Promise<Reply>
-  /** Changes nothing: while the key is replaced, one key after the other is tried. */
+  /** Changes nothing: while the key is being replaced, the keys are tried one after the other. */
   read(call: Call, parameters: Parameters): Promise<Reply>
 }
 
 type Access = Pick<InterpretContext, 'credentials' | 'signal'>
 
 /**
- * The API in the name of the merchant that a payment was made for: another one has no such order.
- * Error: `gateway_not_configured`.
+ * The API for the merchant with whom a payment was made: another merchant has no such order. Error:
+ * `gateway_not_configured`.
  */
 export function openApi(
   { merchantAccount }: Pick<Payment, 'merchantAccount'>,
@@ -71,7 +71,7 @@ interface Question {
   readonly key: Secret
 }
 
-/** https://docs.fondy.eu, "Request generation"; with version 1.0.1 replies tell most. */
+/** https://docs.fondy.eu, "Request generation"; with version 1.0.1 replies say most. */
 async function askOnce(
   { call, parameters, key }: Question,
   { credentials, signal }: Access,
@@ -82,7 +82,7 @@ async function askOnce(
   try {
     return readReply(call, await api.post(`api/${call}`, { json: { request }, signal }))
   } catch (error) {
-    // Which statuses come with errors is not documented: only the provider's own code counts.
+    // It is not documented which statuses come with errors: only the provider's own code counts.
     if (!isQuittanceError(error) || error.code !== 'provider_refused') throw error
     const { providerCode: code } = error
     if (code === undefined) throw new QuittanceError('provider_unreachable', error.message)
@@ -110,7 +110,7 @@ function readReply(call: Call, reply: JsonValue | undefined): Reply {
   return { call, ok: false, code: detail(said) }
 }
 
-/** Nobody knows what became of the request. */
+/** It is unknown what became of the request. */
 export function invalidReply(call: Call, what: string): QuittanceError {
   return new QuittanceError('provider_reply_invalid', `hutko answered ${call} with ${what}`)
 }

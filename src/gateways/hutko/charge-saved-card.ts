@@ -7,8 +7,8 @@ import { readFields } from './read-order.ts'
 import { signedReply } from './reply.ts'
 
 /**
- * Makes an order and pays it by a card's token: the reply is the order as a callback would have it.
- * There is no 3-D Secure here, whoever asks for the charge. https://docs.fondy.eu/en/docs/page/10
+ * Makes an order and pays it with a card's token: the reply is the order as in a callback. There is
+ * no 3-D Secure here, whoever initiates the charge. https://docs.fondy.eu/en/docs/page/10
  */
 export async function chargeSavedCard(
   request: ChargeRequest,

@@ -7,8 +7,8 @@ import { acceptedFields } from './reply.ts'
 import { descriptionOf, emailOf, plainUrl } from './request-text.ts'
 
 /**
- * Opens a checkout of an order. The reply's `payment_id` is not kept: each try of the payer has one
- * of its own, and only that of the paid one counts. https://docs.fondy.eu/en/docs/page/3
+ * Opens a checkout of an order. The reply's `payment_id` is not stored: each try of the payer has
+ * its own, and only that of the paid one counts. https://docs.fondy.eu/en/docs/page/3
  */
 export async function openCheckout(
   request: CheckoutRequest,
@@ -37,7 +37,7 @@ export async function openCheckout(
 const shortestLifetime = 1
 const longestLifetime = 69_120_000
 
-/** What every new order is made of. */
+/** What every new order contains. */
 export function orderParameters({
   payment,
   callbackUrl,

@@ -59,7 +59,7 @@ export const hutko: Gateway = {
   verification: 'signature',
   maxBodyBytes: smallBody,
   credentialHeaders: [],
-  // In test mode the signed text comes along, with all values in it.
+  // In test mode the signed text is sent, too, with all values in it.
   secretFields: ['rectoken', 'response_signature_string'],
   readFields: [...orderFields, 'additional_info', ...infoFields, 'error_code', 'version'],
   // Redelivered after 2 s, 1 min, 5 min, 10 min, 1 h and a day: 25 h 16 min in all.

@@ -12,7 +12,7 @@ import { readSavedCard } from './read-saved-card.ts'
 import { isLive } from './merchant.ts'
 import { readOrder, type Order } from './read-order.ts'
 
-/** What a callback states about one of our payments. Calls nobody; never throws. */
+/** What a callback states about one of our payments. Sends no request; never throws. */
 export function interpretHutko(payload: Payload): readonly Outcome[] {
   const read = readOrder(payload)
   return read.ok ? interpretOrder(read.order) : [read.outcome]
@@ -27,15 +27,15 @@ export function interpretOrder(order: Order): readonly Outcome[] {
   return [ignored('unhandled_event', detail(`tran_type ${order.operation}`), odd(subject))]
 }
 
-/** Of an operation or in a state that we do not know: money of this payment's. */
+/** An operation or a state that we do not know: money of this payment. */
 function odd(subject: Subject): AboutMoney {
   return { money: true, payment: firstPaymentOf(subject) }
 }
 
-/** Which payment an order is about; `renews` where the provider charged it by itself. */
+/** Which payment an order is about; `renews` if the provider charged it automatically. */
 type Subject = Pick<PaymentOutcome, 'payment' | 'renews' | 'merchantAccount' | 'live'>
 
-/** A text is the reference that is none of ours. */
+/** A text as the result is a reference that is not ours. */
 function subjectOf({ id, parentId, paymentId, merchantId, test }: Order): Subject | string {
   const live = isLive(merchantId, test)
   const bound = { merchantAccount: merchantId, ...(live !== undefined && { live }) }
@@ -71,7 +71,7 @@ function onPurchase(order: Order, subject: Subject): readonly Outcome[] {
     : [ignored('unhandled_event', shown(order), odd(subject))]
 }
 
-/** What became of the attempt to reverse; only what was reversed in the end changes anything. */
+/** The result of a reversal; only what was reversed in the end changes anything. */
 function onReverse(order: Order, subject: Subject): readonly Outcome[] {
   if (order.status === 'reversed') return reversed(order, subject)
   if (order.status === 'approved' && order.capture === 'done') {
@@ -82,7 +82,7 @@ function onReverse(order: Order, subject: Subject): readonly Outcome[] {
     : [ignored('no_outcome', shown(order), odd(subject))]
 }
 
-/** A card is checked with an amount that is released again: nobody has paid anything. */
+/** A card is checked with an amount that is released again: nothing was paid. */
 function onVerification(order: Order, subject: Subject): readonly Outcome[] {
   const verified = order.status === 'approved' && order.verification === 'verified'
   const outcome = ignored('no_outcome', shown(order))
@@ -97,8 +97,8 @@ function approved(order: Order, subject: Subject): readonly Outcome[] {
 }
 
 /**
- * Blocked money that was released whole was never paid. What was reversed otherwise had been taken
- * before, and the callback that said so may be lost or late.
+ * Blocked money that was released whole was never paid. Money that was reversed in another way had
+ * been taken before, but the callback that reported it may be lost or late.
  */
 function reversed(order: Order, subject: Subject): readonly Outcome[] {
   if (order.capture === 'held') {
@@ -145,7 +145,7 @@ function cardOutcome(order: Order, subject: Subject): readonly Outcome[] {
   return readSavedCard(order, bound)
 }
 
-/** Nothing is decided; whether money is only blocked may be said in a word that we do not know. */
+/** Nothing is decided; an unknown word may say whether money is only blocked. */
 function noOutcome(order: Order, subject: Subject): readonly Outcome[] {
   const about = order.capture === 'unclear' ? odd(subject) : {}
   return [ignored('no_outcome', shown(order), about)]

@@ -12,32 +12,32 @@ import { readXml } from './xml.ts'
 /** Parameters by name, as JSON, a form or XML gave them. */
 export type Fields = ReadonlyMap<string, JsonValue>
 
-/** A callback's outer shape, which says what of it is signed. */
+/** A callback's outer form, which determines what of it is signed. */
 export type Envelope =
   /** Flat parameters, each of them signed. */
   | { readonly version: '1.0'; readonly fields: Fields }
-  /** The text of `data` is signed as it is. */
+  /** The text of `data` is signed unchanged. */
   | { readonly version: '2.0'; readonly fields: Fields; readonly data: JsonValue }
   | { readonly version: undefined; readonly reason: string }
 
-/** Flat parameters, and the wrapper that they may have around them. */
+/** Flat parameters, and the wrapper that may be around them. */
 const limits: JsonLimits = { ...flatFields, keptDepth: 2 }
 
 /**
- * Never throws. The content type has no say: only the body itself tells what it is. Nothing that is
- * nested is signed, and so nothing of it is read.
+ * Never throws. The content type does not count: only the body decides. Nested values are not
+ * signed, so none of them is read.
  */
 export function readEnvelope({ body }: RawRequest): Envelope {
   return toEnvelope(readBody(body, limits))
 }
 
-/** The callback with these of its parameters alone, as they are spelt. */
+/** The callback with only these of its parameters, as they are spelt. */
 export function bodyOf(fields: Fields, names: readonly string[]): string {
   return jsonTextOf(new Map(names.map((name) => [name, fields.get(name) ?? null])))
 }
 
 /**
- * The payload that is stored: for protocol 2.0 the JSON within `data`, else the body itself. Never
+ * The payload that is stored: for protocol 2.0 the JSON in `data`, otherwise the body itself. Never
  * throws.
  */
 export function parseCallback({ body }: RawRequest): Payload {
@@ -51,7 +51,7 @@ export function parseCallback({ body }: RawRequest): Payload {
   return inner.kind === 'json' ? { ...inner, exact: false } : inner
 }
 
-/** The parameters of a payload, out of the wrapper that it may have. */
+/** The parameters of a payload, out of the wrapper if it has one. */
 export function fieldsOf(payload: Payload): Fields | undefined {
   const value = 'value' in payload ? payload.value : undefined
   return isJsonObject(value) ? (wrapped(value, 'response') ?? value) : undefined
@@ -63,7 +63,9 @@ export function orderFieldsOf(payload: Payload): Fields | undefined {
   return fields && (wrapped(fields, 'order') ?? fields)
 }
 
-/** What is signed of a value, and read: undefined where it counts as absent, or is no scalar. */
+/**
+ * The text of a value that is signed and read; undefined if it counts as absent, or is no scalar.
+ */
 export function scalarOf(value: JsonValue | undefined): string | undefined {
   const text = typeof value === 'string' ? value : numberTextOf(value)
   return text === '' ? undefined : text
@@ -91,7 +93,7 @@ function toEnvelope(payload: Payload): Envelope {
   return isEnvelope ? { version: '2.0', fields, data } : { version: '1.0', fields }
 }
 
-/** Only as the sole member: beside others it would be one of two readings. */
+/** Only as the sole member: beside others there would be two readings. */
 function wrapped(fields: Fields, name: string): Fields | undefined {
   const inner = fields.get(name)
   return fields.size === 1 && isJsonObject(inner) ? inner : undefined

@@ -9,7 +9,7 @@ import {
   verificationWords,
 } from './grammar.ts'
 
-/** What decides, found in the signed text alone; undefined where the text has no such thing. */
+/** The values that decide, found in the signed text alone; undefined if the text has none. */
 export interface PinnedValues {
   readonly merchant_id: string | undefined
   readonly order_id: string | undefined
@@ -26,17 +26,17 @@ export interface PinnedValues {
 }
 
 /**
- * Reads the values that decide out of the signed text, without the names: those are not signed, so
- * the same text can be handed in again under others. Whatever a sender calls the pieces, this comes
- * out the same. The pieces are in the order of their names, and so:
+ * Reads the values that decide from the signed text, without the names: those are not signed, so
+ * the same text can be sent again with other names. Whatever names a sender uses, the result is the
+ * same. The pieces are in the order of their names, and so:
  *
  * - a status directly before a date and time is the order's, with the order's id before it. A text
  *   with two such pairs is ambiguous: the provider writes one, and a payer might have written one;
- * - the merchant is the last number before the order, the charge the first one after its time;
+ * - the merchant is the last number before the order, and the charge the first one after its time;
  * - amount and currency come before anything that a payer can write, and before the masked card;
- * - the result of the request has the reversed sum behind it, and behind that the operation.
+ * - the result of the request has the reversed sum after it, and after that the operation.
  *
- * `undecided`: no order's status is there. https://docs.fondy.eu, "Callbacks" and "Signature"
+ * `undecided`: there is no order's status. https://docs.fondy.eu, "Callbacks" and "Signature"
  */
 export function pinValues(pieces: readonly string[]): PinnedValues | 'undecided' | 'ambiguous' {
   const statuses = indexesOf(pieces, (piece, at) => isStatus(piece, pieces[at + 1]))
@@ -105,7 +105,7 @@ function pinResult(
   }
 }
 
-/** The last piece has none behind it, and is no time itself where it is a status. */
+/** The last piece has no next one: it is compared with itself, and a status is no time. */
 function isStatus(piece: string, next = piece): boolean {
   return statusWord.test(piece) && dateTime.test(next)
 }

@@ -10,13 +10,13 @@ import type { Fields } from './payload.ts'
 import { orderNotFound } from './refusals.ts'
 import { signedReply } from './reply.ts'
 
-/** Asks for an order's state by our payment's id. https://docs.fondy.eu, "Order status" */
+/** Fetches an order's state by our payment's id. https://docs.fondy.eu, "Order status" */
 export async function pollOrder(
   { payment }: PollRequest,
   context: OperationContext,
 ): Promise<PollReply> {
   const reply = await openApi(payment, context).read('status/order_id', { order_id: payment.id })
-  // A charge that the provider has named is there: a renewal, whose order has an id of its own.
+  // A charge that the provider has named exists: a renewal, whose order has its own id.
   if (!reply.ok && reply.code === orderNotFound && payment.providerReference === null) {
     const outcome = ignored('no_outcome', `error_code ${orderNotFound}`)
     return { outcomes: [outcome], standing: 'absent', listsRefunds: false }
@@ -30,23 +30,23 @@ export async function pollOrder(
   throw invalidReply(reply.call, `an order that cannot be read: ${what ?? 'malformed'}`)
 }
 
-/** A reversal that was taken on is in no sum until it is decided: assumed to be within a day. */
+/** An accepted reversal is in no sum until it is decided: assumed to be within a day. */
 const refundsLag = days(1)
 
 function toPollReply(order: Order, payment: Payment, now: Date): PollReply {
   const outcomes = interpretOrder(order)
-  // A reversal that is under way is in no sum yet.
+  // A reversal in progress is in no sum yet.
   const noneMade = order.reversed === 0n && order.operation === 'purchase'
   const saysRefunded = outcomes.some(({ type }) => type === 'refund')
   const standing = standingOf(order, payment, now)
   return { outcomes, standing, listsRefunds: noneMade || saysRefunded, refundsLag }
 }
 
-/** What is listed here is known; every other word, and every other combination, is `unclear`. */
+/** What is listed here is known; any other word, and any other combination, is `unclear`. */
 function standingOf(order: Order, payment: Payment, now: Date): Standing {
   const { operation, status } = order
   if (operation === 'purchase') return purchaseStanding(order, payment, now)
-  // A reversal: the order was paid before. A card's verification takes no money, and ends nothing.
+  // A reversal: the order was paid before. Verifying a card takes no money, and ends nothing.
   if (operation !== 'reverse') return 'unclear'
   if (status === 'created' || status === 'processing') return 'undecided'
   const isDone = status === 'reversed' || (status === 'approved' && order.capture === 'done')
@@ -76,7 +76,7 @@ function purchaseStanding(order: Order, payment: Payment, now: Date): Standing {
 
 const approvedStandings = { done: 'paid', held: 'undecided', unclear: 'unclear' } as const
 
-/** Whether an order that was declined expires at its end is not documented. */
+/** It is not documented whether a declined order expires at its end. */
 function declinedStanding({ expiresAt, paymentMethodId }: Payment, now: Date): Standing {
   const hasEnded = expiresAt !== null && expiresAt <= now
   return hasEnded || paymentMethodId !== null ? 'unpaid' : 'open'
@@ -88,8 +88,8 @@ function openTo({ paymentMethodId }: Payment): Standing {
 }
 
 /**
- * Of an order that nobody has tried to pay the provider may have less to say than every callback
- * must: then only its status counts, and decides nothing about money.
+ * For an order without an attempt to pay, the provider may send less than every callback must have:
+ * then only its status counts, and decides nothing about money.
  */
 function unpaidStanding(fields: Fields, payment: Payment): PollReply | undefined {
   const status = fields.get('order_status')

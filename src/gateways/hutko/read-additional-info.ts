@@ -8,12 +8,12 @@ import {
 import { parseJson } from '../body/parse-json.ts'
 import { scalarOf } from './payload.ts'
 
-/** What is read of it. */
+/** The fields of it that are read. */
 export const infoFields = ['capture_amount', 'capture_status', 'is_test'] as const
 
 const none: JsonObject = new Map()
 
-/** `additional_info` is a text that holds JSON, in protocol 2.0 perhaps the object itself. */
+/** `additional_info` is a text that holds JSON; in protocol 2.0 it may be the object itself. */
 export function readAdditionalInfo(value: JsonValue | undefined): JsonObject | undefined {
   if (value === undefined || value === null || value === '') return none
   if (isJsonObject(value)) return value
@@ -21,11 +21,11 @@ export function readAdditionalInfo(value: JsonValue | undefined): JsonObject | u
   return parsed?.ok && isJsonObject(parsed.value) ? parsed.value : undefined
 }
 
-/** How far the capture of blocked money is; an order without blocking has no such status. */
+/** The state of capturing blocked money; an order without blocking has no such status. */
 export interface Capture {
   /** `held`: blocked on the card, and not ours yet. `unclear`: a word that we do not know. */
   readonly state: 'done' | 'held' | 'unclear'
-  /** As the provider writes it; absent where it names none. */
+  /** As the provider writes it; absent if it states none. */
   readonly amount: string | undefined
 }
 
@@ -35,7 +35,7 @@ const states: ReadonlyMap<unknown, Capture['state']> = new Map([
   ['hold', 'held'],
 ])
 
-/** Only the one word that says so counts as captured; another may be money not yet taken. */
+/** Only the one word for it counts as captured; another may mean money that was not taken yet. */
 export function captureOf(info: JsonObject): Capture {
   const status = info.get('capture_status') ?? ''
   const amount = info.get('capture_amount') ?? ''
@@ -46,7 +46,7 @@ export function captureOf(info: JsonObject): Capture {
 const yes: ReadonlySet<unknown> = new Set([true, 'true', 'Y', '1'])
 const no: ReadonlySet<unknown> = new Set([false, 'false', 'N', '0'])
 
-/** Whether it was a test, where it says so. */
+/** Whether it was a test, if it says so. */
 export function isTest(info: JsonObject): boolean | undefined {
   const value = info.get('is_test')
   const said = textOf(value) ?? numberTextOf(value) ?? value

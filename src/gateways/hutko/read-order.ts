@@ -8,9 +8,9 @@ import { captureOf, isTest, readAdditionalInfo, type Capture } from './read-addi
 import { dateTime, digits } from './grammar.ts'
 import { isScalar, orderFieldsOf, scalarOf, type Fields } from './payload.ts'
 
-/** What a callback says of an order. https://docs.fondy.eu, "Parameters of the callback" */
+/** What a callback states of an order. https://docs.fondy.eu, "Parameters of the callback" */
 export interface Order {
-  /** Our payment's id, unless the provider charges a subscription by itself. */
+  /** Our payment's id, unless the provider charges a subscription automatically. */
   readonly id: string
   readonly merchantId: string
   /** The provider's id of the charge. */
@@ -19,7 +19,7 @@ export interface Order {
   readonly operation: string
   readonly amount: bigint | undefined
   readonly currency: string | undefined
-  /** All that was reversed so far, in minor units. */
+  /** Everything that was reversed so far, in minor units. */
   readonly reversed: bigint
   readonly parentId: string | undefined
   readonly verification: string | undefined
@@ -37,7 +37,9 @@ export type OrderResult =
   | { readonly ok: true; readonly order: Order }
   | { readonly ok: false; readonly outcome: IgnoredOutcome }
 
-/** The parameters that are read as texts: nested values are protocol 2.0's, and none of these. */
+/**
+ * The parameters that are read as texts: nested values are for protocol 2.0 and are not among them.
+ */
 export const orderFields = [
   'amount',
   'card_type',
@@ -64,7 +66,7 @@ export function readOrder(payload: Payload): OrderResult {
   return fields === undefined ? malformed('body') : readFields(fields)
 }
 
-/** The same of the fields that a callback, or a reply of the API, has around the order. */
+/** The same for the fields around the order in a callback or an API reply. */
 export function readFields(fields: Fields): OrderResult {
   const nested = orderFields.find((name) => !isScalar(fields.get(name)))
   if (nested !== undefined) return malformed(nested)
@@ -76,9 +78,7 @@ export function readFields(fields: Fields): OrderResult {
   return info === undefined ? malformed('additional_info') : toOrder(texts, info)
 }
 
-/**
- * Of orders that nobody has paid. What nobody tried to pay may have less to say than the others.
- */
+/** Of unpaid orders. One without an attempt to pay may have fewer fields than the others. */
 const unpaid: ReadonlySet<string | undefined> = new Set([
   'created',
   'processing',
@@ -86,7 +86,7 @@ const unpaid: ReadonlySet<string | undefined> = new Set([
   'expired',
 ])
 
-/** All of them come with every callback; one without decides nothing. */
+/** All of them come with every callback; one that lacks any decides nothing. */
 function toOrder(texts: Texts, info: JsonObject): OrderResult {
   const read = toWholeOrder(texts, info)
   if (read.ok || !unpaid.has(texts.order_status)) return read
@@ -126,8 +126,8 @@ function toWholeOrder(texts: Texts, info: JsonObject): OrderResult {
 }
 
 /**
- * The order's amount is what was paid, unless a part of it was captured. In which unit that part is
- * stated is not documented, so a part other than the whole leaves the amount open and settles
+ * The order's amount is what was paid, unless a part of it was captured. It is not documented in
+ * which unit that part is stated, so a part other than the whole leaves the amount open and settles
  * nothing.
  */
 function moneyOf(texts: Texts, captured: string | undefined): Pick<Order, 'amount' | 'currency'> {

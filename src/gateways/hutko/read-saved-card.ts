@@ -8,7 +8,7 @@ import type { Order } from './read-order.ts'
 const tokenGrammar = /^[\x21-\x7e]{8,255}$/
 const brandGrammar = /^[A-Za-z][A-Za-z ]{0,30}$/
 
-/** The card that was saved with an order, if it was: the token (`rectoken`) charges it again. */
+/** The card that was saved with an order, if any: the token (`rectoken`) charges it again. */
 export function readSavedCard(
   { card }: Order,
   bound: Pick<PaymentMethodOutcome, 'payment' | 'merchantAccount' | 'live'>,

@@ -1,12 +1,12 @@
 /** The provider has no order of this id. */
 export const orderNotFound = '1018'
 
-/** Signed with another key than the provider knows: 1014, or the parameter `signature` (1007). */
+/** Signed with a key that the provider does not know: 1014, or the parameter `signature` (1007). */
 export const keyRefusals: ReadonlySet<string> = new Set(['1014', '1007'])
 
 /**
- * With these codes the provider turns a request down before it does anything. All others leave it
- * open: 1000 and 1002 are errors without a cause, 1013 means that the order is there already, and
+ * With these codes the provider refuses a request before it does anything. All others leave that
+ * open: 1000 and 1002 are errors without a cause, 1013 means that the order exists already, and
  * others come from a bank. https://docs.fondy.eu/en/docs/page/21, "Response codes"
  */
 const refusals: ReadonlySet<string> = new Set([
@@ -35,7 +35,7 @@ const refusals: ReadonlySet<string> = new Set([
   '1100', // the merchant may not do this
 ])
 
-/** Whether a code says for certain that nothing was done. */
+/** Whether a code means for certain that nothing was done. */
 export function isRefusal(code: string): boolean {
   return refusals.has(code)
 }

@@ -6,7 +6,7 @@ import { scalarOf, type Fields } from './payload.ts'
 import { isRefusal } from './refusals.ts'
 import { authenticate } from './signature.ts'
 
-/** Errors: `provider_refused` where nothing was done, else `provider_unreachable`. */
+/** Errors: `provider_refused` if nothing was done, otherwise `provider_unreachable`. */
 export function acceptedFields(reply: Reply): Fields {
   if (reply.ok) return reply.fields
   const { call, code } = reply
@@ -19,7 +19,7 @@ export function acceptedFields(reply: Reply): Fields {
 
 /**
  * The parameters of a reply that is signed, and about this payment's order. It comes from the
- * provider itself, so that its names can be trusted, unlike those of a callback. Errors: those of
+ * provider itself, so its names can be trusted, unlike those of a callback. Errors: those of
  * `acceptedFields`, and `provider_reply_invalid`.
  */
 export function signedReply(

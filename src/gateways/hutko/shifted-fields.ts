@@ -5,27 +5,27 @@ import { operations } from './grammar.ts'
 import { orderFields } from './read-order.ts'
 import { pinValues, type PinnedValues } from './pinned-values.ts'
 
-/** Joins the signed values, so a value that holds one could be two. */
+/** Joins the signed values, so a value that contains it could be two. */
 export const separator = '|'
 
-/** The others may hold what they like. */
+/** The others may hold anything. */
 const read: ReadonlySet<string> = new Set(orderFields)
 
 const controlCharacter = /\p{Cc}/u
 
 /**
  * Why the names that a callback gives to its signed values cannot be trusted, or undefined. The
- * signature is good by then; but it covers the values only, in the order of their names. So every
- * value that decides must be where the signed text by itself says that it is. What that text says
- * does not depend on how it is cut into values: those that decide nothing may hold anything.
- * `fields`: the signed parameters (none of them empty), sorted by name.
+ * signature is valid by then, but it covers only the values, in the order of their names. So every
+ * value that decides must be where the signed text alone says that it is. What that text says does
+ * not depend on how it is split into values: those that decide nothing may hold anything. `fields`:
+ * the signed parameters (none of them empty), sorted by name.
  */
 export function shiftFault(fields: ReadonlyMap<string, string>): string | undefined {
   const info = fields.get('additional_info')
   if (info !== undefined && !isJsonObjectText(info)) return 'additional_info_malformed'
   for (const [name, value] of fields) {
     if (name === 'additional_info') continue
-    // It says whether money is only blocked, and lies before the amount: nothing there may hide it.
+    // It says whether money is only blocked, and is before the amount: nothing there may hide it.
     const isBefore = name < 'amount'
     if (isBefore && value.startsWith('{')) return 'fields_shifted'
     if (!isBefore && !read.has(name)) continue
@@ -45,7 +45,9 @@ function agree(fields: ReadonlyMap<string, string>, pinned: PinnedValues): boole
   })
 }
 
-/** An operation that we do not handle, or a parent that is no payment of ours: it is ignored. */
+/**
+ * An operation that we do not handle, or a parent that is not one of our payments: it is ignored.
+ */
 function isForeign(name: string, named: string | undefined): boolean {
   if (name === 'tran_type') return !operations.has(named)
   return name === 'parent_order_id' && !isUuid(named)

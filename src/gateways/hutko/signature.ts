@@ -18,7 +18,7 @@ export function signatureOf(key: Secret, signedText: string): Uint8Array {
 
 /**
  * Protocol 1.0 signs the values of all parameters, 2.0 the text of `data`. No header is read, and
- * `response_signature_string`, which anybody can copy from elsewhere, never counts.
+ * `response_signature_string`, which anyone can copy from elsewhere, never counts.
  * https://docs.fondy.eu, "Signature"
  */
 export function verifySignature(request: RawRequest, credentials: Credentials): Verdict {
@@ -29,12 +29,14 @@ export function verifySignature(request: RawRequest, credentials: Credentials): 
   return fault === undefined ? validIn(signedBodyOf(found)) : invalid(fault)
 }
 
-/** Empty parameters are not signed, nor is what stands beside `data`: both can be added at will. */
+/** Neither empty parameters nor those beside `data` are signed: both can be added freely. */
 function signedBodyOf({ parameters, fields }: SignedText): string {
   return bodyOf(parameters, [...(fields?.keys() ?? ['version', 'data']), 'signature'])
 }
 
-/** Whether one of the payment keys signed it; whether its names can be trusted is another question. */
+/**
+ * Whether one of the payment keys signed it. Whether its names can be trusted is another question.
+ */
 export function authenticate(envelope: Envelope, credentials: Credentials): Signed {
   if (!credentials.configured) return refused('not_configured')
   if (envelope.version === undefined) return refused(envelope.reason)
@@ -61,9 +63,9 @@ export type Signed = SignedText | { readonly ok: false; readonly reason: string 
 interface SignedText {
   readonly ok: true
   readonly text: string
-  /** All that came, signed or not. */
+  /** Everything that came, signed or not. */
   readonly parameters: Fields
-  /** The signed parameters sorted by name; absent where the text names them itself. */
+  /** The signed parameters sorted by name; absent if the text itself names them. */
   readonly fields?: ReadonlyMap<string, string>
 }
 
@@ -79,10 +81,10 @@ function refused(reason: string): Signed {
 
 const unsigned: ReadonlySet<string> = new Set(['signature', 'response_signature_string'])
 const parameterName = /^[\x21-\x7e]+$/
-/** Names are not signed, so they could be made as long as one likes: theirs have half of it. */
+/** Names are not signed, so a sender could make them very long: the provider's are half of this. */
 const longestName = 64
 
-/** Every parameter, unknown ones included; those that are empty or null are left out. */
+/** Every parameter, including unknown ones; those that are empty or null are left out. */
 export function signedFields(parameters: Fields): Signed {
   const fields = new Map<string, string>()
   // All names are ASCII, so the order of code units is that of bytes.
@@ -93,7 +95,7 @@ export function signedFields(parameters: Fields): Signed {
     if (!isScalar(value)) return refused('value_not_scalar')
     const text = scalarOf(value)
     if (text === undefined) continue
-    // Half a character would be hashed as another one.
+    // Half a character would be hashed as a different one.
     if (!text.isWellFormed()) return refused('value_not_text')
     if (!unsigned.has(name)) fields.set(name, text)
   }

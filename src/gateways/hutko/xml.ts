@@ -4,9 +4,9 @@ import { mostFields } from '../body/parse-form.ts'
 import { parseFormBody } from '../body/parse-form-body.ts'
 import { unreadable, type Payload } from '../body/payload.ts'
 
-/** Many times a callback's length: anybody may send XML, and reading it costs far more than JSON. */
+/** Many times a callback's length: anyone may send XML, and reading it costs far more than JSON. */
 const longestDocument = 64 * 1024
-/** Of the root and of the fields of a form; what would be too much for one is not parsed. */
+/** Those of the root and of the fields of a form; a document with more is not parsed. */
 const mostTags = 2 * (mostFields + 1)
 
 const declaration = /^<\?xml version="1\.0"(?: encoding="[Uu][Tt][Ff]-8")?\s*\?>/
@@ -16,9 +16,9 @@ const tag = /<\/?[A-Za-z_][A-Za-z0-9_]*\/?>/g
 const entity = /&(?:amp|lt|gt|quot|apos);/g
 
 /**
- * Reads `<response>` with one level of elements that hold text, as form fields. Everything else that
- * XML can be is refused before a parser sees it: document types, entities of one's own, CDATA,
- * comments, processing instructions, attributes. Never throws.
+ * Reads `<response>` with one level of elements that hold text, as form fields. All other XML is
+ * refused before a parser sees it: document types, custom entities, CDATA, comments, processing
+ * instructions, attributes. Never throws.
  */
 export function readXml(text: string): Payload {
   if (text.length > longestDocument) return unreadable('invalid_form')
@@ -34,7 +34,7 @@ export function readXml(text: string): Payload {
 const require = createRequire(import.meta.url)
 
 function parse(document: string): unknown {
-  // Loaded when the first XML comes: few brands still send it, and a start should not wait for it.
+  // Loaded with the first XML: few brands still send it, and the start should not wait for it.
   const { XMLParser } = require('fast-xml-parser') as typeof FastXmlParser
   try {
     return new XMLParser({ parseTagValue: false, trimValues: false }).parse(document, true)
@@ -43,7 +43,7 @@ function parse(document: string): unknown {
   }
 }
 
-/** A name given twice comes as a list, a nested element as an object: neither is a text. */
+/** A name that appears twice comes as a list, a nested element as an object: neither is a text. */
 function fieldsOf(parsed: unknown): [string, string][] | undefined {
   const roots = entriesOf(parsed)
   const [root] = roots

@@ -11,16 +11,16 @@ import { signData, type DataFields } from './signed-data.ts'
 
 export const defaultApiBase = 'https://www.liqpay.ua'
 
-/** The shop that a payment was made with, as requests name and sign it. */
+/** The shop with which a payment was made, as requests name and sign it. */
 export interface Shop {
   readonly publicKey: string
   readonly privateKey: Secret
-  /** While the key is replaced: the others that may count. */
+  /** While the key is being replaced: the others that may be valid. */
   readonly otherKeys: readonly Secret[]
   readonly base: string
 }
 
-/** Error: `gateway_not_configured`, also where the payment was made with another shop. */
+/** Error: `gateway_not_configured`, also if the payment was made with another shop. */
 export function shopOf({ secrets, settings }: Credentials, payment: Payment): Shop {
   const { public_key: publicKey, api_base: base = defaultApiBase } = settings
   const [privateKey, ...otherKeys] = secrets.private_key ?? []
@@ -34,11 +34,11 @@ export function shopOf({ secrets, settings }: Credentials, payment: Payment): Sh
   return { publicKey, privateKey, otherKeys, base }
 }
 
-/** What is asked: `action` and its fields, without those that all requests have. */
+/** A request: `action` and its fields, without those that all requests have. */
 export type ApiRequest = DataFields & { readonly action: string; readonly order_id: string }
 
 /**
- * Asks once. The reply is not signed: that it comes from LiqPay, only TLS tells. Errors:
+ * Asks once. The reply is not signed: only TLS shows that it comes from LiqPay. Errors:
  * `provider_unreachable`, `provider_refused`, `provider_reply_invalid`.
  */
 export async function ask(

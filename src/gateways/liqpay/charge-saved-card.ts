@@ -15,7 +15,7 @@ import { decimalOf } from './signed-data.ts'
 const action = 'paytoken'
 
 /**
- * Charges the card behind a token: one request, signed with the first key. LiqPay does not hear who
+ * Charges the card behind a token: one request, signed with the first key. It does not state who
  * began it. Errors: those of a refund.
  * https://www.liqpay.ua/documentation/en/api/aquiring/paytoken/doc
  */
@@ -35,7 +35,7 @@ export async function chargeSavedCard(
     server_url: callbackUrl,
   }
   const reply = await ask(shop, request, signal)
-  // The order is there already: the answer may be about another order of that id.
+  // The order exists already: the answer may be about another order of that id.
   const isTaken = takenOrder.has(errorCodeOf(reply))
   if (isTaken || !tellsPayment(reply)) throw refusalOf(action, reply)
   const callback = readOwn(action, reply, { payment, shop })
@@ -59,7 +59,9 @@ function revealed(token: Secret | null): string {
   )
 }
 
-/** LiqPay demands the payer's address; nobody has one when the merchant charges by himself. */
+/**
+ * LiqPay requires the payer's IP address; there is none if the merchant charges without the payer.
+ */
 function addressOf({ customer }: Payment): string {
   const address = customer?.['ip']
   return typeof address === 'string' && isIP(address) !== 0 ? address : '127.0.0.1'

@@ -26,12 +26,12 @@ function checkoutForm(request: CheckoutRequest, credentials: Credentials): Check
   return { action: `${base.replace(/\/+$/, '')}/api/3/checkout`, fields }
 }
 
-/** LiqPay takes no order without a description. */
+/** LiqPay refuses an order without a description. */
 export function descriptionOf({ description, id }: Payment): string {
   return description === null || description.trim() === '' ? `Payment ${id}` : description
 }
 
-/** `2026-11-20 12:00:00`; what is left of a second is cut off. */
+/** `2026-11-20 12:00:00`; fractions of a second are cut off. */
 function utcText(date: Date): string {
   return date.toISOString().slice(0, 19).replace('T', ' ')
 }

@@ -76,7 +76,7 @@ export const liqpay: Gateway = {
     'version',
     'wait_reserve_status',
   ],
-  // LiqPay publishes no schedule: as long as the most patient of the published ones is usual.
+  // LiqPay publishes no schedule; this is as long as the longest published one of other providers.
   retryWindow: days(3),
   account,
   verify: verifySignature,

@@ -21,13 +21,13 @@ import {
 import { readSavedCard } from './read-saved-card.ts'
 import { awaitsDecision, awaitsPayer, wasTaken } from './statuses.ts'
 
-/** What a callback of LiqPay states about our payments. Calls nobody; never throws. */
+/** What a LiqPay callback states about our payments. Sends no request; never throws. */
 export function interpretLiqpay(payload: Payload): readonly Outcome[] {
   const read = readCallback(payload)
   return read.ok ? interpretCallback(read.callback) : [read.outcome]
 }
 
-/** The same of what a callback or a reply of the API says, once that is read. */
+/** The same for a callback or an API reply that has been read. */
 export function interpretCallback(callback: Callback): readonly Outcome[] {
   const { status } = callback
   const waits = awaitsPayer.has(status) || awaitsDecision.has(status) || status === 'try_again'
@@ -39,7 +39,7 @@ export function interpretCallback(callback: Callback): readonly Outcome[] {
     : handler(callback)
 }
 
-/** It speaks of money in a word that we do not know: of ours, if the order is. */
+/** It is about money, in a word that we do not know: ours, if the order is. */
 function odd({ fields }: Callback): AboutMoney {
   const orderId = fields.get('order_id')
   return isUuid(orderId) ? { money: true, payment: { id: orderId } } : {}
@@ -83,8 +83,8 @@ function onReversed(callback: Callback): readonly Outcome[] {
 }
 
 /**
- * What went back had been taken, and the callback that said so may be lost or late. Whether that
- * one had the number of this one is not documented: only a renewal is known by it.
+ * Refunded money had been taken, but the callback that reported it may be lost or late. It is not
+ * documented whether that callback had the number of this one: only a renewal is known by it.
  */
 function paidBefore(callback: Callback, charge: Charge): PaymentOutcome {
   const paid = paymentOutcome(callback, charge, 'paid')
@@ -110,7 +110,9 @@ const payingActions: ReadonlySet<string> = new Set([
 ])
 /** Asks the bank whether a card is good, and charges nothing. */
 const cardCheck = 'auth'
-/** LiqPay charged a subscription by itself: under the first order's id, with a new `payment_id`. */
+/**
+ * LiqPay charged a subscription automatically: under the first order's id, with a new `payment_id`.
+ */
 const renewal = 'regular'
 
 interface Charge {
@@ -137,7 +139,9 @@ function readCharge(callback: Callback): Charge | { ok: false; outcome: IgnoredO
   return { ok: true, orderId, paymentId }
 }
 
-/** A renewal goes by its own id: its order is that of the first payment, which has been paid. */
+/**
+ * A renewal is known by its own id: its order is that of the first payment, which has been paid.
+ */
 function paymentOf({ action }: Callback, { orderId, paymentId }: Charge) {
   return action === renewal ? { providerReference: paymentId } : { id: orderId }
 }
@@ -162,7 +166,8 @@ function paymentOutcome(
 }
 
 /**
- * `refund_amount` counts as the sum of all refunds: if it were only the last, none counts twice.
+ * `refund_amount` counts as the sum of all refunds: if it were only the last, none would count
+ * twice.
  */
 function refundedTotal(
   callback: Callback,
@@ -183,7 +188,7 @@ function refundedTotal(
   }
 }
 
-/** A payment that stays paid may say that a part of it went back; 0 says that nothing did. */
+/** A payment that stays paid may report a partial refund; 0 means that there was none. */
 function isRefunded(callback: Callback): boolean {
   const stated = callback.fields.get('refund_amount') ?? null
   return stated !== null && amountOf(callback, 'refund_amount') !== 0n
@@ -196,7 +201,7 @@ function wasDebited({ fields }: Callback): boolean {
   return milliseconds.test(numberTextOf(fields.get('completion_date')) ?? '')
 }
 
-/** `sandbox` is test money under whichever key; otherwise the key tells. */
+/** `sandbox` is test money under every key; otherwise the key shows the mode. */
 function accountOf({ status, publicKey }: Callback): Required<AccountStatement> {
   return {
     merchantAccount: publicKey,

@@ -14,7 +14,7 @@ import type { RawRequest } from '../gateway.ts'
 import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
 import { readEnvelope } from './read-envelope.ts'
 
-/** The JSON inside of `data`: what is stored, shown and interpreted. Never throws; pure. */
+/** The JSON inside `data`: what is stored, shown and interpreted. Never throws; pure. */
 export function parseCallback({ body }: RawRequest): Payload {
   const envelope = readEnvelope(body)
   if (!envelope.ok) return unreadable(envelope.reason)
@@ -22,13 +22,13 @@ export function parseCallback({ body }: RawRequest): Payload {
   const bytes = data === undefined ? undefined : decodeCanonicalBase64(data)
   if (bytes === undefined) return unreadable('invalid_form')
   const payload = parseJsonBody(bytes)
-  // The text is not the bytes that came: those also hold the signature.
+  // The text does not hold all bytes that came: those include the signature.
   return payload.kind === 'json' ? { ...payload, exact: false } : payload
 }
 
 /** What every callback says, whatever its status. */
 export interface Callback {
-  /** Without the blank that LiqPay's own list of statuses has behind `wait_accept`. */
+  /** Without the blank after `wait_accept` in LiqPay's own list of statuses. */
   readonly status: string
   readonly action: string
   readonly publicKey: string
@@ -40,19 +40,19 @@ export type CallbackResult =
   | { readonly ok: true; readonly callback: Callback }
   | { readonly ok: false; readonly outcome: IgnoredOutcome }
 
-/** Reads what decides how the rest is to be read; a field of the wrong kind ends it. */
+/** Reads what decides how to read the rest; stops at a field of the wrong kind. */
 export function readCallback(payload: Payload): CallbackResult {
   if (payload.kind === 'unreadable') return refused(ignored('unreadable_payload', payload.reason))
   if (payload.kind === 'form' || !isJsonObject(payload.value)) return malformed('data')
   return readFields(payload.value)
 }
 
-/** The same of fields that came otherwise: the API answers in the words of the callbacks. */
+/** The same for fields from elsewhere: the API answers in the words of the callbacks. */
 export function readFields(fields: JsonObject): CallbackResult {
   if (numberTextOf(fields.get('version')) !== '3') return malformed('version')
   const publicKey = fields.get('public_key')
   if (!isPublicKey(publicKey)) return malformed('public_key')
-  // The form that the payer posts to LiqPay is signed alike: he can send it to us instead.
+  // The form that the payer posts to LiqPay has the same signature, so a payer can send it to us.
   if (!fields.has('status')) return malformed('status', { money: false })
   const status = textOf(fields.get('status'))?.trimEnd()
   if (status === undefined || status === '') return malformed('status')
@@ -69,8 +69,8 @@ export function isPublicKey(value: unknown): value is string {
 }
 
 /**
- * Whether a text can be set as the public key, which is stored with every payment: a private one, 40
- * letters and digits, would be written like it.
+ * Whether a text can be set as the public key, which is stored with every payment. A private key,
+ * 40 letters and digits, would be stored, too.
  */
 export function isOwnPublicKey(text: string): boolean {
   return isPublicKey(text) && !/^(?:sandbox_)?[a-z0-9]{40}$/i.test(text)
@@ -88,7 +88,7 @@ export function isPaymentId(text: unknown): text is string {
   return typeof text === 'string' && idGrammar.test(text)
 }
 
-/** LiqPay's id of the operation, a whole number, also where it comes as a text. */
+/** LiqPay's id of the operation, a whole number, even if it comes as a text. */
 export function paymentIdOf({ fields }: Callback): string | undefined {
   const text = scalarText(fields.get('payment_id'))
   return isPaymentId(text) ? text : undefined
@@ -99,7 +99,7 @@ export function currencyOf({ fields }: Callback): string | undefined {
   return findCurrency(fields.get('currency'))?.code
 }
 
-/** Hryvnias and their like, from the number's source text, into minor units. */
+/** From major units, such as hryvnias, into minor units, by the number's source text. */
 export function amountOf(
   callback: Callback,
   field: 'amount' | 'refund_amount',

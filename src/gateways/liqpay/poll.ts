@@ -9,7 +9,7 @@ import { amountOf, paymentIdOf, readFields, type Callback } from './payload.ts'
 import { awaitsDecision, awaitsPayer, mayBeTriedAgain, wasTaken } from './statuses.ts'
 
 /**
- * Asks for the status of the order that has our payment's id. Errors: `gateway_not_configured`,
+ * Fetches the status of the order that has our payment's id. Errors: `gateway_not_configured`,
  * `provider_unreachable`, `provider_refused`, `provider_reply_invalid`.
  * https://www.liqpay.ua/documentation/en/api/information/status/doc
  */
@@ -33,7 +33,7 @@ export async function pollLiqpay(
   if (code !== 'payment_not_found') throw refused('status', code)
   return {
     outcomes: [ignored('no_outcome', code)],
-    // LiqPay learns of an order when its payer pays: nobody asks it for a checkout beforehand.
+    // LiqPay first sees an order when its payer pays: no checkout is requested beforehand.
     standing: isOpenForm(payment, now) ? 'open' : 'absent',
     listsRefunds: false,
   }
@@ -44,7 +44,7 @@ const badSignature: ReadonlySet<string | undefined> = new Set([
   'err_signature',
 ])
 
-/** While the key is replaced, only LiqPay knows which of them counts by now. */
+/** While the key is being replaced, only LiqPay knows which one is valid. */
 async function askStatus(shop: Shop, { id }: Payment, signal: AbortSignal): Promise<JsonObject> {
   const request = { action: 'status', order_id: id }
   let reply = await ask(shop, request, signal)
@@ -56,8 +56,8 @@ async function askStatus(shop: Shop, { id }: Payment, signal: AbortSignal): Prom
 }
 
 /**
- * The reply in the shape of a callback, if it is about this payment and no other one: neither that
- * of another order or shop, nor the renewal of a subscription that the order began.
+ * The reply in the form of a callback, if it is about this payment: not about another order or
+ * shop, and not about a renewal of a subscription that the order began.
  */
 export function readOwn(
   action: string,
@@ -76,7 +76,7 @@ export function readOwn(
   return callback
 }
 
-/** A blocked amount may have been let go: that was never paid. What cannot be read is `unclear`. */
+/** A blocked amount may have been released: it was never paid. What cannot be read is `unclear`. */
 function takenStanding(outcomes: readonly Outcome[]): Standing {
   const payment = outcomes.find((outcome) => outcome.type === 'payment')
   if (payment === undefined) return 'unclear'
@@ -95,8 +95,8 @@ function isOpenForm({ paymentMethodId, expiresAt }: Payment, now: Date): boolean
 }
 
 /**
- * LiqPay does not say whether `refund_amount` is the sum of all refunds or the last one: only where
- * nothing or everything went back, it is the same. And one that is reserved is not in it yet.
+ * LiqPay does not say whether `refund_amount` is the sum of all refunds or the last one: both are
+ * the same only if nothing or everything went back. And a reserved refund is not in it yet.
  */
 function listsRefunds(callback: Callback): boolean {
   const { status, fields } = callback

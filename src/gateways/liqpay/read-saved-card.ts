@@ -7,7 +7,7 @@ import { isMaskedToken, tokenReference } from '../signing/token-reference.ts'
 
 const tokenGrammar = /^[\x21-\x7e]{1,255}$/
 
-/** The card that came with an order of ours, if one did: the checkout asked for its token. */
+/** The card that came with one of our orders, if any: the checkout requested its token. */
 export function readSavedCard(fields: JsonObject, account: AccountStatement): readonly Outcome[] {
   const token = fields.get('card_token') ?? undefined
   const orderId = fields.get('order_id')
@@ -40,7 +40,7 @@ const brands: ReadonlyMap<string, string> = new Map([
   ['prostir', 'prostir'],
 ])
 
-/** LiqPay mostly shows the last two digits of a number; only four are of use. */
+/** LiqPay mostly shows the last two digits of a number; only four are useful. */
 const lastFourGrammar = /\*(\d{4})$/
 
 function detailsOf(fields: JsonObject): PaymentMethodDetails {

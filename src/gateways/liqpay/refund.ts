@@ -7,9 +7,9 @@ import { decimalOf } from './signed-data.ts'
 import { awaitsDecision } from './statuses.ts'
 
 /**
- * Gives back all or a part: one request, signed with the first key. LiqPay gives refunds no id, and
+ * Refunds all or a part: one request, signed with the first key. LiqPay gives refunds no id, and
  * takes no reason. Errors: `gateway_not_configured`, `provider_refused`; `provider_unreachable` and
- * `provider_reply_invalid` where the status must tell.
+ * `provider_reply_invalid` if only a poll can find out.
  * https://www.liqpay.ua/documentation/en/api/aquiring/refund/doc
  */
 export async function refundLiqpay(
@@ -24,7 +24,7 @@ export async function refundLiqpay(
   return { status: statusOf(reply) }
 }
 
-/** The reply names the payment by LiqPay's number; where it repeats our id, that must be right. */
+/** The reply names the payment by LiqPay's number; if it repeats our id, that must match. */
 function checkIsAbout(reply: JsonObject, payment: RefundRequest['payment']): void {
   const named = [
     [reply.get('order_id'), payment.id],
@@ -40,7 +40,7 @@ const done: ReadonlySet<string> = new Set(['reversed', 'success'])
 
 function statusOf(reply: JsonObject): RefundReply['status'] {
   const status = textOf(reply.get('status'))?.trimEnd() ?? ''
-  // The shop has too little money at LiqPay: it goes back out of what is paid next.
+  // The shop has too little money at LiqPay: the refund is paid from the next payments.
   const waits = reply.get('wait_amount') === true
   if (awaitsDecision.has(status) || (waits && done.has(status))) return 'pending'
   if (done.has(status)) return 'paid'

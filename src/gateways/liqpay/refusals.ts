@@ -1,7 +1,7 @@
 /**
- * Whether LiqPay's code of an error says that a request which moves money was turned down before it
- * moved any. Where it does not (`payment_processing`, `order_id_duplicate`, `err_cache`, a code that
- * is not known), asking for the status tells. https://www.liqpay.ua/en/doc/errors
+ * Whether LiqPay's error code means that a request to move money was refused before any money
+ * moved. If it does not (`payment_processing`, `order_id_duplicate`, `err_cache`, an unknown code),
+ * the status must be polled. https://www.liqpay.ua/en/doc/errors
  */
 export function saysNothingDone(code: string): boolean {
   return refusals.has(code)
@@ -47,7 +47,7 @@ const refusals: ReadonlySet<string> = new Set([
   'err_card_liqpay_def',
   'err_card_receiver_def',
   'payment_err_sender_card',
-  // The protection against fraud.
+  // The fraud protection.
   'limit',
   'frod',
   'decline',

@@ -14,12 +14,11 @@ const nestedName = /^(?:data|signature)[[.]/
 
 /**
  * `signature`: base64 of the 20 bytes of SHA-1 over the private key, the text of `data` as it was
- * sent, and the private key once more. Nothing inside of `data` is looked at before that holds, the
- * public key least of all: it is no secret.
- * https://www.liqpay.ua/doc/api/callback
+ * sent, and the private key once more. Until that is verified nothing inside `data` is read, least
+ * of all the public key: it is no secret. https://www.liqpay.ua/doc/api/callback
  */
 export function verifySignature(request: RawRequest, credentials: Credentials): Verdict {
-  // An empty key would let anybody sign.
+  // With an empty key anyone could sign.
   const keys = (credentials.secrets.private_key ?? []).filter((key) => key.reveal() !== '')
   if (!credentials.configured || keys.length === 0) return invalid('not_configured')
   const envelope = readEnvelope(request.body)
@@ -42,7 +41,7 @@ export function verifySignature(request: RawRequest, credentials: Credentials): 
   return validIn(new URLSearchParams({ data, signature: sent }).toString())
 }
 
-/** The 20 bytes that LiqPay would sign this text of `data` with. */
+/** The 20 bytes with which LiqPay would sign this text of `data`. */
 export function signatureOf(privateKey: Secret, data: string): Uint8Array {
   return sha1([privateKey.reveal(), data, privateKey.reveal()])
 }

@@ -3,7 +3,7 @@ import { formatMajorUnits, type Money } from '../../kernel/money.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { signatureOf } from './signature.ts'
 
-/** A JSON number given by its digits: an amount never becomes a float, in neither direction. */
+/** A JSON number given by its digits: an amount never becomes a float, in either direction. */
 export interface Decimal {
   readonly decimal: string
 }
@@ -11,7 +11,7 @@ export interface Decimal {
 /** The fields of `data`. */
 export type DataFields = Readonly<Record<string, string | number | boolean | bigint | Decimal>>
 
-/** What LiqPay is sent, and what it sends: https://www.liqpay.ua/doc/api/callback */
+/** What LiqPay gets, and what it sends: https://www.liqpay.ua/doc/api/callback */
 export type SignedData = Readonly<Record<'data' | 'signature', string>>
 
 /** `data` and `signature`: the base64 of the fields as JSON, and of the SHA-1 over it. */
@@ -20,7 +20,7 @@ export function signData(privateKey: Secret, fields: DataFields): SignedData {
   return { data, signature: Buffer.from(signatureOf(privateKey, data)).toString('base64') }
 }
 
-/** The JSON text of the fields; by hand, because of the decimals. */
+/** The JSON text of the fields; built by hand, because of the decimals. */
 function dataText(fields: DataFields): string {
   const members = Object.entries(fields).map(([name, value]) => `"${name}":${jsonOf(value)}`)
   return `{${members.join(',')}}`
@@ -31,7 +31,7 @@ function jsonOf(value: DataFields[string]): string {
   return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
 }
 
-/** An amount as requests carry it: major units. Error: `payment_invalid` for an unknown currency. */
+/** An amount as in requests: in major units. Error: `payment_invalid` for an unknown currency. */
 export function decimalOf(money: Money): Decimal {
   const decimal = formatMajorUnits(money)
   if (decimal !== undefined) return { decimal }

@@ -1,6 +1,6 @@
 // What the statuses of LiqPay's callbacks and replies mean: https://www.liqpay.ua/doc/api/callback
 
-/** The payer has a step to take. LiqPay ends one that he never takes by a failure (`expired_...`). */
+/** The payer must act. If the payer never does, LiqPay ends it with a failure (`expired_...`). */
 export const awaitsPayer: ReadonlySet<string> = new Set([
   'prepared',
   'cash_wait',
@@ -22,11 +22,11 @@ export const awaitsPayer: ReadonlySet<string> = new Set([
   'mp_verify',
 ])
 
-/** The bank, LiqPay or the shop has a step to take. */
+/** The bank, LiqPay or the shop must act. */
 export const awaitsDecision: ReadonlySet<string> = new Set([
   'hold_wait',
   'wait_accept',
-  // Paid, says LiqPay, and not yet credited: `success` follows, and only that grants anything.
+  // LiqPay calls it paid, but it is not credited yet: `success` follows, and only that counts.
   'wait_compensation',
   'wait_lc',
   'wait_secure',
@@ -35,7 +35,7 @@ export const awaitsDecision: ReadonlySet<string> = new Set([
   'processing',
 ])
 
-/** It came to nothing, and the payer may pay the same order otherwise. */
+/** It failed, and the payer may pay the same order in another way. */
 export const mayBeTriedAgain: ReadonlySet<string> = new Set(['failure', 'error', 'try_again'])
 
 /** The money was taken; some or all of it may have gone back. */

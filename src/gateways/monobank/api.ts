@@ -5,15 +5,15 @@ import { isHttpUrl } from '../is-http-url.ts'
 import type { OperationContext } from '../operations.ts'
 import { defaultApiBase } from './signature.ts'
 
-/** The bank's acquiring API, as one of its merchants. https://monobank.ua/api-docs/acquiring */
+/** The bank's acquiring API, for one of its merchants. https://monobank.ua/api-docs/acquiring */
 export interface MonobankApi {
-  /** With each token until one finds it; undefined: the bank has no such thing. */
+  /** With each token until one finds it; undefined: the bank has no such object. */
   get(path: string, query: Readonly<Record<string, string>>): Promise<JsonValue | undefined>
-  /** One request with the first token, whatever becomes of it; an empty reply is null. */
+  /** One request with the first token, whatever happens to it; an empty reply is null. */
   post(path: string, json: object): Promise<JsonValue>
 }
 
-/** Errors: `gateway_not_configured` without a token; of the calls those of `ProviderApi`. */
+/** Errors: `gateway_not_configured` without a token; from requests, those of `ProviderApi`. */
 export function monobankApi({ credentials, signal }: OperationContext): MonobankApi {
   const base = credentials.settings.api_base ?? defaultApiBase
   const clients = (credentials.secrets.token ?? []).map((token) =>
@@ -32,7 +32,7 @@ export function monobankApi({ credentials, signal }: OperationContext): Monobank
   }
 }
 
-/** While the token is replaced, only the bank knows which of them counts by now. */
+/** While the token is being replaced, only the bank knows which one is valid. */
 async function firstFound(
   clients: readonly ProviderApi[],
   ask: (client: ProviderApi) => Promise<JsonValue | undefined>,
@@ -70,8 +70,8 @@ async function postOnce(
 const notFound = 'NOT_FOUND'
 
 /**
- * Codes of the bank that say "not done" under a status that alone would leave it open: too many
- * requests (429), and a payment that cannot be given back (500).
+ * Codes of the bank that mean "not done" under a status that alone would leave it open: too many
+ * requests (429), and a payment that cannot be refunded (500).
  */
 const certainCodes: ReadonlySet<string | undefined> = new Set(['TMR', 'CANCEL_NOT_AVAILABLE'])
 
@@ -83,13 +83,13 @@ function toRefusal({ message, providerCode }: QuittanceError): QuittanceError {
   return new QuittanceError('provider_refused', message, { providerCode })
 }
 
-/** The http(s) URL in a field of a reply; undefined where there is none. */
+/** The http(s) URL in a field of a reply; undefined if there is none. */
 export function urlIn(reply: JsonValue, field: string): string | undefined {
   const url = textOf(valueAt(reply, field))
   return url !== undefined && isHttpUrl(url) ? url : undefined
 }
 
-/** The bank answered, but not what was asked: nobody knows what became of it. */
+/** The bank's answer does not fit the request: it is unknown what became of the request. */
 export function invalidReply(path: string, fault: string): QuittanceError {
   return new QuittanceError('provider_reply_invalid', `monobank answered /${path} ${fault}`)
 }

@@ -23,7 +23,7 @@ export async function chargeSavedCard(
     ...orderOf(request),
   })
   const invoice = invoiceIn(reply, { path, payment })
-  // It names no payment: what was charged is all that can be compared.
+  // The reply names no payment: only what was charged can be compared.
   if (invoice.amount !== payment.amount || invoice.currency !== payment.currency) {
     throw invalidReply(path, 'with another amount')
   }

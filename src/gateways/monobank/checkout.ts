@@ -27,9 +27,9 @@ export async function openInvoice(
   return { url, checkoutReference, expiresAt: new Date(context.now.getTime() + seconds(validity)) }
 }
 
-/** Nobody can pay in less. */
+/** No payer can pay in less time. */
 const shortest = minutes(1)
-/** What the bank cuts a subscription's page to; of invoices it says nothing. */
+/** The bank's limit for the page of a subscription; for invoices it states none. */
 const longest = days(30)
 
 /** In whole seconds. */

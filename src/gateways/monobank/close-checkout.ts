@@ -6,9 +6,9 @@ import { askInvoice } from './find-invoice.ts'
 const path = 'api/merchant/invoice/remove'
 
 /**
- * Takes an invoice away that nobody has paid. The bank refuses one that is paid, over, or just
- * being paid, and does not say which: in the last case its refusal stands. Nobody has the page of
- * an invoice whose making was not answered.
+ * Removes an unpaid invoice. The bank refuses if it is paid, over, or just being paid, and does not
+ * say which: in the last case its refusal stands. If the request to make the invoice was not
+ * answered, its page was never shown.
  */
 export async function closeInvoice(
   { payment }: PollRequest,

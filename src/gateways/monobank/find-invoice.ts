@@ -9,8 +9,8 @@ const statusPath = 'api/merchant/invoice/status'
 const statementPath = 'api/merchant/statement'
 
 /**
- * What the bank says of a payment's invoice now; undefined: it has none with this id. Errors:
- * `provider_reply_invalid` where the reply is about another one.
+ * What the bank says of a payment's invoice now; undefined if it has none with this id. Error:
+ * `provider_reply_invalid` if the reply is about another invoice.
  */
 export async function askInvoice(
   api: MonobankApi,
@@ -24,7 +24,7 @@ export async function askInvoice(
   return invoice
 }
 
-/** An invoice as a reply tells it: of this payment, unless it names none. */
+/** An invoice as a reply states it: of this payment, unless it names none. */
 export function invoiceIn(
   reply: JsonValue,
   { path, payment }: { readonly path: string; readonly payment: Payment },
@@ -36,15 +36,15 @@ export function invoiceIn(
   return read.invoice
 }
 
-/** Clocks differ, and the bank dates a payment itself. */
+/** Clocks differ, and the bank uses its own to date a payment. */
 const slack = minutes(10)
-/** A payment that was handed over so long ago adds nothing to the statement any more. */
+/** A payment that was handed over that long ago adds nothing more to the statement. */
 const longestSearch = days(31)
 
 /**
- * Looks for an invoice whose making was never answered, by our payment's id. The statement lists
- * every attempt to pay, also those that failed or are still going on, but no invoice that nobody
- * has tried to pay. https://monobank.ua/api-docs/acquiring: GET /api/merchant/statement
+ * Looks by our payment's id for an invoice when the request to make it was never answered. The
+ * statement lists every attempt to pay, including those that failed or are still going on, but no
+ * invoice without an attempt. https://monobank.ua/api-docs/acquiring: GET /api/merchant/statement
  */
 export async function findInvoice(
   api: MonobankApi,
@@ -56,7 +56,7 @@ export async function findInvoice(
     from: secondsOf(handedAt.getTime() - slack),
     to: secondsOf(latest + slack),
   })
-  // Unlike an invoice, the statement is always there; an empty one may do without its list.
+  // Unlike an invoice, the statement always exists; an empty one may come without its list.
   if (reply === undefined) throw invalidReply(statementPath, 'with 404')
   if (!isJsonObject(reply)) throw invalidReply(statementPath, 'without an object')
   const list = reply.get('list') ?? []
@@ -72,13 +72,13 @@ function isOf({ id }: Payment) {
   return (entry: JsonObject) => entry.get('reference') === id
 }
 
-/** By then the statement has every charge, however slowly it is written. */
+/** By then the statement has every charge, however late it is written. */
 const statementDelay = days(1)
 
 /**
- * Whether a payment of which the bank has said nothing may still turn up. Nobody ever saw the
- * page of an invoice whose making was not answered, so nobody can pay it. A saved card needs no
- * page: its charge may only just not be listed yet.
+ * Whether a payment of which the bank has said nothing may still turn up. If the request for an
+ * invoice was not answered, its page was never shown to a payer, so it cannot be paid. A saved card
+ * needs no page: its charge may merely not be listed yet.
  */
 export function mayTurnUp({ payment, handedAt }: PollRequest, { now }: OperationContext): boolean {
   const age = now.getTime() - handedAt.getTime()

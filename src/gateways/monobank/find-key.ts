@@ -7,7 +7,7 @@ import { createProviderApi } from '../api/provider-api.ts'
 import { path, textOf, type JsonValue } from '../body/json.ts'
 import { readPublicKey } from './public-key.ts'
 
-/** Where a merchant's key is asked for. */
+/** Where a merchant's key is fetched. */
 export interface KeySource {
   readonly base: string
   readonly token: Secret

@@ -82,7 +82,7 @@ export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptio
     ],
     // Up to three attempts at intervals that are not published; a day is surely longer.
     retryWindow: days(1),
-    // Neither the token nor a callback tells which merchant it is, or whether money is real.
+    // Neither the token nor a callback shows which merchant it is, or whether money is real.
     account: () => ({ merchantAccount: null, live: null }),
     verify: createVerifier(keyTimeout),
     parse: (request) => parseJsonBody(request.body),

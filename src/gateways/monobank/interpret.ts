@@ -5,15 +5,15 @@ import { readClaim, readInvoice, type ClaimResult, type Invoice } from './payloa
 import { refundOutcomes } from './read-refunds.ts'
 import { readSavedCard } from './read-saved-card.ts'
 
-/** What a report of the bank on an invoice states. Calls nobody; never throws. */
+/** What the bank's report on an invoice states. Sends no request; never throws. */
 export function interpretMonobank(payload: Payload): readonly Outcome[] {
   const read = readInvoice(payload)
   return read.ok ? interpretInvoice(read.invoice) : [read.outcome]
 }
 
-/** What we know of an invoice when it was us who asked about it. */
+/** What we know of an invoice that we asked about ourselves. */
 export interface AskedInvoice {
-  /** The payment that it was made for. */
+  /** The payment for which it was made. */
   readonly paymentId: string
 }
 
@@ -33,7 +33,7 @@ export function interpretInvoice(invoice: Invoice, asked?: AskedInvoice): readon
   return [{ ...stated, ...(claimed && { claimed }) }, ...more]
 }
 
-/** Whatever the bank means by it, it means it of money. */
+/** Whatever the status means, it is about money. */
 function unknownStatus(invoice: Invoice, asked: AskedInvoice | undefined): Outcome {
   const payment = asked ? { id: asked.paymentId } : { checkoutReference: invoice.id }
   return ignored('unhandled_event', detail(invoice.status), { money: true, payment })
@@ -43,12 +43,12 @@ function claimFor({ paymentId }: AskedInvoice): ClaimResult {
   return { ok: true, claimed: { id: paymentId, by: 'anybody' } }
 }
 
-/** What a status of an invoice says. */
+/** What a status of an invoice means. */
 interface Meaning {
   readonly settles?: PaymentOutcome['status']
-  /** Only of an invoice of ours: we make no holds. */
+  /** Only for our own invoices: we make no holds. */
   readonly ifOpenedHere?: true
-  /** `cancelList` lists money that went back, not a hold that was let go. */
+  /** `cancelList` lists refunded money, not a released hold. */
   readonly refunds?: true
 }
 
@@ -61,13 +61,13 @@ const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['success', { settles: 'paid', refunds: true }],
   ['failure', { settles: 'failed' }],
   ['expired', { settles: 'canceled' }],
-  // What went back had been taken; but a hold that never was may end here, too.
+  // Refunded money had been taken; but a hold that was never captured may also end here.
   ['reversed', { settles: 'paid', ifOpenedHere: true, refunds: true }],
 ])
 
 /**
- * The bank signs for every merchant with keys of its own and the body names none, so only a
- * payment that this invoice was made for is meant, whatever `reference` says.
+ * The bank signs for every merchant with its own keys, and the body does not name the merchant. So
+ * only the payment for which this invoice was made is meant, whatever `reference` says.
  */
 function paymentOutcome(
   { id: checkoutReference, amount, currency }: Invoice,

@@ -4,21 +4,24 @@ import { findKey, type KeyResult, type KeySource } from './find-key.ts'
 
 /** The bank's keys as last fetched, by API base and token. */
 export interface KeyCache {
-  /** The key if there is one, without asking. */
+  /** The known key, if there is one, without a request. */
   peek(source: KeySource): KeyObject | undefined
-  /** Asks, joins whoever is asking, or leaves it while it is too early; then what is known. */
+  /**
+   * Asks the bank, joins a request under way, or does nothing if it is too early; then returns what
+   * is known.
+   */
   renew(source: KeySource, at: RenewAt): Promise<KeyResult>
 }
 
 export interface RenewAt {
   readonly now: Date
-  /** Some key is known already, so that the bank need not be asked in a hurry. */
+  /** Whether a key is known already, so that there is no hurry to ask the bank. */
   readonly known: boolean
 }
 
-/** The bank publishes no limit; asking too often ends in 429 for the token's other uses. */
+/** The bank publishes no limit; asking too often leads to 429 for the token's other uses. */
 const pauseWithKey = minutes(1)
-/** Without any key no callback gets in, so the pause after a failure is short. */
+/** Without a key no callback is accepted, so the pause after a failure is short. */
 const pauseWithoutKey = seconds(5)
 
 interface Entry {
@@ -27,15 +30,15 @@ interface Entry {
   pending?: boolean
 }
 
-/** The last time that the bank was asked, and what came or will come of it. */
+/** The last request to the bank, and its present or future result. */
 interface Asked {
   readonly at: number
   readonly result: Promise<KeyResult>
 }
 
 /**
- * The allowance to ask comes back by time alone and belongs to no callback: however many bad
- * signatures arrive, the first failure after the pause asks again, so a changed key is known at
+ * Time alone renews the permission to ask, and it belongs to no callback: however many bad
+ * signatures arrive, the first failure after the pause asks again. So a changed key is known at
  * most one pause after its first callback.
  */
 export function createKeyCache(timeout: Duration): KeyCache {
@@ -59,12 +62,12 @@ export function createKeyCache(timeout: Duration): KeyCache {
   }
 }
 
-/** Both ways: a clock that was set back must not stop the asking. */
+/** In both directions: a clock that was set back must not stop the requests. */
 function isDue({ at }: Asked, { now, known }: RenewAt): boolean {
   return Math.abs(now.getTime() - at) >= (known ? pauseWithKey : pauseWithoutKey)
 }
 
-/** A failure leaves the key that was known: the bank's endpoint is no part of the intake. */
+/** A failure keeps the known key: the intake does not depend on the bank's endpoint. */
 async function ask(entry: Entry, source: KeySource, timeout: Duration): Promise<KeyResult> {
   const result = await findKey(source, timeout)
   if (result.ok) entry.key = result.key

@@ -3,11 +3,11 @@ import { findCurrency } from '../../kernel/currency.ts'
 import type { Payment } from '../../payments/payment.ts'
 import type { CheckoutRequest } from '../operations.ts'
 
-/** What an invoice and the charge of a saved card have in common, as the bank wants it. */
+/** What an invoice and the charge of a saved card have in common, in the bank's form. */
 export interface Order {
   /** Minor units. */
   readonly amount: number
-  /** The number of ISO 4217. */
+  /** The ISO 4217 number. */
   readonly ccy: number
   readonly merchantPaymInfo: {
     /** Our payment's id. */
@@ -21,7 +21,7 @@ export interface Order {
 
 export function orderOf({ payment, callbackUrl, returnUrl }: CheckoutRequest): Order {
   return {
-    // Exact: no payment is larger than what a double holds.
+    // Exact: no payment is larger than a double can hold.
     amount: Number(payment.amount),
     ccy: Number(findCurrency(payment.currency)?.number),
     merchantPaymInfo: {
@@ -47,7 +47,7 @@ function destinationOf({ id, description }: Payment): string {
 
 const emailGrammar = /^[^\s@]{1,64}@[^\s@]{1,255}$/
 
-/** The bank sends the fiscal receipt there. */
+/** The bank sends the fiscal receipt to these addresses. */
 function emailsOf({ customer }: Payment): { readonly customerEmails?: readonly string[] } {
   const email = customer?.email
   const isEmail = typeof email === 'string' && emailGrammar.test(email)
@@ -55,9 +55,9 @@ function emailsOf({ customer }: Payment): { readonly customerEmails?: readonly s
 }
 
 /**
- * The wallet that the bank keeps a customer's cards in: of the customer where the payment names
- * one, else of what is paid for. A digest, in the form of the bank's own example: what characters a
- * wallet's id may have is not documented, and nobody's name leaves the house.
+ * The wallet in which the bank keeps a customer's cards: of the customer if the payment names one,
+ * else of the payable. It is a digest, in the form of the bank's own example: the characters
+ * allowed in a wallet's id are not documented, and no customer's name is sent.
  */
 export function walletIdOf({ customer, payable }: Payment): string {
   const id = customer?.id

@@ -14,10 +14,10 @@ import { detail } from '../detail.ts'
 
 /** An invoice as the bank reports it, by callback and by its status query alike. */
 export interface Invoice {
-  /** The bank's id of it: what we store as the checkout reference. */
+  /** The bank's id of it, which we store as the checkout reference. */
   readonly id: string
   readonly status: string
-  /** Of the invoice; what is left of it after refunds (`finalAmount`) is never looked at. */
+  /** Of the invoice; what is left of it after refunds (`finalAmount`) is never read. */
   readonly amount: bigint | undefined
   readonly currency: string | undefined
   readonly body: JsonObject
@@ -32,7 +32,7 @@ export function readInvoice(payload: Payload): InvoiceResult {
   return payload.kind === 'form' ? malformed('body') : readInvoiceBody(payload.value)
 }
 
-/** Reads what a callback carries and the status query replies: the bank words both alike. */
+/** Reads a callback or a reply to the status query: the bank words both alike. */
 export function readInvoiceBody(body: JsonValue): InvoiceResult {
   if (!isJsonObject(body)) return malformed('body')
   const id = invoiceIdOf(body)
@@ -43,10 +43,10 @@ export function readInvoiceBody(body: JsonValue): InvoiceResult {
   return { ok: true, invoice }
 }
 
-/** Short and plain, and without the slash that our refund references are joined with. */
+/** Short and plain, and without the slash that joins the parts of our refund references. */
 const idGrammar = /^[A-Za-z0-9_.-]{1,100}$/
 
-/** The bank's id of the invoice that an object names; undefined where it is none. */
+/** The bank's id of the invoice that an object names; undefined if it is not an id. */
 export function invoiceIdOf(object: JsonObject): string | undefined {
   return textOf(object.get('invoiceId'))?.match(idGrammar)?.[0]
 }
@@ -56,8 +56,8 @@ export type ClaimResult =
   | { readonly ok: false; readonly outcome: IgnoredOutcome }
 
 /**
- * What was given as `reference` when the invoice was made: our payment's id, or what any merchant of
- * the bank has made of it. The invoice's own id is what counts.
+ * The `reference` with which the invoice was made: our payment's id, or whatever another merchant
+ * of the bank has set. What counts is the invoice's own id.
  */
 export function readClaim({ body }: Invoice): ClaimResult {
   const reference = body.get('reference') ?? undefined
@@ -72,7 +72,7 @@ export function amountOf(object: JsonObject): bigint | undefined {
   return parseMinorUnits(numberTextOf(object.get('amount')))
 }
 
-/** A number of ISO 4217, as JSON has it: without the zeros in front. */
+/** An ISO 4217 number as JSON has it: without leading zeros. */
 export function currencyOf(object: JsonObject): string | undefined {
   const text = numberTextOf(object.get('ccy'))
   return text === undefined ? undefined : findCurrencyByNumber(text.padStart(3, '0'))?.code

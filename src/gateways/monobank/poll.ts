@@ -8,8 +8,8 @@ import type { Invoice } from './payload.ts'
 import { refundOutcomes } from './read-refunds.ts'
 
 /**
- * Asks for the status of a payment's invoice. The answer is worded like a callback. The bank
- * answers the owner of the token alone, so that an invoice that it finds is one of ours.
+ * Fetches the status of a payment's invoice. The answer is worded like a callback. The bank answers
+ * only the owner of the token, so an invoice that it finds is ours.
  */
 export async function pollInvoice(
   request: PollRequest,
@@ -45,7 +45,7 @@ function replyOn(invoice: Invoice, payment: Payment, { now }: OperationContext):
 
 const wasPaid: ReadonlySet<string> = new Set(['success', 'reversed'])
 
-/** We make no holds; one that began elsewhere may be. */
+/** We make no holds; a payment that began elsewhere may be one. */
 function isOurs({ checkout, paymentMethodId }: Payment): boolean {
   return checkout !== 'none' || paymentMethodId !== null
 }
@@ -55,7 +55,7 @@ const standings: ReadonlyMap<string, Standing> = new Map<string, Standing>([
   ['processing', 'undecided'],
   ['hold', 'undecided'],
   ['success', 'paid'],
-  // The page takes another card until its time is over.
+  // The page accepts another card until its time is over.
   ['failure', 'open'],
   ['expired', 'unpaid'],
 ])
@@ -64,7 +64,7 @@ function standingOf(status: string, payment: Payment, now: Date): Standing {
   const { paymentMethodId, expiresAt } = payment
   const hasPage = paymentMethodId === null && (expiresAt === null || expiresAt > now)
   if (status === 'failure' && !hasPage) return 'unpaid'
-  // A hold that was let go ends in the same word as money that was given back.
+  // A released hold ends with the same word as refunded money.
   if (status === 'reversed' && isOurs(payment)) return 'paid'
   return standings.get(status) ?? 'unclear'
 }

@@ -4,8 +4,8 @@ import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
 const publicPem = /^-----BEGIN PUBLIC KEY-----\s[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*$/
 
 /**
- * The key that the bank signs with: a PEM, or the base64 of one, as its endpoint gives it. Only an
- * EC key of the curve P-256 counts: the general check would take an RSA key just as well.
+ * The key with which the bank signs: a PEM, or its base64, as the bank's endpoint returns it. Only
+ * an EC key on the curve P-256 counts: the general check would accept an RSA key, too.
  */
 export function readPublicKey(text: string): KeyObject | undefined {
   const pem = pemOf(text)
@@ -19,13 +19,16 @@ export function readPublicKey(text: string): KeyObject | undefined {
   return undefined
 }
 
-/** Every key of the setting, separated by commas; undefined if one of them is none. */
+/** Every key of the setting, separated by commas; undefined if one of them is no key. */
 export function readPublicKeys(setting: string): readonly KeyObject[] | undefined {
   const keys = setting.split(',').map(readPublicKey)
   return keys.every((key) => key !== undefined) ? keys : undefined
 }
 
-/** Out of base64, else as it stands, with `\n` for line ends too, as .env files have a PEM. */
+/**
+ * Decoded if it is base64, otherwise unchanged; `
+ * ` also counts as a line end, because .env files hold a PEM like that.
+ */
 export function pemOf(text: string): string {
   const trimmed = text.trim()
   const decoded = decodeCanonicalBase64(trimmed)
@@ -33,7 +36,7 @@ export function pemOf(text: string): string {
   return Buffer.from(decoded).toString('latin1')
 }
 
-/** Keys of other curves are none, nor are keys of other kinds: those have no curve. */
+/** Keys on other curves do not count, nor do keys of other kinds, which have no curve. */
 export function isP256(key: KeyObject): boolean {
   return key.asymmetricKeyDetails?.namedCurve === 'prime256v1'
 }

@@ -11,8 +11,9 @@ import { detail } from '../detail.ts'
 import { amountOf, currencyOf, type Invoice } from './payload.ts'
 
 /**
- * The refunds of an invoice. A reversed one without any is refunded as a whole, in a report that
- * names no refund: reported as a total, so that it adds nothing to refunds that are known already.
+ * The refunds of an invoice. A reversed invoice without any is refunded as a whole, in a report
+ * that names no refund. It is reported as a total, so that it adds nothing to refunds that are
+ * already known.
  */
 export function refundOutcomes(invoice: Invoice): readonly Outcome[] {
   const found = listOf(invoice).map((item) => readCancellation(item, invoice))
@@ -35,7 +36,7 @@ interface Cancellation {
   readonly amount: bigint
   readonly currency: string | undefined
   readonly createdDate: string
-  /** The merchant's own reference of the refund: an echo, in whatever spelling. */
+  /** The merchant's own reference of the refund: an echo, in any spelling. */
   readonly extRef: string | undefined
   /** The bank's number of the transaction. */
   readonly rrn: string
@@ -49,7 +50,7 @@ const statuses: ReadonlyMap<string, RefundStatus> = new Map([
   ['failure', 'failed'],
 ])
 
-/** What a status of a refund says, in the list of an invoice and in the reply to our request. */
+/** What a status of a refund means, in an invoice's list and in the reply to our request. */
 export function refundStatusOf(text: string): RefundStatus | undefined {
   return statuses.get(text)
 }
@@ -79,15 +80,15 @@ function readCancellation(
 
 const dateGrammar = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-/** The time of creation if it is one, else an empty text. */
+/** The time of creation if it is valid, else an empty text. */
 function dateOf(item: JsonObject): string {
   const text = textOf(item.get('createdDate')) ?? ''
   return dateGrammar.test(text) ? text : ''
 }
 
 /**
- * Whether an `extRef` is unique is not documented: of several refunds with the same one the oldest
- * keeps the plain reference, and so it does when a later report lists more of them.
+ * It is not documented whether an `extRef` is unique: of several refunds with the same one the
+ * oldest keeps the plain reference, even when a later report lists more of them.
  */
 function toOutcomes(
   cancellations: readonly Cancellation[],
@@ -119,20 +120,20 @@ function toOutcome(
   }
 }
 
-/** How we name a refund: by its invoice, and by what tells it from the others of that invoice. */
+/** How we name a refund: by its invoice, and by what distinguishes it from the invoice's others. */
 export function refundReferenceOf(invoiceId: string, name: string): string {
   return `${invoiceId}/${name}`
 }
 
 const plainText = /^[!-~]{1,100}$/
 
-/** What names it among the refunds of its invoice; text that no index should hold, as a digest. */
+/** Its name among the refunds of its invoice; a text unfit for an index becomes a digest. */
 function nameOf({ extRef, createdDate, amount }: Cancellation): string {
   if (extRef === undefined) return `${createdDate}/${amount}`
   return plainText.test(extRef) ? extRef : createHash('sha256').update(extRef).digest('hex')
 }
 
-/** `taken`: how many are named so already; counting on from there keeps a long list quick. */
+/** `taken`: how many have this name already; counting on from there keeps a long list quick. */
 function firstFree(taken: Map<string, number>, plain: string, like: Cancellation): string {
   if (!taken.has(plain)) return plain
   const exact = `${plain}/${like.createdDate}/${like.amount}`
@@ -143,7 +144,7 @@ function firstFree(taken: Map<string, number>, plain: string, like: Cancellation
   return reference
 }
 
-/** The same transaction listed twice is one refund; without its number nobody can tell. */
+/** The same transaction listed twice is one refund; without its number this cannot be known. */
 function withoutRepeats(cancellations: readonly Cancellation[]): readonly Cancellation[] {
   const seen = new Set<string>()
   return cancellations.filter((cancellation) => {
@@ -155,7 +156,7 @@ function withoutRepeats(cancellations: readonly Cancellation[]): readonly Cancel
   })
 }
 
-/** By content, so that the order of the list means nothing; the oldest first. */
+/** By content, so that the order of the list does not matter; the oldest first. */
 function inOrder(a: Cancellation, b: Cancellation): number {
   const [first, second] = [sortKey(a), sortKey(b)]
   return first < second ? -1 : first > second ? 1 : 0

@@ -7,7 +7,7 @@ import { refundReferenceOf, refundStatusOf } from './read-refunds.ts'
 
 const path = 'api/merchant/invoice/cancel'
 
-/** Gives money of a paid invoice back, all or part of it. The amount is always stated. */
+/** Refunds a paid invoice, in whole or in part. The amount is always stated. */
 export async function refundInvoice(
   { payment, refund }: RefundRequest,
   context: OperationContext,

@@ -7,9 +7,9 @@ import { authenticate, signTexts } from './signature.ts'
 const accepted = 'accept'
 
 /**
- * The signed answer without which WayForPay sends the same again for days, a fresh one for each
- * delivery. It repeats the reference as received, so it is made only for what WayForPay has signed
- * itself: nobody else gets a text of theirs signed.
+ * The signed answer, a fresh one for each delivery: without it WayForPay sends the same callback
+ * again for days. It repeats the reference as received. So it is made only for what WayForPay has
+ * signed itself, and no other sender gets a text signed.
  */
 export function acknowledge(payload: Payload, credentials: Credentials, now: Date): Acknowledgment {
   const found = authenticate(fieldsOf(payload), credentials)

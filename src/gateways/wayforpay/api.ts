@@ -13,18 +13,18 @@ export const defaultApiBase = 'https://api.wayforpay.com'
 /** What a request to the API may use. */
 export type Access = Pick<InterpretContext, 'credentials' | 'signal'>
 
-/** A request, all but the merchant account, the signature and the version. */
+/** A request, without the merchant account, the signature and the version. */
 export interface ApiRequest {
   readonly transactionType: string
   readonly orderReference: string
-  /** What it carries besides; numbers whose literal is signed as `rawNumber`. */
+  /** The rest of its content; numbers whose literal is signed are given as `rawNumber`. */
   readonly fields: Readonly<Record<string, unknown>>
   /** What is signed after the merchant account, as written, in WayForPay's order. */
   readonly signedTexts: readonly string[]
 }
 
 /**
- * Asks once, signed with the first secret: for whatever must not happen twice. Errors of both:
+ * Asks once, signed with the first secret: for requests that must not be repeated. Errors of both:
  * `gateway_not_configured`, `provider_unreachable`, `provider_refused`, `provider_reply_invalid`.
  */
 export async function askOnce(request: ApiRequest, access: Access): Promise<JsonObject> {
@@ -32,8 +32,8 @@ export async function askOnce(request: ApiRequest, access: Access): Promise<Json
 }
 
 /**
- * Asks for what may be asked again. While the secret is replaced, only WayForPay knows which of
- * them counts by now: what it does not take is asked with the next one.
+ * Asks what may be asked again. While the secret is being replaced, only WayForPay knows which one
+ * is valid: if it refuses one, the next is tried.
  */
 export async function askWithAnySecret(request: ApiRequest, access: Access): Promise<JsonObject> {
   const [first, ...others] = secretsOf(access)
@@ -71,7 +71,7 @@ function isAboutAnother(reply: JsonObject, orderReference: string): boolean {
   return named !== orderReference
 }
 
-/** Our merchant account, which must be the one that a payment was made with, if it has one. */
+/** Our merchant account. If the payment was made with one, it must be the same. */
 export function accountFor(made: string | null, { credentials: { settings } }: Access): string {
   const own = settings.merchant_account
   if (own === undefined) throw notConfigured('without WAYFORPAY_MERCHANT_ACCOUNT')

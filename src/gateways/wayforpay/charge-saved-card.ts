@@ -11,8 +11,8 @@ import { authenticate } from './signature.ts'
 const transactionType = 'CHARGE'
 
 /**
- * CHARGE by token (the wiki's pages 852194 and 852175), asked once, without 3-D Secure. Where the
- * bank wants 3-D Secure all the same, nothing is decided: WayForPay lets the order expire.
+ * CHARGE by token (the wiki's pages 852194 and 852175), sent once, without 3-D Secure. If the bank
+ * requires 3-D Secure all the same, nothing is decided: WayForPay lets the order expire.
  */
 export async function chargeSavedCard(
   request: ChargeRequest,

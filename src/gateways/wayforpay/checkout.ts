@@ -7,12 +7,12 @@ import { reasonCodeOf, reasonCodes, unusable } from './reason-code.ts'
 
 const create = 'CREATE_INVOICE'
 
-/** What a payer needs at the least to type a card number. */
+/** The least time that a payer needs to type a card number. */
 const shortestLifetimeSeconds = 60
 
 /**
- * CREATE_INVOICE (the wiki's page 608996852). WayForPay gives the URL once: whoever asks again gets
- * the code of a duplicate and none. The reply is not signed.
+ * CREATE_INVOICE (the wiki's page 608996852). WayForPay returns the URL once: a repeated request
+ * gets the code of a duplicate and no URL. The reply is not signed.
  */
 export async function openCheckout(
   request: CheckoutRequest,

@@ -5,13 +5,13 @@ import { reasonCodeOf, reasonCodes, unusable } from './reason-code.ts'
 
 const remove = 'REMOVE_INVOICE'
 
-/** Orders that cannot be paid any more, or never could. */
+/** Orders that can no longer be paid, or never could. */
 const notOpen: ReadonlySet<string | undefined> = new Set([
   reasonCodes.illegalOrderState,
   reasonCodes.orderNotFound,
 ])
 
-/** REMOVE_INVOICE (the wiki's page 1737356), which removes unpaid ones only. */
+/** REMOVE_INVOICE (the wiki's page 1737356), which removes only unpaid invoices. */
 export async function closeCheckout(
   { payment }: PollRequest,
   context: OperationContext,

@@ -9,7 +9,10 @@ const transactionType = 'CHECK_STATUS'
 /** What WayForPay's API says of an order now. */
 export interface OrderStatus {
   readonly signed: SignedFields
-  /** All of the reply; what is not signed comes from the API itself, not from whoever called. */
+  /**
+   * The whole reply; its unsigned fields come from the API itself, not from the sender of a
+   * callback.
+   */
   readonly fields: JsonObject
 }
 
@@ -31,7 +34,7 @@ export async function findOrder(
   return reasonCodeOf(reply) === reasonCodes.orderNotFound ? undefined : readStatus(reply, access)
 }
 
-/** Likewise, of an order that must be there, for WayForPay itself has named it. */
+/** The same for an order that must exist, because WayForPay itself has named it. */
 export async function checkStatus(order: OrderName, access: Access): Promise<OrderStatus> {
   return readStatus(await askStatus(order, access), access)
 }

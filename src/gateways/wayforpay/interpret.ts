@@ -15,7 +15,7 @@ import { paymentOutcome, type ChargeReport } from './payment-outcome.ts'
 import { isContradicted, reasonCodes } from './reason-code.ts'
 import { readReturnedMoney } from './read-returned-money.ts'
 
-/** What a callback states. Asks the API only where the signed fields do not say enough. */
+/** What a callback states. Asks the API only if the signed fields do not say enough. */
 export async function interpretWayforpay(
   payload: Payload,
   context: InterpretContext,
@@ -32,13 +32,13 @@ export async function interpretWayforpay(
   const stated = statedBy(report)
   if (stated === 'money_returned') return readReturnedMoney(report, context)
   if (stated.type !== 'payment' || stated.status !== 'paid') return [stated]
-  // Its payer has it, too, and the money may be gone since: no time is signed.
+  // The payer has it, too, and the money may be gone by now: no time is signed.
   const paid: PaymentOutcome = { ...stated, ifCanceled: 'review' }
   if (!savesCard(fields.get('recToken'))) return [paid]
   return [paid, ...(await readSavedCard(report, context))]
 }
 
-/** What the signed fields say of a charge, as far as they say enough. */
+/** What the signed fields state of a charge, if they say enough. */
 export function statedBy(
   report: ChargeReport,
 ): PaymentOutcome | ReturnType<typeof ignored> | 'money_returned' {
@@ -47,14 +47,14 @@ export function statedBy(
   return paymentOutcome(report, meaning)
 }
 
-/** A masked token, and any that a payer has put there, is reason enough to ask for the real one. */
+/** A masked token, or any that a payer has put there, is reason enough to ask for the real one. */
 function savesCard(recToken: unknown): boolean {
   return typeof recToken === 'string' && recToken !== ''
 }
 
 type Meaning = PaymentOutcome['status'] | 'money_returned' | ReturnType<typeof ignored>
 
-/** Where status and reason code disagree, or nothing is final, the callback decides nothing. */
+/** If status and reason code disagree, or nothing is final, the callback decides nothing. */
 function meaningOf(report: ChargeReport): Meaning {
   const { transactionStatus: status, reasonCode } = report.signed
   const said = `${status} ${reasonCode}`
@@ -85,7 +85,7 @@ function undecided(said: string): Meaning {
   return ignored('no_outcome', detail(said))
 }
 
-/** It speaks of money in words that contradict each other, or that we do not know. */
+/** It is about money, in words that contradict each other or that we do not know. */
 function odd({ charge }: ChargeReport, reason: IgnoredReason, said: string): Meaning {
   return ignored(reason, detail(said), { money: true, payment: firstPaymentOf(charge) })
 }

@@ -1,6 +1,6 @@
 import type { Payment } from '../../payments/payment.ts'
 
-/** What WayForPay calls the order of a payment: our id of it, or a scheduled charge's own name. */
+/** WayForPay's reference of a payment's order: our id, or a scheduled charge's own reference. */
 export function orderReferenceOf({ id, providerReference }: Payment): string {
   return providerReference ?? id
 }

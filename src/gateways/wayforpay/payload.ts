@@ -14,12 +14,12 @@ import { unreadable, type Payload } from '../body/payload.ts'
 import type { RawRequest } from '../gateway.ts'
 
 const beginsLikeJson = /^[ \t\r\n]*\{/
-/** A relay that took the JSON for a form sends it on as a name without a value. */
+/** A relay that took the JSON for a form forwards it as a name without a value. */
 const endsLikeFormName = /\}=$/
 
 /**
- * Reads a callback. WayForPay sends JSON and calls it a form, so only the body tells: what begins
- * with a brace is JSON as it stands, never percent-decoded; everything else is form fields.
+ * Reads a callback. WayForPay sends JSON and calls it a form, so only the body decides: if it
+ * begins with a brace it is plain JSON, never percent-decoded; otherwise it is form fields.
  */
 export function parseCallback({ body }: Pick<RawRequest, 'body'>, limits?: JsonLimits): Payload {
   const decoded = decodeText(body)
@@ -30,12 +30,12 @@ export function parseCallback({ body }: Pick<RawRequest, 'body'>, limits?: JsonL
   return payload.kind === 'json' ? { ...payload, exact: false } : payload
 }
 
-/** The fields of a callback, whichever way they came; undefined for JSON that is no object. */
+/** The fields of a callback in either format; undefined for JSON that is no object. */
 export function fieldsOf(payload: Payload): JsonObject | undefined {
   return 'value' in payload && isJsonObject(payload.value) ? payload.value : undefined
 }
 
-/** What WayForPay signs, in the order in which it does. Nothing else may decide anything. */
+/** What WayForPay signs, in its order. Nothing else may decide anything. */
 export const signedFieldNames = [
   'merchantAccount',
   'orderReference',
@@ -47,12 +47,12 @@ export const signedFieldNames = [
   'reasonCode',
 ] as const
 
-/** Longer than any token of theirs: what is longer names no card. */
+/** Longer than any of WayForPay's tokens: a longer text names no card. */
 const longestToken = 255
 
 /**
- * The callback without what is not signed, but for two fields: the signature itself, and the token
- * of the saved card. That token is no more than a hint to ask the API for the real one.
+ * The callback without its unsigned fields, except for two: the signature itself, and the token of
+ * the saved card. That token is only a hint to ask the API for the real one.
  */
 export function signedBodyOf(fields: JsonObject): string {
   const kept = [...signedFieldNames, 'merchantSignature'].flatMap((name) => {
@@ -66,7 +66,7 @@ export function signedBodyOf(fields: JsonObject): string {
 
 export type SignedFieldName = (typeof signedFieldNames)[number]
 
-/** Texts of signed fields: strings as they are, numbers as written. */
+/** Texts of signed fields: strings unchanged, numbers as written. */
 export type SignedTexts<Name extends SignedFieldName> = Readonly<Record<Name, string>>
 
 /** The texts of all eight. */
@@ -91,9 +91,9 @@ export function readSignedFields(fields: JsonObject): SignedTextsResult<SignedFi
 }
 
 /**
- * Reads signed fields. Their texts are signed joined by `;` without their names: because none of
- * them may contain one, and each has its item even if that is empty, a signed text can be cut in
- * one way only.
+ * Reads signed fields. Their texts are signed joined by `;`, without their names. None of them may
+ * contain one, and each has its item even if that is empty, so a signed text can be split in only
+ * one way.
  */
 export function readSignedTexts<Name extends SignedFieldName>(
   fields: JsonObject,
@@ -110,7 +110,7 @@ export function readSignedTexts<Name extends SignedFieldName>(
 
 type SignedFieldResult = { readonly text: string } | { readonly reason: SignedFieldFault }
 
-/** Whose report it is, of which order, and what became of that. */
+/** Which merchant reports, of which order, and what became of it. */
 const mustBeThere: ReadonlySet<SignedFieldName> = new Set([
   'merchantAccount',
   'orderReference',
@@ -118,9 +118,9 @@ const mustBeThere: ReadonlySet<SignedFieldName> = new Set([
 ])
 
 /**
- * A wallet has no card number, an order that nobody paid no bank code either: WayForPay signs what
- * is absent, `null` or empty alike, as an empty item, so it is read alike. What such a report may
- * decide is for its reader: without an amount it pays nothing.
+ * A wallet has no card number, and an unpaid order no bank code: WayForPay signs an absent field,
+ * `null` and an empty text alike, as an empty item, so they are read alike. The reader decides what
+ * such a report may do: without an amount it pays nothing.
  */
 function readSignedField(field: SignedFieldName, value: JsonValue | undefined): SignedFieldResult {
   const mayBeEmpty = !mustBeThere.has(field)
@@ -133,7 +133,7 @@ function readSignedField(field: SignedFieldName, value: JsonValue | undefined): 
   return text.isWellFormed() ? { text } : { reason: 'signed_field_ill_formed' }
 }
 
-/** The text of a string, or of a number as written; undefined for everything else. */
+/** The text of a string, or of a number as written; undefined for anything else. */
 export function scalarOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : numberTextOf(value)
 }

@@ -5,7 +5,7 @@ import { bindingOf } from './account.ts'
 import type { Charge } from './read-charge.ts'
 import type { SignedFields } from './payload.ts'
 
-/** What is said of a charge, as far as it is signed. */
+/** What is reported of a charge, limited to what is signed. */
 export interface ChargeReport {
   readonly signed: SignedFields
   readonly charge: Charge
@@ -25,7 +25,7 @@ export function paymentOutcome(
   }
 }
 
-/** What cannot be read is left out: a paid outcome without it settles nothing. */
+/** Values that cannot be read are left out: a paid outcome without them settles nothing. */
 function moneyOf({ amount, currency }: SignedFields): Pick<PaymentOutcome, 'amount' | 'currency'> {
   if (findCurrency(currency) === undefined) return {}
   const units = parseMajorUnits(amount, currency)

@@ -31,8 +31,8 @@ export async function pollWayforpay(
 }
 
 /**
- * All that the order has come to: a callback tells one step, and those before it may be lost. So
- * what went back, or is about to, has been paid.
+ * Everything that has happened to the order: a callback reports one step, and the steps before it
+ * may be lost. So money that went back, or is about to, had been paid.
  */
 function outcomesOf(order: OrderStatus): readonly Outcome[] {
   const { signed } = order
@@ -48,7 +48,7 @@ function outcomesOf(order: OrderStatus): readonly Outcome[] {
 
 const standings: ReadonlyMap<string, Standing> = new Map<string, Standing>([
   ['Created', 'open'],
-  // Waits for its payer (1151), or for his next card.
+  // Waits for its payer (1151), or for another card.
   ['Declined', 'open'],
   ['InProcessing', 'undecided'],
   ['inProcessing', 'undecided'],
@@ -64,7 +64,7 @@ const standings: ReadonlyMap<string, Standing> = new Map<string, Standing>([
 function standingOf({ signed }: OrderStatus, outcomes: readonly Outcome[]): Standing {
   const { transactionStatus } = signed
   if (isContradicted(signed)) return 'unclear'
-  // A hold that was let go, unless a sum has gone back: then it had been taken.
+  // A released hold, unless an amount has gone back: then the money had been taken.
   if (transactionStatus === 'Voided') {
     return outcomes.some(({ type }) => type === 'refund') ? 'paid' : 'unpaid'
   }
@@ -72,8 +72,8 @@ function standingOf({ signed }: OrderStatus, outcomes: readonly Outcome[]): Stan
 }
 
 /**
- * Whether the sum is of all refunds, so that one beyond it has not been made: not while one is on
- * its way, nor where no sum is given. A `Voided` order without one may be a released hold, or a
+ * Whether the sum is of all refunds, so that a refund beyond it was not made. It is not while one
+ * is on its way, or if no sum is given: a `Voided` order without one may be a released hold, or a
  * payment that was taken back before it was settled.
  */
 function listsRefunds(order: OrderStatus, outcomes: readonly Outcome[]): boolean {

@@ -15,7 +15,7 @@ export function amountTextOf(money: Money): string {
 
 /**
  * What CREATE_INVOICE and CHARGE have in common: an order of one product, signed as the wiki's
- * pages 608996852 and 852194 say, all names first, then all counts, then all prices.
+ * pages 608996852 and 852194 say: all names first, then all counts, then all prices.
  */
 export function purchaseOf(
   { payment, origin, callbackUrl }: CheckoutRequest,
@@ -54,7 +54,7 @@ export function purchaseOf(
   }
 }
 
-/** Lone surrogates are no UTF-8: PHP refuses the JSON that has one. */
+/** Lone surrogates are not UTF-8: PHP refuses JSON with one. */
 function productNameOf({ id, description }: Payment): string {
   const text = (description ?? '').trim().toWellFormed()
   return text === '' ? `Payment ${id}` : text
@@ -77,7 +77,7 @@ function clientOf(payment: Payment): Readonly<Record<string, string>> {
   return Object.fromEntries(known) as Readonly<Record<string, string>>
 }
 
-/** Where the payer is, which CHARGE must say; where nobody knows, this machine. */
+/** The payer's address, which CHARGE requires; if it is unknown, this machine's. */
 export function clientIpAddressOf(payment: Payment): string {
   const address = customerText(payment, 'ip') ?? ''
   return isIP(address) === 0 ? '127.0.0.1' : address

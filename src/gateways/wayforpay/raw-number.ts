@@ -4,7 +4,7 @@ interface RawJson {
 
 /**
  * A number that goes into a JSON text exactly as it is written here. WayForPay signs the literal,
- * and no amount shall pass through a float on its way.
+ * and no amount may pass through a float on its way.
  */
 export function rawNumber(text: string): unknown {
   // A part of ECMAScript that the compiler's library does not list yet.

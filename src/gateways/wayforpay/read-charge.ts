@@ -8,8 +8,8 @@ export type Charge = Pick<PaymentOutcome, 'payment' | 'providerReference' | 'ren
 const scheduled = /^(.{36})_WFPREG-\d{1,18}-\d{1,18}$/
 
 /**
- * Our payment's id, or that of the first payment with the suffix of a scheduled charge, each of
- * which is a payment of its own. Undefined for everything else.
+ * Our payment's id, or that of the first payment with the suffix of a scheduled charge; each of
+ * these charges is a payment of its own. Undefined for anything else.
  */
 export function readCharge(orderReference: string): Charge | undefined {
   if (isUuid(orderReference)) return { payment: { id: orderReference } }

@@ -9,8 +9,8 @@ import { scalarOf } from './payload.ts'
 import { paymentOutcome, type ChargeReport } from './payment-outcome.ts'
 
 /**
- * `Refunded` and `Voided`: how much went back is not signed, so the API says it. Every failure of
- * the look-up is thrown: the call is tried again, and stays visible as failed at last.
+ * `Refunded` and `Voided`: the refunded amount is not signed, so the API must state it. Every
+ * failure of the look-up is thrown: the call is retried, and in the end stays visible as failed.
  */
 export async function readReturnedMoney(
   report: ChargeReport,
@@ -19,15 +19,16 @@ export async function readReturnedMoney(
   return returnedMoney(report, await checkStatus(report.signed, context))
 }
 
-/** What `Refunded` or `Voided` means by what the API says of the order. */
+/** What `Refunded` or `Voided` means, given what the API says of the order. */
 export function returnedMoney(report: ChargeReport, order: OrderStatus): readonly Outcome[] {
   const { transactionStatus } = order.signed
-  // More is on its way back; when it is there, another callback tells, and then the sum is whole.
+  // More is on its way back. Once it has arrived, another callback follows, and the sum is
+  // complete.
   if (transactionStatus === 'RefundInProcessing') return [ignored('no_outcome', transactionStatus)]
   const { signed, charge } = report
   const stated: ChargeReport = { signed: order.signed, charge }
   const refunds = refundsSoFar(report, order)
-  // What went back had been taken, and the callback that said so may be lost or late.
+  // Refunded money had been taken, but the callback that reported it may be lost or late.
   if (refunds.length > 0) return [paymentOutcome(stated, 'paid'), ...refunds]
   if (signed.transactionStatus === 'Voided' && transactionStatus === 'Voided') {
     return [{ ...paymentOutcome(stated, 'canceled'), ifPaid: 'refunded' }]
@@ -35,7 +36,7 @@ export function returnedMoney(report: ChargeReport, order: OrderStatus): readonl
   throw unconfirmed(`${transactionStatus} and no refunded sum`)
 }
 
-/** How much of the charge has gone back by now; nothing where nothing has. */
+/** How much of the charge has gone back by now; nothing if nothing has. */
 export function refundsSoFar(
   { signed, charge: { payment } }: ChargeReport,
   order: OrderStatus,
@@ -47,7 +48,7 @@ export function refundsSoFar(
   return [{ type: 'refund', status: 'paid', payment, refundedTotal, currency, ...binding }]
 }
 
-/** Whether the API says at all how much has gone back: `0` does, nothing and `null` do not. */
+/** Whether the API states how much has gone back: `0` does, an absent field and `null` do not. */
 export function tellsRefundedTotal({ fields }: OrderStatus): boolean {
   return (fields.get('refundAmount') ?? '') !== ''
 }

@@ -16,9 +16,9 @@ const lookupLimit = seconds(8)
 const late = () => new QuittanceError('provider_unreachable', 'WayForPay did not answer in time')
 
 /**
- * The saved card of a paid order. Its token in the callback is not signed, and whoever pays can
- * put another one there; the API's own counts. Where the API cannot be asked, there is no card: a
- * payment that counts late, or never, would be worse.
+ * The saved card of a paid order. Its token in the callback is not signed, and the payer can
+ * replace it, so only the API's own counts. If the API cannot be asked, there is no card: a payment
+ * that counts late, or never, would be worse.
  */
 export async function readSavedCard(
   report: ChargeReport,

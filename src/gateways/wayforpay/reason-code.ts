@@ -22,15 +22,15 @@ const requestRefusals = '1109 1110 1113 1115 1116 1117 1118 1130'
 const orderRefusals = '1123 1126 1127 1128'
 
 /**
- * Errors with which WayForPay has certainly done nothing. All others leave it open: among them 1112
- * (there is an order of that name, whoever made it), 1136 (a refund may wait for the balance) and
- * those of work in progress.
+ * Errors with which WayForPay has certainly done nothing. All others leave that open: among them
+ * 1112 (an order with that name exists, whoever made it), 1136 (a refund may wait for the balance)
+ * and the codes of work in progress.
  */
 const refusals: ReadonlySet<string> = new Set(
   [cardRefusals, requestRefusals, orderRefusals].flatMap((codes) => codes.split(' ')),
 )
 
-/** Whether the code of success stands beside a status without it, or the other way round. */
+/** Whether the code of success comes with a status that is not success, or the other way round. */
 export function isContradicted({
   transactionStatus,
   reasonCode,
@@ -40,10 +40,13 @@ export function isContradicted({
   return isOk && /^(?:Declined|Expired)$/.test(transactionStatus)
 }
 
-/** Work in progress, or somebody is waited for. */
+/** Work in progress, or something that is waited for. */
 const pending: ReadonlySet<string> = new Set(['1131', '1132', '1134', '1138', '1151', '5100'])
 
-/** Whether a signed `Declined` with this code is final: it says why, and neither success nor work. */
+/**
+ * Whether a signed `Declined` with this code is final: a reason that is neither success nor work in
+ * progress.
+ */
 export function declines(code: string): boolean {
   return code !== '' && code !== reasonCodes.ok && !pending.has(code)
 }
@@ -53,8 +56,8 @@ export function reasonCodeOf(reply: JsonObject): string | undefined {
 }
 
 /**
- * What a reply that says nothing usable means: `provider_refused` where WayForPay has certainly
- * done nothing, else `provider_reply_invalid`.
+ * What a reply without usable content means: `provider_refused` if WayForPay has certainly done
+ * nothing, otherwise `provider_reply_invalid`.
  */
 export function unusable(asked: string, reason: string, reply?: JsonObject): QuittanceError {
   const code = reply && isUnsigned(reply) ? reasonCodeOf(reply) : undefined

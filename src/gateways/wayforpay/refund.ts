@@ -15,12 +15,12 @@ const signedNames = [
   'reasonCode',
 ] as const
 
-/** No length is published. */
+/** No limit is published. */
 const longestComment = 255
 
 /**
- * REFUND (the wiki's page 852115), asked once. WayForPay has no id of a refund, so the reply and
- * its callbacks name none.
+ * REFUND (the wiki's page 852115), sent once. WayForPay has no id of a refund, so neither the reply
+ * nor the callbacks name one.
  */
 export async function refundWayforpay(
   { payment, refund, reason }: RefundRequest,
@@ -44,7 +44,7 @@ function commentOf(reason: string | null): string {
   return (reason ?? '').trim().slice(0, longestComment).toWellFormed()
 }
 
-/** `RefundInProcessing` waits, for example until the balance suffices; a callback tells later. */
+/** `RefundInProcessing` waits, for example for a sufficient balance; a callback follows. */
 function readRefund({
   transactionStatus: status,
   reasonCode,

@@ -20,8 +20,8 @@ import {
 const digestBytes = 16
 
 /**
- * Checks the signature in the body; no header is read. Whoever holds a callback that is genuine can
- * add fields to it without end: no more is read of them than it takes to find the signed ones.
+ * Checks the signature in the body; no header is read. The holder of a genuine callback can add any
+ * number of fields to it, so only as much is read as it takes to find the signed ones.
  */
 export function verifySignature(request: RawRequest, credentials: Credentials): Verdict {
   const payload = parseCallback(request, flatFields)
@@ -36,7 +36,7 @@ export type Authentication<Name extends SignedFieldName = SignedFieldName> =
   | {
       readonly ok: true
       readonly signed: SignedTexts<Name>
-      /** The secret that it was signed with: the answer must be signed with the same. */
+      /** The secret with which it was signed: the answer must be signed with the same one. */
       readonly secret: Secret
     }
   | Unauthenticated
@@ -57,7 +57,7 @@ export function authenticate(
   return authenticateBy(signedFieldNames, fields, credentials)
 }
 
-/** Likewise, where WayForPay signs these fields in this order. */
+/** The same for other signed fields, in the given order. */
 export function authenticateBy<Name extends SignedFieldName>(
   names: readonly ('merchantAccount' | Name)[],
   fields: JsonObject | undefined,
@@ -81,7 +81,7 @@ export function authenticateBy<Name extends SignedFieldName>(
   return secret === undefined ? refused('signature_mismatch') : { ok: true, signed, secret }
 }
 
-/** The signature of these texts in this order, as WayForPay writes it. */
+/** The signature of these texts in this order, in WayForPay's form. */
 export function signTexts(secret: Secret, texts: readonly string[]): string {
   return Buffer.from(hmacMd5(secret, joined(texts))).toString('hex')
 }

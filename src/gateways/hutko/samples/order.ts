@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { SignInput } from '../../gateway.ts'
 import { sampleMerchantId } from '../merchant.ts'
 
-/** Parameters as the provider sends them: numbers and texts mixed, empty where it has nothing. */
+/** Parameters as the provider sends them: numbers and texts mixed, empty if it has no value. */
 export type SampleOrder = Readonly<Record<string, string | number>>
 
 /**
- * An order that was paid by card. Ids that the payment lacks follow from its id, so that several
- * callbacks about one payment agree.
+ * An order that was paid by card. Ids that the payment lacks are derived from its id, so that
+ * several callbacks about one payment agree.
  */
 export function sampleOrder({ payment, credentials, now }: SignInput): SampleOrder {
   const amount = String(payment.amount)
@@ -52,7 +52,7 @@ export function sampleOrder({ payment, credentials, now }: SignInput): SampleOrd
   }
 }
 
-/** The text of JSON that comes with orders made by version 1.0.1. */
+/** The JSON text that comes with orders made by version 1.0.1. */
 export function sampleInfo(live: boolean | null, captureStatus: string | null): string {
   return JSON.stringify({
     capture_status: captureStatus,
@@ -62,7 +62,7 @@ export function sampleInfo(live: boolean | null, captureStatus: string | null): 
   })
 }
 
-/** Ids are numbers as long as a number can tell them. */
+/** An id as a number, unless a number cannot hold it. */
 export function numberOrText(id: string): string | number {
   return String(Number(id)) === id ? Number(id) : id
 }

@@ -13,9 +13,9 @@ import {
 import { signatureOf, signedFields } from '../signature.ts'
 
 interface Sample extends Scenario {
-  /** Parameters other than those of a paid order. */
+  /** Parameters that differ from those of a paid order. */
   readonly change: (input: SignInput) => SampleOrder
-  /** How it is sent: as flat JSON by default. */
+  /** The format in which it is sent: flat JSON by default. */
   readonly as?: 'form' | 'envelope'
 }
 

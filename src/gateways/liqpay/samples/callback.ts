@@ -3,10 +3,10 @@ import type { SignInput } from '../../gateway.ts'
 import { isPaymentId, isSandboxKey } from '../payload.ts'
 import type { DataFields } from '../signed-data.ts'
 
-/** What tells one scenario from another. */
+/** What distinguishes one scenario from another. */
 export interface SampleChange {
   readonly action?: string
-  /** Left out: the payment succeeded, in the words of its mode. */
+  /** If left out, the payment succeeded, in the words of its mode. */
   readonly status?: string
   readonly paymentId?: bigint
   readonly more?: DataFields
@@ -52,7 +52,9 @@ export function sampleCallback(input: SignInput, change: SampleChange): DataFiel
   }
 }
 
-/** As LiqPay prints amounts: at least one decimal, and no zeros behind it (`180.0`, `150.75`). */
+/**
+ * As LiqPay prints amounts: with at least one decimal, and no zeros after it (`180.0`, `150.75`).
+ */
 export function majorUnits(amount: bigint, currency: string): string {
   const digits = findCurrency(currency)?.digits ?? 2
   const text = String(amount).padStart(digits + 1, '0')

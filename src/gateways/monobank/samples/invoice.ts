@@ -3,10 +3,10 @@ import { findCurrency } from '../../../kernel/currency.ts'
 import { minutes } from '../../../kernel/duration.ts'
 import type { SignInput } from '../../gateway.ts'
 
-/** What a sample says beside the payment. */
+/** What a sample says besides the payment. */
 export interface SampleFacts {
   readonly status: string
-  /** What was refunded, oldest first, by a name that is the refund's own. */
+  /** What was refunded, oldest first, by the refund's own name. */
   readonly refunds?: Readonly<Record<string, bigint>>
   readonly more?: object
 }
@@ -23,7 +23,7 @@ export function sampleInvoice(input: SignInput, facts: SampleFacts): string {
   return JSON.stringify({
     invoiceId: payment.checkoutReference ?? sampleInvoiceId(payment.id),
     status: facts.status,
-    // Exact: no payment is larger than what a double holds.
+    // Exact: no payment is larger than a double can hold.
     amount: Number(payment.amount),
     ccy,
     ...(facts.status !== 'expired' && { finalAmount: Number(left) }),
@@ -47,7 +47,10 @@ export function sampleInvoice(input: SignInput, facts: SampleFacts): string {
   })
 }
 
-/** An invoice that the payment does not have yet follows from its id: all callbacks name the same. */
+/**
+ * An invoice that the payment does not have yet is derived from its id: all callbacks name the
+ * same.
+ */
 export function sampleInvoiceId(paymentId: string): string {
   return `p2_${shortId(paymentId)}`
 }
@@ -65,7 +68,7 @@ export const samplePaymentInfo = {
   country: '804',
 } as const
 
-/** The card as it is kept, with the token that charges it again. */
+/** The card as the bank keeps it, with the token that charges it again. */
 export function sampleWallet(input: SignInput): object {
   return {
     cardToken: `${shortId(input.payment.id)}card`,

@@ -17,7 +17,7 @@ export function readSigningKey(text: string): KeyObject | undefined {
   }
 }
 
-/** A key pair for tests that follows from a name, both halves as base64 of a PEM. */
+/** A key pair for tests, derived from a name; both halves as base64 of a PEM. */
 export function sampleKeys(owner: string): {
   readonly publicKey: string
   readonly signingKey: string

@@ -2,13 +2,13 @@ import { findCurrency } from '../../../kernel/currency.ts'
 import type { JsonNumber } from '../../body/json.ts'
 import type { SignInput } from '../../gateway.ts'
 
-/** What a field of a sample holds; numbers as they are to be written. */
+/** The content of a sample's field; numbers in the form in which they are written. */
 export type SampleValue = string | null | JsonNumber
 
-/** A callback's fields in WayForPay's order, all but the signature. */
+/** A callback's fields in WayForPay's order, without the signature. */
 export type SampleFields = ReadonlyMap<string, SampleValue>
 
-/** What the scenarios differ in. */
+/** How the scenarios differ. */
 export interface SampleState {
   readonly transactionStatus: string
   readonly reason: string
@@ -47,12 +47,15 @@ export function sampleFields(input: SignInput, state: SampleState): SampleFields
   ])
 }
 
-/** The token of the card that a payment was made with: always the same for one payment. */
+/** The token of the card with which a payment was made: always the same for one payment. */
 export function sampleToken(paymentId: string): string {
   return paymentId.split('').toReversed().join('')
 }
 
-/** A payment of a schedule has its reference already; another's first renewal follows from its id. */
+/**
+ * A scheduled payment has its reference already; the first renewal of another is derived from its
+ * id.
+ */
 function orderReferenceOf({ payment }: SignInput, { scheduled }: SampleState): string {
   if (payment.providerReference !== null) return payment.providerReference
   const rule = Number.parseInt(payment.id.slice(-6), 16)

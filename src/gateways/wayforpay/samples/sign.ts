@@ -17,7 +17,7 @@ const approved = {
 } as const
 const refunded = { ...approved, transactionStatus: 'Refunded' } as const
 
-// The sum that went back is not in a callback: partial refunds look like whole ones.
+// A callback does not state the refunded amount: partial refunds look like whole ones.
 const scenarios: ReadonlyMap<string, Sample> = new Map<string, Sample>([
   ['paid', { shows: 'the order is paid by card', means: ['payment:paid'], ...approved }],
   [

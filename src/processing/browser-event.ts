@@ -1,3 +1,4 @@
+import { takeBackEvents } from '../database/events.ts'
 import { findPayment } from '../database/payments.ts'
 import type { EventType } from '../events/catalogue.ts'
 import { browserDedupKey } from '../events/dedup-key.ts'
@@ -35,8 +36,9 @@ export async function dispatchBrowserEvent(
     afterReport({ gateway: payment.gateway }, context, { applied: [applied], dispatched })
     return true
   } catch (error) {
-    const { error: cause = error } = lostByListener(error) ?? {}
-    log.warn({ err: cause, payment: id }, `${type} was not dispatched`)
+    const lost = lostByListener(error)
+    log.warn({ err: lost?.error ?? error, payment: id }, `${type} was not dispatched`)
+    if (lost !== undefined) await takeBackEvents(database.db, lost.eventIds)
     return false
   }
 }

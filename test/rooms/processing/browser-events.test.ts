@@ -138,6 +138,24 @@ onPostgres(() => {
       await isRefused(/a listener ended the transaction/)
     })
 
+    test('where a listener commits the transaction; a later visit runs every listener', async () => {
+      const heard: string[] = []
+      let broken = true
+      room.on(
+        'CheckoutReturned',
+        async (_event, { tx }) => {
+          heard.push('first')
+          if (broken) await tx.client.query('select 1; commit')
+        },
+        { name: 'first' },
+      )
+      room.on('CheckoutReturned', () => void heard.push('second'), { name: 'second' })
+      const order = await isRefused(/a listener ended the transaction/)
+      broken = false
+      assert.equal(await room.browserEvent('CheckoutReturned', order), true)
+      assert.deepEqual(heard, ['first', 'first', 'second'])
+    })
+
     test('where this process lacks a listener', async () => {
       await newcomer(room, 'PaymentFailed')
       await isRefused(/lacks the listener/)

@@ -55,8 +55,8 @@ export function readSettings(given: BillingOptions): Settings {
   const { url = 'http://localhost:3000', database, webhook, billing, ...options } = complete(given)
   const { log = silentLog } = options
   const production = options.production ?? options.environment['NODE_ENV'] === 'production'
-  refuseEmbedded(database, production)
   const { gateways, secrets } = readGateways(options, { production, log })
+  refuseEmbedded(database, production)
   const scrub = scrubber([...secrets, ...parseSecrets(billing.encryptionKey)])
   refuseShortRetention(webhook.pruneAfterDays, gateways)
   return {

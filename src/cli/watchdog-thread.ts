@@ -1,12 +1,6 @@
 import { writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
-
-export interface WatchdogSettings {
-  /** Counted up by the main thread at every beat. */
-  readonly beats: Int32Array
-  readonly beatMs: number
-  readonly missedBeats: number
-}
+import { isEnding, type WatchdogSettings } from './watchdog-settings.ts'
 
 const { beats, beatMs, missedBeats } = workerData as WatchdogSettings
 
@@ -18,7 +12,7 @@ setInterval(() => {
   const now = Atomics.load(beats, 0)
   missed = now === seen ? missed + 1 : 0
   seen = now
-  if (missed < missedBeats) return
+  if (missed < missedBeats || now === isEnding) return
   sayWhy()
   // The main thread no longer runs any handler: only this ends it.
   process.kill(process.pid, 'SIGKILL')

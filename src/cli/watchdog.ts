@@ -1,6 +1,6 @@
 import { url as inspectorUrl } from 'node:inspector'
 import { Worker } from 'node:worker_threads'
-import type { WatchdogSettings } from './watchdog-thread.ts'
+import { isEnding, type WatchdogSettings } from './watchdog-settings.ts'
 
 const beatMs = 1_000
 const missedBeats = 10
@@ -22,4 +22,6 @@ export function startWatchdog(): void {
   })
   thread.unref()
   setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref()
+  // A process that has stopped may need long to end, where what it leaves behind is written slowly.
+  process.once('exit', () => Atomics.store(beats, 0, isEnding))
 }

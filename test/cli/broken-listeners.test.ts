@@ -24,7 +24,7 @@ async function settleSample({ line, url }: RunningService): Promise<void> {
   assert.equal(answer.status, 200)
 }
 
-// The first one waits for its ten seconds of real time: the others run meanwhile.
+// The first two wait for ten and twelve seconds of real time: the others run meanwhile.
 suite('a broken listener', { concurrency: true }, () => {
   test('a listener that blocks the CPU ends the process with one line after ten seconds', async () => {
     using folder = temporaryFolder()
@@ -37,6 +37,22 @@ suite('a broken listener', { concurrency: true }, () => {
     const lines = stderr.filter((text) => text.startsWith('quittance: '))
     assert.equal(lines.length, 1)
     assert.match(lines[0] ?? '', /main thread did not answer for 10 s — /)
+  })
+
+  test('a process that has stopped in order and needs twelve seconds to end is left to end', async () => {
+    using folder = temporaryFolder()
+    const lingering = `
+      process.once('SIGTERM', () => process.on('exit', () =>
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 12_000)))`
+    writeFileSync(join(folder.path, 'quittance.config.js'), `${lingering}; export default {}`)
+    fillDataFolder(join(folder.path, '.quittance'))
+    const service = await startService({ cwd: folder.path })
+    const { code, signal, stderr } = await service.stop()
+    assert.deepEqual([code, signal], [0, null])
+    assert.deepEqual(
+      stderr.filter((text) => text.startsWith('quittance: ')),
+      [],
+    )
   })
 
   for (const [what, body, said] of [

@@ -161,7 +161,7 @@ test('a clock that was set back does not stop the asking', async (context) => {
 })
 
 test('without any key the bank is waited for, 503; with a known one its silence is 403', async (context) => {
-  const bank = await startBank(context, 'hang', { options: { keyTimeout: 50 } })
+  const bank = await startBank(context, 'hang', { options: { keyTimeout: 400 } })
   const without = await Promise.all([bank.verify(fromOld), bank.verify(garbage)])
   assert.deepEqual(without, [unavailable('key_unavailable'), unavailable('key_unavailable')])
   assert.equal(bank.asked(), 1)

@@ -196,10 +196,6 @@ onPostgres((engine) => {
         assert.deepEqual(removed, [])
       })
 
-      test('nothing was sent otherwise than the provider documents it', () => {
-        assert.deepEqual(registrar.provider.faults, [])
-      })
-
       function testTerminal(): void {
         test('on a terminal it asks for each, and removes what it may', async () => {
           const ask = (keys: string, args: readonly string[] = []) =>

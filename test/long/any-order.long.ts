@@ -47,7 +47,6 @@ onPostgres((engine) => {
       }
       try {
         await fc.assert(fc.asyncProperty(history, run), { numRuns: histories })
-        assert.deepEqual(billing.provider.faults, [])
       } finally {
         await billing.close()
         await billing.provider.close()

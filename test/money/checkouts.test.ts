@@ -136,10 +136,6 @@ onPostgres((engine) => {
       })
 
       if (gatewayOf(name).chargeSavedCard !== undefined) savedCards(name, () => billing, asked)
-
-      test('nothing was sent otherwise than the provider documents it', () => {
-        assert.deepEqual(billing.provider.faults, [])
-      })
     })
   }
 }, concurrently)

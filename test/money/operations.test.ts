@@ -267,10 +267,6 @@ forEachDatabase((engine) => {
     )
     assert.equal(status, 'pending')
   })
-
-  test('nothing was sent otherwise than the provider documents it', () => {
-    assert.deepEqual(billing.provider.faults, [])
-  })
 })
 
 test('a process that lacks a listener applies no poll: nobody would be told', async () => {

@@ -100,8 +100,4 @@ onPostgres((engine) => {
     assert.equal((await billing.core.payments.poll(own.id)).payment.status, 'paid')
     assert.equal((await billing.details(attacker)).status, 'pending')
   })
-
-  test('nothing was sent otherwise than the provider documents it', () => {
-    assert.deepEqual(paddle.faults, [])
-  })
 })

@@ -3,6 +3,7 @@ import { hutko } from '../../src/gateways/hutko/index.ts'
 import type { AskedRequest, StandInReply } from '../support/stand-in.ts'
 import {
   startProvider,
+  type ProviderServer,
   type Asking,
   type ProviderStandIn,
   type Understood,
@@ -311,25 +312,16 @@ export async function startHutko(): Promise<HutkoStandIn> {
     if (order === undefined) throw new Error(`hutko has no order ${id}`)
     return order
   }
-  const provider = await startProvider((request) => understand(state, request), {
+  const provider = await startProvider({
+    understand: (request) => understand(state, request),
+    faults,
     within: 'response',
     sign: ({ signature: _old, ...fields }) => sign(fields),
   })
-  return {
+  const own: Omit<HutkoStandIn, keyof ProviderServer> = {
     gateway: hutko,
     habits,
     config: { merchant_id: merchant, secret_key: key, api_base: provider.base },
-    asked: provider.asked,
-    faults,
-    misbehave: provider.misbehave,
-    reword: provider.reword,
-    close: provider.close,
-    get down() {
-      return provider.down
-    },
-    set down(down) {
-      provider.down = down
-    },
     pay: (id) => settle(state, find(id), 'approved'),
     decline: (id) => settle(state, find(id), 'declined'),
     expire: (id) => {
@@ -351,6 +343,7 @@ export async function startHutko(): Promise<HutkoStandIn> {
     paymentCallback: (id) => callback(parametersOf(find(id))),
     refundCallback: (id) => callback(parametersOf(find(id), 'reverse')),
   }
+  return Object.assign(provider, own)
 }
 
 function reversalParameters(order: Pick<Order, 'id'>, { id, amount, status }: Reversal): object {

@@ -56,7 +56,10 @@ export async function startLiqpay(): Promise<LiqpayStandIn> {
     isShort: false,
     lastPaymentId: 7310094424,
   }
-  const server = await startProvider((request) => understand(state, request))
+  const server = await startProvider({
+    understand: (request) => understand(state, request),
+    faults: state.faults,
+  })
   const find = (id: string) => {
     const order = state.orders.get(id)
     if (order === undefined) throw new Error(`nobody posted a payment form for ${id}`)
@@ -71,12 +74,9 @@ export async function startLiqpay(): Promise<LiqpayStandIn> {
   const count = (id: string, action: string) =>
     state.orders.get(id)?.data.action === action ? 1 : 0
   return {
+    ...server,
     gateway: liqpay,
     config: { public_key: publicKey, private_key: privateKey, api_base: server.base },
-    asked: server.asked,
-    faults: state.faults,
-    misbehave: server.misbehave,
-    reword: server.reword,
     get down() {
       return server.down
     },
@@ -107,7 +107,6 @@ export async function startLiqpay(): Promise<LiqpayStandIn> {
     checkouts: (id) => count(id, 'pay'),
     paymentCallback: (id) => signed(find(id)),
     refundCallback: (id) => signed(find(id)),
-    close: server.close,
   }
 }
 

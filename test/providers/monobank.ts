@@ -50,7 +50,10 @@ interface StandInOptions {
 export async function startMonobank(options: StandInOptions = {}): Promise<MonobankStandIn> {
   const bank = openBank(options)
   const faults: string[] = []
-  const provider = await startProvider((request) => understand(request, bank, faults))
+  const provider = await startProvider({
+    understand: (request) => understand(request, bank, faults),
+    faults,
+  })
   const { ledger } = bank
   const of = (paymentId: string) => invoiceOf(ledger, paymentId)
   const countOf = (paymentId: string, kind: Invoice['kind']) =>
@@ -67,7 +70,6 @@ export async function startMonobank(options: StandInOptions = {}): Promise<Monob
     gateway: createMonobank(),
     namesNothing: ['close'],
     config: { token, public_key: keys.publicKey, api_base: provider.base },
-    faults,
     beginRefundsAs: (status) => {
       bank.refundsBegin = status
     },

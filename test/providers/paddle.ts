@@ -30,14 +30,18 @@ const signingSecret = 'pdl_ntfset_01j8000000000000000000stand_in0000000000000000
 /** A sandbox account with a default payment link, and neither transactions nor destinations. */
 export async function startPaddle(): Promise<PaddleStandIn> {
   const account = createAccount()
-  const provider = await startProvider((asked) => checked(account, asked), { within: 'data' })
+  const provider = await startProvider({
+    understand: (asked) => checked(account, asked),
+    faults: account.faults,
+    within: 'data',
+  })
   const config = {
     signing_secret: signingSecret,
     api_key: apiKey,
     api_base: provider.base,
     client_token: 'test_7d279f61a3499fed520f7cd8c08',
   }
-  const given = { gateway: paddle, config, account, apiKey, faults: account.faults }
+  const given = { gateway: paddle, config, account, apiKey }
   // A copy would lose what can be set.
   return Object.assign(provider, { ...given, ...happenings(account), ...tellings(account) })
 }

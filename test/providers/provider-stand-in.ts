@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -52,21 +53,12 @@ export interface Asked {
  * A provider's API on this machine, over real HTTP: it has a state of its own, checks what it is
  * sent as strictly as the provider's documentation allows, and can misbehave.
  */
-export interface ProviderStandIn {
+export interface ProviderStandIn extends ProviderServer {
   readonly gateway: Gateway
   /** Settings with which the gateway talks to it: credentials, `api_base`. */
   readonly config: Readonly<Record<string, string>>
-  readonly asked: readonly Asked[]
-  /** What was sent otherwise than the documentation says; a test ends with none. */
-  readonly faults: readonly string[]
-  /** The next requests of this kind are treated so, one each. */
-  misbehave(asking: Asking, ...misbehaviours: readonly Misbehaviour[]): void
   /** What is answered without naming anything, so that an answer about another payment is the same. */
   readonly namesNothing?: readonly Asking[]
-  /** While true, every request is answered 503. */
-  down: boolean
-  /** Words what polls are told of a payment otherwise, and signs it anew; without one as it is. */
-  reword(rewording?: Rewording): void
 
   /** The payer pays the checkout that was opened under this payment's id. */
   pay(paymentId: string): void
@@ -88,7 +80,6 @@ export interface ProviderStandIn {
   paymentCallback(paymentId: string): SignedCallback
   /** What its callback about the payment's refunds says now, signed. */
   refundCallback(paymentId: string): SignedCallback
-  close(): Promise<void>
 }
 
 /** An object of the provider's API, as its JSON has it. */
@@ -103,6 +94,13 @@ interface Wording {
   readonly sign?: Rewording
 }
 
+interface Understanding extends Wording {
+  /** Reads a request; undefined is answered 404. */
+  readonly understand: (request: AskedRequest) => Understood | undefined
+  /** `understand` adds what is sent otherwise than the provider documents it. */
+  readonly faults: string[]
+}
+
 /** A request that was understood, and what may come of it. */
 export interface Understood {
   readonly asking: Asking
@@ -114,22 +112,29 @@ export interface Understood {
   readonly refusal: StandInReply
 }
 
-export interface ProviderServer {
+export interface ProviderServer extends AsyncDisposable {
   readonly base: string
   readonly asked: readonly Asked[]
+  /** While true, every request is answered 503. */
   down: boolean
+  /** The next requests of this kind are treated so, one each. */
   misbehave(asking: Asking, ...misbehaviours: readonly Misbehaviour[]): void
+  /** Words what polls are told of a payment otherwise, and signs it anew; without one as it is. */
   reword(rewording?: Rewording): void
+  /** What was sent otherwise than the provider documents it, for a test that means it. */
+  takeFaults(): readonly string[]
+  /** Fails where anything else was sent otherwise, and so does the test that disposes of it. */
   close(): Promise<void>
 }
 
 const lateMs = 500
 
-/** The HTTP of a stand-in: `understand` reads a request, undefined is answered 404. */
-export async function startProvider(
-  understand: (request: AskedRequest) => Understood | undefined,
-  wording: Wording = {},
-): Promise<ProviderServer> {
+/** The HTTP of a stand-in. */
+export async function startProvider({
+  understand,
+  faults,
+  ...wording
+}: Understanding): Promise<ProviderServer> {
   const asked: Asked[] = []
   const planned = new Map<Asking, Misbehaviour[]>()
   const state: { down: boolean; rewording: Rewording | undefined } = {
@@ -156,6 +161,12 @@ export async function startProvider(
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
+  const takeFaults = () => faults.splice(0)
+  const close = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    assert.deepEqual(takeFaults(), [], 'what was sent is not what the provider documents')
+  }
   return {
     base: `http://127.0.0.1:${port}`,
     asked,
@@ -171,10 +182,9 @@ export async function startProvider(
     reword(rewording) {
       state.rewording = rewording
     },
-    close: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    takeFaults,
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -31,7 +31,7 @@ export async function startStripe(options: StripeStandInOptions = {}): Promise<S
   const state = createState(options)
   const faults: string[] = []
   const once = createOnce()
-  const server = await startProvider((asked) => understand(asked))
+  const server = await startProvider({ understand: (asked) => understand(asked), faults })
   const understand = (asked: AskedRequest): Understood | undefined => {
     const request = readRequest(asked)
     const found = routeOf(state, request)
@@ -73,13 +73,10 @@ export async function startStripe(options: StripeStandInOptions = {}): Promise<S
     return found
   }
   return {
+    ...server,
     gateway: stripe,
     config: { signing_secret: signingSecret, secret_key: key, api_base: server.base },
-    asked: server.asked,
-    faults,
     events: state.events,
-    misbehave: (asking, ...misbehaviours) => server.misbehave(asking, ...misbehaviours),
-    reword: server.reword,
     get down() {
       return server.down
     },
@@ -109,7 +106,6 @@ export async function startStripe(options: StripeStandInOptions = {}): Promise<S
     paymentCallback: (paymentId) =>
       signed(latest(paymentId, /^(?:checkout\.session|payment_intent)\./)),
     refundCallback: (paymentId) => signed(latest(paymentId, /^refund\./)),
-    close: () => server.close(),
   }
 }
 

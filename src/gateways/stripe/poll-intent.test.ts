@@ -29,7 +29,6 @@ test('a saved card’s charge is told by its intent, and found where it was not 
     standing: 'paid',
     listsRefunds: true,
   })
-  assert.deepEqual(started.standIn.faults, [])
 })
 
 test('a charge that its payer has to confirm is open, and one that was declined is unpaid', async () => {

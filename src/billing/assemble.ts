@@ -42,7 +42,7 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
   const calls = createCallStore({
     pool: open.intake.pool,
     log: settings.log,
-    ...(!queue.inline && { onStored: () => wakeWorkers(queue, settings.log) }),
+    ...(!queue.inline && { announce: () => announceCalls(queue, settings.log) }),
   })
   return {
     open,
@@ -75,8 +75,7 @@ function processingOf(
     scrub: settings.scrub,
     bind: (transaction, afterCommit) =>
       bindBilling(transaction, moneyContextOf({ processing, queue }, settings), afterCommit),
-    onCalls: wake,
-    onDeliveries: wake,
+    wake,
   }
   return processing
 }
@@ -107,7 +106,7 @@ function intakeOf(
 const mostRefusalsLoggedSingly = 1_000
 
 /** Not waited for: the calls are stored, and every worker looks once a second anyway. */
-function wakeWorkers(queue: QueueConnection, log: Log): void {
+function announceCalls(queue: QueueConnection, log: Log): void {
   queue.announce().catch((error: unknown) => log.warn({ err: error }, 'could not wake workers'))
 }
 

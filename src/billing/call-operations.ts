@@ -23,7 +23,7 @@ export function callOperations(runtime: Runtime): BillingCore['calls'] {
     replayFailed: async (query = {}, onProgress) =>
       replayFailed(await handle(runtime, 'billing.calls.replayFailed'), {
         ...query,
-        onReplayed: () => runtime.announce(),
+        announce: () => runtime.announce(),
         ...(onProgress && { onProgress }),
       }),
   }

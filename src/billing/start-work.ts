@@ -52,7 +52,7 @@ export async function startWork(
     database,
     log,
     newId: newUuid,
-    onRequeued: () => worker.wake(),
+    wake: () => worker.wake(),
     reviewsUnknownPayments: settings.reviewsUnknownPayments,
     schedules: [
       {

@@ -23,8 +23,8 @@ export interface CallStoreOptions {
   readonly mostWaiting?: number
   /** The same for the bytes of their bodies. */
   readonly mostWaitingBytes?: number
-  /** Called with calls once they are committed; must not throw. */
-  readonly onStored?: () => void
+  /** Called once calls are committed; must not throw. */
+  readonly announce?: () => void
 }
 
 /** Rows and bytes of one flush at most. */
@@ -208,9 +208,9 @@ function answerFailed(
   options.log.error({ err: error, calls: batch.length }, 'storing calls failed')
 }
 
-function answerStored(batch: readonly WaitingCall[], { onStored }: CallStoreOptions): void {
+function answerStored(batch: readonly WaitingCall[], { announce }: CallStoreOptions): void {
   for (const entry of batch) entry.answer('stored')
-  onStored?.()
+  announce?.()
 }
 
 function isWaiting(entry: WaitingCall): boolean {

@@ -47,7 +47,7 @@ export function createListenerRegistry(): ListenerRegistry {
       listeners.find((one) => one.name === name && one.types.some((own) => own === type)),
     all: () => listeners,
     keys: () =>
-      listeners.flatMap((one) => subscriptionsOf(one).map((type) => `${one.name}/${type}`)),
+      listeners.flatMap((one) => knownTypesOf(one).map((type) => `${one.name}/${type}`)),
   }
 }
 
@@ -64,7 +64,7 @@ function duplicate(known: RegisteredListener, added: RegisteredListener): Quitta
  * that would not dispatch them to this listener lacks it, even if its version does not know of
  * them.
  */
-function subscriptionsOf({ types, superseded }: RegisteredListener): readonly string[] {
+function knownTypesOf({ types, superseded }: RegisteredListener): readonly string[] {
   return superseded ? types.flatMap((type) => [type, `${type}:superseded`]) : types
 }
 
@@ -80,7 +80,7 @@ export async function registerListeners(
     const { name, queued } = listener
     await db
       .insertInto('billing.listeners')
-      .values({ name, event_types: [...subscriptionsOf(listener)], queued })
+      .values({ name, event_types: [...knownTypesOf(listener)], queued })
       .onConflict((conflict) =>
         conflict.column('name').doUpdateSet({
           queued,

@@ -11,7 +11,7 @@ import type { CallEnd, EndedCall } from './end-calls.ts'
 
 type Context = Pick<
   ProcessingContext,
-  'database' | 'listeners' | 'log' | 'underWay' | 'onCalls' | 'onDeliveries'
+  'database' | 'listeners' | 'log' | 'underWay' | 'wake'
 >
 
 const workLimit: Duration = seconds(20)
@@ -45,14 +45,14 @@ export async function afterCommit(
 /** The same for a report without a call. A deferred event waits for a worker. */
 export function afterReport(origin: Origin, context: Context, committed: Committed): void {
   follow(origin, context, committed)
-  if (committed.dispatched.kind === 'failed') context.onDeliveries()
+  if (committed.dispatched.kind === 'failed') context.wake()
 }
 
 /** The payment that a call waits for may have been created between our look and our commit. */
-async function lookAgain(call: string, { database, log, onCalls }: Context): Promise<void> {
+async function lookAgain(call: string, { database, log, wake }: Context): Promise<void> {
   try {
     const back = await requeueCallsWithPayment(database.db, call)
-    if (back.length > 0) onCalls()
+    if (back.length > 0) wake()
   } catch (error) {
     log.warn({ err: error, call }, 'could not look again; the sweeper will')
   }
@@ -60,7 +60,7 @@ async function lookAgain(call: string, { database, log, onCalls }: Context): Pro
 
 function follow(
   origin: Origin,
-  { listeners, log, underWay, onDeliveries }: Context,
+  { listeners, log, underWay, wake }: Context,
   { applied, dispatched }: Committed,
 ): void {
   logIgnored(origin, applied, log)
@@ -68,7 +68,7 @@ function follow(
   if (dispatched.kind === 'failed') return
   const { events, afterCommit: works } = dispatched
   logDispatched(origin, { applied, events }, log)
-  if (events.some((event) => hasQueuedListener(listeners, event))) onDeliveries()
+  if (events.some((event) => hasQueuedListener(listeners, event))) wake()
   const work = runWork(origin, works, log).finally(() => underWay.delete(work))
   underWay.add(work)
 }

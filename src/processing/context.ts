@@ -16,8 +16,6 @@ export interface ProcessingContext extends DispatchContext {
   scrub(text: string): string
   /** Work after commits that has not ended yet. */
   readonly underWay: Set<Promise<void>>
-  /** Calls wait. */
-  onCalls(): void
-  /** Deliveries to queued listeners wait. */
-  onDeliveries(): void
+  /** Calls or deliveries wait: the workers of this process look for them now. */
+  wake(): void
 }

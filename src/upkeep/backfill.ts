@@ -63,7 +63,7 @@ export async function backfill(
     }
   } finally {
     // Even what was stored before a failure.
-    if (stored > 0) context.processing.onCalls()
+    if (stored > 0) context.processing.wake()
   }
   return { listed, stored }
 }

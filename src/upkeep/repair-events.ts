@@ -53,7 +53,7 @@ export async function repairEvents(
     }
     const now = { attempts: 0, after: 0, exception: null }
     await deferEvents(db, claims, { cause: 'operator', queue, ...now })
-    if (claims.length > 0) processing.onDeliveries()
+    if (claims.length > 0) processing.wake()
     repaired += claims.length
     last = rows.at(-1)
     if (rows.length < pageRows) return repaired

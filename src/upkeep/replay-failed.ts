@@ -19,7 +19,8 @@ export interface ReplayFailedResult {
 }
 
 export interface ReplayFailedOptions extends FailedQuery {
-  readonly onReplayed: () => Promise<void>
+  /** Calls wait again. */
+  readonly announce: () => Promise<void>
   readonly onProgress?: (done: number, total: number) => void
 }
 
@@ -41,7 +42,7 @@ export async function replayFailed(
   for (;;) {
     const ids = await replayCalls(db, whichCalls(options, before))
     replayedCalls += ids.length
-    if (ids.length > 0) await options.onReplayed()
+    if (ids.length > 0) await options.announce()
     options.onProgress?.(replayedCalls, total)
     if (ids.length < batchRows) break
   }

@@ -11,8 +11,8 @@ export interface UpkeepOptions {
   readonly newId: NewId
   readonly schedules: readonly Schedule[]
   readonly reviewsUnknownPayments: boolean
-  /** Called when calls or deliveries wait again. */
-  onRequeued(): void
+  /** Calls or deliveries wait again: the workers of this process look for them now. */
+  wake(): void
 }
 
 export interface Upkeep {
@@ -28,10 +28,10 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
   const stopping = new AbortController()
   const sweeps = [
     repeat(leasesEvery, log, async () => {
-      if ((await sweepLeases(database, log)) > 0) options.onRequeued()
+      if ((await sweepLeases(database, log)) > 0) options.wake()
     }),
     repeat(restEvery, log, async () => {
-      if ((await sweepAwaiting(database, log)) > 0) options.onRequeued()
+      if ((await sweepAwaiting(database, log)) > 0) options.wake()
       if (options.reviewsUnknownPayments) await markUnknownPayments(database, log)
     }),
     ...options.schedules.map((schedule) =>

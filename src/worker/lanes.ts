@@ -211,7 +211,7 @@ async function release<Row extends Lease>(state: State<Row>, rows: readonly Row[
   try {
     await releaseRows(state.database.db, state.table, rows)
   } catch (error) {
-    state.log.warn({ err: error, table: state.table.name }, 'leases not given back; they run out')
+    state.log.warn({ err: error, table: state.table.name }, 'leases not released; they run out')
   }
 }
 

@@ -49,7 +49,7 @@ forEachDatabase((engine) => {
       const { db } = billing.database
       await failCalls(billing.database, 120)
       const result = await replayFailed(db, {
-        onReplayed: async () => {
+        announce: async () => {
           await sql`update billing.webhook_calls set state = 'processed'
             where state = 'failed'`.execute(db)
           await sql`update billing.webhook_calls

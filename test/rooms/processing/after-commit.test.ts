@@ -149,7 +149,7 @@ onPostgres(() => {
       assert.equal(await room.processOne(leased), 'done')
       const { state, awaiting } = await callRow(room, leased)
       assert.deepEqual([state, awaiting], ['pending', null])
-      assert.deepEqual(room.woken, ['calls'])
+      assert.deepEqual(room.woken, ['workers'])
     })
 
     test('waits where the payment is not there', async () => {

@@ -95,7 +95,7 @@ onPostgres(() => {
       [],
     )
     assert.equal((await events(room)).length, 3)
-    assert.deepEqual(room.woken, ['deliveries', 'deliveries', 'deliveries'])
+    assert.deepEqual(room.woken, ['workers', 'workers', 'workers'])
   })
 
   test('two calls about the same payment: the event is the first one’s', async () => {

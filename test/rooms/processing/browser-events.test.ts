@@ -99,7 +99,7 @@ onPostgres(() => {
         (await deliveries(room)).map(({ queue, listener }) => [queue, listener]),
         [['browsing', 'queued']],
       )
-      assert.deepEqual(room.woken, ['deliveries'])
+      assert.deepEqual(room.woken, ['workers'])
     })
 
     test('at a payment that is not there is nothing', async () => {

@@ -120,7 +120,7 @@ onPostgres(() => {
         rows.map(({ listener, queue, event_id }) => [listener, queue, event_id]),
         [['queued', 'reports', leased.id]],
       )
-      assert.deepEqual(room.woken, ['deliveries'])
+      assert.deepEqual(room.woken, ['workers'])
     })
 
     test('is finished without listeners where another has claimed it', async () => {

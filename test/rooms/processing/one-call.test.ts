@@ -178,7 +178,7 @@ onPostgres(() => {
       room.onQueued('PaymentSucceeded', () => {}, { name: 'mailing' })
       const { leased: next } = await paying({ queue: 'mine' })
       await room.processOne(next)
-      assert.deepEqual(room.woken, ['deliveries'])
+      assert.deepEqual(room.woken, ['workers'])
     })
 
     test('of a refund it is filed under the charge', async () => {

@@ -38,10 +38,8 @@ export interface Given {
   readonly random: () => number
   scrub(text: string): string
   bind(transaction: Transaction, afterCommit: (work: () => unknown) => void): BoundBilling
-  /** Calls wait. */
-  onCalls(): void
-  /** Deliveries wait. */
-  onDeliveries(): void
+  /** Calls or deliveries wait. */
+  wake(): void
 }
 
 /** What a source other than a callback says. */

@@ -92,7 +92,7 @@ onPostgres(() => {
       const { queue, listener, state, event_id } = await onlyDelivery()
       assert.deepEqual([queue, listener, state], ['reports', 'queued', 'pending'])
       assert.equal((await events(room))[0]?.id, event_id)
-      assert.deepEqual(room.woken, ['deliveries'])
+      assert.deepEqual(room.woken, ['workers'])
     })
 
     test('without a listener in the transaction costs no savepoint', async (t) => {
@@ -143,7 +143,7 @@ onPostgres(() => {
       )
       assert.match(row.exception ?? '', /^in listener shop: Error: no stock, \[secret\]\n/)
       assertDueAfter(room, row.next_attempt_at, 10)
-      assert.deepEqual(room.woken, ['deliveries'])
+      assert.deepEqual(room.woken, ['workers'])
       assert.deepEqual(logged(room), ['warn a listener failed; its event is deferred'])
       const { err, ...line } = lineOf(room, 'a listener failed; its event is deferred')
       assert.match(JSON.stringify(err), /no stock/)
@@ -220,7 +220,7 @@ onPostgres(() => {
       assert.match(row.exception ?? '', /^QuittanceError: a listener ended the transaction/)
       assert.deepEqual([row.attempts, row.queue, row.cause], [1, 'reports', 'poll'])
       assertDueAfter(room, row.next_attempt_at, 10)
-      assert.deepEqual(room.woken, ['deliveries'])
+      assert.deepEqual(room.woken, ['workers'])
       assert.deepEqual(lineOf(room, 'a listener failed; its event is deferred')['listener'], '')
       assert.equal(await statusOf(room, other), 'pending')
     })
@@ -271,7 +271,7 @@ onPostgres(() => {
       [0, null, 'pending', 'reports', 'poll'],
     )
     assertDueAfter(room, row.next_attempt_at, 0)
-    assert.deepEqual(room.woken, ['deliveries'])
+    assert.deepEqual(room.woken, ['workers'])
     const text = 'an event is left to a process with every listener'
     assert.deepEqual(logged(room), [`warn ${text}`])
     assert.match(JSON.stringify(lineOf(room, text)['err']), /lacks the listener/)

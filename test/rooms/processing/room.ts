@@ -57,7 +57,7 @@ export interface Room extends Entrances {
   readonly lines: readonly Record<string, unknown>[]
   /** When the test began, by the clock of this machine, which is the server's. */
   readonly begunAt: number
-  /** Who was woken: `calls`, `deliveries`. */
+  /** What was called, in order: `workers`, and `created` after the commit. */
   readonly woken: readonly string[]
   /** What the gateway `asking` makes of any callback. */
   interpret: Gateway['interpret']
@@ -168,8 +168,7 @@ function givenIn(room: Room): Given {
         list: () => Promise.reject(new Error('nobody lists here')),
       },
     }),
-    onCalls: () => woken.push('calls'),
-    onDeliveries: () => woken.push('deliveries'),
+    wake: () => woken.push('workers'),
   }
 }
 

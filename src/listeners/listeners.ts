@@ -46,8 +46,7 @@ export function createListenerRegistry(): ListenerRegistry {
     find: (name, type) =>
       listeners.find((one) => one.name === name && one.types.some((own) => own === type)),
     all: () => listeners,
-    keys: () =>
-      listeners.flatMap((one) => knownTypesOf(one).map((type) => `${one.name}/${type}`)),
+    keys: () => listeners.flatMap((one) => knownTypesOf(one).map((type) => `${one.name}/${type}`)),
   }
 }
 

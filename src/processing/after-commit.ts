@@ -9,10 +9,7 @@ import { requeueCallsWithPayment } from '../outcomes/awaiting.ts'
 import type { ProcessingContext } from './context.ts'
 import type { CallEnd, EndedCall } from './end-calls.ts'
 
-type Context = Pick<
-  ProcessingContext,
-  'database' | 'listeners' | 'log' | 'underWay' | 'wake'
->
+type Context = Pick<ProcessingContext, 'database' | 'listeners' | 'log' | 'underWay' | 'wake'>
 
 const workLimit: Duration = seconds(20)
 

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { checkFreeSpace, checkIntact, folderNames } from '../../database/embedded/data-folder.ts'
-import type { Subject } from './subject.ts'
+import type { Installation } from './installation.ts'
 import { error, ok, skipped, thrown, warning, type Finding } from './finding.ts'
 
 const check = 'data_folder'
@@ -11,8 +11,8 @@ const openToOthers = 0o077
 const comfortableBytes = 1024 ** 3
 
 /** The folder of the embedded database: who owns it, who may enter, whether there is room. */
-export async function checkDataFolder(subject: Subject): Promise<readonly Finding[]> {
-  const { url, dataDir } = subject.inspected.configuration.options.database
+export async function checkDataFolder(installation: Installation): Promise<readonly Finding[]> {
+  const { url, dataDir } = installation.inspected.configuration.options.database
   if (url !== undefined) return [skipped(check, 'not needed: the database is a server')]
   if (!existsSync(dataDir)) return [skipped(check, `${dataDir} is made at the first start`)]
   const folder = resolve(dataDir)

@@ -9,7 +9,7 @@ import { codeOf, describeError } from '../describe-error.ts'
 import type { Configuration } from '../env.ts'
 import { replicationFinding } from './check-replication.ts'
 import { atRest } from './open-for-diagnosis.ts'
-import type { Subject } from './subject.ts'
+import type { Installation } from './installation.ts'
 import { error, ok, skipped, warning, type Fault, type Finding } from './finding.ts'
 
 const checks = ['server', 'durability', 'replication', 'migrations', 'clock'] as const
@@ -18,7 +18,7 @@ const oldestVersion = 15
 const newestVersion = 18
 
 /** Whether it is reachable, fit to keep money, up to date, and agrees about the time. */
-export async function checkDatabase({ database: state, inspected }: Subject) {
+export async function checkDatabase({ database: state, inspected }: Installation) {
   if (state.kind === 'closed') {
     const { why, cause } = state
     return [

@@ -3,7 +3,7 @@ import { notFound } from '../../http/respond.ts'
 import { seconds } from '../../kernel/duration.ts'
 import { isLocalHost } from '../../kernel/local-host.ts'
 import { codeOf, describeError, rootOf } from '../describe-error.ts'
-import { configuredNames, type Subject } from './subject.ts'
+import { configuredNames, type Installation } from './installation.ts'
 import { error, ok, skipped, warning, type Fault, type Finding } from './finding.ts'
 
 const answerTimeout = seconds(5)
@@ -12,7 +12,7 @@ const answerTimeout = seconds(5)
 export async function checkPublicUrl({
   checked,
   production,
-}: Subject): Promise<readonly Finding[]> {
+}: Installation): Promise<readonly Finding[]> {
   if ('fault' in checked) {
     return ['public_url', 'route'].map((check) => skipped(check, 'the settings are wrong'))
   }

@@ -7,7 +7,7 @@ import { minutes } from '../../kernel/duration.ts'
 import { lackingCredential } from '../../gateways/require.ts'
 import { readSchedules } from '../../upkeep/diagnosis.ts'
 import { ok, skipped, warning, type Finding } from './finding.ts'
-import type { Subject } from './subject.ts'
+import type { Installation } from './installation.ts'
 
 const check = 'reconcile'
 /** The name of its schedule, too. */
@@ -17,7 +17,7 @@ export const reconcileSchedule = check
 export async function checkReconcile({
   database: state,
   checked,
-}: Subject): Promise<readonly Finding[]> {
+}: Installation): Promise<readonly Finding[]> {
   if (state.kind === 'closed') return [skipped(check, state.why)]
   if ('fault' in checked) return [skipped(check, 'the settings are wrong')]
   const { database } = state

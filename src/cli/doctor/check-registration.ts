@@ -11,14 +11,14 @@ import { readRegistration, type RegistrationContext } from '../../upkeep/registe
 import { describeError } from '../describe-error.ts'
 import { faultText, registerFix } from '../registered-endpoint.ts'
 import { error, ok, skipped, warning, type Finding } from './finding.ts'
-import type { Subject } from './subject.ts'
+import type { Installation } from './installation.ts'
 
 const check = 'registration'
 /** All providers are asked at the same time. */
 const answerWithin = seconds(6)
 
 /** Whether the providers send what is handled here, and to the right URL. */
-export async function checkRegistration({ checked }: Subject): Promise<readonly Finding[]> {
+export async function checkRegistration({ checked }: Installation): Promise<readonly Finding[]> {
   if ('fault' in checked) return [skipped(check, 'the settings are wrong')]
   const { gateways, origin } = checked.value
   const asked = gateways.list().filter((found) => {

@@ -3,7 +3,7 @@ import type { Gateway } from '../../gateways/gateway.ts'
 import type { Credentials } from '../../gateways/credential-fields.ts'
 import { error, ok, warning, type Fault, type Finding } from './finding.ts'
 import { gatewaySecrets, ownSecrets, type SecretText } from './secret-texts.ts'
-import type { Subject } from './subject.ts'
+import type { Installation } from './installation.ts'
 
 /** How a secret can be wrong: mistakes in copying, or in a deployment. */
 const faults: readonly (readonly [pattern: RegExp, Fault])[] = [
@@ -26,15 +26,15 @@ const faults: readonly (readonly [pattern: RegExp, Fault])[] = [
 ]
 
 /** Never shows a value. */
-export function checkSecrets(subject: Subject): readonly Finding[] {
-  const { gateways, inspected, production } = subject
+export function checkSecrets(installation: Installation): readonly Finding[] {
+  const { gateways, inspected, production } = installation
   const findings = [
     ...ownSecrets(inspected).flatMap(checkText),
     ...gateways.flatMap((gateway) => {
       const texts = gatewaySecrets(gateway, inspected)
       const blank = production ? texts.filter(({ text }) => text.trim() === '') : []
       const looks = [...texts.flatMap(checkText), ...blank.map(blankFinding)]
-      return looks.concat(checkCredentials(gateway, subject))
+      return looks.concat(checkCredentials(gateway, installation))
     }),
   ]
   return findings.length > 0 ? findings : [ok('secrets', 'none looks wrong')]
@@ -52,19 +52,19 @@ function blankFinding({ label }: SecretText): Finding {
   return warning('secrets', { found: `${label} is set, but blank`, fix })
 }
 
-function checkCredentials(gateway: Gateway, subject: Subject): readonly Finding[] {
-  const credentials = credentialsOf(gateway, subject)
+function checkCredentials(gateway: Gateway, installation: Installation): readonly Finding[] {
+  const credentials = credentialsOf(gateway, installation)
   if (credentials === undefined) return []
   const short = credentialWarnings(gateway, credentials).map((found) =>
     warning('secrets', { found, fix: 'Copy the whole value from the gateway.' }),
   )
-  return [...short, ...checkMode(gateway, credentials, subject.production)]
+  return [...short, ...checkMode(gateway, credentials, installation.production)]
 }
 
 /** Undefined if a setting is invalid: another check reports that. */
 function credentialsOf(
   gateway: Gateway,
-  { inspected, production }: Subject,
+  { inspected, production }: Installation,
 ): Credentials | undefined {
   const { environment, gateways: config } = inspected.configuration.options
   try {

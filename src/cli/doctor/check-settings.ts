@@ -1,15 +1,15 @@
 import type { Gateway } from '../../gateways/gateway.ts'
 import { variableNames } from '../read-variables.ts'
 import { similarName } from '../../kernel/similar-name.ts'
-import { configuredNames, type Subject } from './subject.ts'
+import { configuredNames, type Installation } from './installation.ts'
 import { ok, skipped, thrown, warning, type Finding } from './finding.ts'
 
 const shortestToken = 16
 const fix = 'Correct the named setting; docs/configuration.md describes it.'
 
 /** Whether they are readable, valid, and sensible together. */
-export function checkSettings(subject: Subject): readonly Finding[] {
-  const { inspected, checked } = subject
+export function checkSettings(installation: Installation): readonly Finding[] {
+  const { inspected, checked } = installation
   const faults = new Set([...inspected.faults, ...('fault' in checked ? [checked.fault] : [])])
   const files = [inspected.envFile && '.env', inspected.configFile]
   const places = ['the environment', ...files.filter((file) => file !== undefined)]
@@ -17,14 +17,14 @@ export function checkSettings(subject: Subject): readonly Finding[] {
     ...(faults.size === 0
       ? [ok('settings', `read from ${places.join(', ')}`)]
       : Array.from(faults, (fault) => thrown('settings', fault, fix))),
-    ...checkEnvFile(subject),
-    ...checkToken(subject),
-    ...checkGateways(subject),
+    ...checkEnvFile(installation),
+    ...checkToken(installation),
+    ...checkGateways(installation),
   ]
 }
 
 /** A `.env` may hold settings of others; a name close to one of ours is a slip. */
-function checkEnvFile({ inspected, gateways }: Subject): readonly Finding[] {
+function checkEnvFile({ inspected, gateways }: Installation): readonly Finding[] {
   if (inspected.envFile === undefined) return []
   const ofGateways = gateways.flatMap(({ credentials }) =>
     Object.values(credentials).flatMap(({ env }) => env),
@@ -46,7 +46,7 @@ function checkEnvFile({ inspected, gateways }: Subject): readonly Finding[] {
   )
 }
 
-function checkToken({ inspected, production }: Subject): readonly Finding[] {
+function checkToken({ inspected, production }: Installation): readonly Finding[] {
   const { apiToken } = inspected.configuration
   if (apiToken === undefined) {
     const found = production ? 'unset: the management API is off' : 'unset: made for each run'
@@ -61,7 +61,7 @@ function checkToken({ inspected, production }: Subject): readonly Finding[] {
   ]
 }
 
-function checkGateways({ checked, production, gateways }: Subject): readonly Finding[] {
+function checkGateways({ checked, production, gateways }: Installation): readonly Finding[] {
   if ('fault' in checked) return [skipped('gateways', 'the settings are wrong')]
   const registry = checked.value.gateways
   const configured = (name: string) => ok('gateways', `${name} is configured`)

@@ -7,7 +7,7 @@ import { tooOldSeconds } from '../../upkeep/readiness.ts'
 import { countListening, readBacklog, readSchedules, type Backlog } from '../../upkeep/diagnosis.ts'
 import { reconcileSchedule } from './check-reconcile.ts'
 import { atRest } from './open-for-diagnosis.ts'
-import type { Subject } from './subject.ts'
+import type { Installation } from './installation.ts'
 import { error, ok, skipped, thrown, warning, type Fault, type Finding } from './finding.ts'
 
 const checks = [
@@ -21,11 +21,11 @@ const checks = [
 ] as const
 
 /** What waits, what failed, and whether a worker runs. */
-export async function checkWork(subject: Subject): Promise<readonly Finding[]> {
-  const { database: state } = subject
+export async function checkWork(installation: Installation): Promise<readonly Finding[]> {
+  const { database: state } = installation
   const outdated = state.kind === 'open' && (await pendingMigrations(state.database)).length > 0
   const why = outdated ? 'the schema is outdated' : undefined
-  const worker = await checkWorker(subject, why)
+  const worker = await checkWorker(installation, why)
   const skip = (reason: string) => [worker, ...checks.map((check) => skipped(check, reason))]
   if (state.kind === 'closed') return skip(state.why)
   if (why !== undefined) return skip(why)
@@ -34,12 +34,12 @@ export async function checkWork(subject: Subject): Promise<readonly Finding[]> {
     worker,
     ...(await checkBacklog(database)),
     await checkSchedules(database),
-    ...(await checkListeners(database, subject)),
+    ...(await checkListeners(database, installation)),
   ]
 }
 
 async function checkWorker(
-  { database: state, inspected }: Subject,
+  { database: state, inspected }: Installation,
   unreadable: string | undefined,
 ): Promise<Finding> {
   if (state.kind === 'closed') {
@@ -148,7 +148,7 @@ async function checkSchedules(database: Database): Promise<Finding> {
 
 async function checkListeners(
   database: Database,
-  { listeners, inspected }: Subject,
+  { listeners, inspected }: Installation,
 ): Promise<readonly Finding[]> {
   if ('fault' in listeners) {
     return [thrown('listeners', listeners.fault, 'Correct the listeners in quittance.config.ts.')]

@@ -13,9 +13,9 @@ import { checkWork } from './check-work.ts'
 import { thrown, type Finding } from './finding.ts'
 import { openForDiagnosis, unanswered, type DatabaseState } from './open-for-diagnosis.ts'
 import { databasePassword, gatewaySecrets, ownSecrets } from './secret-texts.ts'
-import { subjectOf, type Subject } from './subject.ts'
+import { installationOf, type Installation } from './installation.ts'
 
-type Check = (subject: Subject) => readonly Finding[] | Promise<readonly Finding[]>
+type Check = (installation: Installation) => readonly Finding[] | Promise<readonly Finding[]>
 
 const checks: Readonly<Record<string, Check>> = {
   settings: checkSettings,
@@ -36,16 +36,16 @@ export async function diagnose(): Promise<readonly Finding[]> {
   const database = await bounded(() => openForDiagnosis(inspected.configuration)).catch(
     (cause: unknown): DatabaseState => ({ kind: 'closed', why: unanswered, cause }),
   )
-  const subject: Subject = { ...subjectOf(inspected), database }
+  const installation: Installation = { ...installationOf(inspected), database }
   try {
     const groups = await Promise.all(
       Object.entries(checks).map(([name, check]) =>
-        bounded(async () => check(subject)).catch((cause: unknown) => [
+        bounded(async () => check(installation)).catch((cause: unknown) => [
           thrown(name, cause, 'Fix the other findings first, then run it again.'),
         ]),
       ),
     )
-    return withoutSecrets(groups.flat(), subject)
+    return withoutSecrets(groups.flat(), installation)
   } finally {
     if (database.kind === 'open') await bounded(() => database.database.close()).catch(() => {})
   }
@@ -59,8 +59,11 @@ function bounded<T>(work: () => Promise<T>, late = 'no answer'): Promise<T> {
 const shortestScrubbed = 8
 
 /** Errors of drivers and configuration files may repeat their input. */
-function withoutSecrets(findings: readonly Finding[], subject: Subject): readonly Finding[] {
-  const { inspected, gateways } = subject
+function withoutSecrets(
+  findings: readonly Finding[],
+  installation: Installation,
+): readonly Finding[] {
+  const { inspected, gateways } = installation
   const texts = [
     ...ownSecrets(inspected),
     ...gateways.flatMap((gateway) => gatewaySecrets(gateway, inspected)),

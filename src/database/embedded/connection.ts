@@ -12,7 +12,7 @@ import {
   type Frames,
   type Message,
   welcome,
-} from './wire.ts'
+} from './wire-protocol.ts'
 
 export interface ConnectionOptions {
   readonly turns: Turns

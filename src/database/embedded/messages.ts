@@ -1,7 +1,7 @@
 import type { SocketAddress } from './socket-place.ts'
 
-/** What the worker thread is started with. */
-export interface WorkerOptions {
+/** What the thread of the database is started with. */
+export interface ThreadOptions {
   /** The folder of PostgreSQL's files, or undefined for a database in memory. */
   readonly databaseFolder: string | undefined
   /** For a database in memory: the files of a fresh one, which spare it initdb. */
@@ -10,9 +10,9 @@ export interface WorkerOptions {
   readonly transactionIdleMs: number
 }
 
-export type ToWorker = { readonly kind: 'ping' } | { readonly kind: 'close' }
+export type ToThread = { readonly kind: 'ping' } | { readonly kind: 'close' }
 
-export type FromWorker =
+export type FromThread =
   | { readonly kind: 'ready'; readonly initialised: boolean; readonly template?: Blob | undefined }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'pong' }

@@ -5,7 +5,7 @@ import type { Log } from '../../kernel/log.ts'
 import { checkFreeSpace, checkIntact, folderNames, prepareDataFolder } from './data-folder.ts'
 import { takeLock } from './lock.ts'
 import { readOwner, removeOwner, writeOwner } from './owner-file.ts'
-import { runWorker, type Refusal } from './run-worker.ts'
+import { runThread, type Refusal } from './run-thread.ts'
 import { chooseSocket, removeSocket, type SocketAddress } from './socket-place.ts'
 
 export interface EmbeddedOptions {
@@ -92,8 +92,8 @@ async function open(place: Place, options: EmbeddedOptions): Promise<Embedded> {
   const databaseFolder = folder === undefined ? undefined : join(folder, folderNames.database)
   if (folder !== undefined) await checkFreeSpace(folder)
   if (databaseFolder !== undefined) checkIntact(databaseFolder)
-  const worker = await runWorker({
-    worker: {
+  const thread = await runThread({
+    thread: {
       databaseFolder,
       address,
       transactionIdleMs: options.transactionIdleMs,
@@ -109,14 +109,14 @@ async function open(place: Place, options: EmbeddedOptions): Promise<Embedded> {
       )
     },
   })
-  if ('reason' in worker) throw refused(worker, databaseFolder)
-  memoryTemplate ??= worker.template
+  if ('reason' in thread) throw refused(thread, databaseFolder)
+  memoryTemplate ??= thread.template
   if (folder !== undefined) writeOwner(folder, { pid: process.pid, address })
-  options.log.debug({ folder, initialised: worker.initialised }, 'embedded database is open')
+  options.log.debug({ folder, initialised: thread.initialised }, 'embedded database is open')
   return {
     socket: address,
     async close() {
-      await worker.stop()
+      await thread.stop()
       place.leave()
     },
   }

@@ -1,9 +1,9 @@
 import { PGlite } from '@electric-sql/pglite'
 import { existsSync, renameSync, rmSync } from 'node:fs'
-import type { WorkerOptions } from './messages.ts'
+import type { ThreadOptions } from './messages.ts'
 
 /** A database that is open and answered a write and a read. */
-export interface OpenDatabase {
+export interface OpenPglite {
   /** Runs bytes of the wire protocol; rejects only when the session is lost. */
   run(bytes: Buffer): Promise<Buffer>
   close(): Promise<void>
@@ -39,9 +39,9 @@ const initdbParameters = `--no-sync -c shared_buffers=${sharedBuffers} -c max_co
 
 /** Opens PostgreSQL's files, or makes them first: in memory, or if the folder has none. */
 export async function openPglite(
-  { databaseFolder: folder, template }: Pick<WorkerOptions, 'databaseFolder' | 'template'>,
+  { databaseFolder: folder, template }: Pick<ThreadOptions, 'databaseFolder' | 'template'>,
   onLine: OnServerLine,
-): Promise<OpenDatabase> {
+): Promise<OpenPglite> {
   const initialised =
     folder === undefined ? template === undefined : !existsSync(`${folder}/PG_VERSION`)
   if (folder !== undefined && initialised) await initialise(folder, onLine)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { serveConnection } from './connection.ts'
 import { socketPath, type SocketAddress } from './socket-place.ts'
 import type { Client, Turns } from './turns.ts'
-import { fatal } from './wire.ts'
+import { fatal } from './wire-protocol.ts'
 
 export interface ServeOptions {
   readonly address: SocketAddress

@@ -1,5 +1,5 @@
 import type { Unit } from './units.ts'
-import { query, readResponse, sync } from './wire.ts'
+import { query, readResponse, sync } from './wire-protocol.ts'
 
 /** The database's one session, which all clients share in turn. */
 export interface Session {

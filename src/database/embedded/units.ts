@@ -1,4 +1,4 @@
-import { encode, ProtocolViolation, query, text, type Message } from './wire.ts'
+import { encode, ProtocolViolation, query, text, type Message } from './wire-protocol.ts'
 
 /**
  * What the database runs in one go: a simple query, or all messages up to Sync (or Flush).

@@ -1,13 +1,13 @@
 import process from 'node:process'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { FromWorker, ToWorker, WorkerOptions } from './messages.ts'
-import { openPglite, type OpenDatabase } from './open-pglite.ts'
+import type { FromThread, ToThread, ThreadOptions } from './messages.ts'
+import { openPglite, type OpenPglite } from './open-pglite.ts'
 import { serveSocket, type SocketServer } from './serve-socket.ts'
 import { createSession } from './session.ts'
 import { createTurns, type Client, type Turns } from './turns.ts'
-import { query } from './wire.ts'
+import { query } from './wire-protocol.ts'
 
-/** The entry of the worker thread: the database, its socket, and answers to the watchdog. */
+/** The entry of the embedded database's thread: the database, its socket, and answers to the watchdog. */
 
 /** PostgreSQL's single-user mode makes no checkpoints: the log would grow until the next stop. */
 const checkpointIntervalMs = 60_000
@@ -15,7 +15,7 @@ const checkpointIntervalMs = 60_000
 /** What PostgreSQL and its runtime say when the session cannot go on. */
 const endOfSession = /\b(?:PANIC|FATAL): |^Aborted\(/
 
-function tell(message: FromWorker): void {
+function post(message: FromThread): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
   parentPort?.postMessage(message)
 }
@@ -25,19 +25,19 @@ function tell(message: FromWorker): void {
  * after a PANIC would otherwise be called again and again and never release the thread.
  */
 function lose(reason: unknown): never {
-  tell({ kind: 'lost', reason: describe(reason) })
+  post({ kind: 'lost', reason: describe(reason) })
   return process.exit(1)
 }
 
 const describe = (reason: unknown) => (reason instanceof Error ? reason.message : String(reason))
 
 interface RunningDatabase {
-  readonly database: OpenDatabase
+  readonly database: OpenPglite
   readonly server: SocketServer
   readonly checkpoints: NodeJS.Timeout
 }
 
-async function start(options: WorkerOptions): Promise<RunningDatabase> {
+async function start(options: ThreadOptions): Promise<RunningDatabase> {
   let opened = false
   const lines: string[] = []
   const database = await openPglite(options, (line) => {
@@ -55,7 +55,7 @@ async function start(options: WorkerOptions): Promise<RunningDatabase> {
       return database.run(bytes)
     }),
     lost: lose,
-    warn: (message) => tell({ kind: 'warning', message }),
+    warn: (message) => post({ kind: 'warning', message }),
     transactionIdleMs: options.transactionIdleMs,
   })
   const server = await serveSocket({ ...options, turns, parameters: database.parameters })
@@ -64,7 +64,7 @@ async function start(options: WorkerOptions): Promise<RunningDatabase> {
     used = false
   }, checkpointIntervalMs)
   const { initialised, template } = database
-  tell({ kind: 'ready', initialised, template })
+  post({ kind: 'ready', initialised, template })
   return { database, server, checkpoints }
 }
 
@@ -80,21 +80,21 @@ async function stop({ database, server, checkpoints }: RunningDatabase): Promise
   clearInterval(checkpoints)
   await server.close()
   await database.close()
-  tell({ kind: 'closed' })
+  post({ kind: 'closed' })
   parentPort?.close()
 }
 
-async function main(options: WorkerOptions): Promise<void> {
+async function main(options: ThreadOptions): Promise<void> {
   const running = await start(options).catch((error: unknown) => {
-    tell({ kind: 'refused', reason: describe(error) })
+    post({ kind: 'refused', reason: describe(error) })
     return undefined
   })
   if (running === undefined) return process.exit(1)
-  parentPort?.on('message', (message: ToWorker) => {
-    if (message.kind === 'ping') tell({ kind: 'pong' })
+  parentPort?.on('message', (message: ToThread) => {
+    if (message.kind === 'ping') post({ kind: 'pong' })
     else stop(running).catch(lose)
   })
 }
 
-// Only run-worker.ts starts this thread.
-await main(workerData as WorkerOptions)
+// Only run-thread.ts starts this thread.
+await main(workerData as ThreadOptions)

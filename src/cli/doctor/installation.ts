@@ -8,7 +8,7 @@ import type { InspectedConfiguration } from '../env.ts'
 import type { DatabaseState } from './open-for-diagnosis.ts'
 
 /** What the checks look at; a missing part could not be created. */
-export interface Subject {
+export interface Installation {
   readonly inspected: InspectedConfiguration
   readonly production: boolean
   /** All known gateways, whether their settings are right or not. */
@@ -21,7 +21,7 @@ export interface Subject {
 export type Checked<T> = { readonly value: T } | { readonly fault: unknown }
 
 /** Everything but the database, which takes time. */
-export function subjectOf(inspected: InspectedConfiguration): Omit<Subject, 'database'> {
+export function installationOf(inspected: InspectedConfiguration): Omit<Installation, 'database'> {
   const { options } = inspected.configuration
   const [fault] = inspected.faults
   return {

@@ -1,26 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { FromWorker, ToWorker, WorkerOptions } from './messages.ts'
+import type { FromThread, ToThread, ThreadOptions } from './messages.ts'
 
-/** Why a worker could not be started: it reported that itself, or the time was up. */
+/** Why a thread could not be started: it reported that itself, or the time was up. */
 export interface Refusal {
   readonly reason: string
   readonly timedOut: boolean
 }
 
 export interface RunOptions {
-  readonly worker: WorkerOptions
+  readonly thread: ThreadOptions
   readonly warn: (message: string) => void
-  /** Called at most once, after the start, when the worker ended or hangs; not after `stop`. */
+  /** Called at most once, after the start, when the thread ended or hangs; not after `stop`. */
   readonly lost: (reason: string) => void
   readonly hungAfterMs: number
 }
 
-export interface RunningWorker {
+export interface RunningThread {
   readonly initialised: boolean
   /** The files of a fresh database in memory, for the next one. */
   readonly template?: Blob | undefined
-  /** Asks the worker to end in good order, and ends it if it does not. Never rejects. */
+  /** Asks the thread to end in good order, and ends it if it does not. Never rejects. */
   stop(): Promise<void>
 }
 
@@ -29,12 +29,12 @@ const openLimitMs = 120_000
 const closeLimitMs = 10_000
 const pingIntervalMs = 1000
 
-/** Starts the worker thread and watches it from then on. */
-export async function runWorker(options: RunOptions): Promise<RunningWorker | Refusal> {
-  const worker = createWorker(options.worker)
-  const first = await firstReport(worker)
+/** Starts the thread and watches it from then on. */
+export async function runThread(options: RunOptions): Promise<RunningThread | Refusal> {
+  const thread = createThread(options.thread)
+  const first = await firstReport(thread)
   if ('reason' in first) {
-    await worker.terminate()
+    await thread.terminate()
     return first
   }
   // One ending, whoever asked first: the folder is freed only when the thread is gone.
@@ -46,21 +46,21 @@ export async function runWorker(options: RunOptions): Promise<RunningWorker | Re
   }
   const lose = (reason: string) => {
     if (ending !== undefined) return
-    void end(() => worker.terminate()).then(() => options.lost(reason))
+    void end(() => thread.terminate()).then(() => options.lost(reason))
   }
-  const pings = watch(worker, options, lose)
+  const pings = watch(thread, options, lose)
   return {
     ...first,
     async stop() {
-      await end(() => stopWorker(worker))
+      await end(() => stopThread(thread))
     },
   }
 }
 
 /** `tsc` leaves a URL as written: the extension is that of the running file. */
-function createWorker(workerData: WorkerOptions): Worker {
+function createThread(workerData: ThreadOptions): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const worker = new Worker(new URL(`./worker.${extension}`, import.meta.url), {
+  const thread = new Worker(new URL(`./thread.${extension}`, import.meta.url), {
     workerData,
     // Flags of the process, such as --eval, do not concern the thread.
     execArgv: [],
@@ -68,44 +68,44 @@ function createWorker(workerData: WorkerOptions): Worker {
     stderr: true,
   })
   // PGlite and its runtime print; what matters arrives as a message.
-  worker.stdout.resume()
-  worker.stderr.resume()
-  return worker
+  thread.stdout.resume()
+  thread.stderr.resume()
+  return thread
 }
 
-type Start = Refusal | Pick<RunningWorker, 'initialised' | 'template'>
+type Start = Refusal | Pick<RunningThread, 'initialised' | 'template'>
 
-function firstReport(worker: Worker): Promise<Start> {
+function firstReport(thread: Worker): Promise<Start> {
   return new Promise((resolve) => {
     const finish = (start: Start) => {
       clearTimeout(timer)
-      worker.off('error', onError).off('exit', onExit).off('message', onMessage)
+      thread.off('error', onError).off('exit', onExit).off('message', onMessage)
       resolve(start)
     }
     const refuse = (reason: string, timedOut = false) => finish({ reason, timedOut })
     const onError = (error: unknown) => refuse(describe(error))
     const onExit = (code: number) => refuse(`its thread ended with code ${code}`)
-    const onMessage = (message: FromWorker) => {
+    const onMessage = (message: FromThread) => {
       if (message.kind === 'ready') {
         finish({ initialised: message.initialised, template: message.template })
       }
       if (message.kind === 'refused') refuse(message.reason)
     }
     const timer = setTimeout(() => refuse(`it took over ${openLimitMs} ms`, true), openLimitMs)
-    worker.on('error', onError).on('exit', onExit).on('message', onMessage)
+    thread.on('error', onError).on('exit', onExit).on('message', onMessage)
   })
 }
 
 /**
  * Counts pings without an answer instead of comparing times: a main thread that was busy or a
- * machine that slept is not the worker's fault.
+ * machine that slept is not the thread's fault.
  */
-function watch(worker: Worker, options: RunOptions, lose: (reason: string) => void) {
+function watch(thread: Worker, options: RunOptions, lose: (reason: string) => void) {
   let unanswered = 0
   const intervalMs = Math.min(pingIntervalMs, options.hungAfterMs)
-  worker.on('error', (error) => lose(describe(error)))
-  worker.on('exit', (code) => lose(`its thread ended with code ${code}`))
-  worker.on('message', (message: FromWorker) => {
+  thread.on('error', (error) => lose(describe(error)))
+  thread.on('exit', (code) => lose(`its thread ended with code ${code}`))
+  thread.on('message', (message: FromThread) => {
     if (message.kind === 'pong') unanswered = 0
     if (message.kind === 'warning') options.warn(message.message)
     if (message.kind === 'lost') lose(message.reason)
@@ -116,27 +116,27 @@ function watch(worker: Worker, options: RunOptions, lose: (reason: string) => vo
       return
     }
     unanswered += 1
-    send(worker, { kind: 'ping' })
+    send(thread, { kind: 'ping' })
   }, intervalMs).unref()
 }
 
-async function stopWorker(worker: Worker): Promise<void> {
+async function stopThread(thread: Worker): Promise<void> {
   const done = new Promise<void>((resolve) => {
-    worker.on('exit', () => resolve())
-    worker.on('message', (message: FromWorker) => {
+    thread.on('exit', () => resolve())
+    thread.on('message', (message: FromThread) => {
       if (message.kind === 'closed' || message.kind === 'lost') resolve()
     })
   })
-  send(worker, { kind: 'close' })
+  send(thread, { kind: 'close' })
   const limit = new AbortController()
   await Promise.race([done, pause(closeLimitMs, undefined, { signal: limit.signal })])
   limit.abort()
-  await worker.terminate()
+  await thread.terminate()
 }
 
-function send(worker: Worker, message: ToWorker): void {
+function send(thread: Worker, message: ToThread): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
-  worker.postMessage(message)
+  thread.postMessage(message)
 }
 
 const describe = (error: unknown) => (error instanceof Error ? error.message : String(error))

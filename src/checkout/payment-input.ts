@@ -74,7 +74,7 @@ const rules = {
   initiatedBy: oneOf(['customer', 'merchant']).optional(),
 } satisfies Record<keyof CreatePaymentInput, z.ZodType>
 
-const schema = z.strictObject(rules, must('the input must be an object'))
+const schema = z.strictObject(rules)
 
 /** The input, checked: nulls are left out, amounts are bigints. */
 export type PaymentInput = z.output<typeof schema>

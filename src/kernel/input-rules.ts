@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isMoney } from './currency.ts'
+import { hasFields } from './has-fields.ts'
 import { isUuid } from './ids.ts'
 import { largestAmount } from './money.ts'
 
@@ -73,8 +74,9 @@ export const jsonObject = z
   .pipe(z.record(z.string(), z.unknown(), objectRule))
   .refine((value) => isShallow(value, greatestDepth), objectRule)
 
-/** Null where JSON cannot hold it: numbers of any size, objects that hold themselves. */
+/** Null where JSON cannot hold it: maps, numbers of any size, objects that hold themselves. */
 function asJson(value: unknown): unknown {
+  if (!hasFields(value)) return null
   try {
     return JSON.parse(JSON.stringify(value)) as unknown
   } catch {

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { fieldError, QuittanceError, type ErrorCode } from './errors.ts'
+import { hasFields } from './has-fields.ts'
 
 /** What is wrong with a field of an input, or, without a field, with the whole input. */
 export interface InputFault {
@@ -9,6 +10,7 @@ export interface InputFault {
 
 /** The input as the rules parse it. Error: this code, for the first thing that is wrong. */
 export function readInput<T>(schema: z.ZodType<T>, input: unknown, code: ErrorCode): T {
+  if (!hasFields(input)) throw new QuittanceError(code, 'the input must be an object with fields')
   const result = schema.safeParse(input)
   if (result.success) return result.data
   const { field, fault } = faultOf(result.error)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { minorUnits, must, orNull, text, uuid } from '../kernel/input-rules.ts'
+import { minorUnits, orNull, text, uuid } from '../kernel/input-rules.ts'
 import { readInput } from '../kernel/read-input.ts'
 
 /** What a caller gives to refund a payment. */
@@ -22,7 +22,7 @@ const rules = {
   reason: orNull(text(500)),
 } satisfies Record<keyof CreateRefundInput, z.ZodType>
 
-const schema = z.strictObject(rules, must('the input must be an object'))
+const schema = z.strictObject(rules)
 
 /** The input, checked. */
 export type RefundInput = z.output<typeof schema>

@@ -161,6 +161,18 @@ const refundRows: readonly Row<CreateRefundInput>[] = [
   ['reason', 'a\ud800b', textOf(500)],
 ]
 
+/** Nothing of what they hold is in their fields: the commonest is a promise nobody awaited. */
+const containers: readonly unknown[] = [
+  Promise.resolve({ amount: 100 }),
+  new Map([['amount', 100]]),
+  new URLSearchParams({ amount: '100' }),
+  [['amount', 100]],
+  'amount=100',
+  100,
+  null,
+  undefined,
+]
+
 /** Fields as they are named in the API. */
 function inApi(fields: Fields, names: Readonly<Record<string, readonly [string, string]>>) {
   return Object.fromEntries(
@@ -299,6 +311,22 @@ onPostgres((engine) => {
       assert.match(stderr.at(-1) ?? '', /unknown option '--ammount=1'/)
     })
 
+    test('an object that holds its content otherwise than in fields is refused', async () => {
+      const code = 'payment_invalid'
+      for (const value of containers) {
+        const made = core.payments.create(value as CreatePaymentInput)
+        const expected = { message: 'the input must be an object with fields', code }
+        assert.deepEqual(await inLibrary(made), expected)
+        for (const field of ['customer', 'metadata'] as const) {
+          const input = { ...order, [field]: value } as unknown as CreatePaymentInput
+          const message = `${field} ${objectRule}`
+          // Left out, or null, it may be.
+          if (value === undefined || value === null) continue
+          assert.deepEqual(await inLibrary(core.payments.create(input)), { message, code })
+        }
+      }
+    })
+
     test('the command has a flag for each field', async () => {
       const { stdout } = await money.run('payments', 'create', '--help')
       const words = stdout.join(' ').split(/[\s,]+/)
@@ -397,6 +425,15 @@ onPostgres((engine) => {
           await assertCommand(['refund', await paid(), ...flags], flag, fault)
       })
     }
+
+    test('an amount that is in no field never gives the whole payment back', async () => {
+      const message = 'the input must be an object with fields'
+      for (const value of containers) {
+        if (value === undefined) continue
+        const made = core.refunds.create(await paid(), value as CreateRefundInput)
+        assert.deepEqual(await inLibrary(made), { message, code: 'refund_invalid' })
+      }
+    })
 
     test('a misspelt amount never gives the whole payment back', async () => {
       const expected = { message: 'unknown field "ammount"', code: 'refund_invalid' }

@@ -2,6 +2,7 @@ import { coreOf } from './billing/create-core.ts'
 import type { BillingCore } from './billing/types.ts'
 import { createApp } from './http/app.ts'
 import { internalError, respond } from './http/respond.ts'
+import { hasFields } from './kernel/has-fields.ts'
 import { createLog } from './kernel/log.ts'
 import type { ListenedToByName, WithListeners } from './billing/listeners-option.ts'
 import type { BillingOptions } from './billing/options.ts'
@@ -27,6 +28,8 @@ export function createBilling<const On extends ListenedToByName>(
   options?: WithListeners<BillingOptions, On>,
 ): Billing
 export function createBilling(options: BillingOptions = {}): Billing {
+  // What is wrong with them is said where they are read.
+  if (!hasFields(options)) return billingOf(createRuntime(options))
   const log = options.log ?? createLog({ level: 'warn', destination: process.stderr })
   return billingOf(createRuntime({ ...options, log }))
 }

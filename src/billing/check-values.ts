@@ -1,5 +1,7 @@
 import { QuittanceError } from '../kernel/errors.ts'
+import { hasFields } from '../kernel/has-fields.ts'
 import { choiceAmong } from '../kernel/similar-name.ts'
+import { snakeCase } from '../kernel/field-names.ts'
 import { isSetting, type Complete, type Setting, type Shape } from './setting.ts'
 
 /** Values by name, in groups like their settings. */
@@ -35,8 +37,10 @@ export function camelCased(
   { onRenamed, within = '' }: { readonly onRenamed?: OnRenamed; readonly within?: string } = {},
 ): unknown {
   if (!isGroup(given)) return given
-  const entries = Object.entries(given).map(([key, value]) => {
-    const camel = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  const keys = Object.keys(given).concat(inherited(given, shape))
+  const entries = keys.map((key) => {
+    const value = given[key]
+    const camel = camelCase(key)
     // A setting that is given under both names stays a fault.
     const isOther = camel !== key && nodeOf(shape, camel) && !Object.hasOwn(given, camel)
     const name = isOther ? camel : key
@@ -47,6 +51,16 @@ export function camelCased(
     return [name, camelCased(value, node, inner)] as const
   })
   return Object.fromEntries(entries)
+}
+
+/** Names of settings that the object has, but not as its own: the getters of a class, for one. */
+function inherited(given: Values, shape: Shape): readonly string[] {
+  const names = new Set(Object.keys(shape).flatMap((name) => [name, snakeCase(name)]))
+  return [...names].filter((name) => name in given && !Object.hasOwn(given, name))
+}
+
+function camelCase(key: string): string {
+  return key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** Checks each value by its setting; a name without a setting is a fault. */
@@ -68,8 +82,7 @@ function checkEntry([key, value]: readonly [string, unknown], shape: Shape, plac
   const node = nodeOf(shape, key)
   const winning = place.winning?.[key]
   if (node === undefined) {
-    const name = placed(place, key)
-    return faulty(place, `${name} is unknown${choiceAmong(key, namesIn(shape, place))}`)
+    return faulty(place, `${placed(place, key)} ${unknown(key, shape, place)}`)
   }
   if (isSetting(node)) {
     if (winning !== undefined) return { values: {}, faults: [] }
@@ -84,6 +97,13 @@ function checkEntry([key, value]: readonly [string, unknown], shape: Shape, plac
     winning: isGroup(winning) ? winning : {},
   })
   return { values: { [key]: values }, faults }
+}
+
+function unknown(key: string, shape: Shape, place: Place): string {
+  const name = camelCase(key)
+  // Only what is given under its own name as well has kept the other one.
+  if (nodeOf(shape, name) !== undefined) return `is given twice, also as ${name}`
+  return `is unknown${choiceAmong(key, namesIn(shape, place))}`
 }
 
 export interface Named {
@@ -139,17 +159,19 @@ function nodeOf(shape: Shape, name: string): Setting | Shape | undefined {
 }
 
 function isGroup(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return hasFields(value)
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce((inner, key) => (inner as Record<PropertyKey, unknown>)[key], value)
 }
 
+const mostShown = 100
+
 /** A text may be a URL in the wrong place: it is shown without its user and password. */
 function shown(value: unknown): string {
   if (typeof value === 'string') {
-    return `, got ${JSON.stringify(value.replace(/\/\/.*@/s, '//...@'))}`
+    return `, got ${JSON.stringify(value.replace(/\/\/.*@/s, '//...@').slice(0, mostShown))}`
   }
   const isPlain = value === null || ['number', 'boolean'].includes(typeof value)
   return isPlain ? `, got ${String(value)}` : ''

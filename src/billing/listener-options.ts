@@ -1,5 +1,6 @@
 import { isEventType } from '../events/catalogue.ts'
 import { QuittanceError } from '../kernel/errors.ts'
+import { hasFields } from '../kernel/has-fields.ts'
 import type { ListenerRegistry } from '../listeners/listeners.ts'
 import { readListener } from '../listeners/read-listener.ts'
 
@@ -9,7 +10,7 @@ export function registerOptionListeners(
   listeners: Readonly<Record<string, unknown>>,
 ): void {
   for (const [name, entry] of Object.entries(listeners)) {
-    if (!isObject(entry) || !('on' in entry)) throw entryFault(name)
+    if (!hasFields(entry) || !('on' in entry)) throw entryFault(name)
     const { on, run, ...options } = entry as Readonly<Record<string, unknown>>
     registry.add(readListener(name, { on, run, options }))
   }
@@ -29,8 +30,4 @@ function entryFault(key: string): QuittanceError {
         `listeners.${key} must be an object that says in \`on\` what it listens to`,
         { fix },
       )
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

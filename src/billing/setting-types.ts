@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { databaseUrlFault } from '../database/database-url.ts'
 import { encryptionKeyFault } from '../kernel/encryption.ts'
+import { hasFields } from '../kernel/has-fields.ts'
 import type { ListenersOption } from './listeners-option.ts'
 
 // The types of settings. A message continues the name of the setting: `must be ...`.
@@ -77,11 +78,7 @@ export const credentials = z.record(
 ) as z.ZodType as Typed<Readonly<Record<string, Readonly<Record<string, string>>>>>
 
 /** What each one must be is said when it is registered. */
-export const listeners = z.record(
-  z.string(),
-  z.unknown(),
-  'must be an object with listeners',
-) as z.ZodType as Typed<ListenersOption>
+export const listeners = z.custom<ListenersOption>(hasFields, 'must be an object with listeners')
 
 /** With a narrower type than zod infers. */
 type Typed<T> = z.ZodType<T, T>

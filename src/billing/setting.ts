@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { ErrorCode } from '../kernel/errors.ts'
+import { snakeCase } from '../kernel/field-names.ts'
 
 /** One setting. Its doc comment says what it means. */
 export interface Setting<In = unknown, Out = unknown> extends About {
@@ -65,11 +66,6 @@ export function settingsIn(shape: Shape, within: readonly string[] = []): readon
     const path = [...within, name]
     return isSetting(node) ? [{ path, setting: node }] : settingsIn(node, path)
   })
-}
-
-/** A name as it is written in quittance.config.ts. */
-export function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 /** `webhook.pruneAfterDays` is BILLING_WEBHOOK_PRUNE_AFTER_DAYS; the group `billing` counts once. */

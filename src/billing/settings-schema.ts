@@ -170,17 +170,23 @@ const shared = {
    */
   gateways: setting(credentials, { default: {}, variables: none, secret: true }),
   /** Gateways besides the built-in ones: see docs/9-adding-a-gateway.md. */
-  extraGateways: setting(list(object<Gateway>('must be gateways'), 'must be a list of gateways'), {
-    default: [],
-    variables: none,
-  }),
+  extraGateways: setting(
+    list(object<Gateway>('must be gateways', 'credentials'), 'must be a list of gateways'),
+    {
+      default: [],
+      variables: none,
+    },
+  ),
   /** What each listener listens to and runs, by its name: see docs/4-listeners.md. */
   listeners: setting(listeners, { default: {}, variables: none }),
   /**
    * Origins that a payer may be sent on to after the checkout (`return_url`), besides that of
    * `url`. In development every origin on this machine is allowed.
    */
-  returnOrigins: setting(origins, { default: [] }),
+  returnOrigins: setting(origins, {
+    default: [],
+    fix: 'Give scheme and host of each; a variable separates several by commas.',
+  }),
   /**
    * How long a provider may take to answer an operation, in milliseconds.
    * @default 20000

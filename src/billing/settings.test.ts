@@ -42,6 +42,7 @@ test('an option of the wrong kind is refused by its name, with what it must be',
     [{ url: 'https://shop.example/x' }, /^option url must be an origin .*, got "https:/],
     [{ returnOrigins: ['https://a.example', 'b'] }, /returnOrigins must be origins .*, got "b"/],
     [{ listenerBudgetMs: 30_000 }, /^option listenerBudgetMs must .*25000.* — .*queued: true/],
+    [{ extraGateways: [{ name: 'acme' }] }, /^option extraGateways must be gateways/],
     [{ onLost: 'log' }, /^option onLost must be a function/],
     [{ webhook: 'hooks/{gateway}' }, /^option webhook must be an object/],
     [{ webhook: null }, /^option webhook must be an object/],
@@ -84,10 +85,34 @@ test('a name of the file is taken as an option, with a warning', () => {
 
 test('one setting under both names is refused', () => {
   const both = { webhook: { prune_after_days: 40, pruneAfterDays: 30 } }
-  assert.match(
+  assert.equal(
     refusal(both),
-    /^option webhook\.prune_after_days is unknown; did you mean pruneAfterDays\?/,
+    'option webhook.prune_after_days is given twice, also as pruneAfterDays' +
+      ' — Correct what createBilling is called with; docs/configuration.md lists the options.',
   )
+})
+
+test('what a group of options inherits counts', () => {
+  class Webhook {
+    get pruneAfterDays() {
+      return 40
+    }
+  }
+  const webhook = Object.create({ prune_after_days: 40 }) as object
+  for (const group of [new Webhook(), webhook, { pruneAfterDays: 40 }]) {
+    assert.equal(readSettings({ webhook: group }).retentionDays, 40)
+  }
+})
+
+test('what holds its content otherwise than in fields is no group of options', () => {
+  for (const group of [Promise.resolve({ memory: true }), new Map(), [], 'x', null]) {
+    assert.match(refusal({ database: group }), /^option database must be an object with url, /)
+    assert.throws(() => createBilling(group as object), { code: 'setting_invalid' })
+  }
+})
+
+test('a message shows no more of a value than a person reads', () => {
+  assert.ok(refusal({ url: 'x'.repeat(10_000) }).length < 300)
 })
 
 test('what is undefined counts as not set', () => {

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { camelCased, checkValues, type Checked, type Values } from '../billing/check-values.ts'
-import { snakeCase } from '../billing/setting.ts'
 import { fileSettings } from '../billing/settings-schema.ts'
 import { QuittanceError } from '../kernel/errors.ts'
+import { snakeCase } from '../kernel/field-names.ts'
 
 const fileNames = ['quittance.config.ts', 'quittance.config.js', 'quittance.config.mjs']
 
@@ -24,8 +24,8 @@ export async function loadConfigFile(folder: string, winning: Values): Promise<C
     const place = { label: `${name}: `, spell: snakeCase, fix, winning }
     return checkValues(camelCased(config, fileSettings), fileSettings, place)
   } catch (error) {
-    if (!(error instanceof QuittanceError)) throw error
-    return { values: {}, faults: [error] }
+    const isOurs = error instanceof QuittanceError
+    return { values: {}, faults: [isOurs ? error : invalidFile(name, messageOf(error), error)] }
   }
 }
 

@@ -70,6 +70,26 @@ test('a file with defineConfig says the same as one without, and its faults name
   })
 })
 
+test('a file that fails while it is read is a fault of the file', async () => {
+  using folder = temporaryFolder()
+  writeFileSync(
+    join(folder.path, 'quittance.config.mjs'),
+    `export default { get url() { throw new Error('no URL yet') } }`,
+  )
+  const message = 'quittance.config.mjs: no URL yet'
+  await assert.rejects(readConfiguration(folder.path), { code: 'setting_invalid', message })
+})
+
+test('a listener of any name is read from the file', async () => {
+  using folder = temporaryFolder()
+  writeFileSync(
+    join(folder.path, 'quittance.config.mjs'),
+    `export default { listeners: { ['__proto__']: { on: 'PaymentSucceeded', run() {} } } }`,
+  )
+  const { listeners } = (await readConfiguration(folder.path)).options
+  assert.deepEqual(Object.keys(listeners), ['__proto__'])
+})
+
 test('every variable of a setting counts, and wins over the file', async () => {
   using folder = temporaryFolder()
   writeFileSync(

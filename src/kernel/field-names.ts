@@ -1,4 +1,4 @@
-/** The JSON name of a library field: `return_url` for `returnUrl`. */
+/** The name of a field in JSON, or of a setting in a file: `return_url` for `returnUrl`. */
 export function snakeCase(field: string): string {
   return separated(field, '_')
 }

@@ -114,6 +114,12 @@ describe('beside a running service, doctor', () => {
     const { code, of } = await doctor({ cwd: folder.path, env })
     assert.equal(code, 0)
     assertFinding(of('listeners'), 'warning', /grant\/PaymentSucceeded is not known.* — Restart/)
+    writeFileSync(file, 'export default { listeners: { PaymentSucceeded() {} } }')
+    const previous = await doctor({ cwd: folder.path, env })
+    assertFinding(previous.of('listeners'), 'error', /is an event: .* — Write listeners: \{ /)
+    const elsewhere = { ...env, DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' }
+    const closed = await doctor({ cwd: folder.path, env: elsewhere })
+    assertFinding(closed.of('listeners'), 'error', /is an event: .* — Write listeners: \{ /)
     writeFileSync(file, 'throw new Error("no good")')
     const broken = await doctor({ cwd: folder.path, env })
     assertFinding(broken.of('settings'), 'error', /quittance\.config\.js:1: no good/)

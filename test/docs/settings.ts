@@ -3,7 +3,6 @@ import { z } from 'zod'
 import {
   isSetting,
   settingsIn,
-  snakeCase,
   variablesOf,
   type PlacedSetting,
   type Shape,
@@ -13,6 +12,7 @@ import {
   optionSettings,
   variableSettings,
 } from '../../src/billing/settings-schema.ts'
+import { snakeCase } from '../../src/kernel/field-names.ts'
 import { read } from '../tidy/source-files.ts'
 
 const schema = 'src/billing/settings-schema.ts'

@@ -10,15 +10,7 @@ import { atRest } from './open-for-diagnosis.ts'
 import type { Installation } from './installation.ts'
 import { error, ok, skipped, thrown, warning, type Fault, type Finding } from './finding.ts'
 
-const checks = [
-  'queue',
-  'retries',
-  'failed_calls',
-  'review',
-  'deliveries',
-  'schedules',
-  'listeners',
-] as const
+const checks = ['queue', 'retries', 'failed_calls', 'review', 'deliveries', 'schedules'] as const
 
 /** What waits, what failed, and whether a worker runs. */
 export async function checkWork(installation: Installation): Promise<readonly Finding[]> {
@@ -26,7 +18,11 @@ export async function checkWork(installation: Installation): Promise<readonly Fi
   const outdated = state.kind === 'open' && (await pendingMigrations(state.database)).length > 0
   const why = outdated ? 'the schema is outdated' : undefined
   const worker = await checkWorker(installation, why)
-  const skip = (reason: string) => [worker, ...checks.map((check) => skipped(check, reason))]
+  const skip = async (reason: string) => [
+    worker,
+    ...checks.map((check) => skipped(check, reason)),
+    ...(await checkListeners(installation, reason)),
+  ]
   if (state.kind === 'closed') return skip(state.why)
   if (why !== undefined) return skip(why)
   const { database } = state
@@ -34,7 +30,7 @@ export async function checkWork(installation: Installation): Promise<readonly Fi
     worker,
     ...(await checkBacklog(database)),
     await checkSchedules(database),
-    ...(await checkListeners(database, installation)),
+    ...(await checkListeners(installation, database)),
   ]
 }
 
@@ -146,13 +142,15 @@ async function checkSchedules(database: Database): Promise<Finding> {
   return ok('schedules', schedules.length === 0 ? 'none has run yet' : 'none is overdue')
 }
 
+/** `database`: or why it cannot be read. */
 async function checkListeners(
-  database: Database,
   { listeners, inspected }: Installation,
+  database: Database | string,
 ): Promise<readonly Finding[]> {
   if ('fault' in listeners) {
     return [thrown('listeners', listeners.fault, 'Correct the listeners in quittance.config.ts.')]
   }
+  if (typeof database === 'string') return [skipped('listeners', database)]
   const registry = listeners.value
   const known = await knownKeys(database, registry)
   const own = registry.keys()

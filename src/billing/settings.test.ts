@@ -51,6 +51,16 @@ test('an option of the wrong kind is refused by its name, with what it must be',
   }
 })
 
+test('a gateway of the app that is incomplete is refused by its name, before anything reads it', () => {
+  for (const [gateway, message] of [
+    [{ name: 'acme' }, /^gateway "acme": aliases must be a list of names — Correct the descriptor/],
+    [{ name: 'acme', aliases: [], title: 'Acme', scheme: 'none' }, /^gateway "acme": credentials/],
+    [{}, /^gateway undefined: aliases/],
+  ] as const) {
+    assert.match(refusal({ extraGateways: [gateway] }), message)
+  }
+})
+
 test('no message repeats a secret', () => {
   for (const options of [
     { database: 'postgres://user:hush@db/billing' },

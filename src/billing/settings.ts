@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { builtin } from '../gateways/builtin.ts'
 import { credentialWarnings, readCredentials } from '../gateways/credentials.ts'
 import type { Credentials } from '../gateways/credential-fields.ts'
-import { createRegistry, type Registry } from '../gateways/registry.ts'
+import { createRegistry, refuseDescriptorFaults, type Registry } from '../gateways/registry.ts'
 import { days, type Duration } from '../kernel/duration.ts'
 import { readCipher, type Cipher } from '../kernel/encryption.ts'
 import { QuittanceError } from '../kernel/errors.ts'
@@ -112,6 +112,7 @@ function readGateways(
   options: Pick<CompleteOptions, 'gateways' | 'extraGateways' | 'environment'>,
   { production, log }: { readonly production: boolean; readonly log: Log },
 ): { readonly gateways: Registry; readonly secrets: readonly Secret[] } {
+  options.extraGateways.forEach(refuseDescriptorFaults)
   const list = [...builtin, ...options.extraGateways]
   const names = list.map(({ name }) => name)
   const unknown = Object.keys(options.gateways).find((name) => !names.includes(name))

@@ -6,6 +6,8 @@ const envGrammar = /^[A-Z][A-Z0-9_]*$/
 const headerGrammar = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 const functions = ['account', 'verify', 'parse', 'acknowledge', 'interpret'] as const
+const operations = ['moneyFault', 'poll', 'refund', 'chargeSavedCard', 'closeCheckout'] as const
+
 /**
  * What is missing or wrong in a gateway's descriptor, as one phrase; undefined if it is complete.
  * Checked at the start, because gateways may come from outside this repository.
@@ -15,19 +17,21 @@ export function descriptorFault(gateway: Gateway): string | undefined {
 }
 
 function nameFault(gateway: Gateway): string | undefined {
-  const names = [gateway.name, ...(gateway.aliases ?? [])]
-  const bad = names.find((name) => typeof name !== 'string' || !nameGrammar.test(name))
-  if (bad !== undefined) return `name ${JSON.stringify(bad)} must be lower-case words with hyphens`
+  if (!Array.isArray(gateway.aliases)) return 'aliases must be a list of names'
+  const names: readonly unknown[] = [gateway.name, ...gateway.aliases]
+  const bad = names.filter((name) => typeof name !== 'string' || !nameGrammar.test(name))
+  if (bad.length > 0) return `name ${JSON.stringify(bad[0])} must be lower-case words with hyphens`
   if (!gateway.title) return 'title is missing'
   if (!gateway.scheme) return 'scheme is missing'
   return undefined
 }
 
 function credentialFault(gateway: Gateway): string | undefined {
-  const fields = Object.entries(gateway.credentials ?? {})
+  if (!isObject(gateway.credentials)) return 'credentials is missing'
+  const fields = Object.entries(gateway.credentials)
   for (const [name, field] of fields) {
     if (!fieldGrammar.test(name)) return `credential ${name} must be lower-case words`
-    if (field.env.length === 0) return `credential ${name} names no environment variable`
+    if (!isNonEmptyList(field.env)) return `credential ${name} names no environment variable`
     if (!field.env.every((key) => envGrammar.test(key))) {
       return `credential ${name} has an invalid environment variable name`
     }
@@ -62,11 +66,43 @@ function behaviourFault(gateway: Gateway): string | undefined {
   return operationFault(gateway)
 }
 
-function operationFault({ apiCredential, credentials, partialRefund, refund }: Gateway) {
+function operationFault(gateway: Gateway): string | undefined {
+  const { apiCredential, checkout, credentials, partialRefund, refund } = gateway
+  if ('capabilities' in gateway) {
+    return (
+      'capabilities follow from the operations: leave them out, and say `partialRefund: true` ' +
+      'where refund() also gives back parts'
+    )
+  }
+  const wrong = operations.find((name) => !['function', 'undefined'].includes(typeof gateway[name]))
+  if (wrong !== undefined) return `${wrong} must be a function`
+  if (checkout !== undefined && !['api', 'form', 'page'].includes(checkout.kind)) {
+    return 'checkout must be of kind `api`, `form` or `page`'
+  }
   if (apiCredential !== undefined && !Object.hasOwn(credentials, apiCredential)) {
     return `apiCredential ${apiCredential} is none of its credentials`
   }
-  return partialRefund === true && refund === undefined
-    ? 'partialRefund without refund()'
-    : undefined
+  if (partialRefund === true && refund === undefined) return 'partialRefund without refund()'
+  return signerFault(gateway)
+}
+
+function signerFault({ signer }: Gateway): string | undefined {
+  if (signer === undefined) return undefined
+  if (typeof signer.sign !== 'function' || !isObject(signer.scenarios)) {
+    return 'signer needs sign() and scenarios'
+  }
+  const bad = Object.entries(signer.scenarios).find(
+    ([, scenario]) =>
+      typeof scenario?.shows !== 'string' ||
+      !(Array.isArray(scenario.means) || scenario.means === 'looked up'),
+  )
+  return bad && `scenario ${bad[0]} must be { shows, means }`
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+function isNonEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0
 }

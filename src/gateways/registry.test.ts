@@ -64,6 +64,7 @@ test('an incomplete descriptor is refused with what is missing', () => {
   const cases: readonly (readonly [Partial<Record<keyof Gateway, unknown>>, RegExp])[] = [
     [{ name: 'Stripe' }, /must be lower-case words/],
     [{ name: '' }, /must be lower-case words/],
+    [{ name: undefined }, /must be lower-case words/],
     [{ aliases: ['a/b'] }, /must be lower-case words/],
     [{ title: '' }, /title is missing/],
     [{ verify: undefined }, /verify\(\) is missing/],
@@ -81,9 +82,32 @@ test('an incomplete descriptor is refused with what is missing', () => {
     [{ apiCredential: 'key' }, /apiCredential key is none of its credentials/],
     [{ refund: undefined }, /partialRefund without refund/],
     [{ webhook_requires_dashboard_setup: undefined }, /webhook_requires_dashboard_setup/],
+    [{ aliases: undefined }, /aliases must be a list of names/],
+    [{ credentials: undefined }, /credentials is missing/],
+    [{ credentials: { key: 'MY_KEY' } }, /credential key names no environment variable/],
+    [{ credentials: { key: { env: 'MY_KEY' } } }, /credential key names no environment variable/],
+    [{ checkout: () => {} }, /checkout must be of kind `api`, `form` or `page`/],
+    [{ signer: { scenarios: stripe.signer?.scenarios } }, /signer needs sign\(\) and scenarios/],
+    [{ signer: { sign: () => {} } }, /signer needs sign\(\) and scenarios/],
+    [
+      { signer: { ...stripe.signer, scenarios: { paid: 'a payment is paid' } } },
+      /scenario paid must be \{ shows, means \}/,
+    ],
+    [
+      { signer: { ...stripe.signer, scenarios: { paid: { shows: 'a payment is paid' } } } },
+      /scenario paid must be \{ shows, means \}/,
+    ],
   ]
   for (const [change, message] of cases) {
     const broken = { ...stripe, ...change } as Gateway
     assert.throws(() => createRegistry([broken], {}), settingInvalid(message), String(message))
   }
+})
+
+test('a descriptor with `capabilities`, as they once were, is refused with what replaces them', () => {
+  const old = { ...stripe, partialRefund: undefined, capabilities: { partialRefund: true } }
+  assert.throws(
+    () => createRegistry([old as unknown as Gateway], {}),
+    settingInvalid(/capabilities follow from the operations.*partialRefund: true/),
+  )
 })

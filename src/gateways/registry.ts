@@ -36,7 +36,7 @@ export function createRegistry(
   const byName = new Map<string, RegisteredGateway>()
   const registered = gateways.map((gateway) => {
     const entry = { gateway, credentials: credentials.get(gateway.name) ?? notConfigured }
-    refuseFaults(gateway)
+    refuseDescriptorFaults(gateway)
     for (const name of [gateway.name, ...gateway.aliases]) claimName(byName, name, entry)
     return entry
   })
@@ -52,7 +52,8 @@ export function createRegistry(
 
 const fix = 'Correct the descriptor of the gateway, or remove it from the registered ones.'
 
-function refuseFaults(gateway: Gateway): void {
+/** Error: `setting_invalid` for a fault in a descriptor. */
+export function refuseDescriptorFaults(gateway: Gateway): void {
   const fault = descriptorFault(gateway)
   if (fault === undefined) return
   const name = JSON.stringify(gateway.name)

@@ -2,11 +2,14 @@ import type { BillingOptions } from '../billing/options.ts'
 import { builtin } from '../gateways/builtin.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import type { CredentialField } from '../gateways/credential-fields.ts'
+import { refuseDescriptorFaults } from '../gateways/registry.ts'
 
-/** The same options, with what every gateway needs to sign and verify; given values win. */
+/** The same options, with what every gateway needs to sign and verify; given values win. Error: `setting_invalid`. */
 export function withTestCredentials(options: BillingOptions): BillingOptions {
   const gateways: Record<string, Readonly<Record<string, string>>> = { ...options.gateways }
-  for (const gateway of [...builtin, ...(options.extraGateways ?? [])]) {
+  const { extraGateways = [] } = options
+  extraGateways.forEach(refuseDescriptorFaults)
+  for (const gateway of [...builtin, ...extraGateways]) {
     gateways[gateway.name] = { ...testCredentials(gateway), ...gateways[gateway.name] }
   }
   return { ...options, gateways }

@@ -105,7 +105,7 @@ describe('beside a running service, doctor', () => {
     assertFinding(of('route'), 'skipped', /settings/)
   })
 
-  test('tells a listener of the configuration that no worker knows', async () => {
+  test('tells what is wrong in the configuration: its listeners, itself, its gateways', async () => {
     const file = join(folder.path, 'quittance.config.js')
     writeFileSync(
       file,
@@ -124,6 +124,9 @@ describe('beside a running service, doctor', () => {
     const broken = await doctor({ cwd: folder.path, env })
     assertFinding(broken.of('settings'), 'error', /quittance\.config\.js:1: no good/)
     assertFinding(broken.of('database'), 'ok', /embedded/)
+    writeFileSync(file, 'export default { extra_gateways: [{ name: "acme" }] }')
+    const incomplete = await doctor({ cwd: folder.path, env })
+    assertFinding(incomplete.of('settings'), 'error', /gateway "acme": aliases must be a list/)
   })
 })
 

@@ -4,6 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import type { Gateway } from '../../src/gateways/gateway.ts'
 import { everyOrder, openTestBilling, type TestBilling } from '../../src/testing/index.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -166,6 +167,12 @@ describe('a test billing', () => {
     await assert.rejects(billing.events.waitFor('InvoicePaid', { withinMs: 30 }), {
       message: /^no InvoicePaid within 30 ms; recorded so far: .*PaymentSucceeded \(payment:paid:/,
     })
+  })
+
+  test('a gateway of the app that is incomplete is refused by its name', async () => {
+    const extraGateways = [{ name: 'acme' } as Gateway]
+    const message = /^gateway "acme": aliases must be a list of names/
+    await assert.rejects(openTestBilling({ extraGateways }), { code: 'setting_invalid', message })
   })
 
   test('the credentials given win over the test ones', async () => {

@@ -1,6 +1,7 @@
 import { registerOptionListeners } from '../../billing/listener-options.ts'
 import { readSettings, type Settings } from '../../billing/settings.ts'
 import { builtin } from '../../gateways/builtin.ts'
+import { descriptorFault } from '../../gateways/descriptor.ts'
 import type { Gateway } from '../../gateways/gateway.ts'
 import type { Registry } from '../../gateways/registry.ts'
 import { createListenerRegistry, type ListenerRegistry } from '../../listeners/listeners.ts'
@@ -27,7 +28,10 @@ export function installationOf(inspected: InspectedConfiguration): Omit<Installa
   return {
     inspected,
     production: options.production,
-    gateways: [...builtin, ...options.extraGateways],
+    // What is wrong in a descriptor is said by the check of the settings.
+    gateways: [...builtin, ...options.extraGateways].filter(
+      (gateway) => descriptorFault(gateway) === undefined,
+    ),
     checked: fault === undefined ? attempt(() => readSettings(options)) : { fault },
     listeners: attempt(() => {
       const registry = createListenerRegistry()

@@ -6,12 +6,15 @@ import type { PaymentInput } from './payment-input.ts'
 type Content = Payment | NewPayment
 
 /**
- * What must be the same in each field for a call to be a repetition: everything that the caller
- * chose. What was added later (status, the provider's ids, the provider's own expiry) does not
- * count.
+ * What must be the same in each field, of the row or of the input, for a call to be a repetition:
+ * everything that the caller chose. What was added later (status, the provider's ids, the provider's
+ * own expiry) does not count.
  */
 const compared: Readonly<
-  Record<keyof NewPayment, ((content: Content, input: PaymentInput) => unknown) | 'not compared'>
+  Record<
+    keyof NewPayment | keyof PaymentInput,
+    ((content: Content, input: PaymentInput) => unknown) | 'not compared'
+  >
 > = {
   // The other payment was found by it.
   id: 'not compared',
@@ -37,6 +40,8 @@ const compared: Readonly<
   operationError: 'not compared',
   saveCard: ({ saveCard }) => saveCard,
   paymentMethodId: ({ paymentMethodId }) => paymentMethodId,
+  // It is not stored: a payment that exists is not charged again.
+  initiatedBy: 'not compared',
   expiresAt: ({ checkout, expiresAt }) => checkout !== 'none' || expiresAt,
   isHanded: 'not compared',
   firstPollAfter: 'not compared',

@@ -6,6 +6,7 @@ import type { Payment } from '../payments/payment.ts'
 import { refundRow } from '../outcomes/refund-row.ts'
 import { gatewayOf } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
+import type { RefundInput } from './refund-input.ts'
 
 /** How long after a refund the provider is polled for the first time. */
 const firstPollAfter = minutes(2)
@@ -68,18 +69,24 @@ export function beginRefund(
   })
 }
 
+/** What must be the same for a call to be a repetition: everything that the caller chose. */
+const compared: Readonly<
+  Record<keyof RefundInput, (known: Payment, wanted: WantedRefund) => boolean>
+> = {
+  id: (known, wanted) => known.id === wanted.id,
+  amount: (known, { amount = known.amount }) => known.amount === amount,
+  reason: (known, wanted) => known.description === wanted.reason,
+}
+
 /** The existing refund: requested before, or written by a commit whose answer was lost. */
 function repeated(
   known: Payment,
   charge: Payment,
-  { amount, reason }: WantedRefund,
+  wanted: WantedRefund,
 ): Omit<BegunRefund, 'isNew'> {
-  const isSame =
-    known.type === 'refund' &&
-    known.parentId === charge.id &&
-    (amount === undefined || known.amount === amount) &&
-    known.description === reason
-  if (!isSame) throw exists(known.id)
+  const isOurs = known.type === 'refund' && known.parentId === charge.id
+  const isSame = Object.values(compared).every((isEqual) => isEqual(known, wanted))
+  if (!isOurs || !isSame) throw exists(known.id)
   return { charge, refund: known, isWhole: known.amount === charge.amount }
 }
 

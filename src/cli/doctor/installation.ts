@@ -1,4 +1,4 @@
-import { registerOptionListeners } from '../../billing/listener-options.ts'
+import { registerOptionListeners } from '../../billing/register-option-listeners.ts'
 import { readSettings, type Settings } from '../../billing/settings.ts'
 import { builtin } from '../../gateways/builtin.ts'
 import { descriptorFault } from '../../gateways/descriptor.ts'

@@ -9,7 +9,7 @@ import type { Tables } from './tables.ts'
 const takenFor: Duration = 5 * 60_000
 
 /** The same words as in the index. */
-const isAskedAfter = sql`((type = 'charge' and status <> 'paid')
+const isPolled = sql`((type = 'charge' and status <> 'paid')
   or (type = 'refund' and status = 'pending'))`
 
 /** The database's time, exact enough that what it has made due by now is due. */
@@ -39,7 +39,7 @@ export async function takeDuePayment(
     update billing.payments set next_poll_at = clock_timestamp() + ${interval(takenFor)}
     where id = (
       select id from billing.payments
-      where gateway = ${gateway} and next_poll_at <= ${dueAt} and ${isAskedAfter}
+      where gateway = ${gateway} and next_poll_at <= ${dueAt} and ${isPolled}
       order by next_poll_at limit 1 for update skip locked
     ) returning coalesce(parent_id, id) as charge`.execute(db)
   return rows[0]?.charge
@@ -52,13 +52,13 @@ export async function countDuePayments(
 ): Promise<readonly { readonly gateway: string; readonly due: number }[]> {
   const { rows } = await sql<{ gateway: string; due: number }>`
     select gateway, count(distinct coalesce(parent_id, id))::int as due from billing.payments
-    where next_poll_at <= ${dueAt} and ${isAskedAfter}
+    where next_poll_at <= ${dueAt} and ${isPolled}
     group by gateway order by gateway`.execute(db)
   return rows
 }
 
 /** Makes a row that was not polled due again soon. */
-export async function askSoonAfter(db: Kysely<Tables>, paymentId: string): Promise<void> {
+export async function pollSoon(db: Kysely<Tables>, paymentId: string): Promise<void> {
   await sql`update billing.payments set next_poll_at = clock_timestamp() + ${interval(takenFor)}
     where id = ${paymentId}`.execute(db)
 }

@@ -193,12 +193,12 @@ export async function insertRenewal(
     readonly id: string
     readonly checkoutReference?: string
     readonly providerReference?: string
-    /** Its provider can be asked what became of it. */
-    readonly isAskedAfter: boolean
+    /** Its provider can be polled for it. */
+    readonly isPolled: boolean
   },
 ): Promise<void> {
   const { id, amount, currency, checkoutReference = null, providerReference = null } = renewal
-  const handedAt = renewal.isAskedAfter ? sql`clock_timestamp()` : sql`null::timestamptz`
+  const handedAt = renewal.isPolled ? sql`clock_timestamp()` : sql`null::timestamptz`
   await sql`
     insert into billing.payments (id, gateway, merchant_account, live, amount, currency,
       payable_type, payable_id, description, customer, checkout_reference, provider_reference,

@@ -52,7 +52,7 @@ export async function pollPayment(id: string, context: MoneyContext): Promise<Po
 async function pollCharge(payment: Payment, context: MoneyContext): Promise<PollResult> {
   const { gateway } = gatewayOf(payment, context)
   const { db } = context.processing.database
-  const reply = await askAfter(payment, context)
+  const reply = await requestPoll(payment, context)
   await takeFound(payment, reply, context)
   const { outcomes, standing } = reply
   const applied = await applyReport(
@@ -80,7 +80,7 @@ async function pollCharge(payment: Payment, context: MoneyContext): Promise<Poll
   }
 }
 
-async function askAfter(payment: Payment, context: MoneyContext): Promise<PollReply> {
+async function requestPoll(payment: Payment, context: MoneyContext): Promise<PollReply> {
   const found = gatewayOf(payment, context)
   const poll = requireOperation(found, 'poll')
   return askProvider(found, context, (operation) => poll(requestAbout(payment), operation))

@@ -34,25 +34,25 @@ test('the last question comes after the last repetition of a callback could have
   assert.equal(waitAt(days(4) + 1, { status: 'canceled' }), null)
 })
 
-test('what is pending even then has not been decided, and is asked after every day', () => {
+test('what is pending even then has not been decided, and is polled every day', () => {
   assert.equal(waitAt(days(4)), 360)
   assert.equal(waitAt(days(4) + 1), 1440)
   assert.equal(waitAt(days(90)), 1440)
 })
 
-test('declined and canceled payments are asked after as well, paid ones and unsent ones are not', () => {
+test('declined and canceled payments are polled as well, paid ones and unsent ones are not', () => {
   assert.equal(waitAt(hours(2), { status: 'failed' }), 30)
   assert.equal(waitAt(hours(2), { status: 'canceled' }), 30)
   assert.equal(waitAt(hours(2), { status: 'paid' }), null)
   assert.equal(waitAt(hours(2), { handedAt: null }), null)
 })
 
-test('a checkout without an end is asked after for a month', () => {
+test('a checkout without an end is polled for a month', () => {
   assert.equal(waitAt(days(33), { expiresAt: null }), 360)
   assert.equal(waitAt(days(33) + 1, { expiresAt: null }), null)
 })
 
-test('one without an end that somebody may have paid is asked after until it is decided', () => {
+test('one without an end that somebody may have paid is polled until it is decided', () => {
   assert.equal(waitAt(days(33) + 1, { expiresAt: null }, true), 1440)
   assert.equal(waitAt(days(90), { expiresAt: null }, true), 1440)
   assert.equal(waitAt(days(90), { expiresAt: null, status: 'failed' }, true), null)

@@ -20,7 +20,7 @@ const longestOpen = days(30)
 /** For a payment that is still undecided after everything else is over: the bank takes its time. */
 const lateInterval = days(1)
 
-interface Asked {
+interface PolledPayment {
   readonly payment: Payment
   readonly now: Date
   /** How long the provider keeps redelivering callbacks. */
@@ -36,7 +36,12 @@ interface Asked {
  * is still pending then is polled until it is decided. A checkout without an end that is never paid
  * would never be decided, so it is given up.
  */
-export function nextPoll({ payment, now, retryWindow, isUndecided }: Asked): Duration | null {
+export function nextPoll({
+  payment,
+  now,
+  retryWindow,
+  isUndecided,
+}: PolledPayment): Duration | null {
   const { status, handedAt, expiresAt } = payment
   if (status === 'paid' || handedAt === null) return null
   const end = expiresAt?.getTime() ?? handedAt.getTime() + longestOpen

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely'
-import { askSoonAfter } from '../database/due-payments.ts'
+import { pollSoon } from '../database/due-payments.ts'
 import { refundsOf } from '../database/refunds.ts'
 import { insertPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
@@ -121,7 +121,7 @@ async function insertRefund(
   const refund = await insertPayment(db, refundRow(charge, own))
   if (refund === undefined) throw new Error(`a refund of ${charge.id} could not be written`)
   // The callback that reports its end may be lost.
-  if (outcome.status === 'pending') await askSoonAfter(db, refund.id)
+  if (outcome.status === 'pending') await pollSoon(db, refund.id)
   return { refund, claimed: false }
 }
 

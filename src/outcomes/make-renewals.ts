@@ -72,8 +72,8 @@ async function makeRenewal(
   if (amount === undefined || currency === undefined || 'id' in reference) {
     return ignoredResult({ ...ignoring, reason: 'amount_mismatch' })
   }
-  const isAskedAfter = gateways.find(report.gateway)?.gateway.pollsRenewals === true
-  await insertRenewal(db, first, { id: newId(), amount, currency, ...reference, isAskedAfter })
+  const isPolled = gateways.find(report.gateway)?.gateway.pollsRenewals === true
+  await insertRenewal(db, first, { id: newId(), amount, currency, ...reference, isPolled })
   // Another report of the same charge may have come first.
   const made = await findNamed(db, entry, reference)
   if (made === undefined) throw new Error(`renewal of ${first.id} was not written`)

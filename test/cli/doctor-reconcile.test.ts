@@ -13,7 +13,7 @@ onPostgres((engine) => {
   after(() => money[Symbol.asyncDispose]())
   const look = (env = money.env) => doctor({ cwd: money.deployment.cwd, env })
 
-  test('doctor tells whether the providers are asked after payments that wait', async () => {
+  test('doctor tells whether payments that wait are polled', async () => {
     assertFinding((await look()).of('reconcile'), 'ok', /no payment is overdue/)
     const id = await money.create({})
     await money.makeDue([id], 14)

@@ -86,7 +86,7 @@ onPostgres((engine) => {
     assert.equal((await dueIn(payment)).at(-1), 6)
   })
 
-  test('no refund has failed because the clock of whoever asks after it is ahead', async () => {
+  test('no refund has failed because the clock of whoever polls it is ahead', async () => {
     const payment = await create()
     await billing.sayBy('scripted', paid(payment))
     script.refund = async () => ({ status: 'pending' })

@@ -78,7 +78,7 @@ onPostgres((engine) => {
         })
       }
 
-      test('a payment that nobody paid is asked after, and stays pending', async () => {
+      test('a payment that nobody paid is polled, and stays pending', async () => {
         const payment = await billing.createOpened()
         await billing.pass(payment, 1)
         const asked = billing.provider.asked.length

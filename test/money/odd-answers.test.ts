@@ -129,7 +129,7 @@ onPostgres((engine) => {
       assert.match(after.pollError ?? '', /review: amount_mismatch/)
     })
 
-    test('and reported by the provider alone, is asked after until it is done', async () => {
+    test('and reported by the provider alone, is polled until it is done', async () => {
       const payment = await createPaid()
       await billing.sayBy('scripted', returned(payment, 're_slow', { status: 'pending' }))
       await sql`update billing.payments set next_poll_at = clock_timestamp()

@@ -222,7 +222,7 @@ forEachDatabase((engine) => {
     )
   })
 
-  test('a payment that was never handed over is asked after by hand only', async () => {
+  test('a payment that was never handed over is polled by hand only', async () => {
     const payment = await billing.create({ checkout: false })
     assert.deepEqual([payment.checkout, payment.handedAt], ['none', null])
     await billing.pass(payment, 2)

@@ -228,7 +228,7 @@ onPostgres((engine) => {
     assert.deepEqual(await billing.refunds(payment), ['failed 5000', 'paid 1000'])
   })
 
-  test('a refund of what needs a review is asked after ever more rarely', async () => {
+  test('a refund of what needs a review is polled ever more rarely', async () => {
     const payment = await create()
     answers(pollReply([statedOf(payment, 'paid')], { standing: 'paid' }))
     await billing.core.payments.poll(payment.id)
@@ -262,7 +262,7 @@ onPostgres((engine) => {
     }
   })
 
-  test('what nobody asks after by itself is not taken on where a question by hand fails', async () => {
+  test('what is not polled on its own is not taken on if a poll by hand fails', async () => {
     script.poll = () => Promise.reject(new Error('cut'))
     for (const [checkout, due] of [
       [false, false],

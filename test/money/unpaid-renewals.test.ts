@@ -42,7 +42,7 @@ onPostgres((engine) => {
     return { ...row, first, money }
   }
 
-  test('it is asked after, and found paid where the callback that says so is lost', async () => {
+  test('it is polled, and found paid where the callback that says so is lost', async () => {
     const { id, due, money } = await decline('scripted', 'ch_2')
     assert.equal(due, true)
     script.poll = async ({ payment }) =>

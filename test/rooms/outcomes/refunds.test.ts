@@ -130,7 +130,7 @@ onPostgres((engine) => {
   )
 
   test(
-    'a refund that is begun is recorded, and asked after: the callback of its end may be lost',
+    'a refund that is begun is recorded, and polled: the callback of its end may be lost',
     rolledBack(async (db) => {
       await paidCharge(db)
       assert.deepEqual(await apply(db, [single({ status: 'pending' })]), [

@@ -121,7 +121,7 @@ onPostgres((engine) => {
   )
 
   test(
-    'a provider that can be asked after renewals will be, unless its callback comes',
+    'a provider that can be polled for renewals is, unless its callback comes',
     rolledBack(async (db) => {
       await begun(db, {})
       const find = (pollsRenewals: boolean) => (name: string) => {

@@ -6,7 +6,7 @@ import type { Dispatched } from '../listeners/run-listeners.ts'
 import type { Applied, Report } from '../outcomes/applied.ts'
 import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
 import { insist } from '../queue/insist.ts'
-import { callAttempts, nextTry } from '../queue/retry.ts'
+import { retryDelay } from '../queue/retry.ts'
 import { afterReport } from './after-commit.ts'
 import type { ProcessingContext } from './context.ts'
 import { deferEvents, type Deferral } from './deferred-events.ts'
@@ -107,12 +107,11 @@ function deferralAfter(
   { scrub, log }: ProcessingContext,
 ): Deferral {
   log.warn({ err: error, listener }, 'a listener failed; its event is deferred')
-  const next = nextTry(1, callAttempts)
   return {
     cause,
     queue,
     attempts: 1,
-    after: next.after ?? 0,
+    after: retryDelay(1) ?? 0,
     exception: exceptionOf({ error, listener: listener === '' ? undefined : listener, scrub }),
   }
 }

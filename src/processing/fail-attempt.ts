@@ -5,7 +5,7 @@ import type { Log } from '../kernel/log.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { failRow } from '../queue/end-rows.ts'
-import { callAttempts, nextTry } from '../queue/retry.ts'
+import { retryDelay } from '../queue/retry.ts'
 
 /** An attempt that failed. */
 export interface FailedAttempt {
@@ -35,13 +35,13 @@ export function failCall(
 ): Promise<boolean> {
   const { error, listener, log, paymentId, review } = failed
   const attempt = call.attempts + 1
-  const next = nextTry(attempt, callAttempts)
+  const after = retryDelay(attempt)
   const entry = { err: error, call: call.id, gateway: call.gateway, attempt, listener }
-  if (next.kind === 'give_up') log.error(entry, 'call failed: no attempts left')
-  else log.warn({ ...entry, retryInSeconds: next.after / 1000 }, 'attempt failed, will be retried')
+  if (after === undefined) log.error(entry, 'call failed: no attempts left')
+  else log.warn({ ...entry, retryInSeconds: after / 1000 }, 'attempt failed, will be retried')
   return failRow(db, webhookCalls, {
     lease: call,
-    after: next.after,
+    after,
     exception: exceptionOf(failed),
     columns: paymentId === undefined ? {} : { payment_id: paymentId },
     review,
@@ -55,13 +55,13 @@ export function failDelivery(
   failed: FailedAttempt,
 ): Promise<boolean> {
   const { error, listener, log } = failed
-  const next = nextTry(leased.attempts + 1, callAttempts)
+  const after = retryDelay(leased.attempts + 1)
   const entry = { err: error, delivery: leased.id, event: leased.dedup_key ?? undefined, listener }
-  if (next.kind === 'give_up') log.error(entry, 'delivery failed: no attempts left')
+  if (after === undefined) log.error(entry, 'delivery failed: no attempts left')
   else log.warn(entry, 'delivery failed, will be retried')
   return failRow(db, deliveries, {
     lease: leased,
-    after: next.after,
+    after,
     // A delivery's row names its listener; a deferred event may have several.
     exception: exceptionOf(leased.listener === null ? failed : { ...failed, listener: undefined }),
   })

@@ -1,22 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callAttempts, mayReturn, nextTry, returnDelay } from './retry.ts'
+import { mayReturn, retryDelay, returnDelay } from './retry.ts'
 
 test('a call that threw has two other attempts: after 10 s, then after 60 s', () => {
-  const tries = [1, 2, 3, 4].map((attempt) => nextTry(attempt, callAttempts))
-  assert.deepEqual(tries, [
-    { kind: 'retry', after: 10_000 },
-    { kind: 'retry', after: 60_000 },
-    { kind: 'give_up' },
-    { kind: 'give_up' },
-  ])
-})
-
-test('whoever has more attempts makes them a minute apart', () => {
-  assert.deepEqual(nextTry(3, 5), { kind: 'retry', after: 60_000 })
-  assert.deepEqual(nextTry(4, 5), { kind: 'retry', after: 60_000 })
-  assert.deepEqual(nextTry(5, 5), { kind: 'give_up' })
-  assert.deepEqual(nextTry(1, 1), { kind: 'give_up' })
+  assert.deepEqual([1, 2, 3, 4].map(retryDelay), [10_000, 60_000, undefined, undefined])
 })
 
 test('twenty passing failures cost no attempt, the next one does', () => {

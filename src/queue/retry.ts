@@ -1,19 +1,14 @@
-import { minutes, seconds, type Duration } from '../kernel/duration.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
 
-/** Attempts of a job that threw, whatever queue carries it. */
-export const callAttempts = 3
-
+/** The waits between the three attempts of a job that throws. */
 const backoffs: readonly Duration[] = [seconds(10), seconds(60)]
 
-/** What follows a failed attempt: another one after a wait, or none. */
-export type NextTry =
-  | { readonly kind: 'retry'; readonly after: Duration }
-  | { readonly kind: 'give_up'; readonly after?: undefined }
-
-/** `attempt`: the one that just failed, counted from 1. */
-export function nextTry(attempt: number, attempts: number): NextTry {
-  if (attempt >= attempts) return { kind: 'give_up' }
-  return { kind: 'retry', after: backoffs[attempt - 1] ?? minutes(1) }
+/**
+ * How long after a failed attempt the next one follows; undefined: none does. `attempt`: the one
+ * that just failed, counted from 1.
+ */
+export function retryDelay(attempt: number): Duration | undefined {
+  return backoffs[attempt - 1]
 }
 
 /** After this many returns without an attempt, the next one counts as an attempt. */

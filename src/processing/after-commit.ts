@@ -20,9 +20,9 @@ interface Origin {
 }
 
 /** What was committed: the results of the outcomes, and what became of their claims. */
-interface Committed {
+export interface Committed {
   readonly applied: readonly Applied[]
-  readonly dispatched: Dispatched
+  readonly dispatched: Dispatched | { readonly kind: 'failed' }
 }
 
 /** What follows a committed call. None of it can undo the call or hold up its lane. */

@@ -2,27 +2,21 @@ import type { Cause } from '../payments/payment.ts'
 import { takeBackEvents } from '../database/events.ts'
 import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
-import type { Dispatched } from '../listeners/run-listeners.ts'
 import type { Applied, Report } from '../outcomes/applied.ts'
 import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
 import { insist } from '../queue/insist.ts'
 import { retryDelay } from '../queue/retry.ts'
-import { afterReport } from './after-commit.ts'
+import { afterReport, type Committed } from './after-commit.ts'
 import type { ProcessingContext } from './context.ts'
 import { deferEvents, type Deferral } from './deferred-events.ts'
 import { claimsIn } from './end-calls.ts'
-import { exceptionOf } from './fail-attempt.ts'
+import { exceptionOf, type FailedAttempt } from './fail-attempt.ts'
 
 /** What was learned of payments without a callback. */
 export interface ProviderReport extends Omit<Report, 'callId'> {
   readonly cause: Exclude<Cause, 'call'>
   /** Of the deliveries to queued listeners. */
   readonly queue: string
-}
-
-interface Committed {
-  readonly applied: readonly Applied[]
-  readonly dispatched: Dispatched
 }
 
 /**
@@ -78,16 +72,15 @@ function applyAndDefer(
   context: ProcessingContext,
 ): Promise<Committed> {
   const lost = lostByListener(error)
-  const failed = { kind: 'failed', listener: '', error: lost?.error ?? error } as const
   return context.database.transaction(async ({ db }) => {
     const applied = (await applyOutcomes(db, [{ ...report, callId: null }], context)).flat()
     if (lost !== undefined) await takeBackEvents(db, lost.eventIds)
     const deferral =
       lost === undefined
         ? leftToOthers(report, error, context)
-        : deferralAfter(report, failed, context)
+        : deferralAfter(report, lost, context)
     await deferEvents(db, claimsIn(applied), deferral)
-    return { applied, dispatched: failed }
+    return { applied, dispatched: { kind: 'failed' } }
   })
 }
 
@@ -103,7 +96,7 @@ function leftToOthers(
 
 function deferralAfter(
   { cause, queue }: ProviderReport,
-  { listener, error }: Dispatched & { readonly kind: 'failed' },
+  { listener, error }: Pick<FailedAttempt, 'listener' | 'error'>,
   { scrub, log }: ProcessingContext,
 ): Deferral {
   log.warn({ err: error, listener }, 'a listener failed; its event is deferred')
@@ -112,6 +105,6 @@ function deferralAfter(
     queue,
     attempts: 1,
     after: retryDelay(1) ?? 0,
-    exception: exceptionOf({ error, listener: listener === '' ? undefined : listener, scrub }),
+    exception: exceptionOf({ error, listener, scrub }),
   }
 }

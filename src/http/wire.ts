@@ -147,13 +147,7 @@ export function callDetailsView(call: CallDetails) {
 
 export function eventView(event: EventRecord) {
   return {
-    id: event.id,
-    dedup_key: event.dedupKey,
-    type: event.type,
-    payment_id: event.paymentId,
-    payment_method_id: event.paymentMethodId,
-    webhook_call_id: event.webhookCallId,
-    source: event.source,
+    ...headOf(event),
     superseded: event.superseded,
     data: event.data,
     created_at: event.createdAt.toISOString(),
@@ -163,6 +157,18 @@ export function eventView(event: EventRecord) {
 
 function deferredEventView(event: DeferredEvent) {
   return {
+    ...headOf(event),
+    state: event.state,
+    attempts: event.attempts,
+    next_attempt_at: event.nextAttemptAt?.toISOString() ?? null,
+    exception: event.exception,
+    created_at: event.createdAt.toISOString(),
+  }
+}
+
+/** What an event and a deferred one have in common. */
+function headOf(event: EventRecord | DeferredEvent) {
+  return {
     id: event.id,
     dedup_key: event.dedupKey,
     type: event.type,
@@ -170,11 +176,6 @@ function deferredEventView(event: DeferredEvent) {
     payment_method_id: event.paymentMethodId,
     webhook_call_id: event.webhookCallId,
     source: event.source,
-    state: event.state,
-    attempts: event.attempts,
-    next_attempt_at: event.nextAttemptAt?.toISOString() ?? null,
-    exception: event.exception,
-    created_at: event.createdAt.toISOString(),
   }
 }
 

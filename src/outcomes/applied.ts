@@ -26,6 +26,13 @@ export interface PaymentEntry {
   readonly payment: Payment
 }
 
+/** What is reported of a charge besides its own status: of its refunds, of a dispute. */
+export interface ChargeEntry<Stated extends Outcome> {
+  readonly entry: Entry<Stated>
+  /** Its row is locked: such reports of one charge are applied one after the other. */
+  readonly charge: Payment
+}
+
 /** What applying needs besides the database. */
 export interface ApplyContext {
   readonly newId: NewId

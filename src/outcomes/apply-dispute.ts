@@ -3,15 +3,8 @@ import type { Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { DisputeOutcome } from '../payments/outcome.ts'
 import type { DisputeStatus } from '../payments/dispute.ts'
-import type { Payment } from '../payments/payment.ts'
 import { accountMismatch } from '../payments/transition.ts'
-import { ignoredResult, type Applied, type Entry } from './applied.ts'
-
-interface DisputeStep {
-  readonly entry: Entry<DisputeOutcome>
-  /** Its row is locked. */
-  readonly charge: Payment
-}
+import { ignoredResult, type Applied, type ChargeEntry } from './applied.ts'
 
 /**
  * Records a dispute beside its charge. The charge stays as it is: a person must see money that a
@@ -19,7 +12,7 @@ interface DisputeStep {
  */
 export async function applyDispute(
   db: Kysely<Tables>,
-  { entry, charge }: DisputeStep,
+  { entry, charge }: ChargeEntry<DisputeOutcome>,
   newId: NewId,
 ): Promise<Applied> {
   const { report, outcome } = entry
@@ -61,7 +54,7 @@ async function findStatus(
 
 async function write(
   db: Kysely<Tables>,
-  { entry: { report, outcome }, charge }: DisputeStep,
+  { entry: { report, outcome }, charge }: ChargeEntry<DisputeOutcome>,
   newId: NewId,
 ): Promise<void> {
   const { status, reference, amount = null, currency = null } = outcome

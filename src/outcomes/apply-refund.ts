@@ -11,15 +11,11 @@ import type { Payment } from '../payments/payment.ts'
 import { matchRefund, type RefundMatch, type RefundRow } from '../payments/match-refund.ts'
 import { decideRefund } from '../payments/refund-transition.ts'
 import { refundMismatch } from '../payments/transition.ts'
-import { ignoredResult, type Applied, type Entry } from './applied.ts'
+import { ignoredResult, type Applied, type ChargeEntry } from './applied.ts'
 import { moveRefund } from './move-refund.ts'
 import { refundRow } from './refund-row.ts'
 
-interface RefundStep {
-  readonly entry: Entry<RefundOutcome>
-  /** Its row is locked: reports of its refunds are applied one after the other. */
-  readonly charge: Payment
-}
+type RefundEntry = ChargeEntry<RefundOutcome>
 
 /**
  * Records what is reported of a charge's refunds; the charge itself stays as it is. A running total
@@ -27,13 +23,13 @@ interface RefundStep {
  */
 export async function applyRefund(
   db: Kysely<Tables>,
-  refundStep: RefundStep,
+  reported: RefundEntry,
   newId: NewId,
 ): Promise<readonly Applied[]> {
-  const { outcome } = refundStep.entry
+  const { outcome } = reported.entry
   const applied: Applied[] = []
   for (;;) {
-    const one = await applyNext(db, refundStep, newId)
+    const one = await applyNext(db, reported, newId)
     const isNews = one.isNew && 'refundedTotal' in outcome
     // Whatever follows the last news only repeats it.
     if (isNews || applied.length === 0) applied.push(one.applied)
@@ -49,7 +45,7 @@ interface AppliedRefund {
 
 async function applyNext(
   db: Kysely<Tables>,
-  { entry, charge }: RefundStep,
+  { entry, charge }: RefundEntry,
   newId: NewId,
 ): Promise<AppliedRefund> {
   const { outcome, report } = entry
@@ -92,7 +88,7 @@ function needsReference({ refund }: RecordedRefund, outcome: RefundOutcome): boo
 }
 
 /** One refund at the provider belongs to one of our charges. */
-async function isTaken(db: Kysely<Tables>, { entry, charge }: RefundStep): Promise<boolean> {
+async function isTaken(db: Kysely<Tables>, { entry, charge }: RefundEntry): Promise<boolean> {
   const { outcome } = entry
   const reference = refundReferenceOf(outcome)
   if (reference === null) return false
@@ -183,7 +179,7 @@ function toApplied(
 }
 
 function ignore(
-  { entry, charge }: RefundStep,
+  { entry, charge }: RefundEntry,
   reason: IgnoredReason,
   review = entry.outcome.status === 'paid',
 ): AppliedRefund {

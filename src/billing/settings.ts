@@ -19,7 +19,7 @@ type CompleteOptions = Complete<typeof optionSettings>
 
 const defaultPath = '/billing/webhooks/{gateway}'
 /** The specification's other spelling, which also answers while no path is configured. */
-export const otherPath = '/webhook/billing/{gateway}'
+const otherPath = '/webhook/billing/{gateway}'
 
 /** The options, checked and complete. */
 export interface Settings {

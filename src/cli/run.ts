@@ -20,7 +20,7 @@ import { addExamples, exampleGateway } from './examples.ts'
 import { terminalWidth } from './output.ts'
 import { version } from './version.ts'
 
-export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const
+const exitCodes = { ok: 0, failed: 1, usage: 2 } as const
 
 const prefix = 'billing:'
 

@@ -196,7 +196,7 @@ function droppingPool(pool: pg.Pool, isOver: (error: unknown) => boolean): Postg
 const bound = new WeakMap<pg.PoolClient, Kysely<Tables>>()
 
 /** Kysely over one checked-out client; made once per client. */
-export function boundTo(client: pg.PoolClient): Kysely<Tables> {
+function boundTo(client: pg.PoolClient): Kysely<Tables> {
   const known = bound.get(client)
   if (known !== undefined) return known
   const made = new Kysely<Tables>({

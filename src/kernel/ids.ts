@@ -43,6 +43,4 @@ export function isUuid(text: unknown): text is string {
 }
 
 /** A fraction from 0 up to 1, for jitter only. */
-export type RandomFraction = () => number
-
-export const randomFraction: RandomFraction = () => Math.random()
+export const randomFraction = (): number => Math.random()

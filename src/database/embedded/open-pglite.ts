@@ -58,7 +58,7 @@ export async function openPglite(
 }
 
 /** The folder beside the database in which a new one is made. */
-export const initialisingFolder = (folder: string) => `${folder}.initialising`
+const initialisingFolder = (folder: string) => `${folder}.initialising`
 
 /** Makes the database aside and renames it when it is complete: a kill leaves no half-made one. */
 async function initialise(folder: string, onLine: OnServerLine): Promise<void> {

@@ -52,7 +52,7 @@ export function parseCallback({ body }: RawRequest): Payload {
 }
 
 /** The parameters of a payload, out of the wrapper if it has one. */
-export function fieldsOf(payload: Payload): Fields | undefined {
+function fieldsOf(payload: Payload): Fields | undefined {
   const value = 'value' in payload ? payload.value : undefined
   return isJsonObject(value) ? (wrapped(value, 'response') ?? value) : undefined
 }

@@ -64,7 +64,7 @@ export function readFields(fields: JsonObject): CallbackResult {
 const publicKeyGrammar = /^\w{1,64}$/
 
 /** Whether a value can be the public key of a shop: `i12345678901`, `sandbox_i12345678901`. */
-export function isPublicKey(value: unknown): value is string {
+function isPublicKey(value: unknown): value is string {
   return typeof value === 'string' && publicKeyGrammar.test(value)
 }
 

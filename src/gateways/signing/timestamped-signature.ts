@@ -24,13 +24,13 @@ export interface TimestampedScheme {
   readonly everyOneReadable: boolean
 }
 
-export const defaultToleranceSeconds = 300
-export const largestToleranceSeconds = 3600
+const defaultToleranceSeconds = 300
+const largestToleranceSeconds = 3600
 
 const wholeSeconds = /^[1-9]\d{0,3}$/
 
 /** How many seconds a timestamp may lie in the past or in the future: 1 to 3600. */
-export function isTolerance(text: string): boolean {
+function isTolerance(text: string): boolean {
   return wholeSeconds.test(text) && Number(text) <= largestToleranceSeconds
 }
 

@@ -6,7 +6,7 @@ import { sampleEvent, sampleInput } from './event.ts'
 import { changeOf, scenarios } from './scenarios.ts'
 
 /** The header that Stripe would send: one `v1` for each secret. `signedAt` in Unix seconds. */
-export function signatureHeader(
+function signatureHeader(
   { secrets }: SignInput['credentials'],
   body: string,
   signedAt: number,

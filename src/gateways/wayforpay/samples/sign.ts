@@ -119,7 +119,7 @@ export const wayforpaySigner: Signer = {
 }
 
 /** The same fields with their signature, which follows the order reference. */
-export function signFields(fields: SampleFields, secret: Secret): SampleFields {
+function signFields(fields: SampleFields, secret: Secret): SampleFields {
   const texts = signedFieldNames.map((name) => scalarOf(fields.get(name)) ?? '')
   const signature = ['merchantSignature', signTexts(secret, texts)] as const
   return new Map(

@@ -10,7 +10,7 @@ import { newPayment, openBilling, idle, type TestBilling } from '../support/bill
 import { forEachDatabase, onPostgres, postgres } from '../support/databases.ts'
 import { apiToken, deploy, finished, makeTable } from '../support/deployment.ts'
 import { startService, startWorker } from '../support/process.ts'
-import { paid, refund, refundedTotal } from '../support/stated-billing.ts'
+import { paid, refund, refundedTotal } from '../support/statements.ts'
 import { statedCall, stating, type Statement } from '../support/stating-gateway.ts'
 
 const gatewayFile = new URL('../support/stating-gateway.ts', import.meta.url).href

@@ -13,7 +13,8 @@ import { readPaymentInput } from '../../src/checkout/payment-input.ts'
 import { reconcile } from '../../src/upkeep/reconcile.ts'
 import { until } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
-import { paid, type StatedBilling } from '../support/stated-billing.ts'
+import { type StatedBilling } from '../support/stated-billing.ts'
+import { paid } from '../support/statements.ts'
 import { openScripted, opensAt, pollReply, refusal, type Script } from './scripted.ts'
 
 onPostgres((engine) => {

@@ -5,7 +5,8 @@ import { sql } from 'kysely'
 import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
 import { idle } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
-import { openStated, paid, type StatedBilling } from '../support/stated-billing.ts'
+import { openStated, type StatedBilling } from '../support/stated-billing.ts'
+import { paid } from '../support/statements.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 
 forEachDatabase((engine) => {

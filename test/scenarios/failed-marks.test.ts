@@ -5,7 +5,8 @@ import type { WebhookCall } from '../../src/database/calls.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
 import { newPayment, openBilling, idle } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
-import { openStated, paid, refund, type StatedBilling } from '../support/stated-billing.ts'
+import { openStated, type StatedBilling } from '../support/stated-billing.ts'
+import { paid, refund } from '../support/statements.ts'
 import { statedCall, stating } from '../support/stating-gateway.ts'
 
 /** What a listener does to a call: nothing, or it fails, or it takes the transaction with it. */

@@ -10,7 +10,8 @@ import { interpretCall } from '../../src/processing/interpret-call.ts'
 import { readBacklog } from '../../src/upkeep/diagnosis.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { until } from '../support/billing.ts'
-import { openStated, paid, type StatedBilling } from '../support/stated-billing.ts'
+import { openStated, type StatedBilling } from '../support/stated-billing.ts'
+import { paid } from '../support/statements.ts'
 import { statedCall, stating, type Statement } from '../support/stating-gateway.ts'
 
 /** A call that only its provider can explain waits for an outage to end. */

@@ -6,14 +6,8 @@ import type { Payment } from '../../src/payments/payment.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
 import { until } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
-import {
-  openStated,
-  paid,
-  refund,
-  refundedTotal,
-  subjectOf,
-  type StatedBilling,
-} from '../support/stated-billing.ts'
+import { openStated, subjectOf, type StatedBilling } from '../support/stated-billing.ts'
+import { paid, refund, refundedTotal } from '../support/statements.ts'
 import type { Statement } from '../support/stating-gateway.ts'
 
 type Handler = (event: EventOf<'PaymentRefunded'>, context: ListenerContext) => unknown

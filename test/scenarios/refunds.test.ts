@@ -7,13 +7,8 @@ import type { WebhookCall } from '../../src/database/calls.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { idle } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
-import {
-  openStated,
-  paid,
-  refund,
-  refundedTotal,
-  type StatedBilling,
-} from '../support/stated-billing.ts'
+import { openStated, type StatedBilling } from '../support/stated-billing.ts'
+import { paid, refund, refundedTotal } from '../support/statements.ts'
 import { statedCall, type Statement } from '../support/stating-gateway.ts'
 
 forEachDatabase((engine) => {

@@ -5,7 +5,8 @@ import type { Payment } from '../../src/payments/payment.ts'
 import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
 import { idle } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
-import { openStated, paid, refund, type StatedBilling } from '../support/stated-billing.ts'
+import { openStated, type StatedBilling } from '../support/stated-billing.ts'
+import { paid, refund } from '../support/statements.ts'
 import { statedCall, type Statement } from '../support/stating-gateway.ts'
 
 forEachDatabase((engine) => {

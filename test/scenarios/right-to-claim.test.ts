@@ -9,7 +9,7 @@ import { deliveries } from '../../src/queue/deliveries.ts'
 import { takeRows } from '../../src/queue/take-rows.ts'
 import { openBilling, sendJson, until, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
-import { paid, refund } from '../support/stated-billing.ts'
+import { paid, refund } from '../support/statements.ts'
 import { statedCall, stating } from '../support/stating-gateway.ts'
 import { opensAt, pollReply, scriptedGateway, type Script } from '../money/scripted.ts'
 

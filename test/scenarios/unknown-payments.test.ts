@@ -6,7 +6,8 @@ import { markUnknownPayments } from '../../src/upkeep/sweep.ts'
 import { idle } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { forEachDatabase } from '../support/databases.ts'
-import { openStated, paid, refund, type StatedBilling } from '../support/stated-billing.ts'
+import { openStated, type StatedBilling } from '../support/stated-billing.ts'
+import { paid, refund } from '../support/statements.ts'
 import type { Statement } from '../support/stating-gateway.ts'
 
 /** Money of a payment that nobody has made is for a person, once it is certain that nobody will. */

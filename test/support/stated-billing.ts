@@ -10,6 +10,7 @@ import { newPayment, openBilling, idle, until, type TestBilling } from './billin
 import { capturedLog } from './captured-log.ts'
 import type { TestEngine } from './databases.ts'
 import { echoing, statedCall, stating, type Statement } from './stating-gateway.ts'
+import { paid } from './statements.ts'
 
 /** A working billing that takes whatever a test states, and what to look at it with. */
 export interface StatedBilling extends TestBilling {
@@ -107,36 +108,6 @@ export async function openStated(
       await idle(core)
     },
   }
-}
-
-/** That this payment is paid. */
-export function paid({ id, amount, currency }: Payment): Statement {
-  return { type: 'payment', payment: { id }, status: 'paid', amount, currency }
-}
-
-/** One refund that the provider names. */
-export function refund(
-  { id, currency }: Pick<Payment, 'id' | 'currency'>,
-  refundReference: string,
-  fields: Readonly<Record<string, unknown>> = {},
-): Statement {
-  return {
-    type: 'refund',
-    payment: { id },
-    status: 'paid',
-    amount: 1_000n,
-    currency,
-    refundReference,
-    ...fields,
-  }
-}
-
-/** How much has been refunded by now. */
-export function refundedTotal(
-  { id, currency }: Pick<Payment, 'id' | 'currency'>,
-  total: bigint,
-): Statement {
-  return { type: 'refund', payment: { id }, status: 'paid', refundedTotal: total, currency }
 }
 
 /** A listener's events with what they carry, to be asserted on. */

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ListenerContext, ListenerTransaction } from '../../../src/listeners/listener.ts'
 import { onPostgres } from '../../support/databases.ts'
-import { paid } from '../../support/stated-billing.ts'
+import { paid } from '../../support/statements.ts'
 import type { Statement } from '../../support/stating-gateway.ts'
 import {
   call,

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { Payment } from '../../../src/payments/payment.ts'
 import type { LeasedCall } from '../../../src/queue/calls.ts'
 import { onPostgres } from '../../support/databases.ts'
-import { paid } from '../../support/stated-billing.ts'
+import { paid } from '../../support/statements.ts'
 import {
   call,
   callRow,

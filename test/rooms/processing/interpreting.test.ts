@@ -7,7 +7,7 @@ import { readCipher } from '../../../src/kernel/encryption.ts'
 import { QuittanceError } from '../../../src/kernel/errors.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { onPostgres } from '../../support/databases.ts'
-import { paid } from '../../support/stated-billing.ts'
+import { paid } from '../../support/statements.ts'
 import { statedCall, stating, type Statement } from '../../support/stating-gateway.ts'
 import {
   assertDueAfter,

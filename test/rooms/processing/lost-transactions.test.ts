@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { QuittanceError } from '../../../src/kernel/errors.ts'
 import type { ListenerContext } from '../../../src/listeners/listener.ts'
 import { onPostgres } from '../../support/databases.ts'
-import { paid } from '../../support/stated-billing.ts'
+import { paid } from '../../support/statements.ts'
 import type { Statement } from '../../support/stating-gateway.ts'
 import {
   assertDueAfter,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { onPostgres } from '../../support/databases.ts'
-import { paid, refund } from '../../support/stated-billing.ts'
+import { paid, refund } from '../../support/statements.ts'
 import type { Statement } from '../../support/stating-gateway.ts'
 import {
   assertDueAfter,

@@ -10,6 +10,7 @@ import {
   fault,
   lineOf,
   logged,
+  paying,
   payment,
   shortTimers,
   statements,
@@ -22,10 +23,6 @@ const workMayTakeMs = 20_000
 
 onPostgres(() => {
   const room = useRoom()
-  const paying = async () => {
-    const order = await payment(room)
-    return { order, leased: await call(room, [paid(order)]) }
-  }
   const process = async (...stated: readonly Statement[]) => {
     const leased = await call(room, stated)
     await room.processOne(leased)
@@ -34,7 +31,7 @@ onPostgres(() => {
 
   describe('work that listeners ask for', () => {
     test('runs after the commit, in the order in which it was asked for, one after the other', async () => {
-      const { order, leased } = await paying()
+      const { order, leased } = await paying(room)
       const seen: string[] = []
       for (const name of ['one', 'two']) {
         room.on(
@@ -54,7 +51,7 @@ onPostgres(() => {
     })
 
     test('includes what the bound billing leaves for then', async () => {
-      const { leased } = await paying()
+      const { leased } = await paying(room)
       room.on('PaymentSucceeded', ({ payment: { id } }, { billing }) => billing.payments.get(id))
       room.on(
         'PaymentSucceeded',
@@ -73,7 +70,7 @@ onPostgres(() => {
     })
 
     test('does not hold up the call', async () => {
-      const { leased } = await paying()
+      const { leased } = await paying(room)
       const gate = Promise.withResolvers<void>()
       room.on('PaymentSucceeded', (_event, { afterCommit }) => afterCommit(() => gate.promise))
       assert.equal(await room.processOne(leased), 'done')
@@ -83,7 +80,7 @@ onPostgres(() => {
     })
 
     test('that fails is logged, and the next runs; nothing is undone', async () => {
-      const { leased } = await paying()
+      const { leased } = await paying(room)
       let ran = false
       room.on('PaymentSucceeded', (_event, { afterCommit }) => {
         afterCommit(() => {
@@ -102,7 +99,7 @@ onPostgres(() => {
     })
 
     test('that hangs is given up after 20 s, and the next runs', async (t) => {
-      const { leased } = await paying()
+      const { leased } = await paying(room)
       let ran = false
       room.on('PaymentSucceeded', (_event, { afterCommit }) => {
         afterCommit(() => new Promise(() => {}))
@@ -117,7 +114,7 @@ onPostgres(() => {
     })
 
     test('never runs where there was no commit', async () => {
-      const { leased } = await paying()
+      const { leased } = await paying(room)
       let ran = false
       room.on('PaymentSucceeded', (_event, { afterCommit }) => {
         afterCommit(() => void (ran = true))
@@ -143,7 +140,7 @@ onPostgres(() => {
       room.on('PaymentSucceeded', () => payment(room, { id: soon }), { name: 'between' })
 
     test('goes on at once where the payment came before its commit', async () => {
-      const { order } = await paying()
+      const { order } = await paying(room)
       inBetween()
       const leased = await call(room, [waitingFor(soon), paid(order)])
       assert.equal(await room.processOne(leased), 'done')
@@ -160,7 +157,7 @@ onPostgres(() => {
     })
 
     test('is left to the sweeper where nobody can look', async () => {
-      const { order } = await paying()
+      const { order } = await paying(room)
       inBetween()
       await fault(room, {
         table: 'webhook_calls',
@@ -181,7 +178,7 @@ onPostgres(() => {
 
     test('only such a call is looked at again', async (t) => {
       const sent = statements(t)
-      const { order } = await paying()
+      const { order } = await paying(room)
       await process(paid(order), { type: 'ignored', reason: 'unhandled_event' })
       const looks = () => sent.filter((text) => /call\.awaiting is null/.test(text)).length
       assert.equal(looks(), 0)
@@ -203,7 +200,7 @@ onPostgres(() => {
     })
 
     test('that other money was paid than asked for', async () => {
-      const { order } = await paying()
+      const { order } = await paying(room)
       const leased = await process({ ...paid(order), amount: 1n })
       assert.deepEqual(logged(room), ['warn paid webhook amount/currency mismatch'])
       assert.deepEqual(lineOf(room, 'paid webhook amount/currency mismatch'), {
@@ -215,13 +212,13 @@ onPostgres(() => {
     })
 
     test('that a person should look at what was ignored', async () => {
-      const { order } = await paying()
+      const { order } = await paying(room)
       await process({ ...paid(order), merchantAccount: 'another' })
       assert.deepEqual(logged(room), ['warn callback ignored; it needs a review'])
     })
 
     test('that a payment which is paid was said to be something else', async () => {
-      const { order } = await paying()
+      const { order } = await paying(room)
       await process(paid(order))
       await process({ type: 'payment', payment: { id: order.id }, status: 'failed' })
       assert.deepEqual(logged(room), ['info PaymentSucceeded', 'warn callback ignored'])
@@ -229,7 +226,7 @@ onPostgres(() => {
     })
 
     test('that a person should look at an event', async () => {
-      const { order } = await paying()
+      const { order } = await paying(room)
       await process(paid(order))
       const leased = await process(refund(order, 're_1', { amount: 10_001n }))
       assert.deepEqual(logged(room), [
@@ -243,7 +240,7 @@ onPostgres(() => {
     })
 
     test('that a person should look at what has no event', async () => {
-      const { order } = await paying()
+      const { order } = await paying(room)
       await process(paid(order))
       await process(refund(order, 're_1'))
       const leased = await process(refund(order, 're_1', { status: 'failed' }))

@@ -10,6 +10,8 @@ import { onPostgres } from '../../support/databases.ts'
 import {
   assertDueAfter,
   deliveries,
+  delivery,
+  deliveryRow,
   events,
   eventTypes,
   fault,
@@ -27,21 +29,17 @@ onPostgres(() => {
   const room = useRoom()
 
   /** A deferred event that is ours to dispatch. */
-  const deferred = async (
+  const deferred = (
     about: { readonly key: string; readonly type?: EventType },
     fields: Partial<Insertable<DeliveriesTable>> = {},
-  ): Promise<LeasedDelivery> => {
-    const row = {
-      id: newUuid(),
+  ) =>
+    delivery(room, {
       queue: 'reports',
       dedup_key: about.key,
       event_type: about.type ?? 'PaymentSucceeded',
-      cause: 'poll' as const,
+      cause: 'poll',
       ...fields,
-    }
-    await room.db.insertInto('billing.deliveries').values(row).execute()
-    return leaseDelivery(room, row)
-  }
+    })
   const deferredOf = (
     order: Payment,
     status: 'paid' | 'failed' | 'canceled' = 'paid',
@@ -51,11 +49,9 @@ onPostgres(() => {
     const about = { key: `payment:${status}:${order.id}`, type: types[status] as EventType }
     return deferred(about, { payment_id: order.id, ...fields })
   }
-  const rowOf = async ({ id }: LeasedDelivery) =>
-    (await deliveries(room)).find((row) => row.id === id) ?? assert.fail('the row is gone')
   const endOf = async (leased: LeasedDelivery) => {
     const { state, attempts, exception, lease_token, lease_until, processed_at } =
-      await rowOf(leased)
+      await deliveryRow(room, leased)
     return {
       end: `${state} ${attempts}`,
       exception,
@@ -286,7 +282,7 @@ onPostgres(() => {
       breaking()
       const leased = await deferredOf(order)
       await room.deliver(leased)
-      const first = await rowOf(leased)
+      const first = await deliveryRow(room, leased)
       assert.deepEqual(
         [first.state, first.attempts, first.lease_token, first.processed_at],
         ['pending', 1, null, null],
@@ -299,7 +295,7 @@ onPostgres(() => {
       assert.deepEqual(line, about)
 
       await room.deliver(await leaseDelivery(room, leased))
-      assertDueAfter(room, (await rowOf(leased)).next_attempt_at, 60)
+      assertDueAfter(room, (await deliveryRow(room, leased)).next_attempt_at, 60)
 
       await room.deliver(await leaseDelivery(room, leased))
       const { end, isFree, isOver } = await endOf(leased)
@@ -365,7 +361,7 @@ onPostgres(() => {
       room.on('PaymentSucceeded', () => assert.fail('it may not run here'))
       const leased = await deferredOf(await payment(room, { status: 'paid' }))
       await room.deliver(leased)
-      const row = await rowOf(leased)
+      const row = await deliveryRow(room, leased)
       assert.deepEqual(
         [row.state, row.attempts, row.times_returned, row.exception, row.lease_token],
         ['pending', 0, 0, null, null],
@@ -382,7 +378,7 @@ onPostgres(() => {
       })
       await fault(room, { table: 'events', on: 'insert', sqlState: '40P01' })
       await room.deliver(leased)
-      const row = await rowOf(leased)
+      const row = await deliveryRow(room, leased)
       assert.deepEqual(
         [row.state, row.attempts, row.times_returned, row.lease_token],
         ['pending', 0, 2, null],

@@ -15,6 +15,7 @@ import {
   callRow,
   lineOf,
   logged,
+  outcomeOf,
   payment,
   shortTimers,
   statusOf,
@@ -28,8 +29,6 @@ onPostgres(() => {
   const room = useRoom()
   const bytesOf = (...stated: readonly Statement[]) =>
     Buffer.from(statedCall(stated).body ?? assert.fail())
-  const outcomeOf = async (leased: { readonly id: string }) =>
-    JSON.parse((await callRow(room, leased)).outcome ?? 'null') as unknown
   const ignoredAs = (reason: string, detail?: string) => [
     { result: 'ignored', type: 'callback', reason, ...(detail !== undefined && { detail }) },
   ]
@@ -77,7 +76,7 @@ onPostgres(() => {
     assert.equal((payload as { text: string }).text, '[]')
     assert.deepEqual(others, [credentials, false])
     assert.equal(logged(room)[0], 'info asked')
-    assert.deepEqual(await outcomeOf(leased), ignoredAs('no_outcome'))
+    assert.deepEqual(await outcomeOf(room, leased), ignoredAs('no_outcome'))
   })
 
   describe('what was stored', () => {
@@ -109,7 +108,7 @@ onPostgres(() => {
       const fields = { kind: 'unreadable', payload: null, body: Buffer.from('{') } as const
       const leased = await call(room, [], fields)
       assert.equal(await room.processOne(leased), 'done')
-      const [outcome] = (await outcomeOf(leased)) as readonly Record<string, string>[]
+      const [outcome] = (await outcomeOf(room, leased)) as readonly Record<string, string>[]
       assert.equal(outcome?.['reason'], 'unreadable_payload')
       assert.notEqual(outcome['detail'], 'encrypted')
     })
@@ -156,7 +155,7 @@ onPostgres(() => {
     test('and without the key, what has no text is ignored', async () => {
       const leased = await encrypted(bytesOf(), { kind: 'unreadable', payload: null })
       assert.equal(await room.processOne(leased), 'done')
-      assert.deepEqual(await outcomeOf(leased), ignoredAs('unreadable_payload', 'encrypted'))
+      assert.deepEqual(await outcomeOf(room, leased), ignoredAs('unreadable_payload', 'encrypted'))
     })
   })
 

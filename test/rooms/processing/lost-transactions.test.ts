@@ -12,9 +12,10 @@ import {
   callRow,
   eventTypes,
   fault,
-  lease,
+  leaseCall,
   logged,
   notes,
+  paying,
   payment,
   shortTimers,
   statusOf,
@@ -27,10 +28,6 @@ const pauseMs = 1_000
 
 onPostgres(() => {
   const room = useRoom()
-  const paying = async (fields = {}) => {
-    const order = await payment(room)
-    return { order, leased: await call(room, [paid(order)], fields) }
-  }
   const note = ({ tx }: ListenerContext, author: string) =>
     tx.query(`insert into notes (author, about) values ($1, 'heard')`, [author])
   /** Written so that it is not refused beforehand. */
@@ -43,7 +40,7 @@ onPostgres(() => {
       ['rolls it back', 'select 1; rollback'],
     ] as const) {
       test(`${what}: the payment is kept in a second one, and the attempt is recorded`, async () => {
-        const { order, leased } = await paying()
+        const { order, leased } = await paying(room)
         room.on('PaymentSucceeded', (_event, { tx }) => tx.client.query(statement), {
           name: 'shop',
         })
@@ -62,7 +59,7 @@ onPostgres(() => {
     }
 
     test('what it has committed is claimed anew by the retry, which runs every listener', async () => {
-      const { order, leased } = await paying()
+      const { order, leased } = await paying(room)
       const heard: string[] = []
       let broken = true
       room.on('PaymentSucceeded', () => void heard.push('first'), { name: 'first' })
@@ -76,7 +73,7 @@ onPostgres(() => {
       )
       assert.equal(await room.processOne(leased), 'failed')
       broken = false
-      assert.equal(await room.processOne(await lease(room.db, leased)), 'done')
+      assert.equal(await room.processOne(await leaseCall(room, leased)), 'done')
       assert.deepEqual(heard, ['first', 'second', 'first', 'second'])
       assert.deepEqual(await eventTypes(room), ['PaymentSucceeded'])
       assert.equal((await callRow(room, leased)).exception, null)
@@ -84,7 +81,7 @@ onPostgres(() => {
     })
 
     test('is marked where what it says needs a person', async () => {
-      const { order } = await paying()
+      const { order } = await paying(room)
       const other = await payment(room)
       room.on('PaymentSucceeded', (_event, context) => commit(context))
       const mismatch: Statement = { ...paid(other), amount: 1n }
@@ -106,7 +103,7 @@ onPostgres(() => {
     })
 
     test('is lost where another worker has taken it over meanwhile: the payment is that one’s', async () => {
-      const { order, leased } = await paying()
+      const { order, leased } = await paying(room)
       room.on('PaymentSucceeded', async (_event, { tx }) => {
         await stealLease(room, 'webhook_calls', leased)
         await tx.client.query('select 1; rollback')
@@ -122,7 +119,7 @@ onPostgres(() => {
     })
 
     test('has had its attempt even where the payment cannot be kept', async () => {
-      const { order, leased } = await paying()
+      const { order, leased } = await paying(room)
       room.on('PaymentSucceeded', async (_event, { tx }) => {
         await tx.client.query('select 1; rollback')
         await fault(room, { table: 'payments', on: 'update', sqlState: '22003' })
@@ -138,7 +135,7 @@ onPostgres(() => {
   describe('the second transaction', () => {
     /** A listener ends the transaction; from then on, payments cannot be written so many times. */
     const breaking = async (times: number, fields = {}) => {
-      const made = await paying(fields)
+      const made = await paying(room, fields)
       room.on('PaymentSucceeded', async (_event, { tx }) => {
         await tx.client.query('select 1; rollback')
         await fault(room, { table: 'payments', on: 'update', sqlState: '55P03', times })
@@ -178,7 +175,7 @@ onPostgres(() => {
   describe('a call whose listeners take too long', () => {
     test('their transaction is cut; the payment is kept, and the attempt is recorded', async () => {
       room.give({ listenersMayTakeMs: 60 })
-      const { order, leased } = await paying()
+      const { order, leased } = await paying(room)
       let signal: AbortSignal | undefined
       room.on('PaymentSucceeded', (_event, context) => note(context, 'quick'), { name: 'quick' })
       room.on(
@@ -202,7 +199,7 @@ onPostgres(() => {
 
     test('so it is where the server keeps them waiting', async () => {
       room.give({ listenersMayTakeMs: 60 })
-      const { leased } = await paying()
+      const { leased } = await paying(room)
       room.on('PaymentSucceeded', (_event, { tx }) => tx.query('select pg_sleep(0.2)'))
       assert.equal(await room.processOne(leased), 'failed')
       assert.match((await callRow(room, leased)).exception ?? '', /listener listener did not end/)
@@ -210,7 +207,7 @@ onPostgres(() => {
 
     test('what they wait for another transaction that holds the claim is not their time', async () => {
       room.give({ listenersMayTakeMs: 60 })
-      const { order, leased } = await paying()
+      const { order, leased } = await paying(room)
       room.on('PaymentSucceeded', () => {})
       const holder = await room.database.pool.connect()
       await holder.query('begin')
@@ -229,7 +226,7 @@ onPostgres(() => {
 
     test('all of a call have that time together', async () => {
       room.give({ listenersMayTakeMs: 80 })
-      const { leased } = await paying()
+      const { leased } = await paying(room)
       for (const name of ['one', 'two']) {
         room.on('PaymentSucceeded', (_event, { tx }) => tx.query('select pg_sleep(0.05)'), {
           name,
@@ -242,7 +239,7 @@ onPostgres(() => {
 
   describe('a failure that is no listener’s', () => {
     test('does not keep the payment pending where the transaction fails after it', async () => {
-      const { order, leased } = await paying()
+      const { order, leased } = await paying(room)
       let runs = 0
       room.on('PaymentSucceeded', () => void (runs += 1))
       await fault(room, { table: 'events', on: 'insert', sqlState: '22003', times: 1 })
@@ -251,7 +248,7 @@ onPostgres(() => {
       assert.match(exception ?? '', /^error: struck/)
       assert.deepEqual([attempts, runs], [1, 0])
       assert.equal(await statusOf(room, order), 'paid')
-      assert.equal(await room.processOne(await lease(room.db, leased)), 'done')
+      assert.equal(await room.processOne(await leaseCall(room, leased)), 'done')
       assert.equal(runs, 1)
     })
   })

@@ -10,11 +10,13 @@ import {
   events,
   eventTypes,
   fault,
-  lease,
+  leaseCall,
   lineOf,
   logged,
   newcomer,
   notes,
+  outcomeOf,
+  paying,
   payment,
   statusOf,
   stealLease,
@@ -32,20 +34,16 @@ onPostgres(() => {
     payment: { id },
     status: 'failed',
   })
-  /** A call that pays; and what it pays. */
-  const paying = async (fields = {}) => {
-    const order = await payment(room)
-    return { order, leased: await call(room, [paid(order)], fields) }
-  }
-  const outcomeOf = async (leased: { readonly id: string }) =>
-    JSON.parse((await callRow(room, leased)).outcome ?? 'null') as unknown
   /** Another attempt of the same call, as its row stands now. */
   const again = async (leased: { readonly id: string }) =>
-    room.processOne(await lease(room.db, leased))
+    room.processOne(await leaseCall(room, leased))
 
   describe('a call that is done', () => {
     test('has moved its payment, claimed its event and run its listeners, all at once', async () => {
-      const { order, leased } = await paying({ exception: 'of an earlier attempt', attempts: 1 })
+      const { order, leased } = await paying(room, {
+        exception: 'of an earlier attempt',
+        attempts: 1,
+      })
       const heard: unknown[] = []
       room.on('PaymentSucceeded', async (event, { tx }) => {
         const { rows } = await tx.query('select status from billing.payments')
@@ -67,7 +65,7 @@ onPostgres(() => {
         },
       )
       assert.ok(row.processed_at)
-      assert.deepEqual(await outcomeOf(leased), [{ result: 'applied', type: 'payment:paid' }])
+      assert.deepEqual(await outcomeOf(room, leased), [{ result: 'applied', type: 'payment:paid' }])
       const [event] = await events(room)
       assert.deepEqual(
         [event?.dedup_key, event?.webhook_call_id, event?.source, event?.superseded],
@@ -85,7 +83,7 @@ onPostgres(() => {
     })
 
     test('is a duplicate where its event was claimed before, and runs no listener', async () => {
-      const { order, leased } = await paying()
+      const { order, leased } = await paying(room)
       let runs = 0
       room.on('PaymentSucceeded', () => void (runs += 1))
       await room.processOne(leased)
@@ -93,7 +91,9 @@ onPostgres(() => {
       assert.equal(await room.processOne(second), 'done')
       assert.equal(runs, 1)
       assert.equal((await callRow(room, second)).state, 'processed')
-      assert.deepEqual(await outcomeOf(second), [{ result: 'duplicate', type: 'payment:paid' }])
+      assert.deepEqual(await outcomeOf(room, second), [
+        { result: 'duplicate', type: 'payment:paid' },
+      ])
       assert.deepEqual(logged(room), ['info PaymentSucceeded'])
       assert.equal((await events(room))[0]?.webhook_call_id, leased.id)
     })
@@ -108,7 +108,7 @@ onPostgres(() => {
       assert.equal((await callRow(room, nothing)).payment_id, null)
       const row = await callRow(room, both)
       assert.deepEqual([row.state, row.payment_id], ['processed', order.id])
-      assert.deepEqual(await outcomeOf(both), [
+      assert.deepEqual(await outcomeOf(room, both), [
         { result: 'ignored', type: 'callback', reason: 'unhandled_event' },
         { result: 'applied', type: 'payment:paid' },
       ])
@@ -160,29 +160,31 @@ onPostgres(() => {
       broken = false
       await room.processOne(await call(room, [paid(order)]))
       assert.equal(await again(late), 'done')
-      assert.deepEqual(await outcomeOf(late), [
+      assert.deepEqual(await outcomeOf(room, late), [
         { result: 'applied', type: 'payment:failed', detail: 'superseded' },
       ])
       assert.deepEqual(superseded, [true])
       // Told once: the next one is a duplicate as any other.
       await room.replay(late.id)
       assert.equal(await again(late), 'done')
-      assert.deepEqual(await outcomeOf(late), [{ result: 'duplicate', type: 'payment:failed' }])
+      assert.deepEqual(await outcomeOf(room, late), [
+        { result: 'duplicate', type: 'payment:failed' },
+      ])
     })
 
     test('wakes the deliveries where a queued listener is due, and only there', async () => {
-      const { leased } = await paying()
+      const { leased } = await paying(room)
       room.onQueued('PaymentFailed')
       await room.processOne(leased)
       assert.deepEqual(room.woken, [])
       room.onQueued('PaymentSucceeded', () => {}, { name: 'mailing' })
-      const { leased: next } = await paying({ queue: 'mine' })
+      const { leased: next } = await paying(room, { queue: 'mine' })
       await room.processOne(next)
       assert.deepEqual(room.woken, ['workers'])
     })
 
     test('of a refund it is filed under the charge', async () => {
-      const { order, leased } = await paying()
+      const { order, leased } = await paying(room)
       await room.processOne(leased)
       const refunded = await call(room, [refund(order, 're_1')])
       assert.equal(await room.processOne(refunded), 'done')
@@ -193,7 +195,7 @@ onPostgres(() => {
 
   describe('a call whose listener throws', () => {
     test('keeps the payment, and nothing of the event; the next attempt follows after 10 s, then 60 s, then none', async () => {
-      const { order, leased } = await paying()
+      const { order, leased } = await paying(room)
       let runs = 0
       room.on(
         'PaymentSucceeded',
@@ -255,7 +257,7 @@ onPostgres(() => {
     })
 
     test('goes back without an attempt where the server rolled the listener back in passing', async () => {
-      const { order, leased } = await paying({ times_returned: 2 })
+      const { order, leased } = await paying(room, { times_returned: 2 })
       room.on('PaymentSucceeded', (_event, { tx }) =>
         tx.query(`do $$ begin raise exception 'busy' using errcode = '40001'; end $$`),
       )
@@ -271,7 +273,7 @@ onPostgres(() => {
     })
 
     test('has had its attempt where that went on for too long', async () => {
-      const { leased } = await paying({ times_returned: 20 })
+      const { leased } = await paying(room, { times_returned: 20 })
       room.on('PaymentSucceeded', (_event, { tx }) =>
         tx.query(`do $$ begin raise exception 'busy' using errcode = '40001'; end $$`),
       )
@@ -282,7 +284,7 @@ onPostgres(() => {
     })
 
     test('has had its attempt where the server refused what it wrote', async () => {
-      const { leased } = await paying()
+      const { leased } = await paying(room)
       room.on('PaymentSucceeded', (_event, { tx }) => tx.query('select 1/0'))
       assert.equal(await room.processOne(leased), 'failed')
       const { attempts, exception } = await callRow(room, leased)
@@ -309,7 +311,7 @@ onPostgres(() => {
     })
 
     test('has had its attempt where a connection of the listener’s own failed', async () => {
-      const { leased } = await paying()
+      const { leased } = await paying(room)
       room.on('PaymentSucceeded', () => {
         throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
       })
@@ -328,7 +330,7 @@ onPostgres(() => {
     }
 
     test('is lost: nothing of it is committed', async () => {
-      const { order, leased } = await paying()
+      const { order, leased } = await paying(room)
       room.on('PaymentSucceeded', (_event, { afterCommit }) =>
         afterCommit(() => assert.fail('there is no commit')),
       )
@@ -358,7 +360,7 @@ onPostgres(() => {
         end()
       })
       for (const [what, ending] of Object.entries(endings)) {
-        const made = await paying()
+        const made = await paying(room)
         leased = made.leased
         end = ending
         assert.equal(await room.processOne(leased), 'lost', what)
@@ -378,7 +380,7 @@ onPostgres(() => {
 
   describe('a call that meets a failure of the database', () => {
     test('goes back without an attempt where it passes; nothing is applied', async () => {
-      const { order, leased } = await paying({ times_returned: 1 })
+      const { order, leased } = await paying(room, { times_returned: 1 })
       await fault(room, { table: 'payments', on: 'update', sqlState: '40001' })
       assert.equal(await room.processOne(leased), 'returned')
       const row = await callRow(room, leased)
@@ -395,7 +397,7 @@ onPostgres(() => {
     })
 
     test('has had its attempt where it does not pass', async () => {
-      const { order, leased } = await paying()
+      const { order, leased } = await paying(room)
       await fault(room, { table: 'payments', on: 'update', sqlState: '22003' })
       assert.equal(await room.processOne(leased), 'failed')
       const row = await callRow(room, leased)
@@ -406,7 +408,7 @@ onPostgres(() => {
     })
 
     test('is left to run out where not even that can be written', async () => {
-      const { leased } = await paying()
+      const { leased } = await paying(room)
       await fault(room, { table: 'webhook_calls', on: 'update', sqlState: 'P0001' })
       assert.equal(await room.processOne(leased), 'lost')
       assert.equal((await callRow(room, leased)).state, 'processing')
@@ -415,7 +417,7 @@ onPostgres(() => {
   })
 
   test('where this process lacks a listener, the call is left to one that has all of them', async () => {
-    const { order, leased } = await paying({ times_returned: 4 })
+    const { order, leased } = await paying(room, { times_returned: 4 })
     await newcomer(room, 'PaymentRefunded', 'PaymentFailed')
     assert.equal(await room.processOne(leased), 'returned')
     const row = await callRow(room, leased)

@@ -8,7 +8,8 @@ import type { LeasedDelivery } from '../../../src/queue/deliveries.ts'
 import { onPostgres } from '../../support/databases.ts'
 import {
   assertDueAfter,
-  deliveries,
+  delivery,
+  deliveryRow,
   fault,
   leaseDelivery,
   lineOf,
@@ -39,24 +40,10 @@ onPostgres(() => {
     return row
   }
   /** Its delivery to a queued listener, and ours to make. */
-  const due = async (
-    event: { readonly id: string },
-    fields: Partial<Insertable<DeliveriesTable>> = {},
-  ) => {
-    const row = {
-      id: newUuid(),
-      queue: 'default',
-      event_id: event.id,
-      listener: 'queued',
-      ...fields,
-    }
-    await room.db.insertInto('billing.deliveries').values(row).execute()
-    return leaseDelivery(room, row)
-  }
-  const rowOf = async ({ id }: LeasedDelivery) =>
-    (await deliveries(room)).find((row) => row.id === id) ?? assert.fail('the row is gone')
+  const due = (event: { readonly id: string }, fields: Partial<Insertable<DeliveriesTable>> = {}) =>
+    delivery(room, { event_id: event.id, listener: 'queued', ...fields })
   const endOf = async (leased: LeasedDelivery) => {
-    const { state, attempts, times_returned } = await rowOf(leased)
+    const { state, attempts, times_returned } = await deliveryRow(room, leased)
     return `${state} ${attempts} ${times_returned}`
   }
 
@@ -82,7 +69,7 @@ onPostgres(() => {
         payment: order,
       })
       assert.deepEqual([key, isAborted], [`${event.dedup_key}/queued`, false])
-      const row = await rowOf(leased)
+      const row = await deliveryRow(room, leased)
       assert.deepEqual(
         [row.state, row.attempts, row.exception, row.lease_token, row.lease_until],
         ['processed', 0, null, null, null],
@@ -137,7 +124,7 @@ onPostgres(() => {
       room.onQueued('PaymentSucceeded', () => Promise.reject(new Error('mail is away, hush')))
       const leased = await due(await claimed())
       await room.deliver(leased)
-      const first = await rowOf(leased)
+      const first = await deliveryRow(room, leased)
       assert.deepEqual(
         [first.state, first.attempts, first.times_returned, first.lease_token],
         ['pending', 1, 0, null],
@@ -150,7 +137,7 @@ onPostgres(() => {
       assert.deepEqual(line, { delivery: leased.id, listener: 'queued' })
 
       await room.deliver(await leaseDelivery(room, leased))
-      assertDueAfter(room, (await rowOf(leased)).next_attempt_at, 60)
+      assertDueAfter(room, (await deliveryRow(room, leased)).next_attempt_at, 60)
       await room.deliver(await leaseDelivery(room, leased))
       assert.equal(await endOf(leased), 'failed 3 0')
       assert.equal(logged(room).at(-1), 'error delivery failed: no attempts left')
@@ -176,7 +163,7 @@ onPostgres(() => {
       await room.deliver(leased)
       assert.equal(await endOf(leased), 'pending 1 0')
       assert.match(
-        (await rowOf(leased)).exception ?? '',
+        (await deliveryRow(room, leased)).exception ?? '',
         /^QuittanceError: queued listener queued did not end within 60 s/,
       )
       assert.ok(signal?.reason instanceof QuittanceError)
@@ -190,7 +177,7 @@ onPostgres(() => {
       await room.deliver(leased)
       assert.equal(await endOf(leased), 'pending 1 0')
       const text = 'listener queued no longer listens to PaymentSucceeded'
-      assert.ok((await rowOf(leased)).exception?.startsWith(`QuittanceError: ${text}`))
+      assert.ok((await deliveryRow(room, leased)).exception?.startsWith(`QuittanceError: ${text}`))
       const { err } = lineOf(room, 'delivery failed, will be retried')
       assert.match(JSON.stringify(err), /listener_missing/)
     })
@@ -208,7 +195,7 @@ onPostgres(() => {
       })
       await room.deliver(leased)
       assert.equal(await endOf(leased), 'pending 0 2')
-      assertDueAfter(room, (await rowOf(leased)).next_attempt_at, 0.4)
+      assertDueAfter(room, (await deliveryRow(room, leased)).next_attempt_at, 0.4)
       const { err, ...line } = lineOf(room, 'passing database failure, will try again')
       assert.match(JSON.stringify(err), /struck/)
       assert.deepEqual(line, { table: 'billing.deliveries', id: leased.id })

@@ -21,12 +21,21 @@ import { silentLog } from '../../../src/kernel/log.ts'
 import type { Listener, QueuedListener } from '../../../src/listeners/listener.ts'
 import { createListenerRegistry, type ListenerRegistry } from '../../../src/listeners/listeners.ts'
 import type { Payment } from '../../../src/payments/payment.ts'
-import type { LeasedCall } from '../../../src/queue/calls.ts'
-import type { LeasedDelivery } from '../../../src/queue/deliveries.ts'
+import { webhookCalls, type LeasedCall } from '../../../src/queue/calls.ts'
+import {
+  deliveries as leasedDeliveries,
+  type LeasedDelivery,
+} from '../../../src/queue/deliveries.ts'
+import type { LeasedRow, LeasedTable } from '../../../src/queue/leased-table.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { postgres } from '../../support/databases.ts'
+import { paid } from '../../support/statements.ts'
 import { statedCall, stating, type Statement } from '../../support/stating-gateway.ts'
 import { entrancesOf, type Entrances, type Given } from './process.ts'
+
+interface Known {
+  readonly id: string
+}
 
 type CallRow = Selectable<WebhookCallsTable>
 type DeliveryRow = Selectable<DeliveriesTable>
@@ -196,13 +205,13 @@ export async function payment(
   return toPayment(await inserted.executeTakeFirstOrThrow())
 }
 
-export async function statusOf({ db }: Room, { id }: { readonly id: string }): Promise<string> {
+export async function statusOf({ db }: Room, { id }: Known): Promise<string> {
   return (await findPayment(db, id))?.status ?? 'gone'
 }
 
 /** A stored callback that means these outcomes, and that is ours to process. */
 export async function call(
-  { db }: Room,
+  room: Room,
   statements: readonly Statement[],
   fields: Partial<Insertable<WebhookCallsTable>> = {},
 ): Promise<LeasedCall> {
@@ -217,56 +226,81 @@ export async function call(
     payload: Buffer.from(body ?? '').toString(),
     ...fields,
   }
-  await db.insertInto('billing.webhook_calls').values(row).execute()
-  return lease(db, row)
+  await room.db.insertInto('billing.webhook_calls').values(row).execute()
+  return leaseCall(room, row)
+}
+
+/** A pending charge, and a call that pays it. */
+export async function paying(
+  room: Room,
+  fields: Partial<Insertable<WebhookCallsTable>> = {},
+): Promise<{ readonly order: Payment; readonly leased: LeasedCall }> {
+  const order = await payment(room)
+  return { order, leased: await call(room, [paid(order)], fields) }
+}
+
+/** A delivery, or a deferred event, that is ours. */
+export async function delivery(
+  room: Room,
+  fields: Partial<Insertable<DeliveriesTable>>,
+): Promise<LeasedDelivery> {
+  const row = { id: newUuid(), queue: 'default', ...fields }
+  await room.db.insertInto('billing.deliveries').values(row).execute()
+  return leaseDelivery(room, row)
 }
 
 /** Makes a pending call ours; as its row is now. */
-export async function lease(
-  db: Kysely<Tables>,
-  { id }: { readonly id: string },
-): Promise<LeasedCall> {
-  const { rows } = await sql<LeasedCall>`
-    update billing.webhook_calls set state = 'processing', lease_token = ${newUuid()}::uuid,
-      lease_until = clock_timestamp() + interval '30 s'
-    where id = ${id}::uuid
-    returning id, lease_token as token, gateway, queue, kind, payload, body, body_encrypted,
-      attempts, leases_lost, times_returned`.execute(db)
-  return rows[0] ?? assert.fail('there is no such call')
+export function leaseCall({ db }: Room, row: Known): Promise<LeasedCall> {
+  return leaseRow(db, webhookCalls, row)
 }
 
-/** Makes a pending delivery ours; as its row is now. */
-export async function leaseDelivery(
-  { db }: Room,
-  { id }: { readonly id: string },
-): Promise<LeasedDelivery> {
-  const { rows } = await sql<LeasedDelivery>`
-    update billing.deliveries set state = 'processing', lease_token = ${newUuid()}::uuid,
+/** The same for a delivery. */
+export function leaseDelivery({ db }: Room, row: Known): Promise<LeasedDelivery> {
+  return leaseRow(db, leasedDeliveries, row)
+}
+
+async function leaseRow<Row extends LeasedRow>(
+  db: Kysely<Tables>,
+  { name, columns }: LeasedTable<Row>,
+  { id }: Known,
+): Promise<Row> {
+  const { rows } = await sql<Row>`
+    update ${sql.table(name)} as row set state = 'processing', lease_token = ${newUuid()}::uuid,
       lease_until = clock_timestamp() + interval '30 s'
     where id = ${id}::uuid
-    returning id, lease_token as token, event_id, listener, dedup_key, event_type, payment_id,
-      payment_method_id, cause, queue, attempts, leases_lost, times_returned`.execute(db)
-  return rows[0] ?? assert.fail('there is no such delivery')
+    returning row.id, row.lease_token as token, ${columns},
+      row.attempts, row.leases_lost, row.times_returned`.execute(db)
+  return rows[0] ?? assert.fail(`${id} is not in ${name}`)
 }
 
 /** Another worker takes the row over. */
 export async function stealLease(
   { db }: Room,
   table: 'webhook_calls' | 'deliveries',
-  { id }: { readonly id: string },
+  { id }: Known,
 ): Promise<void> {
   await sql`update ${sql.table(`billing.${table}`)} set lease_token = ${newUuid()}::uuid
     where id = ${id}::uuid`.execute(db)
 }
 
-export function callRow({ db }: Room, { id }: { readonly id: string }): Promise<CallRow> {
+export function callRow({ db }: Room, { id }: Known): Promise<CallRow> {
   const row = db.selectFrom('billing.webhook_calls').selectAll().where('id', '=', id)
   return row.executeTakeFirstOrThrow()
+}
+
+/** What is stored as the result of a call. */
+export async function outcomeOf(room: Room, call: Known): Promise<unknown> {
+  return JSON.parse((await callRow(room, call)).outcome ?? 'null')
 }
 
 /** All deliveries, oldest first. */
 export function deliveries({ db }: Room): Promise<DeliveryRow[]> {
   return db.selectFrom('billing.deliveries').selectAll().orderBy('id').execute()
+}
+
+export function deliveryRow({ db }: Room, { id }: Known): Promise<DeliveryRow> {
+  const row = db.selectFrom('billing.deliveries').selectAll().where('id', '=', id)
+  return row.executeTakeFirstOrThrow()
 }
 
 /** All events, oldest first. */

@@ -37,7 +37,8 @@ export function camelCased(
   { onRenamed, within = '' }: { readonly onRenamed?: OnRenamed; readonly within?: string } = {},
 ): unknown {
   if (!isGroup(given)) return given
-  const keys = Object.keys(given).concat(inherited(given, shape))
+  // If there are both, what is the object's own comes last, and counts.
+  const keys = inherited(given, shape).concat(Object.keys(given))
   const entries = keys.map((key) => {
     const value = given[key]
     const camel = camelCase(key)

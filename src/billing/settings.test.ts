@@ -109,7 +109,13 @@ test('what a group of options inherits counts', () => {
     }
   }
   const webhook = Object.create({ prune_after_days: 40 }) as object
-  for (const group of [new Webhook(), webhook, { pruneAfterDays: 40 }]) {
+  const own = Object.create(
+    { pruneAfterDays: 50 },
+    {
+      prune_after_days: { value: 40, enumerable: true },
+    },
+  ) as object
+  for (const group of [new Webhook(), webhook, own]) {
     assert.equal(readSettings({ webhook: group }).retentionDays, 40)
   }
 })

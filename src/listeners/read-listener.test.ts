@@ -65,6 +65,10 @@ test('what else is wrong with a listener is said', () => {
   isRefused(() => read('grant', succeeded, { queud: true }), 'there is no option "queud"')
   const noFunction = { on: succeeded, run: 'grant', options: {} }
   isRefused(() => readListener('grant', noFunction), 'what it runs must be a function')
+  for (const options of [null, true, 'queued', [], new Map([['queued', true]])]) {
+    const given = { on: succeeded, run, options }
+    isRefused(() => readListener('grant', given), 'its options must be an object')
+  }
   for (const option of ['queued', 'superseded']) {
     const options = { [option]: 'no' }
     isRefused(() => read('grant', succeeded, options), `\`${option}\` must be true or false`)

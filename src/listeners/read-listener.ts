@@ -1,5 +1,6 @@
 import { isEventType, type EventType } from '../events/catalogue.ts'
 import { QuittanceError } from '../kernel/errors.ts'
+import { hasFields } from '../kernel/has-fields.ts'
 import { text } from '../kernel/input-rules.ts'
 import type { RegisteredListener } from './listeners.ts'
 
@@ -10,7 +11,12 @@ const nameRule = text(longestName).refine((name) => name.trim() !== '')
 export interface GivenListener {
   readonly on: unknown
   readonly run: unknown
-  readonly options: object
+  readonly options: unknown
+}
+
+interface GivenOptions {
+  readonly queued?: unknown
+  readonly superseded?: unknown
 }
 
 /** Errors: listener_unnamed, event_type_unknown, setting_invalid. */
@@ -22,7 +28,8 @@ export function readListener(
   requireName(name, list)
   const types = [...new Set(list.map((type) => readType(name, type)))]
   if (types.length === 0) throw invalid(name, 'the list of its events is empty')
-  const { queued = false, superseded = false, ...others } = options as Record<string, unknown>
+  if (!hasFields(options)) throw invalid(name, 'its options must be an object')
+  const { queued = false, superseded = false, ...others }: GivenOptions = options
   const [other] = Object.keys(others)
   if (other !== undefined) throw invalid(name, `there is no option ${JSON.stringify(other)}`)
   if (!isFunction(run)) throw invalid(name, 'what it runs must be a function')

@@ -9,13 +9,7 @@ import { readStored } from '../../src/gateways/body/read-stored.ts'
 import { builtin } from '../../src/gateways/builtin.ts'
 import { notConfigured, readCredentials } from '../../src/gateways/credentials.ts'
 import { descriptorFault } from '../../src/gateways/descriptor.ts'
-import type {
-  Gateway,
-  RawRequest,
-  SignedCallback,
-  SignInput,
-  Verdict,
-} from '../../src/gateways/gateway.ts'
+import type { Gateway, RawRequest, SignedCallback, Verdict } from '../../src/gateways/gateway.ts'
 import type { Credentials } from '../../src/gateways/credential-fields.ts'
 import { createRegistry } from '../../src/gateways/registry.ts'
 import { maskCardData } from '../../src/intake/mask-card-data.ts'
@@ -25,6 +19,7 @@ import type { Outcome } from '../../src/payments/outcome.ts'
 import { matchRefund } from '../../src/payments/match-refund.ts'
 import { accountMismatch, decide } from '../../src/payments/transition.ts'
 import { testCredentials } from '../../src/testing/test-credentials.ts'
+import { signInput } from '../providers/kit.ts'
 import { pendingPayment } from '../support/pending-payment.ts'
 
 // One suite for every gateway: a new one is held to all of it by its line in builtin.ts.
@@ -92,14 +87,9 @@ function decidingPart(outcome: Outcome): unknown {
 
 function signWith(gateway: Gateway, credentials: Credentials, scenario?: string): SignedCallback {
   assert.ok(gateway.signer, `${gateway.name} can sign test callbacks`)
-  const input: SignInput = {
-    scenario: scenario ?? Object.keys(gateway.signer.scenarios)[0] ?? '',
-    payment: paymentOf(gateway),
-    credentials,
-    now,
-    newId: () => '0198f0aa-0000-7000-8000-000000000001',
-  }
-  return gateway.signer.sign(input)
+  const [usual = ''] = Object.keys(gateway.signer.scenarios)
+  const fields = { scenario: scenario ?? usual, payment: paymentOf(gateway) }
+  return gateway.signer.sign(signInput(credentials, fields))
 }
 
 function requestOf({ headers, body }: SignedCallback): RawRequest {

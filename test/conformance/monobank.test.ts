@@ -9,6 +9,7 @@ import { monobankSigner } from '../../src/gateways/monobank/samples/sign.ts'
 import { sampleKeys } from '../../src/gateways/monobank/samples/signing-key.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import type { Outcome } from '../../src/payments/outcome.ts'
+import { signInput } from '../providers/kit.ts'
 import { testWithProviderData } from '../support/provider-data.ts'
 import { startStandIn } from '../support/stand-in.ts'
 
@@ -161,21 +162,7 @@ test('the package nestjs-monobank accepts every test callback, and none that was
     { production: false },
   )
   for (const scenario of Object.keys(monobankSigner.scenarios)) {
-    const { headers, body } = monobankSigner.sign({
-      scenario,
-      payment: {
-        id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01',
-        amount: 4999n,
-        currency: 'UAH',
-        checkoutReference: null,
-        providerReference: null,
-        merchantAccount: null,
-        live: null,
-      },
-      credentials,
-      now,
-      newId: () => '0198f0aa-0000-7000-8000-000000000001',
-    })
+    const { headers, body } = monobankSigner.sign(signInput(credentials, { scenario }))
     const header = headers['x-sign'] ?? ''
     assert.equal(await verifier.verifyWebhookSignature(Buffer.from(body), header), true, scenario)
     const changed = Buffer.from(body.replace('4999', '4998'))

@@ -4,6 +4,7 @@ import { paddle } from '../../src/gateways/paddle/index.ts'
 import { paddleSigner } from '../../src/gateways/paddle/samples/sign.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import type { Outcome } from '../../src/payments/outcome.ts'
+import { signInput } from '../providers/kit.ts'
 import { testWithProviderData, type ProviderData } from '../support/provider-data.ts'
 import { startStandIn, type StandIn, type StandInReply } from '../support/stand-in.ts'
 
@@ -277,24 +278,13 @@ function fieldsOf({ data, ...envelope }: EventBody): readonly string[] {
 }
 
 function signedBody(scenario: string): EventBody {
-  const { body } = paddleSigner.sign({
-    scenario,
-    payment: {
-      id: reference,
-      amount: 4999n,
-      currency: 'USD',
-      checkoutReference: null,
-      providerReference: null,
-      merchantAccount: null,
-      live: null,
-    },
-    credentials: readCredentials(
-      paddle,
-      { PADDLE_SIGNING_SECRET: 'pdl_ntfset_x' },
-      { production: true },
-    ),
-    now: new Date('2026-11-20T12:00:00Z'),
-    newId: () => '0198f0aa-0000-7000-8000-000000000001',
-  })
+  const credentials = readCredentials(
+    paddle,
+    { PADDLE_SIGNING_SECRET: 'pdl_ntfset_x' },
+    { production: true },
+  )
+  const { body } = paddleSigner.sign(
+    signInput(credentials, { scenario, payment: { id: reference, currency: 'USD' } }),
+  )
   return JSON.parse(body) as EventBody
 }

@@ -10,6 +10,7 @@ import type {
   PaymentReference,
 } from '../../src/payments/outcome.ts'
 import { startStandIn, type StandIn, type StandInReply } from '../support/stand-in.ts'
+import { signInput } from '../providers/kit.ts'
 import { testWithProviderData, type ProviderData } from '../support/provider-data.ts'
 
 interface Vector {
@@ -290,24 +291,13 @@ testWithProviderData('signed test callbacks have every field of the sample event
 })
 
 function signedBody(scenario: string): EventBody {
-  const { body } = stripeSigner.sign({
-    scenario,
-    payment: {
-      id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01',
-      amount: 4999n,
-      currency: 'USD',
-      checkoutReference: null,
-      providerReference: null,
-      merchantAccount: null,
-      live: null,
-    },
-    credentials: readCredentials(
-      stripe,
-      { STRIPE_SIGNING_SECRET: 'whsec_x' },
-      { production: true },
-    ),
-    now: new Date('2026-11-20T12:00:00Z'),
-    newId: () => '0198f0aa-0000-7000-8000-000000000001',
-  })
+  const credentials = readCredentials(
+    stripe,
+    { STRIPE_SIGNING_SECRET: 'whsec_x' },
+    { production: true },
+  )
+  const { body } = stripeSigner.sign(
+    signInput(credentials, { scenario, payment: { currency: 'USD' } }),
+  )
   return JSON.parse(body) as EventBody
 }

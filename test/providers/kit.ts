@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readCredentials } from '../../src/gateways/credentials.ts'
-import type { Gateway } from '../../src/gateways/gateway.ts'
+import type { Credentials } from '../../src/gateways/credential-fields.ts'
+import type { Gateway, SignInput } from '../../src/gateways/gateway.ts'
 import type {
   ChargeRequest,
   CheckoutRequest,
@@ -24,6 +25,10 @@ export const refundId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6eff'
 const methodId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6ecc'
 
 type Config = Readonly<Record<string, string>>
+
+export interface SignChanges extends Partial<Omit<SignInput, 'payment'>> {
+  readonly payment?: Partial<SignInput['payment']>
+}
 
 interface ContextChanges extends Partial<OperationContext> {
   /** Settings other than those of the provider. */
@@ -101,6 +106,24 @@ export function chargeFor(
     ...checkoutFor({ ...payment, paymentMethodId: method.id }),
     method,
     initiatedBy: 'merchant',
+    ...fields,
+  }
+}
+
+/** What a test callback is signed from: a payment that knows nothing of its provider yet. */
+export function signInput(
+  credentials: Credentials,
+  { payment, ...fields }: SignChanges = {},
+): SignInput {
+  const { id, amount, checkoutReference, providerReference, merchantAccount, live } =
+    pendingPayment({ gateway: '' })
+  const references = { checkoutReference, providerReference, merchantAccount, live }
+  return {
+    scenario: 'paid',
+    payment: { id, amount, currency: 'UAH', ...references, ...payment },
+    credentials,
+    now,
+    newId: () => '0198f0aa-0000-7000-8000-000000000001',
     ...fields,
   }
 }

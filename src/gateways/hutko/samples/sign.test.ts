@@ -11,25 +11,12 @@ import {
   paymentId,
   verdictOf,
 } from '../../../../test/gateways/hutko/callbacks.ts'
+import { signInput } from '../../../../test/providers/kit.ts'
 import { hutko } from '../index.ts'
 import { isLive, isMerchantId, sampleMerchantId } from '../merchant.ts'
 import { hutkoSigner } from './sign.ts'
 
-const input: SignInput = {
-  scenario: 'paid',
-  payment: {
-    id: paymentId,
-    amount: 4999n,
-    currency: 'UAH',
-    checkoutReference: null,
-    providerReference: null,
-    merchantAccount: null,
-    live: null,
-  },
-  credentials: credentialsOf(),
-  now: new Date('2026-11-20T09:08:07Z'),
-  newId: () => '0198f0aa-0000-7000-8000-000000000001',
-}
+const input = signInput(credentialsOf(), { now: new Date('2026-11-20T09:08:07Z') })
 
 const bodyOf = (change: Partial<SignInput> = {}) => hutkoSigner.sign({ ...input, ...change }).body
 const fieldsOf = (change: Partial<SignInput> = {}) =>

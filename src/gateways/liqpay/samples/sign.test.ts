@@ -11,26 +11,13 @@ import {
   publicKey,
   verdictOf,
 } from '../../../../test/gateways/liqpay/callbacks.ts'
+import { signInput } from '../../../../test/providers/kit.ts'
 import { liqpay } from '../index.ts'
 import { interpretLiqpay } from '../interpret.ts'
 import { majorUnits } from './callback.ts'
 import { liqpaySigner } from './sign.ts'
 
-const input: SignInput = {
-  scenario: 'paid',
-  payment: {
-    id: paymentId,
-    amount: 4999n,
-    currency: 'UAH',
-    checkoutReference: null,
-    providerReference: null,
-    merchantAccount: null,
-    live: null,
-  },
-  credentials: credentialsOf(),
-  now: new Date('2026-11-20T12:00:00Z'),
-  newId: () => '0198f0aa-0000-7000-8000-000000000001',
-}
+const input = signInput(credentialsOf())
 
 const signed = (change: Partial<SignInput> = {}) => liqpaySigner.sign({ ...input, ...change })
 const outcomesOf = (change: Partial<SignInput> = {}) => interpretLiqpay(parse(signed(change).body))

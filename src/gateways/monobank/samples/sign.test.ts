@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { readCredentials } from '../../credentials.ts'
 import type { SignInput } from '../../gateway.ts'
 import { publicKey, signingPem } from '../../../../test/gateways/monobank/keys.ts'
+import { signInput } from '../../../../test/providers/kit.ts'
 import { monobank } from '../index.ts'
 import { monobankSigner } from './sign.ts'
 import { readSigningKey, sampleKeys } from './signing-key.ts'
@@ -18,33 +19,13 @@ const credentials = credentialsOf({
   MONOBANK_SIGNING_KEY: signingKey,
 })
 
-const input = (scenario: string, more: Partial<SignInput> = {}): SignInput => ({
-  scenario,
-  payment: {
-    id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01',
-    amount: 4999n,
-    currency: 'UAH',
-    checkoutReference: '2611208aB7cD9eF',
-    providerReference: null,
-    merchantAccount: null,
-    live: null,
-  },
-  credentials,
-  now,
-  newId: () => '0198f0aa-0000-7000-8000-000000000001',
-  ...more,
-})
-
-test('each test callback is valid, and with any byte changed it is not', async () => {
-  for (const scenario of Object.keys(monobankSigner.scenarios)) {
-    const { headers, body } = monobankSigner.sign(input(scenario))
-    const verdict = await monobank.verify({ headers, body: Buffer.from(body) }, credentials, now)
-    assert.deepEqual(verdict, { valid: true }, scenario)
-    const other = Buffer.from(body.replace('4999', '4998'))
-    const refusal = await monobank.verify({ headers, body: other }, credentials, now)
-    assert.deepEqual(refusal, { valid: false, reason: 'signature_mismatch' }, scenario)
-  }
-})
+const input = (scenario: string, more: Partial<SignInput> = {}) =>
+  signInput(credentials, {
+    scenario,
+    now,
+    payment: { checkoutReference: '2611208aB7cD9eF' },
+    ...more,
+  })
 
 test('a paid callback has the fields of the bank, in seconds and minor units', () => {
   const { headers, body } = monobankSigner.sign(input('paid'))

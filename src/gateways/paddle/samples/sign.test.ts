@@ -9,6 +9,7 @@ import {
   transactionId,
 } from '../../../../test/gateways/paddle/events.ts'
 import { officialWebhooks } from '../../../../test/gateways/paddle/official.ts'
+import { signInput } from '../../../../test/providers/kit.ts'
 import { paddle } from '../index.ts'
 import { paddleSigner } from './sign.ts'
 
@@ -16,21 +17,7 @@ const secrets = ['pdl_ntfset_current_0123456789', 'pdl_ntfset_previous_012345678
 const credentialsOf = (values: readonly string[]) =>
   readCredentials(paddle, { PADDLE_SIGNING_SECRET: values.join(',') }, { production: true })
 
-const input: SignInput = {
-  scenario: 'paid',
-  payment: {
-    id: paymentId,
-    amount: 4999n,
-    currency: 'UAH',
-    checkoutReference: null,
-    providerReference: null,
-    merchantAccount: null,
-    live: null,
-  },
-  credentials: credentialsOf(secrets.slice(0, 1)),
-  now: new Date('2026-11-20T12:00:00Z'),
-  newId: () => '0198f0aa-0000-7000-8000-000000000001',
-}
+const input = signInput(credentialsOf(secrets.slice(0, 1)))
 
 const names = Object.keys(paddleSigner.scenarios)
 const sign = (change: Partial<SignInput> = {}) => paddleSigner.sign({ ...input, ...change })

@@ -3,30 +3,17 @@ import { test } from 'node:test'
 import { Stripe } from 'stripe'
 import { readCredentials } from '../../credentials.ts'
 import type { SignInput } from '../../gateway.ts'
+import { signInput } from '../../../../test/providers/kit.ts'
 import { stripe } from '../index.ts'
 import { stripeSigner } from './sign.ts'
 
 const secrets = ['whsec_current_0123456789', 'whsec_previous_0123456789']
-const now = new Date('2026-11-20T12:00:00Z')
-const input: SignInput = {
-  scenario: 'paid',
-  payment: {
-    id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01',
-    amount: 4999n,
-    currency: 'UAH',
-    checkoutReference: null,
-    providerReference: null,
-    merchantAccount: null,
-    live: null,
-  },
-  credentials: readCredentials(
-    stripe,
-    { STRIPE_SIGNING_SECRET: secrets.join(',') },
-    { production: true },
-  ),
-  now,
-  newId: () => '0198f0aa-0000-7000-8000-000000000001',
-}
+const credentials = readCredentials(
+  stripe,
+  { STRIPE_SIGNING_SECRET: secrets.join(',') },
+  { production: true },
+)
+const input = signInput(credentials)
 
 interface SampleEvent {
   readonly livemode: boolean
@@ -42,7 +29,7 @@ test('the official package accepts every scenario under each of the secrets', ()
     const { headers, body } = stripeSigner.sign({ ...input, scenario })
     for (const secret of secrets) {
       const header = headers['stripe-signature'] ?? ''
-      const receivedAt = now.getTime() / 1000
+      const receivedAt = input.now.getTime() / 1000
       const event = Stripe.webhooks.constructEvent(body, header, secret, 300, undefined, receivedAt)
       assert.equal(event.object, 'event', scenario)
     }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgementOf } from '../../../../test/support/judgement-of.ts'
 import { Wayforpay } from 'wayforpay-ts-integration'
 import type { SignInput } from '../../gateway.ts'
 import {
@@ -10,43 +9,24 @@ import {
   now,
   paymentId,
   renewalReference,
-  requestOf,
   secretKey,
 } from '../../../../test/gateways/wayforpay/callbacks.ts'
-import { wayforpay } from '../index.ts'
+import { signInput } from '../../../../test/providers/kit.ts'
 import { signedFieldNames } from '../payload.ts'
 import { majorUnits } from './callback.ts'
 import { wayforpaySigner } from './sign.ts'
 
-const input: SignInput = {
-  scenario: 'paid',
-  payment: {
-    id: paymentId,
-    amount: 15_075n,
-    currency: 'UAH',
-    checkoutReference: null,
-    providerReference: null,
-    merchantAccount: null,
-    live: null,
-  },
-  credentials: credentialsOf(),
-  now,
-  newId: () => '0198f0aa-0000-7000-8000-000000000001',
-}
+const input = signInput(credentialsOf(), { now, payment: { id: paymentId, amount: 15_075n } })
 
 const scenarios = Object.keys(wayforpaySigner.scenarios)
 const signed = (change: Partial<SignInput>) => wayforpaySigner.sign({ ...input, ...change })
 const fieldsOf = (change: Partial<SignInput>) =>
   JSON.parse(signed(change).body) as Record<string, unknown>
 
-test('every scenario verifies, and the third-party package signs it the same', () => {
+test('the third-party package signs every scenario the same', () => {
   assert.equal(scenarios[0], 'paid')
   const sdk = new Wayforpay({ merchantLogin: account, merchantSecret: secretKey })
   for (const scenario of scenarios) {
-    const { headers, body } = signed({ scenario })
-    const request = { ...requestOf(body), headers }
-    const verdict = wayforpay.verify(request, input.credentials, now)
-    assert.deepEqual(judgementOf(verdict), { valid: true }, scenario)
     const fields = fieldsOf({ scenario })
     const texts = signedFieldNames.map((name) => String(fields[name]))
     assert.equal(fields['merchantSignature'], sdk['createSignature'](texts), scenario)

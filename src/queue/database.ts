@@ -1,21 +1,30 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Database } from '../database/connect.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
+import { coalesce } from './coalesce.ts'
 import type { QueueConnection } from './queue.ts'
 
 const channel = 'quittance_calls'
-/** A notification is a separate commit; a worker that was just woken looks again anyway. */
-const notifyEvery: Duration = 5
 /** The name under which the server sees a working process. */
 export const workerApplicationName = 'quittance worker'
+
+/** Shorter ones are for tests. */
+interface Pauses {
+  /** A notification is a separate commit; a worker that was just woken looks again anyway. */
+  readonly notifyEvery?: Duration
+  readonly reconnectAfter?: Duration
+}
 
 /**
  * The stored call is its own place in the queue. Workers in this process are woken directly, those
  * in others by NOTIFY; what gets lost is found by their poll every second.
  */
-export function databaseQueue(database: Database, log: Log): QueueConnection {
+export function databaseQueue(
+  database: Database,
+  log: Log,
+  { notifyEvery = 5, reconnectAfter = seconds(1) }: Pauses = {},
+): QueueConnection {
   const workers = new Map<() => void, { readonly everyQueue: boolean }>()
   const notify = coalesce(() => database.pool.query(`notify ${channel}`), notifyEvery)
   return {
@@ -31,7 +40,8 @@ export function databaseQueue(database: Database, log: Log): QueueConnection {
     flushed: () => notify.ended(),
     async subscribe(onWork, options = { everyQueue: true }) {
       workers.set(onWork, options)
-      const stopListening = database.kind === 'postgres' ? listen(database, onWork, log) : undefined
+      const stopListening =
+        database.kind === 'postgres' ? listen(database, onWork, { log, reconnectAfter }) : undefined
       return async () => {
         workers.delete(onWork)
         await stopListening?.()
@@ -40,94 +50,47 @@ export function databaseQueue(database: Database, log: Log): QueueConnection {
   }
 }
 
-const reconnectPauseMs = seconds(1)
-
 /** Holds its own connection on the channel, and opens a new one whenever it is lost. */
-function listen(database: Database, onNotify: () => void, log: Log): () => Promise<void> {
-  let stopped = false
-  let current: pg.Client | undefined
+function listen(
+  database: Database,
+  onNotify: () => void,
+  { log, reconnectAfter }: { readonly log: Log; readonly reconnectAfter: Duration },
+): () => Promise<void> {
   let pause: NodeJS.Timeout | undefined
-  let drop: (error: unknown) => void = () => {}
-
-  const again = (error: unknown) => {
-    if (stopped) return
-    log.warn({ err: error }, 'notifications lost, listening again')
-    pause = setTimeout(() => void open(), reconnectPauseMs)
-  }
-  const open = async () => {
+  const open = () => {
     const client = new pg.Client({
       ...database.connection,
       application_name: workerApplicationName,
     })
-    current = client
-    let lost = false
-    const once = (error: unknown) => {
-      if (lost) return
-      lost = true
-      client.end().catch(() => {})
-      again(error)
+    let ended: Promise<void> | undefined
+    const lose = (error: unknown) => {
+      if (ended !== undefined) return
+      ended = client.end()
+      log.warn({ err: error }, 'notifications lost, listening again')
+      pause = setTimeout(() => {
+        current = open()
+      }, reconnectAfter)
     }
-    drop = once
-    client.on('error', once)
-    client.on('end', () => once(new Error('connection ended')))
+    client.on('error', lose)
     client.on('notification', onNotify)
-    try {
-      await client.connect()
-      await client.query(`listen ${channel}`)
-      await requireWriter(client)
-      onNotify()
-    } catch (error) {
-      once(error)
-    }
+    startListening(client).then(onNotify).catch(lose)
+    return { lose, end: () => (ended ??= client.end()) }
   }
-  const forget = database.onReconnect(() => drop(new Error('it led to a read-only server')))
-  void open()
+  let current = open()
+  const forget = database.onReconnect(() => current.lose(new Error('it led to a read-only server')))
   return async () => {
-    stopped = true
     forget()
     clearTimeout(pause)
-    await current?.end().catch(() => {})
+    await current.end()
   }
 }
 
 /** The processes that store calls notify there; on another server this would listen in vain. */
-async function requireWriter(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ read_only: string }>(
-    `select current_setting('transaction_read_only') as read_only`,
+async function startListening(client: pg.Client): Promise<void> {
+  await client.connect()
+  await client.query(`listen ${channel}`)
+  const { rowCount } = await client.query(
+    `select where current_setting('transaction_read_only') = 'on'`,
   )
-  if (rows[0]?.read_only === 'on') throw new Error('the server is read-only')
-}
-
-/**
- * One at a time, started at most once per `every`. However many ask meanwhile, one more run serves
- * all of them. Resolves for each caller with a run that started after it asked.
- */
-function coalesce(work: () => Promise<unknown>, every: Duration) {
-  let current: Promise<unknown> | undefined
-  let next: Promise<unknown> | undefined
-  const start = () => {
-    const done = work()
-    current = Promise.allSettled([done, delay(every)]).then(() => {
-      current = undefined
-    })
-    return done
-  }
-  const follow = async (running: Promise<unknown>) => {
-    await running
-    next = undefined
-    await start()
-  }
-  return {
-    ask(): Promise<unknown> {
-      if (next !== undefined) return next
-      if (current === undefined) return start()
-      next = follow(current)
-      return next
-    },
-    async ended(): Promise<void> {
-      while (next !== undefined || current !== undefined) {
-        await Promise.allSettled([next, current])
-      }
-    },
-  }
+  if (rowCount !== 0) throw new Error('the server is read-only')
 }

@@ -4,10 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { connect, type Database } from '../../../src/database/connect.ts'
 import { silentLog } from '../../../src/kernel/log.ts'
-import { databaseQueue, workerApplicationName } from '../../../src/queue/database.ts'
+import { databaseQueue } from '../../../src/queue/database.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { onPostgres, type TestDatabase } from '../../support/databases.ts'
 import { until } from '../../support/until.ts'
+
+/** Instead of a second. */
+const reconnectAfter = 20
 
 onPostgres((engine) => {
   let created: TestDatabase
@@ -21,6 +24,7 @@ onPostgres((engine) => {
   })
   afterEach(async () => {
     for (const end of ends.splice(0)) await end()
+    await connectionsAre(0)
   })
   after(async () => {
     await database.close()
@@ -29,11 +33,13 @@ onPostgres((engine) => {
 
   const listening = async () => {
     const { rows } = await database.pool.query<{ pid: number }>(
-      'select pid from pg_stat_activity where application_name = $1 and datname = current_database()',
-      [workerApplicationName],
+      `select pid from pg_stat_activity
+       where application_name = 'quittance worker' and datname = current_database()`,
     )
     return rows.map(({ pid }) => pid)
   }
+  const connectionsAre = (count: number) =>
+    until(async () => (await listening()).length === count, { what: `${count} listen` })
 
   const cut = async () => {
     for (const pid of await listening()) {
@@ -41,168 +47,151 @@ onPostgres((engine) => {
     }
   }
 
-  /** Notifications that other processes get. */
-  async function startHearing(): Promise<{ count(): number }> {
+  /** The number of notifications that other processes have got so far. */
+  async function startHearing(): Promise<() => Promise<number>> {
     const client = new pg.Client(database.connection)
     await client.connect()
-    let heard = 0
-    client.on('notification', ({ channel }) => (heard += Number(channel === 'quittance_calls')))
-    await client.query('listen quittance_calls')
     ends.push(() => client.end())
-    return { count: () => heard }
+    const heard: (string | undefined)[] = []
+    client.on('notification', ({ payload }) => heard.push(payload))
+    await client.query('listen quittance_calls')
+    let asked = 0
+    return async () => {
+      // They come in the order of the commits: those before this one are there when it is.
+      const mark = `mark ${(asked += 1)}`
+      await database.pool.query(`notify quittance_calls, '${mark}'`)
+      await until(() => heard.includes(mark), { what: mark })
+      return heard.filter((payload) => payload === '').length
+    }
   }
 
   /** A worker on a queue of its own: how often it was woken, and what was logged. */
   async function startWorker(given: Database = database, options?: { everyQueue: boolean }) {
     const { log, lines } = capturedLog()
-    const queue = databaseQueue(given, log)
+    const queue = databaseQueue(given, log, { reconnectAfter })
     let woken = 0
     const stop = await queue.subscribe(() => void (woken += 1), options)
     ends.push(stop)
     const logged = () => lines.map(({ msg, err }) => [msg, (err as Error).message])
-    return { queue, stop, woken: () => woken, logged }
+    const isWoken = (before: number) =>
+      until(() => worker.woken() > before, { what: 'the worker is woken' })
+    const worker = { queue, stop, woken: () => woken, isWoken, logged }
+    return worker
   }
 
-  const started = async (worker: { woken(): number }) =>
-    until(() => worker.woken() > 0, { what: 'it listens' })
+  async function startListening() {
+    const worker = await startWorker()
+    await worker.isWoken(0)
+    return worker
+  }
 
   describe('an announcement', () => {
     test('wakes the workers of this process, and nobody else where one of them takes every queue', async () => {
-      const hearing = await startHearing()
-      const worker = await startWorker()
-      const second = await worker.queue.subscribe(() => {}, { everyQueue: false })
-      ends.push(second)
-      await started(worker)
+      const heard = await startHearing()
+      const worker = await startListening()
+      ends.push(await worker.queue.subscribe(() => {}, { everyQueue: false }))
       const before = worker.woken()
       await worker.queue.announce()
       assert.equal(worker.woken(), before + 1)
-      await pause(100)
-      assert.equal(hearing.count(), 0)
+      assert.equal(await heard(), 0)
       assert.deepEqual([worker.queue.name, worker.queue.inline], ['database', false])
     })
 
     test('goes to other processes where nobody here takes every queue', async () => {
-      const hearing = await startHearing()
+      const heard = await startHearing()
       const worker = await startWorker(database, { everyQueue: false })
       await worker.queue.announce()
-      await until(() => hearing.count() === 1, { what: 'the others hear of it' })
+      assert.equal(await heard(), 1)
       await worker.stop()
       const woken = worker.woken()
       await worker.queue.announce()
-      await until(() => hearing.count() === 2, { what: 'they hear of it without any worker here' })
+      assert.equal(await heard(), 2, 'and without any worker here')
       assert.equal(worker.woken(), woken, 'a worker that has stopped is not woken')
     })
 
-    test('of the embedded database goes to nobody else', async () => {
-      const notified: unknown[] = []
-      const pool = { query: async (text: unknown) => notified.push(text) }
-      const embedded = { ...database, kind: 'embedded', pool } as unknown as Database
-      const queue = databaseQueue(embedded, silentLog)
-      const stop = await queue.subscribe(() => {}, { everyQueue: false })
-      await queue.announce()
-      assert.deepEqual([notified, await listening()], [[], []])
-      await stop()
+    test('of the embedded database goes to nobody else, and nobody listens for one', async () => {
+      const heard = await startHearing()
+      const embedded = await startWorker({ ...database, kind: 'embedded' }, { everyQueue: false })
+      await embedded.queue.announce()
+      assert.equal(embedded.woken(), 1)
+      assert.equal(await heard(), 0)
+      await startListening()
+      assert.equal((await listening()).length, 1, 'the one that came after it')
+      await embedded.stop()
     })
 
-    test('is sent by one that begins after it; several that come meanwhile share the next one', async () => {
-      const sent: PromiseWithResolvers<void>[] = []
-      const query = () => {
-        const one = Promise.withResolvers<void>()
-        sent.push(one)
-        return one.promise
-      }
-      const queue = databaseQueue(
-        { ...database, pool: { query } } as unknown as Database,
-        silentLog,
-      )
-      let resolved = 0
-      const announce = () =>
-        void queue.announce().then(
-          () => (resolved += 1),
-          () => {},
-        )
-      announce()
-      for (const _ of [1, 2, 3]) announce()
-      assert.equal(sent.length, 1)
-      let flushed = false
-      void queue.flushed().then(() => (flushed = true))
-      sent[0]?.resolve()
-      await until(() => sent.length === 2, { what: 'the next one' })
-      assert.deepEqual([resolved, flushed], [1, false])
-      sent[1]?.resolve()
-      await until(() => flushed, { what: 'all are passed on' })
-      assert.deepEqual([resolved, sent.length], [4, 2])
-      announce()
-      assert.equal(sent.length, 3, 'where none is under way it is sent at once')
-      sent[2]?.reject(new Error('away'))
+    test('shares a notification with those that come while another is on its way', async () => {
+      const heard = await startHearing()
+      const queue = databaseQueue(database, silentLog, { notifyEvery: 100 })
+      for (const _ of [1, 2, 3, 4]) void queue.announce()
       await queue.flushed()
-      await queue.flushed()
+      assert.equal(await heard(), 2)
     })
   })
 
   describe('a worker that listens', () => {
     test('looks when it begins to listen, and at every notification', async () => {
-      const worker = await startWorker()
-      await started(worker)
+      const worker = await startListening()
       assert.equal((await listening()).length, 1)
       const before = worker.woken()
       await database.pool.query('notify quittance_calls')
-      await until(() => worker.woken() === before + 1, { what: 'it is woken' })
-      assert.deepEqual(worker.logged(), [])
+      await worker.isWoken(before)
+      assert.deepEqual([worker.woken(), worker.logged()], [before + 1, []])
     })
 
     test('listens again when its connection is lost, and looks for what it may have missed', async () => {
-      const worker = await startWorker()
-      await started(worker)
-      const before = worker.woken()
-      await cut()
-      await until(() => worker.woken() > before, { what: 'it looks again' })
-      const [line = [], ...more] = worker.logged()
-      assert.equal(line[0], 'notifications lost, listening again')
-      assert.match(String(line[1]), /terminat/)
-      assert.deepEqual(more, [], 'a lost connection is reported once')
-      assert.equal((await listening()).length, 1)
+      const worker = await startListening()
+      for (const times of [1, 2]) {
+        const before = worker.woken()
+        await cut()
+        await worker.isWoken(before)
+        assert.equal(worker.logged().length, times, 'a lost connection is reported once')
+        const [text, why] = worker.logged().at(-1) ?? []
+        assert.equal(text, 'notifications lost, listening again')
+        assert.match(String(why), /terminat/)
+        await connectionsAre(1)
+      }
     })
 
-    test('leaves a server that was replaced', async () => {
-      const worker = await startWorker()
-      await started(worker)
+    test('leaves a server that was replaced, once', async () => {
+      const worker = await startListening()
       const [first] = await listening()
       const before = worker.woken()
       database.reconnect()
-      await until(() => worker.woken() > before, { what: 'it listens elsewhere' })
+      database.reconnect()
+      await worker.isWoken(before)
+      await connectionsAre(1)
       assert.deepEqual(worker.logged(), [
         ['notifications lost, listening again', 'it led to a read-only server'],
       ])
       assert.equal((await listening()).includes(first ?? 0), false)
     })
 
-    test('does not stay on a server that takes no writes', async () => {
-      const connection = {
+    test('does not stay on a server that takes no writes, until it does', async () => {
+      const connection: pg.ClientConfig = {
         ...database.connection,
         options: '-c default_transaction_read_only=on',
       }
       const worker = await startWorker({ ...database, connection })
-      await until(() => worker.logged().length > 0, { what: 'it says so' })
-      assert.deepEqual(worker.logged()[0], [
-        'notifications lost, listening again',
-        'the server is read-only',
-      ])
+      await until(() => worker.logged().length > 1, { what: 'it has tried twice' })
+      const refused = ['notifications lost, listening again', 'the server is read-only']
+      assert.deepEqual(worker.logged().slice(0, 2), [refused, refused])
       assert.equal(worker.woken(), 0)
+      connection.options = ''
+      await worker.isWoken(0)
+      await connectionsAre(1)
     })
 
     test('holds no connection after it has stopped, and opens none', async () => {
-      const calm = await startWorker()
-      await started(calm)
+      const calm = await startListening()
       await calm.stop()
-      await until(async () => (await listening()).length === 0, { what: 'its connection ends' })
+      await connectionsAre(0)
       database.reconnect()
-      const waiting = await startWorker()
-      await started(waiting)
+      const waiting = await startListening()
       await cut()
       await until(() => waiting.logged().length > 0, { what: 'it waits to listen again' })
       await waiting.stop()
-      await pause(1_200)
+      await pause(5 * reconnectAfter)
       assert.deepEqual([await listening(), calm.logged()], [[], []])
     })
   })

@@ -1,4 +1,4 @@
-// Written by test/docs/write-configuration.ts from src/billing/settings-schema.ts.
+// Written by "npm run tables" from src/billing/settings-schema.ts.
 import type { Option } from './setting.ts'
 import type { fileSettings as file } from './settings-schema.ts'
 

@@ -23,8 +23,8 @@ import { setting } from './setting.ts'
 
 // Every setting is written once, here: its name as an option of the library, its type, its default,
 // and what it means in its doc comment. These determine the types, the keys of quittance.config.ts
-// (in snake_case), the environment variables, and the table in docs/configuration.md, which `node
-// test/docs/write-configuration.ts` writes.
+// (in snake_case), the environment variables, and the table in docs/configuration.md, which "npm
+// run tables" writes.
 
 const none: readonly string[] = []
 

@@ -5,7 +5,7 @@ import { read } from '../tidy/source-files.ts'
 import { exampleVariables, gatewayTables } from './gateway-tables.ts'
 import { codeIn, section, tableRows } from './markdown.ts'
 
-// To fix them: node test/docs/write-gateways.ts
+// To fix them: npm run tables
 
 for (const { page, under, rows } of gatewayTables) {
   test(`${page} says of every gateway under "${under}" what the code says`, () => {

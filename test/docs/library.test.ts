@@ -18,7 +18,7 @@ for (const [entry, path] of Object.entries(entries)) {
       ...all.filter(({ kind }) => kind === 'value'),
       ...all.filter(({ kind }) => kind === 'type'),
     ].map(({ name, meaning }) => ({ name, meaning }))
-    // To fix it: node test/docs/write-library.ts
+    // To fix it: npm run tables
     assert.deepEqual(listed, exported)
     assert.ok(exported.every(({ meaning }) => meaning !== ''))
   })

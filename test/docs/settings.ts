@@ -97,7 +97,7 @@ export function optionsTable(): readonly (readonly string[])[] {
 
 /** src/billing/config-file-options.ts: an editor shows the comments of names that stand somewhere. */
 export function configFileOptions(): string {
-  return `// Written by test/docs/write-configuration.ts from ${schema}.
+  return `// Written by "npm run tables" from ${schema}.
 import type { Option } from './setting.ts'
 import type { fileSettings as file } from './settings-schema.ts'
 

@@ -74,7 +74,7 @@ test('a gateway is added by its folder, its line, its stand-in and the generated
   }
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const node = (...words: readonly string[]) => run(process.execPath, words, { cwd: folder, env })
-  await node('test/docs/write-gateways.ts')
+  await node('test/docs/write-tables.ts')
 
   const { stdout } = await node(
     '--test',

@@ -49,7 +49,7 @@ test('docs/configuration.md and the type of quittance.config.ts follow from the 
   const tables = tableRows(read('docs/configuration.md'))
   const written = new Set(tables.map((row) => row.join()))
   for (const row of [...settingsTable(), ...optionsTable()]) {
-    assert.ok(written.has(row.join()), `node test/docs/write-configuration.ts: ${row.join()}`)
+    assert.ok(written.has(row.join()), `npm run tables: ${row.join()}`)
   }
   const keys = tables.flatMap(([, key = '', , preset]) => (preset === undefined ? [] : codeIn(key)))
   assert.equal(keys.length, settingsIn(fileSettings).length)

@@ -124,7 +124,7 @@ describe('beside a running service, doctor', () => {
     const broken = await doctor({ cwd: folder.path, env })
     assertFinding(broken.of('settings'), 'error', /quittance\.config\.js:1: no good/)
     assertFinding(broken.of('database'), 'ok', /embedded/)
-    writeFileSync(file, 'export default { extra_gateways: [{ name: "acme" }] }')
+    writeFileSync(file, 'export default { extra_gateways: [{ name: "acme", credentials: {} }] }')
     const incomplete = await doctor({ cwd: folder.path, env })
     assertFinding(incomplete.of('settings'), 'error', /gateway "acme": aliases must be a list/)
   })

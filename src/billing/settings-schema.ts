@@ -170,13 +170,10 @@ const shared = {
    */
   gateways: setting(credentials, { default: {}, variables: none, secret: true }),
   /** Gateways besides the built-in ones: see docs/9-adding-a-gateway.md. */
-  extraGateways: setting(
-    list(object<Gateway>('must be gateways', 'credentials'), 'must be a list of gateways'),
-    {
-      default: [],
-      variables: none,
-    },
-  ),
+  extraGateways: setting(list(object<Gateway>('must be gateways'), 'must be a list of gateways'), {
+    default: [],
+    variables: none,
+  }),
   /** What each listener listens to and runs, by its name: see docs/4-listeners.md. */
   listeners: setting(listeners, { default: {}, variables: none }),
   /**
@@ -237,7 +234,7 @@ export const optionSettings = {
    * A pino logger.
    * @default warnings and errors on standard error, as JSON lines
    */
-  log: setting(object<Log>('must be a logger such as pino makes', 'warn')),
+  log: setting(object<Log>('must be a logger such as pino makes', 'child')),
   /** Called when the embedded database has ended unexpectedly: this process cannot go on. */
   onLost: setting(fn<(error: QuittanceError) => void>()),
 }

@@ -95,7 +95,7 @@ async function assertNotLost(billing: MoneyBilling, payment: Payment, what: stri
   if (status === 'pending') assert.notEqual(pollError, null, what)
 }
 
-/** Undefined where the gateway refuses to read the reply: then nothing is concluded at all. */
+/** Undefined where the gateway refuses to read the reply: then nothing follows from it at all. */
 async function ask({ provider }: MoneyBilling, payment: Payment): Promise<PollReply | undefined> {
   const now = new Date(payment.createdAt.getTime() + month * 3_600_000)
   const expired = { ...payment, expiresAt: payment.createdAt }

@@ -81,7 +81,7 @@ onPostgres((engine) => {
 
   /**
    * One told listener and two bookings for each event; no attempt used, no failure. A decline whose
-   * dispatch lost a deadlock may be overtaken by its payment: that one is told to nobody.
+   * dispatch lost a deadlock may be overtaken by its payment: that one is dispatched to nobody.
    */
   async function checkBooks(): Promise<void> {
     const { rows } = await database.pool.query(`

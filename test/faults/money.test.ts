@@ -55,7 +55,7 @@ onPostgres((engine) => {
     )
   const reconcile = () => startProcess(['reconcile', '--json'], options)
 
-  test('reconcile killed at ten random moments: every lost payment is found, and told once', async () => {
+  test('reconcile killed at ten random moments: every lost payment is found, and dispatched once', async () => {
     const service = await startService(options)
     const ids = await createMany(service, 60)
     await service.stop()

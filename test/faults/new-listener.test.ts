@@ -56,7 +56,7 @@ onPostgres((engine) => {
     return rows.map(({ type }) => type)
   }
   const paidIn = (id: string) =>
-    until(async () => (await toldOf(id)).length === 1, { what: 'the payment is told' })
+    until(async () => (await toldOf(id)).length === 1, { what: 'its event is dispatched' })
 
   test('a service of before a new listener refuses refunds once that is registered, and loses none', async () => {
     const older = await startService({ ...deployment, args: ['--no-worker'] })

@@ -49,7 +49,7 @@ describe('what a browser did is sent', () => {
     }
   })
 
-  test('never again once it was told', async () => {
+  test('never again once it was dispatched', async () => {
     const { state, visit } = scripted()
     state.works = true
     await visit()
@@ -68,7 +68,7 @@ describe('what a browser did is sent', () => {
     assert.equal(state.sent, 10_002)
   })
 
-  test('unless too many wait, which is counted and told of once', async () => {
+  test('unless too many wait, which is counted and logged once', async () => {
     const { log, logged } = capturedLog()
     const signal = () => new Promise<boolean>(() => {})
     const core: BillingCore = { ...service.core, payments: { ...service.core.payments, signal } }

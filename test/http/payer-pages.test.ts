@@ -195,7 +195,7 @@ describe('the return page', () => {
 })
 
 describe('what a browser did', () => {
-  test('is told once, however often the pages are opened', async () => {
+  test('is dispatched once, however often the pages are opened', async () => {
     const { id } = await createPayment(service)
     const stored = await everythingOf(id)
     const twenty = (path: string) => Promise.all(Array.from({ length: 20 }, () => ask(path)))
@@ -220,7 +220,7 @@ describe('what a browser did', () => {
     assert.equal(await everythingOf(id), stored)
   })
 
-  test('is not told of a HEAD, which no person sends', async () => {
+  test('is not dispatched for a HEAD, which no person sends', async () => {
     const { id } = await createPayment(service)
     for (const path of ['pay', 'return']) {
       const answer = await ask(`/billing/${path}/${id}`, { method: 'HEAD' })
@@ -279,7 +279,7 @@ test('a listener that hangs runs once, not once a visit: the payment rests', asy
   assert.equal(begun, 1)
 })
 
-test('many views of one payment at once cost two looks, later ones tell nothing again', async () => {
+test('many views of one payment at once cost two looks, later ones dispatch nothing again', async () => {
   const { id } = await createPayment(service)
   let looks = 0
   let signals = 0

@@ -137,7 +137,9 @@ onPostgres((engine) => {
     script.poll = () =>
       Promise.reject(Object.assign(new Error('the database is gone'), { code: 'ECONNRESET' }))
     await assert.rejects(reconcile(context, { gateway: 'scripted', lasts: 400 }), /is gone/)
-    await until(async () => (await billing.events(untold)).length === 1, { what: 'it is told' })
+    await until(async () => (await billing.events(untold)).length === 1, {
+      what: 'it is dispatched',
+    })
   })
 
   test('a run asks once after a payment with three refunds that are due', async () => {

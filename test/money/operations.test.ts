@@ -55,7 +55,7 @@ forEachDatabase((engine) => {
   }
 
   describe('a listener that fails when a poll finds a payment paid', () => {
-    test('leaves it paid; its event is put off, shown, and told later, once', async () => {
+    test('leaves it paid; its event is deferred, shown, and dispatched later, once', async () => {
       const told: string[] = []
       let broken = true
       listen = (event) => {
@@ -79,7 +79,7 @@ forEachDatabase((engine) => {
       assert.deepEqual(told, ['PaymentSucceeded'], 'the late callback finds it claimed')
     })
 
-    test('three times: it has failed, and a replay of what failed tells it', async () => {
+    test('three times: it has failed, and a replay of what failed dispatches it', async () => {
       let broken = true
       listen = () => {
         if (broken) throw new Error('still away')
@@ -93,10 +93,12 @@ forEachDatabase((engine) => {
       broken = false
       const { replayedDeliveries } = await billing.core.calls.replayFailed({ gateway: 'hutko' })
       assert.equal(replayedDeliveries, 1)
-      await until(async () => (await billing.events(payment)).length === 1, { what: 'it is told' })
+      await until(async () => (await billing.events(payment)).length === 1, {
+        what: 'it is dispatched',
+      })
     })
 
-    test('by committing on its own: the claim is taken back and told again', async () => {
+    test('by committing on its own: the claim is taken back and dispatched again', async () => {
       let breaks = true
       listen = async (_event, { tx }) => {
         if (!breaks) return
@@ -107,7 +109,9 @@ forEachDatabase((engine) => {
       await billing.core.payments.poll(payment.id)
       assert.equal((await billing.details(payment)).status, 'paid')
       await retryDeferred(payment, 2)
-      await until(async () => (await billing.events(payment)).length === 1, { what: 'it is told' })
+      await until(async () => (await billing.events(payment)).length === 1, {
+        what: 'it is dispatched',
+      })
     })
 
     test('by hanging: the payment is paid all the same', async () => {
@@ -120,14 +124,16 @@ forEachDatabase((engine) => {
     })
   })
 
-  test('a paid payment whose event is missing is found, and told', async () => {
+  test('a paid payment whose event is missing is found, and dispatched', async () => {
     const payment = await billing.createPaid()
     const { db } = billing.database
     await sql`delete from billing.events where payment_id = ${payment.id}`.execute(db)
     await sql`update billing.payments set updated_at = updated_at - interval '1 hour'
       where id = ${payment.id}`.execute(db)
     assert.equal((await billing.core.reconcile()).repaired, 1)
-    await until(async () => (await billing.events(payment)).length === 1, { what: 'it is told' })
+    await until(async () => (await billing.events(payment)).length === 1, {
+      what: 'it is dispatched',
+    })
     assert.equal((await billing.core.reconcile()).repaired, 0)
   })
 
@@ -260,7 +266,7 @@ forEachDatabase((engine) => {
     await rejectsWith(billing.core.payments.cancel(payment.id), 'payment_not_cancelable')
   })
 
-  test('browser events are told once, whatever the browser does', async () => {
+  test('browser events are dispatched once, whatever the browser does', async () => {
     const payment = await billing.create()
     await Promise.all(
       Array.from({ length: 20 }, () => billing.core.payments.signal('CheckoutReturned', payment)),
@@ -274,7 +280,7 @@ forEachDatabase((engine) => {
   })
 })
 
-test('a process that lacks a listener applies no poll: nobody would be told', async () => {
+test('a process that lacks a listener applies no poll: its event would reach nobody', async () => {
   const provider = await startHutko()
   const billing = await openMoney(postgres, provider, {
     listeners: { grant: { on: 'PaymentSucceeded', run: () => {} } },

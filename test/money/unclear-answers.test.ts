@@ -14,7 +14,7 @@ import { age, onlyOpens, openScripted, opensAt, pollReply, type Script } from '.
 const codeOf = (error: unknown) => (isQuittanceError(error) ? error.code : String(error))
 const nothing = ignored('no_outcome', 'state 7')
 
-/** That nobody has paid is concluded from words that say just that, and from nothing else. */
+/** That nobody has paid follows from words that say just that, and from nothing else. */
 onPostgres((engine) => {
   let billing: StatedBilling
   let script: Script

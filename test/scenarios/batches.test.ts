@@ -222,7 +222,7 @@ forEachDatabase((engine) => {
     assert.equal((await notes()).length, 4)
   })
 
-  test('a listener that ends the transaction commits no event that its listeners were not told', async () => {
+  test('a listener that ends the transaction commits no event whose listeners have not run', async () => {
     const payments = await makePayments(5)
     const { id } = payments[2] ?? assert.fail()
     const told: string[] = []
@@ -298,7 +298,7 @@ forEachDatabase((engine) => {
     assert.equal(await statusOf(id), 'pending')
   })
 
-  test('a call that failed, cost a worker its life or was given back shares its transaction with nobody', async () => {
+  test('a call that failed, cost a worker its life or was returned shares its transaction with nobody', async () => {
     const spent = [{}, {}, { attempts: 1 }, { leases_lost: 1 }, { times_returned: 1 }, {}, {}]
     const payments = await makePayments(spent.length)
     // Of declines only queued listeners hear: nothing else keeps a transaction short.

@@ -7,10 +7,10 @@ import { capturedLog } from '../support/captured-log.ts'
 import { onPostgres } from '../support/databases.ts'
 
 onPostgres((engine) => {
-  test('closing right after an answer still tells the workers of other processes', async () => {
+  test('a call that is answered right before closing is still announced to other processes', async () => {
     const { log, lines } = capturedLog()
     await using billing = await openBilling(engine, { log })
-    // The first is told at once; the second has to wait for its turn.
+    // The first is announced at once; the second has to wait for its turn.
     for (let count = 0; count < 2; count += 1) {
       assert.equal((await sendFake(billing.core, randomUUID(), 'success')).status, 200)
     }

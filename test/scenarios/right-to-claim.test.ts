@@ -156,7 +156,7 @@ forEachDatabase((engine) => {
     assert.deepEqual((await details(payment)).refunds, [])
   })
 
-  test('a refund that is done when a listener comes is kept, and told by whoever has it', async () => {
+  test('a refund that is done when a listener comes is kept, and dispatched by whoever has it', async () => {
     const payment = await createPaid()
     script.refund = async () => {
       await newcomerComes()
@@ -173,7 +173,7 @@ forEachDatabase((engine) => {
     await workOff(payment, 'PaymentRefunded')
   })
 
-  test('a poll that finds a payment while a listener comes: kept, and told by whoever has it', async () => {
+  test('a poll that finds a payment while a listener comes: kept, and dispatched by whoever has it', async () => {
     const payment = await create()
     const money = { amount: payment.amount, currency: 'USD' }
     script.poll = async () => {
@@ -185,7 +185,7 @@ forEachDatabase((engine) => {
     await workOff(payment, 'PaymentSucceeded')
   })
 
-  test('a payment that is canceled while a listener comes: kept, and told by whoever has it', async () => {
+  test('a payment that is canceled while a listener comes: kept, and dispatched by whoever has it', async () => {
     const payment = await create()
     script.closeCheckout = async () => {
       await newcomerComes()
@@ -196,7 +196,7 @@ forEachDatabase((engine) => {
     await workOff(payment, 'PaymentCanceled')
   })
 
-  test('a card that is charged while a listener comes: kept, and told by whoever has it', async () => {
+  test('a card that is charged while a listener comes: kept, and dispatched by whoever has it', async () => {
     const card = newUuid()
     await sql`insert into billing.payment_methods (id, gateway, status, provider_reference)
       values (${card}::uuid, 'scripted', 'attached', 'pm_race')`.execute(billing.database.db)
@@ -217,7 +217,7 @@ forEachDatabase((engine) => {
     await workOff(payment, 'PaymentSucceeded')
   })
 
-  test('what a browser did is not claimed without a listener; the next visit tells it', async () => {
+  test('what a browser did is not claimed without a listener; the next visit dispatches it', async () => {
     const payment = await create()
     await newcomerComes()
     await billing.core.payments.signal('PaymentLinkOpened', payment)
@@ -230,7 +230,7 @@ forEachDatabase((engine) => {
     )
   })
 
-  test('an event that was put off, leased when a listener comes, goes back without an attempt', async () => {
+  test('a deferred event that is leased when a listener comes is released, without an attempt', async () => {
     const payment = await create()
     const money = { amount: payment.amount, currency: 'USD' }
     script.poll = async () => {

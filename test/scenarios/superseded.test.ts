@@ -130,7 +130,7 @@ forEachDatabase((engine) => {
     assert.equal((await toldOf()).length, 2)
   })
 
-  test('an event of a decline that was told in time is not superseded by a payment', async () => {
+  test('an event of a decline that was dispatched in time is not superseded by a payment', async () => {
     const payment = await stated.create()
     await stated.say(tried(payment, 'ch_1'))
     await stated.say(paidBy(payment, `ch_2_${payment.id}`))

@@ -70,7 +70,7 @@ describe('a test billing', () => {
     })
   }
 
-  test('a duplicate, one after the other or all at the same time, is told once', async () => {
+  test('a duplicate, one after the other or all at the same time, is dispatched once', async () => {
     const payment = await billing.createPayment({ gateway: 'stripe' })
     const request = billing.signedRequest('stripe', { payment })
     assert.equal((await billing.deliver(request)).status, 200)
@@ -151,7 +151,7 @@ describe('a test billing', () => {
     assert.deepEqual(typesOf(payment), ['PaymentSucceeded'])
   })
 
-  test('waitFor gives what was told before, and what is told later', async () => {
+  test('waitFor gives what was dispatched before, and what is dispatched later', async () => {
     const payment = await billing.createPayment()
     const where = (event: { readonly payment: { readonly id: string } }) =>
       event.payment.id === payment.id
@@ -163,7 +163,7 @@ describe('a test billing', () => {
     assert.ok(billing.events.of('PaymentSucceeded').includes(event))
   })
 
-  test('waitFor fails in time with what was told instead', async () => {
+  test('waitFor fails in time with what was dispatched instead', async () => {
     await assert.rejects(billing.events.waitFor('InvoicePaid', { withinMs: 30 }), {
       message: /^no InvoicePaid within 30 ms; recorded so far: .*PaymentSucceeded \(payment:paid:/,
     })

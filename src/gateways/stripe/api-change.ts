@@ -24,7 +24,7 @@ export type StripeReply =
   | { readonly kind: 'done'; readonly object: JsonObject }
   | { readonly kind: 'declined'; readonly error: JsonObject }
 
-interface Target {
+interface Sender {
   readonly api: ProviderApi
   readonly signal: AbortSignal
 }
@@ -34,9 +34,9 @@ interface Target {
  * `provider_refused` if nothing was done; `provider_unreachable` and `provider_reply_invalid` if
  * that is unknown.
  */
-export async function send(change: Change, target: Target): Promise<StripeReply> {
+export async function send(change: Change, sender: Sender): Promise<StripeReply> {
   const what = `${change.method.toUpperCase()} /${change.path}`
-  const { status, body } = await answerTo(change, target)
+  const { status, body } = await answerTo(change, sender)
   const error = path(body ?? null, 'error')
   if (isJsonObject(error) && textOf(error.get('type')) !== undefined) {
     return failed(what, status, error)
@@ -46,7 +46,7 @@ export async function send(change: Change, target: Target): Promise<StripeReply>
   throw new QuittanceError('provider_unreachable', `Stripe answered ${what} with ${status}`)
 }
 
-function answerTo(change: Change, { api, signal }: Target): Promise<ProviderAnswer> {
+function answerTo(change: Change, { api, signal }: Sender): Promise<ProviderAnswer> {
   const { method, path: asked, form, idempotencyKey } = change
   return api.answer(method, asked, {
     signal,

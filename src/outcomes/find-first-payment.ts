@@ -68,9 +68,10 @@ async function findStated(
   const first = await findNamed(db, entry, renews)
   if (first === undefined) return ignore(entry, 'unknown_payment', { review: false, until: renews })
   const known = await findSubscription(db, first.id)
-  // With the same subscription it would have been found before.
   const isOther = subscriptionReference !== undefined && known !== undefined
-  return { first, named: isOther ? 'contradicted' : 'stated' }
+  // The same one, if it has become known since it was looked for.
+  const named = isOther && known !== subscriptionReference ? 'contradicted' : 'stated'
+  return { first, named }
 }
 
 /** The payment that has this reference. */

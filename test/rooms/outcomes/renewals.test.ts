@@ -365,6 +365,25 @@ onPostgres((engine) => {
   }
 
   test(
+    'a subscription that becomes known while the renewal looks for it is no other one',
+    rolledBack(async (db) => {
+      await begun(db, {})
+      // The first payment's own report commits once nothing was found by the subscription.
+      let answers = 0
+      const meanwhile = db.withPlugin({
+        transformQuery: ({ node }) => node,
+        transformResult: async ({ result }) => {
+          answers += 1
+          if (answers === 2) await keepSubscription(db, idOf('a'), 'sub_1')
+          return result
+        },
+      })
+      const outcome = renewal('paid', { subscriptionReference: 'sub_1' })
+      assert.deepEqual(await apply(meanwhile, [outcome]), [claim('paid')])
+    }),
+  )
+
+  test(
     'where the subscription is another, so may be the money: the subscription is said',
     rolledBack(async (db) => {
       await begun(db, { subscription: 'sub_1' })

@@ -139,7 +139,7 @@ function refuseShortRetention(retentionDays: number, gateways: Registry): void {
   if (days(retentionDays) > longest) return
   throw new QuittanceError(
     'retention_too_short',
-    `webhook.pruneAfterDays is ${retentionDays}, but a gateway redelivers for ` +
+    `stored calls would be pruned after day ${retentionDays}, but a gateway redelivers for ` +
       `${longest / days(1)} days`,
   )
 }

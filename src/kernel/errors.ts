@@ -7,7 +7,7 @@ export const errorCatalogue = {
   webhook_path_without_gateway:
     'Put the segment {gateway} into webhook.path (BILLING_WEBHOOK_PATH).',
   retention_too_short:
-    'Raise webhook.prune_after_days (BILLING_WEBHOOK_PRUNE_AFTER_DAYS) above the longest retry window.',
+    'Raise BILLING_WEBHOOK_PRUNE_AFTER_DAYS, webhook.prune_after_days (file), or pruneAfterDays (app).',
   queue_connection_unknown: 'Set BILLING_QUEUE_CONNECTION to one of the named connections.',
   database_unreachable: 'Check that the server runs and that DATABASE_URL names it.',
   database_rejected: 'Check the user, password and database name in DATABASE_URL.',

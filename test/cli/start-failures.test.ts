@@ -85,7 +85,7 @@ const rows: readonly Row[] = [
   {
     name: 'a prune window not longer than the longest retry window',
     env: { BILLING_WEBHOOK_PRUNE_AFTER_DAYS: '4' },
-    line: /pruneAfterDays is 4.*redelivers for 4 days.* — .*BILLING_WEBHOOK_PRUNE_AFTER_DAYS/,
+    line: /pruned after day 4, .*redelivers for 4 days — Raise BILLING_WEBHOOK_PRUNE_AFTER_DAYS, webhook\.prune_after_days \(file\), or pruneAfterDays \(app\)/,
   },
   {
     name: 'an unknown queue connection',

@@ -136,7 +136,7 @@ async function runListener(
     // The registry pairs a listener with events of its own type.
     const call = listener.run as Listener<typeof event.type>
     const ended = runInScope(run.scope, async () => call(event as never, context))
-    await Promise.race([ended, run.timedOut])
+    await Promise.race([ended.then(() => answered(run.transaction)), run.timedOut])
     requireHealthy(run, listener)
   } catch (error) {
     run.failedListener = listener.name
@@ -148,7 +148,14 @@ export function idempotencyKey(dedupKey: string, listener: string): string {
   return `${dedupKey}/${listener}`
 }
 
-/** An ended transaction shows at once; an aborted one with our next statement at the latest. */
+/**
+ * Waits until the server has answered all statements: only then does it say what became of the
+ * transaction, after an error a moment later. The empty statement fails in no transaction.
+ */
+async function answered({ client }: Transaction): Promise<void> {
+  if (Reflect.get(client, 'readyForQuery') !== true) await client.query('')
+}
+
 function requireHealthy(run: Run, listener: RegisteredListener): void {
   const status = run.transaction.client.getTransactionStatus()
   if (status === 'E') throw swallowed(listener.name)

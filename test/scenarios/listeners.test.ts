@@ -310,6 +310,13 @@ forEachDatabase((engine) => {
       })
     }
 
+    test('one that does not wait for an SQL error is named for it, not the next one', async () => {
+      first = (_event, { tx }) => void tx.query('select 1/0').catch(() => {})
+      second = (_event, { tx }) => tx.query('select 1')
+      const { exception } = await attempted(await pay(), 1)
+      assert.match(exception ?? '', /^in listener first: Error: listener first swallowed/)
+    })
+
     test('one that uses its transaction after it has ended is refused', async () => {
       let late: Promise<unknown> | undefined
       first = (_event, { tx }) => {

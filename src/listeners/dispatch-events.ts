@@ -13,6 +13,11 @@ import {
 /** Of several sources; `left`: not begun, because one before it was slow or left a trace behind. */
 export type DispatchedTogether = Dispatched | { readonly kind: 'left' }
 
+/** A source, and what became of its claims. */
+export type DispatchedSource<Source extends SourceClaims> = Source & {
+  readonly dispatched: DispatchedTogether
+}
+
 /** After this long, slow listeners hold up nobody else: the rest of the sources is left. */
 const sharedFor = 500
 
@@ -22,31 +27,31 @@ const sharedFor = 500
  * listeners run: if one of them commits, it commits no event whose listeners have yet to run.
  * Throws if the transaction itself is lost: see `lostByListener`.
  */
-export async function dispatchEvents(
+export async function dispatchEvents<Source extends SourceClaims>(
   transaction: Transaction,
-  sources: readonly SourceClaims[],
+  sources: readonly Source[],
   context: DispatchContext,
-): Promise<readonly DispatchedTogether[]> {
+): Promise<readonly DispatchedSource<Source>[]> {
   const session = openSession(transaction, context)
-  const isDirect = sources.map((source) => hasDirectClaim(source, context))
-  const won = await session.claim(sources.filter((_source, index) => isDirect[index] !== true))
+  const direct = new Set(sources.filter((source) => hasDirectClaim(source, context)))
+  const won = await session.claim(sources.filter((source) => !direct.has(source)))
   const wonById = new Map(won.map((event) => [event.id, event]))
-  const dispatched: DispatchedTogether[] = []
+  const ended: DispatchedSource<Source>[] = []
   const end = performance.now() + sharedFor
   let isOver = false
   for (const [index, source] of sources.entries()) {
-    if (isDirect[index] !== true) {
-      const events = source.claims.map(({ eventId }) => wonById.get(eventId))
-      dispatched.push({ ...nothingNew, events: events.filter((event) => event !== undefined) })
+    if (!direct.has(source)) {
+      const events = source.claims.flatMap(({ eventId }) => wonById.get(eventId) ?? [])
+      ended.push({ ...source, dispatched: { ...nothingNew, events } })
     } else if (isOver) {
-      dispatched.push({ kind: 'left' })
+      ended.push({ ...source, dispatched: { kind: 'left' } })
     } else {
-      const result = await session.run(source, index)
-      dispatched.push(result)
-      isOver = performance.now() > end || result.leavesTrace
+      const dispatched = await session.run(source, index)
+      ended.push({ ...source, dispatched })
+      isOver = performance.now() > end || dispatched.leavesTrace
     }
   }
-  return dispatched
+  return ended
 }
 
 /** The same for one source, which is never left. */

@@ -3,7 +3,7 @@ import { classifyFailure } from '../database/failure.ts'
 import type { Tables } from '../database/tables.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { SourceClaims } from '../listeners/claim-events.ts'
-import type { DispatchedTogether } from '../listeners/dispatch-events.ts'
+import type { DispatchedSource } from '../listeners/dispatch-events.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
 import { needsReview, type Applied, type Claim, type Report } from '../outcomes/applied.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
@@ -33,34 +33,30 @@ export type EndedCall =
     }
   | { readonly kind: 'failed' | 'returned' | 'left'; readonly call: LeasedCall }
 
-/** Calls, the results of their outcomes, and what became of their claims, in the same order. */
-export interface DispatchedCalls {
-  readonly calls: readonly InterpretedCall[]
-  readonly applied: readonly (readonly Applied[])[]
-  readonly dispatched: readonly DispatchedTogether[]
-}
-
-interface DispatchedCall {
+/** A call, the results of its outcomes, and what they claim. */
+export interface AppliedCall extends SourceClaims {
   readonly call: LeasedCall
   readonly applied: readonly Applied[]
-  readonly dispatched: DispatchedTogether
 }
+
+type DispatchedCall = DispatchedSource<AppliedCall>
 
 /** What the callback of a call says, as a report. */
 export function reportOf({ call, outcomes }: InterpretedCall): Report {
   return { gateway: call.gateway, outcomes, cause: 'call', callId: call.id }
 }
 
-/** What each call claims. */
-export function claimsOfCalls(
+/** Each call with what was applied of it; `results` are in the order of the calls. */
+export function appliedCalls(
   calls: readonly InterpretedCall[],
-  applied: readonly (readonly Applied[])[],
-): readonly SourceClaims[] {
-  return calls.map(({ call }, index) => ({
-    source: { cause: 'call', callId: call.id, queue: call.queue },
-    // Stryker disable next-line ArrayDeclaration: every call has its outcomes
-    claims: claimsIn(applied[index] ?? []),
-  }))
+  results: readonly (readonly Applied[])[],
+): readonly AppliedCall[] {
+  return calls.map(({ call }, index) => {
+    // Stryker disable next-line ArrayDeclaration: every call has its results
+    const applied = results[index] ?? []
+    const source = { cause: 'call', callId: call.id, queue: call.queue } as const
+    return { call, applied, source, claims: claimsIn(applied) }
+  })
 }
 
 export function claimsIn(applied: readonly Applied[]): readonly Claim[] {
@@ -70,18 +66,12 @@ export function claimsIn(applied: readonly Applied[]): readonly Claim[] {
 /** Ends calls in the transaction that applied them, behind their leases. Throws `leaseLost`. */
 export async function endCalls(
   db: Kysely<Tables>,
-  { calls, applied, dispatched }: DispatchedCalls,
+  calls: readonly DispatchedCall[],
   context: ProcessingContext,
 ): Promise<readonly EndedCall[]> {
-  const all = calls.map(({ call }, index) => ({
-    call,
-    // Stryker disable next-line ArrayDeclaration: every call has its outcomes
-    applied: applied[index] ?? [],
-    dispatched: dispatched[index] ?? ({ kind: 'left' } as const),
-  }))
-  await finishCalls(db, all.flatMap(finished))
+  await finishCalls(db, calls.flatMap(finished))
   const ended: EndedCall[] = []
-  for (const one of all) ended.push(await endCall(db, one, context))
+  for (const call of calls) ended.push(await endCall(db, call, context))
   return ended
 }
 

@@ -4,7 +4,7 @@ import type { LeasedCall } from '../queue/calls.ts'
 import { afterCommit } from './after-commit.ts'
 import { afterFailure, afterRollback } from './after-rollback.ts'
 import type { ProcessingContext } from './context.ts'
-import { claimsOfCalls, endCalls, reportOf, type CallEnd, type EndedCall } from './end-calls.ts'
+import { appliedCalls, endCalls, reportOf, type CallEnd, type EndedCall } from './end-calls.ts'
 import { interpretCall, type InterpretedCall } from './interpret-call.ts'
 
 /**
@@ -48,9 +48,9 @@ export async function processInterpreted(
       // Lock, decide, move.
       const applied = await applyOutcomes(db, calls.map(reportOf), context)
       // Savepoint, claim, listeners.
-      const dispatched = await dispatchEvents(transaction, claimsOfCalls(calls, applied), context)
+      const dispatched = await dispatchEvents(transaction, appliedCalls(calls, applied), context)
       // Finish, fail or return, by lease.
-      return endCalls(db, { calls, applied, dispatched }, context)
+      return endCalls(db, dispatched, context)
     })
   } catch (error) {
     return afterRollback(calls, error, context)

@@ -11,7 +11,7 @@ import { mayReturn } from '../queue/retry.ts'
 import type { ProcessingContext } from './context.ts'
 import { knownOf, reportOf, type CallEnd } from './end-calls.ts'
 import { failCall } from './fail-attempt.ts'
-import type { InterpretedCall } from './interpret-call.ts'
+import type { InterpretedCall, UninterpretedCall } from './interpret-call.ts'
 import { postponeCall } from './postpone-call.ts'
 
 /**
@@ -36,10 +36,9 @@ export async function afterRollback(
   return Promise.all(ends)
 }
 
-/** A call that could not be interpreted: nothing of it is committed. Never rejects. */
+/** What becomes of a call that could not be interpreted. Never rejects. */
 export async function afterFailure(
-  call: LeasedCall,
-  error: unknown,
+  { call, error }: UninterpretedCall,
   context: ProcessingContext,
 ): Promise<CallEnd> {
   return orLost(call, context, postponeOrFail(call, error, context))

@@ -18,6 +18,12 @@ export interface InterpretedCall {
   readonly outcomes: readonly Outcome[]
 }
 
+/** A leased call, and why it is not known what its callback says. */
+export interface UninterpretedCall {
+  readonly call: LeasedCall
+  readonly error: unknown
+}
+
 interface InterpretationContext {
   readonly gateways: Registry
   readonly log: Log

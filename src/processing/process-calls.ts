@@ -5,7 +5,7 @@ import { afterCommit } from './after-commit.ts'
 import { afterFailure, afterRollback } from './after-rollback.ts'
 import type { ProcessingContext } from './context.ts'
 import { appliedCalls, endCalls, reportOf, type CallEnd, type EndedCall } from './end-calls.ts'
-import { interpretCall, type InterpretedCall } from './interpret-call.ts'
+import { interpretCall, type InterpretedCall, type UninterpretedCall } from './interpret-call.ts'
 
 /**
  * The job of one call: interpret what its callback says, then apply, dispatch and finish. A worker
@@ -13,22 +13,22 @@ import { interpretCall, type InterpretedCall } from './interpret-call.ts'
  */
 export async function processCall(call: LeasedCall, context: ProcessingContext): Promise<CallEnd> {
   const interpreted = await interpret(call, context)
-  if ('end' in interpreted) return interpreted.end
+  if ('error' in interpreted) return afterFailure(interpreted, context)
   const [end] = await processInterpreted([interpreted], context)
   // Stryker disable next-line all: a single call is never left
   if (end === undefined || end === 'left') throw new Error(`call ${call.id} was passed over`)
   return end
 }
 
-/** What a callback says; or how its call ended, if that fails. May ask the provider. */
+/** What a callback says; or why that is not known. May ask the provider. Never rejects. */
 export async function interpret(
   call: LeasedCall,
   context: ProcessingContext,
-): Promise<InterpretedCall | { readonly end: CallEnd }> {
+): Promise<InterpretedCall | UninterpretedCall> {
   try {
     return { call, outcomes: await interpretCall(call, context) }
   } catch (error) {
-    return { end: await afterFailure(call, error, context) }
+    return { call, error }
   }
 }
 

@@ -2,6 +2,7 @@ import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import { anyAlone, takeRows } from '../queue/take-rows.ts'
 import { createBatches } from './batches.ts'
 import type { ProcessingContext } from '../processing/context.ts'
+import { afterFailure } from '../processing/after-rollback.ts'
 import { interpret } from '../processing/process-calls.ts'
 import { startLanes, type Lanes, type LaneTake } from './lanes.ts'
 import { createSlowGateways } from './slow-gateways.ts'
@@ -37,7 +38,8 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
     handle: async (call: LeasedCall, onSlow: () => void) => {
       try {
         const interpreted = await slow.watch(call.gateway, interpret(call, processing), onSlow)
-        if ('call' in interpreted) await processInBatches(interpreted)
+        if ('error' in interpreted) await afterFailure(interpreted, processing)
+        else await processInBatches(interpreted)
       } catch (error) {
         log.error({ err: error, call: call.id }, 'lease left to run out')
       }

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
+import { assemble } from '../../src/billing/assemble.ts'
 import { plainAcknowledgment, valid, type Gateway } from '../../src/gateways/gateway.ts'
 import { fake } from '../../src/gateways/fake/index.ts'
 import { ignored } from '../../src/payments/outcome.ts'
+import { startCallLanes } from '../../src/worker/call-lanes.ts'
 import { newPayment, openBilling, sendFake, sendJson, idle, until } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { forEachDatabase, onPostgres } from '../support/databases.ts'
 
 /** Its provider answers when the test says so. */
 function sluggishGateway() {
@@ -54,5 +57,41 @@ forEachDatabase((engine) => {
     await idle(core, 60_000)
     const done = await core.calls.list({ gateway: 'sluggish', state: 'ignored', limit: 100 })
     assert.equal(done.data.length, 100)
+  })
+})
+
+onPostgres((engine) => {
+  test('a gateway is not slow where it failed at once and only the record took long', async () => {
+    const { gateway, answer, asked } = sluggishGateway()
+    let first = true
+    const interpret: Gateway['interpret'] = (...given) => {
+      if (!first) return gateway.interpret(...given)
+      first = false
+      return Promise.reject(new Error('a field is missing'))
+    }
+    const failing = { ...gateway, interpret }
+    await using opened = await openBilling(engine, { extraGateways: [failing] })
+    const { core, database, runtime } = opened
+    await sql`create function linger() returns trigger language plpgsql as
+      $$ begin perform pg_sleep(1.2); return new; end $$`.execute(database.db)
+    await sql`create trigger linger before update of attempts on billing.webhook_calls
+      for each row execute function linger()`.execute(database.db)
+    const { settings, listeners } = runtime
+    const parts = await assemble(await runtime.opened(), { settings, listeners, wake: () => {} })
+    await sendJson(core, 'sluggish', { call: 1 })
+    const lanes = startCallLanes({ processing: parts.processing, lanes: 1 })
+    await using _stopped = {
+      [Symbol.asyncDispose]: async () => {
+        answer()
+        await lanes.stop(5_000)
+      },
+    }
+    const attempts = async () => (await core.calls.list({})).data[0]?.attempts
+    await until(async () => (await attempts()) === 1, { what: 'the failure is recorded' })
+    await sendJson(core, 'sluggish', { call: 2 })
+    await sendJson(core, 'sluggish', { call: 3 })
+    lanes.wake()
+    // The slow ones have a single lane: there the second would wait for the first.
+    await until(() => asked() === 2, { what: 'both are asked about' })
   })
 })

@@ -80,18 +80,17 @@ onPostgres((engine) => {
     const parts = await assemble(await runtime.opened(), { settings, listeners, wake: () => {} })
     await sendJson(core, 'sluggish', { call: 1 })
     const lanes = startCallLanes({ processing: parts.processing, lanes: 1 })
-    await using _stopped = {
-      [Symbol.asyncDispose]: async () => {
-        answer()
-        await lanes.stop(5_000)
-      },
+    try {
+      const attempts = async () => (await core.calls.list({})).data[0]?.attempts
+      await until(async () => (await attempts()) === 1, { what: 'the failure is recorded' })
+      await sendJson(core, 'sluggish', { call: 2 })
+      await sendJson(core, 'sluggish', { call: 3 })
+      lanes.wake()
+      // The slow ones have a single lane: there the second would wait for the first.
+      await until(() => asked() === 2, { what: 'both are asked about' })
+    } finally {
+      answer()
+      await lanes.stop(5_000)
     }
-    const attempts = async () => (await core.calls.list({})).data[0]?.attempts
-    await until(async () => (await attempts()) === 1, { what: 'the failure is recorded' })
-    await sendJson(core, 'sluggish', { call: 2 })
-    await sendJson(core, 'sluggish', { call: 3 })
-    lanes.wake()
-    // The slow ones have a single lane: there the second would wait for the first.
-    await until(() => asked() === 2, { what: 'both are asked about' })
   })
 })

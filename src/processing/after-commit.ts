@@ -6,8 +6,11 @@ import { hasQueuedListener } from '../listeners/dispatch-events.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
 import type { Applied, Subject } from '../outcomes/applied.ts'
 import { requeueCallsWithPayment } from '../outcomes/awaiting.ts'
+import { webhookCalls } from '../queue/calls.ts'
+import { logReturned } from '../queue/return-after.ts'
 import type { ProcessingContext } from './context.ts'
 import type { CallEnd, EndedCall } from './end-calls.ts'
+import { logFailedCall } from './fail-attempt.ts'
 
 type Context = Pick<ProcessingContext, 'database' | 'listeners' | 'log' | 'underWay' | 'wake'>
 
@@ -30,6 +33,10 @@ export async function afterCommit(
   ended: EndedCall,
   context: Context,
 ): Promise<Exclude<CallEnd, 'lost'> | 'left'> {
+  if (ended.kind === 'failed') logFailedCall(context.log, ended.call, ended)
+  if (ended.kind === 'returned') {
+    logReturned(context.log, webhookCalls, { row: ended.call, error: ended.error })
+  }
   if (ended.kind !== 'done') return ended.kind
   const { call, applied } = ended
   follow(call, context, ended)

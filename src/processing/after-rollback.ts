@@ -5,12 +5,12 @@ import { lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
 import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
-import { isLeaseLost, leaseLost } from '../queue/leased-table.ts'
+import { isLeaseLost } from '../queue/leased-table.ts'
 import { releaseToOthers, returnAfter } from '../queue/return-after.ts'
 import { mayReturn } from '../queue/retry.ts'
 import type { ProcessingContext } from './context.ts'
 import { knownOf, reportOf, type CallEnd } from './end-calls.ts'
-import { failCall } from './fail-attempt.ts'
+import { failCall, logFailedCall, type FailedCall } from './fail-attempt.ts'
 import type { InterpretedCall, UninterpretedCall } from './interpret-call.ts'
 import { postponeCall } from './postpone-call.ts'
 
@@ -62,7 +62,10 @@ async function leaveAll(
   return Promise.all(ends)
 }
 
-/** Where even the failure cannot be recorded, the lease runs out and another worker takes over. */
+/**
+ * If another worker has the call, nothing is written. If even the failure cannot be recorded, the
+ * lease runs out and another worker takes over.
+ */
 async function orLost(
   { id }: LeasedCall,
   { log }: ProcessingContext,
@@ -71,10 +74,13 @@ async function orLost(
   try {
     return await end
   } catch (error) {
-    log.error({ err: error, call: id }, 'lease left to run out')
+    if (isLeaseLost(error)) log.warn({ call: id }, lostText)
+    else log.error({ err: error, call: id }, 'lease left to run out')
     return 'lost'
   }
 }
+
+const lostText = 'lease lost while processing; another worker has the call, or it has ended'
 
 /**
  * Whatever a listener did to the transaction must not keep a paid payment pending. A failure that
@@ -88,7 +94,8 @@ async function recover(
   const { call } = interpreted
   if (isBlameless(error, call)) return endBlameless(call, error, context)
   try {
-    await applyWithoutListeners(interpreted, error, context)
+    const failed = await applyWithoutListeners(interpreted, error, context)
+    logFailedCall(context.log, call, failed)
     return 'failed'
   } catch (second) {
     if (isBlameless(second, call)) return endBlameless(call, second, context)
@@ -106,11 +113,7 @@ async function endBlameless(
   error: unknown,
   context: ProcessingContext,
 ): Promise<CallEnd> {
-  if (isLeaseLost(error)) {
-    const text = 'lease lost while processing; another worker has the call'
-    context.log.warn({ call: call.id }, text)
-    return 'lost'
-  }
+  if (isLeaseLost(error)) throw error
   await returnAfter({ ...context, error }, webhookCalls, call)
   return 'returned'
 }
@@ -122,7 +125,9 @@ async function postponeOrFail(
 ): Promise<CallEnd> {
   if (await postponeCall(call, context, error)) return 'returned'
   const { database, log, scrub } = context
-  return (await failCall(database.db, call, { error, log, scrub })) ? 'failed' : 'lost'
+  await failCall(database.db, call, { error, scrub })
+  logFailedCall(log, call, { error })
+  return 'failed'
 }
 
 const tries = 5
@@ -131,22 +136,23 @@ const pauseMs = 1_000
 /**
  * A second, short transaction applies the payments' status and records the attempt, so that no
  * listener keeps a paid payment `pending`. Events that a listener committed on its own are taken
- * back, so that the retry runs every listener.
+ * back, so that the retry runs every listener. Returns what it recorded.
  */
 async function applyWithoutListeners(
   interpreted: InterpretedCall,
   error: unknown,
   context: ProcessingContext,
-): Promise<void> {
+): Promise<FailedCall> {
   const { call } = interpreted
-  const { database, log, scrub } = context
+  const { database, scrub } = context
   const lost = lostByListener(error)
   const once = () =>
     database.transaction(async ({ db }) => {
       const applied = (await applyOutcomes(db, [reportOf(interpreted)], context)).flat()
       if (lost !== undefined) await takeBackEvents(db, lost.eventIds)
-      const failed = { error: lost?.error ?? error, log, scrub, ...knownOf(applied) }
-      if (!(await failCall(db, call, failed))) throw leaseLost(call)
+      const failed = { error: lost?.error ?? error, scrub, ...knownOf(applied) }
+      await failCall(db, call, failed)
+      return failed
     })
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -5,12 +5,12 @@ import { isListenerMissing } from '../listeners/listeners.ts'
 import type { Applied, Report } from '../outcomes/applied.ts'
 import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
 import { insist } from '../queue/insist.ts'
-import { retryDelay } from '../queue/retry.ts'
+import { retryDelay, returnDelay } from '../queue/retry.ts'
 import { afterReport, type Committed } from './after-commit.ts'
 import type { ProcessingContext } from './context.ts'
 import { deferEvents, type Deferral } from './deferred-events.ts'
 import { claimsIn } from './end-calls.ts'
-import { exceptionOf, type FailedAttempt } from './fail-attempt.ts'
+import { exceptionOf, isPassingInListener, type FailedAttempt } from './fail-attempt.ts'
 
 /** What was learned of payments without a callback. */
 export interface ProviderReport extends Omit<Report, 'callId'> {
@@ -97,9 +97,12 @@ function leftToOthers(
 function deferralAfter(
   { cause, queue }: ProviderReport,
   { listener, error }: Pick<FailedAttempt, 'listener' | 'error'>,
-  { scrub, log }: ProcessingContext,
+  { scrub, log, random }: ProcessingContext,
 ): Deferral {
   log.warn({ err: error, listener }, 'a listener failed; its event is deferred')
+  if (isPassingInListener(error)) {
+    return { cause, queue, attempts: 0, after: returnDelay(0, random), exception: null }
+  }
   return {
     cause,
     queue,

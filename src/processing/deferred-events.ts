@@ -16,12 +16,12 @@ import { subjectIds, type Claim } from '../outcomes/applied.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
 import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { finishRows } from '../queue/end-rows.ts'
-import { leaseLost } from '../queue/leased-table.ts'
-import { releaseToOthers, returnAfter } from '../queue/return-after.ts'
+import { isLeaseLost, leaseLost } from '../queue/leased-table.ts'
+import { logReturned, releaseToOthers, returnAfter } from '../queue/return-after.ts'
 import { mayReturn } from '../queue/retry.ts'
 import { afterReport } from './after-commit.ts'
 import type { ProcessingContext } from './context.ts'
-import { failDelivery } from './fail-attempt.ts'
+import { failDelivery, logFailedDelivery, returnIfPassing } from './fail-attempt.ts'
 
 /** Why events are deferred, and until when. */
 export interface Deferral {
@@ -90,17 +90,18 @@ export function isDeferredEvent(delivery: LeasedDelivery): delivery is LeasedEve
   return delivery.dedup_key !== null
 }
 
-interface DispatchedClaim {
-  readonly claim: Claim
-  readonly dispatched: Dispatched
-}
+/** What becomes of an event when its transaction commits. */
+type EndedEvent =
+  | { readonly kind: 'outdated' }
+  | { readonly kind: 'dispatched'; readonly claim: Claim; readonly dispatched: Dispatched }
+  | { readonly kind: 'failed' | 'returned'; readonly error: unknown; readonly listener: string }
 
-/** Claims the event and runs its listeners; retried like a call. Never rejects. */
+/** Claims the event and runs its listeners; retried like a call. Throws `leaseLost`. */
 export async function dispatchDeferred(
   leased: LeasedEvent,
   context: ProcessingContext,
 ): Promise<void> {
-  let ended: DispatchedClaim | undefined
+  let ended: EndedEvent
   try {
     ended = await context.database.transaction((transaction) =>
       dispatchIn(transaction, leased, context),
@@ -109,31 +110,45 @@ export async function dispatchDeferred(
     await afterRollback(leased, error, context)
     return
   }
-  if (ended === undefined || ended.dispatched.kind === 'failed') return
+  afterEvent(leased, ended, context)
+}
+
+function afterEvent(leased: LeasedEvent, ended: EndedEvent, context: ProcessingContext): void {
+  if (ended.kind === 'failed') logFailedDelivery(context.log, leased, ended)
+  if (ended.kind === 'returned') {
+    logReturned(context.log, deliveries, { row: leased, error: ended.error })
+  }
+  if (ended.kind !== 'dispatched') return
   const { claim, dispatched } = ended
   const applied = { kind: 'claim', type: '', payment: undefined, review: false, claim } as const
   afterReport({}, context, { applied: [applied], dispatched })
 }
 
-/** Undefined if the event is out of date. */
 async function dispatchIn(
   transaction: Transaction,
   leased: LeasedEvent,
   context: ProcessingContext,
-): Promise<DispatchedClaim | undefined> {
+): Promise<EndedEvent> {
   const { db } = transaction
   const current = await currentSubject(db, leased)
   if (current === undefined) {
     await finish(db, leased)
-    return undefined
+    return { kind: 'outdated' }
   }
   const { event_type: type, dedup_key: dedupKey, cause, queue } = leased
   const claim = { eventId: leased.id, dedupKey, type: type as EventType, ...current }
   const source = { cause, callId: null, queue }
   const dispatched = await dispatchAlone(transaction, { source, claims: [claim] }, context)
-  if (dispatched.kind === 'dispatched') await finish(db, leased)
-  else await failDelivery(db, leased, { ...context, ...dispatched })
-  return { claim, dispatched }
+  if (dispatched.kind === 'dispatched') {
+    await finish(db, leased)
+    return { kind: 'dispatched', claim, dispatched }
+  }
+  const { error } = dispatched
+  if (await returnIfPassing(db, deliveries, { leased, error, random: context.random })) {
+    return { ...dispatched, kind: 'returned' }
+  }
+  await failDelivery(db, leased, { ...dispatched, scrub: context.scrub })
+  return dispatched
 }
 
 /**
@@ -180,27 +195,25 @@ async function finish(db: Kysely<Tables>, leased: LeasedEvent): Promise<void> {
   if (lost !== undefined) throw leaseLost(lost)
 }
 
-/** If the lease is lost, another worker has the event, and nothing is written. */
 async function afterRollback(
   leased: LeasedEvent,
   error: unknown,
   context: ProcessingContext,
 ): Promise<void> {
-  try {
-    if (isListenerMissing(error)) {
-      await releaseToOthers({ ...context, error }, deliveries, [leased])
-      return
-    }
-    const lost = lostByListener(error)
-    if (isPassing(error) && mayReturn(leased)) {
-      await returnAfter({ ...context, error }, deliveries, leased)
-      return
-    }
-    await context.database.transaction(async ({ db }) => {
-      const isOurs = await failDelivery(db, leased, { ...context, error: lost?.error ?? error })
-      if (isOurs && lost !== undefined) await takeBackEvents(db, lost.eventIds)
-    })
-  } catch (second) {
-    context.log.error({ err: second, delivery: leased.id }, 'lease left to run out')
+  if (isLeaseLost(error)) throw error
+  if (isListenerMissing(error)) {
+    await releaseToOthers({ ...context, error }, deliveries, [leased])
+    return
   }
+  if (isPassing(error) && mayReturn(leased)) {
+    await returnAfter({ ...context, error }, deliveries, leased)
+    return
+  }
+  const lost = lostByListener(error)
+  const failed = { error: lost?.error ?? error, scrub: context.scrub }
+  await context.database.transaction(async ({ db }) => {
+    await failDelivery(db, leased, failed)
+    if (lost !== undefined) await takeBackEvents(db, lost.eventIds)
+  })
+  logFailedDelivery(context.log, leased, failed)
 }

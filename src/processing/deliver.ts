@@ -11,10 +11,11 @@ import type { QueuedListener } from '../listeners/listener.ts'
 import { idempotencyKey } from '../listeners/run-listeners.ts'
 import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { finishRows } from '../queue/end-rows.ts'
+import { isLeaseLost, leaseLost } from '../queue/leased-table.ts'
 import { returnAfter } from '../queue/return-after.ts'
 import type { ProcessingContext } from './context.ts'
 import { dispatchDeferred, isDeferredEvent } from './deferred-events.ts'
-import { failDelivery } from './fail-attempt.ts'
+import { failDelivery, logFailedDelivery } from './fail-attempt.ts'
 
 /** How long a queued listener may take; it may call other services. */
 const deliveryLimit: Duration = seconds(60)
@@ -24,9 +25,16 @@ const deliveryLimit: Duration = seconds(60)
  * retried like a call. Never rejects.
  */
 export async function deliver(leased: LeasedDelivery, context: ProcessingContext): Promise<void> {
-  if (isDeferredEvent(leased)) return dispatchDeferred(leased, context)
-  if (isQueued(leased)) await deliverQueued(leased, context)
+  try {
+    if (isDeferredEvent(leased)) await dispatchDeferred(leased, context)
+    else if (isQueued(leased)) await deliverQueued(leased, context)
+  } catch (error) {
+    if (isLeaseLost(error)) context.log.warn({ delivery: leased.id }, lostText)
+    else context.log.error({ err: error, delivery: leased.id }, 'lease left to run out')
+  }
 }
+
+const lostText = 'lease lost while delivering; another worker has the delivery, or it has ended'
 
 /** What is due to a queued listener. */
 type QueuedDelivery = LeasedDelivery & { readonly event_id: string; readonly listener: string }
@@ -36,23 +44,41 @@ function isQueued(leased: LeasedDelivery): leased is QueuedDelivery {
 }
 
 async function deliverQueued(delivery: QueuedDelivery, context: ProcessingContext): Promise<void> {
-  const { db } = context.database
   try {
-    const event = await loadEvent(db, delivery)
+    const event = await loadEvent(context.database.db, delivery)
     const failure = await run(delivery, event, context)
-    if (failure === undefined) await finishRows(db, deliveries, { leases: [delivery] })
-    else await failDelivery(db, delivery, { ...context, ...failure, listener: delivery.listener })
+    await (failure === undefined ? finish(delivery, context) : fail(delivery, failure, context))
   } catch (error) {
+    if (isLeaseLost(error)) throw error
     // Only the database can fail here: what a listener throws is caught in `run`.
     await returnAfter({ ...context, error }, deliveries, delivery)
   }
+}
+
+async function finish(delivery: QueuedDelivery, { database }: ProcessingContext): Promise<void> {
+  const [lost] = await finishRows(database.db, deliveries, { leases: [delivery] })
+  if (lost !== undefined) throw leaseLost(lost)
+}
+
+async function fail(
+  delivery: QueuedDelivery,
+  { error }: Failure,
+  { database, log, scrub }: ProcessingContext,
+): Promise<void> {
+  const failed = { error, scrub, listener: delivery.listener }
+  await failDelivery(database.db, delivery, failed)
+  logFailedDelivery(log, delivery, failed)
+}
+
+interface Failure {
+  readonly error: unknown
 }
 
 async function run(
   delivery: QueuedDelivery,
   event: BillingEvent,
   { listeners }: ProcessingContext,
-): Promise<{ readonly error: unknown } | undefined> {
+): Promise<Failure | undefined> {
   const listener = listeners.find(delivery.listener, event.type)
   if (listener === undefined) {
     const text = `listener ${delivery.listener} no longer listens to ${event.type}`

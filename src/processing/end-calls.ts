@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import { classifyFailure } from '../database/failure.ts'
 import type { Tables } from '../database/tables.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { SourceClaims } from '../listeners/claim-events.ts'
@@ -7,11 +6,8 @@ import type { DispatchedSource } from '../listeners/dispatch-events.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
 import { needsReview, type Applied, type Claim, type Report } from '../outcomes/applied.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
-import { returnRow } from '../queue/end-rows.ts'
-import { leaseLost } from '../queue/leased-table.ts'
-import { mayReturn, returnDelay } from '../queue/retry.ts'
 import type { ProcessingContext } from './context.ts'
-import { failCall } from './fail-attempt.ts'
+import { failCall, returnIfPassing } from './fail-attempt.ts'
 import { finishCalls, paymentIdOf } from './finish-calls.ts'
 import type { InterpretedCall } from './interpret-call.ts'
 
@@ -31,7 +27,14 @@ export type EndedCall =
       readonly applied: readonly Applied[]
       readonly dispatched: Dispatched
     }
-  | { readonly kind: 'failed' | 'returned' | 'left'; readonly call: LeasedCall }
+  | {
+      readonly kind: 'failed'
+      readonly call: LeasedCall
+      readonly error: unknown
+      readonly listener: string
+    }
+  | { readonly kind: 'returned'; readonly call: LeasedCall; readonly error: unknown }
+  | { readonly kind: 'left'; readonly call: LeasedCall }
 
 /** A call, the results of its outcomes, and what they claim. */
 export interface AppliedCall extends SourceClaims {
@@ -89,17 +92,13 @@ async function endCall(
     case 'dispatched':
       return { kind: 'done', call, applied, dispatched }
     case 'failed': {
-      if (isDatabaseTransient(dispatched.error) && mayReturn(call)) {
-        const after = returnDelay(call.times_returned, context.random)
-        const returned = await returnRow(db, webhookCalls, { lease: call, after })
-        if (!returned) throw leaseLost(call)
-        return { kind: 'returned', call }
-      }
       const { error, listener } = dispatched
-      const { log, scrub } = context
-      const failed = { error, listener, log, scrub, ...knownOf(applied) }
-      if (!(await failCall(db, call, failed))) throw leaseLost(call)
-      return { kind: 'failed', call }
+      const { random, scrub } = context
+      if (await returnIfPassing(db, webhookCalls, { leased: call, error, random })) {
+        return { kind: 'returned', call, error }
+      }
+      await failCall(db, call, { error, listener, scrub, ...knownOf(applied) })
+      return { kind: 'failed', call, error, listener }
     }
     case 'left':
       return { kind: 'left', call }
@@ -112,9 +111,4 @@ async function endCall(
 /** What is known of a call once its outcomes are applied: its charge, and its mark for a person. */
 export function knownOf(applied: readonly Applied[]) {
   return { paymentId: paymentIdOf(applied), review: needsReview(applied) }
-}
-
-/** Reported by the server itself: a listener's network error may come from anywhere. */
-function isDatabaseTransient(error: unknown): boolean {
-  return classifyFailure(error) === 'transient'
 }

@@ -1,18 +1,19 @@
 import type { Kysely } from 'kysely'
+import { classifyFailure } from '../database/failure.ts'
 import type { Tables } from '../database/tables.ts'
 import { exceptionText } from '../kernel/exception-text.ts'
 import type { Log } from '../kernel/log.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
-import { failRow } from '../queue/end-rows.ts'
-import { retryDelay } from '../queue/retry.ts'
+import { failRow, returnRow } from '../queue/end-rows.ts'
+import { leaseLost, type LeasedRow, type LeasedTable } from '../queue/leased-table.ts'
+import { mayReturn, retryDelay, returnDelay } from '../queue/retry.ts'
 
 /** An attempt that failed. */
 export interface FailedAttempt {
   readonly error: unknown
   /** The listener that failed, if one did. */
   readonly listener?: string | undefined
-  readonly log: Log
   /** Blanks out known secrets. */
   scrub(text: string): string
 }
@@ -25,50 +26,92 @@ export interface FailedCall extends FailedAttempt {
 }
 
 /**
- * Records a failed attempt of a call; another follows after a wait, or none. False if the lease is
- * lost.
+ * Records a failed attempt of a call; another follows after a wait, or none. Throws `leaseLost`. To
+ * be logged once it is committed.
  */
-export function failCall(
+export async function failCall(
   db: Kysely<Tables>,
   call: LeasedCall,
   failed: FailedCall,
-): Promise<boolean> {
-  const { error, listener, log, paymentId, review } = failed
-  const attempt = call.attempts + 1
-  const after = retryDelay(attempt)
-  const entry = { err: error, call: call.id, gateway: call.gateway, attempt, listener }
-  if (after === undefined) log.error(entry, 'call failed: no attempts left')
-  else log.warn({ ...entry, retryInSeconds: after / 1000 }, 'attempt failed, will be retried')
-  return failRow(db, webhookCalls, {
+): Promise<void> {
+  const { paymentId, review } = failed
+  const isOurs = await failRow(db, webhookCalls, {
     lease: call,
-    after,
+    after: retryDelay(call.attempts + 1),
     exception: exceptionOf(failed),
     columns: paymentId === undefined ? {} : { payment_id: paymentId },
     review,
   })
+  if (!isOurs) throw leaseLost(call)
+}
+
+export function logFailedCall(
+  log: Log,
+  call: LeasedCall,
+  { error, listener }: Pick<FailedAttempt, 'error' | 'listener'>,
+): void {
+  const { id, gateway } = call
+  const attempt = call.attempts + 1
+  const after = retryDelay(attempt)
+  const entry = { err: error, call: id, gateway, attempt, listener }
+  if (after === undefined) log.error(entry, 'call failed: no attempts left')
+  else log.warn({ ...entry, retryInSeconds: after / 1000 }, 'attempt failed, will be retried')
 }
 
 /** The same for a delivery, or for a deferred event. */
-export function failDelivery(
+export async function failDelivery(
   db: Kysely<Tables>,
   leased: LeasedDelivery,
   failed: FailedAttempt,
-): Promise<boolean> {
-  const { error, listener, log } = failed
-  const after = retryDelay(leased.attempts + 1)
-  const entry = { err: error, delivery: leased.id, event: leased.dedup_key ?? undefined, listener }
-  if (after === undefined) log.error(entry, 'delivery failed: no attempts left')
-  else log.warn(entry, 'delivery failed, will be retried')
-  return failRow(db, deliveries, {
+): Promise<void> {
+  const isOurs = await failRow(db, deliveries, {
     lease: leased,
-    after,
+    after: retryDelay(leased.attempts + 1),
     // A delivery's row names its listener; a deferred event may have several.
     exception: exceptionOf(leased.listener === null ? failed : { ...failed, listener: undefined }),
   })
+  if (!isOurs) throw leaseLost(leased)
+}
+
+export function logFailedDelivery(
+  log: Log,
+  leased: LeasedDelivery,
+  { error, listener }: Pick<FailedAttempt, 'error' | 'listener'>,
+): void {
+  const entry = { err: error, delivery: leased.id, event: leased.dedup_key ?? undefined, listener }
+  const isOver = retryDelay(leased.attempts + 1) === undefined
+  if (isOver) log.error(entry, 'delivery failed: no attempts left')
+  else log.warn(entry, 'delivery failed, will be retried')
+}
+
+/**
+ * Returns a row whose listener met a passing failure, in the transaction that it met: no attempt is
+ * used. False if it was another failure, or if that has happened too often. Throws `leaseLost`.
+ */
+export async function returnIfPassing(
+  db: Kysely<Tables>,
+  table: LeasedTable,
+  { leased, error, random }: ListenerFailure,
+): Promise<boolean> {
+  if (!isPassingInListener(error) || !mayReturn(leased)) return false
+  const after = returnDelay(leased.times_returned, random)
+  if (!(await returnRow(db, table, { lease: leased, after }))) throw leaseLost(leased)
+  return true
+}
+
+interface ListenerFailure {
+  readonly leased: LeasedRow
+  readonly error: unknown
+  readonly random: () => number
+}
+
+/** Reported by the server itself: a listener's network error may come from anywhere. */
+export function isPassingInListener(error: unknown): boolean {
+  return classifyFailure(error) === 'transient'
 }
 
 /** What is stored of a failed attempt: the listener, and the error. */
-export function exceptionOf({ error, listener, scrub }: Omit<FailedAttempt, 'log'>): string {
+export function exceptionOf({ error, listener, scrub }: FailedAttempt): string {
   const where = listener === undefined ? '' : `in listener ${listener}: `
   return where + exceptionText(error, scrub)
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../database/connect.ts'
 import type { Log } from '../kernel/log.ts'
 import { releaseRows, returnRow } from './end-rows.ts'
-import type { Lease, LeasedRow, LeasedTable } from './leased-table.ts'
+import { leaseLost, type Lease, type LeasedRow, type LeasedTable } from './leased-table.ts'
 import { returnDelay } from './retry.ts'
 
 /** A database that restarts is back by then. */
@@ -18,26 +18,37 @@ interface PassingFailure {
 
 /**
  * Returns a row after a passing failure of the database, which may last: no attempt is used. If
- * that also fails, the lease runs out and the sweeper takes the row back.
+ * that also fails, the lease runs out and the sweeper takes the row back. Throws `leaseLost`.
  */
 export async function returnAfter(
   { database, log, random, error }: PassingFailure,
   table: LeasedTable,
   row: LeasedRow,
 ): Promise<void> {
-  log.warn(
-    { err: error, table: table.name, id: row.id },
-    'passing database failure, will try again',
-  )
+  logReturned(log, table, { row, error })
   const after = returnDelay(row.times_returned, random)
+  const isOver = await insist(() => returnRow(database.db, table, { lease: row, after }))
+  if (!isOver) throw leaseLost(row)
+}
+
+export function logReturned(
+  log: Log,
+  { name }: LeasedTable,
+  { row, error }: { readonly row: Lease; readonly error: unknown },
+): void {
+  log.warn({ err: error, table: name, id: row.id }, 'passing database failure, will try again')
+}
+
+/** True if the database stays away. */
+async function insist(work: () => Promise<boolean>): Promise<boolean> {
   for (let left = tries; left > 0; left -= 1) {
     try {
-      await returnRow(database.db, table, { lease: row, after })
-      return
+      return await work()
     } catch {
       await pause(pauseMs)
     }
   }
+  return true
 }
 
 /** Releases rows as if nobody had held them: another process may do what this one must not. */

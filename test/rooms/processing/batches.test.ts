@@ -247,6 +247,17 @@ onPostgres(() => {
       assert.match(JSON.stringify(err), /LeaseLost/)
     })
 
+    test('after a listener threw: the attempt is not said to have failed before it has', async () => {
+      const { calls } = await paying(2)
+      room.on('PaymentSucceeded', () => {
+        throw new Error('no stock')
+      })
+      await stealLease(room, 'webhook_calls', calls[1] ?? assert.fail())
+      assert.deepEqual(await room.processBatch(calls), ['left', 'left'])
+      assert.deepEqual(await states(calls), ['processing 0', 'processing 0'])
+      assert.deepEqual(logged(room), ['warn a batch failed; each call goes alone'])
+    })
+
     test('at the database: nobody is blamed', async () => {
       const { calls } = await paying(2)
       listen('none')

@@ -25,6 +25,9 @@ import {
   useRoom,
 } from './room.ts'
 
+const lostLine =
+  'warn lease lost while delivering; another worker has the delivery, or it has ended'
+
 onPostgres(() => {
   const room = useRoom()
 
@@ -342,6 +345,18 @@ onPostgres(() => {
       await room.deliver(leased)
       assert.deepEqual(await eventTypes(room), ['PaymentSucceeded'])
       assert.equal((await endOf(leased)).end, 'processing 0')
+      assert.deepEqual(logged(room), [lostLine])
+    })
+
+    test('is the other worker’s where that one has taken it over meanwhile', async () => {
+      const leased = await deferredOf(await payment(room, { status: 'paid' }))
+      room.on('PaymentSucceeded', async () => {
+        await stealLease(room, 'deliveries', leased)
+        throw new Error('no stock')
+      })
+      await room.deliver(leased)
+      assert.equal((await endOf(leased)).end, 'processing 0')
+      assert.deepEqual(logged(room), [lostLine])
     })
 
     test('and takes too long has had its attempt', async () => {
@@ -352,6 +367,52 @@ onPostgres(() => {
       const { end, exception } = await endOf(leased)
       assert.equal(end, 'pending 1')
       assert.match(exception ?? '', /did not end within 0.06 s/)
+    })
+  })
+
+  describe('a deferred event whose listener the server rolled back in passing', () => {
+    const busy = () =>
+      room.on('PaymentSucceeded', (_event, { tx }) =>
+        tx.query(`do $$ begin raise exception 'busy' using errcode = '40001'; end $$`),
+      )
+
+    test('goes back without an attempt, for a while that grows', async () => {
+      busy()
+      const order = await payment(room, { status: 'paid' })
+      const leased = await deferredOf(order, 'paid', { times_returned: 2 })
+      await room.deliver(leased)
+      const row = await deliveryRow(room, leased)
+      assert.deepEqual(
+        [row.state, row.attempts, row.times_returned, row.lease_token, row.exception],
+        ['pending', 0, 3, null, null],
+      )
+      assertDueAfter(room, row.next_attempt_at, 0.8)
+      assert.deepEqual(await eventTypes(room), [])
+      assert.deepEqual(logged(room), ['warn passing database failure, will try again'])
+      const { err, ...line } = lineOf(room, 'passing database failure, will try again')
+      assert.match(JSON.stringify(err), /busy/)
+      assert.deepEqual(line, { table: 'billing.deliveries', id: leased.id })
+    })
+
+    test('has had its attempt where that went on for too long', async () => {
+      busy()
+      const order = await payment(room, { status: 'paid' })
+      const leased = await deferredOf(order, 'paid', { times_returned: 20 })
+      await room.deliver(leased)
+      const { end, exception } = await endOf(leased)
+      assert.equal(end, 'pending 1')
+      assert.match(exception ?? '', /^in listener listener: error: busy/)
+    })
+
+    test('is the other worker’s where that one has taken it over meanwhile', async () => {
+      const leased = await deferredOf(await payment(room, { status: 'paid' }))
+      room.on('PaymentSucceeded', async () => {
+        await stealLease(room, 'deliveries', leased)
+        throw Object.assign(new Error('busy'), { code: '40001', severity: 'ERROR' })
+      })
+      await room.deliver(leased)
+      assert.equal((await endOf(leased)).end, 'processing 0')
+      assert.deepEqual(logged(room), [lostLine])
     })
   })
 
@@ -431,6 +492,8 @@ onPostgres(() => {
       assert.deepEqual(await eventTypes(room), [])
       const { end, isFree } = await endOf(leased)
       assert.deepEqual([end, isFree], ['processing 0', false])
+      assert.deepEqual(logged(room), [lostLine])
+      assert.equal(lineOf(room, lostLine.slice(5))['delivery'], leased.id)
     })
 
     test('is the other worker’s even where it no longer holds', async () => {

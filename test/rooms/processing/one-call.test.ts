@@ -23,7 +23,7 @@ import {
   useRoom,
 } from './room.ts'
 
-const lostLine = 'warn lease lost while processing; another worker has the call'
+const lostLine = 'warn lease lost while processing; another worker has the call, or it has ended'
 const returnedLine = 'warn passing database failure, will try again'
 
 onPostgres(() => {
@@ -270,6 +270,10 @@ onPostgres(() => {
       assertDueAfter(room, row.next_attempt_at, 0.8)
       assert.equal(await statusOf(room, order), 'paid')
       assert.deepEqual(await eventTypes(room), [])
+      assert.deepEqual(logged(room), [returnedLine])
+      const { err, ...line } = lineOf(room, returnedLine.slice(5))
+      assert.match(JSON.stringify(err), /busy/)
+      assert.deepEqual(line, { table: 'billing.webhook_calls', id: leased.id })
     })
 
     test('has had its attempt where that went on for too long', async () => {
@@ -367,7 +371,7 @@ onPostgres(() => {
         await untouched(leased)
         assert.equal(await statusOf(room, made.order), 'pending', what)
       }
-      assert.equal(logged(room).filter((line) => line === lostLine).length, 3)
+      assert.deepEqual(logged(room), [lostLine, lostLine, lostLine])
     })
 
     test('is lost where it could not even be interpreted', async () => {
@@ -375,6 +379,16 @@ onPostgres(() => {
       await stealLease(room, 'webhook_calls', leased)
       assert.equal(await room.processOne(leased), 'lost')
       await untouched(leased)
+      assert.deepEqual(logged(room), [lostLine])
+    })
+
+    test('is lost where the database fails in passing as well', async () => {
+      const { leased } = await paying(room)
+      await fault(room, { table: 'payments', on: 'update', sqlState: '40001' })
+      await stealLease(room, 'webhook_calls', leased)
+      assert.equal(await room.processOne(leased), 'lost')
+      await untouched(leased)
+      assert.deepEqual(logged(room), [returnedLine, lostLine])
     })
   })
 

@@ -20,6 +20,9 @@ import {
   useRoom,
 } from './room.ts'
 
+const lostLine =
+  'warn lease lost while delivering; another worker has the delivery, or it has ended'
+
 /** What a queued listener may take. */
 const listenerMayTakeMs = 60_000
 
@@ -102,12 +105,22 @@ onPostgres(() => {
     })
 
     test('is the other worker’s where that one has taken it over', async () => {
-      room.onQueued('PaymentSucceeded')
-      const leased = await due(await claimed())
-      await stealLease(room, 'deliveries', leased)
-      await room.deliver(leased)
-      assert.equal(await endOf(leased), 'processing 0 0')
-      assert.deepEqual(logged(room), [])
+      let end = () => {}
+      room.onQueued('PaymentSucceeded', () => end())
+      for (const ending of [
+        () => {},
+        () => {
+          throw new Error('mail is away')
+        },
+      ]) {
+        end = ending
+        const leased = await due(await claimed())
+        await stealLease(room, 'deliveries', leased)
+        await room.deliver(leased)
+        assert.equal(await endOf(leased), 'processing 0 0')
+        assert.equal(room.lines.at(-1)?.['delivery'], leased.id)
+      }
+      assert.deepEqual(logged(room), [lostLine, lostLine])
     })
 
     test('that is due to nobody is none', async () => {
@@ -199,6 +212,25 @@ onPostgres(() => {
       const { err, ...line } = lineOf(room, 'passing database failure, will try again')
       assert.match(JSON.stringify(err), /struck/)
       assert.deepEqual(line, { table: 'billing.deliveries', id: leased.id })
+    })
+
+    test('fail is the other worker’s where that one has taken it over', async () => {
+      room.onQueued('PaymentSucceeded')
+      const leased = await due(await claimed())
+      await stealLease(room, 'deliveries', leased)
+      const { database } = room
+      let cut = true
+      const cutOff = new Proxy(database, {
+        get: (target, key) => {
+          if (key !== 'db' || !cut) return Reflect.get(target, key) as unknown
+          cut = false
+          throw new Error('Connection terminated unexpectedly')
+        },
+      })
+      room.give({ database: cutOff })
+      await room.deliver(leased)
+      assert.equal(await endOf(leased), 'processing 0 0')
+      assert.deepEqual(logged(room), ['warn passing database failure, will try again', lostLine])
     })
 
     test('without its event goes back without an attempt', async () => {

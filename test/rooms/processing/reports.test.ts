@@ -150,6 +150,21 @@ onPostgres(() => {
       assert.deepEqual(line, { listener: 'shop' })
     })
 
+    test('is deferred without an attempt, and for less, where the server rolled it back in passing', async () => {
+      room.on('PaymentSucceeded', (_event, { tx }) =>
+        tx.query(`do $$ begin raise exception 'busy' using errcode = '40001'; end $$`),
+      )
+      const { order } = await reportPaid()
+      assert.equal(await statusOf(room, order), 'paid')
+      const { state, attempts, exception, queue, cause, next_attempt_at } = await onlyDelivery()
+      assert.deepEqual(
+        [state, attempts, exception, queue, cause],
+        ['pending', 0, null, 'reports', 'poll'],
+      )
+      assertDueAfter(room, next_attempt_at, 0.2)
+      assert.deepEqual(logged(room), ['warn a listener failed; its event is deferred'])
+    })
+
     test('of a saved card defers the card’s event', async () => {
       room.on('PaymentMethodAttached', () => {
         throw new Error('closed')

@@ -6,7 +6,7 @@ import { silentLog } from '../../../src/kernel/log.ts'
 import { releaseToOthers, returnAfter } from '../../../src/queue/return-after.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { onPostgres, type TestDatabase } from '../../support/databases.ts'
-import { ahead, leased, leaseOf, read, row, tables } from './rows.ts'
+import { ahead, leased, leaseOf, otherToken, read, row, tables } from './rows.ts'
 
 onPostgres((engine) => {
   let created: TestDatabase
@@ -40,6 +40,14 @@ onPostgres((engine) => {
       msg: 'passing database failure, will try again',
       err: { message: 'connection lost' },
     })
+  })
+
+  test('a row that another worker has is not ours to return', async () => {
+    await row(database.db, 'calls', { name: 'a', ...leased() })
+    const other = { ...held, token: otherToken }
+    const failure = { database, log: silentLog, random: () => 1, error }
+    await assert.rejects(returnAfter(failure, tables.calls, other), { name: 'LeaseLost' })
+    assert.deepEqual(await read(database.db, 'calls', 'state; times_returned'), ['a processing 0'])
   })
 
   test('a database that is away is tried until it is back', async () => {

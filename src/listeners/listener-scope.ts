@@ -30,9 +30,14 @@ export function refuseInsideListener(
   throw new QuittanceError(code, `${what} was used inside a listener's transaction`)
 }
 
-/** Begin, commit and rollback are ours; savepoints are free to use. */
+/** Set before the events of a source are claimed: behind it, they would be rolled back. */
+export const ourSavepoint = 'quittance_listeners'
+
+/** Begin, commit and rollback are ours; all savepoints but our own are free to use. */
 const transactionControl =
   /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:work\s+|transaction\s+)?to\b))\b/i
+
+const namesOurs = new RegExp(String.raw`\b${ourSavepoint}\b`, 'i')
 
 /** What outlives a savepoint; not noticed inside a function of the user's own. */
 const leavesTrace =
@@ -74,7 +79,7 @@ function guardedQuery(client: pg.PoolClient, scope: ListenerScope) {
       )
     }
     const text = textOf(args[0])
-    if (transactionControl.test(text)) refuseControl(text)
+    if (transactionControl.test(text) || namesOurs.test(text)) refuseControl(text)
     if (leavesTrace.test(text)) scope.leavesTrace = true
     return query(...args)
   }

@@ -5,7 +5,12 @@ import type { Duration } from '../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { BoundBilling, Listener, ListenerContext } from './listener.ts'
-import { listenerTransaction, runInScope, type ListenerScope } from './listener-scope.ts'
+import {
+  listenerTransaction,
+  ourSavepoint,
+  runInScope,
+  type ListenerScope,
+} from './listener-scope.ts'
 import type { ListenerRegistry, RegisteredListener } from './listeners.ts'
 
 /** What dispatching needs besides the transaction. */
@@ -32,11 +37,8 @@ export type Dispatched =
     }
   | { readonly kind: 'failed'; readonly listener: string; readonly error: unknown }
 
-/** Set before each source. */
-const savepoint = 'quittance_listeners'
-
 export async function setSavepoint({ client }: Transaction): Promise<void> {
-  await client.query(`savepoint ${savepoint}`)
+  await client.query(`savepoint ${ourSavepoint}`)
 }
 
 /**
@@ -57,7 +59,7 @@ export async function runListeners(
         if (!listener.queued) await runListener(run, event, listener)
       }
     }
-    const fresh = `release savepoint ${savepoint}; savepoint ${savepoint}`
+    const fresh = `release savepoint ${ourSavepoint}; savepoint ${ourSavepoint}`
     await client.query(fresh).catch(brokeTransaction)
     return end({ kind: 'dispatched', events, afterCommit: run.afterCommit })
   } catch (error) {
@@ -66,7 +68,7 @@ export async function runListeners(
     const listener = aborted ? run.currentListener : run.failedListener
     // Stryker disable next-line ConditionalExpression: no listener's, it lost the connection
     if (listener === undefined || isTransactionLost(error)) throw error
-    await client.query(`rollback to savepoint ${savepoint}`).catch(brokeTransaction)
+    await client.query(`rollback to savepoint ${ourSavepoint}`).catch(brokeTransaction)
     return end({ kind: 'failed', listener, error: aborted ? swallowed(listener) : error })
   } finally {
     run.scope.open = false

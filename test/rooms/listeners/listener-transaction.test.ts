@@ -122,6 +122,11 @@ describe('the transaction of a listener', () => {
       '/* a\nb */ commit',
       '/* a * b / c */commit',
       '/* one */ -- two\n /* three */ commit',
+      // Behind this savepoint the event itself is rolled back.
+      'rollback to savepoint quittance_listeners',
+      'ROLLBACK TO Quittance_Listeners',
+      'release "quittance_listeners"',
+      'select 1; rollback to quittance_listeners',
     ]
     for (const statement of statements) {
       test(JSON.stringify(statement), async () => {

@@ -210,6 +210,15 @@ onPostgres(() => {
     })
   })
 
+  test('a listener that does not wait for a sound statement has failed in nothing', async () => {
+    const { leased } = await paying()
+    room.on('PaymentSucceeded', (_event, { tx }) => {
+      void tx.query(`insert into notes (author, about) values ('listener', 'heard')`)
+    })
+    assert.equal(await room.processOne(leased), 'done')
+    assert.deepEqual(await notes(room), ['listener heard'])
+  })
+
   test('a listener that waits for its statements costs no round trip', async (t) => {
     const { leased } = await paying()
     room.on('PaymentSucceeded', ({ payment: { id } }, { billing }) => billing.payments.get(id))

@@ -21,6 +21,7 @@ import {
   newcomer,
   notes,
   payment,
+  statements,
   stealLease,
   useRoom,
 } from './room.ts'
@@ -482,12 +483,14 @@ onPostgres(() => {
       assert.match(exception ?? '', /^error: struck/)
     })
 
-    test('is the other worker’s where that one has taken it over', async () => {
+    test('is the other worker’s where that one has taken it over; nothing more is tried', async (t) => {
       let runs = 0
       room.on('PaymentSucceeded', () => void (runs += 1))
       const leased = await deferredOf(await payment(room, { status: 'paid' }))
       await stealLease(room, 'deliveries', leased)
+      const sent = statements(t)
       await room.deliver(leased)
+      assert.equal(sent.filter((text) => text === 'begin').length, 1)
       assert.equal(runs, 1)
       assert.deepEqual(await eventTypes(room), [])
       const { end, isFree } = await endOf(leased)

@@ -18,6 +18,7 @@ import {
   outcomeOf,
   paying,
   payment,
+  statements,
   statusOf,
   stealLease,
   useRoom,
@@ -333,13 +334,16 @@ onPostgres(() => {
       )
     }
 
-    test('is lost: nothing of it is committed', async () => {
+    test('is lost: nothing of it is committed, and nothing more is tried', async (t) => {
       const { order, leased } = await paying(room)
       room.on('PaymentSucceeded', (_event, { afterCommit }) =>
         afterCommit(() => assert.fail('there is no commit')),
       )
       await stealLease(room, 'webhook_calls', leased)
+      const sent = statements(t)
       assert.equal(await room.processOne(leased), 'lost')
+      assert.equal(sent.at(-1), 'rollback')
+      assert.equal(sent.filter((text) => text === 'begin').length, 1)
       await untouched(leased)
       assert.equal(await statusOf(room, order), 'pending')
       assert.deepEqual(await eventTypes(room), [])

@@ -1,7 +1,10 @@
 import type { Kysely } from 'kysely'
 import { findPaymentIds } from '../database/find-payment-ids.ts'
 import { findPayment } from '../database/payments.ts'
-import { findFirstPaymentId, findSubscription } from '../database/subscriptions.ts'
+import {
+  findFirstPaymentId,
+  findSubscriptionReference,
+} from '../database/subscription-references.ts'
 import type { Tables } from '../database/tables.ts'
 import { isUuid } from '../kernel/ids.ts'
 import {
@@ -67,7 +70,7 @@ async function findStated(
   }
   const first = await findNamed(db, entry, renews)
   if (first === undefined) return ignore(entry, 'unknown_payment', { review: false, until: renews })
-  const known = await findSubscription(db, first.id)
+  const known = await findSubscriptionReference(db, first.id)
   const isOther = subscriptionReference !== undefined && known !== undefined
   // The same one, if it has become known since it was looked for.
   const named = isOther && known !== subscriptionReference ? 'contradicted' : 'stated'
@@ -100,7 +103,7 @@ async function findClaimed(
   if (first === undefined) return ignore(entry, 'unknown_payment', { review: false, until: { id } })
   const mismatch = accountMismatch(first, report.gateway, outcome)
   if (mismatch !== undefined) return ignore(entry, mismatch, { first })
-  if ((await findSubscription(db, id)) !== undefined) {
+  if ((await findSubscriptionReference(db, id)) !== undefined) {
     return ignore(entry, 'subscription_mismatch', { first })
   }
   if (by !== 'payer' || outcome.status !== 'paid')

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { findPaymentIds } from '../database/find-payment-ids.ts'
 import { lockPayments } from '../database/payments.ts'
-import { keepSubscription } from '../database/subscriptions.ts'
+import { keepSubscriptionReference } from '../database/subscription-references.ts'
 import type { Tables } from '../database/tables.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { Outcome, PaymentOutcome } from '../payments/outcome.ts'
@@ -31,7 +31,7 @@ export async function findPayments(
   for (const [entry, id] of renewals.ids) ids.set(entry, id)
   const keeping = subscriptionsToKeep(renewals)
   const payments = await lockPayments(db, [...new Set([...ids.values(), ...keeping.keys()])])
-  for (const [id, subscription] of keeping) await keepSubscription(db, id, subscription)
+  for (const [id, subscription] of keeping) await keepSubscriptionReference(db, id, subscription)
   return { payments, ids, renewals }
 }
 

@@ -1,6 +1,6 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import { toPayment } from '../database/payments.ts'
-import { keepSubscription } from '../database/subscriptions.ts'
+import { keepSubscriptionReference } from '../database/subscription-references.ts'
 import type { PaymentsTable, Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { chargedAsIs, type PaymentOutcome } from '../payments/outcome.ts'
@@ -94,7 +94,7 @@ export async function learnReferences(db: Kysely<Tables>, target: PaymentEntry):
   const { payment, entry } = target
   const subscription = begunBy(entry.outcome)
   if (entry.outcome.status === 'paid' && subscription !== undefined) {
-    await keepSubscription(db, payment.id, subscription)
+    await keepSubscriptionReference(db, payment.id, subscription)
   }
   if (!bindsReferences(target)) return payment
   const { checkoutReference = null, providerReference = null } = entry.outcome

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Kysely } from 'kysely'
-import { findSubscription } from '../../../src/database/subscriptions.ts'
+import { findSubscriptionReference } from '../../../src/database/subscription-references.ts'
 import type { Tables } from '../../../src/database/tables.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { movePayments } from '../../../src/outcomes/move-payments.ts'
@@ -109,7 +109,7 @@ onPostgres((engine) => {
           ignored(reason, 'a pending', { review: true }),
         ])
         assert.deepEqual(await rowOf(db, 'a'), before)
-        assert.equal(await findSubscription(db, idOf('a')), undefined)
+        assert.equal(await findSubscriptionReference(db, idOf('a')), undefined)
       }),
     )
   }
@@ -164,7 +164,7 @@ onPostgres((engine) => {
       await charge(db, 'a')
       assert.deepEqual(await apply(db, [stated('paid', both)]), [claim('paid', 'a paid cs_1 pi_1')])
       assert.equal(await standingOf(db, 'a'), 'a paid cs_1 pi_1')
-      assert.equal(await findSubscription(db, idOf('a')), 'sub_1')
+      assert.equal(await findSubscriptionReference(db, idOf('a')), 'sub_1')
     }),
   )
 
@@ -180,7 +180,7 @@ onPostgres((engine) => {
         await charge(db, 'a', { status: from })
         assert.deepEqual(await apply(db, [stated(status, both)]), [claim(status)])
         assert.equal(await standingOf(db, 'a'), `a ${status}`)
-        assert.equal(await findSubscription(db, idOf('a')), undefined)
+        assert.equal(await findSubscriptionReference(db, idOf('a')), undefined)
       }),
     )
   }
@@ -196,7 +196,7 @@ onPostgres((engine) => {
         await charge(db, 'a', { status: 'paid', ...known })
         assert.deepEqual(await apply(db, [stated('paid', both)]), [claim('paid', learnt)])
         assert.equal(await standingOf(db, 'a'), learnt)
-        assert.equal(await findSubscription(db, idOf('a')), 'sub_1')
+        assert.equal(await findSubscriptionReference(db, idOf('a')), 'sub_1')
       }),
     )
   }
@@ -212,7 +212,7 @@ onPostgres((engine) => {
         await charge(db, 'a', { status: 'paid' })
         assert.deepEqual(await apply(db, [stated('paid', one)]), [claim('paid', learnt)])
         assert.equal(await standingOf(db, 'a'), learnt)
-        assert.equal(await findSubscription(db, idOf('a')), undefined)
+        assert.equal(await findSubscriptionReference(db, idOf('a')), undefined)
       }),
     )
   }
@@ -226,7 +226,7 @@ onPostgres((engine) => {
       for (let said = 1; said <= 2; said += 1) {
         await apply(db, [stated('paid', renewal)])
         assert.equal(await standingOf(db, 'a'), 'a paid cs_1 pi_1')
-        assert.equal(await findSubscription(db, idOf('a')), undefined)
+        assert.equal(await findSubscriptionReference(db, idOf('a')), undefined)
       }
     }),
   )
@@ -340,7 +340,7 @@ onPostgres((engine) => {
         'pending > failed by call e',
         'failed > paid by call f',
       ])
-      assert.equal(await findSubscription(db, idOf('a')), 'sub_1')
+      assert.equal(await findSubscriptionReference(db, idOf('a')), 'sub_1')
     }),
   )
 
@@ -363,7 +363,7 @@ onPostgres((engine) => {
         )
         const another = await apply(db, [stated(said, ofBlocked)], { callId: idOf('d') })
         assert.deepEqual(another, [ignored('already_paid', about, review && { review: true })])
-        assert.equal(await findSubscription(db, idOf('a')), undefined)
+        assert.equal(await findSubscriptionReference(db, idOf('a')), undefined)
       }),
     )
   }

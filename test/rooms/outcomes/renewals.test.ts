@@ -3,7 +3,10 @@ import { test } from 'node:test'
 import { sql, type Kysely } from 'kysely'
 import { findFirstPayment, type RenewalOutcome } from '../../../src/outcomes/find-first-payment.ts'
 import { listPayments } from '../../../src/database/payments.ts'
-import { findSubscription, keepSubscription } from '../../../src/database/subscriptions.ts'
+import {
+  findSubscriptionReference,
+  keepSubscriptionReference,
+} from '../../../src/database/subscription-references.ts'
 import type { Tables } from '../../../src/database/tables.ts'
 import type { RegisteredGateway } from '../../../src/gateways/registry.ts'
 import type { PaymentOutcome } from '../../../src/payments/outcome.ts'
@@ -52,7 +55,7 @@ const ofFirst = { of: 'a paid' }
 const begun = async (db: Kysely<Tables>, fields: Partial<Payment> & { subscription?: string }) => {
   const { subscription, ...columns } = fields
   const first = await charge(db, 'a', { status: 'paid', ...columns })
-  if (subscription !== undefined) await keepSubscription(db, first.id, subscription)
+  if (subscription !== undefined) await keepSubscriptionReference(db, first.id, subscription)
   return first
 }
 /** The payments that the room has made, by their references. */
@@ -295,7 +298,7 @@ onPostgres((engine) => {
         ignored('merchant_mismatch', { ...ofFirst, ...forReview }),
       ])
       await charge(db, 'b', { status: 'paid', payable: { type: 'order', id: 'own' } })
-      await keepSubscription(db, idOf('b'), 'sub_1')
+      await keepSubscriptionReference(db, idOf('b'), 'sub_1')
       await apply(db, [renewal('paid', bySubscription)])
       assert.deepEqual(
         (await made(db)).map(({ payable }) => payable.id),
@@ -359,7 +362,7 @@ onPostgres((engine) => {
         await begun(db, known === undefined ? {} : { subscription: known })
         const fields = said === undefined ? {} : { subscriptionReference: said }
         assert.deepEqual(await apply(db, [renewal('paid', fields)]), [claim('paid', odd)])
-        assert.equal(await findSubscription(db, idOf('a')), known)
+        assert.equal(await findSubscriptionReference(db, idOf('a')), known)
       }),
     )
   }
@@ -374,7 +377,7 @@ onPostgres((engine) => {
         transformQuery: ({ node }) => node,
         transformResult: async ({ result }) => {
           answers += 1
-          if (answers === 2) await keepSubscription(db, idOf('a'), 'sub_1')
+          if (answers === 2) await keepSubscriptionReference(db, idOf('a'), 'sub_1')
           return result
         },
       })
@@ -401,7 +404,7 @@ onPostgres((engine) => {
     rolledBack(async (db) => {
       await begun(db, {})
       assert.deepEqual(await apply(db, [renewal('paid', claiming)]), [claim('paid')])
-      assert.equal(await findSubscription(db, idOf('a')), 'sub_1')
+      assert.equal(await findSubscriptionReference(db, idOf('a')), 'sub_1')
       // From now on nobody need claim anything.
       const next = { ...bySubscription, payment: { providerReference: 'pi_3' } }
       const [one] = await apply(db, [renewal('paid', next)])
@@ -415,7 +418,7 @@ onPostgres((engine) => {
       await begun(db, { status: 'failed' })
       const unpaid = { ...forReview, detail: 'first_payment_unpaid' }
       assert.deepEqual(await apply(db, [renewal('paid', claiming)]), [claim('paid', unpaid)])
-      assert.equal(await findSubscription(db, idOf('a')), undefined)
+      assert.equal(await findSubscriptionReference(db, idOf('a')), undefined)
     }),
   )
 
@@ -425,7 +428,7 @@ onPostgres((engine) => {
       await begun(db, {})
       const outcome = renewal('paid', { renews: 'subscription', claimed })
       assert.deepEqual(await apply(db, [outcome]), [claim('paid')])
-      assert.equal(await findSubscription(db, idOf('a')), undefined)
+      assert.equal(await findSubscriptionReference(db, idOf('a')), undefined)
     }),
   )
 
@@ -434,7 +437,7 @@ onPostgres((engine) => {
     rolledBack(async (db) => {
       await begun(db, {})
       await apply(db, [renewal('paid', { subscriptionReference: 'sub_1' })])
-      assert.equal(await findSubscription(db, idOf('a')), undefined)
+      assert.equal(await findSubscriptionReference(db, idOf('a')), undefined)
     }),
   )
 
@@ -465,7 +468,7 @@ onPostgres((engine) => {
           ignored(reason, { ...also, ...forReview, awaiting }),
         ])
         assert.deepEqual(await made(db), [])
-        assert.equal(await findSubscription(db, idOf('a')), undefined)
+        assert.equal(await findSubscriptionReference(db, idOf('a')), undefined)
         const free = await apply(db, [{ ...outcome, amount: 0n }])
         assert.equal(free[0]?.['review'], undefined)
       }),

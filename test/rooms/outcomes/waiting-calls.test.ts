@@ -8,7 +8,7 @@ import {
   requeueCallsWithPayment,
 } from '../../../src/outcomes/awaiting.ts'
 import { waitingCalls } from '../../../src/outcomes/waiting-calls.ts'
-import { keepSubscription } from '../../../src/database/subscriptions.ts'
+import { keepSubscriptionReference } from '../../../src/database/subscription-references.ts'
 import { onPostgres } from '../../support/databases.ts'
 import { rollingBack } from '../../support/rolled-back.ts'
 import { charge, counting, idOf, nameOf, storedCall } from './room.ts'
@@ -89,7 +89,7 @@ onPostgres((engine) => {
       await waitForAll(db)
       assert.deepEqual(await requeueCallsWithPayment(db), [])
       await charge(db, 'a', references)
-      await keepSubscription(db, idOf('a'), 'sub_1')
+      await keepSubscriptionReference(db, idOf('a'), 'sub_1')
       assert.deepEqual(names(await requeueCallsWithPayment(db)), ['a', 'b', 'c', 'd'])
       assert.deepEqual(await requeueCallsWithPayment(db), [])
     }),

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Tables } from './tables.ts'
 
 /** A subscription as its provider names it; its ids are unique within a merchant's account. */
-export interface SubscriptionName {
+export interface SubscriptionReference {
   readonly gateway: string
   readonly subscriptionReference: string
   readonly merchantAccount: string | undefined
@@ -11,7 +11,7 @@ export interface SubscriptionName {
 /** The id of the payment that started a subscription, if a paid report said so. */
 export async function findFirstPaymentId(
   db: Kysely<Tables>,
-  { gateway, subscriptionReference, merchantAccount }: SubscriptionName,
+  { gateway, subscriptionReference, merchantAccount }: SubscriptionReference,
 ): Promise<string | undefined> {
   // One of another account is found too, so that it is reported as such.
   const { rows } = await sql<{ id: string }>`
@@ -24,7 +24,7 @@ export async function findFirstPaymentId(
 }
 
 /** The provider's id of the subscription that a payment started; undefined while unknown. */
-export async function findSubscription(
+export async function findSubscriptionReference(
   db: Kysely<Tables>,
   paymentId: string,
 ): Promise<string | undefined> {
@@ -37,7 +37,7 @@ export async function findSubscription(
 }
 
 /** Set once: whatever comes later is another subscription. */
-export async function keepSubscription(
+export async function keepSubscriptionReference(
   db: Kysely<Tables>,
   paymentId: string,
   subscriptionReference: string,

@@ -17,7 +17,6 @@ import {
   methodOf,
   paymentAt,
   refundFor,
-  secretsIn,
 } from '../providers/kit.ts'
 import type { Asking, Misbehaviour, ProviderStandIn } from '../providers/provider-stand-in.ts'
 import { gatewayOf } from '../spec/callbacks.ts'
@@ -174,7 +173,7 @@ for (const [name, start] of providers) {
           const before = countOf(provider, operation)
           provider.misbehave(operation, fault)
           const asked = prepared.ask(contextOf(provider)).then(failedOf)
-          const failure = await failureOf(asked, secretsIn(provider))
+          const failure = await failureOf(asked)
           assert.equal(failure.code, code)
           assert.equal(failure.providerCode !== undefined, fault === 'refuse')
           assert.equal(countOf(provider, operation) - before, 1)
@@ -222,10 +221,7 @@ for (const [name, start] of providers) {
         t.after(() => provider.close())
         const payment = await paid(provider)
         provider.misbehave('poll', fault)
-        const failure = await failureOf(
-          Promise.resolve(pollOf(provider, payment)),
-          secretsIn(provider),
-        )
+        const failure = await failureOf(Promise.resolve(pollOf(provider, payment)))
         assert.equal(failure.code, code)
         assert.equal((await pollOf(provider, payment))?.standing, 'paid')
       })

@@ -10,6 +10,7 @@ import type {
 } from '../../src/gateways/operations.ts'
 import { isQuittanceError, type QuittanceError } from '../../src/kernel/errors.ts'
 import { silentLog } from '../../src/kernel/log.ts'
+import { secret, type Secret } from '../../src/kernel/secret.ts'
 import type { PaymentMethod } from '../../src/payments/payment-method.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { pendingPayment } from '../support/pending-payment.ts'
@@ -26,13 +27,21 @@ const methodId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6ecc'
 
 type Config = Readonly<Record<string, string>>
 
-export interface SignChanges extends Partial<Omit<SignInput, 'payment'>> {
+interface SignChanges extends Partial<Omit<SignInput, 'payment'>> {
   readonly payment?: Partial<SignInput['payment']>
 }
 
 interface ContextChanges extends Partial<OperationContext> {
   /** Settings other than those of the provider. */
   readonly config?: Config
+}
+
+/** How each secret begins that a test of this process has used: no error may show that much. */
+const beginnings = new Set<string>()
+
+function keepSecret(secret: Secret): void {
+  const text = secret.reveal()
+  if (text.length >= 8) beginnings.add(text.slice(0, 8))
 }
 
 /** What an operation is given, with the settings of a provider. */
@@ -43,6 +52,7 @@ export function contextFor(
 ): OperationContext {
   const settings = { production: true, config: { ...given, ...config } }
   const credentials = readCredentials(gateway, {}, settings)
+  Object.values(credentials.secrets).flat().forEach(keepSecret)
   const signal = AbortSignal.timeout(30_000)
   return { credentials, log: silentLog, signal, now, ...changes }
 }
@@ -56,7 +66,7 @@ export function checkoutFor(
     payment,
     callbackUrl: `${origin}/billing/webhooks/${payment.gateway}`,
     returnUrl: `${origin}/billing/return/${payment.id}`,
-    expiresAt: new Date(now.getTime() + hour),
+    expiresAt: payment.expiresAt ?? new Date(now.getTime() + hour),
     saveCard: false,
     origin,
     ...fields,
@@ -66,9 +76,8 @@ export function checkoutFor(
 export function refundFor(
   payment: Payment,
   amount: bigint,
-  fields: Partial<RefundRequest> = {},
+  { refundId: id = refundId, ...fields }: Omit<RefundChanges, 'payment'> = {},
 ): RefundRequest {
-  const id = refundId
   return {
     payment,
     refund: { ...payment, id, type: 'refund', parentId: payment.id, status: 'pending', amount },
@@ -99,14 +108,47 @@ export function methodOf(gateway: string, fields: Partial<PaymentMethod> = {}): 
 
 export function chargeFor(
   payment: Payment,
-  fields: Pick<ChargeRequest, 'token'> & Partial<ChargeRequest>,
+  { token, ...fields }: Pick<ChargeRequest, 'token'> & Partial<ChargeRequest>,
 ): ChargeRequest {
   const method = methodOf(payment.gateway)
+  if (token !== null) keepSecret(token)
   return {
     ...checkoutFor({ ...payment, paymentMethodId: method.id }),
     method,
+    token,
     initiatedBy: 'merchant',
     ...fields,
+  }
+}
+
+/** `refundId`: of another row than the usual one. */
+type RefundChanges = Changes<RefundRequest> & { readonly refundId?: string }
+
+type Changes<Request> = Partial<Omit<Request, 'payment'>> & { readonly payment?: Partial<Payment> }
+
+/** The requests of one gateway's tests: about a payment with these fields, a saved card with those. */
+export function requestsOf(
+  fixed: Partial<Payment> & Pick<Payment, 'gateway'>,
+  card: Partial<PaymentMethod> = {},
+) {
+  const paymentOf = (fields: Partial<Payment> = {}) => pendingPayment({ ...fixed, ...fields })
+  const method = methodOf(fixed.gateway, card)
+  return {
+    paymentOf,
+    checkoutOf: ({ payment, ...fields }: Changes<CheckoutRequest> = {}) =>
+      checkoutFor(paymentOf(payment), fields),
+    pollOf: (payment?: Partial<Payment>, handedAt = now) => ({
+      payment: paymentOf(payment),
+      handedAt,
+    }),
+    refundOf: (amount: bigint, { payment, ...fields }: RefundChanges = {}) =>
+      refundFor(paymentOf({ status: 'paid', ...payment }), amount, fields),
+    chargeOf: (token: string | null, { payment, ...fields }: Changes<ChargeRequest> = {}) =>
+      chargeFor(paymentOf(payment), {
+        method,
+        token: token === null ? null : secret(token),
+        ...fields,
+      }),
   }
 }
 
@@ -128,26 +170,22 @@ export function signInput(
   }
 }
 
-/** The error that an operation ends with; it tells none of these secrets. */
-export async function failureOf(
-  operation: Promise<unknown>,
-  secrets: readonly string[] = [],
-): Promise<QuittanceError> {
+/** The error that an operation ends with. It shows no secret. */
+export async function thrownBy(operation: Promise<unknown>): Promise<QuittanceError> {
   const error: unknown = await operation.then(
     (value) => assert.fail(`it should have failed, but gave ${JSON.stringify(value)}`),
     (error: unknown) => error,
   )
   if (!isQuittanceError(error)) throw error
   const shown = `${error.message} ${JSON.stringify(error)} ${error.stack}`
-  for (const secret of secrets) assert.ok(!shown.includes(secret), 'a secret is shown')
+  for (const one of beginnings) assert.ok(!shown.includes(one), 'a secret is shown')
   return error
 }
 
-/** What the settings keep secret. */
-export function secretsIn({ gateway, config }: Pick<ProviderStandIn, 'gateway' | 'config'>) {
-  return Object.entries(config)
-    .filter(([field]) => gateway.credentials[field]?.secret === true)
-    .map(([, value]) => value)
+/** Its code, and the provider's own. */
+export async function failureOf(operation: Promise<unknown>) {
+  const { code, providerCode } = await thrownBy(operation)
+  return { code, providerCode }
 }
 
 /** A payment of this provider's account that is not handed over yet. */

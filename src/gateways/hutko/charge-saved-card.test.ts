@@ -11,7 +11,7 @@ import {
   signed,
 } from '../../../test/gateways/hutko/callbacks.ts'
 import {
-  failureOf,
+  failureText,
   startOperations,
   tokenPayment,
 } from '../../../test/gateways/hutko/operations.ts'
@@ -76,14 +76,14 @@ test('a card that is declined fails the payment for good', async (t) => {
 test('a second charge under the same id leaves open what became of it', async (t) => {
   const { charge: chargeCard, provider, token } = await startSaved(t)
   await chargeCard(token)
-  assert.equal(await failureOf(chargeCard(token)), 'provider_unreachable 1013')
+  assert.equal(await failureText(chargeCard(token)), 'provider_unreachable 1013')
   assert.deepEqual(provider.takeFaults(), [`the order ${otherPaymentId} is made twice`])
   assert.equal(provider.charges(otherPaymentId), 1)
 })
 
 test('while the key is replaced, only the first one moves money', async (t) => {
   const { charge: chargeCard, provider, token, charged } = await startSaved(t)
-  const failure = await failureOf(chargeCard(token, { keys: `another_payment_key_1,${key}` }))
+  const failure = await failureText(chargeCard(token, { keys: `another_payment_key_1,${key}` }))
   assert.equal(failure, 'provider_refused 1014')
   assert.deepEqual(provider.takeFaults(), ['/api/recurring: signature is of another key'])
   assert.equal(charged(), 1)
@@ -91,9 +91,9 @@ test('while the key is replaced, only the first one moves money', async (t) => {
 
 test('a card without its token cannot be charged, an unknown one is refused', async (t) => {
   const { charge: chargeCard, charged } = await startSaved(t)
-  assert.equal(await failureOf(chargeCard(null)), 'gateway_not_configured')
+  assert.equal(await failureText(chargeCard(null)), 'gateway_not_configured')
   assert.equal(charged(), 0)
-  assert.equal(await failureOf(chargeCard('x'.repeat(40))), 'provider_refused 1035')
+  assert.equal(await failureText(chargeCard('x'.repeat(40))), 'provider_refused 1035')
 })
 
 test('an order in progress decides nothing, and neither does one that is not ours', async (t) => {
@@ -120,7 +120,7 @@ test('an order in progress decides nothing, and neither does one that is not our
     const made = chargeCard('x'.repeat(40), { credentials: { ...credentials, settings } })
     const result = await made.then(
       ({ outcomes: [first] }) => (first?.type === 'ignored' ? first.reason : first?.type),
-      () => failureOf(made),
+      () => failureText(made),
     )
     assert.equal(result, expected, JSON.stringify(reply))
   }

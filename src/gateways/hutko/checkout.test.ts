@@ -10,7 +10,7 @@ import {
   signed,
   verdictOn,
 } from '../../../test/gateways/hutko/callbacks.ts'
-import { failureOf, paymentOf, startOperations } from '../../../test/gateways/hutko/operations.ts'
+import { failureText, paymentOf, startOperations } from '../../../test/gateways/hutko/operations.ts'
 import { hutko } from './index.ts'
 
 const url = `https://pay.hutko.org/merchants/default/index.html?token=${paymentId}`
@@ -21,7 +21,8 @@ test('a checkout is asked for once, with everything that it needs and nothing el
     description: 'Дві кави',
     customer: { email: 'olena@example.org', name: 'Олена' },
   })
-  assert.deepEqual(await checkout({ payment, saveCard: true }), { url })
+  const returnUrl = 'https://shop.example/billing/return/1'
+  assert.deepEqual(await checkout({ payment, returnUrl, saveCard: true }), { url })
   assert.equal(provider.asked.length, 1)
   assert.equal(provider.asked[0]?.request.target, '/api/checkout/url')
   assert.deepEqual(sent(), [
@@ -33,7 +34,7 @@ test('a checkout is asked for once, with everything that it needs and nothing el
       merchant_id: '4815162',
       version: '1.0.1',
       server_callback_url: 'https://shop.example/billing/webhooks/hutko',
-      response_url: 'https://shop.example/billing/return/1',
+      response_url: returnUrl,
       lifetime: '3600',
       sender_email: 'olena@example.org',
       required_rectoken: 'Y',
@@ -77,7 +78,7 @@ test('no text of a payment can shift the signed values, or be taken for one of t
   for (const [description, order_desc] of descriptions) {
     const { checkout, sent } = await startOperations(t)
     await checkout({
-      payment: paymentOf({ description }),
+      payment: { description },
       callbackUrl: 'https://shop.example/a|b/hutko',
       returnUrl: 'https://shop.example/return?x=1|2',
     })
@@ -128,7 +129,7 @@ test('while the key is replaced, the first one signs, and no other is tried', as
   const { checkout, provider } = await startOperations(t)
   assert.deepEqual(await checkout({}, { keys: `${key},another_payment_key_1` }), { url })
   const payment = paymentOf({ id: otherPaymentId })
-  const failure = await failureOf(checkout({ payment }, { keys: `another_payment_key_1,${key}` }))
+  const failure = await failureText(checkout({ payment }, { keys: `another_payment_key_1,${key}` }))
   assert.equal(failure, 'provider_refused 1014')
   assert.deepEqual(provider.takeFaults(), ['/api/checkout/url: signature is of another key'])
   assert.equal(provider.asked.length, 2)
@@ -137,8 +138,8 @@ test('while the key is replaced, the first one signs, and no other is tried', as
 test('an order that is there already leaves open what became of it', async (t) => {
   const { checkout, provider } = await startOperations(t)
   provider.misbehave('checkout', 'cut')
-  assert.equal(await failureOf(checkout()), 'provider_unreachable')
-  assert.equal(await failureOf(checkout()), 'provider_unreachable 1013')
+  assert.equal(await failureText(checkout()), 'provider_unreachable')
+  assert.equal(await failureText(checkout()), 'provider_unreachable 1013')
   assert.deepEqual(provider.takeFaults(), [`the order ${paymentId} is made twice`])
   assert.equal(provider.checkouts(paymentId), 1)
 })
@@ -180,7 +181,7 @@ test('a reply without a place to pay is none', async (t) => {
   const settings = { ...context.credentials.settings, api_base: standIn.base }
   for (const [reply, expected] of replies) {
     next = reply
-    const failure = await failureOf(
+    const failure = await failureText(
       checkout({}, { credentials: { ...context.credentials, settings } }),
     )
     assert.equal(failure, expected, JSON.stringify(reply))
@@ -196,12 +197,12 @@ test('nobody is asked without credentials, or in the name of another merchant', 
     { ...credentials, settings: { api_base: provider.config['api_base'] ?? '' } },
   ]
   for (const some of lacking) {
-    assert.equal(await failureOf(checkout({}, { credentials: some })), 'gateway_not_configured')
+    assert.equal(await failureText(checkout({}, { credentials: some })), 'gateway_not_configured')
   }
   const payment = paymentOf({ merchantAccount: '4815163' })
-  assert.equal(await failureOf(checkout({ payment })), 'gateway_not_configured')
+  assert.equal(await failureText(checkout({ payment })), 'gateway_not_configured')
   assert.deepEqual(provider.asked, [])
-  await checkout({ payment: paymentOf({ merchantAccount: null }) })
+  await checkout({ payment: { merchantAccount: null } })
   assert.equal(provider.asked.length, 1)
 })
 

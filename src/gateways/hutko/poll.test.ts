@@ -15,7 +15,7 @@ import {
 } from '../../../test/gateways/hutko/callbacks.ts'
 import {
   endedOnceAsked,
-  failureOf,
+  failureText,
   paymentOf,
   startOperations,
 } from '../../../test/gateways/hutko/operations.ts'
@@ -212,7 +212,7 @@ test('of an order that nobody tried to pay, the status is enough', async (t) => 
     })
   }
   for (const order_status of ['approved', 'declined', 'processing', 'reversed']) {
-    const failure = await failureOf(pollReply(orderOf({ ...blank, order_status })))
+    const failure = await failureText(pollReply(orderOf({ ...blank, order_status })))
     assert.equal(failure, 'provider_reply_invalid', order_status)
   }
 })
@@ -236,7 +236,7 @@ test('a reply that is not signed, or about another order, says nothing', async (
     null,
   ]
   for (const reply of replies) {
-    const failure = await failureOf(pollReply(reply))
+    const failure = await failureText(pollReply(reply))
     assert.equal(failure, 'provider_reply_invalid', JSON.stringify(reply))
   }
   assert.equal((await pollReply(orderOf({}))).standing, 'paid')
@@ -264,7 +264,7 @@ test('free texts in a reply, whatever stands in them, keep nobody from reading i
 
 test('an order that the provider has named before is never called absent', async (t) => {
   const { poll } = await startOperations(t)
-  const failure = await failureOf(poll({ providerReference: '805230052' }))
+  const failure = await failureText(poll({ providerReference: '805230052' }))
   assert.equal(failure, 'provider_refused 1018')
 })
 
@@ -272,10 +272,10 @@ test('an error is no state of the order', async (t) => {
   const { checkout, poll, provider } = await startOperations(t)
   await checkout()
   provider.misbehave('poll', 'down', 'cut', 'never')
-  assert.equal(await failureOf(poll()), 'provider_unreachable')
-  assert.equal(await failureOf(poll()), 'provider_unreachable')
+  assert.equal(await failureText(poll()), 'provider_unreachable')
+  assert.equal(await failureText(poll()), 'provider_unreachable')
   const given = { signal: endedOnceAsked(provider) }
-  assert.equal(await failureOf(poll({}, given)), 'AbortError')
+  assert.equal(await failureText(poll({}, given)), 'AbortError')
   assert.equal((await poll()).standing, 'open')
 })
 
@@ -286,14 +286,14 @@ test('while the key is replaced, the one that the provider knows is found', asyn
   assert.equal(first.standing, 'open')
   assert.equal(provider.asked.length, 4)
   const keys = 'another_payment_key_1,a_third_payment_key_1'
-  assert.equal(await failureOf(poll({}, { keys })), 'provider_refused 1014')
+  assert.equal(await failureText(poll({}, { keys })), 'provider_refused 1014')
   const fault = '/api/status/order_id: signature is of another key'
   assert.deepEqual(provider.takeFaults(), [fault, fault, fault, fault])
 })
 
 test('nobody is asked about the order of another merchant', async (t) => {
   const { poll, provider } = await startOperations(t)
-  const failure = await failureOf(poll({ merchantAccount: '1234567' }))
+  const failure = await failureText(poll({ merchantAccount: '1234567' }))
   assert.equal(failure, 'gateway_not_configured')
   assert.deepEqual(provider.asked, [])
   assert.equal((await poll(paymentOf({ merchantAccount: null }))).standing, 'absent')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { refundId } from '../../../test/providers/kit.ts'
 import { startStandIn } from '../../../test/support/stand-in.ts'
 import {
   key,
@@ -8,12 +9,7 @@ import {
   paymentId,
   signed,
 } from '../../../test/gateways/hutko/callbacks.ts'
-import {
-  failureOf,
-  paymentOf,
-  refundOf,
-  startOperations,
-} from '../../../test/gateways/hutko/operations.ts'
+import { failureText, paymentOf, startOperations } from '../../../test/gateways/hutko/operations.ts'
 
 async function startPaid(t: TestContext) {
   const operations = await startOperations(t)
@@ -22,8 +18,7 @@ async function startPaid(t: TestContext) {
   const { provider, refund } = operations
   const reversals = () => provider.asked.filter(({ asking }) => asking === 'refund').length
   /** Another refund row. */
-  const refundAs = (id: string, amount: bigint) =>
-    refund(amount, { refund: { ...refundOf(amount).refund, id } })
+  const refundAs = (id: string, amount: bigint) => refund(amount, { refundId: id })
   return { ...operations, reversals, refundAs }
 }
 
@@ -32,7 +27,7 @@ const secondId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e31'
 test('a refund is asked for once, with the id of its row', async (t) => {
   const { refund, provider, sent, reversals } = await startPaid(t)
   const reason = 'Повернення | товару\n'
-  assert.deepEqual(await refund(1000n, { reason }), { status: 'paid' })
+  assert.deepEqual(await refund(1000n, { reason, refundId: otherPaymentId }), { status: 'paid' })
   assert.equal(reversals(), 1)
   assert.equal(provider.asked.at(-1)?.request.target, '/api/reverse/order_id')
   assert.deepEqual(sent().at(-1), {
@@ -75,7 +70,7 @@ test('a refund that is declined has failed, with the code of it', async (t) => {
 test('more than is left is refused', async (t) => {
   const { refundAs, provider } = await startPaid(t)
   assert.deepEqual(await refundAs(secondId, 4000n), { status: 'paid' })
-  assert.equal(await failureOf(refundAs(otherPaymentId, 1000n)), 'provider_refused 1007')
+  assert.equal(await failureText(refundAs(otherPaymentId, 1000n)), 'provider_refused 1007')
   assert.deepEqual(await refundAs(otherPaymentId, 999n), { status: 'paid' })
   assert.deepEqual(
     provider.refunds(paymentId).map(({ amount }) => amount),
@@ -85,7 +80,7 @@ test('more than is left is refused', async (t) => {
 
 test('while the key is replaced, only the first one moves money', async (t) => {
   const { refund, provider, reversals } = await startPaid(t)
-  const failure = await failureOf(refund(1000n, {}, { keys: `another_payment_key_1,${key}` }))
+  const failure = await failureText(refund(1000n, {}, { keys: `another_payment_key_1,${key}` }))
   assert.equal(failure, 'provider_refused 1014')
   assert.deepEqual(provider.takeFaults(), ['/api/reverse/order_id: signature is of another key'])
   assert.equal(reversals(), 1)
@@ -99,7 +94,7 @@ test('a reply counts only where it is signed, and about this refund', async (t) 
     response_code: '',
     merchant_id: 4815162,
     response_status: 'success',
-    reverse_id: otherPaymentId,
+    reverse_id: refundId,
     reversal_amount: '1000',
     transaction_id: '2011273408',
   }
@@ -137,7 +132,7 @@ test('a reply counts only where it is signed, and about this refund', async (t) 
     const made = refund(1000n, {}, { credentials: { ...credentials, settings } })
     const result = await made.then(
       ({ status }) => status,
-      () => failureOf(made),
+      () => failureText(made),
     )
     assert.equal(result, expected, JSON.stringify(reply))
   }
@@ -147,6 +142,6 @@ test('a reply counts only where it is signed, and about this refund', async (t) 
 test('nothing is refunded in the name of another merchant', async (t) => {
   const { refund, provider } = await startOperations(t)
   const payment = paymentOf({ merchantAccount: '1234567' })
-  assert.equal(await failureOf(refund(1000n, { payment })), 'gateway_not_configured')
+  assert.equal(await failureText(refund(1000n, { payment })), 'gateway_not_configured')
   assert.deepEqual(provider.asked, [])
 })

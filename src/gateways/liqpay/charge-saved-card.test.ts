@@ -13,25 +13,24 @@ import {
   answering,
   chargeOf,
   contextOf,
-  failureOf,
-  now,
-  paymentOf,
+  pollOf,
   rotated,
   sentText,
   sentTexts,
-  startedLiqpay,
 } from '../../../test/gateways/liqpay/operations.ts'
+import { thrownBy, failureOf } from '../../../test/providers/kit.ts'
+import { startLiqpay } from '../../../test/providers/liqpay.ts'
 import { pollLiqpay } from './poll.ts'
 
 const charge = (
   standIn: Parameters<typeof contextOf>[0],
   fields: Parameters<typeof contextOf>[1] = {},
-) => chargeSavedCard(chargeOf(), contextOf(standIn, fields))
+) => chargeSavedCard(chargeOf('CARD_TOKEN_7'), contextOf(standIn, fields))
 
 /** LiqPay answering this to a charge. */
 async function chargeAnswered(reply: unknown) {
   await using standIn = await answering(reply)
-  return await chargeSavedCard(chargeOf(), contextOf(standIn))
+  return await chargeSavedCard(chargeOf('CARD_TOKEN_7'), contextOf(standIn))
 }
 
 const replyOf = (fields: Fields = {}) => ({
@@ -41,7 +40,7 @@ const replyOf = (fields: Fields = {}) => ({
 const errorOf = (code: unknown) => ({ result: 'error', status: 'error', err_code: code })
 
 test('a good card is charged at once', async () => {
-  await using standIn = await startedLiqpay()
+  await using standIn = await startLiqpay()
   assert.deepEqual(await charge(standIn), {
     outcomes: [paid],
     providerReference: '7310094425',
@@ -64,8 +63,8 @@ test('the payer’s address is sent where it is known', async () => {
     [7, '127.0.0.1'],
   ] as const
   for (const [ip, sent] of cases) {
-    await using standIn = await startedLiqpay()
-    const request = chargeOf({ payment: paymentOf({ customer: { ip } }) })
+    await using standIn = await startLiqpay()
+    const request = chargeOf('CARD_TOKEN_7', { payment: { customer: { ip } } })
     await chargeSavedCard(request, contextOf(standIn))
     const [asked] = standIn.asked
     assert.equal((JSON.parse(sentText(asked?.request.body ?? '')) as { ip?: string }).ip, sent)
@@ -73,21 +72,21 @@ test('the payer’s address is sent where it is known', async () => {
 })
 
 test('a card that is declined fails the payment', async () => {
-  await using standIn = await startedLiqpay()
+  await using standIn = await startLiqpay()
   standIn.card = 'declined'
   const { outcomes } = await charge(standIn)
   assert.deepEqual(outcomes, [{ ...paid, status: 'failed' }])
 })
 
 test('a check against fraud leaves it open, and the status tells the rest', async () => {
-  await using standIn = await startedLiqpay()
+  await using standIn = await startLiqpay()
   standIn.card = 'checked'
   assert.deepEqual(await charge(standIn), {
     outcomes: [ignoredAs('no_outcome', 'wait_secure')],
     providerReference: '7310094425',
   })
-  const { payment } = chargeOf()
-  const poll = () => pollLiqpay({ payment, handedAt: now }, contextOf(standIn))
+  const { payment } = chargeOf('CARD_TOKEN_7')
+  const poll = () => pollLiqpay(pollOf(payment), contextOf(standIn))
   assert.equal((await poll()).standing, 'undecided')
   standIn.pay(paymentId)
   const reply = await poll()
@@ -95,7 +94,7 @@ test('a check against fraud leaves it open, and the status tells the rest', asyn
 })
 
 test('the payer is sent to LiqPay for 3-D Secure', async () => {
-  await using standIn = await startedLiqpay()
+  await using standIn = await startLiqpay()
   standIn.card = 'asks_3ds'
   assert.deepEqual(await charge(standIn), {
     outcomes: [ignoredAs('no_outcome', '3ds_verify')],
@@ -107,7 +106,7 @@ test('the payer is sent to LiqPay for 3-D Secure', async () => {
 test('an address that is no web page confirms nothing', async () => {
   for (const url of [undefined, '', 'javascript:alert(1)', '/3ds', 7]) {
     const reply = replyOf({ status: '3ds_verify', redirect_to: url })
-    const { code, message } = await failureOf(chargeAnswered(reply))
+    const { code, message } = await thrownBy(chargeAnswered(reply))
     assert.equal(code, 'provider_reply_invalid')
     assert.equal(message, 'LiqPay answered paytoken: 3ds_verify without an address')
   }
@@ -132,7 +131,7 @@ test('an order that is there already is not refused: whatever made it may have c
       assert.equal((await failureOf(chargeAnswered(reply))).code, 'provider_reply_invalid')
     }
   }
-  await using standIn = await startedLiqpay()
+  await using standIn = await startLiqpay()
   await charge(standIn)
   assert.equal((await failureOf(charge(standIn))).code, 'provider_reply_invalid')
   assert.deepEqual(standIn.takeFaults(), [`the order ${paymentId} is charged again`])
@@ -155,7 +154,7 @@ test('a reply about another payment decides nothing', async () => {
 })
 
 test('while the key is replaced, only the first one charges', async () => {
-  await using standIn = await startedLiqpay()
+  await using standIn = await startLiqpay()
   const { providerCode } = await failureOf(charge(rotated(standIn, 'first')))
   assert.equal(providerCode, 'invalid_signature')
   assert.deepEqual(standIn.takeFaults(), ['paytoken: the signature is wrong'])
@@ -165,8 +164,8 @@ test('while the key is replaced, only the first one charges', async () => {
 })
 
 test('without the token or the keys, nothing is charged', async () => {
-  await using standIn = await startedLiqpay()
-  const tokenless = chargeSavedCard(chargeOf({ token: null }), contextOf(standIn))
+  await using standIn = await startLiqpay()
+  const tokenless = chargeSavedCard(chargeOf(null), contextOf(standIn))
   assert.equal((await failureOf(tokenless)).code, 'gateway_not_configured')
   const { private_key: _key, ...keyless } = standIn.config
   assert.equal((await failureOf(charge({ config: keyless }))).code, 'gateway_not_configured')

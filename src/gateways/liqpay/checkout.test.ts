@@ -13,8 +13,8 @@ import {
   postForm,
   rotated,
   sentText,
-  startedLiqpay,
 } from '../../../test/gateways/liqpay/operations.ts'
+import { startLiqpay } from '../../../test/providers/liqpay.ts'
 import { liqpay } from './index.ts'
 import { decimalOf, signData, type DataFields } from './signed-data.ts'
 
@@ -105,7 +105,7 @@ test('without keys, or for a payment of another shop, there is no form', () => {
 })
 
 test('LiqPay takes the form, also twice, and with each way of saying it', async () => {
-  await using standIn = await startedLiqpay()
+  await using standIn = await startLiqpay()
   assert.equal(await postForm(standIn, { saveCard: true }), 200)
   assert.equal(await postForm(standIn, { saveCard: true }), 200)
   assert.equal(standIn.checkouts(paymentId), 1)
@@ -114,7 +114,7 @@ test('LiqPay takes the form, also twice, and with each way of saying it', async 
 })
 
 test('while the key is replaced, forms are signed with the first one', async () => {
-  await using standIn = await startedLiqpay()
+  await using standIn = await startLiqpay()
   const post = async (config: typeof standIn.config) => postForm({ ...standIn, config })
   assert.equal(await post(rotated(standIn, 'last').config), 200)
   assert.equal(await post(rotated(standIn, 'first').config), 400)

@@ -18,24 +18,24 @@ import {
   chargeOf,
   contextOf,
   expiresAt,
-  failureOf,
-  now,
   paymentOf,
+  pollOf,
   postForm,
   rotated,
   sentTexts,
-  startedLiqpay,
 } from '../../../test/gateways/liqpay/operations.ts'
+import { thrownBy, failureOf, now } from '../../../test/providers/kit.ts'
+import { startLiqpay } from '../../../test/providers/liqpay.ts'
 import { interpretLiqpay } from './interpret.ts'
 import { awaitsDecision, awaitsPayer } from './statuses.ts'
 
 const poll = (standIn: Parameters<typeof contextOf>[0], fields = {}, payment = paymentOf()) =>
-  pollLiqpay({ payment, handedAt: now }, contextOf(standIn, fields))
+  pollLiqpay(pollOf(payment), contextOf(standIn, fields))
 
 /** LiqPay answering this, whatever it is asked. */
-async function pollOf(reply: unknown, { at = now, payment = paymentOf() } = {}) {
+async function pollAnswered(reply: unknown, { at = now, payment = paymentOf() } = {}) {
   await using standIn = await answering(reply)
-  return await pollLiqpay({ payment, handedAt: now }, contextOf(standIn, { now: at }))
+  return await pollLiqpay(pollOf(payment), contextOf(standIn, { now: at }))
 }
 
 const replyOf = (fields: Fields = {}) => ({ result: 'ok', ...callback(fields) })
@@ -43,7 +43,7 @@ const errorOf = (code: unknown) => ({ result: 'error', status: 'error', err_code
 const afterwards = new Date(expiresAt)
 
 test('an order that nobody has tried to pay is open until its form expires', async () => {
-  await using standIn = await startedLiqpay()
+  await using standIn = await startLiqpay()
   const unseen = { outcomes: [ignoredAs('no_outcome', 'payment_not_found')], listsRefunds: false }
   assert.deepEqual(await poll(standIn), { ...unseen, standing: 'open' })
   await postForm(standIn)
@@ -60,13 +60,13 @@ test('an order that nobody has tried to pay is open until its form expires', asy
 })
 
 test('a charge of a saved card that LiqPay has never heard of is absent', async () => {
-  await using standIn = await startedLiqpay()
-  const { standing } = await poll(standIn, {}, chargeOf().payment)
+  await using standIn = await startLiqpay()
+  const { standing } = await poll(standIn, {}, chargeOf('CARD_TOKEN_7').payment)
   assert.equal(standing, 'absent')
 })
 
 test('each state of an order is told as its callback tells it', async () => {
-  await using standIn = await startedLiqpay()
+  await using standIn = await startLiqpay()
   await postForm(standIn, { saveCard: true })
   const told = async () => {
     const reply = await poll(standIn)
@@ -101,7 +101,7 @@ test('a reply has the outcomes of the callback with the same fields', async () =
     { amount: 'x' },
   ]
   for (const fields of cases) {
-    const { outcomes } = await pollOf(replyOf(fields))
+    const { outcomes } = await pollAnswered(replyOf(fields))
     assert.deepEqual(unmarked(outcomes), interpretText(JSON.stringify(callback(fields))))
   }
 })
@@ -109,19 +109,23 @@ test('a reply has the outcomes of the callback with the same fields', async () =
 test('a refused payment can be tried again while its form lives', async () => {
   for (const status of ['failure', 'error', 'try_again']) {
     const reply = replyOf({ status })
-    assert.equal((await pollOf(reply)).standing, 'open', status)
-    assert.equal((await pollOf(reply, { at: afterwards })).standing, 'unpaid', status)
-    assert.equal((await pollOf(reply, { payment: chargeOf().payment })).standing, 'unpaid', status)
+    assert.equal((await pollAnswered(reply)).standing, 'open', status)
+    assert.equal((await pollAnswered(reply, { at: afterwards })).standing, 'unpaid', status)
+    assert.equal(
+      (await pollAnswered(reply, { payment: chargeOf('CARD_TOKEN_7').payment })).standing,
+      'unpaid',
+      status,
+    )
   }
 })
 
 test('a step of the payer leaves an order open, and one of somebody else has it undecided', async () => {
   for (const status of awaitsPayer) {
-    const { standing } = await pollOf(replyOf({ status }), { at: afterwards })
+    const { standing } = await pollAnswered(replyOf({ status }), { at: afterwards })
     assert.equal(standing, 'open', status)
   }
   for (const status of [...awaitsDecision, 'subscribed']) {
-    const reply = await pollOf(replyOf({ status }), { at: afterwards })
+    const reply = await pollAnswered(replyOf({ status }), { at: afterwards })
     assert.equal(reply.standing, 'undecided', status)
     assert.equal(reply.listsRefunds, false, status)
   }
@@ -135,16 +139,16 @@ test('a word that we do not know is unclear, and so is money that was taken othe
     { action: 'auth' },
     { status: 'reversed', amount: 'x' },
   ]) {
-    const { standing } = await pollOf(replyOf(fields), { at: afterwards })
+    const { standing } = await pollAnswered(replyOf(fields), { at: afterwards })
     assert.equal(standing, 'unclear', JSON.stringify(fields))
   }
 })
 
 test('a hold that was let go is unpaid, and one that was taken first was paid', async () => {
   const hold = { action: 'hold', status: 'reversed' }
-  assert.equal((await pollOf(replyOf(hold))).standing, 'unpaid')
+  assert.equal((await pollAnswered(replyOf(hold))).standing, 'unpaid')
   const taken = { ...hold, completion_date: 1_795_000_000_000 }
-  assert.equal((await pollOf(replyOf(taken))).standing, 'paid')
+  assert.equal((await pollAnswered(replyOf(taken))).standing, 'paid')
 })
 
 test('refunds are all told where none or everything went back, and none is reserved', async () => {
@@ -165,7 +169,7 @@ test('refunds are all told where none or everything went back, and none is reser
     [{ status: 'wait_reserve' }, false],
   ]
   for (const [fields, isTold] of cases) {
-    const { listsRefunds } = await pollOf(replyOf(fields))
+    const { listsRefunds } = await pollAnswered(replyOf(fields))
     assert.equal(listsRefunds, isTold, JSON.stringify(fields))
   }
 })
@@ -186,26 +190,26 @@ test('a reply about anything but this payment is refused', async () => {
     [errorOf(''), 'an error without a code'],
   ]
   for (const [reply, found] of cases) {
-    assert.deepEqual(await failureOf(pollOf(reply)), {
-      code: 'provider_reply_invalid',
-      message: `LiqPay answered status: ${found}`,
-      providerCode: undefined,
-    })
+    const thrown = await thrownBy(pollAnswered(reply))
+    assert.deepEqual(
+      [thrown.code, thrown.message, thrown.providerCode],
+      ['provider_reply_invalid', `LiqPay answered status: ${found}`, undefined],
+    )
   }
 })
 
 test('an error is told with LiqPay’s code', async () => {
   for (const code of ['err_access', 'shop_blocked', 'wait_info', 90]) {
-    assert.deepEqual(await failureOf(pollOf(errorOf(code))), {
-      code: 'provider_refused',
-      message: `LiqPay answered status with the error ${code}`,
-      providerCode: String(code),
-    })
+    const thrown = await thrownBy(pollAnswered(errorOf(code)))
+    assert.deepEqual(
+      [thrown.code, thrown.message, thrown.providerCode],
+      ['provider_refused', `LiqPay answered status with the error ${code}`, String(code)],
+    )
   }
 })
 
 test('while the key is replaced, each of them is tried, and other errors end it', async () => {
-  await using standIn = await startedLiqpay()
+  await using standIn = await startLiqpay()
   await postForm(standIn)
   standIn.pay(paymentId)
   assert.deepEqual((await poll(rotated(standIn, 'first'))).outcomes, [
@@ -222,7 +226,7 @@ test('while the key is replaced, each of them is tried, and other errors end it'
 })
 
 test('a poll ends, whatever LiqPay does', async () => {
-  await using standIn = await startedLiqpay()
+  await using standIn = await startLiqpay()
   await postForm(standIn)
   standIn.pay(paymentId)
   standIn.misbehave('poll', 'cut', 'garbled', 'wrong', 'down', 'refuse', 'never', 'late')
@@ -238,7 +242,7 @@ test('a poll ends, whatever LiqPay does', async () => {
 })
 
 test('without keys, or for a payment of another shop, LiqPay is not asked', async () => {
-  await using standIn = await startedLiqpay()
+  await using standIn = await startLiqpay()
   const { private_key: _key, ...keyless } = standIn.config
   assert.equal((await failureOf(poll({ config: keyless }))).code, 'gateway_not_configured')
   const foreign = paymentOf({ merchantAccount: 'i00000000777' })
@@ -247,6 +251,6 @@ test('without keys, or for a payment of another shop, LiqPay is not asked', asyn
 })
 
 test('a refund that was told is the same one again', async () => {
-  const { outcomes } = await pollOf(replyOf({ refund_amount: 842.35 }))
+  const { outcomes } = await pollAnswered(replyOf({ refund_amount: 842.35 }))
   assert.deepEqual(outcomes, [paid, refunded])
 })

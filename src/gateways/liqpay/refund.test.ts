@@ -1,45 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pendingPayment } from '../../../test/support/pending-payment.ts'
-import { account, paymentId, publicKey } from '../../../test/gateways/liqpay/callbacks.ts'
+import { paymentId, publicKey } from '../../../test/gateways/liqpay/callbacks.ts'
 import {
   answering,
   contextOf,
-  failureOf,
   paymentOf,
   postForm,
+  refundOf,
   rotated,
   sentTexts,
-  startedLiqpay,
 } from '../../../test/gateways/liqpay/operations.ts'
+import { thrownBy, failureOf } from '../../../test/providers/kit.ts'
+import { startLiqpay } from '../../../test/providers/liqpay.ts'
 import { awaitsDecision } from './statuses.ts'
 import { refundLiqpay } from './refund.ts'
 
 const charge = paymentOf({ status: 'paid', providerReference: '7310094425' })
 
-const refundOf = (amount: bigint, payment = charge) => ({
-  payment,
-  refund: pendingPayment({
-    ...account,
-    gateway: 'liqpay',
-    id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e77',
-    type: 'refund',
-    parentId: paymentId,
-    amount,
-    currency: 'UAH',
-  }),
-  isWhole: amount === payment.amount,
-  reason: 'wrong size',
-})
-
 const refund = (
   standIn: Parameters<typeof contextOf>[0],
   amount: bigint,
   fields: Parameters<typeof contextOf>[1] = {},
-) => refundLiqpay(refundOf(amount), contextOf(standIn, fields))
+) => refundLiqpay(refundOf(amount, { payment: charge }), contextOf(standIn, fields))
 
 async function paidOrder() {
-  const standIn = await startedLiqpay()
+  const standIn = await startLiqpay()
   await postForm(standIn)
   standIn.pay(paymentId)
   return standIn
@@ -48,7 +33,7 @@ async function paidOrder() {
 /** LiqPay answering this to a refund. */
 async function refundAnswered(reply: unknown, payment = charge) {
   await using standIn = await answering(reply)
-  return await refundLiqpay(refundOf(100n, payment), contextOf(standIn))
+  return await refundLiqpay(refundOf(100n, { payment }), contextOf(standIn))
 }
 
 const replyOf = (fields: object = {}) => ({
@@ -105,7 +90,7 @@ test('both words for a refund that is done count, and blanks behind them do not'
 test('a reply that may be about another payment decides nothing', async () => {
   const another = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e02'
   for (const fields of [{ payment_id: 7310094426 }, { order_id: another }, { order_id: 7 }]) {
-    const { code, message } = await failureOf(refundAnswered(replyOf(fields)))
+    const { code, message } = await thrownBy(refundAnswered(replyOf(fields)))
     assert.equal(code, 'provider_reply_invalid')
     assert.equal(message, 'LiqPay answered refund: another payment')
   }
@@ -122,11 +107,11 @@ test('a reply that may be about another payment decides nothing', async () => {
 test('an error refuses only where its code says that nothing was done', async () => {
   const refusing = ['payment_not_found', 'shop_blocked', 'err_access', 'limit', 'decline']
   for (const code of refusing) {
-    assert.deepEqual(await failureOf(refundAnswered(errorOf(code))), {
-      code: 'provider_refused',
-      message: `LiqPay answered refund with the error ${code}`,
-      providerCode: code,
-    })
+    const thrown = await thrownBy(refundAnswered(errorOf(code)))
+    assert.deepEqual(
+      [thrown.code, thrown.message, thrown.providerCode],
+      ['provider_refused', `LiqPay answered refund with the error ${code}`, code],
+    )
   }
   const failure = replyOf({ status: 'failure', err_code: 'limit' })
   assert.equal((await failureOf(refundAnswered(failure))).code, 'provider_refused')
@@ -167,7 +152,7 @@ test('without keys, or for a payment of another shop, nothing is asked for', asy
   await using standIn = await paidOrder()
   const { public_key: _key, ...keyless } = standIn.config
   assert.equal((await failureOf(refund({ config: keyless }, 1n))).code, 'gateway_not_configured')
-  const foreign = refundOf(1n, paymentOf({ merchantAccount: 'i00000000777' }))
+  const foreign = refundOf(1n, { payment: { merchantAccount: 'i00000000777' } })
   const { code } = await failureOf(refundLiqpay(foreign, contextOf(standIn)))
   assert.equal(code, 'gateway_not_configured')
   assert.equal(refundRequests(standIn).length, 0)

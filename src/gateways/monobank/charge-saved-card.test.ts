@@ -2,18 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   answering,
-  chargeRequest,
+  chargeOf,
   contextOf,
-  failureOf,
-  hour,
-  now,
   openBank,
   operations,
   paid,
-  payment,
+  paymentOf,
   savedToken,
   sent,
 } from '../../../test/gateways/monobank/asking.ts'
+import { failureOf, hour, now } from '../../../test/providers/kit.ts'
 import {
   invoiceId,
   paid as paidOutcome,
@@ -23,13 +21,13 @@ import {
 
 const { chargeSavedCard, poll } = operations
 const cardId = '0198f0aa-0000-7000-8000-00000000cafe'
-const charged = (fields: object = {}) => payment({ paymentMethodId: cardId, ...fields })
+const charged = (fields: object = {}) => paymentOf({ paymentMethodId: cardId, ...fields })
 
 test('the merchant charges a saved card at once, by its token', async () => {
   await using bank = await openBank()
   await paid(bank, true)
   const token = savedToken(bank)
-  const reply = await chargeSavedCard(chargeRequest(token), contextOf(bank))
+  const reply = await chargeSavedCard(chargeOf(token), contextOf(bank))
   const { checkoutReference } = reply
   assert.deepEqual(reply, {
     outcomes: [paidBy(checkoutReference)],
@@ -52,7 +50,7 @@ test('the merchant charges a saved card at once, by its token', async () => {
 test('a charge that the payer asks for may have to be confirmed by him', async () => {
   await using bank = await openBank()
   await paid(bank, true)
-  const request = chargeRequest(savedToken(bank), 'customer')
+  const request = chargeOf(savedToken(bank), { initiatedBy: 'customer' })
   const reply = await chargeSavedCard(request, contextOf(bank))
   assert.deepEqual(reply, {
     outcomes: [{ type: 'ignored', reason: 'no_outcome', detail: 'processing' }],
@@ -69,7 +67,7 @@ test('a charge that the payer asks for may have to be confirmed by him', async (
 test('a declined charge has failed, and there is no page to try again on', async () => {
   const body = { invoiceId, status: 'failure', amount: 15_075, ccy: 980, failureReason: 'x' }
   await using bank = await answering({ body })
-  const reply = await chargeSavedCard(chargeRequest('uTokenOfACard'), contextOf(bank))
+  const reply = await chargeSavedCard(chargeOf('uTokenOfACard'), contextOf(bank))
   assert.deepEqual(reply.outcomes, [{ ...paidOutcome, status: 'failed' }])
   const asked = { payment: charged({ checkoutReference: invoiceId }), handedAt: now }
   assert.equal((await poll(asked, contextOf(bank))).standing, 'unpaid')
@@ -77,7 +75,7 @@ test('a declined charge has failed, and there is no page to try again on', async
 
 test('a token that the bank does not know is refused', async () => {
   await using bank = await openBank()
-  assert.deepEqual(await failureOf(chargeSavedCard(chargeRequest('uTokenX'), contextOf(bank))), {
+  assert.deepEqual(await failureOf(chargeSavedCard(chargeOf('uTokenX'), contextOf(bank))), {
     code: 'provider_refused',
     providerCode: 'TOKEN_NOT_FOUND',
   })
@@ -85,7 +83,7 @@ test('a token that the bank does not know is refused', async () => {
 
 test('a card whose token is not stored is charged by no request', async () => {
   await using bank = await openBank()
-  const { code } = await failureOf(chargeSavedCard(chargeRequest(null), contextOf(bank)))
+  const { code } = await failureOf(chargeSavedCard(chargeOf(null), contextOf(bank)))
   assert.equal(code, 'payment_method_unusable')
   assert.equal(bank.asked.length, 0)
 })
@@ -110,13 +108,13 @@ test('a reply that may be about another charge is believed in nothing', async ()
   ]
   for (const body of replies) {
     await using bank = await answering({ body })
-    const { code } = await failureOf(chargeSavedCard(chargeRequest('uTokenX'), contextOf(bank)))
+    const { code } = await failureOf(chargeSavedCard(chargeOf('uTokenX'), contextOf(bank)))
     assert.equal(code, 'provider_reply_invalid', JSON.stringify(body))
     assert.equal(bank.requests.length, 1)
   }
   for (const tdsUrl of ['', null]) {
     await using bank = await answering({ body: { ...sure, tdsUrl } })
-    const reply = await chargeSavedCard(chargeRequest('uTokenX'), contextOf(bank))
+    const reply = await chargeSavedCard(chargeOf('uTokenX'), contextOf(bank))
     assert.equal(reply.redirectUrl, undefined)
   }
 })

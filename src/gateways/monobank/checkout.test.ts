@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Payment } from '../../payments/payment.ts'
 import {
   answering,
-  checkoutRequest,
+  checkoutOf,
   contextOf,
-  failureOf,
-  hour,
-  now,
   openBank,
   operations,
   sent,
 } from '../../../test/gateways/monobank/asking.ts'
+import { failureOf, hour, now } from '../../../test/providers/kit.ts'
 import { paymentId } from '../../../test/gateways/monobank/invoices.ts'
 
 const { open } = operations.checkout
@@ -26,7 +25,7 @@ const plain = {
 
 test('a checkout is one invoice with our id, the money in minor units and both URLs', async () => {
   await using bank = await openBank()
-  const checkout = await open(checkoutRequest(), contextOf(bank))
+  const checkout = await open(checkoutOf(), contextOf(bank))
   assert.deepEqual(checkout, {
     url: 'https://pay.mbnk.biz/p2_00000001',
     checkoutReference: 'p2_00000001',
@@ -41,7 +40,7 @@ test('description, customer and saved card go along where the payment has them',
   await using bank = await openBank()
   const customer = { id: 'customer-7', email: 'payer@example.com' }
   const fields = { description: ' Замовлення №7 ', customer, currency: 'EUR' }
-  await open(checkoutRequest(fields, { saveCard: true }), contextOf(bank))
+  await open(checkoutOf({ payment: fields, saveCard: true }), contextOf(bank))
   assert.deepEqual(sent(bank, 'checkout'), [
     {
       ...plain,
@@ -58,8 +57,8 @@ test('description, customer and saved card go along where the payment has them',
 
 test('a customer has one wallet, and what is paid for has one where no customer is named', async () => {
   await using bank = await openBank()
-  const walletOf = async (fields: Parameters<typeof checkoutRequest>[0]) => {
-    await open(checkoutRequest(fields, { saveCard: true }), contextOf(bank))
+  const walletOf = async (payment: Partial<Payment>) => {
+    await open(checkoutOf({ payment, saveCard: true }), contextOf(bank))
     return JSON.stringify(sent(bank, 'checkout').at(-1)?.saveCardData)
   }
   const ofOrder = await walletOf({})
@@ -74,9 +73,10 @@ test('a customer has one wallet, and what is paid for has one where no customer 
 test('an e-mail that is none stays here, and a long description is cut between characters', async () => {
   await using bank = await openBank()
   const customers = [{ email: 7 }, { email: 'nobody' }, { email: 'a b@c.d' }, {}, null]
-  for (const customer of customers) await open(checkoutRequest({ customer }), contextOf(bank))
+  for (const customer of customers)
+    await open(checkoutOf({ payment: { customer } }), contextOf(bank))
   const description = `${'x'.repeat(279)}💳`
-  await open(checkoutRequest({ description }), contextOf(bank))
+  await open(checkoutOf({ payment: { description } }), contextOf(bank))
   const details = sent(bank, 'checkout').map(({ merchantPaymInfo }) => merchantPaymInfo)
   assert.deepEqual(details, [
     ...customers.map(() => plain.merchantPaymInfo),
@@ -95,7 +95,7 @@ test('the lifetime is whole seconds, from a minute to 30 days, and the real end 
   ] as const
   for (const [lifetime, validity] of cases) {
     const expiresAt = new Date(now.getTime() + lifetime)
-    const checkout = await open(checkoutRequest({}, { expiresAt }), contextOf(bank))
+    const checkout = await open(checkoutOf({ expiresAt }), contextOf(bank))
     assert.equal(sent(bank, 'checkout').at(-1)?.validity, validity)
     assert.deepEqual(checkout.expiresAt, new Date(now.getTime() + validity * 1000))
   }
@@ -117,7 +117,7 @@ test('a reply without an invoice or a page is no checkout', async () => {
   ]
   for (const body of replies) {
     await using bank = await answering({ body })
-    const { code } = await failureOf(open(checkoutRequest(), contextOf(bank)))
+    const { code } = await failureOf(open(checkoutOf(), contextOf(bank)))
     assert.equal(code, 'provider_reply_invalid', JSON.stringify(body))
     assert.equal(bank.requests.length, 1)
   }

@@ -3,14 +3,13 @@ import { test } from 'node:test'
 import {
   answering,
   contextOf,
-  failureOf,
-  now,
   openBank,
   opened,
   operations,
-  pollRequest,
+  pollOf,
   sent,
 } from '../../../test/gateways/monobank/asking.ts'
+import { failureOf, now } from '../../../test/providers/kit.ts'
 import { invoiceId, paymentId } from '../../../test/gateways/monobank/invoices.ts'
 
 const { closeCheckout } = operations
@@ -59,15 +58,15 @@ test('while the payer is paying the refusal of the bank stands', async () => {
 
 test('an invoice that there never was is not open', async () => {
   await using bank = await openBank()
-  assert.equal(await closeCheckout(pollRequest(), contextOf(bank)), 'not_open')
+  assert.equal(await closeCheckout(pollOf(), contextOf(bank)), 'not_open')
   assert.equal(bank.asked.length, 0)
-  const request = pollRequest({ checkoutReference: invoiceId })
+  const request = pollOf({ checkoutReference: invoiceId })
   assert.equal(await closeCheckout(request, contextOf(bank)), 'not_open')
 })
 
 test('a refused token closes nothing', async () => {
   await using bank = await answering({ status: 403, body: { errCode: 'FORBIDDEN' } })
-  const request = pollRequest({ checkoutReference: invoiceId })
+  const request = pollOf({ checkoutReference: invoiceId })
   assert.deepEqual(await failureOf(closeCheckout(request, contextOf(bank))), {
     code: 'provider_refused',
     providerCode: 'FORBIDDEN',

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  chargeRequest,
-  checkoutRequest,
+  chargeOf,
+  checkoutOf,
   contextOf,
-  failureOf,
-  now,
   openBank,
   opened,
   operations,
   paid,
-  pollRequest,
-  refundRequest,
+  pollOf,
+  refundOf,
   savedToken,
   sent,
 } from '../../../test/gateways/monobank/asking.ts'
+import { failureOf, now } from '../../../test/providers/kit.ts'
 import { invoiceId, paymentId } from '../../../test/gateways/monobank/invoices.ts'
 import { packageClient } from '../../../test/gateways/monobank/package.ts'
 import { monobank } from './index.ts'
@@ -25,12 +24,12 @@ const { poll, refund, chargeSavedCard, closeCheckout } = operations
 test('without a token nobody is asked for anything', async () => {
   await using bank = await openBank()
   const context = contextOf(bank, { token: '' })
-  const known = pollRequest({ checkoutReference: invoiceId })
+  const known = pollOf({ checkoutReference: invoiceId })
   const asked = [
-    () => open(checkoutRequest(), context),
+    () => open(checkoutOf(), context),
     () => poll(known, context),
-    () => refund(refundRequest({ checkoutReference: invoiceId }), context),
-    () => chargeSavedCard(chargeRequest('uTokenX'), context),
+    () => refund(refundOf(5000n, { payment: { checkoutReference: invoiceId } }), context),
+    () => chargeSavedCard(chargeOf('uTokenX'), context),
     () => closeCheckout(known, context),
   ]
   for (const ask of asked) {
@@ -49,19 +48,19 @@ test('while the token is replaced a poll asks with each, and everything else wit
   assert.equal((await poll(request, context)).standing, 'paid')
   const forbidden = { code: 'provider_refused', providerCode: 'FORBIDDEN' }
   const before = bank.asked.length
-  assert.deepEqual(await failureOf(open(checkoutRequest(), context)), forbidden)
-  assert.deepEqual(await failureOf(refund(refundRequest(payment), context)), forbidden)
-  const charge = chargeSavedCard(chargeRequest(cardToken), context)
+  assert.deepEqual(await failureOf(open(checkoutOf(), context)), forbidden)
+  assert.deepEqual(await failureOf(refund(refundOf(5000n, { payment }), context)), forbidden)
+  const charge = chargeSavedCard(chargeOf(cardToken), context)
   assert.deepEqual(await failureOf(charge), forbidden)
   assert.equal(bank.asked.length, before + 3)
   const first = contextOf(bank, { token: `${bank.config.token},uTokenThatIsOver` })
-  assert.equal((await refund(refundRequest(payment), first)).status, 'pending')
+  assert.equal((await refund(refundOf(5000n, { payment }), first)).status, 'pending')
   assert.equal((await poll(request, first)).standing, 'paid')
 })
 
 test('of an invoice that no token finds only refused tokens leave it open whether there is one', async () => {
   await using bank = await openBank()
-  const known = pollRequest({ checkoutReference: invoiceId })
+  const known = pollOf({ checkoutReference: invoiceId })
   for (const token of [`uTokenX,${bank.config.token}`, `${bank.config.token},uTokenX`]) {
     assert.equal((await poll(known, contextOf(bank, { token }))).standing, 'absent')
   }
@@ -86,15 +85,15 @@ test('the package nestjs-monobank asks the stand-in as we do, and understands it
   )
   const cardToken = savedToken(bank)
 
-  const payment = { ...pollRequest().payment, checkoutReference: id }
-  await refund(refundRequest(payment), contextOf(bank))
+  const payment = { ...pollOf().payment, checkoutReference: id }
+  await refund(refundOf(5000n, { payment }), contextOf(bank))
   const [refunded] = sent(bank, 'refund')
   assert.ok(refunded)
   const extRef = '0198f0aa-2222-7222-8222-222222222222'
   const again = await client.refund.cancel({ ...refunded, extRef })
   assert.equal(again.status, 'processing')
 
-  await chargeSavedCard(chargeRequest(cardToken), contextOf(bank))
+  await chargeSavedCard(chargeOf(cardToken), contextOf(bank))
   const [charge] = sent(bank, 'charge')
   assert.ok(charge)
   assert.equal((await client.wallet.create(charge)).status, 'success')

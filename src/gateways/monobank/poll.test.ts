@@ -5,16 +5,14 @@ import type { Payment } from '../../payments/payment.ts'
 import {
   answering,
   contextOf,
-  failureOf,
-  hour,
-  now,
   openBank,
   opened,
   operations,
   paid,
-  pollRequest,
+  pollOf,
   savedToken,
 } from '../../../test/gateways/monobank/asking.ts'
+import { failureOf, hour, now } from '../../../test/providers/kit.ts'
 import {
   cancellation,
   interpretText,
@@ -27,7 +25,7 @@ import {
 
 const { poll } = operations
 const known = (fields: Partial<Payment> = {}) =>
-  pollRequest({ checkout: 'open', checkoutReference: invoiceId, ...fields })
+  pollOf({ checkout: 'open', checkoutReference: invoiceId, ...fields })
 
 /** The reply to a poll while the bank says this of the invoice. */
 async function told(fields: Readonly<Record<string, unknown>>, more: Partial<Payment> = {}) {
@@ -186,22 +184,22 @@ test('a checkout that was never answered is found in the statement once somebody
   bank.misbehave('checkout', 'cut')
   await assert.rejects(opened(bank))
   const absent = { outcomes: unpaid('not_found'), standing: 'absent', listsRefunds: false }
-  assert.deepEqual(await poll(pollRequest(), contextOf(bank)), absent)
+  assert.deepEqual(await poll(pollOf(), contextOf(bank)), absent)
   bank.pay(paymentId)
-  assert.deepEqual(await poll(pollRequest(), contextOf(bank)), {
+  assert.deepEqual(await poll(pollOf(), contextOf(bank)), {
     outcomes: [paidBy('p2_00000001')],
     standing: 'paid',
     listsRefunds: true,
     checkout: { checkoutReference: 'p2_00000001' },
   })
   const other = '0198f0aa-9999-7999-8999-999999999999'
-  assert.deepEqual(await poll(pollRequest({ id: other }), contextOf(bank)), absent)
+  assert.deepEqual(await poll(pollOf({ id: other }), contextOf(bank)), absent)
 })
 
 test('the statement is asked for in seconds, around the time of the payment', async () => {
   await using bank = await answering({ body: { list: [] } })
   const askedAt = async (age: number) => {
-    await poll(pollRequest(), contextOf(bank, { now: new Date(now.getTime() + age) }))
+    await poll(pollOf(), contextOf(bank, { now: new Date(now.getTime() + age) }))
     return bank.requests.at(-1)?.target
   }
   const second = now.getTime() / 1000
@@ -224,7 +222,7 @@ test('a statement that is none finds nothing, and says so', async () => {
   ]
   for (const body of bodies) {
     await using bank = await answering({ body })
-    const { code } = await failureOf(poll(pollRequest(), contextOf(bank)))
+    const { code } = await failureOf(poll(pollOf(), contextOf(bank)))
     assert.equal(code, 'provider_reply_invalid', JSON.stringify(body))
   }
   // There is no statement; there is one, but no invoice that it names.
@@ -232,12 +230,12 @@ test('a statement that is none finds nothing, and says so', async () => {
     await using bank = await answering((target) =>
       list !== undefined && target.includes('statement') ? { body: { list } } : undefined,
     )
-    const { code } = await failureOf(poll(pollRequest(), contextOf(bank)))
+    const { code } = await failureOf(poll(pollOf(), contextOf(bank)))
     assert.equal(code, 'provider_reply_invalid')
   }
   for (const body of [{}, { list: null }, { list: ['x', null, {}, { reference: 'order-7' }] }]) {
     await using bank = await answering({ body })
-    const { standing } = await poll(pollRequest(), contextOf(bank))
+    const { standing } = await poll(pollOf(), contextOf(bank))
     assert.equal(standing, 'absent', JSON.stringify(body))
   }
 })

@@ -3,15 +3,13 @@ import { test } from 'node:test'
 import {
   answering,
   contextOf,
-  failureOf,
-  now,
   openBank,
   operations,
   paid,
-  refundId,
-  refundRequest,
+  refundOf,
   sent,
 } from '../../../test/gateways/monobank/asking.ts'
+import { failureOf, now, refundId } from '../../../test/providers/kit.ts'
 import { interpretText, invoiceId, paymentId } from '../../../test/gateways/monobank/invoices.ts'
 
 const { refund } = operations
@@ -19,7 +17,7 @@ const { refund } = operations
 test('a refund states the invoice, the amount and its own id, once', async () => {
   await using bank = await openBank()
   const payment = await paid(bank)
-  const reply = await refund(refundRequest(payment), contextOf(bank))
+  const reply = await refund(refundOf(5000n, { payment }), contextOf(bank))
   const reference = `${payment.checkoutReference}/${refundId}`
   assert.deepEqual(reply, { status: 'pending', reference })
   assert.deepEqual(sent(bank, 'refund'), [
@@ -31,14 +29,14 @@ test('a refund states the invoice, the amount and its own id, once', async () =>
 test('the whole is stated as an amount too', async () => {
   await using bank = await openBank()
   const payment = await paid(bank)
-  await refund(refundRequest(payment, 15_075n), contextOf(bank))
+  await refund(refundOf(15_075n, { payment }), contextOf(bank))
   assert.equal(sent(bank, 'refund')[0]?.amount, 15_075)
 })
 
 test('the reply, the callback and the poll name the refund alike', async () => {
   await using bank = await openBank()
   const payment = await paid(bank)
-  const { reference } = await refund(refundRequest(payment), contextOf(bank))
+  const { reference } = await refund(refundOf(5000n, { payment }), contextOf(bank))
   for (const status of ['pending', 'paid'] as const) {
     const expected = {
       type: 'refund',
@@ -62,19 +60,19 @@ test('a refund may be done at once, or fail at once', async () => {
   const payment = await paid(bank)
   const reference = `${payment.checkoutReference}/${refundId}`
   bank.beginRefundsAs('success')
-  const done = await refund(refundRequest(payment), contextOf(bank))
+  const done = await refund(refundOf(5000n, { payment }), contextOf(bank))
   assert.deepEqual(done, { status: 'paid', reference })
   bank.beginRefundsAs('failure')
-  const failed = await refund(refundRequest(payment), contextOf(bank))
+  const failed = await refund(refundOf(5000n, { payment }), contextOf(bank))
   assert.deepEqual(failed, { status: 'failed', reference })
 })
 
 test('more than is left is refused with the code of the bank, refunds under way counted', async () => {
   await using bank = await openBank()
   const payment = await paid(bank)
-  await refund(refundRequest(payment, 10_000n), contextOf(bank))
+  await refund(refundOf(10_000n, { payment }), contextOf(bank))
   const another = '0198f0aa-2222-7222-8222-222222222222'
-  const request = refundRequest(payment, 5076n, another)
+  const request = refundOf(5076n, { payment, refundId: another })
   assert.deepEqual(await failureOf(refund(request, contextOf(bank))), {
     code: 'provider_refused',
     providerCode: 'WRONG_CANCEL_AMOUNT',
@@ -84,7 +82,7 @@ test('more than is left is refused with the code of the bank, refunds under way 
 
 test('a payment whose invoice is not known is refused without a request', async () => {
   await using bank = await openBank()
-  const { code } = await failureOf(refund(refundRequest({}), contextOf(bank)))
+  const { code } = await failureOf(refund(refundOf(5000n), contextOf(bank)))
   assert.equal(code, 'provider_refused')
   assert.equal(bank.asked.length, 0)
 })
@@ -103,7 +101,7 @@ for (const [status, errCode, code] of [
 ] as const) {
   test(`an answer of ${status} (${errCode ?? 'no code'}) to a refund is ${code}`, async () => {
     await using bank = await answering({ status, body: { errCode, errText: 'x' } })
-    const request = refundRequest({ checkoutReference: invoiceId })
+    const request = refundOf(5000n, { payment: { checkoutReference: invoiceId } })
     const failure = await failureOf(refund(request, contextOf(bank)))
     assert.deepEqual(failure, { code, providerCode: errCode })
     assert.equal(bank.requests.length, 1)
@@ -114,7 +112,7 @@ test('a reply that says no status of a refund leaves it open', async () => {
   const replies = [{}, { status: 'done' }, { status: 'created' }, { status: 7 }, [], 'x', '', null]
   for (const body of replies) {
     await using bank = await answering({ body })
-    const request = refundRequest({ checkoutReference: invoiceId })
+    const request = refundOf(5000n, { payment: { checkoutReference: invoiceId } })
     const { code } = await failureOf(refund(request, contextOf(bank)))
     assert.equal(code, 'provider_reply_invalid', JSON.stringify(body))
     assert.equal(bank.requests.length, 1)
@@ -129,7 +127,7 @@ test('whatever becomes of the answer, a refund is asked for once', async () => {
     bank.misbehave('refund', trouble)
     const signal = AbortSignal.timeout(trouble === 'late' ? 20_000 : 200)
     const id = `0198f0aa-3333-7333-8333-33333333333${index}`
-    const asked = refund(refundRequest(payment, 1000n, id), contextOf(bank, { signal }))
+    const asked = refund(refundOf(1000n, { payment, refundId: id }), contextOf(bank, { signal }))
     if (trouble === 'late') assert.equal((await asked).status, 'pending')
     else await assert.rejects(asked)
     assert.equal(sent(bank, 'refund').length, index + 1)

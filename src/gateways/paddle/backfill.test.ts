@@ -10,12 +10,8 @@ import {
   paymentId,
   transaction,
 } from '../../../test/gateways/paddle/events.ts'
-import {
-  answering,
-  failureOf,
-  opened,
-  startProviderFor,
-} from '../../../test/gateways/paddle/operations.ts'
+import { answering, opened, startProviderFor } from '../../../test/gateways/paddle/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 
 async function pagesSince(since: Date, context: OperationContext) {
   const pages: (readonly PastEvent[])[] = []

@@ -7,20 +7,20 @@ import { paymentId, transaction, transactionId } from '../../../test/gateways/pa
 import {
   answering,
   bodyOf,
-  checkoutRequest,
-  failureOf,
-  operationContext,
-  payment,
+  checkoutOf,
+  contextOf,
   requestsTo,
   startProviderFor,
 } from '../../../test/gateways/paddle/operations.ts'
+import { thrownBy, failureOf } from '../../../test/providers/kit.ts'
 import { paddle } from './index.ts'
 
 const name = `Payment ${paymentId}`
 
 test('a checkout is one transaction of one item with its tax included, and never ends', async (t) => {
   const { provider, context } = await startProviderFor(t)
-  const opened = await openCheckout(checkoutRequest(), context)
+  const request = checkoutOf({ origin: 'http://localhost:3000' })
+  const opened = await openCheckout(request, context)
   const [held] = provider.account.transactions
   assert.deepEqual(opened, {
     url: `https://shop.example/pay?_ptxn=${held?.id}`,
@@ -51,8 +51,8 @@ test('a checkout is one transaction of one item with its tax included, and never
 test('the official package makes the same request, and reads the reply the same way', async (t) => {
   const { provider, context, official } = await startProviderFor(t)
   const description = 'Coffee, 1 kg'
-  const request = checkoutRequest({
-    payment: payment({ description }),
+  const request = checkoutOf({
+    payment: { description },
     origin: 'https://pay.example',
   })
   await openCheckout(request, context)
@@ -84,7 +84,7 @@ test('the page is ours where it has https, or the one that is set', async (t) =>
   const { provider } = await startProviderFor(t)
   const page = async (origin: string, checkout_url?: string) => {
     const config = { ...provider.config, ...(checkout_url !== undefined && { checkout_url }) }
-    const { url } = await openCheckout(checkoutRequest({ origin }), operationContext(config))
+    const { url } = await openCheckout(checkoutOf({ origin }), contextOf(config))
     return url.replace(/\?_ptxn=.*/, '')
   }
   const ours = 'https://pay.example/billing/paddle/checkout'
@@ -106,7 +106,7 @@ test('what the payer reads is the description, no longer than Paddle takes it', 
     ['   ', name],
   ] as const
   for (const [description] of cases) {
-    await openCheckout(checkoutRequest({ payment: payment({ description }) }), context)
+    await openCheckout(checkoutOf({ payment: { description } }), context)
   }
   const names = provider.asked.map(({ request }) => {
     const body = bodyOf(request) as { items: { price: { product: { name: string } } }[] }
@@ -121,12 +121,12 @@ test('what the payer reads is the description, no longer than Paddle takes it', 
 test("a refusal carries Paddle's code and what to do, and has opened nothing", async (t) => {
   const { provider, context } = await startProviderFor(t)
   provider.misbehave('checkout', 'refuse')
-  const unset = await failureOf(openCheckout(checkoutRequest(), context))
+  const unset = await thrownBy(openCheckout(checkoutOf(), context))
   assert.equal(unset.code, 'provider_refused')
   assert.equal(unset.providerCode, 'transaction_default_checkout_url_not_set')
   assert.match(unset.fix, /default payment link/)
-  const strange = checkoutRequest({ origin: 'https://unapproved.example' })
-  const unapproved = await failureOf(openCheckout(strange, context))
+  const strange = checkoutOf({ origin: 'https://unapproved.example' })
+  const unapproved = await thrownBy(openCheckout(strange, context))
   assert.equal(unapproved.providerCode, 'transaction_checkout_url_domain_is_not_approved')
   assert.match(unapproved.fix, /domain/)
   assert.equal(provider.checkouts(paymentId), 0)
@@ -145,27 +145,27 @@ test('a reply without a page or an id to keep is told as such', async (t) => {
   ]
   const replies: object[] = [good, ...bad]
   const { context } = await answering(t, () => ({ status: 201, body: { data: replies.shift() } }))
-  const { url } = await openCheckout(checkoutRequest(), context)
+  const { url } = await openCheckout(checkoutOf(), context)
   assert.equal(url, checkout.url)
   for (const reply of bad) {
-    const failure = await failureOf(openCheckout(checkoutRequest(), context))
+    const failure = await failureOf(openCheckout(checkoutOf(), context))
     assert.equal(failure.code, 'provider_reply_invalid', JSON.stringify(reply))
   }
 })
 
 test('an API that has no transactions has opened none', async (t) => {
   const { context } = await answering(t, () => undefined)
-  const failure = await failureOf(openCheckout(checkoutRequest(), context))
+  const failure = await failureOf(openCheckout(checkoutOf(), context))
   assert.deepEqual([failure.code, failure.providerCode], ['provider_refused', 'not_found'])
 })
 
 test('of several API keys the first one is used, and without one nothing is asked', async (t) => {
   const { provider } = await startProviderFor(t)
   const { api_key: key, ...rest } = provider.config
-  const both = operationContext({ ...rest, api_key: `${key},pdl_sdbx_apikey_the_old_one` })
-  await openCheckout(checkoutRequest(), both)
+  const both = contextOf({ ...rest, api_key: `${key},pdl_sdbx_apikey_the_old_one` })
+  await openCheckout(checkoutOf(), both)
   assert.equal(provider.asked[0]?.request.headers.authorization, `Bearer ${key}`)
-  const failure = await failureOf(openCheckout(checkoutRequest(), operationContext(rest)))
+  const failure = await failureOf(openCheckout(checkoutOf(), contextOf(rest)))
   assert.equal(failure.code, 'gateway_not_configured')
   assert.equal(provider.asked.length, 1)
 })
@@ -184,7 +184,7 @@ test('Paddle takes its own currencies, in units that are sure', () => {
 })
 
 test("the checkout page's settings are checked: an API key is no client-side token", () => {
-  const token = (client_token: string) => operationContext({ client_token }).credentials.settings
+  const token = (client_token: string) => contextOf({ client_token }).credentials.settings
   assert.equal(token('live_0123abc').client_token, 'live_0123abc')
   for (const [field, value] of [
     ['client_token', 'pdl_live_apikey_01abc'],
@@ -192,7 +192,7 @@ test("the checkout page's settings are checked: an API key is no client-side tok
     ['checkout_url', 'javascript:alert(1)'],
   ] as const) {
     assert.throws(
-      () => operationContext({ [field]: value }),
+      () => contextOf({ [field]: value }),
       (error) => isQuittanceError(error) && error.code === 'setting_invalid',
     )
   }

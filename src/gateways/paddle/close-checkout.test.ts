@@ -6,15 +6,15 @@ import { paymentId, transaction, transactionId } from '../../../test/gateways/pa
 import {
   answering,
   bodyOf,
-  failureOf,
   opened,
-  payment,
-  pollRequest,
+  paymentOf,
+  pollOf,
   requestsTo,
   startProviderFor,
 } from '../../../test/gateways/paddle/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 
-const of = (mine: Payment) => ({ payment: mine, handedAt: new Date() })
+const of = (mine: Payment) => pollOf(mine, new Date())
 
 test('a checkout that a payer has begun is canceled, as the official package does it', async (t) => {
   const { provider, context, official } = await startProviderFor(t)
@@ -47,23 +47,23 @@ test('one that is paid or canceled, or that Paddle never had, is not open', asyn
     provider[happen](paymentId)
     assert.equal(await closeCheckout(of(mine), context), 'not_open', happen)
   }
-  const gone = pollRequest({ checkoutReference: transactionId })
+  const gone = pollOf({ checkoutReference: transactionId }, new Date())
   assert.equal(await closeCheckout(gone, context), 'not_open')
   const id = '0198f0aa-4b1c-7cc3-9d52-000000000003'
-  assert.equal(await closeCheckout(pollRequest({ id }), context), 'not_open')
+  assert.equal(await closeCheckout(pollOf({ id }, new Date()), context), 'not_open')
 })
 
 test('one whose opening was never answered is found and canceled', async (t) => {
   const { provider, context } = await startProviderFor(t)
   await opened(context)
   provider.decline(paymentId)
-  assert.equal(await closeCheckout(of(payment()), context), 'closed')
+  assert.equal(await closeCheckout(of(paymentOf()), context), 'closed')
   assert.equal(provider.account.transactions[0]?.status, 'canceled')
 })
 
 test('a reply that does not say canceled is not taken for a cancelation', async (t) => {
   const entity = transaction({ status: 'ready' })
   const { context } = await answering(t, () => ({ body: { data: entity } }))
-  const request = pollRequest({ checkoutReference: transactionId })
+  const request = pollOf({ checkoutReference: transactionId }, new Date())
   assert.equal((await failureOf(closeCheckout(request, context))).code, 'provider_reply_invalid')
 })

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { paymentId } from '../../../test/gateways/paddle/events.ts'
 import {
   answering,
-  failureOf,
   opened,
-  pollRequest,
+  pollOf,
   startProviderFor,
 } from '../../../test/gateways/paddle/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 import { pollPayment } from './poll.ts'
 
 const empty = { data: [], meta: { pagination: { has_more: false } } }
@@ -15,7 +15,7 @@ const empty = { data: [], meta: { pagination: { has_more: false } } }
 test('the list is asked about the time of the handing over, and no other', async (t) => {
   const { provider, context } = await startProviderFor(t)
   const handedAt = new Date('2026-11-20T12:00:00Z')
-  const reply = await pollPayment(pollRequest({}, handedAt), context)
+  const reply = await pollPayment(pollOf({}, handedAt), context)
   assert.equal(reply.standing, 'absent')
   assert.equal(reply.listsRefunds, false)
   const target = provider.asked[0]?.request.target ?? ''
@@ -27,7 +27,7 @@ test('the list is asked about the time of the handing over, and no other', async
     per_page: '30',
   })
   await opened(context)
-  const early = await pollPayment(pollRequest({}, new Date(Date.now() + 3_600_000)), context)
+  const early = await pollPayment(pollOf({}, new Date(Date.now() + 3_600_000)), context)
   assert.equal(early.standing, 'absent')
 })
 
@@ -74,7 +74,7 @@ test('pages that lead nowhere, in a circle or to another host are told as such',
     // Were it taken, the next page would be the last one.
     const pages = label === 'a circle' ? [body, body] : [body]
     const { context } = await answering(t, () => ({ body: pages.shift() ?? empty }))
-    const failure = await failureOf(pollPayment(pollRequest(), context))
+    const failure = await failureOf(pollPayment(pollOf({}, new Date()), context))
     assert.equal(failure.code, 'provider_reply_invalid', label)
   }
   const pages = [
@@ -82,7 +82,7 @@ test('pages that lead nowhere, in a circle or to another host are told as such',
     empty,
   ]
   const { api, context } = await answering(t, () => ({ body: pages.shift() }))
-  assert.equal((await pollPayment(pollRequest(), context)).standing, 'absent')
+  assert.equal((await pollPayment(pollOf({}, new Date()), context)).standing, 'absent')
   assert.match(api.requests[1]?.target ?? '', /^\/transactions\?.*&after=txn_1$/)
   assert.deepEqual(other.api.requests, [])
 })

@@ -16,13 +16,13 @@ import {
 } from '../../../test/gateways/paddle/events.ts'
 import {
   answering,
-  failureOf,
   opened,
-  payment,
-  pollRequest,
+  paymentOf,
+  pollOf,
   requestsTo,
   startProviderFor,
 } from '../../../test/gateways/paddle/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 import { paddle } from './index.ts'
 import { pollPayment } from './poll.ts'
 import { refundPayment } from './refund.ts'
@@ -44,11 +44,11 @@ const typesOf = ({ outcomes }: PollReply) =>
 test('an open checkout has no outcome, and a declined one is failed and still open', async (t) => {
   const { provider, context } = await startProviderFor(t)
   const mine = await opened(context)
-  const before = await pollPayment({ payment: mine, handedAt: new Date() }, context)
+  const before = await pollPayment(pollOf(mine, new Date()), context)
   assert.deepEqual([typesOf(before), before.standing], [['no_outcome'], 'open'])
   assert.equal(before.checkout, undefined)
   provider.decline(paymentId)
-  const declined = await pollPayment({ payment: mine, handedAt: new Date() }, context)
+  const declined = await pollPayment(pollOf(mine, new Date()), context)
   assert.deepEqual([typesOf(declined), declined.standing], [['payment failed'], 'open'])
   assert.equal(declined.listsRefunds, false)
   assert.deepEqual(requestsTo(provider).slice(1), [
@@ -62,7 +62,7 @@ for (const happen of ['pay', 'decline', 'expire'] as const) {
     const { provider, context } = await startProviderFor(t)
     const mine = await opened(context)
     provider[happen](paymentId)
-    const reply = await pollPayment({ payment: mine, handedAt: new Date() }, context)
+    const reply = await pollPayment(pollOf(mine, new Date()), context)
     const callback = await told(provider.paymentCallback(paymentId), context)
     const [outcome] = callback
     assert.ok(outcome?.type === 'payment' && callback.length === 1)
@@ -79,8 +79,8 @@ test('refunds are told as their callbacks tell them, with our own id where they 
   const mine = await opened(context)
   provider.pay(paymentId)
   const refundId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6eff'
-  const refund = payment({ id: refundId, type: 'refund', amount: 1999n })
-  const poll = () => pollPayment({ payment: mine, handedAt: new Date() }, context)
+  const refund = paymentOf({ id: refundId, type: 'refund', amount: 1999n })
+  const poll = () => pollPayment(pollOf(mine, new Date()), context)
   await refundPayment({ payment: mine, refund, isWhole: false, reason: null }, context)
   const waiting = await poll()
   assert.deepEqual(
@@ -107,7 +107,7 @@ test('refunds are read to the last page', async (t) => {
   provider.pay(paymentId)
   for (let count = 0; count < 5; count += 1) provider.refundByHand(paymentId, 10n)
   provider.account.pageLimit = 2
-  const reply = await pollPayment({ payment: mine, handedAt: new Date() }, context)
+  const reply = await pollPayment(pollOf(mine, new Date()), context)
   assert.equal(reply.outcomes.length, 6)
   assert.equal(requestsTo(provider).filter((one) => one === 'GET /adjustments').length, 3)
 })
@@ -121,7 +121,7 @@ test('a checkout whose opening was never answered is found by its payment', asyn
   provider.misbehave('checkout', 'cut')
   await failureOf(opened(context))
   provider.account.pageLimit = 2
-  const reply = await pollPayment(pollRequest(), context)
+  const reply = await pollPayment(pollOf({}, new Date()), context)
   const held = provider.account.transactions.at(-1)
   assert.deepEqual(reply.checkout, {
     url: held?.url,
@@ -132,13 +132,13 @@ test('a checkout whose opening was never answered is found by its payment', asyn
   const lists = requestsTo(provider).filter((one) => one === 'GET /transactions')
   assert.equal(lists.length, 2)
   provider.pay(paymentId)
-  const paid = await pollPayment(pollRequest(), context)
+  const paid = await pollPayment(pollOf({}, new Date()), context)
   assert.deepEqual(paid.outcomes, await told(provider.paymentCallback(paymentId), context))
 })
 
 test('a transaction that Paddle does not have is absent', async (t) => {
   const { context } = await startProviderFor(t)
-  const reply = await pollPayment(pollRequest({ checkoutReference: transactionId }), context)
+  const reply = await pollPayment(pollOf({ checkoutReference: transactionId }, new Date()), context)
   assert.deepEqual([typesOf(reply), reply.standing], [['no_outcome'], 'absent'])
 })
 
@@ -151,13 +151,13 @@ async function polled(
     entity,
     adjustments = [],
   }: { readonly entity: Fields; readonly adjustments?: readonly Fields[] },
-  fields: Parameters<typeof payment>[0] = { checkoutReference: transactionId },
+  fields: Parameters<typeof paymentOf>[0] = { checkoutReference: transactionId },
 ) {
   const list = { ...empty, data: adjustments }
   const { context } = await answering(t, ({ target }) => ({
     body: target.startsWith('/adjustments') ? list : { data: entity },
   }))
-  return pollPayment(pollRequest(fields), context)
+  return pollPayment(pollOf(fields, new Date()), context)
 }
 
 test('a payer who has done his part is undecided, whatever Paddle calls it', async (t) => {
@@ -254,7 +254,7 @@ for (const [misbehaviour, code] of [
     const { provider, context } = await startProviderFor(t)
     const mine = await opened(context)
     provider.pay(paymentId)
-    const poll = () => pollPayment({ payment: mine, handedAt: new Date() }, context)
+    const poll = () => pollPayment(pollOf(mine, new Date()), context)
     provider.misbehave('poll', misbehaviour)
     assert.equal((await failureOf(poll())).code, code)
     provider.misbehave('poll', 'late', misbehaviour)
@@ -267,9 +267,9 @@ test('a poll ends with its time, and an outage that is short is waited out', asy
   const { provider, context, within } = await startProviderFor(t)
   const mine = await opened(context)
   provider.misbehave('poll', 'never')
-  const late = pollPayment({ payment: mine, handedAt: new Date() }, within(100))
+  const late = pollPayment(pollOf(mine, new Date()), within(100))
   assert.equal((await failureOf(late)).code, 'provider_unreachable')
   provider.misbehave('poll', 'down')
-  const reply = await pollPayment({ payment: mine, handedAt: new Date() }, context)
+  const reply = await pollPayment(pollOf(mine, new Date()), context)
   assert.equal(reply.standing, 'open')
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Payment } from '../../payments/payment.ts'
+import { refundFor, refundId } from '../../../test/providers/kit.ts'
 import { refundIdIn, refundReason } from './refund-reason.ts'
 import { refundPayment } from './refund.ts'
 import {
@@ -13,22 +14,17 @@ import {
 import {
   answering,
   bodyOf,
-  failureOf,
+  contextOf,
   opened,
-  operationContext,
-  payment,
+  paymentOf,
   requestsTo,
   startProviderFor,
 } from '../../../test/gateways/paddle/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 
-const refundId = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6eff'
-
-const refundOf = (charge: Payment, amount = charge.amount, reason: string | null = null) => ({
-  payment: charge,
-  refund: payment({ id: refundId, type: 'refund', amount }),
-  isWhole: amount === charge.amount,
-  reason,
-})
+/** Of this charge, all of it unless an amount is named. */
+const refundOf = (payment: Payment, amount = payment.amount, reason: string | null = null) =>
+  refundFor(payment, amount, { reason })
 
 async function paidPayment(t: Parameters<typeof startProviderFor>[0]) {
   const started = await startProviderFor(t)
@@ -116,7 +112,7 @@ test('a late answer counts, and items that cannot be read move nothing', async (
 test('of several API keys only the first one moves money', async (t) => {
   const { provider, charge, posts } = await paidPayment(t)
   const { api_key: key, ...rest } = provider.config
-  const context = operationContext({ ...rest, api_key: `${key},pdl_sdbx_apikey_the_old_one` })
+  const context = contextOf({ ...rest, api_key: `${key},pdl_sdbx_apikey_the_old_one` })
   provider.misbehave('refund', 'refuse')
   await failureOf(refundPayment(refundOf(charge), context))
   assert.deepEqual(
@@ -127,15 +123,15 @@ test('of several API keys only the first one moves money', async (t) => {
 
 test('a payment without a transaction, or an API without a key, is not asked about', async (t) => {
   const { provider, context } = await startProviderFor(t)
-  const unknown = await failureOf(refundPayment(refundOf(payment()), context))
+  const unknown = await failureOf(refundPayment(refundOf(paymentOf()), context))
   assert.equal(unknown.code, 'provider_refused')
   const { api_key: _, ...rest } = provider.config
-  const keyless = refundPayment(refundOf(payment()), operationContext(rest))
+  const keyless = refundPayment(refundOf(paymentOf()), contextOf(rest))
   assert.equal((await failureOf(keyless)).code, 'gateway_not_configured')
   assert.deepEqual(provider.asked, [])
 })
 
-const charge = payment({ checkoutReference: transactionId })
+const charge = paymentOf({ checkoutReference: transactionId })
 
 test("an adjustment's status says what became of the refund", async (t) => {
   const statuses = { approved: 'paid', rejected: 'failed', pending_approval: 'pending' } as const

@@ -4,10 +4,10 @@ import type { OperationContext } from '../operations.ts'
 import {
   answering,
   bodyOf,
-  failureOf,
-  operationContext,
+  contextOf,
   startProviderFor,
 } from '../../../test/gateways/paddle/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 import { paddle } from './index.ts'
 import { paddleRegistration as registration } from './registration.ts'
 
@@ -25,7 +25,7 @@ const events = [
 
 test('the events are those that something is done with', async () => {
   assert.deepEqual(registration.events, events)
-  const { credentials, log, signal } = operationContext({})
+  const { credentials, log, signal } = contextOf({})
   for (const type of events) {
     const payload = paddle.parse({
       headers: {},
@@ -149,7 +149,7 @@ test('an outage, a refusal, nonsense and a missing key are told apart', async (t
     provider.misbehave('endpoints', 'refuse', 'garbled')
     assert.equal((await failureOf(call(context))).code, 'provider_refused', name)
     assert.equal((await failureOf(call(context))).code, 'provider_reply_invalid', name)
-    const unset = await failureOf(call(operationContext(keyless)))
+    const unset = await failureOf(call(contextOf(keyless)))
     assert.equal(unset.code, 'gateway_not_configured', name)
     if (name === 'list') continue
     provider.misbehave('endpoints', 'down')

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../../../test/gateways/stripe/api.ts'
-import {
-  chargeRequest,
-  failureOf,
-  refundRequest,
-  startOperations,
-} from '../../../test/gateways/stripe/operations.ts'
+import { chargeOf, refundOf, startOperations } from '../../../test/gateways/stripe/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 import { stripe } from './index.ts'
 
 test('conflicts and limits leave open what was done', async () => {
@@ -35,8 +31,8 @@ test('conflicts and limits leave open what was done', async () => {
     await using started = await startOperations()
     const context = started.context({ api_base: api.standIn.base })
     for (const ask of [
-      () => refund(refundRequest(100n), context),
-      () => chargeSavedCard(chargeRequest(), context),
+      () => refund(refundOf(100n), context),
+      () => chargeSavedCard(chargeOf(null), context),
     ]) {
       const failure = await failureOf(ask())
       assert.deepEqual(failure, { code, providerCode }, `${status} ${JSON.stringify(error)}`)

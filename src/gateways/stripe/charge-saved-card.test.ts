@@ -4,8 +4,7 @@ import { startApi } from '../../../test/gateways/stripe/api.ts'
 import { otherId, paymentId } from '../../../test/gateways/stripe/events.ts'
 import {
   chargedPayment,
-  chargeRequest,
-  failureOf,
+  chargeOf,
   intentId,
   refundId,
   returnUrl,
@@ -13,8 +12,9 @@ import {
   sessionId,
   startOperations,
   startPaid,
-  stripePayment,
+  paymentOf,
 } from '../../../test/gateways/stripe/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 import { stripe } from './index.ts'
 
 test('a saved card is charged by one request with exactly these fields', async () => {
@@ -78,13 +78,14 @@ test('a charge of the official package is the same request', async () => {
 
 test('the card that a checkout saved is charged for its customer, and for no other', async () => {
   await using started = await startPaid()
-  const { outcomes } = await started.poll(stripePayment({ checkoutReference: sessionId }))
+  const { outcomes } = await started.poll(paymentOf({ checkoutReference: sessionId }))
   const card = outcomes.find(({ type }) => type === 'payment_method')
   assert.ok(card?.type === 'payment_method')
-  const method = savedCard({
+  const method = {
+    ...savedCard,
     providerReference: card.reference,
     customerReference: card.customerReference ?? null,
-  })
+  }
   const payment = chargedPayment({ id: otherId })
   assert.partialDeepStrictEqual(await started.charge({ payment, method }), {
     outcomes: [{ status: 'paid', payment: { id: otherId } }],
@@ -103,7 +104,7 @@ test('a declined card is an outcome, bound to the intent that the error names', 
   ] as const
   for (const [providerReference, initiatedBy] of cases) {
     await using started = await startOperations()
-    const method = savedCard({ providerReference })
+    const method = { ...savedCard, providerReference }
     assert.deepEqual(await started.charge({ method, initiatedBy }), {
       outcomes: [
         {
@@ -145,7 +146,7 @@ test('what was declined has failed, whatever its intent says besides', async () 
 
 test('a payer who is there is sent to confirm, and the payment is paid afterwards', async () => {
   await using started = await startOperations()
-  const method = savedCard({ providerReference: 'pm_card_authenticationRequired' })
+  const method = { ...savedCard, providerReference: 'pm_card_authenticationRequired' }
   const reply = await started.charge({ method, initiatedBy: 'customer' })
   assert.deepEqual(reply, {
     outcomes: [
@@ -168,7 +169,7 @@ test('a payer who is there is sent to confirm, and the payment is paid afterward
 
 test('a charge that waits for its payer can be closed', async () => {
   await using started = await startOperations()
-  const method = savedCard({ providerReference: 'pm_card_authenticationRequired' })
+  const method = { ...savedCard, providerReference: 'pm_card_authenticationRequired' }
   await started.charge({ method, initiatedBy: 'customer' })
   started.standIn.misbehave('close', 'refuse')
   const refused = await failureOf(started.closeCheckout(chargedPayment()))
@@ -190,7 +191,7 @@ test('a reply about another charge is refused, and only a web address is followe
   const right = { id: 'pi_1', object: 'payment_intent', status: 'requires_action', metadata }
   const ask = async (object: object) => {
     await using api = await startApi({ '/v1/payment_intents': object })
-    return await chargeSavedCard(chargeRequest(), started.context({ api_base: api.standIn.base }))
+    return await chargeSavedCard(chargeOf(null), started.context({ api_base: api.standIn.base }))
   }
   for (const wrong of [{ id: 'ch_1' }, { metadata: {} }, { metadata: { payment_id: otherId } }]) {
     assert.equal((await failureOf(ask({ ...right, ...wrong }))).code, 'provider_reply_invalid')

@@ -3,15 +3,15 @@ import { test } from 'node:test'
 import { startApi } from '../../../test/gateways/stripe/api.ts'
 import { otherId, paymentId } from '../../../test/gateways/stripe/events.ts'
 import {
-  failureOf,
   nowSeconds,
   returnUrl,
   sessionId,
   startOperations,
-  stripePayment,
+  paymentOf,
 } from '../../../test/gateways/stripe/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 
-const twoHours = 2 * 3600
+const oneHour = 3600
 
 test('a checkout is one request with exactly these fields, under its own key', async () => {
   await using started = await startOperations()
@@ -19,7 +19,7 @@ test('a checkout is one request with exactly these fields, under its own key', a
   assert.deepEqual(opened, {
     checkoutReference: sessionId,
     url: `https://checkout.stripe.com/c/pay/${sessionId}`,
-    expiresAt: new Date((nowSeconds + twoHours) * 1000),
+    expiresAt: new Date((nowSeconds + oneHour) * 1000),
     live: false,
   })
   assert.deepEqual(started.changes(), [
@@ -36,7 +36,7 @@ test('a checkout is one request with exactly these fields, under its own key', a
         'line_items[0][price_data][product_data][name]': `Payment ${paymentId}`,
         success_url: returnUrl,
         cancel_url: returnUrl,
-        expires_at: String(nowSeconds + twoHours),
+        expires_at: String(nowSeconds + oneHour),
       },
     ],
   ])
@@ -49,7 +49,7 @@ test('a checkout is one request with exactly these fields, under its own key', a
 test('what is paid for, who pays and the card that is kept are told where they are known', async () => {
   await using started = await startOperations()
   const customer = { email: ' olena@shop.example ', name: 'Olena' }
-  const payment = stripePayment({ description: ` ${'ї'.repeat(300)}`, customer })
+  const payment = paymentOf({ description: ` ${'ї'.repeat(300)}`, customer })
   await started.open({ payment, saveCard: true })
   assert.partialDeepStrictEqual(started.changes()[0]?.[1], {
     'line_items[0][price_data][product_data][name]': 'ї'.repeat(250),
@@ -62,7 +62,7 @@ test('what is paid for, who pays and the card that is kept are told where they a
 test('an address that is none is left out', async () => {
   for (const email of ['olena', 'olena @shop.example', '', 7, null]) {
     await using started = await startOperations()
-    await started.open({ payment: stripePayment({ customer: { email } }) })
+    await started.open({ payment: paymentOf({ customer: { email } }) })
     assert.equal(started.changes()[0]?.[1]['customer_email'], undefined)
   }
 })
@@ -108,7 +108,7 @@ test('a checkout of the official package is the same request', async () => {
       ],
       success_url: returnUrl,
       cancel_url: returnUrl,
-      expires_at: nowSeconds + twoHours,
+      expires_at: nowSeconds + oneHour,
     },
     { idempotencyKey: `checkout:${paymentId}:1` },
   )

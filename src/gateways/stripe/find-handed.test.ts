@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { otherId, paymentId } from '../../../test/gateways/stripe/events.ts'
 import {
   chargedPayment,
-  failureOf,
   now,
   nowSeconds,
   sessionId,
   startOperations,
-  stripePayment,
+  paymentOf,
 } from '../../../test/gateways/stripe/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 import { charged, undecided } from '../../../test/gateways/stripe/polling.ts'
 import { stripe } from './index.ts'
 
@@ -17,7 +17,7 @@ test('a checkout whose opening was never answered is found by our id, on whateve
   await using started = await startOperations({ mostPerPage: 1 })
   started.standIn.misbehave('checkout', 'cut')
   assert.equal((await failureOf(started.open())).code, 'provider_unreachable')
-  await started.open({ payment: stripePayment({ id: otherId }) })
+  await started.open({ payment: paymentOf({ id: otherId }) })
   const open = await started.poll()
   assert.deepEqual(open, {
     outcomes: [undecided('session status open')],
@@ -27,7 +27,7 @@ test('a checkout whose opening was never answered is found by our id, on whateve
       live: false,
       checkoutReference: sessionId,
       url: `https://checkout.stripe.com/c/pay/${sessionId}`,
-      expiresAt: new Date((nowSeconds + 7200) * 1000),
+      expiresAt: new Date((nowSeconds + 3600) * 1000),
     },
   })
   const lists = started.standIn.asked.map(({ request }) => decodeURIComponent(request.target))
@@ -48,8 +48,8 @@ test('what Stripe never got is absent', async () => {
   await using started = await startOperations()
   started.standIn.misbehave('checkout', 'lost')
   await assert.rejects(started.open({}, { signal: AbortSignal.timeout(50) }))
-  await started.open({ payment: stripePayment({ id: otherId }) })
-  for (const payment of [stripePayment(), chargedPayment()]) {
+  await started.open({ payment: paymentOf({ id: otherId }) })
+  for (const payment of [paymentOf(), chargedPayment()]) {
     assert.partialDeepStrictEqual(await started.poll(payment), {
       outcomes: [{ type: 'ignored', reason: 'no_outcome' }],
       standing: 'absent',
@@ -70,7 +70,7 @@ test('a checkout that was made at another time is not looked for', async () => {
     [6, 'absent'],
   ] as const) {
     const handedAt = new Date(now.getTime() + minutes * 60_000)
-    const reply = await poll({ payment: stripePayment(), handedAt }, started.context())
+    const reply = await poll({ payment: paymentOf(), handedAt }, started.context())
     assert.equal(reply.standing, standing, String(minutes))
   }
 })

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../../../test/gateways/stripe/api.ts'
-import {
-  failureOf,
-  refundRequest,
-  startOperations,
-  stripePayment,
-} from '../../../test/gateways/stripe/operations.ts'
+import { refundOf, startOperations, paymentOf } from '../../../test/gateways/stripe/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 import { stripe } from './index.ts'
 
 test('of several keys the first of the payment’s mode is used, and there must be one', async () => {
@@ -22,7 +18,7 @@ test('of several keys the first of the payment’s mode is used, and there must 
   ] as const
   for (const [secret_key, live, used] of cases) {
     const before = api.standIn.requests.length
-    const payment = stripePayment({ live, merchantAccount: 'acct_1' })
+    const payment = paymentOf({ live, merchantAccount: 'acct_1' })
     const settings = { secret_key, api_base: api.standIn.base }
     const { code } = await failureOf(started.open({ payment }, settings))
     assert.equal(code === 'gateway_not_configured', used === undefined)
@@ -31,7 +27,7 @@ test('of several keys the first of the payment’s mode is used, and there must 
       .map(({ headers }) => [headers.authorization, headers['stripe-account']])
     assert.deepEqual(asked, used === undefined ? [] : [[`Bearer ${used}`, 'acct_1']])
   }
-  const elsewhere = stripePayment({ merchantAccount: 'another\nshop' })
+  const elsewhere = paymentOf({ merchantAccount: 'another\nshop' })
   assert.equal((await failureOf(started.open({ payment: elsewhere }))).code, 'payment_invalid')
 })
 
@@ -40,10 +36,10 @@ test('without a key nothing is asked', async () => {
   const without = { secret_key: '' }
   for (const ask of [
     () => started.open({}, without),
-    () => started.poll(stripePayment(), without),
-    () => started.refund(refundRequest(1n), without),
+    () => started.poll(paymentOf(), without),
+    () => started.refund(refundOf(1n), without),
     () => started.charge({}, without),
-    () => started.closeCheckout(stripePayment(), without),
+    () => started.closeCheckout(paymentOf(), without),
   ]) {
     assert.equal((await failureOf(ask())).code, 'gateway_not_configured')
   }

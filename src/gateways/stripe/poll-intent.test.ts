@@ -4,11 +4,11 @@ import { listOf } from '../../../test/gateways/stripe/api.ts'
 import { intent, paymentId } from '../../../test/gateways/stripe/events.ts'
 import {
   chargedPayment,
-  failureOf,
   intentId,
   savedCard,
   startOperations,
 } from '../../../test/gateways/stripe/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 import { charged, pollOf, undecided } from '../../../test/gateways/stripe/polling.ts'
 
 test('a saved card’s charge is told by its intent, and found where it was not answered', async () => {
@@ -33,7 +33,7 @@ test('a saved card’s charge is told by its intent, and found where it was not 
 
 test('a charge that its payer has to confirm is open, and one that was declined is unpaid', async () => {
   await using started = await startOperations()
-  const method = savedCard({ providerReference: 'pm_card_authenticationRequired' })
+  const method = { ...savedCard, providerReference: 'pm_card_authenticationRequired' }
   await started.charge({ method, initiatedBy: 'customer' })
   const waiting = await started.poll(chargedPayment())
   assert.deepEqual(waiting.outcomes, [undecided('payment_intent status requires_action')])

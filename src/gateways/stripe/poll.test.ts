@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { listOf } from '../../../test/gateways/stripe/api.ts'
 import { intent, otherId, paymentId, session } from '../../../test/gateways/stripe/events.ts'
 import {
-  failureOf,
   idPart,
   intentId,
   refundId,
-  refundRequest,
+  refundOf,
   sessionId,
   startOperations,
 } from '../../../test/gateways/stripe/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 import { known, pollOf } from '../../../test/gateways/stripe/polling.ts'
 
 test('the official package reads the stand-in’s callbacks and objects', async () => {
@@ -39,7 +39,7 @@ test('all refunds are told: ours with their id, those by hand, and those on thei
   const { standIn } = started
   await started.open()
   standIn.pay(paymentId)
-  await started.refund(refundRequest(1000n))
+  await started.refund(refundOf(1000n))
   standIn.refundsWait = true
   standIn.refundByHand(paymentId, 500n)
   const refund = { type: 'refund', payment: { id: paymentId }, currency: 'USD' } as const

@@ -3,19 +3,19 @@ import { test } from 'node:test'
 import { listOf, startApi } from '../../../test/gateways/stripe/api.ts'
 import { otherId, paymentId } from '../../../test/gateways/stripe/events.ts'
 import {
-  failureOf,
   idPart,
   intentId,
   refundId,
-  refundRequest,
+  refundOf,
   startOperations,
   startPaid,
-  stripePayment,
+  paymentOf,
 } from '../../../test/gateways/stripe/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 
 test('a refund is one request with exactly these fields, under its own key', async () => {
   await using started = await startPaid()
-  const reply = await started.refund(refundRequest(1500n))
+  const reply = await started.refund(refundOf(1500n))
   assert.deepEqual(reply, { status: 'paid', reference: `re_${idPart}1` })
   assert.deepEqual(started.changes().slice(1), [
     [
@@ -35,7 +35,7 @@ test('a refund is one request with exactly these fields, under its own key', asy
 
 test('a refund of the official package is the same request', async () => {
   await using started = await startPaid()
-  await started.refund(refundRequest(1500n, { reason: 'duplicate' }))
+  await started.refund(refundOf(1500n, { reason: 'duplicate' }))
   await started.official.refunds.create(
     {
       payment_intent: intentId,
@@ -61,7 +61,7 @@ test('a reason is one of Stripe’s own, or a note', async () => {
   ] as const
   for (const [reason, expected] of cases) {
     await using started = await startPaid()
-    await started.refund(refundRequest(1n, { reason }))
+    await started.refund(refundOf(1n, { reason }))
     const fields = started.changes().at(-1)?.[1] ?? {}
     const given = Object.entries(fields).filter(([name]) => name.includes('reason'))
     assert.deepEqual(Object.fromEntries(given), expected)
@@ -72,7 +72,7 @@ test('a refund that waits is pending, and one that bounces at once has failed', 
   await using started = await startPaid()
   started.standIn.refundsWait = true
   const reference = `re_${idPart}1`
-  assert.deepEqual(await started.refund(refundRequest(1n)), { status: 'pending', reference })
+  assert.deepEqual(await started.refund(refundOf(1n)), { status: 'pending', reference })
   for (const [status, more, expected] of [
     ['failed', { failure_reason: 'lost_or_stolen_card' }, { code: 'lost_or_stolen_card' }],
     ['canceled', {}, {}],
@@ -80,7 +80,7 @@ test('a refund that waits is pending, and one that bounces at once has failed', 
     const object = { id: 're_9', object: 'refund', payment_intent: intentId, amount: 1, status }
     const metadata = { payment_id: paymentId, refund_id: refundId }
     await using api = await startApi({ '/v1/refunds': { ...object, ...more, metadata } })
-    const reply = await started.refund(refundRequest(1n), { api_base: api.standIn.base })
+    const reply = await started.refund(refundOf(1n), { api_base: api.standIn.base })
     assert.deepEqual(reply, { status: 'failed', reference: 're_9', ...expected })
   }
 })
@@ -99,15 +99,15 @@ test('a reply about another refund is refused', async () => {
     { metadata: {} },
   ]) {
     await using api = await startApi({ '/v1/refunds': { ...right, ...wrong } })
-    const refund = started.refund(refundRequest(1n), { api_base: api.standIn.base })
+    const refund = started.refund(refundOf(1n), { api_base: api.standIn.base })
     assert.equal((await failureOf(refund)).code, 'provider_reply_invalid', JSON.stringify(wrong))
   }
 })
 
 test('more than is left is refused by Stripe', async () => {
   await using started = await startPaid()
-  const another = refundRequest(4999n, {})
-  await started.refund(refundRequest(4000n))
+  const another = refundOf(4999n, {})
+  await started.refund(refundOf(4000n))
   const refund = { ...another.refund, id: otherId }
   assert.deepEqual(await failureOf(started.refund({ ...another, refund })), {
     code: 'provider_refused',
@@ -122,9 +122,9 @@ test('more than is left is refused by Stripe', async () => {
 })
 
 test('what was paid is refunded by its intent, however it is known', async () => {
-  const known = (fields: Parameters<typeof stripePayment>[0]) => {
-    const { refund } = refundRequest(1n)
-    return { ...refundRequest(1n), refund, payment: stripePayment({ status: 'paid', ...fields }) }
+  const known = (fields: Parameters<typeof paymentOf>[0]) => {
+    const { refund } = refundOf(1n)
+    return { ...refundOf(1n), refund, payment: paymentOf({ status: 'paid', ...fields }) }
   }
   const paid = (...intents: readonly string[]) =>
     listOf(intents.map((id) => ({ id: `inpay_${id}`, payment: { payment_intent: id } })))

@@ -6,12 +6,12 @@ import { parseJsonBody } from '../body/parse-json-body.ts'
 import { listOf, startApi } from '../../../test/gateways/stripe/api.ts'
 import { otherId, paymentId } from '../../../test/gateways/stripe/events.ts'
 import {
-  failureOf,
   nowSeconds,
-  refundRequest,
+  refundOf,
   startOperations,
-  stripePayment,
+  paymentOf,
 } from '../../../test/gateways/stripe/operations.ts'
+import { failureOf } from '../../../test/providers/kit.ts'
 import { stripe } from './index.ts'
 
 const { registration, backfill } = stripe
@@ -150,12 +150,12 @@ test('every past event comes once, as its callback carried it', async () => {
   await using started = await startOperations({ mostPerPage: 2 })
   const { standIn } = started
   for (const id of [paymentId, otherId]) {
-    await started.open({ payment: stripePayment({ id }), saveCard: true })
+    await started.open({ payment: paymentOf({ id }), saveCard: true })
     standIn.decline(id)
     standIn.paySlowly(id)
     standIn.pay(id)
   }
-  await started.refund(refundRequest(100n))
+  await started.refund(refundOf(100n))
   const pages = await allOf(backfill.list(new Date((nowSeconds - 60) * 1000), started.context()))
   assert.ok(pages.length > 3 && pages.every((page) => page.length > 0 && page.length <= 2))
   const found = pages.flat()

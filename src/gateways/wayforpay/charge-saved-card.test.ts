@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { unmarked } from '../../../test/support/unmarked.ts'
-import { secret } from '../../kernel/secret.ts'
 import {
   binding,
-  chargeRequest,
+  chargeOf,
   checkErrorCodes,
   id,
   operations,
-  pollRequest,
+  pollOf,
   shop,
   signatureOf,
   signedReply,
@@ -32,7 +31,7 @@ const stated = (status: string) => ({
 test('a saved card is charged by one signed CHARGE without 3-D Secure', async () => {
   await using here = await startShop()
   const customer = { name: 'Ada Byron', email: 'ada@example.com', ip: '203.0.113.7' }
-  const reply = await chargeSavedCard(chargeRequest({ customer }), here.context())
+  const reply = await chargeSavedCard(chargeOf(token, { payment: { customer } }), here.context())
   assert.deepEqual(reply, { outcomes: [stated('paid')] })
   assert.equal(here.asked.length, 1)
   const product = `Payment ${id}`
@@ -40,11 +39,11 @@ test('a saved card is charged by one signed CHARGE without 3-D Secure', async ()
     transactionType: 'CHARGE',
     merchantAccount: shop.account,
     merchantAuthType: 'SimpleSignature',
-    merchantDomainName: 'shop.example.com',
+    merchantDomainName: 'shop.example',
     merchantTransactionType: 'SALE',
     merchantTransactionSecureType: 'NON3DS',
     merchantSignature: signatureOf(
-      `${shop.account};shop.example.com;${id};1795176000;150.75;UAH;${product};1;150.75`.split(';'),
+      `${shop.account};shop.example;${id};1795176000;150.75;UAH;${product};1;150.75`.split(';'),
     ),
     apiVersion: 1,
     orderReference: id,
@@ -54,7 +53,7 @@ test('a saved card is charged by one signed CHARGE without 3-D Secure', async ()
     productName: [product],
     productCount: [1],
     productPrice: [150.75],
-    serviceUrl: 'https://shop.example.com/billing/webhooks/wayforpay',
+    serviceUrl: 'https://shop.example/billing/webhooks/wayforpay',
     recToken: token,
     clientIpAddress: '203.0.113.7',
     clientFirstName: 'Ada',
@@ -67,19 +66,22 @@ test('a saved card is charged by one signed CHARGE without 3-D Secure', async ()
 test('without the payer’s address the charge comes from this machine', async () => {
   for (const ip of [undefined, '', 'nowhere', 7]) {
     await using here = await startShop()
-    await chargeSavedCard(chargeRequest({ customer: { ip } }), here.context())
+    await chargeSavedCard(chargeOf(token, { payment: { customer: { ip } } }), here.context())
     assert.match(here.asked[0]?.request.body ?? '', /"clientIpAddress":"127\.0\.0\.1"/)
   }
   await using here = await startShop()
-  await chargeSavedCard(chargeRequest({ customer: { ip: '2001:db8::1' } }), here.context())
+  await chargeSavedCard(
+    chargeOf(token, { payment: { customer: { ip: '2001:db8::1' } } }),
+    here.context(),
+  )
   assert.match(here.asked[0]?.request.body ?? '', /"clientIpAddress":"2001:db8::1"/)
 })
 
 test('callback and poll say the same as the reply', async () => {
   await using here = await startShop({ savesNoCards: true })
-  const { outcomes } = await chargeSavedCard(chargeRequest(), here.context())
+  const { outcomes } = await chargeSavedCard(chargeOf(token), here.context())
   assert.deepEqual(await here.outcomesOf(here.paymentCallback(id)), outcomes)
-  assert.deepEqual((await poll(pollRequest(), here.context())).outcomes, outcomes)
+  assert.deepEqual((await poll(pollOf(), here.context())).outcomes, outcomes)
 })
 
 const order = {
@@ -105,7 +107,7 @@ test('each signed reply means what a callback with its fields means', async () =
   for (const [transactionStatus, reasonCode, outcome] of cases) {
     const fields = { ...order, transactionStatus, reasonCode }
     await using api = await startAnswering(signedReply(signedFieldNames, fields))
-    const { outcomes } = await chargeSavedCard(chargeRequest(), api.context())
+    const { outcomes } = await chargeSavedCard(chargeOf(token), api.context())
     assert.deepEqual(unmarked(outcomes), [outcome])
   }
 })
@@ -113,7 +115,7 @@ test('each signed reply means what a callback with its fields means', async () =
 test('a bank that wants 3-D Secure leaves the charge undecided, and the log says so', async () => {
   await using here = await startShop({ wants3ds: true })
   const logged: string[] = []
-  const { outcomes, ...more } = await chargeSavedCard(chargeRequest(), here.context({ logged }))
+  const { outcomes, ...more } = await chargeSavedCard(chargeOf(token), here.context({ logged }))
   assert.deepEqual(outcomes, [
     { type: 'ignored', reason: 'no_outcome', detail: 'InProcessing 5100' },
   ])
@@ -121,7 +123,7 @@ test('a bank that wants 3-D Secure leaves the charge undecided, and the log says
   assert.equal(logged.length, 1)
   assert.match(logged[0] ?? '', /"level":40,.*needs 3-D Secure/)
   assert.ok(!logged[0]?.includes(token))
-  assert.equal((await poll(pollRequest(), here.context())).standing, 'undecided')
+  assert.equal((await poll(pollOf(), here.context())).standing, 'undecided')
 })
 
 test('a reply that is not signed as it should be leaves the charge open', async () => {
@@ -138,33 +140,33 @@ test('a reply that is not signed as it should be leaves the charge open', async 
   ]
   for (const reply of bodies) {
     await using api = await startAnswering({ body: reply })
-    const pending = chargeSavedCard(chargeRequest(), api.context())
+    const pending = chargeSavedCard(chargeOf(token), api.context())
     await assert.rejects(pending, { code: 'provider_reply_invalid' }, JSON.stringify(reply))
     assert.equal(api.requests.length, 1)
   }
 })
 
 test('an error is a refusal only where nothing was certainly done', async () => {
-  await checkErrorCodes((context) => chargeSavedCard(chargeRequest(), context))
+  await checkErrorCodes((context) => chargeSavedCard(chargeOf(token), context))
 })
 
 test('a charge whose order is there already is not known to have failed', async () => {
   await using here = await startShop()
-  await chargeSavedCard(chargeRequest(), here.context())
-  const again = chargeSavedCard(chargeRequest(), here.context())
+  await chargeSavedCard(chargeOf(token), here.context())
+  const again = chargeSavedCard(chargeOf(token), here.context())
   await assert.rejects(again, { code: 'provider_reply_invalid', providerCode: '1112' })
 })
 
 test('a card that WayForPay does not know is refused', async () => {
   await using here = await startShop()
-  const pending = chargeSavedCard(chargeRequest({}, secret('unknown')), here.context())
+  const pending = chargeSavedCard(chargeOf('unknown'), here.context())
   await assert.rejects(pending, { code: 'provider_refused', providerCode: '1116' })
 })
 
 test('while the secret is replaced, a card is charged with the first one only', async () => {
   await using here = await startShop()
   const secret_key = `a_secret_of_tomorrow,${shop.secretKey}`
-  const pending = chargeSavedCard(chargeRequest(), here.context({ config: { secret_key } }))
+  const pending = chargeSavedCard(chargeOf(token), here.context({ config: { secret_key } }))
   await assert.rejects(pending, { code: 'provider_refused', providerCode: '1113' })
   assert.deepEqual(here.takeFaults(), ['CHARGE is signed wrongly'])
   assert.equal(here.asked.length, 1)
@@ -172,9 +174,9 @@ test('while the secret is replaced, a card is charged with the first one only', 
 
 test('nobody is asked without the token, or for another merchant account', async () => {
   await using here = await startShop()
-  const untold = chargeSavedCard(chargeRequest({}, null), here.context())
+  const untold = chargeSavedCard(chargeOf(null), here.context())
   await assert.rejects(untold, { code: 'payment_invalid', message: /token .* is not stored/ })
-  const foreign = chargeRequest({ merchantAccount: 'shop_two' })
+  const foreign = chargeOf(token, { payment: { merchantAccount: 'shop_two' } })
   await assert.rejects(chargeSavedCard(foreign, here.context()), { code: 'gateway_not_configured' })
   assert.deepEqual(here.asked, [])
 })

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import type { Payment } from '../../payments/payment.ts'
 import {
   checkErrorCodes,
-  checkoutRequest,
+  checkoutOf,
   id,
   now,
   operations,
   payment,
-  pollRequest,
+  pollOf,
   shop,
   startAnswering,
   startShop,
@@ -19,15 +19,16 @@ const { open, closeCheckout } = operations
 
 async function sentFor(fields: Partial<Payment>) {
   await using here = await startShop()
-  await open(checkoutRequest(fields), here.context())
+  await open(checkoutOf({ payment: fields }), here.context())
   return here.asked[0]?.request.body ?? ''
 }
 
 test('a checkout is one signed CREATE_INVOICE, and its URL comes back', async () => {
   await using here = await startShop()
-  const request = checkoutRequest({
-    description: 'Чай, 2 пачки',
-    customer: { email: 'olena@example.com', name: 'Олена Коваль', phone: '+380501234567' },
+  const customer = { email: 'olena@example.com', name: 'Олена Коваль', phone: '+380501234567' }
+  const request = checkoutOf({
+    payment: { description: 'Чай, 2 пачки', customer },
+    origin: 'https://shop.example.com',
   })
   const opened = await open(request, here.context())
   assert.deepEqual(opened, { url: 'https://secure.wayforpay.com/invoice/0198f0aa' })
@@ -48,8 +49,8 @@ test('a checkout is one signed CREATE_INVOICE, and its URL comes back', async ()
     productName: ['Чай, 2 пачки'],
     productCount: [1],
     productPrice: [150.75],
-    serviceUrl: 'https://shop.example.com/billing/webhooks/wayforpay',
-    returnUrl: `https://shop.example.com/billing/return/${id}`,
+    serviceUrl: 'https://shop.example/billing/webhooks/wayforpay',
+    returnUrl: `https://shop.example/billing/return/${id}`,
     clientFirstName: 'Олена',
     clientLastName: 'Коваль',
     clientEmail: 'olena@example.com',
@@ -113,7 +114,7 @@ test('a checkout lasts as asked, but a minute at the least, and then says so', a
   for (const [seconds, orderTimeout] of cases) {
     await using here = await startShop()
     const expiresAt = new Date(now.getTime() + seconds * 1000)
-    const opened = await open({ ...checkoutRequest(), expiresAt }, here.context())
+    const opened = await open({ ...checkoutOf(), expiresAt }, here.context())
     assert.match(here.asked[0]?.request.body ?? '', new RegExp(`"orderTimeout":${orderTimeout},`))
     const raised = seconds > 59 ? undefined : new Date(now.getTime() + 60_000)
     assert.deepEqual(opened.expiresAt, raised, String(seconds))
@@ -132,19 +133,19 @@ test('a reply without a usable URL is no checkout', async () => {
   ]
   for (const body of bodies) {
     await using api = await startAnswering({ body })
-    const pending = open(checkoutRequest(), api.context())
+    const pending = open(checkoutOf(), api.context())
     await assert.rejects(pending, { code: 'provider_reply_invalid' }, JSON.stringify(body))
   }
 })
 
 test('an error is a refusal only where nothing was certainly done', async () => {
-  await checkErrorCodes((context) => open(checkoutRequest(), context))
+  await checkErrorCodes((context) => open(checkoutOf(), context))
 })
 
 test('an order that WayForPay has already gives no URL, and leaves it open', async () => {
   await using here = await startShop()
-  await open(checkoutRequest(), here.context())
-  const again = open(checkoutRequest(), here.context())
+  await open(checkoutOf(), here.context())
+  const again = open(checkoutOf(), here.context())
   await assert.rejects(again, { code: 'provider_reply_invalid', providerCode: '1112' })
   assert.equal(here.checkouts(id), 1)
 })
@@ -152,11 +153,11 @@ test('an order that WayForPay has already gives no URL, and leaves it open', asy
 test('while the secret is replaced, a checkout is asked for with the first one only', async () => {
   await using here = await startShop()
   const rotated = (secret_key: string) => here.context({ config: { secret_key } })
-  const wrong = open(checkoutRequest(), rotated(`a_secret_of_tomorrow,${shop.secretKey}`))
+  const wrong = open(checkoutOf(), rotated(`a_secret_of_tomorrow,${shop.secretKey}`))
   await assert.rejects(wrong, { code: 'provider_refused', providerCode: '1113' })
   assert.equal(here.asked.length, 1)
   assert.deepEqual(here.takeFaults(), ['CREATE_INVOICE is signed wrongly'])
-  await open(checkoutRequest(), rotated(`${shop.secretKey},a_secret_of_yesterday`))
+  await open(checkoutOf(), rotated(`${shop.secretKey},a_secret_of_yesterday`))
   assert.equal(here.checkouts(id), 1)
 })
 
@@ -170,19 +171,18 @@ test('nobody is asked without a secret, or for another merchant account', async 
   ] as const) {
     const context = here.context({ config })
     const refusal = { code: 'gateway_not_configured' }
-    await assert.rejects(open(checkoutRequest(fields), context), refusal)
-    await assert.rejects(closeCheckout(pollRequest(fields), context), refusal)
-    await assert.rejects(operations.poll(pollRequest(fields), context), refusal)
+    await assert.rejects(open(checkoutOf({ payment: fields }), context), refusal)
+    await assert.rejects(closeCheckout(pollOf(fields), context), refusal)
+    await assert.rejects(operations.poll(pollOf(fields), context), refusal)
   }
   assert.equal(here.asked.length, 0)
 })
 
 test('an open checkout is closed by REMOVE_INVOICE, and only an open one', async () => {
   await using here = await startShop()
-  const close = (fields: Partial<Payment> = {}) =>
-    closeCheckout(pollRequest(fields), here.context())
+  const close = (fields: Partial<Payment> = {}) => closeCheckout(pollOf(fields), here.context())
   assert.equal(await close(), 'not_open')
-  await open(checkoutRequest(), here.context())
+  await open(checkoutOf(), here.context())
   assert.equal(await close(), 'closed')
   assert.equal(await close(), 'not_open')
   assert.deepEqual(JSON.parse(here.asked.at(-1)?.request.body ?? ''), {
@@ -198,19 +198,13 @@ test('an open checkout is closed by REMOVE_INVOICE, and only an open one', async
   const { asked, config } = here
   const before = asked.length
   const secret_key = `a_secret_of_tomorrow,${config['secret_key']}`
-  assert.equal(
-    await closeCheckout(pollRequest(), here.context({ config: { secret_key } })),
-    'not_open',
-  )
+  assert.equal(await closeCheckout(pollOf(), here.context({ config: { secret_key } })), 'not_open')
   assert.deepEqual(here.takeFaults(), ['REMOVE_INVOICE is signed wrongly'])
   assert.equal(asked.length, before + 2)
 })
 
 test('a checkout of which nobody knows whether it is closed is an error', async () => {
-  await checkErrorCodes(
-    (context) => closeCheckout(pollRequest(), context),
-    [1100, 1113, 1126, 1127],
-  )
+  await checkErrorCodes((context) => closeCheckout(pollOf(), context), [1100, 1113, 1126, 1127])
 })
 
 test('money that WayForPay does not take is told before anybody is asked', () => {

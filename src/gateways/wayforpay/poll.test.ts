@@ -8,10 +8,10 @@ import { sampleToken } from './samples/callback.ts'
 import { renewalReference } from '../../../test/gateways/wayforpay/callbacks.ts'
 import {
   binding,
-  checkoutRequest,
+  checkoutOf,
   id,
   operations,
-  pollRequest,
+  pollOf,
   refundOf,
   shop,
   signedReply,
@@ -43,8 +43,8 @@ const paid = stated('paid')
 
 async function startOpen(options = {}) {
   const here = await startShop({ savesNoCards: true, ...options })
-  await open(checkoutRequest(), here.context())
-  return { ...here, ask: () => poll(pollRequest(), here.context()) }
+  await open(checkoutOf(), here.context())
+  return { ...here, ask: () => poll(pollOf(), here.context()) }
 }
 
 test('CHECK_STATUS is asked by the payment’s id, signed, and says that the payer can pay', async () => {
@@ -135,7 +135,7 @@ test('while a refund is on its way no sum is told, and none counts as missing', 
 
 test('an order that WayForPay has not got is absent', async () => {
   await using here = await startShop()
-  assert.deepEqual(await poll(pollRequest(), here.context()), {
+  assert.deepEqual(await poll(pollOf(), here.context()), {
     outcomes: [nothing('1127')],
     standing: 'absent',
     listsRefunds: false,
@@ -159,7 +159,7 @@ async function replyFor(changes: Changes, reference = id): Promise<PollReply> {
   const fields = { ...order, orderReference: reference, ...changes }
   await using api = await startAnswering(signedReply(signedFieldNames, fields))
   const providerReference = reference === id ? null : reference
-  const reply = await poll(pollRequest({ providerReference }), api.context())
+  const reply = await poll(pollOf({ providerReference }), api.context())
   return { ...reply, outcomes: unmarked(reply.outcomes) }
 }
 
@@ -244,7 +244,7 @@ test('a reply counts only with a signature, and about the order that was asked a
   ]
   for (const [reply, message] of bodies) {
     await using api = await startAnswering({ body: reply })
-    const pending = poll(pollRequest(), api.context())
+    const pending = poll(pollOf(), api.context())
     await assert.rejects(pending, { code: 'provider_reply_invalid', message })
   }
 })
@@ -264,7 +264,7 @@ test('every failure of the inquiry is told by its kind', async () => {
   }
   here.misbehave('poll', 'never', 'late')
   const signal = AbortSignal.timeout(50)
-  await assert.rejects(poll(pollRequest(), here.context({ signal })), {
+  await assert.rejects(poll(pollOf(), here.context({ signal })), {
     code: 'provider_unreachable',
   })
   assert.equal((await here.ask()).standing, 'open')
@@ -274,7 +274,7 @@ test('while the secret is replaced, the one that WayForPay takes is found', asyn
   await using here = await startOpen()
   here.pay(id)
   const secret_key = `a_secret_of_tomorrow,${shop.secretKey},a_secret_of_yesterday`
-  const { outcomes } = await poll(pollRequest(), here.context({ config: { secret_key } }))
+  const { outcomes } = await poll(pollOf(), here.context({ config: { secret_key } }))
   assert.deepEqual(outcomes, [paid])
   assert.deepEqual(here.takeFaults(), ['CHECK_STATUS is signed wrongly'])
 })

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   checkErrorCodes,
-  checkoutRequest,
+  checkoutOf,
   id,
   operations,
-  payment,
   refundOf,
   shop,
   signedReply,
@@ -17,10 +16,10 @@ const { open, refund } = operations
 
 async function startPaid(options = {}) {
   const here = await startShop(options)
-  await open(checkoutRequest(), here.context())
+  await open(checkoutOf(), here.context())
   here.pay(id)
-  const give = (amount: bigint, reason?: string | null) =>
-    refund(refundOf(amount, reason), here.context())
+  const give = (amount: bigint, reason: string | null = 'broken') =>
+    refund(refundOf(amount, { reason }), here.context())
   const asked = () => here.provider.asked.filter(({ asking }) => asking === 'refund')
   return { ...here, give, requests: asked }
 }
@@ -157,7 +156,7 @@ test('while the secret is replaced, a refund is asked for with the first one onl
 
 test('nothing is refunded through another merchant account', async () => {
   await using here = await startPaid()
-  const foreign = { ...refundOf(1n), payment: { ...payment, merchantAccount: 'shop_two' } }
+  const foreign = refundOf(1n, { payment: { merchantAccount: 'shop_two' } })
   await assert.rejects(refund(foreign, here.context()), { code: 'gateway_not_configured' })
   assert.deepEqual(here.requests(), [])
 })

@@ -1,11 +1,7 @@
 import { systemClock } from '../kernel/clock.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
-import {
-  readRegistration,
-  registerWebhook,
-  removeEndpoints,
-  type RegistrationContext,
-} from '../upkeep/register-webhook.ts'
+import { readRegistration, type RegistrationContext } from '../upkeep/read-registration.ts'
+import { registerWebhook, removeEndpoints } from '../upkeep/register-webhook.ts'
 import { addressesOf } from './money-context.ts'
 import type { Runtime } from './runtime.ts'
 import type { BillingCore } from './types.ts'

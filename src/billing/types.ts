@@ -19,12 +19,8 @@ import type { PollResult } from '../money/poll-payment.ts'
 import type { BrowserEventType } from '../processing/browser-event.ts'
 import type { CheckoutForm } from '../gateways/operations.ts'
 import type { BackfillOptions, BackfillResult } from '../upkeep/backfill.ts'
-import type {
-  EndpointFault,
-  OwnEndpoint,
-  RegistrationResult,
-  RegistrationState,
-} from '../upkeep/register-webhook.ts'
+import type { EndpointFault, OwnEndpoint, RegistrationState } from '../upkeep/read-registration.ts'
+import type { RegistrationResult } from '../upkeep/register-webhook.ts'
 import type { ReconcileOptions, ReconcileResult } from '../upkeep/reconcile.ts'
 import type { GatewayPage } from './gateway-pages.ts'
 import type { PruneResult } from '../upkeep/prune.ts'

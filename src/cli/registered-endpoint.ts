@@ -1,7 +1,7 @@
 import { builtin } from '../gateways/builtin.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import { assertNever } from '../kernel/errors.ts'
-import type { EndpointFault } from '../upkeep/register-webhook.ts'
+import type { EndpointFault } from '../upkeep/read-registration.ts'
 
 const ending = '-register-webhook'
 

@@ -69,7 +69,8 @@ async function readWaiting(db: Kysely<Tables>): Promise<readonly WaitingRow[]> {
     from ${sql.table(`billing.${table}`)} where state in ('pending', 'processing')`
   const { rows: found } = await sql<WaitingRow>`
     select 'call ' || id || ' of ' || gateway as what, ${rows('webhook_calls')}
-    union all select 'delivery to ' || listener as what, ${rows('deliveries')}`.execute(db)
+    union all select coalesce('delivery to ' || listener, 'deferred ' || event_type) as what,
+      ${rows('deliveries')}`.execute(db)
   return found
 }
 

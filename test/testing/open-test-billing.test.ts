@@ -30,7 +30,7 @@ describe('a test billing', () => {
       ...withOthers,
       listeners: {
         grantAccess: {
-          on: 'PaymentSucceeded',
+          on: ['PaymentSucceeded', 'PaymentCanceled'],
           run: ({ payment }) => {
             tries.set(payment.id, (tries.get(payment.id) ?? 0) + 1)
             if (broken.has(payment.id)) throw new Error('no access today')
@@ -149,6 +149,17 @@ describe('a test billing', () => {
     broken.delete(payment.id)
     await billing.idle({ retries: 'now' })
     assert.deepEqual(typesOf(payment), ['PaymentSucceeded'])
+  })
+
+  test('idle() says of a deferred event what it is', async () => {
+    const payment = await billing.createPayment()
+    broken.add(payment.id)
+    await billing.billing.payments.cancel(payment.id)
+    const waits = /: deferred PaymentCanceled is pending after 1 attempts, .*no access today/
+    await assert.rejects(billing.idle({ withinMs: 5_000 }), { message: waits })
+    broken.delete(payment.id)
+    await billing.idle({ retries: 'now' })
+    assert.deepEqual(typesOf(payment), ['PaymentCanceled'])
   })
 
   test('waitFor gives what was dispatched before, and what is dispatched later', async () => {

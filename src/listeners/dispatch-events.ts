@@ -41,7 +41,8 @@ export async function dispatchEvents<Source extends SourceClaims>(
   let isOver = false
   for (const [index, source] of sources.entries()) {
     if (!direct.has(source)) {
-      const events = source.claims.flatMap(({ eventId }) => wonById.get(eventId) ?? [])
+      const claimed = source.claims.map(({ eventId }) => wonById.get(eventId))
+      const events = claimed.filter((event) => event !== undefined)
       ended.push({ ...source, dispatched: { ...nothingNew, events } })
     } else if (isOver) {
       ended.push({ ...source, dispatched: { kind: 'left' } })

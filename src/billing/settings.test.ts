@@ -121,6 +121,12 @@ test('what a group of options inherits counts', () => {
   }
 })
 
+test('a module is a group of options by what it exports', async () => {
+  const source: string = 'data:text/javascript,export const pruneAfterDays = 40'
+  const webhook = (await import(source)) as object
+  assert.equal(readSettings({ webhook }).retentionDays, 40)
+})
+
 test('what holds its content otherwise than in fields is no group of options', () => {
   for (const group of [Promise.resolve({ memory: true }), new Map(), [], 'x', null]) {
     assert.match(refusal({ database: group }), /^option database must be an object with url, /)

@@ -202,6 +202,21 @@ suite('the owner of an embedded database', () => {
     await assert.rejects(open(t, { dataDir: file }), fails('setting_invalid', /letter\.txt/))
   })
 
+  test('a folder that cannot be written to is named, with the file and what to set', async (t) => {
+    const unusable = temporaryFolder(t)
+    mkdirSync(join(unusable, 'lock'), { mode: 0o700 })
+    await assert.rejects(
+      open(t, { dataDir: unusable }),
+      fails('setting_invalid', /data folder .* cannot be used: ./),
+    )
+    rmSync(join(unusable, 'lock'), { recursive: true })
+    mkdirSync(join(unusable, 'owner.json.new'))
+    await assert.rejects(
+      open(t, { dataDir: unusable }),
+      fails('setting_invalid', /cannot be used: .*owner\.json/),
+    )
+  })
+
   test('a folder whose path is too long for a socket is served from a short one', async (t) => {
     const long = join(temporaryFolder(t), 'n'.repeat(60), 'm'.repeat(60))
     mkdirSync(long, { recursive: true, mode: 0o700 })

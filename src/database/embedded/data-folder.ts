@@ -1,7 +1,16 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { QuittanceError } from '../../kernel/errors.ts'
+import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
 
 /** The names inside a data folder. */
 export const folderNames = { database: 'database', lock: 'lock', owner: 'owner.json' } as const
@@ -24,6 +33,7 @@ export function prepareDataFolder(dataDir: string, warn: (message: string) => vo
   try {
     makeFolder(resolve(dataDir))
     const folder = realpathSync(dataDir)
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     const { mode } = statSync(folder)
     if ((mode & openToOthers) === 0) return folder
     // A folder with other things in it (a home, /tmp) is not ours to close.
@@ -34,13 +44,22 @@ export function prepareDataFolder(dataDir: string, warn: (message: string) => vo
     }
     throw new Error(`it is open to other users (mode ${(mode & 0o7777).toString(8)})`)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new QuittanceError(
-      'setting_invalid',
-      `the data folder ${dataDir} cannot be used: ${reason}`,
-      { cause: error, fix: 'Set BILLING_DATA_DIR to a folder of its own (mode 0700).' },
-    )
+    throw unusableFolder(dataDir, error)
   }
+}
+
+/** `setting_invalid`; an error that already says what to do stays as it is. */
+export function unusableFolder(dataDir: string, error: unknown): QuittanceError {
+  if (isQuittanceError(error)) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  return new QuittanceError(
+    'setting_invalid',
+    `the data folder ${dataDir} cannot be used: ${reason}`,
+    {
+      cause: error,
+      fix: 'Set BILLING_DATA_DIR to a folder of its own that this user can write to (mode 0700).',
+    },
+  )
 }
 
 function isOurs(folder: string): boolean {

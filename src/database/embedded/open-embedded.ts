@@ -2,7 +2,13 @@ import process from 'node:process'
 import { join } from 'node:path'
 import { QuittanceError } from '../../kernel/errors.ts'
 import type { Log } from '../../kernel/log.ts'
-import { checkFreeSpace, checkIntact, folderNames, prepareDataFolder } from './data-folder.ts'
+import {
+  checkFreeSpace,
+  checkIntact,
+  folderNames,
+  prepareDataFolder,
+  unusableFolder,
+} from './data-folder.ts'
 import { takeLock } from './lock.ts'
 import { readOwner, removeOwner, writeOwner } from './owner-file.ts'
 import { runThread, type Refusal } from './run-thread.ts'
@@ -62,9 +68,17 @@ function placeInMemory(): Place {
   return { folder: undefined, address, leave: () => removeSocket(address) }
 }
 
-/** Takes the lock first: its holder may remove what a killed owner left. */
 function placeInFolder(dataDir: string, log: Log): Place {
   const folder = prepareDataFolder(dataDir, (message) => log.warn(message))
+  try {
+    return takePlace(folder)
+  } catch (error) {
+    throw unusableFolder(folder, error)
+  }
+}
+
+/** Takes the lock first: its holder may remove what a killed owner left. */
+function takePlace(folder: string): Place {
   const lock = takeLock(folder)
   try {
     const previous = readOwner(folder)?.address

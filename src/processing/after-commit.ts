@@ -123,15 +123,16 @@ function about({ id: call, gateway }: Origin, { payment }: Applied) {
 }
 
 /** Some reasons mean a sender at fault, or money that was not booked. */
-function logIgnored(call: Origin, applied: readonly Applied[], log: Log): void {
+function logIgnored(origin: Origin, applied: readonly Applied[], log: Log): void {
+  const source = origin.id === undefined ? 'report' : 'callback'
   for (const one of applied) {
     if (one.kind !== 'ignored') continue
     const { reason, detail } = one.result
-    const entry = { ...about(call, one), reason, detail }
+    const entry = { ...about(origin, one), reason, detail }
     if (reason === 'amount_mismatch') log.warn(entry, 'paid webhook amount/currency mismatch')
-    else if (one.review) log.warn(entry, 'callback ignored; it needs a review')
+    else if (one.review) log.warn(entry, `${source} ignored; it needs a review`)
     // It claims another status for a paid payment: an app with the default log must see that.
-    else if (reason === 'already_paid') log.warn(entry, 'callback ignored')
-    else log.info(entry, 'callback ignored')
+    else if (reason === 'already_paid') log.warn(entry, `${source} ignored`)
+    else log.info(entry, `${source} ignored`)
   }
 }

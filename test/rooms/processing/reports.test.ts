@@ -109,7 +109,7 @@ onPostgres(() => {
       assert.deepEqual(await report(), [])
       const [ignored] = await report({ type: 'ignored', reason: 'no_outcome' })
       assert.equal(ignored?.kind, 'ignored')
-      assert.deepEqual(logged(room), ['info callback ignored'])
+      assert.deepEqual(logged(room), ['info report ignored'])
       assert.deepEqual([await deliveries(room), room.woken], [[], []])
     })
   })

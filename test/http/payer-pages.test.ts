@@ -17,7 +17,7 @@ import {
   startPayerService,
 } from '../pages/payer-service.ts'
 import { listenWith } from './host-apps.ts'
-import { eventually, maxBodyBytes, origin, type Service } from './service.ts'
+import { eventually, maxBodyBytes, order, origin, type Service } from './service.ts'
 
 let service: Service
 const told: string[] = []
@@ -101,6 +101,12 @@ describe('the payment link', () => {
       assert.equal(/<form|<script/.test(text), false)
     })
   }
+
+  test('ends without a line above an empty place where there is nothing to press', async () => {
+    const { id } = await service.core.payments.create({ ...order, checkout: false })
+    const text = await (await ask(`/billing/pay/${id}`)).text()
+    assert.ok(text.includes('<div class="actions"></div>'), text)
+  })
 
   test('redirects to nothing but http(s), and never in circles', async () => {
     const id = newUuid()

@@ -13,17 +13,17 @@ const words: Readonly<Record<NotPayable, { mark: string; heading: string; text: 
   paid: {
     mark: 'paid',
     heading: 'Already paid',
-    text: 'This payment is settled. There is nothing left to do.',
+    text: 'This payment has been made. There is nothing left to do.',
   },
   canceled: {
     mark: 'canceled',
     heading: 'Payment canceled',
-    text: 'This payment was canceled and can no longer be made by this link.',
+    text: 'This payment was canceled, and this link can no longer be used to pay.',
   },
   expired: {
     mark: 'canceled',
     heading: 'Link expired',
-    text: 'The time to make this payment is over. Please ask the shop for a new link.',
+    text: 'The time to pay is over. Please ask the shop for a new link.',
   },
   not_answered: {
     mark: 'pending',
@@ -33,7 +33,7 @@ const words: Readonly<Record<NotPayable, { mark: string; heading: string; text: 
   no_checkout: {
     mark: 'canceled',
     heading: 'Not payable here',
-    text: 'This payment cannot be made by this link. Please ask the shop for a new one.',
+    text: 'This link cannot be used to pay. Please ask the shop for a new one.',
   },
 }
 
@@ -47,7 +47,7 @@ export function notPayablePage(
   const body = html`<h1>${heading}</h1>
     <p>${text}</p>
     ${summary(payment)}
-    <div class="actions">${retry} ${wayBack(payment, { allows, isMain: retry === false })}</div>`
+    <div class="actions">${retry}${wayBack(payment, { allows, isMain: retry === false })}</div>`
   return page({ title: heading, mark, body })
 }
 

@@ -47,7 +47,7 @@ const words: Readonly<Record<Exclude<PaymentStatus, 'pending'>, Words>> = {
 
 function wordsFor({ status }: Payment, { canPay, gatewayTitle }: Standing): Words {
   if (status === 'pending') {
-    const text = `${gatewayTitle} has not confirmed the payment yet. This page changes by itself as soon as it does.`
+    const text = `${gatewayTitle} has not confirmed the payment yet. This page updates by itself when it does.`
     return { heading: 'Waiting for confirmation', text }
   }
   if (status !== 'failed' || !canPay) return words[status]

@@ -37,8 +37,8 @@ const database = {
     variables: ['DATABASE_URL'],
     secret: true,
     fix:
-      'Name one server: postgres://user:password@host:5432/name. Of several, by a name that ' +
-      'follows the primary: DNS, a virtual address or a proxy.',
+      'Name one server. If there are several, use a name that follows the primary: DNS, ' +
+      'a virtual address or a proxy.',
   }),
   /**
    * Folder of the embedded database.

@@ -3,7 +3,7 @@
  * `docs/errors.md` lists the same codes.
  */
 export const errorCatalogue = {
-  setting_invalid: 'Correct it where it stands: the environment, .env or quittance.config.ts.',
+  setting_invalid: 'Correct it where it is set: the environment, .env or quittance.config.ts.',
   webhook_path_without_gateway:
     'Put the segment {gateway} into webhook.path (BILLING_WEBHOOK_PATH).',
   retention_too_short:

@@ -93,7 +93,7 @@ async function checkBacklog(database: Database): Promise<readonly Finding[]> {
       fix: 'See quittance calls list --state failed; then quittance calls replay --failed',
     }),
     none('review', backlog.reviewCalls, {
-      found: `${backlog.reviewCalls} need a person to look at them${since(backlog.oldestReviewDays)}`,
+      found: `calls that a person must look at: ${backlog.reviewCalls}${since(backlog.oldestReviewDays)}`,
       fix: `See: quittance calls list --needs-review, and docs/5-operations.md. They are deleted after ${longestReviewDays} days.`,
     }),
     none('deliveries', backlog.failedDeliveries + backlog.failedDeferredEvents, {

@@ -161,6 +161,6 @@ const neverFired: ReadonlySet<EventType> = new Set(eventTypesWithoutProducer)
 export const firedEventTypes = eventTypes.filter((type) => !neverFired.has(type))
 
 /** Whether a text names an event. */
-export function isEventType(text: string): text is EventType {
-  return (eventTypes as readonly string[]).includes(text)
+export function isEventType(given: unknown): given is EventType {
+  return (eventTypes as readonly unknown[]).includes(given)
 }

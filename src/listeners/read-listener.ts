@@ -48,7 +48,7 @@ function requireName(name: unknown, types: readonly unknown[]): asserts name is 
 }
 
 function readType(name: string, type: unknown): EventType {
-  if (typeof type === 'string' && isEventType(type)) return type
+  if (isEventType(type)) return type
   throw new QuittanceError(
     'event_type_unknown',
     `listener ${name}: there is no event ${shown(type)}`,

@@ -92,7 +92,6 @@ export function isDeferredEvent(delivery: LeasedDelivery): delivery is LeasedEve
 
 /** What becomes of an event when its transaction commits. */
 type EndedEvent =
-  | { readonly kind: 'outdated' }
   | { readonly kind: 'dispatched'; readonly claim: Claim; readonly dispatched: Dispatched }
   | { readonly kind: 'failed' | 'returned'; readonly error: unknown; readonly listener: string }
 
@@ -101,7 +100,7 @@ export async function dispatchDeferred(
   leased: LeasedEvent,
   context: ProcessingContext,
 ): Promise<void> {
-  let ended: EndedEvent
+  let ended: EndedEvent | undefined
   try {
     ended = await context.database.transaction((transaction) =>
       dispatchIn(transaction, leased, context),
@@ -110,7 +109,7 @@ export async function dispatchDeferred(
     await afterRollback(leased, error, context)
     return
   }
-  afterEvent(leased, ended, context)
+  if (ended !== undefined) afterEvent(leased, ended, context)
 }
 
 function afterEvent(leased: LeasedEvent, ended: EndedEvent, context: ProcessingContext): void {
@@ -124,16 +123,17 @@ function afterEvent(leased: LeasedEvent, ended: EndedEvent, context: ProcessingC
   afterReport({}, context, { applied: [applied], dispatched })
 }
 
+/** Undefined if the event is out of date. */
 async function dispatchIn(
   transaction: Transaction,
   leased: LeasedEvent,
   context: ProcessingContext,
-): Promise<EndedEvent> {
+): Promise<EndedEvent | undefined> {
   const { db } = transaction
   const current = await currentSubject(db, leased)
   if (current === undefined) {
     await finish(db, leased)
-    return { kind: 'outdated' }
+    return undefined
   }
   const { event_type: type, dedup_key: dedupKey, cause, queue } = leased
   const claim = { eventId: leased.id, dedupKey, type: type as EventType, ...current }

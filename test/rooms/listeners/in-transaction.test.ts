@@ -14,6 +14,7 @@ import {
   notes,
   payment,
   statements,
+  unanswered,
   useRoom,
 } from '../processing/room.ts'
 
@@ -269,6 +270,15 @@ onPostgres(() => {
     room.on('PaymentSucceeded', (_event, { tx }) => {
       tx.query('select pg_sleep(0.2)').catch(() => {})
     })
+    assert.equal(await room.processOne(leased), 'failed')
+    assert.match(await exceptionOf(leased), /listener listener did not end within 0.06 s/)
+  })
+
+  test('a time that is up behind the last listener is up, whatever the connection says', async (t) => {
+    room.give({ listenersMayTakeMs: 60 })
+    const { leased } = await paying()
+    room.on('PaymentSucceeded', () => {})
+    unanswered(t, /^release savepoint/)
     assert.equal(await room.processOne(leased), 'failed')
     assert.match(await exceptionOf(leased), /listener listener did not end within 0.06 s/)
   })

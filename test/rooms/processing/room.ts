@@ -401,4 +401,16 @@ export function statements(t: TestContext): readonly string[] {
   return sent
 }
 
+/** A statement that is lost on its way: nothing is heard of it. */
+export function unanswered(t: TestContext, statement: RegExp): void {
+  const { query } = pg.Connection.prototype as unknown as Record<'query', Send>
+  t.mock.method(
+    pg.Connection.prototype,
+    'query' as never,
+    function (this: unknown, asked: unknown) {
+      return statement.test(String(asked)) ? undefined : query.call(this, asked)
+    } as never,
+  )
+}
+
 type Send = (this: unknown, asked: unknown) => unknown

@@ -171,7 +171,7 @@ onPostgres((engine) => {
     assertFinding(
       seen.of('review'),
       'warning',
-      /1 need.*, the oldest for 45 days.*--needs-review.*after 400 days/,
+      /a person must look at: 1, the oldest for 45 days.*--needs-review.*after 400 days/,
     )
     assertFinding(
       seen.of('deliveries'),

@@ -17,6 +17,11 @@ export interface ConfigFileOptions {
      */
     readonly url?: string | undefined
     /**
+     * The same database without the pooler that `url` goes through, for what a pooler cannot carry:
+     * notifications and migrations. See docs/5-operations.md#poolers.
+     */
+    readonly direct_url?: string | undefined
+    /**
      * Folder of the embedded database.
      * @default .quittance
      */

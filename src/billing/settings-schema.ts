@@ -41,6 +41,11 @@ const database = {
       'a virtual address or a proxy.',
   }),
   /**
+   * The same database without the pooler that `url` goes through, for what a pooler cannot carry:
+   * notifications and migrations. See docs/5-operations.md#poolers.
+   */
+  directUrl: setting(databaseUrl, { variables: ['DATABASE_DIRECT_URL'], secret: true }),
+  /**
    * Folder of the embedded database.
    * @default .quittance
    */

@@ -34,8 +34,8 @@ export async function recordCheckout(
       provider_reference: sql<string>`coalesce(provider_reference, ${providerReference})`,
       live: sql<boolean>`coalesce(live, ${live}::boolean)`,
       ...(expiresAt instanceof Date && { expires_at: expiresAt }),
-      answered_at: sql<Date>`clock_timestamp()`,
-      updated_at: sql<Date>`clock_timestamp()`,
+      answered_at: sql<Date>`statement_timestamp()`,
+      updated_at: sql<Date>`statement_timestamp()`,
     })
     .where('id', '=', paymentId)
     .returningAll()

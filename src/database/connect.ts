@@ -3,12 +3,18 @@ import pg from 'pg'
 import { minutes, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import { classifyFailure, isReadOnly } from './failure.ts'
+import { prepareNamed, type Preparation } from './named-statements.ts'
 import { createReconnection, type Reconnection } from './reconnect.ts'
 import type { Tables } from './tables.ts'
 
 /** Where the database is: a PostgreSQL server, or the socket of a running embedded one. */
 export type DatabaseTarget =
-  | { readonly kind: 'postgres'; readonly url: string }
+  | {
+      readonly kind: 'postgres'
+      readonly url: string
+      /** The same database without the pooler that `url` goes through. */
+      readonly directUrl?: string | undefined
+    }
   | { readonly kind: 'embedded'; readonly host: string; readonly port: number }
 
 export interface ConnectOptions {
@@ -36,7 +42,10 @@ export interface Database extends Reconnection {
   /** For single statements: each is its own transaction. */
   readonly db: Kysely<Tables>
   readonly pool: pg.Pool
+  /** For connections of their own, past a pooler: notifications, migrations, maintenance. */
   readonly connection: pg.ClientConfig
+  /** Whether its connections prepare named statements; off until the server is known. */
+  readonly preparing: Preparation
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
@@ -64,9 +73,8 @@ const types = {
 
 /** Opens a pool. Nothing is sent until the first statement. */
 export function connect(options: ConnectOptions): Database {
-  const connection = clientConfig(options)
   const pool = new pg.Pool({
-    ...connection,
+    ...clientConfig(options),
     max: options.poolSize,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: (options.lifetime ?? defaultLifetime) / 1000,
@@ -77,7 +85,11 @@ export function connect(options: ConnectOptions): Database {
     if (!closing) options.log.warn({ err: error }, 'database connection lost')
   })
   // So does a client in use; the code that waits for its answer gets the same error as a rejection.
-  pool.on('connect', (client) => client.on('error', () => {}))
+  const preparing: Preparation = { isOn: false }
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    prepareNamed(client, preparing)
+  })
   const reconnection = createReconnection(pool)
   /** Whether the connection that met it must not be used again. */
   const isOver = (error: unknown) => {
@@ -92,7 +104,8 @@ export function connect(options: ConnectOptions): Database {
     kind: options.target.kind,
     db,
     pool,
-    connection,
+    connection: clientConfig({ ...options, target: withoutPooler(options.target) }),
+    preparing,
     transaction: (work) => runTransaction(pool, work, isOver),
     ...reconnection,
     // Kysely ends its pool, and only if it ever used it.
@@ -102,6 +115,23 @@ export function connect(options: ConnectOptions): Database {
       if (!pool.ended) await pool.end()
     },
   }
+}
+
+function withoutPooler(target: DatabaseTarget): DatabaseTarget {
+  return target.kind === 'postgres' ? { ...target, url: target.directUrl ?? target.url } : target
+}
+
+/** What is asked of the server for each connection; a pooler may swallow it. */
+export interface ServerLimits {
+  readonly statement_timeout: number
+  readonly lock_timeout: number
+  readonly idle_in_transaction_session_timeout: number
+}
+
+export const serverLimits: ServerLimits = {
+  statement_timeout: defaultStatementTimeoutMs,
+  lock_timeout: lockTimeoutMs,
+  idle_in_transaction_session_timeout: idleInTransactionMs,
 }
 
 function clientConfig(options: ConnectOptions): pg.ClientConfig {
@@ -121,9 +151,8 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
   return {
     ...shared,
     connectionString: options.target.url,
+    ...serverLimits,
     statement_timeout: statementTimeoutMs,
-    lock_timeout: lockTimeoutMs,
-    idle_in_transaction_session_timeout: idleInTransactionMs,
   }
 }
 

@@ -15,7 +15,7 @@ const isPolled = sql`((type = 'charge' and status <> 'paid')
 /** The database's time, exact enough that what it has made due by now is due. */
 export async function readDueTime(db: Kysely<Tables>): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`
-    select date_trunc('milliseconds', clock_timestamp()) + interval '1 ms' as now`.execute(db)
+    select date_trunc('milliseconds', statement_timestamp()) + interval '1 ms' as now`.execute(db)
   const [row] = rows
   if (row === undefined) throw new Error('a time without a row')
   return row.now
@@ -36,7 +36,7 @@ export async function takeDuePayment(
   { gateway, dueAt }: DueQuery,
 ): Promise<string | undefined> {
   const { rows } = await sql<{ charge: string }>`
-    update billing.payments set next_poll_at = clock_timestamp() + ${interval(takenFor)}
+    update billing.payments set next_poll_at = statement_timestamp() + ${interval(takenFor)}
     where id = (
       select id from billing.payments
       where gateway = ${gateway} and next_poll_at <= ${dueAt} and ${isPolled}
@@ -59,7 +59,7 @@ export async function countDuePayments(
 
 /** Makes a row that was not polled due again soon. */
 export async function pollSoon(db: Kysely<Tables>, paymentId: string): Promise<void> {
-  await sql`update billing.payments set next_poll_at = clock_timestamp() + ${interval(takenFor)}
+  await sql`update billing.payments set next_poll_at = statement_timestamp() + ${interval(takenFor)}
     where id = ${paymentId}`.execute(db)
 }
 

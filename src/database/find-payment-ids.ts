@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely'
+import { named } from './named-statements.ts'
 import type { PaymentReference } from '../payments/outcome.ts'
 import type { Tables } from './tables.ts'
 
@@ -11,9 +12,6 @@ export interface PaymentName {
   readonly merchantAccount: string | undefined
 }
 
-/** One of another account is found too, so that it is reported as such. */
-const ownFirst = sql`order by coalesce(merchant_account, '') = named.account desc`
-
 /** For each name the id of its charge: that of the charge with this reference, or the stated one. */
 export async function findPaymentIds(
   db: Kysely<Tables>,
@@ -25,7 +23,7 @@ export async function findPaymentIds(
   )
 }
 
-/** By the index of the name. */
+/** By the index of the name. One of another account is found too, so that it is reported as such. */
 async function findByReferences(
   db: Kysely<Tables>,
   names: readonly PaymentName[],
@@ -35,19 +33,24 @@ async function findByReferences(
     checkout: 'checkoutReference' in reference ? reference.checkoutReference : null,
     provider: 'providerReference' in reference ? reference.providerReference : null,
   }))
-  const charge = sql`
-    select id from billing.payments where gateway = named.gateway and type = 'charge'`
-  const { rows } = await sql<{ position: bigint; id: string | null }>`
-    select position, coalesce(
-      (${charge} and checkout_reference = named.checkout ${ownFirst} limit 1),
-      (${charge} and provider_reference = named.provider ${ownFirst} limit 1)) as id
-    from unnest(
-      ${names.map(({ gateway }) => gateway)}::text[],
-      ${names.map(({ merchantAccount }) => merchantAccount ?? '')}::text[],
-      ${references.map(({ checkout }) => checkout)}::text[],
-      ${references.map(({ provider }) => provider)}::text[]
-    ) with ordinality as named (gateway, account, checkout, provider, position)`.execute(db)
-  return new Map(
-    rows.flatMap(({ position, id }) => (id === null ? [] : [[Number(position) - 1, id] as const])),
-  )
+  const { rows } = await sql<{ position: bigint; id: string }>`${named('find-payment-ids')}
+    with wanted as (
+      select * from unnest(
+        ${names.map(({ gateway }) => gateway)}::text[],
+        ${names.map(({ merchantAccount }) => merchantAccount ?? '')}::text[],
+        ${references.map(({ checkout }) => checkout)}::text[],
+        ${references.map(({ provider }) => provider)}::text[]
+      ) with ordinality as wanted (gateway, account, checkout, provider, position)
+    ), found as (
+      select position, payment.id, 1 as rank, coalesce(merchant_account, '') = account as is_own
+      from wanted join billing.payments as payment on payment.gateway = wanted.gateway
+        and payment.type = 'charge' and checkout_reference = wanted.checkout
+      union all
+      select position, payment.id, 2, coalesce(merchant_account, '') = account
+      from wanted join billing.payments as payment on payment.gateway = wanted.gateway
+        and payment.type = 'charge' and provider_reference = wanted.provider
+    )
+    select distinct on (position) position, id from found
+    order by position, rank, is_own desc`.execute(db)
+  return new Map(rows.map(({ position, id }) => [Number(position) - 1, id]))
 }

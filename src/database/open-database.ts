@@ -1,7 +1,14 @@
 import { seconds } from '../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
-import { connect, type ConnectOptions, type Database, type DatabaseTarget } from './connect.ts'
+import {
+  connect,
+  serverLimits,
+  type ConnectOptions,
+  type Database,
+  type DatabaseTarget,
+  type ServerLimits,
+} from './connect.ts'
 import { findEmbedded } from './embedded/find-embedded.ts'
 import { openEmbedded, type Embedded } from './embedded/open-embedded.ts'
 import { classifyFailure, sqlStateOf } from './failure.ts'
@@ -9,6 +16,7 @@ import { migrate } from './migrate.ts'
 
 export interface OpenOptions {
   readonly url?: string | undefined
+  readonly directUrl?: string | undefined
   readonly dataDir: string
   readonly memory: boolean
   readonly attach: boolean
@@ -49,7 +57,8 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     await embedded?.close()
   }
   try {
-    await checkServer(database)
+    const isDirect = await checkServer(database, options)
+    for (const one of [database, intake]) one.preparing.isOn = isDirect
     // Nobody else migrates an embedded database; a server's schema is for its owner to change.
     if (embedded !== undefined) await migrate(database)
     return { database, intake, close }
@@ -66,7 +75,8 @@ function poolOf(options: OpenOptions, target: DatabaseTarget): Pick<ConnectOptio
 async function locate(
   options: OpenOptions,
 ): Promise<{ readonly target: DatabaseTarget; readonly embedded?: Embedded }> {
-  if (options.url !== undefined) return { target: { kind: 'postgres', url: options.url } }
+  const { url, directUrl } = options
+  if (url !== undefined) return { target: { kind: 'postgres', url, directUrl } }
   const dataDir = options.memory ? undefined : options.dataDir
   if (options.attach && dataDir !== undefined) {
     const running = await findRunning(dataDir)
@@ -92,13 +102,24 @@ async function findRunning(dataDir: string) {
 
 const oldestVersion = 150_000
 
-/** What a server must be to keep money: recent enough, and durable once it reports a commit. */
-async function checkServer(database: Database): Promise<void> {
-  if (database.kind === 'embedded') return
-  const { rows } = await database.pool.query<Record<'version' | 'durable' | 'encoding', string>>(
+type ServerSettings = Record<'version' | 'durable' | 'encoding' | keyof ServerLimits, string>
+
+/**
+ * What a server must be to keep money: recent enough, and durable once it reports a commit. Returns
+ * whether it is reached without a pooler, so that a connection stays with one process of the server.
+ */
+async function checkServer(
+  database: Database,
+  { directUrl, log }: Pick<OpenOptions, 'directUrl' | 'log'>,
+): Promise<boolean> {
+  if (database.kind === 'embedded') return false
+  const { rows } = await database.pool.query<ServerSettings>(
     `select current_setting('server_version_num') as version,
        current_setting('synchronous_commit') as durable,
-       current_setting('server_encoding') as encoding`,
+       current_setting('server_encoding') as encoding,
+       ${Object.keys(serverLimits)
+         .map((name) => `(select setting from pg_settings where name = '${name}') as ${name}`)
+         .join(', ')}`,
   )
   const [server] = rows
   if (server === undefined) throw new Error('the server did not describe itself')
@@ -120,6 +141,20 @@ async function checkServer(database: Database): Promise<void> {
       'the server runs with synchronous_commit = off',
     )
   }
+  const missing = missingLimits(server)
+  if (missing.length > 0) log.warn({ missing, fix: fixForLimits }, 'a pooler swallows our limits')
+  return missing.length === 0 && directUrl === undefined
+}
+
+const fixForLimits =
+  "Set them for the role: alter role NAME set statement_timeout = '5s'; likewise " +
+  "lock_timeout = '2s', idle_in_transaction_session_timeout = '30s'"
+
+/** Names of the limits that are not in force, though each connection asks for them. */
+function missingLimits(server: ServerSettings): readonly string[] {
+  return Object.keys(serverLimits).filter(
+    (name) => Number(server[name as keyof ServerLimits]) === 0,
+  )
 }
 
 /**
@@ -133,6 +168,14 @@ function explain(error: unknown): unknown {
   if (state !== undefined && (state.startsWith('28') || state === '3D000' || state === '42501')) {
     return new QuittanceError('database_rejected', `the database refused us: ${reason}`, {
       cause: error,
+    })
+  }
+  if (/unsupported startup parameter/.test(reason)) {
+    return new QuittanceError('database_rejected', `a pooler refuses our limits: ${reason}`, {
+      cause: error,
+      fix:
+        'In pgbouncer.ini: ignore_startup_parameters = statement_timeout, lock_timeout, ' +
+        'idle_in_transaction_session_timeout; and set them for the role: docs/5-operations.md#poolers.',
     })
   }
   if (classifyFailure(error) === 'lost' || classifyFailure(error) === 'unavailable') {

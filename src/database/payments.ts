@@ -3,6 +3,7 @@ import { minutes, type Duration } from '../kernel/duration.ts'
 import type { Money } from '../kernel/money.ts'
 import type { Cause, Payment, PaymentStatus } from '../payments/payment.ts'
 import { interval, inTime } from './interval.ts'
+import { named } from './named-statements.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
 
@@ -28,6 +29,17 @@ export async function findPayment(db: Kysely<Tables>, id: string): Promise<Payme
     .where('id', '=', id)
     .executeTakeFirst()
   return row && toPayment(row)
+}
+
+/** By id; ids without a payment are left out. */
+export async function findPayments(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Payment>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await sql<PaymentRow>`${named('find-payments')}
+    select ${paymentColumns} from billing.payments where id = any(${[...ids]}::uuid[])`.execute(db)
+  return new Map(rows.map((row) => [row.id, toPayment(row)]))
 }
 
 /** The status of each; ids without a payment are left out. */
@@ -109,13 +121,9 @@ export async function lockPayments(
   ids: readonly string[],
 ): Promise<Map<string, Payment>> {
   if (ids.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('billing.payments')
-    .selectAll()
-    .where('id', '=', sql<string>`any(${[...ids]}::uuid[])`)
-    .orderBy('id')
-    .forNoKeyUpdate()
-    .execute()
+  const { rows } = await sql<PaymentRow>`${named('lock-payments')}
+    select ${paymentColumns} from billing.payments where id = any(${[...ids]}::uuid[])
+    order by id for no key update`.execute(db)
   return new Map(rows.map((row) => [row.id, toPayment(row)]))
 }
 
@@ -158,7 +166,7 @@ export async function insertPayment(
       operation_error: payment.operationError,
       save_card: payment.saveCard,
       payment_method_id: payment.paymentMethodId,
-      handed_at: payment.isHanded ? sql<Date>`clock_timestamp()` : null,
+      handed_at: payment.isHanded ? sql<Date>`statement_timestamp()` : null,
       next_poll_at: inTime(payment.firstPollAfter),
       expires_at: payment.expiresAt,
       written_by: writtenBy,
@@ -198,7 +206,7 @@ export async function insertRenewal(
   },
 ): Promise<void> {
   const { id, amount, currency, checkoutReference = null, providerReference = null } = renewal
-  const handedAt = renewal.isPolled ? sql`clock_timestamp()` : sql`null::timestamptz`
+  const handedAt = renewal.isPolled ? sql`statement_timestamp()` : sql`null::timestamptz`
   await sql`
     insert into billing.payments (id, gateway, merchant_account, live, amount, currency,
       payable_type, payable_id, description, customer, checkout_reference, provider_reference,
@@ -210,7 +218,41 @@ export async function insertRenewal(
     on conflict do nothing`.execute(db)
 }
 
-export function toPayment(row: Selectable<PaymentsTable>): Payment {
+/** Columns that `toPayment` reads. */
+const columns = [
+  'id',
+  'type',
+  'parent_id',
+  'gateway',
+  'merchant_account',
+  'live',
+  'status',
+  'amount',
+  'currency',
+  'payable_type',
+  'payable_id',
+  'description',
+  'customer',
+  'metadata',
+  'return_url',
+  'checkout_reference',
+  'provider_reference',
+  'checkout',
+  'checkout_url',
+  'operation_error',
+  'poll_error',
+  'save_card',
+  'payment_method_id',
+  'handed_at',
+  'expires_at',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof PaymentsTable)[]
+
+type PaymentRow = Pick<Selectable<PaymentsTable>, (typeof columns)[number]>
+const paymentColumns = sql.raw(columns.join(', '))
+
+export function toPayment(row: PaymentRow): Payment {
   return {
     id: row.id,
     type: row.type,

@@ -26,7 +26,7 @@ export async function refundsOf(
         select from billing.events as event
         where event.payment_id = refund.id and event.type = 'PaymentRefunded') as claimed,
       status = 'pending' and answered_at is null and coalesce(
-        handed_at > clock_timestamp() - ${interval(underWayFor)}, false) as under_way
+        handed_at > statement_timestamp() - ${interval(underWayFor)}, false) as under_way
     from billing.payments as refund
     where refund.parent_id = ${chargeId}
     order by refund.created_at, refund.id`.execute(db)
@@ -45,7 +45,7 @@ export async function recordRefundAnswer(
 ): Promise<void> {
   await db
     .updateTable('billing.payments')
-    .set({ answered_at: sql<Date>`clock_timestamp()`, operation_error: error })
+    .set({ answered_at: sql<Date>`statement_timestamp()`, operation_error: error })
     .where('id', '=', refundId)
     .where('type', '=', 'refund')
     .execute()

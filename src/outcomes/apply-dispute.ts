@@ -64,7 +64,7 @@ async function write(
     values (${newId()}::uuid, ${charge.id}::uuid, ${report.gateway}, ${reference}, ${status},
       ${amount}, ${currency})
     on conflict (payment_id, provider_reference) do update
-      set status = excluded.status, updated_at = clock_timestamp(),
+      set status = excluded.status, updated_at = statement_timestamp(),
         amount = coalesce(excluded.amount, known.amount),
         currency = coalesce(excluded.currency, known.currency)
       where known.status = 'open'`.execute(db)

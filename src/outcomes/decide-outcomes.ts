@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely'
+import { named } from '../database/named-statements.ts'
 import type { Tables } from '../database/tables.ts'
 import { decide, type Decision } from '../payments/transition.ts'
 import type { PaymentEntry } from './applied.ts'
@@ -64,20 +65,26 @@ async function withTakenReferences(
   targets: readonly PaymentEntry[],
 ): Promise<readonly PaymentEntry[]> {
   if (targets.length === 0) return []
-  const other = sql`
-    select from billing.payments as other
-    where other.gateway = wanted.gateway and other.type = 'charge' and other.id <> wanted.id
-      and coalesce(other.merchant_account, '') = wanted.account`
-  const { rows } = await sql<{ id: string }>`
-    select wanted.id from unnest(
-      ${targets.map(({ payment }) => payment.id)}::uuid[],
-      ${targets.map(({ payment }) => payment.gateway)}::text[],
-      ${targets.map(({ payment }) => payment.merchantAccount ?? '')}::text[],
-      ${targets.map(({ entry }) => entry.outcome.checkoutReference ?? null)}::text[],
-      ${targets.map(({ entry }) => entry.outcome.providerReference ?? null)}::text[]
-    ) as wanted (id, gateway, account, checkout, provider)
-    where exists (${other} and other.checkout_reference = wanted.checkout)
-      or exists (${other} and other.provider_reference = wanted.provider)`.execute(db)
+  const { rows } = await sql<{ id: string }>`${named('find-taken-references')}
+    with wanted as (
+      select * from unnest(
+        ${targets.map(({ payment }) => payment.id)}::uuid[],
+        ${targets.map(({ payment }) => payment.gateway)}::text[],
+        ${targets.map(({ payment }) => payment.merchantAccount ?? '')}::text[],
+        ${targets.map(({ entry }) => entry.outcome.checkoutReference ?? null)}::text[],
+        ${targets.map(({ entry }) => entry.outcome.providerReference ?? null)}::text[]
+      ) as wanted (id, gateway, account, checkout, provider)
+    )
+    select wanted.id from wanted join billing.payments as other
+      on other.gateway = wanted.gateway and other.type = 'charge'
+      and other.checkout_reference = wanted.checkout
+    where other.id <> wanted.id and coalesce(other.merchant_account, '') = wanted.account
+    union all
+    select wanted.id from wanted join billing.payments as other
+      on other.gateway = wanted.gateway and other.type = 'charge'
+      and other.provider_reference = wanted.provider
+    where other.id <> wanted.id
+      and coalesce(other.merchant_account, '') = wanted.account`.execute(db)
   const taken = new Set(rows.map((row) => row.id))
   return targets.filter(({ payment }) => taken.has(payment.id))
 }

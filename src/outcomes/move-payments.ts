@@ -1,4 +1,5 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
+import { named } from '../database/named-statements.ts'
 import { toPayment } from '../database/payments.ts'
 import { keepSubscriptionReference } from '../database/subscription-references.ts'
 import type { PaymentsTable, Tables } from '../database/tables.ts'
@@ -18,11 +19,11 @@ export async function movePayments(
   newId: NewId,
 ): Promise<ReadonlyMap<string, Payment>> {
   if (targets.length === 0) return new Map()
-  const { rows } = await sql<Selectable<PaymentsTable>>`
+  const { rows } = await sql<MovedRow>`${named('move-payments')}
     with stated as (${statedBy(targets, newId)}),
     moved as (
       update billing.payments as payment
-      set status = stated.to_status, updated_at = clock_timestamp(),
+      set status = stated.to_status, updated_at = statement_timestamp(),
         checkout_reference = coalesce(payment.checkout_reference, stated.checkout),
         provider_reference = coalesce(payment.provider_reference, stated.provider),
         subscription_reference = coalesce(payment.subscription_reference, stated.subscription),
@@ -35,7 +36,8 @@ export async function movePayments(
           then payment.status in ('pending', 'failed', 'canceled') and (stated.as_charged
             or (payment.amount = stated.amount and payment.currency = stated.currency))
           else payment.status = 'pending' end
-      returning payment.*
+      returning payment.id, payment.status, payment.updated_at, payment.checkout_reference,
+        payment.provider_reference, payment.checkout
     ), history as (
       insert into billing.payment_transitions
         (id, payment_id, from_status, to_status, cause, webhook_call_id)
@@ -44,12 +46,30 @@ export async function movePayments(
       from moved join stated on stated.id = moved.id
     )
     select * from moved`.execute(db)
-  const moved = new Map(rows.map((row) => [row.id, toPayment(row)]))
-  for (const { payment, entry } of targets) {
-    if (moved.has(payment.id)) continue
-    throw new Error(`payment ${payment.id} refused to become ${entry.outcome.status}`)
+  const changes = new Map(rows.map((row) => [row.id, changeOf(row)]))
+  return new Map(
+    targets.map(({ payment, entry }) => {
+      const change = changes.get(payment.id)
+      if (change !== undefined) return [payment.id, { ...payment, ...change }]
+      throw new Error(`payment ${payment.id} refused to become ${entry.outcome.status}`)
+    }),
+  )
+}
+
+/** What a move can change of a payment. */
+type MovedRow = Pick<
+  Selectable<PaymentsTable>,
+  'id' | 'status' | 'updated_at' | 'checkout_reference' | 'provider_reference' | 'checkout'
+>
+
+function changeOf(row: MovedRow) {
+  return {
+    status: row.status,
+    updatedAt: row.updated_at,
+    checkoutReference: row.checkout_reference,
+    providerReference: row.provider_reference,
+    checkout: row.checkout,
   }
-  return moved
 }
 
 function statedBy(targets: readonly PaymentEntry[], newId: NewId) {

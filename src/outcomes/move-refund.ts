@@ -24,7 +24,7 @@ export async function moveRefund(
   const { rows } = await sql<Selectable<PaymentsTable>>`
     with moved as (
       update billing.payments
-      set status = ${outcome.status}, updated_at = clock_timestamp(),
+      set status = ${outcome.status}, updated_at = statement_timestamp(),
         provider_reference = coalesce(provider_reference, ${reference})
       where id = ${refund.id} and type = 'refund' and status = ${refund.status} and (
         status = 'pending' or status = ${outcome.status}

@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { interval } from '../database/interval.ts'
+import { named } from '../database/named-statements.ts'
 import type { Tables } from '../database/tables.ts'
 import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import type { Lease, LeasedTable } from './leased-table.ts'
@@ -15,7 +16,7 @@ const unleased = sql`lease_token = null, lease_until = null`
 /** What puts an ended row back into the queue as if it had just come. */
 export const asNew = sql`
   state = 'pending', attempts = 0, leases_lost = 0, times_returned = 0,
-  next_attempt_at = clock_timestamp(), processed_at = null`
+  next_attempt_at = statement_timestamp(), processed_at = null`
 
 function isHeld({ id, token }: Lease): RawBuilder<unknown> {
   return sql`id = ${id}::uuid and lease_token = ${token}::uuid`
@@ -44,9 +45,9 @@ export async function finishRows(
   })
   const set = columns.map(([column]) => sql`${sql.ref(column)} = finished.${sql.ref(column)}`)
   const lists = columns.map(([, { type, values }]) => sql`${[...values]}::${sql.raw(type)}[]`)
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<{ id: string }>`${named(`finish-${name.replaceAll(/\W|_/g, '-')}`)}
     update ${sql.table(name)} as row
-    set ${sql.join(set)}, exception = null, ${unleased}, processed_at = clock_timestamp()
+    set ${sql.join(set)}, exception = null, ${unleased}, processed_at = statement_timestamp()
     from unnest(
       ${leases.map(({ id }) => id)}::uuid[], ${leases.map(({ token }) => token)}::uuid[],
       ${sql.join(lists)}
@@ -79,7 +80,7 @@ export async function returnRow(
   const { numAffectedRows } = await sql`
     update ${sql.table(name)}
     set state = 'pending', ${unleased}, times_returned = times_returned + 1,
-      next_attempt_at = clock_timestamp() + ${interval(after)}
+      next_attempt_at = statement_timestamp() + ${interval(after)}
     where ${isHeld(lease)}`.execute(db)
   return numAffectedRows === 1n
 }
@@ -102,15 +103,15 @@ export async function postponeRow(
   const came = sql.ref(cameAt)
   const { rows } = await sql<{ pause: number }>`
     with waiting as (
-      select id, least(greatest(clock_timestamp() - ${came}, ${interval(shortestPostponement)}),
+      select id, least(greatest(statement_timestamp() - ${came}, ${interval(shortestPostponement)}),
         ${interval(longestPostponement)}) as pause
       from ${sql.table(name)}
-      where ${isHeld(lease)} and ${came} > clock_timestamp() - ${interval(patience)}
+      where ${isHeld(lease)} and ${came} > statement_timestamp() - ${interval(patience)}
       for update
     )
     update ${sql.table(name)} as row
     set state = 'pending', ${unleased}, exception = ${exception},
-      next_attempt_at = clock_timestamp() + waiting.pause
+      next_attempt_at = statement_timestamp() + waiting.pause
     from waiting where row.id = waiting.id
     returning extract(epoch from waiting.pause)::float8 * 1000 as pause`.execute(db)
   return rows[0]?.pause
@@ -141,8 +142,8 @@ export async function failRow(
   const mark = isReviewed && (review || isOver) ? sql`needs_review = true,` : sql``
   const also = Object.entries(columns).map(([column, value]) => sql`${sql.ref(column)} = ${value},`)
   const next = isOver
-    ? sql`state = 'failed', processed_at = clock_timestamp()`
-    : sql`state = 'pending', next_attempt_at = clock_timestamp() + ${interval(after)}`
+    ? sql`state = 'failed', processed_at = statement_timestamp()`
+    : sql`state = 'pending', next_attempt_at = statement_timestamp() + ${interval(after)}`
   const { numAffectedRows } = await sql`
     update ${sql.table(name)}
     set attempts = attempts + 1, exception = ${exception}, ${sql.join(also, sql``)} ${mark}
@@ -166,18 +167,20 @@ export async function expireRows(
   db: Kysely<Tables>,
   { name, isReviewed }: LeasedTable,
 ): Promise<ExpiredRows> {
-  const isGivenUp = sql`leases_lost + 1 >= ${leasesBeforeFailure}`
-  const mark = isReviewed ? sql`needs_review = needs_review or ${isGivenUp},` : sql``
+  const mark = isReviewed ? sql`needs_review = needs_review or lost.is_given_up,` : sql``
+  // A CASE may hold no function that is not immutable where tables are distributed.
   const { rows } = await sql<{ state: string }>`
     update ${sql.table(name)} as row
-    set state = case when ${isGivenUp} then 'failed' else 'pending' end, ${mark}
-      exception = case when ${isGivenUp}
+    set state = case when lost.is_given_up then 'failed' else 'pending' end, ${mark}
+      exception = case when lost.is_given_up
         then 'worker lost: ' || (leases_lost + 1) || ' workers died while they held this row'
         else exception end,
-      leases_lost = leases_lost + 1, next_attempt_at = clock_timestamp(),
-      processed_at = case when ${isGivenUp} then clock_timestamp() end, ${unleased}
+      leases_lost = leases_lost + 1, next_attempt_at = lost.now,
+      processed_at = case when lost.is_given_up then lost.now end, ${unleased}
     from (
-      select id from ${sql.table(name)}
+      select id, statement_timestamp() as now,
+        leases_lost + 1 >= ${leasesBeforeFailure} as is_given_up
+      from ${sql.table(name)}
       where state = 'processing' and lease_until < now()
       order by lease_until limit 1000 for update skip locked
     ) as lost

@@ -34,9 +34,9 @@ export async function runIfDue(
   const token = newId()
   const { rows } = await sql<{ last_run_at: Date | null; begun_at: Date }>`
     update billing.schedules
-    set lease_token = ${token}::uuid, lease_until = clock_timestamp() + ${interval(runLimit)}
-    where name = ${schedule.name} and next_run_at <= clock_timestamp()
-      and (lease_until is null or lease_until < clock_timestamp())
+    set lease_token = ${token}::uuid, lease_until = statement_timestamp() + ${interval(runLimit)}
+    where name = ${schedule.name} and next_run_at <= statement_timestamp()
+      and (lease_until is null or lease_until < statement_timestamp())
     returning last_run_at, statement_timestamp() as begun_at`.execute(db)
   const [begun] = rows
   if (begun === undefined) return 'not_due'
@@ -55,7 +55,7 @@ export async function runIfDue(
       return 'stopped'
     }
     const { retryAfter = usualRetryAfter } = schedule
-    await finish(sql`clock_timestamp() + ${interval(retryAfter)}`, textOf(error).slice(0, 1000))
+    await finish(sql`statement_timestamp() + ${interval(retryAfter)}`, textOf(error).slice(0, 1000))
     throw error
   }
   await finish(sql`${nextRun(schedule, await databaseNow(db))}`, null)

@@ -34,7 +34,7 @@ export async function takeRows<Row extends LeasedRow>(
   const { rows } = await sql<Row>`
     update ${sql.table(table.name)} as row
     set state = 'processing', lease_token = ${options.token}::uuid,
-      lease_until = clock_timestamp() + ${interval(leaseLength)}
+      lease_until = statement_timestamp() + ${interval(leaseLength)}
     from (
       select id from ${sql.table(table.name)}
       where state = 'pending' and next_attempt_at <= now() and ${losses} ${inQueues} ${ofGateways}
@@ -63,7 +63,7 @@ export async function extendLeases(
 ): Promise<void> {
   await sql`
     update ${sql.table(name)} as row
-    set lease_until = clock_timestamp() + ${interval(leaseLength)}
+    set lease_until = statement_timestamp() + ${interval(leaseLength)}
     from (
       select id from ${sql.table(name)}
       where id = any(${leases.map((lease) => lease.id)}::uuid[])

@@ -65,7 +65,7 @@ function isRetry({ state, exception, due_in_ms }: WaitingRow): boolean {
 async function readWaiting(db: Kysely<Tables>): Promise<readonly WaitingRow[]> {
   const rows = (table: 'webhook_calls' | 'deliveries') => sql`
     state, attempts, exception,
-    extract(epoch from next_attempt_at - clock_timestamp())::float8 * 1000 as due_in_ms
+    extract(epoch from next_attempt_at - statement_timestamp())::float8 * 1000 as due_in_ms
     from ${sql.table(`billing.${table}`)} where state in ('pending', 'processing')`
   const { rows: found } = await sql<WaitingRow>`
     select 'call ' || id || ' of ' || gateway as what, ${rows('webhook_calls')}
@@ -87,8 +87,8 @@ async function makeDue({ db, worker }: IdleContext): Promise<void> {
     where state = 'pending' and attempts = 0 and exception is not null`.execute(db)
   for (const table of ['billing.webhook_calls', 'billing.deliveries'] as const) {
     const { numAffectedRows = 0n } = await sql`
-      update ${sql.table(table)} set next_attempt_at = clock_timestamp()
-      where state = 'pending' and next_attempt_at > clock_timestamp()`.execute(db)
+      update ${sql.table(table)} set next_attempt_at = statement_timestamp()
+      where state = 'pending' and next_attempt_at > statement_timestamp()`.execute(db)
     if (numAffectedRows > 0n) worker.wake()
   }
 }

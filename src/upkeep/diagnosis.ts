@@ -69,7 +69,7 @@ export async function readBacklog(database: Database): Promise<Backlog> {
     select
       (select count(*)::int from billing.webhook_calls where state = 'pending') as "pendingCalls",
       (select greatest(0, coalesce(round(extract(epoch from
-          clock_timestamp() - min(next_attempt_at))), 0))::int
+          statement_timestamp() - min(next_attempt_at))), 0))::int
         from billing.webhook_calls where state = 'pending') as "oldestPendingSeconds",
       (select count(*)::int from billing.webhook_calls
         where state = 'processing') as "processingCalls",
@@ -77,7 +77,7 @@ export async function readBacklog(database: Database): Promise<Backlog> {
         where state = 'pending' and (attempts > 0 or exception is not null)) as "retriedCalls",
       (select count(*)::int from billing.webhook_calls where state = 'failed') as "failedCalls",
       (select count(*)::int from billing.webhook_calls where needs_review) as "reviewCalls",
-      (select coalesce(extract(day from clock_timestamp() - min(received_at)), 0)::int
+      (select coalesce(extract(day from statement_timestamp() - min(received_at)), 0)::int
         from billing.webhook_calls where needs_review) as "oldestReviewDays",
       (select count(*)::int from billing.deliveries
         where state = 'failed' and event_id is not null) as "failedDeliveries",
@@ -108,7 +108,7 @@ export interface ScheduleState {
 export async function readSchedules(database: Database): Promise<readonly ScheduleState[]> {
   const { rows } = await sql<ScheduleState>`
     select name, last_error as "lastError",
-      greatest(0, round(extract(epoch from clock_timestamp() - next_run_at)))::int
+      greatest(0, round(extract(epoch from statement_timestamp() - next_run_at)))::int
         as "overdueSeconds"
     from billing.schedules order by name`.execute(database.db)
   return rows

@@ -26,12 +26,12 @@ export async function readReadiness(database: Database): Promise<Readiness> {
     unconfirmed: boolean
   }>`
     select count(*) as pending,
-      coalesce(extract(epoch from clock_timestamp() - min(next_attempt_at)), 0)::float8 as oldest,
+      coalesce(extract(epoch from statement_timestamp() - min(next_attempt_at)), 0)::float8 as oldest,
       current_setting('transaction_read_only') = 'on' as read_only,
       exists (
         select from pg_stat_activity
         where datname = current_database() and wait_event = 'SyncRep'
-          and query_start < clock_timestamp() - ${interval(longCommit)}
+          and query_start < statement_timestamp() - ${interval(longCommit)}
       ) as unconfirmed
     from billing.webhook_calls where state = 'pending'`.execute(database.db)
   const row = rows[0] ?? { pending: 0n, oldest: 0, read_only: true, unconfirmed: false }

@@ -57,7 +57,7 @@ export async function replayFailed(
 
 async function countFailed(db: Kysely<Tables>, query: FailedQuery) {
   const { rows } = await sql<{ before: Date; calls: number; deliveries: number }>`
-    select date_trunc('milliseconds', clock_timestamp()) + interval '1 ms' as before,
+    select date_trunc('milliseconds', statement_timestamp()) + interval '1 ms' as before,
       (select count(*)::int from billing.webhook_calls as call
         where ${whichCalls(query)}) as calls,
       (select count(*)::int from billing.deliveries as delivery

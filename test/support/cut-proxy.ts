@@ -148,6 +148,7 @@ function relay(client: Socket, proxied: Proxied): void {
     server.destroy()
   }
   let answering: Rule | undefined
+  const statementOf = readStatements()
   const { failedOver } = proxied
   if (failedOver) proxied.readOnly.add(client)
   for (const [socket, other] of [
@@ -166,7 +167,7 @@ function relay(client: Socket, proxied: Proxied): void {
   }
 
   const upwards = async (message: Buffer) => {
-    const rule = ruleFor(message, proxied)
+    const rule = ruleFor(statementOf(message), proxied)
     if (rule?.fault === 'cut_before') {
       rule.strike()
       return end()
@@ -197,6 +198,7 @@ function relay(client: Socket, proxied: Proxied): void {
 
 const readyForQuery = 'Z'.charCodeAt(0)
 const parse = 'P'.charCodeAt(0)
+const bind = 'B'.charCodeAt(0)
 const simpleQuery = 'Q'.charCodeAt(0)
 
 /** Only the message that begins a connection has no type byte: its length comes first. */
@@ -212,8 +214,7 @@ function asReadOnly(startup: Buffer): Buffer {
   return message
 }
 
-function ruleFor(message: Buffer, { statements, rules }: Proxied): Rule | undefined {
-  const text = statementOf(message)
+function ruleFor(text: string | undefined, { statements, rules }: Proxied): Rule | undefined {
   if (text === undefined) return undefined
   statements.push(text)
   const rule = [...rules].find(({ statement }) => statement.test(text))
@@ -221,12 +222,26 @@ function ruleFor(message: Buffer, { statements, rules }: Proxied): Rule | undefi
   return rule
 }
 
-/** The text of a Parse or Query message. */
-function statementOf(message: Buffer): string | undefined {
-  if (message[0] === simpleQuery) return message.toString('utf8', 5, message.length - 1)
-  if (message[0] !== parse) return undefined
-  const name = message.indexOf(0, 5)
-  return message.toString('utf8', name + 1, message.indexOf(0, name + 1))
+/** Of one connection: the text of the statement that a message begins, without its name's comment. */
+function readStatements(): (message: Buffer) => string | undefined {
+  const prepared = new Map<string, string>()
+  let parsed = ''
+  return (message) => {
+    const text = (start: number) => message.toString('utf8', start, message.indexOf(0, start))
+    if (message[0] === simpleQuery) return text(5)
+    if (message[0] === parse) {
+      parsed = text(5)
+      const statement = text(message.indexOf(0, 5) + 1).replace(/^\/\* [a-z-]+ \*\/ /, '')
+      prepared.set(parsed, statement)
+      return statement
+    }
+    if (message[0] !== bind) return undefined
+    // Behind the name of its portal. What was just parsed has been seen.
+    const name = text(message.indexOf(0, 5) + 1)
+    const isNew = name !== parsed && name !== ''
+    parsed = ''
+    return isNew ? prepared.get(name) : undefined
+  }
 }
 
 /** Cuts the stream into the protocol's messages; only the first of a client has no type byte. */

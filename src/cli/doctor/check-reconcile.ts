@@ -52,7 +52,7 @@ async function readWaiting(database: Database): Promise<readonly WaitingPayment[
   const { rows } = await sql<WaitingPayment>`
     select gateway, count(*)::int as waiting,
       (count(*) filter (where
-        next_poll_at < clock_timestamp() - ${interval(overdueAfter)})
+        next_poll_at < statement_timestamp() - ${interval(overdueAfter)})
       )::int as overdue,
       (count(*) filter (where ${isOdd}))::int as odd,
       min(id::text) filter (where ${isOdd}) as "oddId"

@@ -1,0 +1,37 @@
+import { sql, type RawBuilder } from 'kysely'
+import type pg from 'pg'
+
+/**
+ * Begins a statement that is sent often: each connection prepares it once, under this name, and the
+ * server plans it once. Its text must always be the same, and it must name its columns: a newer
+ * version of the schema may have more of them.
+ */
+export function named(name: string): RawBuilder<never> {
+  return sql.raw(nameComment(name))
+}
+
+/** The same for a statement that is written as a text. */
+export function nameComment(name: string): string {
+  return `/* ${name} */ `
+}
+
+const beginsWithName = /^\s*\/\* ([a-z-]+) \*\//
+
+/** Whether statements are prepared: behind a pooler, the next one may go to another server process. */
+export interface Preparation {
+  isOn: boolean
+}
+
+/** Lets a connection prepare its named statements while that is on. */
+export function prepareNamed(client: pg.ClientBase, preparing: Preparation): void {
+  const send = client.query.bind(client) as (...args: unknown[]) => unknown
+  const query = (text: unknown, values: unknown, ...rest: unknown[]) => {
+    const name = preparing.isOn && typeof text === 'string' ? nameOf(text) : undefined
+    return name === undefined ? send(text, values, ...rest) : send({ name, text, values }, ...rest)
+  }
+  client.query = query as typeof client.query
+}
+
+function nameOf(text: string): string | undefined {
+  return beginsWithName.exec(text)?.[1]
+}

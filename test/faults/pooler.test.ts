@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { startCutProxy, type CutProxy } from '../support/cut-proxy.ts'
+import { onPostgres } from '../support/databases.ts'
+import {
+  apiToken,
+  assertPaidOnce,
+  createOverHttp,
+  deployOpen,
+  finished,
+  postFake,
+  type OpenDeployment,
+} from '../support/deployment.ts'
+import { noPooler, startPooler, type Pooler } from '../support/pooler.ts'
+import { runCommand, startService, startWorker } from '../support/process.ts'
+
+onPostgres((engine) => {
+  let deployment: OpenDeployment
+  let direct: CutProxy
+  let pooler: Pooler
+  let env: Record<string, string>
+
+  before(async () => {
+    if (noPooler !== false) return
+    deployment = await deployOpen(engine)
+    const { DATABASE_URL = '' } = deployment.env
+    direct = await startCutProxy(DATABASE_URL)
+    pooler = await startPooler(DATABASE_URL, { ignoresLimits: true })
+    env = { ...deployment.env, DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: direct.url }
+  })
+  after(async () => {
+    if (noPooler !== false) return
+    await pooler.stop()
+    await direct.close()
+    await deployment.remove()
+  })
+
+  test(
+    'a pooler that refuses our limits is named, with what to set',
+    { skip: noPooler },
+    async () => {
+      const strict = await startPooler(deployment.env['DATABASE_URL'] ?? '', {
+        ignoresLimits: false,
+      })
+      const { cwd } = deployment
+      const options = { cwd, env: { ...deployment.env, DATABASE_URL: strict.url } }
+      const { code, stderr } = await runCommand(['migrate'], options)
+      await strict.stop()
+      assert.equal(code, 1)
+      assert.match(stderr.join('\n'), /a pooler refuses our limits: .*ignore_startup_parameters/)
+    },
+  )
+
+  test('callbacks and refunds are right behind a pooler', { skip: noPooler }, async () => {
+    const { cwd } = deployment
+    const service = await startService({ cwd, env, args: ['--no-worker'] })
+    const workers = await Promise.all([1, 2].map(() => startWorker({ cwd, env })))
+    assert.match(
+      await service.line(/a pooler swallows our limits/),
+      /statement_timeout.*alter role NAME set statement_timeout/,
+    )
+    const ids = Array.from({ length: 60 }, () => randomUUID())
+    await Promise.all(ids.map((id) => createOverHttp(service.url, id)))
+    const twice = [...ids, ...ids]
+    const statuses = await Promise.all(twice.map((id) => postFake(service.url, id, 'success')))
+    assert.deepEqual([...new Set(statuses)], [200])
+    await finished(deployment.database)
+    await assertPaidOnce(deployment.database, ids)
+    const [refunded = ''] = ids
+    const answer = await fetch(`${service.url}/billing/api/payments/${refunded}/refunds`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ id: randomUUID(), amount: 40 }),
+    })
+    assert.equal(answer.status, 201, await answer.text())
+    for (const one of [service, ...workers]) assert.equal((await one.stop()).code, 0)
+  })
+
+  test('workers listen past the pooler', { skip: noPooler }, () => {
+    const listening = direct.statements.filter((text) => text === 'listen quittance_calls')
+    assert.equal(listening.length, 2)
+  })
+})

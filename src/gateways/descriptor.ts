@@ -55,6 +55,9 @@ function behaviourFault(gateway: Gateway): string | undefined {
   const header = gateway.credentialHeaders.find((name) => !headerGrammar.test(name))
   if (header !== undefined) return `credential header ${header} must be in lower case`
   if (!Array.isArray(gateway.secretFields)) return 'secretFields is missing'
+  if (gateway.answersUnread !== undefined && gateway.secretFields.length > 0) {
+    return 'answersUnread stores bodies unread: there can be no secretFields to mask in them'
+  }
   if (!Array.isArray(gateway.readFields ?? [])) return 'readFields must be a list of names'
   const { maxBodyBytes = 1 } = gateway
   if (!Number.isSafeInteger(maxBodyBytes) || maxBodyBytes < 1) {

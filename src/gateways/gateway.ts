@@ -116,6 +116,12 @@ export interface Gateway extends Operations {
   account(credentials: Credentials): AccountBinding
   /** Never throws: every input leads to a verdict. */
   verify(request: RawRequest, credentials: Credentials, now: Date): Verdict | Promise<Verdict>
+  /**
+   * For a gateway whose bodies are JSON and whose answer is always the same: its callbacks are
+   * answered with this and stored as they came, and read once they are processed. `parse` must then
+   * be `parseJsonBody`, and there can be no `secretFields`.
+   */
+  readonly answersUnread?: Acknowledgment
   /** Never throws. Pure, so that a stored call reads the same as the request did. */
   parse(request: RawRequest): Payload
   acknowledge(payload: Payload, credentials: Credentials, now: Date): Acknowledgment

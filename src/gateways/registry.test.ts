@@ -4,7 +4,7 @@ import { days } from '../kernel/duration.ts'
 import { builtin } from './builtin.ts'
 import { readCredentials } from './credentials.ts'
 import { fake } from './fake/index.ts'
-import type { Gateway } from './gateway.ts'
+import { plainAcknowledgment, type Gateway } from './gateway.ts'
 import { createRegistry } from './registry.ts'
 import { stripe } from './stripe/index.ts'
 
@@ -77,6 +77,10 @@ test('an incomplete descriptor is refused with what is missing', () => {
     [{ maxBodyBytes: 1.5 }, /maxBodyBytes must be/],
     [{ readFields: 'id' }, /readFields must be a list of names/],
     [{ secretFields: undefined }, /secretFields is missing/],
+    [
+      { answersUnread: plainAcknowledgment, secretFields: ['token'] },
+      /answersUnread stores bodies unread: there can be no secretFields/,
+    ],
     [{ retryWindow: Number.NaN }, /retryWindow/],
     [{ retryWindow: -1 }, /retryWindow/],
     [{ apiCredential: 'key' }, /apiCredential key is none of its credentials/],

@@ -74,7 +74,7 @@ function isInCrumbs(chunks: number, length: number): boolean {
 }
 
 /** Doubles the space: a chunk that is kept as it came costs many times its bytes. */
-function grown(bytes: Uint8Array, length: number): Uint8Array {
+export function grown(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
   if (length <= bytes.byteLength) return bytes
   const larger = new Uint8Array(Math.max(length, bytes.byteLength * 2))
   larger.set(bytes)
@@ -87,7 +87,7 @@ async function readStream(
 ): Promise<BodyRead> {
   if (stream === null) return { kind: 'read', bytes: new Uint8Array() }
   const reader = stream.getReader()
-  let bytes: Uint8Array = new Uint8Array()
+  let bytes = new Uint8Array()
   let length = 0
   for (let chunks = 1; ; chunks += 1) {
     const { done, value } = await reader.read()

@@ -13,6 +13,7 @@ import {
   type ConnectionLimits,
   type LimitedConnections,
 } from './limit-connections.ts'
+import type { PlainCallbacks } from './plain-callbacks.ts'
 import { badRequest, internalError, respond } from './respond.ts'
 import {
   answerExpectation,
@@ -36,6 +37,8 @@ export interface ListenOptions {
   readonly keepAlive?: Duration | undefined
   /** How long a sender may pause within a request, or leave its answer unread. Default 30 s. */
   readonly silence?: Duration | undefined
+  /** Answers plain callbacks, before the app sees them. */
+  readonly plain?: PlainCallbacks | undefined
 }
 
 export interface HttpServer {
@@ -71,7 +74,7 @@ export async function listen(app: Hono, options: ListenOptions): Promise<HttpSer
   server.maxRequestsPerSocket = 1_000
   const connections = limitConnections(server, { limits: limitsOf(options), log: options.log })
   const traffic = { underWay: 0, closing: false, connections }
-  const listener = requestListener(app, traffic, options.log)
+  const listener = requestListener(app, traffic, options)
   server.on('request', listener)
   server.on('checkContinue', (incoming, outgoing) => {
     continueOnceRead(incoming, outgoing)
@@ -111,14 +114,14 @@ interface Traffic {
 function requestListener(
   app: Hono,
   traffic: Traffic,
-  log: Log,
+  { log, plain = () => false }: ListenOptions,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+  const isLeaving = () => traffic.closing || traffic.connections.isCrowded
   const listener = getRequestListener(
     async (request, env) => {
       const response = await app.fetch(request, env)
       const { incoming, outgoing } = env as HttpBindings
-      const isLeaving = traffic.closing || traffic.connections.isCrowded
-      const isLast = isLeaving || isAwaitingContinue(incoming)
+      const isLast = isLeaving() || isAwaitingContinue(incoming)
       if (isLast && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
       return response
     },
@@ -143,6 +146,7 @@ function requestListener(
     outgoing.once('close', () => {
       traffic.underWay -= 1
     })
+    if (plain(incoming, outgoing, isLeaving)) return
     listener(incoming, outgoing).catch((error: unknown) => {
       log.error({ err: error }, 'an answer could not be sent')
       outgoing.destroy()

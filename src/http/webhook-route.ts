@@ -10,6 +10,7 @@ import {
 import { assertNever } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { keepBodyUnread } from './consumed-body.ts'
+import { headersOf as headersOfNode } from './node-headers.ts'
 import { nodeRequest, readBody } from './read-body.ts'
 import { badRequest, bodyCutShort, internalError, respond } from './respond.ts'
 import { gatewayInPath, isBadlyEscaped, queryOf } from './webhook-path.ts'
@@ -79,16 +80,7 @@ function isPlain(contentEncoding: string | undefined): boolean {
   return contentEncoding.toLowerCase() === 'identity'
 }
 
-/**
- * Names in lower case; a header that came twice is joined by a comma, so no check sees only half of
- * it.
- */
 function headersOf(c: Context): Record<string, string> {
   const incoming = nodeRequest(c)
-  if (incoming === undefined) return Object.fromEntries(c.req.raw.headers)
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(incoming.headers)) {
-    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ')
-  }
-  return headers
+  return incoming === undefined ? Object.fromEntries(c.req.raw.headers) : headersOfNode(incoming)
 }

@@ -1,5 +1,7 @@
 import type pg from 'pg'
 import { binaryArray, uuidBytes, type Element, type ElementType } from '../database/binary-array.ts'
+import { nameComment } from '../database/named-statements.ts'
+import type { LeasedCall } from '../queue/calls.ts'
 import { leaseLength } from '../queue/take-rows.ts'
 
 /** A verified callback, before it is in the database. */
@@ -62,10 +64,10 @@ const lists = columns.map(({ type }, at) => `unnest($${at + 1}::${type}[])`).joi
  * One parameter per column, however many calls: the server needs longer to read and plan a list of
  * VALUES than to store it.
  */
-const insert = `insert into billing.webhook_calls (${names}, state, lease_until)
+const insert = `${nameComment('insert-calls')}insert into billing.webhook_calls (${names}, state, lease_until)
   select ${names},
     case when lease_token is null then 'pending' else 'processing' end,
-    case when lease_token is not null then clock_timestamp() + interval '${leaseLength} ms' end
+    case when lease_token is not null then statement_timestamp() + interval '${leaseLength} ms' end
   from (select ${lists}) as call (${names})
   on conflict (id) do nothing`
 
@@ -87,4 +89,23 @@ export async function insertCalls(db: Queryable, calls: readonly NewCall[]): Pro
 export function asBytes(call: NewCall): NewCall {
   const url = call.url.replaceAll('\0', '%00')
   return { ...call, url, kind: 'unreadable', payload: null, exact: false }
+}
+
+/** The stored call as its first worker takes it. */
+export function asLeased(call: NewCall, token: string): LeasedCall {
+  const { id, gateway, queue, kind, payload, bytes, bytesEncrypted } = call
+  const readsBytes = kind === 'unreadable' || bytesEncrypted
+  return {
+    id,
+    token,
+    gateway,
+    queue,
+    kind,
+    payload,
+    body: readsBytes ? Buffer.from(bytes) : null,
+    body_encrypted: bytesEncrypted,
+    attempts: 0,
+    leases_lost: 0,
+    times_returned: 0,
+  }
 }

@@ -1,4 +1,5 @@
-import type { Payload } from '../gateways/body/payload.ts'
+import { readJsonText } from '../gateways/body/parse-json-body.ts'
+import type { Payload, UnparsedPayload } from '../gateways/body/payload.ts'
 import type { Acknowledgment, RawRequest, Verdict } from '../gateways/gateway.ts'
 import type { RegisteredGateway, Registry } from '../gateways/registry.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -64,14 +65,29 @@ export async function receive(request: IncomingCall, intake: Intake): Promise<An
   if (!verdict.valid) return refuse(found, verdict.reason, intake)
 
   const signed = { ...request, body: verdict.signedBody ?? request.body }
-  const payload = found.gateway.parse(signed)
+  const { payload, acknowledge } = read(signed, found)
   const call = newCall(signed, { payload, found, intake })
   if ((await intake.calls.store(call)) !== 'stored') return responses.unavailable
   const result = await intake.atOnce?.process(call)
   if (result === 'failed') return responses.processingFailed
   if (result === 'postponed') return responses.unavailable
 
-  return acknowledged(found.gateway.acknowledge(payload, found.credentials, intake.clock()))
+  return acknowledged(acknowledge(intake.clock()))
+}
+
+interface ReadCall {
+  readonly payload: Payload | UnparsedPayload
+  acknowledge(now: Date): Acknowledgment
+}
+
+/** Only as much as has to be known before the answer. */
+function read(signed: RawRequest, { gateway, credentials }: RegisteredGateway): ReadCall {
+  const { answersUnread } = gateway
+  if (answersUnread !== undefined) {
+    return { payload: readJsonText(signed.body), acknowledge: () => answersUnread }
+  }
+  const payload = gateway.parse(signed)
+  return { payload, acknowledge: (now) => gateway.acknowledge(payload, credentials, now) }
 }
 
 /** Fails closed: a gateway that is not configured, or whose verifier breaks, accepts nothing. */
@@ -112,7 +128,11 @@ function postpone(
 /** The row of an accepted callback. */
 export function newCall(
   request: IncomingCall,
-  { payload, found, intake }: { payload: Payload; found: RegisteredGateway; intake: Intake },
+  {
+    payload,
+    found,
+    intake,
+  }: { payload: Payload | UnparsedPayload; found: RegisteredGateway; intake: Intake },
 ): NewCall {
   const id = intake.newId()
   return {

@@ -4,7 +4,7 @@ import { endOfString } from '../gateways/body/end-of-nested.ts'
 type Replace = (piece: string, name: string) => string
 
 /**
- * Replaces strings and numbers of a JSON text; everything else stays as spelt. Each comes with the
+ * Replaces strings and numbers of a JSON text, or of one that should be; everything else stays as spelt. Each comes with the
  * name of its member, or of the member whose list it is in. One pass, and quick whatever the text
  * consists of: a megabyte of brackets is JSON, too.
  */
@@ -63,5 +63,11 @@ function isName(text: string, end: number): boolean {
 }
 
 function nameOf(piece: string): string {
-  return piece.includes('\\') ? String(JSON.parse(piece)) : piece.slice(1, -1)
+  if (!piece.includes('\\')) return piece.slice(1, -1)
+  try {
+    return String(JSON.parse(piece))
+  } catch {
+    // It is not known yet whether the text is JSON.
+    return piece
+  }
 }

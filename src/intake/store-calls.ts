@@ -1,8 +1,11 @@
 import type pg from 'pg'
 import { classifyFailure, isReadOnly } from '../database/failure.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
+import { newUuid } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
-import { asBytes, insertCalls, type NewCall } from './insert-calls.ts'
+import type { HandOver } from '../queue/hand-over.ts'
+import { createDeadlines } from '../kernel/deadlines.ts'
+import { asBytes, asLeased, insertCalls, type NewCall } from './insert-calls.ts'
 
 /** `unavailable`: not known to be stored, so the gateway is asked to send it again. */
 export type StoreResult = 'stored' | 'unavailable'
@@ -25,6 +28,8 @@ export interface CallStoreOptions {
   readonly mostWaitingBytes?: number
   /** Called once calls are committed; must not throw. */
   readonly announce?: () => void
+  /** Who takes calls at once, as soon as they are committed. */
+  readonly handOver?: () => HandOver | undefined
 }
 
 /** Rows and bytes of one flush at most. */
@@ -45,7 +50,7 @@ interface WaitingCall {
 
 /**
  * Group commit: while a flush is under way, calls gather; the next flush takes them all in one
- * transaction. A call alone is stored at once, without any added wait.
+ * transaction. A call alone is stored at once.
  */
 export function createCallStore(options: CallStoreOptions): CallStore {
   const { mostWaiting = 5_000, mostWaitingBytes = mostWaitingBytesByDefault } = options
@@ -53,19 +58,19 @@ export function createCallStore(options: CallStoreOptions): CallStore {
   /** Not taken by a flush yet, in order of arrival. */
   const queue = new Set<WaitingCall>()
   const unanswered = { calls: 0, bytes: 0 }
+  const deadlines = createDeadlines<WaitingCall>(deadline, (entry) => entry.answer('unavailable'))
   const flushes = keepUnderWay(() =>
     queue.size === 0 ? undefined : flushBatch(takeBatch(queue), options),
   )
 
   function wait(call: NewCall, answer: (result: StoreResult) => void): WaitingCall {
-    const timer = setTimeout(() => entry.answer('unavailable'), deadline)
     const entry: WaitingCall = {
       call,
       answered: false,
       answer(result) {
         if (entry.answered) return
         entry.answered = true
-        clearTimeout(timer)
+        deadlines.delete(entry)
         // When its time is up, a call has been answered: nothing of it is kept.
         queue.delete(entry)
         unanswered.calls -= 1
@@ -75,6 +80,7 @@ export function createCallStore(options: CallStoreOptions): CallStore {
     }
     unanswered.calls += 1
     unanswered.bytes += call.bytes.length
+    deadlines.add(entry)
     return entry
   }
 
@@ -93,11 +99,19 @@ export function createCallStore(options: CallStoreOptions): CallStore {
   }
 }
 
-/** Keeps one flush under way while `next` gives one; a slow one lets another start beside it. */
+/**
+ * Keeps one flush under way while `next` gives one; a slow one lets another start beside it. Each
+ * begins at the end of the event loop's turn, when all that arrived together has been read.
+ */
 function keepUnderWay(next: () => Promise<void> | undefined) {
   const underWay = new Set<Promise<void>>()
   let slow = 0
+  let isDue: NodeJS.Immediate | undefined
   function advance(): void {
+    isDue ??= setImmediate(begin)
+  }
+  function begin(): void {
+    isDue = undefined
     while (underWay.size < Math.min(1 + slow, mostFlushes)) {
       const flush = next()
       if (flush === undefined) return
@@ -123,7 +137,7 @@ function keepUnderWay(next: () => Promise<void> | undefined) {
     }
   }
   async function ended(): Promise<void> {
-    while (underWay.size > 0) await Promise.all(underWay)
+    for (begin(); underWay.size > 0; begin()) await Promise.all(underWay)
   }
   return { advance, ended }
 }
@@ -142,9 +156,12 @@ function takeBatch(queue: Set<WaitingCall>): readonly WaitingCall[] {
 }
 
 async function flushBatch(batch: readonly WaitingCall[], options: CallStoreOptions): Promise<void> {
+  const handing = planHandOver(batch, options.handOver?.())
   try {
-    await insert(batch, options.pool)
-    answerStored(batch, options)
+    await insert(batch, options.pool, (call) => handing.leased.get(call) ?? call)
+    for (const entry of batch) entry.answer('stored')
+    handing.give()
+    if (handing.leased.size < batch.length) options.announce?.()
   } catch (error) {
     if (classifyFailure(error) !== 'data') return answerFailed(batch, options, error)
     // One of them is at fault; its neighbours must not suffer for it.
@@ -160,7 +177,8 @@ async function flushAlone(entry: WaitingCall, options: CallStoreOptions): Promis
       options.log.warn({ err: error, call: entry.call.id }, 'call refused; its bytes are stored')
       await insert(alone, options.pool, asBytes)
     })
-    answerStored(alone, options)
+    entry.answer('stored')
+    options.announce?.()
   } catch (error) {
     answerFailed(alone, options, error)
   }
@@ -208,9 +226,20 @@ function answerFailed(
   options.log.error({ err: error, calls: batch.length }, 'storing calls failed')
 }
 
-function answerStored(batch: readonly WaitingCall[], { announce }: CallStoreOptions): void {
-  for (const entry of batch) entry.answer('stored')
-  announce?.()
+/** Which calls of a flush go to a worker of this process as they are stored: they go in leased. */
+function planHandOver(batch: readonly WaitingCall[], worker: HandOver | undefined) {
+  const leased = new Map<NewCall, NewCall & { readonly leaseToken: string }>()
+  const room = worker?.room() ?? 0
+  const leaseToken = newUuid()
+  for (const { call } of batch) {
+    if (leased.size >= room) break
+    if (call.leaseToken === null && worker?.wants(call)) leased.set(call, { ...call, leaseToken })
+  }
+  const give = () => {
+    if (leased.size === 0) return
+    worker?.give(Array.from(leased.values(), (call) => asLeased(call, call.leaseToken)))
+  }
+  return { leased, give }
 }
 
 function isWaiting(entry: WaitingCall): boolean {

@@ -1,5 +1,5 @@
 import { bodyContext } from '../database/calls.ts'
-import type { Payload } from '../gateways/body/payload.ts'
+import type { Payload, UnparsedPayload } from '../gateways/body/payload.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import type { NewCall } from './insert-calls.ts'
@@ -11,7 +11,7 @@ type Content = Pick<NewCall, 'kind' | 'payload' | 'bytes' | 'bytesEncrypted' | '
 interface Body {
   readonly callId: string
   readonly bytes: Uint8Array
-  readonly payload: Payload
+  readonly payload: Payload | UnparsedPayload
 }
 
 /** What a gateway masks, and what must stay as it is. */
@@ -29,7 +29,7 @@ export function storedContent(
   const encrypted = () =>
     cipher && { bytes: cipher.encrypt(bytes, bodyContext(callId)), bytesEncrypted: true }
   const inClear = { bytes, bytesEncrypted: false }
-  const shown = maskSecrets(payload, secretFields)
+  const shown = 'value' in payload ? maskSecrets(payload, secretFields) : payload
   if (shown.kind === 'unreadable') {
     // It may carry a secret that cannot be found; without a key it is kept all the same, because
     // nothing signed may be lost.

@@ -1,8 +1,11 @@
 import { connect } from 'node:net'
+import { describe } from 'node:test'
 import { Writable } from 'node:stream'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import { createApp, type AppOptions } from '../../src/http/app.ts'
+import { healthPaths } from '../../src/http/health.ts'
+import { plainCallbacks } from '../../src/http/plain-callbacks.ts'
 import { listen, type HttpServer, type ListenOptions } from '../../src/http/serve.ts'
 import { createLog, type Log } from '../../src/kernel/log.ts'
 import { secret } from '../../src/kernel/secret.ts'
@@ -31,6 +34,14 @@ export interface ServiceOptions {
   readonly limits?: Pick<ListenOptions, 'maxConnections' | 'connectionsPerAddress' | 'keepAlive'>
   /** Whether calls are processed; without it they stay pending. */
   readonly work?: boolean
+  /** Whether plain callbacks are answered below the app, as `serve` does; default true. */
+  readonly plain?: boolean
+}
+
+/** Runs tests with plain callbacks answered below the app, and with all of them answered by it. */
+export function forEachWay(run: (way: { readonly plain: boolean }) => void): void {
+  describe('plain callbacks are answered below the app', () => run({ plain: true }))
+  describe('the app answers everything', () => run({ plain: false }))
 }
 
 /** The real core on an embedded database, behind the real server on a free port. */
@@ -46,14 +57,19 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   })
   await core.start()
   const worker = options.work === false ? undefined : await core.work()
-  const app = createApp(core, {
+  const appOptions = {
     apiToken: secret(apiToken),
     maxBodyBytes,
     webhookMiddleware: [],
     log,
     ...options.app,
-  })
-  const listening = await listen(app, { host: '127.0.0.1', port: 0, log, ...options.limits })
+  }
+  const plain =
+    options.plain === false
+      ? undefined
+      : plainCallbacks(core, { ...appOptions, ownPaths: healthPaths })
+  const where = { host: '127.0.0.1', port: 0, log, plain, ...options.limits }
+  const listening = await listen(createApp(core, appOptions), where)
   const { url } = listening
   const authorization = `Bearer ${apiToken}`
   return {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { decodeText } from './decode-text.ts'
 import { parseFormBody } from './parse-form-body.ts'
-import { parseJsonBody } from './parse-json-body.ts'
+import { parseJsonBody, readJsonText } from './parse-json-body.ts'
 import type { Payload } from './payload.ts'
 import { readStored } from './read-stored.ts'
 
@@ -106,4 +106,30 @@ test('no bytes make a parser throw', () => {
       parseFormBody(bytes)
     }),
   )
+})
+
+test('of an object only the text is read, and it reads as the body does', () => {
+  for (const text of ['{}', '{"a":[{"b":"}"}],"c":1.0}', '\ufeff{"a":"\\\""}']) {
+    const { value, ...unparsed } = readable(parseJsonBody(bytesOf(text)))
+    assert.deepEqual(readJsonText(bytesOf(text)), unparsed)
+    assert.deepEqual(readable(readStored('json', unparsed.text)).value, value)
+  }
+})
+
+test('what does not look like an object, or is nested too deep, is parsed at once', () => {
+  const nested = `{"a":${'['.repeat(64)}${']'.repeat(64)}}`
+  for (const text of ['[]', '1', ' {}', '{} ', '{}{}', '{', '{"a":1}}', 'x', '', nested]) {
+    assert.deepEqual(readJsonText(bytesOf(text)), parseJsonBody(bytesOf(text)), text)
+  }
+  assert.deepEqual(readJsonText(hex('7b ff 7d')), { kind: 'unreadable', reason: 'invalid_utf8' })
+})
+
+test('what the text does not show is found when it is processed', () => {
+  for (const [text, reason] of [
+    ['{"a":1,"a":2}', 'duplicate_key'],
+    ['{"a":01}', 'invalid_json'],
+  ] as const) {
+    assert.equal(readJsonText(bytesOf(text)).kind, 'json')
+    assert.deepEqual(readStored('json', text), { kind: 'unreadable', reason })
+  }
 })

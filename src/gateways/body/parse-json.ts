@@ -2,7 +2,7 @@ import { endOfNested } from './end-of-nested.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 
 /** How deep containers may be nested; deeper input is not parsed. */
-const deepestNesting = 64
+export const deepestNesting = 64
 
 export type JsonFailure = 'invalid_json' | 'duplicate_key' | 'too_deep' | 'too_many_fields'
 

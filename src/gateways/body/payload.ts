@@ -31,6 +31,11 @@ export type Payload =
     }
   | { readonly kind: 'unreadable'; readonly reason: UnreadableReason }
 
-export function unreadable(reason: UnreadableReason): Payload {
+/** A JSON body of which only the text is read so far: whether it is valid JSON shows later. */
+export type UnparsedPayload =
+  | Omit<Extract<Payload, { readonly kind: 'json' }>, 'value'>
+  | Extract<Payload, { readonly kind: 'unreadable' }>
+
+export function unreadable(reason: UnreadableReason): Payload & { readonly kind: 'unreadable' } {
   return { kind: 'unreadable', reason }
 }

@@ -105,6 +105,7 @@ export const paddle: Gateway = {
   retryWindow: days(3),
   account,
   verify: verifySignature,
+  answersUnread: plainAcknowledgment,
   parse: (request) => parseJsonBody(request.body),
   acknowledge: () => plainAcknowledgment,
   interpret: interpretPaddle,

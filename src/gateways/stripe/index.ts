@@ -97,6 +97,7 @@ export const stripe: Gateway = {
     live: modeOfKeys(secrets.secret_key ?? []),
   }),
   verify: verifySignature,
+  answersUnread: plainAcknowledgment,
   parse: (request) => parseJsonBody(request.body),
   acknowledge: () => plainAcknowledgment,
   interpret: interpretStripe,

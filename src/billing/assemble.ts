@@ -1,6 +1,7 @@
 import { requireMigrated } from '../database/migrate.ts'
 import type { OpenDatabase } from '../database/open-database.ts'
 import type { AtOnce, AtOnceResult, Intake } from '../intake/receive.ts'
+import { asLeased } from '../intake/insert-calls.ts'
 import { createCallStore } from '../intake/store-calls.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { seconds } from '../kernel/duration.ts'
@@ -12,7 +13,7 @@ import { processCall } from '../processing/process-calls.ts'
 import type { ProcessingContext } from '../processing/context.ts'
 import type { CallEnd } from '../processing/end-calls.ts'
 import { databaseQueue } from '../queue/database.ts'
-import type { LeasedCall } from '../queue/calls.ts'
+import type { HandOver } from '../queue/hand-over.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 import { syncQueue } from '../queue/sync.ts'
 import { bindBilling } from './bind-billing.ts'
@@ -28,6 +29,7 @@ export interface Assembly {
   readonly settings: Settings
   readonly listeners: ListenerRegistry
   wake(): void
+  readonly handOver?: () => HandOver | undefined
 }
 
 /** Puts the parts together around an open database; refuses an outdated schema. */
@@ -42,7 +44,10 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
   const calls = createCallStore({
     pool: open.intake.pool,
     log: settings.log,
-    ...(!queue.inline && { announce: () => announceCalls(queue, settings.log) }),
+    ...(!queue.inline && {
+      announce: () => announceCalls(queue, settings.log),
+      ...(assembly.handOver && { handOver: assembly.handOver }),
+    }),
   })
   return {
     open,
@@ -115,16 +120,7 @@ function processAtOnce(processing: ProcessingContext): AtOnce {
     leaseToken: newUuid,
     process: async (call): Promise<AtOnceResult> => {
       if (call.leaseToken === null) throw new Error('the call was stored without a lease')
-      const leased: LeasedCall = {
-        ...call,
-        token: call.leaseToken,
-        body: Buffer.from(call.bytes),
-        body_encrypted: call.bytesEncrypted,
-        attempts: 0,
-        leases_lost: 0,
-        times_returned: 0,
-      }
-      return atOnceResults[await processCall(leased, processing)]
+      return atOnceResults[await processCall(asLeased(call, call.leaseToken), processing)]
     },
   }
 }

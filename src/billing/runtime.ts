@@ -55,10 +55,10 @@ export function createRuntime(options: BillingOptions): Runtime {
     settings.log.fatal({ err: error }, 'the embedded database is gone')
     settings.onLost?.(error)
   }
-  const { wake } = workers
+  const { wake, handOver } = workers
   const database = makeOnce(() => openDatabase({ ...settings.database, log: settings.log, onLost }))
   const assembled = makeOnce(async () =>
-    assemble(await database.get(), { settings, listeners, wake }),
+    assemble(await database.get(), { settings, listeners, wake, handOver }),
   )
   const parts = async () => {
     if (lost !== undefined) throw lost

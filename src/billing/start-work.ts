@@ -1,7 +1,7 @@
 import type { Database } from '../database/connect.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { registerListeners, warnOfNeverCalled } from '../listeners/listeners.ts'
-import { startWorker, type Worker } from '../worker/worker.ts'
+import { startWorker, type LocalWorker } from '../worker/worker.ts'
 import { days, hours, minutes } from '../kernel/duration.ts'
 import type { Schedule } from '../queue/schedule.ts'
 import { prune } from '../upkeep/prune.ts'
@@ -22,7 +22,7 @@ const sparedConnections = 2
 export async function startWork(
   parts: () => Promise<Parts>,
   { settings, options }: { readonly settings: Settings; readonly options: WorkOptions },
-): Promise<Worker> {
+): Promise<LocalWorker> {
   const { open, queue, processing } = await parts()
   const { database } = open
   const { log, retentionDays } = settings
@@ -73,7 +73,7 @@ export async function startWork(
     },
   }
 
-  async function startProcessing(): Promise<Worker> {
+  async function startProcessing(): Promise<LocalWorker> {
     await registerListeners(database.db, processing.listeners)
     warnOfNeverCalled(processing.listeners, log)
     return startWorker({ processing, queue, queues: options.queues, lanes })
@@ -87,7 +87,7 @@ function lanesFor({ kind, pool }: Database): number {
 }
 
 /** Used if other processes do the processing. */
-function idleWorker(): Worker {
+function idleWorker(): LocalWorker {
   const ended = Promise.withResolvers<Error | undefined>()
   return {
     wake: () => {},

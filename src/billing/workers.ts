@@ -1,18 +1,21 @@
 import { QuittanceError } from '../kernel/errors.ts'
-import type { Worker } from '../worker/worker.ts'
+import type { HandOver } from '../queue/hand-over.ts'
+import type { LocalWorker, Worker } from '../worker/worker.ts'
 
 /** The workers of one billing, including those that are just starting. */
 export interface Workers {
   readonly begun: boolean
-  start(make: () => Promise<Worker>): Promise<Worker>
+  start(make: () => Promise<LocalWorker>): Promise<Worker>
   wake(): void
+  /** The one that has most room for calls as they are stored. */
+  handOver(): HandOver | undefined
   /** Ends all of them; none starts afterwards. */
   stop(): Promise<void>
 }
 
 export function createWorkers(): Workers {
-  const starting: Promise<Worker>[] = []
-  const running: Worker[] = []
+  const starting: Promise<LocalWorker>[] = []
+  const running: LocalWorker[] = []
   let stopped = false
   return {
     get begun() {
@@ -29,6 +32,8 @@ export function createWorkers(): Workers {
     wake() {
       for (const worker of running) worker.wake()
     },
+    handOver: () =>
+      running.flatMap(({ handOver }) => handOver ?? []).toSorted((a, b) => b.room() - a.room())[0],
     async stop() {
       stopped = true
       for (const start of await Promise.allSettled(starting)) {

@@ -30,11 +30,6 @@ export interface Delivery {
   readonly exception: string | null
 }
 
-/** Takes back events that a listener committed by itself: each is dispatched again, to every listener. */
-export async function takeBackEvents(db: Kysely<Tables>, ids: readonly string[]): Promise<void> {
-  await sql`delete from billing.events where id = any(${[...ids]}::uuid[])`.execute(db)
-}
-
 /** Which events to list; all of them if left out. */
 export interface EventsQuery extends PageQuery {
   /** Events of this payment and of its refunds. */

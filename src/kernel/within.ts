@@ -1,4 +1,14 @@
+import { createDeadlines, type Deadlines } from './deadlines.ts'
 import type { Duration } from './duration.ts'
+
+/** One timer for all that have the same limit, of which there are few. */
+const deadlines = new Map<Duration, Deadlines<() => void>>()
+
+function deadlinesOf(limit: Duration): Deadlines<() => void> {
+  const known = deadlines.get(limit) ?? createDeadlines<() => void>(limit, (expire) => expire())
+  deadlines.set(limit, known)
+  return known
+}
 
 /**
  * Runs `work` for at most `limit`: then its signal aborts and `late()` is thrown, whether the work
@@ -11,14 +21,16 @@ export async function within<T>(
 ): Promise<T> {
   const abort = new AbortController()
   const over = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
+  const expire = () => {
     const error = late()
     abort.abort(error)
     over.reject(error)
-  }, limit)
+  }
+  const waiting = deadlinesOf(limit)
+  waiting.add(expire)
   try {
     return await Promise.race([work(abort.signal), over.promise])
   } finally {
-    clearTimeout(timer)
+    waiting.delete(expire)
   }
 }

@@ -1,8 +1,12 @@
 import type { Transaction } from '../database/connect.ts'
+import type { BillingEvent } from '../events/catalogue.ts'
 import type { QuittanceError } from '../kernel/errors.ts'
 import { claimEvents, type SourceClaims } from './claim-events.ts'
+import { newGuard, removeGuard, type CommitGuard } from './commit-guard.ts'
 import type { Addressed, ListenerRegistry } from './listeners.ts'
+import { queueDeliveries } from './queue-deliveries.ts'
 import {
+  brokeTransaction,
   isTransactionLost,
   runListeners,
   setSavepoint,
@@ -10,7 +14,7 @@ import {
   type DispatchContext,
 } from './run-listeners.ts'
 
-/** Of several sources; `left`: not begun, because one before it was slow or left a trace behind. */
+/** Of several sources; `left`: its claims are for a transaction of its own. */
 export type DispatchedTogether = Dispatched | { readonly kind: 'left' }
 
 /** A source, and what became of its claims. */
@@ -18,41 +22,34 @@ export type DispatchedSource<Source extends SourceClaims> = Source & {
   readonly dispatched: DispatchedTogether
 }
 
+const left = { kind: 'left' } as const
+
 /** After this long, slow listeners hold up nobody else: the rest of the sources is left. */
 const sharedFor = 500
 
 /**
  * Claims the events of several sources and runs their listeners in the transaction, source by
- * source, each behind a savepoint and for a limited time. An event is claimed right before its
- * listeners run: if one of them commits, it commits no event whose listeners have yet to run.
- * Throws if the transaction itself is lost: see `lostByListener`.
+ * source, each behind a savepoint and for a limited time. The claims of a source that fails, or is
+ * left, are taken back in the same transaction; a guard keeps listeners from committing any. Throws
+ * if the transaction itself is lost: see `lostByListener`.
  */
 export async function dispatchEvents<Source extends SourceClaims>(
   transaction: Transaction,
   sources: readonly Source[],
   context: DispatchContext,
 ): Promise<readonly DispatchedSource<Source>[]> {
-  const session = openSession(transaction, context)
-  const direct = new Set(sources.filter((source) => hasDirectClaim(source, context)))
-  const won = await session.claim(sources.filter((source) => !direct.has(source)))
-  const wonById = new Map(won.map((event) => [event.id, event]))
-  const ended: DispatchedSource<Source>[] = []
-  const end = performance.now() + sharedFor
-  let isOver = false
-  for (const [index, source] of sources.entries()) {
-    if (!direct.has(source)) {
-      const claimed = source.claims.map(({ eventId }) => wonById.get(eventId))
-      const events = claimed.filter((event) => event !== undefined)
-      ended.push({ ...source, dispatched: { ...nothingNew, events } })
-    } else if (isOver) {
-      ended.push({ ...source, dispatched: { kind: 'left' } })
-    } else {
-      const dispatched = await session.run(source, index)
-      ended.push({ ...source, dispatched })
-      isOver = performance.now() > end || dispatched.leavesTrace
-    }
-  }
-  return ended
+  const { listeners, newId } = context
+  const claiming = withoutRepeated(sources)
+  const guard = sources.some((one) => hasDirectClaim(one, listeners)) ? newGuard(newId) : undefined
+  const won = await claimEvents(transaction.db, [...claiming], { listeners, guard })
+  const eventsOf = (source: SourceClaims) =>
+    claiming.has(source)
+      ? source.claims.map(({ eventId }) => won.get(eventId)).filter((event) => event !== undefined)
+      : undefined
+  const events = sources.map(eventsOf)
+  const dispatched = await runInTurns(transaction, events, context)
+  await keepClaims(transaction, { sources, events, dispatched, guard }, context)
+  return sources.map((source, index) => ({ ...source, dispatched: dispatched[index] ?? left }))
 }
 
 /** The same for one source, which is never left. */
@@ -61,9 +58,10 @@ export async function dispatchAlone(
   source: SourceClaims,
   context: DispatchContext,
 ): Promise<Dispatched> {
-  const session = openSession(transaction, context)
-  if (hasDirectClaim(source, context)) return session.run(source, 0)
-  return { ...nothingNew, events: await session.claim([source]) }
+  const [ended] = await dispatchEvents(transaction, [source], context)
+  // Stryker disable next-line all: the first source is never left
+  if (ended === undefined || ended.dispatched.kind === 'left') throw new Error('a source was left')
+  return ended.dispatched
 }
 
 /** Whether listeners in the transaction hear of the event. */
@@ -75,55 +73,104 @@ export function hasQueuedListener(listeners: ListenerRegistry, event: Addressed)
   return listeners.of(event).some(({ queued }) => queued)
 }
 
-function hasDirectClaim({ claims }: SourceClaims, { listeners }: DispatchContext): boolean {
+function hasDirectClaim({ claims }: SourceClaims, listeners: ListenerRegistry): boolean {
   return claims.some((claim) => hasDirectListener(listeners, claim))
 }
 
-const nothingNew = { kind: 'dispatched', events: [], afterCommit: [], leavesTrace: false } as const
-
-/** What is done once per transaction: the check that it may claim, and the savepoint. */
-function openSession(transaction: Transaction, context: DispatchContext) {
-  const { listeners, newId } = context
-  let isEntitled = false
-  let hasSavepoint = false
-  const claim = async (sources: readonly SourceClaims[]) => {
-    const events = await claimEvents(transaction.db, sources, { listeners, newId, isEntitled })
-    isEntitled ||= sources.some(({ claims }) => claims.length > 0)
-    return events
+/**
+ * A source is left if one before it claims the same event: if that one fails, the event is this
+ * one's.
+ */
+function withoutRepeated(sources: readonly SourceClaims[]): ReadonlySet<SourceClaims> {
+  const keys = new Set<string>()
+  const kept = new Set<SourceClaims>()
+  for (const source of sources) {
+    if (source.claims.every(({ dedupKey }) => !keys.has(dedupKey))) kept.add(source)
+    for (const { dedupKey } of source.claims) keys.add(dedupKey)
   }
-  const run = async (source: SourceClaims, index: number) => {
+  return kept
+}
+
+/** The events of each source; undefined: it is left. */
+type EventsOfSources = readonly (readonly BillingEvent[] | undefined)[]
+
+async function runInTurns(
+  transaction: Transaction,
+  sources: EventsOfSources,
+  context: DispatchContext,
+): Promise<readonly DispatchedTogether[]> {
+  const { listeners } = context
+  const end = performance.now() + sharedFor
+  let hasSavepoint = false
+  let isOver = false
+  const runOne = async (events: readonly BillingEvent[], index: number) => {
     if (!hasSavepoint) await setSavepoint(transaction)
     hasSavepoint = true
-    const events = await claim([source])
-    if (events.length === 0) return nothingNew
     try {
-      return await runListeners(transaction, events, context)
+      const dispatched = await runListeners(transaction, events, context)
+      isOver = performance.now() > end || dispatched.leavesTrace
+      return dispatched
     } catch (error) {
-      throw isTransactionLost(error)
-        ? lost(error, { index, eventIds: source.claims.map(({ eventId }) => eventId) })
-        : error
+      throw isTransactionLost(error) ? lost(error, index) : error
     }
   }
-  return { claim, run }
+  const dispatched: DispatchedTogether[] = []
+  for (const [index, events] of sources.entries()) {
+    if (events === undefined) dispatched.push(left)
+    else if (!events.some((event) => hasDirectListener(listeners, event))) {
+      dispatched.push({ kind: 'dispatched', events, afterCommit: [] })
+    } else dispatched.push(isOver ? left : await runOne(events, index))
+  }
+  return dispatched
+}
+
+interface Claimed {
+  readonly sources: readonly SourceClaims[]
+  readonly events: EventsOfSources
+  readonly dispatched: readonly DispatchedTogether[]
+  readonly guard: CommitGuard | undefined
+}
+
+/** From here on, nothing of a listener's runs in the transaction. */
+async function keepClaims(
+  { db }: Transaction,
+  { sources, events, dispatched, guard }: Claimed,
+  context: DispatchContext,
+): Promise<void> {
+  const isKept = (index: number) => dispatched[index]?.kind === 'dispatched'
+  const undone = events.flatMap((ofSource = [], index) => (isKept(index) ? [] : ofSource))
+  if (
+    guard !== undefined &&
+    !(await removeGuard(
+      db,
+      guard,
+      undone.map(({ id }) => id),
+    ))
+  ) {
+    const error = brokeTransaction()
+    throw lost(error, sources.length === 1 ? 0 : undefined)
+  }
+  const kept = sources.flatMap(({ source: { queue } }, index) =>
+    isKept(index) ? [{ events: events[index] ?? [], queue }] : [],
+  )
+  await queueDeliveries(db, kept, context)
 }
 
 /** A listener of one source lost the transaction. */
 export interface LostByListener {
   readonly error: QuittanceError
-  /** Which source it was. */
-  readonly index: number
-  /** The events that it may have committed. */
-  readonly eventIds: readonly string[]
+  /** Which source it was, if that is known. */
+  readonly index: number | undefined
 }
 
 // Stryker disable next-line StringLiteral: any name that no other error has
 const lostName = 'LostByListener'
 
-function lost(cause: QuittanceError, by: Omit<LostByListener, 'error'>): Error {
+function lost(cause: QuittanceError, index: number | undefined): Error {
   // The cause is not repeated: its text names the listener, and texts of errors are classified.
   // Stryker disable next-line StringLiteral,ObjectLiteral: whoever meets it looks at the cause alone
   const gone = new Error('a listener lost the transaction', { cause })
-  return Object.assign(gone, { ...by, name: lostName, error: cause })
+  return Object.assign(gone, { index, name: lostName, error: cause })
 }
 
 export function lostByListener(error: unknown): LostByListener | undefined {

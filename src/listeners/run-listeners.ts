@@ -60,7 +60,7 @@ export async function runListeners(
       }
     }
     const fresh = `release savepoint ${ourSavepoint}; savepoint ${ourSavepoint}`
-    await client.query(fresh).catch(brokeTransaction)
+    await client.query(fresh).catch(failOnBroken)
     return end({ kind: 'dispatched', events, afterCommit: run.afterCommit })
   } catch (error) {
     if (run.expired !== undefined) throw run.expired
@@ -68,7 +68,7 @@ export async function runListeners(
     const listener = aborted ? run.currentListener : run.failedListener
     // Stryker disable next-line ConditionalExpression: no listener's, it lost the connection
     if (listener === undefined || isTransactionLost(error)) throw error
-    await client.query(`rollback to savepoint ${ourSavepoint}`).catch(brokeTransaction)
+    await client.query(`rollback to savepoint ${ourSavepoint}`).catch(failOnBroken)
     return end({ kind: 'failed', listener, error: aborted ? swallowed(listener) : error })
   } finally {
     run.scope.open = false
@@ -161,7 +161,7 @@ async function answered({ client }: Transaction): Promise<void> {
 function requireHealthy(run: Run, listener: RegisteredListener): void {
   const status = run.transaction.client.getTransactionStatus()
   if (status === 'E') throw swallowed(listener.name)
-  if (status !== 'T') brokeTransaction(undefined)
+  if (status !== 'T') throw brokeTransaction()
 }
 
 function swallowed(listener: string): Error {
@@ -181,9 +181,14 @@ function timedOut(listener: string | undefined, budget: Duration): QuittanceErro
   )
 }
 
-function brokeTransaction(error: unknown): never {
+function failOnBroken(error: unknown): never {
   if (classifyFailure(error) === 'lost' || isAborted(error)) throw error
-  throw new QuittanceError(
+  throw brokeTransaction(error)
+}
+
+/** A listener committed or rolled back by itself. */
+export function brokeTransaction(error?: unknown): QuittanceError {
+  return new QuittanceError(
     'listener_broke_transaction',
     'a listener ended the transaction that it was given',
     { cause: error },

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { takeBackEvents } from '../database/events.ts'
 import { isPassing } from '../database/failure.ts'
 import { lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
@@ -135,8 +134,7 @@ const pauseMs = 1_000
 
 /**
  * A second, short transaction applies the payments' status and records the attempt, so that no
- * listener keeps a paid payment `pending`. Events that a listener committed on its own are taken
- * back, so that the retry runs every listener. Returns what it recorded.
+ * listener keeps a paid payment `pending`. Returns what it recorded.
  */
 async function applyWithoutListeners(
   interpreted: InterpretedCall,
@@ -149,7 +147,6 @@ async function applyWithoutListeners(
   const once = () =>
     database.transaction(async ({ db }) => {
       const applied = (await applyOutcomes(db, [reportOf(interpreted)], context)).flat()
-      if (lost !== undefined) await takeBackEvents(db, lost.eventIds)
       const failed = { error: lost?.error ?? error, scrub, ...knownOf(applied) }
       await failCall(db, call, failed)
       return failed

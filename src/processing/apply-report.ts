@@ -1,5 +1,4 @@
 import type { Cause } from '../payments/payment.ts'
-import { takeBackEvents } from '../database/events.ts'
 import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
 import type { Applied, Report } from '../outcomes/applied.ts'
@@ -64,7 +63,7 @@ function applyAndDispatch(report: ProviderReport, context: ProcessingContext): P
 
 /**
  * A listener lost the transaction, or this process may not claim: the payments keep their new
- * status. Events that a listener committed on its own are dispatched again, to every listener.
+ * status.
  */
 function applyAndDefer(
   report: ProviderReport,
@@ -74,7 +73,6 @@ function applyAndDefer(
   const lost = lostByListener(error)
   return context.database.transaction(async ({ db }) => {
     const applied = (await applyOutcomes(db, [{ ...report, callId: null }], context)).flat()
-    if (lost !== undefined) await takeBackEvents(db, lost.eventIds)
     const deferral =
       lost === undefined
         ? leftToOthers(report, error, context)

@@ -1,4 +1,3 @@
-import { takeBackEvents } from '../database/events.ts'
 import { findPayment } from '../database/payments.ts'
 import type { EventType } from '../events/catalogue.ts'
 import { browserDedupKey } from '../events/dedup-key.ts'
@@ -38,7 +37,6 @@ export async function dispatchBrowserEvent(
   } catch (error) {
     const lost = lostByListener(error)
     log.warn({ err: lost?.error ?? error, payment: id }, `${type} was not dispatched`)
-    if (lost !== undefined) await takeBackEvents(database.db, lost.eventIds)
     return false
   }
 }

@@ -1,6 +1,5 @@
 import { sql, type Kysely } from 'kysely'
 import type { Transaction } from '../database/connect.ts'
-import { takeBackEvents } from '../database/events.ts'
 import { isPassing } from '../database/failure.ts'
 import { interval } from '../database/interval.ts'
 import { findPaymentMethod } from '../database/payment-methods.ts'
@@ -55,7 +54,7 @@ export async function deferEvents(
       queue: deferral.queue,
       attempts: deferral.attempts,
       exception: deferral.exception,
-      next_attempt_at: sql<Date>`clock_timestamp() + ${interval(deferral.after)}`,
+      next_attempt_at: sql<Date>`statement_timestamp() + ${interval(deferral.after)}`,
     }
   })
   const insert = db.insertInto('billing.deliveries').values(rows)
@@ -211,9 +210,6 @@ async function afterRollback(
   }
   const lost = lostByListener(error)
   const failed = { error: lost?.error ?? error, scrub: context.scrub }
-  await context.database.transaction(async ({ db }) => {
-    await failDelivery(db, leased, failed)
-    if (lost !== undefined) await takeBackEvents(db, lost.eventIds)
-  })
+  await failDelivery(context.database.db, leased, failed)
   logFailedDelivery(context.log, leased, failed)
 }

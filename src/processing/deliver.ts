@@ -1,9 +1,5 @@
-import type { Kysely } from 'kysely'
-import { findEvent, type EventRecord } from '../database/events.ts'
-import { findPaymentMethod } from '../database/payment-methods.ts'
-import { findPayment } from '../database/payments.ts'
-import type { Tables } from '../database/tables.ts'
 import type { BillingEvent } from '../events/catalogue.ts'
+import { batched } from '../kernel/batched.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { within } from '../kernel/within.ts'
@@ -11,27 +7,50 @@ import type { QueuedListener } from '../listeners/listener.ts'
 import { idempotencyKey } from '../listeners/run-listeners.ts'
 import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { finishRows } from '../queue/end-rows.ts'
-import { isLeaseLost, leaseLost } from '../queue/leased-table.ts'
+import { isLeaseLost, leaseLost, type Lease } from '../queue/leased-table.ts'
 import { returnAfter } from '../queue/return-after.ts'
 import type { ProcessingContext } from './context.ts'
 import { dispatchDeferred, isDeferredEvent } from './deferred-events.ts'
 import { failDelivery, logFailedDelivery } from './fail-attempt.ts'
+import { loadEvents } from './load-events.ts'
 
 /** How long a queued listener may take; it may call other services. */
 const deliveryLimit: Duration = seconds(60)
 
+/** Events and deliveries in one statement, at most. */
+const mostTogether = 200
+
+/** Delivers one; never rejects. */
+export type Deliver = (leased: LeasedDelivery) => Promise<void>
+
 /**
- * Delivers an event to its queued listener, with no transaction open, or dispatches a deferred one;
- * retried like a call. Never rejects.
+ * Delivers events to their queued listeners, with no transaction open, and dispatches deferred
+ * ones; retried like calls. What is under way at the same time is loaded and finished together.
  */
-export async function deliver(leased: LeasedDelivery, context: ProcessingContext): Promise<void> {
-  try {
-    if (isDeferredEvent(leased)) await dispatchDeferred(leased, context)
-    else if (isQueued(leased)) await deliverQueued(leased, context)
-  } catch (error) {
-    if (isLeaseLost(error)) context.log.warn({ delivery: leased.id }, lostText)
-    else context.log.error({ err: error, delivery: leased.id }, 'lease left to run out')
+export function createDeliver(context: ProcessingContext): Deliver {
+  const { db } = context.database
+  const together: Together = {
+    load: batched(mostTogether, (ids) => loadEvents(db, ids)),
+    finish: batched(mostTogether, async (leases) => {
+      const lost = new Set(await finishRows(db, deliveries, { leases }))
+      return leases.map((lease) => !lost.has(lease))
+    }),
   }
+  return async (leased) => {
+    try {
+      if (isDeferredEvent(leased)) await dispatchDeferred(leased, context)
+      else if (isQueued(leased)) await deliverQueued(leased, context, together)
+    } catch (error) {
+      if (isLeaseLost(error)) context.log.warn({ delivery: leased.id }, lostText)
+      else context.log.error({ err: error, delivery: leased.id }, 'lease left to run out')
+    }
+  }
+}
+
+interface Together {
+  load(eventId: string): Promise<BillingEvent | undefined>
+  /** False: the lease is lost. */
+  finish(lease: Lease): Promise<boolean>
 }
 
 const lostText = 'lease lost while delivering; another worker has the delivery, or it has ended'
@@ -43,21 +62,22 @@ function isQueued(leased: LeasedDelivery): leased is QueuedDelivery {
   return leased.event_id !== null && leased.listener !== null
 }
 
-async function deliverQueued(delivery: QueuedDelivery, context: ProcessingContext): Promise<void> {
+async function deliverQueued(
+  delivery: QueuedDelivery,
+  context: ProcessingContext,
+  { load, finish }: Together,
+): Promise<void> {
   try {
-    const event = await loadEvent(context.database.db, delivery)
+    const event = await load(delivery.event_id)
+    if (event === undefined) throw new Error(`event ${delivery.event_id} is gone`)
     const failure = await run(delivery, event, context)
-    await (failure === undefined ? finish(delivery, context) : fail(delivery, failure, context))
+    if (failure !== undefined) await fail(delivery, failure, context)
+    else if (!(await finish(delivery))) throw leaseLost(delivery)
   } catch (error) {
     if (isLeaseLost(error)) throw error
     // Only the database can fail here: what a listener throws is caught in `run`.
     await returnAfter({ ...context, error }, deliveries, delivery)
   }
-}
-
-async function finish(delivery: QueuedDelivery, { database }: ProcessingContext): Promise<void> {
-  const [lost] = await finishRows(database.db, deliveries, { leases: [delivery] })
-  if (lost !== undefined) throw leaseLost(lost)
 }
 
 async function fail(
@@ -104,29 +124,4 @@ function late(listener: string): QuittanceError {
     `queued listener ${listener} did not end within ${deliveryLimit / 1000} s`,
     { fix: 'Make the listener faster, or split its work.' },
   )
-}
-
-async function loadEvent(db: Kysely<Tables>, delivery: QueuedDelivery): Promise<BillingEvent> {
-  const record = await findEvent(db, delivery.event_id)
-  if (record === undefined) throw new Error(`event ${delivery.event_id} is gone`)
-  const { id, type, dedupKey, superseded, createdAt, data } = record
-  const subject = await loadSubject(db, record)
-  return {
-    ...data,
-    id,
-    type,
-    dedupKey,
-    superseded,
-    createdAt,
-    ...subject,
-  } as unknown as BillingEvent
-}
-
-/** As it is now: a queued listener runs later. */
-async function loadSubject(db: Kysely<Tables>, { paymentId, paymentMethodId }: EventRecord) {
-  if (paymentMethodId !== null) {
-    return { paymentMethod: await findPaymentMethod(db, paymentMethodId) }
-  }
-  // Stryker disable next-line ConditionalExpression: a row without an id is not found either
-  return { payment: paymentId === null ? undefined : await findPayment(db, paymentId) }
 }

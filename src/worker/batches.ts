@@ -12,11 +12,11 @@ import { processInterpreted } from '../processing/process-calls.ts'
 import { hasDirectListener } from '../listeners/dispatch-events.ts'
 
 /** Calls in a batch at most; more make its transaction longer, not cheaper. */
-const mostCalls = 100
+const mostCalls = 200
 /** Each has a savepoint; beyond 64 per transaction PostgreSQL slows down for everybody. */
-const mostWithListeners = 60
+const mostWithListeners = 100
 /** One transaction commits while the next fills; more would only make them smaller. */
-const slotsWithoutListeners = 2
+const slotsWithoutListeners = 3
 /** A call that waits longer for another one about the same payment would block its lane. */
 const patience: Duration = 500
 /** How long a transaction with listeners should take: it holds locks until its end. */

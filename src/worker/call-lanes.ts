@@ -4,6 +4,7 @@ import { createBatches } from './batches.ts'
 import type { ProcessingContext } from '../processing/context.ts'
 import { afterFailure } from '../processing/after-rollback.ts'
 import { interpret } from '../processing/process-calls.ts'
+import type { HandOver } from '../queue/hand-over.ts'
 import { startLanes, type Lanes, type LaneTake } from './lanes.ts'
 import { createSlowGateways } from './slow-gateways.ts'
 
@@ -15,14 +16,16 @@ export interface CallLanesOptions {
   readonly lanes: number
 }
 
+export interface CallLanes extends Pick<Lanes<LeasedCall>, 'wake' | 'stop'>, HandOver {}
+
 /** Calls under way at most, gathered into batches: as many as `lanes` when they are slow. */
-const mostUnderWay = 200
+const mostUnderWay = 800
 
 /**
  * Takes calls and processes them. Gateways whose calls take long to interpret, for now, have lanes
  * of their own: a provider that answers slowly must not hold up the callbacks of all others.
  */
-export function startCallLanes({ processing, queues, lanes }: CallLanesOptions): Lanes {
+export function startCallLanes({ processing, queues, lanes }: CallLanesOptions): CallLanes {
   const { database, log, newId } = processing
   const processInBatches = createBatches(processing, lanes)
   // A newer version may know gateways that this one does not.
@@ -65,6 +68,11 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
   })
   const both = [quickLanes, slowLanes]
   return {
+    room: quickLanes.room,
+    give: quickLanes.give,
+    wants: ({ gateway, queue }) =>
+      (queues === undefined || queues.includes(queue)) &&
+      without(known, slow.names()).includes(gateway),
     wake: () => both.forEach((one) => one.wake()),
     stop: async (grace) => {
       await Promise.all(both.map((one) => one.stop(grace)))

@@ -1,3 +1,4 @@
+import { createDeadlines } from '../kernel/deadlines.ts'
 import type { Duration } from '../kernel/duration.ts'
 
 export interface GatherOptions<Item, Result> {
@@ -24,88 +25,96 @@ interface WaitingItem<Item, Result> {
   readonly result: PromiseWithResolvers<Result>
 }
 
-type Queue<Item, Result> = readonly WaitingItem<Item, Result>[]
+type Batch<Item, Result> = readonly WaitingItem<Item, Result>[]
 
 /**
- * Makes batches of items that come one by one: while a batch is under way, the next one gathers.
+ * Makes batches of items that come one by one: those that come within a turn of the event loop go
+ * together, and while a batch is under way, the next one gathers.
  */
 export function gather<Item, Result>(
   options: GatherOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
-  let waiting: Queue<Item, Result> = []
+  /** In the order in which they go. */
+  let waiting = new Set<WaitingItem<Item, Result>>()
   const busy = new Set<string>()
   let running = 0
-
+  let isDue: NodeJS.Immediate | undefined
+  const overdue = createDeadlines<WaitingItem<Item, Result>>(options.patience, (one) => {
+    if (!one.keys.some((key) => busy.has(key))) return overdue.add(one)
+    waiting.delete(one)
+    one.result.resolve(options.overdue(one.item))
+  })
   const advance = () => {
+    isDue ??= setImmediate(begin)
+  }
+  const begin = () => {
+    isDue = undefined
     while (running < options.slots) {
-      const { batch, rest } = takeBatch(waiting, busy, options.most())
+      const batch = takeBatch(waiting, busy, options.most())
       if (batch.length === 0) return
-      for (const key of keysIn(batch)) busy.add(key)
-      waiting = rest
+      for (const one of batch) {
+        waiting.delete(one)
+        overdue.delete(one)
+        for (const key of one.keys) busy.add(key)
+      }
       running += 1
-      void runBatch(batch).finally(() => {
-        running -= 1
-        advance()
-      })
+      void runBatch(batch)
     }
   }
 
-  const runBatch = async (batch: Queue<Item, Result>) => {
-    try {
-      const results = await options.run(batch.map(({ item }) => item))
-      const left = batch.filter(({ item }) => !results.has(item))
-      for (const one of left) one.alone = true
-      waiting = [...left, ...waiting]
-      for (const one of batch) {
-        const result = results.get(one.item)
-        if (result !== undefined) one.result.resolve(result)
-      }
-    } catch (error) {
-      for (const one of batch) one.result.reject(error)
-    } finally {
-      for (const key of keysIn(batch)) busy.delete(key)
+  const runBatch = async (batch: Batch<Item, Result>) => {
+    const left = await resolveEach(batch, options.run)
+    for (const one of left) {
+      one.alone = true
+      overdue.add(one)
     }
+    if (left.length > 0) waiting = new Set([...left, ...waiting])
+    for (const { keys } of batch) for (const key of keys) busy.delete(key)
+    running -= 1
+    advance()
   }
 
   return (item) => {
     const result = Promise.withResolvers<Result>()
     const one = { item, keys: options.keysOf(item), alone: options.goesAlone(item), result }
-    waiting = [...waiting, one]
+    waiting.add(one)
+    overdue.add(one)
     advance()
-    const look = setInterval(() => {
-      if (!waiting.includes(one) || !one.keys.some((key) => busy.has(key))) return
-      waiting = waiting.filter((other) => other !== one)
-      result.resolve(options.overdue(item))
-    }, options.patience)
-    look.unref()
-    const end = () => clearInterval(look)
-    result.promise.then(end, end)
     return result.promise
   }
 }
 
+/** Never rejects: each item gets its own result, or the error of all. Those without any are left. */
+async function resolveEach<Item, Result>(
+  batch: Batch<Item, Result>,
+  run: GatherOptions<Item, Result>['run'],
+): Promise<Batch<Item, Result>> {
+  try {
+    const results = await run(batch.map(({ item }) => item))
+    for (const { item, result } of batch) {
+      const own = results.get(item)
+      if (own !== undefined) result.resolve(own)
+    }
+    return batch.filter(({ item }) => !results.has(item))
+  } catch (error) {
+    for (const { result } of batch) result.reject(error)
+    return []
+  }
+}
+
 function takeBatch<Item, Result>(
-  waiting: Queue<Item, Result>,
+  waiting: ReadonlySet<WaitingItem<Item, Result>>,
   busy: ReadonlySet<string>,
   most: number,
-): { readonly batch: Queue<Item, Result>; readonly rest: Queue<Item, Result> } {
+): Batch<Item, Result> {
   const batch: WaitingItem<Item, Result>[] = []
-  const rest: WaitingItem<Item, Result>[] = []
   const taken = new Set(busy)
-  for (const [index, one] of waiting.entries()) {
-    if (batch.length >= most || batch[0]?.alone === true) {
-      rest.push(...waiting.slice(index))
-      break
-    }
+  for (const one of waiting) {
+    if (batch.length >= most || batch[0]?.alone === true) break
     const joins = batch.length === 0 || !one.alone
     if (joins && !one.keys.some((key) => taken.has(key))) batch.push(one)
-    else rest.push(one)
     // An item that is passed over is not overtaken by another that shares a key with it.
     for (const key of one.keys) taken.add(key)
   }
-  return { batch, rest }
-}
-
-function keysIn<Item, Result>(batch: Queue<Item, Result>): readonly string[] {
-  return batch.flatMap(({ keys }) => keys)
+  return batch
 }

@@ -35,8 +35,12 @@ export interface LanesOptions<Row extends Lease> {
   handle(row: Row, setAside: () => void): Promise<void>
 }
 
-export interface Lanes {
+export interface Lanes<Row extends Lease> {
   wake(): void
+  /** How many more rows there is room for now, beside those that are being taken. */
+  room(): number
+  /** Rows that are leased already. */
+  give(rows: readonly Row[]): void
   stop(grace: Duration): Promise<void>
 }
 
@@ -60,6 +64,8 @@ interface State<Row extends Lease> extends LanesOptions<Row> {
   stopping: boolean
   /** The last look found all that it asked for, or the worker was woken since. */
   more: boolean
+  /** Rows that the look under way may find: they come before those that are handed over. */
+  expected: number
   /** Rows are due that must be handled with nothing beside them: the lanes run empty for them. */
   aloneDue: boolean
   /** The lanes have had time to run empty; what still runs is slow, and goes on beside. */
@@ -71,7 +77,7 @@ interface State<Row extends Lease> extends LanesOptions<Row> {
  * Takes rows and hands them to lanes, refilling while some wait, so that a slow row holds up its
  * own lane only. Rows whose worker died before are handled with nothing beside them.
  */
-export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes {
+export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes<Row> {
   const state: State<Row> = {
     ...options,
     lanes: options.least,
@@ -80,6 +86,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     aside: new Set(),
     stopping: false,
     more: true,
+    expected: 0,
     aloneDue: false,
     drained: false,
     filling: undefined,
@@ -96,6 +103,15 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
   wake()
   return {
     wake,
+    room: () => {
+      if (state.stopping || state.aloneDue) return 0
+      return Math.max(0, state.lanes - state.buffer.length - state.expected)
+    },
+    give: (rows) => {
+      state.buffer.push(...rows)
+      if (state.stopping) void release(state, state.buffer.splice(0))
+      else advance(state)
+    },
     async stop(grace) {
       state.stopping = true
       await release(state, state.buffer.splice(0))
@@ -134,10 +150,16 @@ async function run<Row extends Lease>(state: State<Row>, row: Row): Promise<void
   if (!state.aside.delete(row)) adapt(state, performance.now() - begun)
 }
 
-/** Quick rows open lanes one by one, a slow one closes half of them. */
+/**
+ * Quick rows open lanes one by one, a slow one closes half of them; the rows that are then too many
+ * go back, for other workers.
+ */
 function adapt<Row extends Lease>(state: State<Row>, took: Duration): void {
   if (took < quick) state.lanes = Math.min(state.most, state.lanes + 1)
-  if (took > slow) state.lanes = Math.max(state.least, Math.floor(state.lanes / 2))
+  if (took <= slow) return
+  state.lanes = Math.max(state.least, Math.floor(state.lanes / 2))
+  const surplus = state.buffer.splice(state.lanes)
+  if (surplus.length > 0) void release(state, surplus)
 }
 
 function mayFill<Row extends Lease>(state: State<Row>): boolean {
@@ -159,7 +181,9 @@ async function refill<Row extends Lease>(state: State<Row>): Promise<void> {
   const limit = state.lanes - state.buffer.length
   // Before the look: a wake during it may be about rows that it does not see.
   state.more = false
-  const rows = await state.take({ limit, token: state.newId(), alone: false })
+  state.expected = limit
+  const token = state.newId()
+  const rows = await state.take({ limit, token, alone: false }).finally(() => (state.expected = 0))
   if (state.stopping) return release(state, rows)
   if (rows.length === limit) state.more = true
   state.buffer.push(...rows)

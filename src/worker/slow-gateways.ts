@@ -1,3 +1,4 @@
+import { createDeadlines } from '../kernel/deadlines.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 
 /** Gateways whose callbacks take long to interpret for now, because they ask a slow provider. */
@@ -22,16 +23,18 @@ export function createSlowGateways(onNew: () => void): SlowGateways {
     until.set(gateway, performance.now() + slowFor)
     if (isNew) onNew()
   }
+  const deadlines = createDeadlines<() => void>(slowAfter, (expire) => expire())
   return {
     async watch(gateway, interpreting, onSlow) {
-      const timer = setTimeout(() => {
+      const expire = () => {
         mark(gateway)
         onSlow()
-      }, slowAfter)
+      }
+      deadlines.add(expire)
       try {
         return await interpreting
       } finally {
-        clearTimeout(timer)
+        deadlines.delete(expire)
       }
     },
     names() {

@@ -1,10 +1,11 @@
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
+import type { HandOver } from '../queue/hand-over.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 import { deliveries } from '../queue/deliveries.ts'
 import { anyAlone, takeRows } from '../queue/take-rows.ts'
 import { startCallLanes } from './call-lanes.ts'
-import { deliver } from '../processing/deliver.ts'
+import { createDeliver } from '../processing/deliver.ts'
 import { startLanes } from './lanes.ts'
 import { requireAllListeners } from '../listeners/listeners.ts'
 import type { ProcessingContext } from '../processing/context.ts'
@@ -19,6 +20,12 @@ export interface Worker {
   readonly ended: Promise<Error | undefined>
 }
 
+/** As the intake of its own process knows it. */
+export interface LocalWorker extends Worker {
+  /** Takes calls as they are stored; undefined: it processes none. */
+  readonly handOver?: HandOver
+}
+
 export interface WorkerOptions {
   readonly processing: ProcessingContext
   readonly queue: QueueConnection
@@ -28,11 +35,13 @@ export interface WorkerOptions {
   readonly lanes: number
 }
 
+/** Deliveries under way at most, while listeners are quick; as many as `lanes` while they are slow. */
+const mostDeliveries = 200
 const stopGrace: Duration = seconds(20)
 const listenerCheckEvery: Duration = seconds(1)
 
 /** Processes calls and deliveries until it is stopped, or until this process lacks a listener. */
-export async function startWorker(options: WorkerOptions): Promise<Worker> {
+export async function startWorker(options: WorkerOptions): Promise<LocalWorker> {
   const { processing, queues, lanes } = options
   const { database, log, newId } = processing
   const calls = startCallLanes(options)
@@ -41,7 +50,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     log,
     newId,
     least: lanes,
-    most: lanes,
+    most: mostDeliveries,
     table: deliveries,
     anyAlone: () => anyAlone(database.db, deliveries),
     take: (take) =>
@@ -50,7 +59,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
         queues,
         listeners: processing.listeners.keys(),
       }),
-    handle: (delivery) => deliver(delivery, processing),
+    handle: createDeliver(processing),
   })
   const wake = () => {
     calls.wake()
@@ -75,7 +84,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     })()
     return stopped
   }
-  return { wake, stop: () => stop(), ended: ended.promise }
+  return { wake, stop: () => stop(), ended: ended.promise, handOver: calls }
 }
 
 /** Only a missing listener ends a worker; a database that is away will come back. */

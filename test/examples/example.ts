@@ -115,3 +115,32 @@ export async function settlesOnce(core: BillingCore, url: string, deliver: Deliv
   assert.equal((await core.calls.list()).data.length, 2)
   return payment.id
 }
+
+/**
+ * From now on it is noted which transaction writes the rows of a table and those of events. A row's
+ * own `xmin` does not say that: behind a savepoint it is that of the savepoint.
+ */
+export async function noteTransactions(
+  example: RunningExample,
+  { table, paymentId }: { readonly table: string; readonly paymentId: string },
+): Promise<void> {
+  await rowsOf(
+    example,
+    `create table written (source text, payment text, transaction xid8);
+     create function note() returns trigger language plpgsql as $$ begin
+       insert into written
+         values (tg_argv[0], to_jsonb(new) ->> tg_argv[1], pg_current_xact_id());
+       return new;
+     end $$;
+     create trigger note after insert or update on ${table}
+       for each row execute function note('listener', '${paymentId}');
+     create trigger note after insert on billing.events
+       for each row when (new.type = 'PaymentSucceeded') execute function note('event', 'payment_id')`,
+  )
+}
+
+/** Whether the listener's row and its event come from one transaction, for a row of the table. */
+export function isTogether(paymentId: string): string {
+  return `exists (select from written as own join written as event using (payment, transaction)
+    where own.source = 'listener' and event.source = 'event' and payment = ${paymentId}::text)`
+}

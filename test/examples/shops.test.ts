@@ -4,7 +4,13 @@ import { test } from 'node:test'
 import { until } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { root } from '../tidy/source-files.ts'
-import { rowsOf, startExample, type RunningExample } from './example.ts'
+import {
+  isTogether,
+  noteTransactions,
+  rowsOf,
+  startExample,
+  type RunningExample,
+} from './example.ts'
 
 interface Shop {
   readonly folder: string
@@ -61,11 +67,11 @@ async function reload({ url }: Shown, words: RegExp): Promise<Shown> {
   return shown
 }
 
-/** By the ids of the transactions that wrote: the order goes with the event or not at all. */
+/** The order goes with the event or not at all. */
 function granted(example: RunningExample) {
   return rowsOf<object>(
     example,
-    `select type, state, orders.xmin = events.xmin as together
+    `select type, state, ${isTogether('orders.id')} as together
      from orders join billing.events on events.payment_id::text = orders.id
        and type like 'Payment%d' order by created_at`,
   )
@@ -76,6 +82,7 @@ forEachDatabase((engine) => {
     test(`examples/${folder}: from the product to a granted order, and its refund`, async () => {
       await using example = await startExample(program, engine, args)
       const { running, url, core } = example
+      await noteTransactions(example, { table: 'orders', paymentId: 'id' })
 
       const checkout = await press(await open(url))
       assert.match(checkout.url, /\/billing\/fake\/checkout\//)

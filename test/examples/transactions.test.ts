@@ -5,12 +5,15 @@ import { pgTable, uuid } from 'drizzle-orm/pg-core'
 import type { ListenerTransaction } from '../../src/listeners/listener.ts'
 import { newPayment, openBilling, sendFake, until } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
-import { rowsOf, settlesOnce, startExample } from './example.ts'
+import { isTogether, noteTransactions, rowsOf, settlesOnce, startExample } from './example.ts'
 
-// By the ids of the transactions that wrote: the listener's row goes with the event or not at all.
+/** As the examples make it with the first row. */
+const accessTable = 'create table access (payment_id uuid primary key, order_id text not null)'
+
+// The listener's row goes with the event or not at all.
 const access = `
-  select order_id, access.payment_id, access.xmin = events.xmin as together
-  from access join billing.events on events.payment_id = access.payment_id`
+  select order_id, access.payment_id, ${isTogether('access.payment_id')} as together
+  from access`
 
 const granted = pgTable('granted', { paymentId: uuid('payment_id').primaryKey() })
 
@@ -26,6 +29,8 @@ forEachDatabase((engine) => {
     test(`examples/${file} writes one row for one payment, and ends in order`, async () => {
       await using example = await startExample(`examples/${file}`, engine)
       const { running, url, core } = example
+      await rowsOf(example, accessTable)
+      await noteTransactions(example, { table: 'access', paymentId: 'payment_id' })
       const id = await settlesOnce(core, url, fetch)
       assert.deepEqual(await rowsOf(example, access), [
         { order_id: '42', payment_id: id, together: true },

@@ -222,7 +222,7 @@ onPostgres((engine) => {
 
 /** Statements of a batch, in their order. */
 const statements = {
-  'locks the payments': /from "billing"."payments" where .* for no key update/,
+  'locks the payments': /from billing\.payments where [^]* for no key update/,
   'moves the payments': /update billing.payments as payment/,
   'takes a claim': /insert into billing.events/,
   'writes as a listener': /insert into told/,

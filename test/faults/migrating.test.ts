@@ -14,7 +14,11 @@ import { until } from '../support/billing.ts'
 import { startCutProxy, type CutProxy } from '../support/cut-proxy.ts'
 import { onPostgres, type TestDatabase } from '../support/databases.ts'
 
-/** The version before the last migration, and what it goes on doing while the next one comes. */
+/** The last version whose next migration changes tables that are in use. */
+const oldVersion = '0008_superseded'
+const newer = Object.keys(migrations).filter((name) => name > oldVersion)
+
+/** An old version, and what it goes on doing while the next ones come. */
 onPostgres((engine) => {
   let place: TestDatabase
   let proxy: CutProxy
@@ -31,7 +35,6 @@ onPostgres((engine) => {
     direct = new pg.Pool({ connectionString: place.url, statement_timeout: 2_000 })
     // A connection that ends while nobody uses it is no failure of a test.
     direct.on('error', () => {})
-    const names = Object.keys(migrations)
     const db = new Kysely<unknown>({
       dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: place.url }) }),
     })
@@ -41,7 +44,7 @@ onPostgres((engine) => {
       migrationTableSchema: 'billing',
       migrationTableName: 'migrations',
       migrationLockTableName: 'migration_lock',
-    }).migrateTo(names.at(-2) ?? '')
+    }).migrateTo(oldVersion)
     await db.destroy()
     assert.equal(error, undefined)
   })
@@ -102,7 +105,7 @@ onPostgres((engine) => {
     const calls = createCallStore({ pool: direct, log: silentLog })
     assert.equal(await calls.store(newCall()), 'stored', 'while an index is being built')
     release()
-    assert.deepEqual(await migrating, Object.keys(migrations).slice(-1))
+    assert.deepEqual(await migrating, newer)
     assert.deepEqual(await unbuiltIndexes(database.db), [])
   })
 

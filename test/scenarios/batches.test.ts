@@ -234,7 +234,9 @@ forEachDatabase((engine) => {
     }
     await processAll(await batchOf(payments))
     const others = payments.filter((payment) => payment.id !== id).map((payment) => payment.id)
-    assert.deepEqual(told.filter((one) => one !== id).toSorted(), others.toSorted())
+    // Its commit fails and takes back what the calls before it had done: they are told again.
+    assert.deepEqual(new Set(told.filter((one) => one !== id)), new Set(others))
+    assert.deepEqual((await notes()).toSorted(), others.toSorted())
     assert.equal((await eventsOf(payments)).length, 4)
     assert.equal(await statusOf(id), 'paid')
     assert.match((await callOf(id))?.exception ?? '', /a listener ended the transaction/)
@@ -313,8 +315,8 @@ forEachDatabase((engine) => {
     const transactions = (await eventsOf(payments)).map(({ transaction }) => transaction)
     assert.equal(transactions.length, spent.length)
     const sharing = transactions.filter((one, index) => transactions.indexOf(one) !== index)
-    // The first two find both slots free, and the last two wait together.
-    assert.equal(sharing.length, 1)
+    // The other four come in one turn.
+    assert.equal(sharing.length, 3)
   })
 
   test('two callbacks about one payment in a batch make one event', async () => {

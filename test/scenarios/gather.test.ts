@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { gather } from '../../src/worker/gather.ts'
 
 interface Run {
   readonly batch: readonly string[]
   end(left?: readonly string[]): void
   fail(error: Error): void
+}
+
+/** What ends in one turn is seen in the next, and the next batch begins at the end of that. */
+async function turns(): Promise<void> {
+  await endOfTurn()
+  await endOfTurn()
 }
 
 /** Batches that end when the test says so; the key of an item is its first letter. */
@@ -35,37 +41,62 @@ function gathering(options: {
   return { runs, hand, batches: () => runs.map(({ batch }) => batch) }
 }
 
-test('what comes while a batch is under way makes the next one', async () => {
+test('what comes within a turn goes together; what comes while a batch is under way, in the next', async () => {
   const { runs, hand, batches } = gathering({ slots: 1, most: 10 })
-  const results = Promise.all(['a', 'b', 'c'].map(hand))
-  assert.deepEqual(batches(), [['a']])
+  const first = Promise.all(['a', 'b'].map(hand))
+  assert.deepEqual(batches(), [])
+  await turns()
+  assert.deepEqual(batches(), [['a', 'b']])
+  const second = Promise.all(['c', 'd'].map(hand))
+  await turns()
+  assert.equal(runs.length, 1)
   runs[0]?.end()
-  await turn()
-  assert.deepEqual(batches(), [['a'], ['b', 'c']])
+  assert.deepEqual(await first, ['a done', 'b done'])
+  await turns()
+  assert.deepEqual(batches(), [
+    ['a', 'b'],
+    ['c', 'd'],
+  ])
   runs[1]?.end()
-  assert.deepEqual(await results, ['a done', 'b done', 'c done'])
+  assert.deepEqual(await second, ['c done', 'd done'])
 })
 
 test('a batch holds no more than it may', async () => {
   const { runs, hand, batches } = gathering({ slots: 1, most: 2 })
-  for (const item of ['a', 'b', 'c', 'd']) void hand(item)
+  for (const item of ['a', 'b', 'c']) void hand(item)
+  await turns()
+  assert.deepEqual(batches(), [['a', 'b']])
   runs[0]?.end()
-  await turn()
-  assert.deepEqual(batches(), [['a'], ['b', 'c']])
+  await turns()
+  assert.deepEqual(batches().at(-1), ['c'])
+})
+
+test('as many batches are under way as there are slots', async () => {
+  const { runs, hand, batches } = gathering({ slots: 2, most: 1 })
+  for (const item of ['a', 'b', 'c']) void hand(item)
+  await turns()
+  assert.deepEqual(batches(), [['a'], ['b']])
+  runs[1]?.end()
+  await turns()
+  assert.deepEqual(batches().at(-1), ['c'])
 })
 
 test('items with one key are never under way at the same time, and hold up no others', async () => {
   const { runs, hand, batches } = gathering({ slots: 2, most: 10 })
   for (const item of ['a1', 'a2', 'b1', 'a3']) void hand(item)
-  assert.deepEqual(batches(), [['a1'], ['b1']])
+  await turns()
+  assert.deepEqual(batches(), [['a1', 'b1']])
+  void hand('c1')
+  await turns()
+  assert.deepEqual(batches().at(-1), ['c1'])
   runs[1]?.end()
-  await turn()
+  await turns()
   assert.equal(runs.length, 2)
   runs[0]?.end()
-  await turn()
+  await turns()
   assert.deepEqual(batches().at(-1), ['a2'])
   runs[2]?.end()
-  await turn()
+  await turns()
   assert.deepEqual(batches().at(-1), ['a3'])
 })
 
@@ -73,44 +104,46 @@ test('a batch that rejects frees its slot and its keys', async () => {
   const { runs, hand, batches } = gathering({ slots: 1, most: 10 })
   const first = hand('a1')
   void hand('a2')
+  await turns()
   runs[0]?.fail(new Error('gone'))
   await assert.rejects(first, /gone/)
+  await turns()
   assert.deepEqual(batches(), [['a1'], ['a2']])
 })
 
 test('what a batch leaves goes on first, each by itself, before others of its key', async () => {
   const { runs, hand, batches } = gathering({ slots: 1, most: 10 })
-  for (const item of ['a', 'b1', 'c1', 'd']) void hand(item)
-  runs[0]?.end()
-  await turn()
+  for (const item of ['b1', 'c1', 'd']) void hand(item)
+  await turns()
   void hand('c2')
   void hand('e')
-  runs[1]?.end(['b1', 'c1'])
-  for (const at of [2, 3, 4]) {
-    await turn()
+  runs[0]?.end(['b1', 'c1'])
+  for (const at of [1, 2, 3]) {
+    await turns()
     runs[at]?.end()
   }
-  assert.deepEqual(batches(), [['a'], ['b1', 'c1', 'd'], ['b1'], ['c1'], ['c2', 'e']])
+  assert.deepEqual(batches(), [['b1', 'c1', 'd'], ['b1'], ['c1'], ['c2', 'e']])
 })
 
 test('an item that goes alone shares its batch with nobody', async () => {
   const { runs, hand, batches } = gathering({ slots: 1, most: 10 })
-  for (const item of ['a', 'b', 'c!', 'd', 'e']) void hand(item)
-  for (const at of [0, 1, 2]) {
+  for (const item of ['b', 'c!', 'd', 'e']) void hand(item)
+  for (const at of [0, 1]) {
+    await turns()
     runs[at]?.end()
-    await turn()
   }
-  assert.deepEqual(batches(), [['a'], ['b', 'd', 'e'], ['c!']])
+  assert.deepEqual(batches(), [['b', 'd', 'e'], ['c!']])
 })
 
 test('an item waits for another of its key only so long; for a slot it waits on', async () => {
   const { runs, hand } = gathering({ slots: 1, most: 10, patience: 50 })
   void hand('a1')
+  await turns()
   const refusals = hand('a2')
   const waiting = hand('b1')
   assert.equal(await refusals, 'a2 overdue')
   runs[0]?.end()
-  await turn()
+  await turns()
   runs[1]?.end()
   assert.equal(await waiting, 'b1 done')
 })

@@ -20,7 +20,7 @@ const rowOf = (id: string): Row => ({ id, token: 'x' })
 function start(
   rows: { readonly waiting?: Row[]; readonly alone?: Row[] },
   options: Pick<LanesOptions<Row>, 'handle'> & Partial<LanesOptions<Row>>,
-): Lanes {
+): Lanes<Row> {
   const { waiting = [], alone = [] } = rows
   return startLanes<Row>({
     table: webhookCalls,

@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Gateway } from '../../src/gateways/gateway.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import { deliver } from '../../src/processing/deliver.ts'
+import { createDeliver } from '../../src/processing/deliver.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { deliveries } from '../../src/queue/deliveries.ts'
 import { takeRows } from '../../src/queue/take-rows.ts'
@@ -248,7 +248,7 @@ forEachDatabase((engine) => {
     })
     assert.ok(leased)
     await newcomerComes()
-    await deliver(leased, processing)
+    await createDeliver(processing)(leased)
     const { types, deferredEvents } = await details(payment)
     assert.deepEqual([types, told], [[], []])
     assert.deepEqual(

@@ -20,4 +20,13 @@ export const lateIndexes: readonly LateIndex[] = [
     name: 'webhook_calls_awaiting_also',
     on: `billing.webhook_calls (awaiting_also) where awaiting_also is not null`,
   },
+  {
+    // Few rows, looked for every few seconds.
+    name: 'webhook_calls_alone',
+    on: `billing.webhook_calls (next_attempt_at) where state = 'pending' and leases_lost > 0`,
+  },
+  {
+    name: 'deliveries_alone',
+    on: `billing.deliveries (next_attempt_at) where state = 'pending' and leases_lost > 0`,
+  },
 ]

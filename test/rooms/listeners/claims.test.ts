@@ -36,11 +36,11 @@ onPostgres((engine) => {
       source: { cause: 'poll', callId: null, queue },
     }
   }
-  const claiming = (isEntitled = false, listeners = createListenerRegistry()) => ({
-    listeners,
-    newId: newUuid,
-    isEntitled,
-  })
+  /** The events that are won, in the order of their claims. */
+  const claim = async (db: Kysely<Tables>, sources: readonly SourceClaims[]) => {
+    const listeners = createListenerRegistry()
+    return [...(await claimEvents(db, sources, { listeners, guard: undefined })).values()]
+  }
   const keysOf = (events: readonly { readonly dedupKey: string }[]) =>
     events.map(({ dedupKey }) => dedupKey)
   const newcomer = async (db: Kysely<Tables>) => {
@@ -51,51 +51,47 @@ onPostgres((engine) => {
       .execute()
   }
 
-  for (const isEntitled of [false, true]) {
-    const when = isEntitled ? 'later in a transaction' : 'first in a transaction'
+  test(
+    'claims are taken in the order of their keys; those taken before are not won',
+    rolled(async (db) => {
+      const payment = await insertPayment(db)
+      const of = (key: string) => claimOf(payment, key)
+      const won = await claim(db, [of('c'), of('a')])
+      assert.deepEqual(keysOf(won), ['a', 'c'])
+      const more = await claim(db, [of('d'), of('c'), of('b')])
+      assert.deepEqual(keysOf(more), ['b', 'd'])
+      const ids = await sql<{ dedup_key: string }>`
+        select dedup_key from billing.events order by ctid`.execute(db)
+      assert.deepEqual(
+        ids.rows.map(({ dedup_key }) => dedup_key),
+        ['a', 'c', 'b', 'd'],
+      )
+    }),
+  )
 
-    test(
-      `${when}: claims are taken in the order of their keys; those taken before are not won`,
-      rolled(async (db) => {
-        const payment = await insertPayment(db)
-        const of = (key: string) => claimOf(payment, key)
-        const won = await claimEvents(db, [of('c'), of('a')], claiming(isEntitled))
-        assert.deepEqual(keysOf(won), ['a', 'c'])
-        const more = await claimEvents(db, [of('d'), of('c'), of('b')], claiming(isEntitled))
-        assert.deepEqual(keysOf(more), ['b', 'd'])
-        const ids = await sql<{ dedup_key: string }>`
-          select dedup_key from billing.events order by ctid`.execute(db)
-        assert.deepEqual(
-          ids.rows.map(({ dedup_key }) => dedup_key),
-          ['a', 'c', 'b', 'd'],
-        )
-      }),
-    )
+  test(
+    'those of one source go with those of the others',
+    rolled(async (db) => {
+      const payment = await insertPayment(db)
+      const [one, other] = [claimOf(payment, 'b'), claimOf(payment, 'c')]
+      const both = { ...one, claims: [...other.claims, ...one.claims] }
+      const won = await claim(db, [both, claimOf(payment, 'a')])
+      assert.deepEqual(keysOf(won), ['a', 'b', 'c'])
+    }),
+  )
 
-    test(
-      `${when}: those of one source go with those of the others`,
-      rolled(async (db) => {
-        const payment = await insertPayment(db)
-        const [one, other] = [claimOf(payment, 'b'), claimOf(payment, 'c')]
-        const both = { ...one, claims: [...other.claims, ...one.claims] }
-        const won = await claimEvents(db, [both, claimOf(payment, 'a')], claiming(isEntitled))
-        assert.deepEqual(keysOf(won), ['a', 'b', 'c'])
-      }),
-    )
-
-    test(
-      `${when}: the same key twice is won once, by the first`,
-      rolled(async (db) => {
-        const payment = await insertPayment(db)
-        const claims = [claimOf(payment, 'a'), claimOf(payment, 'a')]
-        const won = await claimEvents(db, claims, claiming(isEntitled))
-        assert.deepEqual(
-          won.map(({ id }) => id),
-          [claims[0]?.claims[0]?.eventId],
-        )
-      }),
-    )
-  }
+  test(
+    'the same key twice is won once, by the first',
+    rolled(async (db) => {
+      const payment = await insertPayment(db)
+      const claims = [claimOf(payment, 'a'), claimOf(payment, 'a')]
+      const won = await claim(db, claims)
+      assert.deepEqual(
+        won.map(({ id }) => id),
+        [claims[0]?.claims[0]?.eventId],
+      )
+    }),
+  )
 
   test(
     'an event is what its claim says, at the time of the claim',
@@ -103,7 +99,7 @@ onPostgres((engine) => {
       const payment = await insertPayment(db)
       const plain = claimOf(payment, 'a')
       const late = claimOf(payment, 'b', { type: 'PaymentFailed', superseded: true })
-      const [one, other] = await claimEvents(db, [plain, late], claiming())
+      const [one, other] = await claim(db, [plain, late])
       const { createdAt, ...rest } = one ?? assert.fail()
       assert.deepEqual(rest, {
         id: plain.claims[0]?.eventId,
@@ -150,7 +146,7 @@ onPostgres((engine) => {
         .execute()
       const paymentMethod = (await findPaymentMethod(db, id)) ?? assert.fail()
       const callId = newUuid()
-      const claim = {
+      const ofCard = {
         claims: [
           {
             eventId: newUuid(),
@@ -161,7 +157,7 @@ onPostgres((engine) => {
         ],
         source: { cause: 'call', callId, queue: 'default' },
       } as const
-      const [event] = await claimEvents(db, [claim], claiming())
+      const [event] = await claim(db, [ofCard])
       assert.equal(event?.superseded, false)
       const row = await db.selectFrom('billing.events').selectAll().executeTakeFirstOrThrow()
       assert.deepEqual(
@@ -171,57 +167,6 @@ onPostgres((engine) => {
     }),
   )
 
-  describe('deliveries', () => {
-    const registered = () => {
-      const listeners = createListenerRegistry()
-      const shared = { queued: true, superseded: false, run: () => {} }
-      listeners.add({ ...shared, name: 'mail', types: ['PaymentSucceeded'] })
-      listeners.add({ ...shared, name: 'report', types: ['PaymentSucceeded'] })
-      listeners.add({ ...shared, name: 'other', types: ['PaymentFailed'] })
-      listeners.add({ ...shared, name: 'direct', types: ['PaymentSucceeded'], queued: false })
-      return listeners
-    }
-    const written = async (db: Kysely<Tables>) =>
-      db
-        .selectFrom('billing.deliveries')
-        .select(['event_id', 'listener', 'queue'])
-        .orderBy('id')
-        .execute()
-
-    test(
-      'are due to the queued listeners of the events that were won',
-      rolled(async (db) => {
-        const payment = await insertPayment(db)
-        const [one, two] = [claimOf(payment, 'a', { queue: 'x' }), claimOf(payment, 'b')]
-        await claimEvents(db, [one], claiming(false, registered()))
-        await claimEvents(db, [claimOf(payment, 'a'), two], claiming(true, registered()))
-        const due = (claim: SourceClaims, queue: string) =>
-          ['mail', 'report'].map((listener) => ({
-            event_id: claim.claims[0]?.eventId,
-            listener,
-            queue,
-          }))
-        assert.deepEqual(await written(db), [...due(one, 'x'), ...due(two, 'default')])
-      }),
-    )
-
-    test(
-      'of a superseded event are due to those that asked for such',
-      rolled(async (db) => {
-        const payment = await insertPayment(db)
-        const listeners = registered()
-        const asking = { name: 'asking', types: ['PaymentSucceeded'], superseded: true } as const
-        listeners.add({ ...asking, queued: true, run: () => {} })
-        const late = claimOf(payment, 'a', { superseded: true })
-        await claimEvents(db, [late], claiming(false, listeners))
-        assert.deepEqual(
-          (await written(db)).map(({ listener }) => listener),
-          ['asking'],
-        )
-      }),
-    )
-  })
-
   describe('where another process has a listener that this one lacks', () => {
     test(
       'nothing is claimed, and the listeners are named in their order',
@@ -229,7 +174,7 @@ onPostgres((engine) => {
         const payment = await insertPayment(db)
         await newcomer(db)
         const names = 'newcomer (PaymentFailed), newcomer (PaymentRefunded)'
-        await assert.rejects(claimEvents(db, [claimOf(payment, 'a')], claiming()), {
+        await assert.rejects(claim(db, [claimOf(payment, 'a')]), {
           code: 'listener_missing',
           message: `this process lacks the listener(s) ${names}: events that it claims would never reach them`,
         })
@@ -238,22 +183,12 @@ onPostgres((engine) => {
     )
 
     test(
-      'a transaction that has claimed before goes on',
-      rolled(async (db) => {
-        const payment = await insertPayment(db)
-        await newcomer(db)
-        const won = await claimEvents(db, [claimOf(payment, 'a')], claiming(true))
-        assert.deepEqual(keysOf(won), ['a'])
-      }),
-    )
-
-    test(
       'nothing to claim needs no listener',
       rolled(async (db) => {
         await newcomer(db)
-        assert.deepEqual(await claimEvents(db, [], claiming()), [])
+        assert.deepEqual(await claim(db, []), [])
         const { source } = claimOf(await insertPayment(db), 'a')
-        assert.deepEqual(await claimEvents(db, [{ source, claims: [] }], claiming()), [])
+        assert.deepEqual(await claim(db, [{ source, claims: [] }]), [])
       }),
     )
   })

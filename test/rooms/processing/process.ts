@@ -18,7 +18,7 @@ import {
   type BrowserEventType,
 } from '../../../src/processing/browser-event.ts'
 import type { ProcessingContext } from '../../../src/processing/context.ts'
-import { deliver } from '../../../src/processing/deliver.ts'
+import { createDeliver } from '../../../src/processing/deliver.ts'
 import type { CallEnd } from '../../../src/processing/end-calls.ts'
 import { interpretCall } from '../../../src/processing/interpret-call.ts'
 import { processCall, processInterpreted } from '../../../src/processing/process-calls.ts'
@@ -82,7 +82,7 @@ export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances 
       return processInterpreted(batch, processing)
     },
     report: (stated) => applyReport(stated, processing),
-    deliver: (leased) => deliver(leased, processing),
+    deliver: createDeliver(processing),
     browserEvent: (type, payment) =>
       dispatchBrowserEvent(type, payment, { ...processing, queue: 'browsing' }),
     replay: (callId) => replayCall(processing.database.db, callId),

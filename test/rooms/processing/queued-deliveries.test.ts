@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Insertable } from 'kysely'
+import pg from 'pg'
 import type { DeliveriesTable, EventsTable } from '../../../src/database/tables.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { QuittanceError } from '../../../src/kernel/errors.ts'
@@ -214,20 +215,14 @@ onPostgres(() => {
       assert.deepEqual(line, { table: 'billing.deliveries', id: leased.id })
     })
 
-    test('fail is the other worker’s where that one has taken it over', async () => {
+    test('fail is the other worker’s where that one has taken it over', async (t) => {
       room.onQueued('PaymentSucceeded')
       const leased = await due(await claimed())
       await stealLease(room, 'deliveries', leased)
-      const { database } = room
-      let cut = true
-      const cutOff = new Proxy(database, {
-        get: (target, key) => {
-          if (key !== 'db' || !cut) return Reflect.get(target, key) as unknown
-          cut = false
-          throw new Error('Connection terminated unexpectedly')
-        },
+      const cut = t.mock.method(pg.Pool.prototype, 'connect', () => {
+        cut.mock.restore()
+        return Promise.reject(new Error('Connection terminated unexpectedly'))
       })
-      room.give({ database: cutOff })
       await room.deliver(leased)
       assert.equal(await endOf(leased), 'processing 0 0')
       assert.deepEqual(logged(room), ['warn passing database failure, will try again', lostLine])

@@ -224,7 +224,7 @@ onPostgres(() => {
   })
 
   describe('a report whose transaction is lost by a listener', () => {
-    test('keeps the payment in a second one, and takes back what was committed', async () => {
+    test('keeps the payment in a second one; nothing of the first is committed', async () => {
       const other = await payment(room)
       room.on('PaymentSucceeded', (_event, { tx }) => tx.client.query('select 1; commit'))
       const { order, applied } = await reportPaid()

@@ -360,11 +360,20 @@ export function assertDueAfter({ begunAt }: Room, at: Date | null, seconds: numb
   )
 }
 
-/** Timers of this length strike at once; what they limit or wait for is as it is. */
+/** Timers of this length strike at once, and then so much time has passed. */
 export function shortTimers(t: TestContext, lengthMs: number): void {
   const shortened = (ms?: number) => (ms === lengthMs ? 5 : ms)
   const real = globalThis.setTimeout
-  const short = (run: () => void, ms?: number) => real(run, shortened(ms))
+  const clock = performance.now.bind(performance)
+  let passed = 0
+  t.mock.method(performance, 'now', () => clock() + passed)
+  const short = (run: () => void, ms?: number) => {
+    const strike = () => {
+      passed += lengthMs
+      run()
+    }
+    return real(ms === lengthMs ? strike : run, shortened(ms))
+  }
   t.mock.method(globalThis, 'setTimeout', short as typeof setTimeout)
   const pause = timers.setTimeout
   const pauses = t.mock.method(timers, 'setTimeout', (ms?: number) => pause(shortened(ms)))

@@ -129,5 +129,7 @@ test('every variable of a setting counts, and wins over the file', async () => {
     host: '127.0.0.1',
     http: { maxConnections: 1000, connectionsPerAddress: 50, keepAliveSeconds: 7 },
     port: 4000,
+    process: undefined,
+    runToken: undefined,
   })
 })

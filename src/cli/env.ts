@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -15,6 +16,10 @@ type OfTheService = 'host' | 'port' | 'http' | 'apiToken'
 /** What the commands run with: the environment over quittance.config.ts over the defaults. */
 export interface Configuration extends Pick<CompleteSettings, OfTheService> {
   readonly host: string
+  /** Token of the management API that all processes of this run share, in development. */
+  readonly runToken: string | undefined
+  /** Which process of several this is; undefined: it is alone. */
+  readonly process: 'first' | 'further' | undefined
   readonly options: Omit<CompleteSettings, OfTheService> & {
     readonly url: string
     readonly production: boolean
@@ -88,8 +93,20 @@ async function configurationOf(
     http,
     host,
     port,
+    // Set by our supervisor, and by nobody else.
+    runToken: environment['QUITTANCE_RUN_TOKEN'],
+    process: processOf(environment['QUITTANCE_PROCESS']),
     options: { ...options, url: origin, production, environment },
   }
+}
+
+/** A token of the management API for one run. */
+export function newRunToken(): string {
+  return randomBytes(24).toString('base64url')
+}
+
+function processOf(name: string | undefined): Configuration['process'] {
+  return name === 'first' || name === 'further' ? name : undefined
 }
 
 /** A line `NAME=` in a file of settings means: not set. */

@@ -4,6 +4,8 @@ import type { CommandLog } from './log.ts'
 
 export interface ServiceParts {
   readonly commandLog: CommandLog
+  /** A supervisor passes SIGTERM on; it decides about SIGINT, which a terminal sends to both. */
+  readonly isSupervised?: boolean
   /** Finishes what is under way and closes everything, in order. */
   readonly stop: () => Promise<void>
 }
@@ -15,7 +17,11 @@ const stopTimeoutMs = 30_000
  * Ends the process in order on SIGTERM or SIGINT (exit code 0), at once on a second one (1), and
  * with one clear line if an error is not handled (1).
  */
-export function endOnSignals({ commandLog: { log, flush }, stop }: ServiceParts): void {
+export function endOnSignals({
+  commandLog: { log, flush },
+  isSupervised = false,
+  stop,
+}: ServiceParts): void {
   let stopping = false
   const end = async (code: number): Promise<never> => {
     await flush()
@@ -40,7 +46,7 @@ export function endOnSignals({ commandLog: { log, flush }, stop }: ServiceParts)
     })
   }
   process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  process.on('SIGINT', isSupervised ? () => {} : onSignal)
   process.on('uncaughtException', (error: unknown) => {
     log.fatal({ err: error }, 'uncaught exception')
     void end(1)

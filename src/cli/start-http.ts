@@ -1,9 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import type { Readiness } from '../billing/types.ts'
 import { createApp } from '../http/app.ts'
+import { healthPaths } from '../http/health.ts'
+import { plainCallbacks } from '../http/plain-callbacks.ts'
 import { listen } from '../http/serve.ts'
 import { seconds } from '../kernel/duration.ts'
 import { secret } from '../kernel/secret.ts'
+import { newRunToken } from './env.ts'
 import type { OpenService } from './open-service.ts'
 
 /** How long requests under way may take to finish when the process is asked to stop. */
@@ -33,20 +35,23 @@ export async function startHttp({
   configuration,
   commandLog,
 }: OpenService): Promise<HttpService> {
-  const { options, host, port, http } = configuration
+  const { options, host, port, http, runToken = newRunToken() } = configuration
   const { log } = commandLog
   const closing = new AbortController()
   // In development the management API works at once, with a token for this run.
-  const apiToken = configuration.apiToken ?? (options.production ? undefined : newToken())
+  const apiToken = configuration.apiToken ?? (options.production ? undefined : runToken)
   const readiness = () =>
     closing.signal.aborted ? Promise.resolve(stoppingReadiness) : core.readiness()
+  const webhook = {
+    maxBodyBytes: options.webhook.maxBodyBytes,
+    webhookMiddleware: options.webhook.middleware,
+    log,
+  }
   const app = createApp(
     { ...core, readiness },
     {
+      ...webhook,
       apiToken: apiToken === undefined ? undefined : secret(apiToken),
-      maxBodyBytes: options.webhook.maxBodyBytes,
-      webhookMiddleware: options.webhook.middleware,
-      log,
       closing: closing.signal,
     },
   )
@@ -54,6 +59,7 @@ export async function startHttp({
     host,
     port,
     log,
+    plain: plainCallbacks(core, { ...webhook, ownPaths: healthPaths }),
     maxConnections: http.maxConnections,
     connectionsPerAddress: http.connectionsPerAddress,
     keepAlive: seconds(http.keepAliveSeconds),
@@ -66,8 +72,4 @@ export async function startHttp({
       return server.close(requestGraceMs)
     },
   }
-}
-
-function newToken(): string {
-  return randomBytes(24).toString('base64url')
 }

@@ -1,10 +1,15 @@
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
+import { availableParallelism } from 'node:os'
 import { addExamples } from '../examples.ts'
+
+const mostProcesses = 64
 
 interface ServeOptions {
   /** False with `--no-worker`. */
   readonly worker: boolean
   readonly json?: boolean
+  /** `auto`: as many as there are processors. */
+  readonly processes?: number | 'auto'
 }
 
 export function addServe(program: Command): void {
@@ -12,15 +17,40 @@ export function addServe(program: Command): void {
     .command('serve')
     .description('take callbacks, and process them unless --no-worker is given')
     .option('--no-worker', 'leave processing to `quittance work` (PostgreSQL)')
+    .option(
+      '--processes <count>',
+      'serve in so many processes, or `auto`: one for each processor (PostgreSQL)',
+      readCount,
+    )
     .action(serve)
   addExamples(serveCommand, [
     ['serve', 'everything in one process'],
     ['serve --no-worker', 'beside `quittance work`'],
+    ['serve --processes 2', 'in two processes on one port'],
   ])
 }
 
+function readCount(text: string): number | 'auto' {
+  if (text === 'auto') return text
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 1 && count <= mostProcesses) return count
+  throw new InvalidArgumentError(`It must be a number from 1 to ${mostProcesses}, or auto.`)
+}
+
 async function serve(_options: unknown, command: Command): Promise<void> {
-  const { worker: withWorker, json } = command.optsWithGlobals<ServeOptions>()
+  const { processes = 1, ...options } = command.optsWithGlobals<ServeOptions>()
+  const count = processes === 'auto' ? availableParallelism() : processes
+  if (count === 1) return serveAlone(options)
+  const { default: cluster } = await import('node:cluster')
+  if (cluster.isWorker) return serveAlone(options)
+  const { readConfiguration } = await import('../env.ts')
+  const configuration = await readConfiguration()
+  const { openLog } = await import('../log.ts')
+  const { supervise } = await import('../supervisor.ts')
+  await supervise({ count, configuration, commandLog: await openLog('info') })
+}
+
+async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<void> {
   const { openService, orClose } = await import('../open-service.ts')
   // The database opens in its own thread; meanwhile the rest is loaded.
   const [service, { startHttp }, { endOnSignals, endWithWorker }, { announce, announceJson }] =
@@ -30,11 +60,13 @@ async function serve(_options: unknown, command: Command): Promise<void> {
       import('../service-process.ts'),
       import('../announce.ts'),
     ])
-  const { core, commandLog } = service
+  const { core, commandLog, configuration } = service
   const worker = await orClose(core, () => core.work({ upkeepOnly: !withWorker }))
   const http = await orClose(core, () => startHttp(service))
+  const { process: place } = configuration
   endOnSignals({
     commandLog,
+    isSupervised: place !== undefined,
     stop: async () => {
       await http.stop()
       await worker.stop()
@@ -42,10 +74,13 @@ async function serve(_options: unknown, command: Command): Promise<void> {
     },
   })
   // It only informs; the service runs.
-  if (json === true) announceJson(service, http)
+  if (place === 'further') {
+    commandLog.log.info('a further process serves')
+  } else if (json === true) announceJson(service, http)
   else
     await announce(service, http).catch((error: unknown) => {
       commandLog.log.warn({ err: error }, 'the start could not be announced in full')
     })
+  process.send?.('ready')
   await endWithWorker(worker, commandLog)
 }

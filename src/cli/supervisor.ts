@@ -1,0 +1,105 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { minutes, seconds, type Duration } from '../kernel/duration.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import { newRunToken, type Configuration } from './env.ts'
+import type { CommandLog } from './log.ts'
+
+/** The message of a process that serves. */
+export const readyMessage = 'ready'
+
+const shortestPause: Duration = seconds(1)
+const longestPause: Duration = minutes(1)
+/** A process that has lived this long was well: the next pause is short again. */
+const wellAfter: Duration = minutes(1)
+
+interface Supervised {
+  readonly count: number
+  readonly configuration: Configuration
+  readonly commandLog: CommandLog
+}
+
+/**
+ * Serves in several processes that share one port: starts them, starts a new one in place of one
+ * that ends, and passes signals on. The first starts alone, so that a setting that is wrong is
+ * reported once. Ends this process.
+ */
+export async function supervise({ count, configuration, commandLog }: Supervised): Promise<void> {
+  requireServer(configuration)
+  const { log } = commandLog
+  // On a terminal, Ctrl-C reaches every process: they leave it to this one.
+  cluster.setupPrimary({ args: process.argv.slice(2) })
+  const env = {
+    PORT: String(configuration.port),
+    QUITTANCE_RUN_TOKEN: configuration.runToken ?? newRunToken(),
+  }
+  let stopping = false
+  // A connection may be on its way to a process that has just died: its sender connects again.
+  cluster.on('fork', (worker) => {
+    worker.on('error', (err) => log.warn({ err }, 'a process could not be reached'))
+  })
+  const first = cluster.fork({ ...env, QUITTANCE_PROCESS: 'first' })
+  const end = stopOnSignals(() => (stopping = true), commandLog)
+  const failed = await Promise.race([untilReady(first), once(first, 'exit')])
+  if (failed !== undefined) return end(Number(failed[0] ?? 1))
+  const keep = (worker: Worker, pause: Duration) => {
+    const begun = performance.now()
+    worker.once('exit', (code: number | null, signal: string | null) => {
+      if (stopping) return
+      const wasWell = performance.now() - begun > wellAfter
+      const next = wasWell ? shortestPause : Math.min(pause * 2, longestPause)
+      log.error({ ended: worker.process.pid, code, signal }, 'a process ended; another one starts')
+      setTimeout(() => {
+        if (!stopping) keep(cluster.fork({ ...env, QUITTANCE_PROCESS: 'further' }), next)
+      }, pause)
+    })
+  }
+  keep(first, shortestPause)
+  for (let index = 1; index < count && !stopping; index += 1) {
+    keep(cluster.fork({ ...env, QUITTANCE_PROCESS: 'further' }), shortestPause)
+  }
+}
+
+function requireServer({ options }: Configuration): void {
+  if (options.database.url !== undefined) return
+  throw new QuittanceError(
+    'setting_invalid',
+    '--processes needs a PostgreSQL server: the embedded database belongs to one process',
+    { fix: 'Set DATABASE_URL, or leave --processes out.' },
+  )
+}
+
+function untilReady(worker: Worker): Promise<undefined> {
+  return new Promise((ready) => {
+    worker.on('message', (message) => {
+      if (message === readyMessage) ready(undefined)
+    })
+  })
+}
+
+/** Stops all processes in order at the first signal, at once at the second. */
+function stopOnSignals(onStop: () => void, { log, flush }: CommandLog) {
+  const workers = () => Object.values(cluster.workers ?? {}).filter((one) => one !== undefined)
+  const end = async (code: number): Promise<never> => {
+    await flush()
+    process.exit(code)
+  }
+  let isSecond = false
+  const onSignal = (signal: NodeJS.Signals) => {
+    onStop()
+    if (isSecond) {
+      for (const worker of workers()) worker.process.kill('SIGKILL')
+      process.exit(1)
+    }
+    isSecond = true
+    log.info({ signal }, 'stopping all processes')
+    const ended = workers().map((worker) => once(worker, 'exit'))
+    for (const worker of workers()) worker.process.kill('SIGTERM')
+    // One that was still starting ends by the signal.
+    const inOrder = ([code, by]: unknown[]) => code === 0 || by === 'SIGTERM'
+    void Promise.all(ended).then((exits) => end(exits.every(inOrder) ? 0 : 1))
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  return end
+}

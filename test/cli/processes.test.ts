@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { until } from '../support/billing.ts'
+import { onPostgres } from '../support/databases.ts'
+import {
+  assertPaidOnce,
+  createOverHttp,
+  deployOpen,
+  finished,
+  postFake,
+  type OpenDeployment,
+} from '../support/deployment.ts'
+import { runCommand, startService, type RunningService } from '../support/process.ts'
+
+/** The processes that this one has started and that still run. */
+function childrenOf(pid: number | undefined): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  return text === '' ? [] : text.split(' ').map(Number)
+}
+
+/** A connection of its own. One that is on its way to a process that dies is never answered. */
+function connectOnce(url: string): Promise<void> {
+  return new Promise((ended) => {
+    const signal = AbortSignal.timeout(1_000)
+    const asked = get(new URL('/healthz', url), { agent: false, signal }, (answer) => {
+      answer.resume().once('close', ended)
+    })
+    asked.once('error', () => ended())
+  })
+}
+
+onPostgres((engine) => {
+  let deployment: OpenDeployment
+  let service: RunningService
+  before(async () => {
+    deployment = await deployOpen(engine)
+    service = await startService({ ...deployment, args: ['--processes', '2'] })
+    await service.line(/a further process serves/)
+  })
+  after(() => deployment.remove())
+
+  test('two processes share one port, and each outcome is told once', async () => {
+    assert.equal(childrenOf(service.child.pid).length, 2)
+    const ids = Array.from({ length: 40 }, () => randomUUID())
+    await Promise.all(ids.map((id) => createOverHttp(service.url, id)))
+    const twice = [...ids, ...ids]
+    const statuses = await Promise.all(twice.map((id) => postFake(service.url, id, 'success')))
+    assert.deepEqual([...new Set(statuses)], [200])
+    await finished(deployment.database)
+    await assertPaidOnce(deployment.database, ids)
+  })
+
+  test('a process that dies is replaced, and the other one serves meanwhile', async () => {
+    const [first = 0, ...others] = childrenOf(service.child.pid)
+    let killed = false
+    // Connections are on their way to it all the time.
+    const connecting = Array.from({ length: 16 }, async () => {
+      while (!killed) await connectOnce(service.url)
+    })
+    await pause(100)
+    process.kill(first, 'SIGKILL')
+    await pause(200)
+    killed = true
+    await Promise.all(connecting)
+    await service.line(new RegExp(`"ended":${first}.*a process ended; another one starts`))
+    const id = randomUUID()
+    // A connection that led to the dead process is gone.
+    await until(() => createOverHttp(service.url, id).catch(() => false), { what: 'an answer' })
+    await until(
+      () => {
+        const now = childrenOf(service.child.pid)
+        return now.length === 2 && !now.includes(first) && others.every((one) => now.includes(one))
+      },
+      { what: 'another process has started', limitMs: 30_000 },
+    )
+    const serving = () => service.stderr.filter((line) => line.includes('a further process serves'))
+    await until(() => serving().length === 2, { what: 'it serves' })
+  })
+
+  test('SIGTERM stops all of them in order', async () => {
+    const children = childrenOf(service.child.pid)
+    const { code, stderr } = await service.stop()
+    assert.equal(code, 0, stderr.join('\n'))
+    for (const pid of children) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
+    assert.equal(stderr.filter((line) => line.includes('"msg":"stopped"')).length, 2)
+  })
+
+  test('a setting that is wrong is reported once, and ends the start', async () => {
+    const env = { ...deployment.env, BILLING_QUEUE_CONNECTION: 'redis' }
+    const options = { cwd: deployment.cwd, env }
+    const { code, stderr } = await runCommand(['serve', '--processes', '2'], options)
+    assert.equal(code, 1)
+    assert.equal(stderr.length, 1)
+  })
+
+  test('the embedded database belongs to one process', async () => {
+    const { cwd } = deployment
+    const { code, stderr } = await runCommand(['serve', '--processes', '2'], { cwd, env: {} })
+    assert.equal(code, 1)
+    assert.match(stderr.join('\n'), /needs a PostgreSQL server: the embedded database belongs to/)
+  })
+
+  test('a count that is none is refused with the usage', async () => {
+    for (const count of ['0', '1.5', 'many', '65']) {
+      const { code, stderr } = await runCommand(['serve', '--processes', count])
+      assert.equal(code, 2)
+      assert.match(stderr.join('\n'), /must be a number from 1 to 64, or auto/)
+    }
+  })
+})

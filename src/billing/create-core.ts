@@ -37,10 +37,10 @@ export function coreOf(runtime: Runtime): BillingCore {
       await runtime.opened()
     },
     receive: (call) => receiveWhenOpen(runtime, call),
-    gateways: () => describeGateways(runtime),
+    gateways: () => describeGateways(settings),
     gatewayName: (name) => settings.gateways.find(name)?.gateway.name,
     maxBodyBytes: (name) => settings.gateways.find(name)?.gateway.maxBodyBytes,
-    url: (_route, { gateway }) => webhookUrl(runtime, gateway),
+    url: (_route, { gateway }) => webhookUrl(settings, gateway),
     webhookPaths: settings.webhookPaths,
     origin: settings.origin,
     pages: gatewayPages(settings.gateways),

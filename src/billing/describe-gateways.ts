@@ -1,19 +1,19 @@
 import { capabilitiesOf } from '../gateways/capabilities.ts'
 import { requireGateway } from '../gateways/require.ts'
 import { addressesOf } from './money-context.ts'
-import type { Runtime } from './runtime.ts'
+import type { Settings } from './settings.ts'
 import type { GatewayDescription } from './types.ts'
 
 /** Lists canonical names; aliases are found, too. */
-export function describeGateways(runtime: Runtime): Readonly<Record<string, GatewayDescription>> {
+export function describeGateways(settings: Settings): Readonly<Record<string, GatewayDescription>> {
   const descriptions: Record<string, GatewayDescription> = {}
-  for (const { gateway, credentials } of runtime.settings.gateways.list()) {
+  for (const { gateway, credentials } of settings.gateways.list()) {
     const description: GatewayDescription = {
       name: gateway.name,
       title: gateway.title,
       aliases: gateway.aliases,
       scheme: gateway.scheme,
-      webhook_url: webhookUrl(runtime, gateway.name),
+      webhook_url: webhookUrl(settings, gateway.name),
       webhook_requires_dashboard_setup: gateway.webhook_requires_dashboard_setup,
       callbackUrlField: gateway.callbackUrlField ?? null,
       configured: credentials.configured,
@@ -28,7 +28,7 @@ export function describeGateways(runtime: Runtime): Readonly<Record<string, Gate
 }
 
 /** Follows the configured path and origin; aliases lead to the canonical name. */
-export function webhookUrl({ settings }: Runtime, gateway: string): string {
+export function webhookUrl(settings: Settings, gateway: string): string {
   const { name } = requireGateway(settings.gateways, gateway).gateway
   return addressesOf(settings).callbackUrl(name)
 }

@@ -1,7 +1,7 @@
-import { builtin } from '../gateways/builtin.ts'
+import { describeGateways as describe } from '../billing/describe-gateways.ts'
 import { gatewayView } from '../http/wire.ts'
 import { gatewayState } from './gateway-state.ts'
-import { withCore } from './open-core.ts'
+import { withSettings } from './with-settings.ts'
 
 export interface ShownGateway {
   readonly name: string
@@ -9,22 +9,15 @@ export interface ShownGateway {
   readonly state: string
 }
 
-/** Every registered gateway. Needs no database. */
+/** Every registered gateway. */
 export function describeGateways(): Promise<readonly ShownGateway[]> {
-  return withCore(
-    (core, { options }) => {
-      const gateways = [...builtin, ...options.extraGateways]
-      const described = core.gateways()
-      return Promise.resolve(
-        gateways.flatMap((gateway) => {
-          const { name } = gateway
-          const description = described[name]
-          if (description === undefined) return []
-          const state = gatewayState(gateway, description.configured)
-          return [{ name, view: gatewayView(description), state }]
-        }),
-      )
-    },
-    { start: false },
-  )
+  return withSettings((settings) => {
+    const described = describe(settings)
+    return settings.gateways.list().flatMap(({ gateway, credentials }) => {
+      const description = described[gateway.name]
+      if (description === undefined) return []
+      const state = gatewayState(gateway, credentials.configured)
+      return [{ name: gateway.name, view: gatewayView(description), state }]
+    })
+  })
 }

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { builtin } from '../gateways/builtin.ts'
+import { builtinSummaries } from '../gateways/builtin-summaries.ts'
 import { terminalWidth } from './output.ts'
 
 /** A gateway whose examples work at once: one that needs no credentials. */
 export const exampleGateway =
-  builtin.find(({ verification }) => verification === 'none')?.name ?? 'NAME'
+  builtinSummaries.find(({ verification }) => verification === 'none')?.name ?? 'NAME'
 
 /** A command line without the program’s name, and what it is for. */
 export type Example = readonly [line: string, meaning?: string]

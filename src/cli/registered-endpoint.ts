@@ -1,4 +1,4 @@
-import { builtin } from '../gateways/builtin.ts'
+import { builtinSummaries } from '../gateways/builtin-summaries.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { EndpointFault } from '../upkeep/read-registration.ts'
@@ -12,7 +12,7 @@ export function registerCommand(name: string): string {
 
 /** How to register it by hand. */
 export function registerFix({ name, title }: Gateway): string {
-  return builtin.some((gateway) => gateway.name === name)
+  return builtinSummaries.some((gateway) => gateway.name === name)
     ? `Run: quittance ${registerCommand(name)}`
     : `Register it by billing.registration, or in the dashboard of ${title}.`
 }

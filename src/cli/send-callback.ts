@@ -1,20 +1,13 @@
 import { readSettings } from '../billing/settings.ts'
 import type { BillingCore } from '../billing/types.ts'
 import type { Gateway } from '../gateways/gateway.ts'
-import type { RegisteredGateway } from '../gateways/registry.ts'
 import { requireConfigured, requireGateway } from '../gateways/require.ts'
-import {
-  scenarioOf,
-  signCallback,
-  signerOf,
-  type SignedPayment,
-} from '../gateways/sign-callback.ts'
+import { scenarioOf, signCallback, type SignedPayment } from '../gateways/sign-callback.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import type { SendOptions } from './commands/send.ts'
 import { describeError, rootOf } from './describe-error.ts'
-import type { Configuration } from './env.ts'
 import { withCore } from './open-core.ts'
 import { requireConsent, sendTarget } from './send-target.ts'
 
@@ -31,28 +24,12 @@ export interface SentCallback {
   readonly answer: string
 }
 
-export function listScenarios(nameOrAlias: string): Promise<Readonly<Record<string, string>>> {
-  return withCore(
-    (_core, configuration) => {
-      const { gateway } = registeredGateway(configuration, nameOrAlias)
-      const scenarios = Object.entries(signerOf(gateway).scenarios)
-      return Promise.resolve(
-        Object.fromEntries(scenarios.map(([name, { shows }]) => [name, shows])),
-      )
-    },
-    { start: false },
-  )
-}
-
-function registeredGateway({ options }: Configuration, nameOrAlias: string): RegisteredGateway {
-  return requireGateway(readSettings(options).gateways, nameOrAlias)
-}
-
 /** Signs a callback as the provider would and posts it where the provider would. */
 export function sendCallback(nameOrAlias: string, options: SendOptions): Promise<SentCallback> {
   return withCore(async (core, configuration) => {
     requireConsent(configuration.options.production, options.yes === true)
-    const registered = registeredGateway(configuration, nameOrAlias)
+    const { gateways } = readSettings(configuration.options)
+    const registered = requireGateway(gateways, nameOrAlias)
     const { gateway } = registered
     const scenario = scenarioOf(gateway, options.scenario)
     requireConfigured(registered)

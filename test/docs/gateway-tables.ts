@@ -100,5 +100,15 @@ export const exampleVariables = builtin
   )
   .join('\n\n')
 
+/** What help says of them. */
+export const builtinSummaries = builtin.map(({ registration, backfill, ...gateway }) => ({
+  name: gateway.name,
+  title: gateway.title,
+  aliases: gateway.aliases,
+  verification: gateway.verification,
+  registration: registration !== undefined,
+  backfill: backfill !== undefined,
+}))
+
 /** How the README names them. */
 export const namesInReadme = codes(builtin.map(({ name }) => name))

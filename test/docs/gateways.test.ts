@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { builtin } from '../../src/gateways/builtin.ts'
+import { builtinSummaries as writtenSummaries } from '../../src/gateways/builtin-summaries.ts'
 import { read } from '../tidy/source-files.ts'
-import { exampleVariables, gatewayTables } from './gateway-tables.ts'
+import { builtinSummaries, exampleVariables, gatewayTables } from './gateway-tables.ts'
 import { codeIn, section, tableRows } from './markdown.ts'
 
 // To fix them: npm run tables
@@ -17,6 +18,10 @@ for (const { page, under, rows } of gatewayTables) {
 
 test('.env.example ends with the settings of every gateway', () => {
   assert.ok(read('.env.example').endsWith(`\n\n${exampleVariables}\n`))
+})
+
+test('help knows of every gateway what the code says', () => {
+  assert.deepEqual(builtinSummaries, writtenSummaries)
 })
 
 test('the README names every gateway, and no other', () => {

@@ -1,11 +1,16 @@
 // Writes what follows from the code: the tables of the settings and of the gateways, the list of
-// exports, .env.example and the type of quittance.config.ts: npm run tables
+// exports, .env.example, what help says of the gateways and the type of quittance.config.ts: npm run tables
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { read, root } from '../tidy/source-files.ts'
 import { entries, exportsOf, type Exported } from './exports.ts'
-import { exampleVariables, gatewayTables, namesInReadme } from './gateway-tables.ts'
+import {
+  builtinSummaries,
+  exampleVariables,
+  gatewayTables,
+  namesInReadme,
+} from './gateway-tables.ts'
 import { configFileOptions, optionsTable, settingsTable } from './settings.ts'
 
 type Rows = readonly (readonly string[])[]
@@ -14,7 +19,7 @@ const written = new Set<string>()
 
 function write(path: string, text: string): void {
   writeFileSync(join(root, path), text)
-  if (path.endsWith('.md')) written.add(path)
+  if (/\.md$|-summaries\.ts$/.test(path)) written.add(path)
 }
 
 /** Puts a text behind the first group of what stands there. */
@@ -46,6 +51,11 @@ for (const { page, under, rows } of gatewayTables) {
   const place = new RegExp(String.raw`(^#+ ${heading}\n(?:(?!#|\|).*\n)*)(?:\|.*\n)+`, 'm')
   replace(page, place, tableOf(rows))
 }
+replace(
+  'src/gateways/builtin-summaries.ts',
+  /(builtinSummaries: readonly GatewaySummary\[\] = )\[[\s\S]*$/,
+  `${JSON.stringify(builtinSummaries)}\n`,
+)
 const variables = `${exampleVariables.split('\n').slice(1).join('\n')}\n`
 replace('.env.example', /(\n# Fake gateway\n)[\s\S]*$/, variables)
 replace('README.md', /(\n## Gateways\n\n)(?:`\w+`(?:,\s)?)+/, namesInReadme)

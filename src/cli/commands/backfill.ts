@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { BackfillResult } from '../../billing/types.ts'
-import { builtin } from '../../gateways/builtin.ts'
+import { builtinSummaries } from '../../gateways/builtin-summaries.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson } from '../output.ts'
 import { readSince } from '../read-time.ts'
@@ -12,7 +12,7 @@ interface BackfillCommandOptions {
 }
 
 export function addBackfill(program: Command): void {
-  const gateway = builtin.find((one) => one.backfill !== undefined)?.name ?? 'NAME'
+  const gateway = builtinSummaries.find(({ backfill }) => backfill)?.name ?? 'NAME'
   const backfillCommand = program
     .command('backfill')
     .description('store the events that a provider could not deliver')

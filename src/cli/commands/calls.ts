@@ -1,7 +1,6 @@
 import { Option, type Command } from 'commander'
 import { callStates, type CallState } from '../../database/tables.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { isUuid } from '../../kernel/ids.ts'
 import { callRemark, reviewRemark } from '../call-remark.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { print, printJson, printTable, shortTime, visible } from '../output.ts'
@@ -43,13 +42,14 @@ async function list(_options: unknown, command: Command): Promise<void> {
   const { callView, pageView } = await import('../../http/wire.ts')
   const { withCore } = await import('../open-core.ts')
   const { gatewayQuery } = await import('../gateway-query.ts')
+  if (options.payment !== undefined) await requireUuid(options.payment)
   const page = await withCore((core) =>
     core.calls.list({
       ...(options.limit !== undefined && { limit: options.limit }),
       ...(options.cursor !== undefined && { cursor: options.cursor }),
       ...(options.state !== undefined && { state: options.state }),
       ...(options.needsReview === true && { needsReview: true }),
-      ...(options.payment !== undefined && { paymentId: knownUuid(options.payment) }),
+      ...(options.payment !== undefined && { paymentId: options.payment }),
       ...gatewayQuery(core, options.gateway),
     }),
   )
@@ -67,8 +67,9 @@ async function list(_options: unknown, command: Command): Promise<void> {
   }
 }
 
-function knownUuid(text: string): string {
-  if (isUuid(text)) return text
+async function requireUuid(text: string): Promise<void> {
+  const { isUuid } = await import('../../kernel/ids.ts')
+  if (isUuid(text)) return
   throw new QuittanceError('usage', `--payment must be a UUID, got ${JSON.stringify(text)}`)
 }
 

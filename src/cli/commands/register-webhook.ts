@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { BillingCore, RegistrationResult } from '../../billing/types.ts'
-import { builtin } from '../../gateways/builtin.ts'
+import { builtinSummaries, type GatewaySummary } from '../../gateways/builtin-summaries.ts'
 import type { Gateway } from '../../gateways/gateway.ts'
 import type { RegisteredEndpoint, Registration } from '../../gateways/operations.ts'
 import { isQuittanceError } from '../../kernel/errors.ts'
@@ -17,15 +17,12 @@ type Registrable = Gateway & { readonly registration: Registration }
 
 /** One command for each gateway whose provider must have the callback URL registered. */
 export function addRegisterWebhooks(program: Command): void {
-  for (const gateway of builtin) if (isRegistrable(gateway)) addRegisterWebhook(program, gateway)
+  for (const gateway of builtinSummaries) {
+    if (gateway.registration) addRegisterWebhook(program, gateway)
+  }
 }
 
-function isRegistrable(gateway: Gateway): gateway is Registrable {
-  return gateway.registration !== undefined
-}
-
-function addRegisterWebhook(program: Command, gateway: Registrable): void {
-  const { name, aliases, title } = gateway
+function addRegisterWebhook(program: Command, { name, aliases, title }: GatewaySummary): void {
   const command = registerCommand(name)
   const others = aliases.map(registerCommand)
   const also = others.length === 0 ? '' : ` (also ${others.join(', ')})`
@@ -34,15 +31,16 @@ function addRegisterWebhook(program: Command, gateway: Registrable): void {
     .aliases(others)
     .description(`register the callback URL with ${title}${also}`)
     .option('--remove-orphans', 'remove endpoints that are left over from another URL')
-    .action((_options: unknown, self: Command) => register(gateway, self))
+    .action((_options: unknown, self: Command) => register(name, self))
   addExamples(registerWebhook, [
     [command, 'as often as you like'],
     [`${command} --remove-orphans`, 'after a change of URL'],
   ])
 }
 
-async function register(gateway: Registrable, command: Command): Promise<void> {
+async function register(name: string, command: Command): Promise<void> {
   const { json = false, removeOrphans = false } = command.optsWithGlobals<RegisterOptions>()
+  const gateway = await findRegistrable(name)
   const { withCore } = await import('../open-core.ts')
   const print = await import('../print-registration.ts')
   await withCore(async (core, { options }) => {
@@ -64,6 +62,17 @@ async function register(gateway: Registrable, command: Command): Promise<void> {
     }
     if (!json) print.printRemoved(result, { removed, command: command.name() })
   })
+}
+
+async function findRegistrable(name: string): Promise<Registrable> {
+  const { builtin } = await import('../../gateways/builtin.ts')
+  const found = builtin.find((gateway) => gateway.name === name)
+  if (found === undefined || !isRegistrable(found)) throw new Error(`${name} cannot be registered`)
+  return found
+}
+
+function isRegistrable(gateway: Gateway): gateway is Registrable {
+  return gateway.registration !== undefined
 }
 
 async function registered(core: BillingCore, gateway: Registrable): Promise<RegistrationResult> {

@@ -40,13 +40,14 @@ function readAmount(text: string): bigint {
 
 async function send(gateway: string, _options: unknown, command: Command): Promise<void> {
   const options = command.optsWithGlobals<SendOptions>()
-  const { listScenarios, sendCallback } = await import('../send-callback.ts')
   if (options.list === true) {
+    const { listScenarios } = await import('../list-scenarios.ts')
     const scenarios = await listScenarios(gateway)
     if (options.json === true) printJson(scenarios)
     else printTable(['scenario', 'shows that'], Object.entries(scenarios))
     return
   }
+  const { sendCallback } = await import('../send-callback.ts')
   const sent = await sendCallback(gateway, options)
   if (options.json === true) printJson(sent)
   else {

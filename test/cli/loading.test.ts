@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { runCommand } from '../support/process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const marker = 'loaded '
+
+/** Prints at the end what the process has loaded. */
+const script = `
+  import { registerHooks } from 'node:module'
+  const urls = []
+  registerHooks({ load(url, context, next) { urls.push(url); return next(url, context) } })
+  process.on('exit', () => process.stderr.write('${marker}' + JSON.stringify(urls) + '\\n'))`
+const nodeFlags = ['--import', `data:text/javascript,${encodeURIComponent(script)}`]
+
+interface Loaded {
+  readonly packages: readonly string[]
+  /** Paths below `src`. */
+  readonly files: readonly string[]
+  /** Modules of Node itself. */
+  readonly builtins: readonly string[]
+}
+
+async function loadedBy(args: string): Promise<Loaded> {
+  using folder = temporaryFolder()
+  const options = { cwd: folder.path, nodeFlags }
+  const { code, stderr } = await runCommand(args.split(' '), options)
+  assert.equal(code, 0, stderr.join('\n'))
+  const line = stderr.find((one) => one.startsWith(marker)) ?? ''
+  const urls = JSON.parse(line.slice(marker.length)) as readonly string[]
+  const found = (pattern: RegExp) => [
+    ...new Set(urls.flatMap((url) => pattern.exec(url)?.[1] ?? [])),
+  ]
+  return {
+    packages: found(/.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/),
+    files: found(/\/src\/(.*)$/),
+    builtins: found(/^node:(.*)$/),
+  }
+}
+
+const light = new Set(['cli', 'cli/commands', 'database', 'gateways', 'kernel', 'payments'])
+const ofServers = new Set(['cluster', 'http', 'https', 'net', 'sqlite', 'tls'])
+const ofDatabaseOrServer = new Set([
+  '@electric-sql/pglite',
+  '@hono/node-server',
+  'hono',
+  'kysely',
+  'ky',
+  'pg',
+])
+
+// Every file costs a part of a millisecond, and people wait for these.
+for (const args of ['--help', '--version', 'payments --help', 'serve --help']) {
+  test(`quittance ${args} loads no package but commander, no gateway and no server`, async () => {
+    const { packages, files, builtins } = await loadedBy(args)
+    assert.deepEqual(packages, ['commander'])
+    assert.ok(files.includes('cli/run.ts'))
+    const folders = files.map((path) => path.split('/').slice(0, -1).join('/'))
+    assert.deepEqual(
+      folders.filter((folder) => !light.has(folder)),
+      [],
+    )
+    assert.deepEqual(
+      builtins.filter((name) => ofServers.has(name)),
+      [],
+    )
+  })
+}
+
+for (const args of ['gateways', 'send fake --list']) {
+  test(`quittance ${args} loads nothing that a database or a server needs`, async () => {
+    const { packages, files } = await loadedBy(args)
+    assert.deepEqual(
+      packages.filter((name) => ofDatabaseOrServer.has(name)),
+      [],
+    )
+    assert.ok(files.includes('gateways/fake/index.ts'))
+  })
+}

@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import { coreOf } from '../src/billing/create-core.ts'
 import type { BillingCore } from '../src/billing/types.ts'
 import type { BillingOptions } from '../src/billing/options.ts'
@@ -7,25 +8,49 @@ import { amount, currency, signedCallback, signingSecret, webhookPath } from './
 
 const concurrency = 64
 
+export interface Backlog {
+  readonly payments: readonly string[]
+  /** Whether a callback about each has come already. */
+  readonly callbacks: boolean
+}
+
 /**
  * Fills an empty database as production does: payments made through the library, and one signed
  * callback about each, taken in by the real intake. Nothing is processed yet.
  */
 export async function fillBacklog(
   database: NonNullable<BillingOptions['database']>,
-  count: number,
+  { payments, callbacks }: Backlog,
 ): Promise<void> {
   const gateways = { stripe: { signing_secret: signingSecret } }
   const runtime = createRuntime({ database, gateways })
   await using core = coreOf(runtime)
   await core.migrate()
-  const ids = Array.from({ length: count }, newUuid)
-  await forEach(ids, (id) => createPayment(core, id))
-  await forEach(ids, (id) => receive(core, id))
-  const { pool } = (await runtime.opened()).database
-  // The listener that is measured writes here.
+  await forEach(payments, (id) => createPayment(core, id))
+  if (callbacks) await forEach(payments, (id) => receive(core, id))
+  const { database: opened } = await runtime.opened()
+  await addTables(opened.pool)
+  if (opened.kind === 'postgres') await analyze(opened.pool)
+}
+
+export function newPayments(count: number): readonly string[] {
+  return Array.from({ length: count }, newUuid)
+}
+
+/** What the measured listener writes to, and what a job of pgbench is about. */
+async function addTables(pool: pg.Pool): Promise<void> {
   await pool.query('create table told (payment_id uuid)')
-  await pool.query('vacuum analyze')
+  await pool.query(`create table jobs as select id as call_id,
+    (payload #>> '{data,object,metadata,payment_id}')::uuid as payment_id from billing.webhook_calls`)
+  await pool.query('alter table jobs add primary key (call_id)')
+}
+
+/**
+ * Only what has rows: PostgreSQL would plan for tables that stay empty, and check each foreign key
+ * by reading all of them.
+ */
+async function analyze(pool: pg.Pool): Promise<void> {
+  await pool.query('vacuum analyze billing.payments, billing.webhook_calls, jobs')
 }
 
 async function createPayment(core: BillingCore, id: string): Promise<void> {

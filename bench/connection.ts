@@ -1,12 +1,13 @@
 import { connect, type Socket } from 'node:net'
+import type { SignedRequest } from './requests.ts'
 
 /** What one connection carries: a request, its answer, the next request. */
 export interface Traffic {
   readonly host: string
   readonly port: number
-  /** The next request; undefined: enough. */
-  next(): Buffer | undefined
-  answered(status: number, durationMs: number): void
+  /** The next request, when it is its turn; undefined: enough. */
+  next(): Promise<SignedRequest | undefined>
+  answered(status: number, durationMs: number, request: SignedRequest): void
 }
 
 /**
@@ -19,26 +20,27 @@ export function runConnection(traffic: Traffic): Promise<void> {
     const open = () => {
       const socket = connect({ host: traffic.host, port: traffic.port, noDelay: true })
       const gone = () => failed(new Error('the server closed a connection without an answer'))
+      let current: SignedRequest | undefined
       let sentAt = 0
       let received = ''
-      const send = () => {
-        const request = traffic.next()
-        if (request === undefined) return leave(socket, gone, done)
+      const send = async () => {
+        current = await traffic.next()
+        if (current === undefined) return leave(socket, gone, done)
         sentAt = performance.now()
-        socket.write(request)
+        socket.write(current.bytes)
       }
       socket.setEncoding('latin1')
-      socket.on('connect', send)
+      socket.on('connect', () => void send())
       socket.on('error', failed)
       socket.on('close', gone)
       socket.on('data', (text: string) => {
         received += text
         const answer = readAnswer(received)
-        if (answer === undefined) return
+        if (answer === undefined || current === undefined) return
         received = ''
-        traffic.answered(answer.status, performance.now() - sentAt)
+        traffic.answered(answer.status, performance.now() - sentAt, current)
         if (answer.closes) leave(socket, gone, open)
-        else send()
+        else void send()
       })
     }
     open()

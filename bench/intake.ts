@@ -1,32 +1,15 @@
 import { join } from 'node:path'
 import pg from 'pg'
-import { connect } from '../src/database/connect.ts'
+import { newPayments } from './backlog.ts'
 import { findEmbedded } from '../src/database/embedded/find-embedded.ts'
-import { silentLog } from '../src/kernel/log.ts'
 import { startLoad, type Load, type LoadResult } from './load.ts'
-import type { PostgresServer } from './postgres.ts'
 import { product, start, type Running } from './processes.ts'
 import { signingSecret, webhookPath } from './requests.ts'
-import type { Settings } from './settings.ts'
-import { measured, type Measured } from './statistics.ts'
-
-export type IntakeSubject = 'bare' | 'transaction' | 'pg-boss' | 'PostgreSQL' | 'embedded'
-
-export interface IntakeRow {
-  readonly subject: IntakeSubject
-  readonly connections: number
-  readonly acceptedPerSecond: Measured
-  readonly p50Ms: number
-  readonly p99Ms: number
-  /** All callbacks answered 200; as many were found stored. */
-  readonly accepted: number
-  readonly ofBare: number
-  readonly ofTransaction: number
-  readonly ofPgBoss: number
-}
+import { createRounds, type Figure, type Rounds } from './rounds.ts'
+import { open, type BenchOptions } from './service.ts'
 
 interface Target {
-  readonly subject: IntakeSubject
+  readonly subject: string
   readonly url: string
   /** How many calls it stored since the last look; forgets them. */
   readonly takeStored: (() => Promise<number>) | undefined
@@ -37,72 +20,77 @@ interface Listening {
   readonly url: string
 }
 
-export interface IntakeOptions {
-  readonly server: PostgresServer
-  readonly settings: Settings
-  /** For the embedded database. */
-  readonly folder: string
-  progress(text: string): void
+interface Subjects {
+  readonly targets: readonly Target[]
+  readonly load: Load
+  readonly options: BenchOptions
 }
 
-/** Every subject is loaded in turn, and that several times: noise hits all of them alike. */
-export async function benchIntake(options: IntakeOptions): Promise<readonly IntakeRow[]> {
+/** How fast callbacks are stored and answered, by number of senders. */
+export async function benchIntake(
+  options: BenchOptions,
+): Promise<ReadonlyMap<number, readonly Figure[]>> {
   const { settings } = options
-  const load = await startLoad(settings.requests)
+  const load = startLoad()
   const targets = [
     await startBare(),
     await startTransactions(options, byHand),
     await startTransactions(options, withPgBoss),
-    await startOnPostgres(options),
+    await startOnPostgres(options, { subject: 'serve, PostgreSQL', args: [] }),
+    await startOnPostgres(options, { subject: 'serve --processes 2', args: ['--processes', '2'] }),
     await startEmbedded(options),
   ]
+  const subjects = { targets, load, options }
   try {
+    await load.sign(newPayments(settings.requests))
     const [connections = 1] = settings.connections
-    for (const target of targets)
-      await run(target, { load, connections, ms: settings.firstWarmUpMs })
-    const rows: IntakeRow[] = []
-    for (const connections of settings.connections) {
-      rows.push(...(await benchWith(connections, { targets, load, options })))
+    const milliseconds = settings.firstWarmUpMs
+    for (const target of targets) await run(target, { load, connections, milliseconds })
+    const figures = new Map<number, readonly Figure[]>()
+    for (const senders of settings.connections) {
+      figures.set(senders, await benchWith(senders, subjects))
     }
-    return rows
+    return figures
   } finally {
     load.stop()
     for (const target of targets) await target.stop()
   }
 }
 
-interface Subjects {
-  readonly targets: readonly Target[]
-  readonly load: Load
-  readonly options: IntakeOptions
+/** Every subject is loaded in turn, and that several times: noise hits all of them alike. */
+async function benchWith(connections: number, subjects: Subjects): Promise<readonly Figure[]> {
+  const { settings, progress } = subjects.options
+  const rounds = createRounds()
+  for (let round = 1; round <= settings.rounds; round += 1) {
+    progress(`intake, ${connections} senders, round ${round} of ${settings.rounds}`)
+    await runRound(connections, subjects, rounds)
+  }
+  return rounds.figures(['B', byHand.subject, withPgBoss.subject])
 }
 
-async function benchWith(
+async function runRound(
   connections: number,
-  { targets, load, options: { settings, progress } }: Subjects,
-): Promise<readonly IntakeRow[]> {
-  const rounds = new Map<IntakeSubject, LoadResult[]>()
-  for (let round = 1; round <= settings.rounds; round += 1) {
-    for (const target of targets) {
-      const { subject } = target
-      progress(`intake, ${connections} senders, round ${round} of ${settings.rounds}: ${subject}`)
-      await run(target, { load, connections, ms: settings.warmUpMs })
-      const result = await run(target, { load, connections, ms: settings.roundMs })
-      rounds.set(subject, [...(rounds.get(subject) ?? []), result])
-    }
+  { targets, load, options: { settings } }: Subjects,
+  rounds: Rounds,
+): Promise<void> {
+  await load.sign(newPayments(settings.requests))
+  for (const target of targets) {
+    await run(target, { load, connections, milliseconds: settings.warmUpMs })
+    const result = await run(target, { load, connections, milliseconds: settings.roundMs })
+    const { perSecond, p50Ms, p99Ms } = result
+    rounds.add(target.subject, { perSecond, p50Ms, p99Ms })
   }
-  return toRows(connections, rounds)
 }
 
 interface Round {
   readonly load: Load
   readonly connections: number
-  readonly ms: number
+  readonly milliseconds: number
 }
 
-async function run(target: Target, { load, connections, ms }: Round): Promise<LoadResult> {
+async function run(target: Target, { load, ...order }: Round): Promise<LoadResult> {
   const { subject, url, takeStored } = target
-  const result = await load.run({ url, connections, milliseconds: ms })
+  const result = await load.send({ url, ...order })
   const { accepted, refused } = result
   if (refused > 0) throw new Error(`${subject}: ${refused} callbacks were not answered 200`)
   const stored = await takeStored?.()
@@ -114,122 +102,97 @@ async function run(target: Target, { load, connections, ms }: Round): Promise<Lo
 
 async function startBare(): Promise<Target> {
   const running = await start<Listening>(['bare-server.ts'])
-  return { ...targetOf('bare', running), takeStored: undefined }
+  return { ...targetOf('B', running), takeStored: undefined }
 }
 
 interface Baseline {
-  readonly subject: IntakeSubject
+  readonly subject: string
   readonly script: string
   /** Where it stores calls, and their jobs. */
   readonly tables: readonly [string, string]
 }
 
 const byHand: Baseline = {
-  subject: 'transaction',
+  subject: 'a transaction each',
   script: 'transaction-server.ts',
   tables: ['calls', 'jobs'],
 }
 const withPgBoss: Baseline = {
-  subject: 'pg-boss',
+  subject: 'and a pg-boss job',
   script: 'pg-boss-server.ts',
   tables: ['calls', 'pgboss.job'],
 }
 
 async function startTransactions(
-  { server }: IntakeOptions,
+  { server }: BenchOptions,
   { subject, script, tables }: Baseline,
 ): Promise<Target> {
   const databaseUrl = await server.create()
   const running = await start<Listening>([script], { env: { DATABASE_URL: databaseUrl } })
-  const database = new pg.Client({ connectionString: databaseUrl })
-  await database.connect()
-  return {
-    ...targetOf(subject, running),
-    takeStored: () => takeRows(database, tables),
-    stop: async () => {
-      await database.end()
-      await running.stop()
-    },
-  }
+  return storingIn(await connectTo(databaseUrl), tables, targetOf(subject, running))
 }
 
-async function startOnPostgres({ server, folder }: IntakeOptions): Promise<Target> {
+async function startOnPostgres(
+  { server, folder }: BenchOptions,
+  { subject, args }: { readonly subject: string; readonly args: readonly string[] },
+): Promise<Target> {
   const databaseUrl = await server.create()
-  const running = await startProduct({ DATABASE_URL: databaseUrl }, folder)
-  const database = new pg.Client({ connectionString: databaseUrl })
-  await database.connect()
-  return {
-    ...targetOf('PostgreSQL', running),
-    takeStored: () => takeRows(database, ['billing.webhook_calls']),
-    stop: async () => {
-      await database.end()
-      await running.stop()
-    },
-  }
+  const running = await startProduct({ DATABASE_URL: databaseUrl }, { cwd: folder, args })
+  const target = targetOf(subject, running)
+  return storingIn(await connectTo(databaseUrl), ['billing.webhook_calls'], target)
 }
 
-async function startEmbedded({ folder }: IntakeOptions): Promise<Target> {
+async function connectTo(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  return client
+}
+
+async function startEmbedded({ folder }: BenchOptions): Promise<Target> {
   const dataDir = join(folder, 'intake')
-  const running = await startProduct({ BILLING_DATA_DIR: dataDir }, folder)
-  const database = connect({
-    target: { kind: 'embedded', ...(await findEmbedded(dataDir)) },
-    log: silentLog,
-    poolSize: 1,
-    applicationName: 'bench',
-  })
-  return {
-    ...targetOf('embedded', running),
-    takeStored: () => takeRows(database.pool, ['billing.webhook_calls']),
-    stop: async () => {
-      await database.close()
-      await running.stop()
-    },
-  }
+  const running = await startProduct({ BILLING_DATA_DIR: dataDir }, { cwd: folder, args: [] })
+  const { pool, close } = open({ kind: 'embedded', ...(await findEmbedded(dataDir)) })
+  const target = targetOf('serve, embedded', running)
+  const query = (text: string) => pool.query<{ count: number }>(text)
+  return storingIn({ query, end: close }, ['billing.webhook_calls'], target)
 }
 
 /** Without a worker: what is measured is the intake alone. */
 function startProduct(
   env: Readonly<Record<string, string>>,
-  cwd: string,
+  { cwd, args }: { readonly cwd: string; readonly args: readonly string[] },
 ): Promise<Running<Listening>> {
-  return start<Listening>([product, 'serve', '--no-worker', '--json'], {
+  return start<Listening>([product, 'serve', '--no-worker', '--json', ...args], {
     cwd,
     env: { HOST: '127.0.0.1', PORT: '0', STRIPE_SIGNING_SECRET: signingSecret, ...env },
   })
 }
 
-function targetOf(subject: IntakeSubject, { ready, stop }: Running<Listening>) {
+function targetOf(subject: string, { ready, stop }: Running<Listening>) {
   return { subject, url: new URL(webhookPath, ready.url).href, stop }
 }
 
-/** Counts the rows and empties the tables, so that every round meets the same. */
-async function takeRows(
-  database: Pick<pg.Client | pg.Pool, 'query'>,
-  tables: readonly [string, ...string[]],
-): Promise<number> {
-  const { rows } = await database.query<{ count: number }>(
-    `select count(*)::integer as count from ${tables[0]}`,
-  )
-  await database.query(`truncate ${tables.join(', ')}`)
-  return rows[0]?.count ?? 0
+interface Connection {
+  query(text: string): Promise<{ rows: { count: number }[] }>
+  end(): Promise<void>
 }
 
-function toRows(
-  connections: number,
-  rounds: ReadonlyMap<IntakeSubject, readonly LoadResult[]>,
-): readonly IntakeRow[] {
-  const rate = (subject: IntakeSubject) =>
-    measured((rounds.get(subject) ?? []).map(({ perSecond }) => perSecond))
-  const median = (subject: IntakeSubject) => rate(subject).median
-  return Array.from(rounds, ([subject, results]) => ({
-    subject,
-    connections,
-    acceptedPerSecond: rate(subject),
-    p50Ms: measured(results.map(({ p50Ms }) => p50Ms)).median,
-    p99Ms: measured(results.map(({ p99Ms }) => p99Ms)).median,
-    accepted: results.reduce((sum, { accepted }) => sum + accepted, 0),
-    ofBare: median(subject) / median('bare'),
-    ofTransaction: median(subject) / median('transaction'),
-    ofPgBoss: median(subject) / median('pg-boss'),
-  }))
+/** Counts the rows and empties the tables, so that every round meets the same. */
+function storingIn(
+  connection: Connection,
+  tables: readonly [string, ...string[]],
+  target: Omit<Target, 'takeStored'>,
+): Target {
+  return {
+    ...target,
+    takeStored: async () => {
+      const { rows } = await connection.query(`select count(*)::integer as count from ${tables[0]}`)
+      await connection.query(`truncate ${tables.join(', ')}`)
+      return rows[0]?.count ?? 0
+    },
+    stop: async () => {
+      await connection.end()
+      await target.stop()
+    },
+  }
 }

@@ -2,10 +2,20 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
+/** Sends until the time is up, or until every request was sent once. */
 export interface LoadOrder {
+  readonly kind: 'send'
   readonly url: string
-  readonly milliseconds: number
   readonly connections: number
+  readonly milliseconds?: number
+  /** Requests a second, however long the answers take; as fast as they are answered if left out. */
+  readonly perSecond?: number
+}
+
+/** Signs a request about each of these payments; signatures are valid for five minutes. */
+export interface SignOrder {
+  readonly kind: 'sign'
+  readonly payments: readonly string[]
 }
 
 export interface LoadResult {
@@ -15,30 +25,36 @@ export interface LoadResult {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+  /** When the first request was sent. */
+  readonly startedAt: number
+  /** When each payment's request was answered, if they were sent at a pace. */
+  readonly answeredAt: Readonly<Record<string, number>>
 }
 
 export interface Load {
-  run(order: LoadOrder): Promise<LoadResult>
+  sign(payments: readonly string[]): Promise<void>
+  send(order: Omit<LoadOrder, 'kind'>): Promise<LoadResult>
   stop(): void
 }
 
-/** Starts the load generator; it is ready once its requests are signed. */
-export async function startLoad(requests: number): Promise<Load> {
-  const child = fork(fileURLToPath(new URL('load-process.ts', import.meta.url)), [`${requests}`])
+/** Starts the load generator. */
+export function startLoad(): Load {
+  const child = fork(fileURLToPath(new URL('load-process.ts', import.meta.url)))
   const ended = once(child, 'exit').then(() => {
     throw new Error('the load generator ended')
   })
   ended.catch(() => {})
-  const message = async () =>
-    ((await Promise.race([once(child, 'message'), ended])) as unknown[])[0]
-  await message()
+  const ask = async (order: LoadOrder | SignOrder) => {
+    child.send(order)
+    const [answer] = (await Promise.race([once(child, 'message'), ended])) as [
+      LoadResult | { readonly error: string } | 'signed',
+    ]
+    if (typeof answer === 'object' && 'error' in answer) throw new Error(answer.error)
+    return answer
+  }
   return {
-    run: async (order) => {
-      child.send(order)
-      const result = (await message()) as LoadResult | { readonly error: string }
-      if ('error' in result) throw new Error(`${order.url}: ${result.error}`)
-      return result
-    },
+    sign: async (payments) => void (await ask({ kind: 'sign', payments })),
+    send: async (order) => (await ask({ kind: 'send', ...order })) as LoadResult,
     stop: () => void child.kill(),
   }
 }

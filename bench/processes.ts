@@ -11,6 +11,7 @@ export interface StartOptions {
 export interface Running<Ready> {
   /** What it said when it was ready. */
   readonly ready: Ready
+  readonly pid: number
   /** Rejects if it ends by itself with an error. */
   readonly failed: Promise<never>
   stop(): Promise<void>
@@ -58,6 +59,7 @@ export async function start<Ready>(
   failed.catch(() => {})
   return {
     ready: JSON.parse(first[0]) as Ready,
+    pid: child.pid ?? Number.NaN,
     failed,
     stop: async () => {
       process.off('exit', killIt)

@@ -34,10 +34,17 @@ export function signedCallback(paymentId: string, now: Date): SignedCallback {
   })
 }
 
-/** Whole HTTP requests, ready to be written to a socket; each about a payment of its own. */
-export function makeRequests(count: number): readonly Buffer[] {
+/** A whole HTTP request, ready to be written to a socket. */
+export interface SignedRequest {
+  /** Id of the payment that it is about. */
+  readonly payment: string
+  readonly bytes: Buffer
+}
+
+/** One about each payment. */
+export function makeRequests(payments: readonly string[]): readonly SignedRequest[] {
   const now = new Date()
-  return Array.from({ length: count }, () => toRequest(signedCallback(newUuid(), now)))
+  return payments.map((payment) => ({ payment, bytes: toRequest(signedCallback(payment, now)) }))
 }
 
 function toRequest({ headers, body }: SignedCallback): Buffer {

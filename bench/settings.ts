@@ -12,6 +12,12 @@ export interface Settings {
   /** Stored calls that a worker is started on. */
   readonly backlog: { readonly postgres: number; readonly embedded: number }
   readonly backlogRounds: number
+  /** Callbacks that one process takes in and processes at the same time. */
+  readonly together: { readonly postgres: number; readonly embedded: number }
+  readonly latency: { readonly perSecond: number; readonly seconds: number }
+  /** Finished calls beside the backlog. */
+  readonly finished: number
+  readonly commandRounds: number
 }
 
 export const full: Settings = {
@@ -21,8 +27,12 @@ export const full: Settings = {
   warmUpMs: 1_000,
   roundMs: 3_000,
   requests: 40_000,
-  backlog: { postgres: 10_000, embedded: 3_000 },
-  backlogRounds: 2,
+  backlog: { postgres: 50_000, embedded: 5_000 },
+  backlogRounds: 3,
+  together: { postgres: 30_000, embedded: 5_000 },
+  latency: { perSecond: 200, seconds: 20 },
+  finished: 2_000_000,
+  commandRounds: 9,
 }
 
 /** Shows that the bench still works; its figures mean nothing. */
@@ -33,6 +43,10 @@ export const quick: Settings = {
   warmUpMs: 50,
   roundMs: 300,
   requests: 1_000,
-  backlog: { postgres: 100, embedded: 50 },
+  backlog: { postgres: 120, embedded: 50 },
   backlogRounds: 1,
+  together: { postgres: 120, embedded: 50 },
+  latency: { perSecond: 200, seconds: 1 },
+  finished: 200,
+  commandRounds: 1,
 }

@@ -3,46 +3,97 @@ import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { drawChart } from '../../bench/chart.ts'
+import { keepsCommitTimes } from '../../bench/latency.ts'
 import { formatReport, type Report } from '../../bench/report.ts'
 
 const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
 
-test('the bench measures every subject, finds every call stored and processed once', async () => {
+const listeners = ['no listener', 'a listener inserts a row', 'a queued listener']
+const intakeSubjects = [
+  'B',
+  'a transaction each',
+  'and a pg-boss job',
+  'serve, PostgreSQL',
+  'serve --processes 2',
+  'serve, embedded',
+]
+const processingSubjects = [
+  'J',
+  'a transaction each',
+  ...listeners.map((listener) => `PostgreSQL, ${listener}`),
+  ...listeners.map((listener) => `embedded, ${listener}`),
+]
+const togetherSubjects = [
+  'J',
+  'PostgreSQL, no listener',
+  'PostgreSQL, a listener inserts a row',
+  'embedded, a listener inserts a row',
+]
+const latencySubjects = ['no listener', 'a listener inserts a row']
+const commandSubjects = [
+  'node -e ""',
+  'quittance --help',
+  'quittance --version',
+  'quittance gateways',
+  'quittance payments --help',
+]
+
+/** A server of the user's own may not keep the times. */
+async function timed(subjects: readonly string[]): Promise<readonly string[]> {
+  const server = process.env['QUITTANCE_TEST_POSTGRES']
+  return server === undefined || (await keepsCommitTimes(server)) ? subjects : []
+}
+
+const measure = (...args: readonly string[]) => {
   const server = process.env['QUITTANCE_TEST_POSTGRES']
   const env = { ...process.env, ...(server !== undefined && { DATABASE_URL: server }) }
-  const { stdout } = await promisify(execFile)(process.execPath, [main, '--quick', '--json'], {
-    env,
-  })
+  return promisify(execFile)(process.execPath, [main, ...args], { env })
+}
+
+test('the bench measures every subject, finds every call stored and processed once', async () => {
+  const { stdout } = await measure('--quick', '--json')
   // Wrong counts, and callbacks that are not answered 200, end the bench with an error.
   const report = JSON.parse(stdout) as Report
   assert.deepEqual(
-    report.intake.map(({ connections, subject }) => `${connections} ${subject}`),
-    report.settings.connections.flatMap((connections) =>
-      ['bare', 'transaction', 'pg-boss', 'PostgreSQL', 'embedded'].map(
-        (subject) => `${connections} ${subject}`,
-      ),
-    ),
-  )
-  assert.deepEqual(
-    report.processing.map(({ subject, listener }) => `${subject}, ${listener}`),
+    report.sections.map(({ title, figures }) => [title, figures.map(({ subject }) => subject)]),
     [
-      'plain, none',
-      'PostgreSQL, none',
-      'PostgreSQL, in transaction',
-      'PostgreSQL, queued',
-      'embedded, none',
-      'embedded, in transaction',
-      'embedded, queued',
+      ['Intake, 8 senders: callbacks stored and answered in a second', intakeSubjects],
+      ['Intake, 16 senders: callbacks stored and answered in a second', intakeSubjects],
+      ['Processing a backlog: calls in a second', processingSubjects],
+      ['Intake and processing in one process: calls in a second', togetherSubjects],
+      ['From the answer to the committed event, at a steady rate', await timed(latencySubjects)],
+      ['Processing beside what is finished: calls in a second', ['empty', '200 finished calls']],
+      ['Memory of the service, in MB', ['serve, PostgreSQL']],
+      ['Commands, in ms', commandSubjects],
     ],
   )
-  const rates = [
-    ...report.intake.map((row) => row.acceptedPerSecond),
-    ...report.processing.map((row) => row.perSecond),
-  ]
-  for (const { least, median, most } of rates) {
-    assert.ok(least > 0 && least <= median && median <= most && most < Infinity)
+  const withoutJ = report.sections.flatMap(({ figures }) =>
+    figures.filter(({ subject }) => subject !== 'J'),
+  )
+  for (const { values } of withoutJ) {
+    for (const { least, median, most } of Object.values(values)) {
+      assert.ok(least > 0 && least <= median && median <= most && most < Infinity)
+    }
   }
   const lines = formatReport(report).split('\n')
-  assert.equal(lines.filter((line) => /^(?:serve|work), /.test(line)).length, 10)
-  assert.ok(lines.every((line) => line.length <= 80))
+  for (const { title } of report.sections) assert.ok(lines.includes(title))
+  const picture = drawChart(report)
+  for (const subject of ['serve, PostgreSQL', ...processingSubjects.slice(1)]) {
+    assert.ok(picture.includes(`>${subject}</text>`), subject)
+  }
+})
+
+test('one part of the bench runs by itself; one that does not exist is named, with those that do', async () => {
+  const { stdout } = await measure('--quick', '--json', '--only', 'commands')
+  const report = JSON.parse(stdout) as Report
+  assert.deepEqual(
+    report.sections.map(({ title }) => title),
+    ['Commands, in ms'],
+  )
+  await assert.rejects(measure('--only', 'speed'), (error: { code: number; stderr: string }) => {
+    assert.equal(error.code, 2)
+    assert.match(error.stderr, /^--only speed: there is no such part; there are intake, /)
+    return true
+  })
 })

@@ -41,6 +41,7 @@ const ranElsewhere: Readonly<Record<string, readonly [file: string, proof: strin
   'npm ci && npm start': ['package.json', '"start": "node src/cli/main.ts serve"'],
   'npm ci && npm test': ['.ci/run', '\nnpm ci\n'],
   'npm run bench': ['package.json', '"bench": "node bench/main.ts"'],
+  'npm run bench -- --only intake': ['test/bench/bench.test.ts', "'--only'"],
   'npm run bench -- --json': ['test/bench/bench.test.ts', "'--json'"],
   'npm run bench -- --quick': ['test/bench/bench.test.ts', "'--quick'"],
   'openssl rand -base64 32': [

@@ -98,6 +98,8 @@ function launch(postgres: string, { data, port }: Placement): Promise<ChildProce
     shared_buffers: '128MB',
     max_wal_size: '1GB',
     log_min_messages: 'log',
+    // The bench reads when an event was committed.
+    track_commit_timestamp: 'on',
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const child = spawn(postgres, ['-D', data, ...flags], {

@@ -1,0 +1,43 @@
+import { benchCommands } from './commands.ts'
+import { benchGrowth } from './growth.ts'
+import { benchIntake } from './intake.ts'
+import { benchLatency } from './latency.ts'
+import { benchMemory } from './memory.ts'
+import { benchProcessing } from './processing.ts'
+import type { Figure } from './rounds.ts'
+import type { BenchOptions } from './service.ts'
+import { benchTogether } from './together.ts'
+
+/** A table of the report. */
+export interface Section {
+  readonly title: string
+  readonly figures: readonly Figure[]
+}
+
+type Bench = (options: BenchOptions) => Promise<readonly Section[]>
+
+function section(
+  title: string,
+  bench: (options: BenchOptions) => Promise<readonly Figure[]>,
+): Bench {
+  return async (options) => [{ title, figures: await bench(options) }]
+}
+
+/** What is measured, in this order. */
+export const areas = {
+  intake: async (options: BenchOptions) =>
+    Array.from(await benchIntake(options), ([senders, figures]) => ({
+      title: `Intake, ${senders} senders: callbacks stored and answered in a second`,
+      figures,
+    })),
+  processing: section('Processing a backlog: calls in a second', benchProcessing),
+  together: section('Intake and processing in one process: calls in a second', benchTogether),
+  latency: section('From the answer to the committed event, at a steady rate', benchLatency),
+  growth: section('Processing beside what is finished: calls in a second', benchGrowth),
+  memory: section('Memory of the service, in MB', benchMemory),
+  commands: section('Commands, in ms', benchCommands),
+} as const satisfies Record<string, Bench>
+
+export function isAreaName(name: string): name is keyof typeof areas {
+  return Object.hasOwn(areas, name)
+}

@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { publish } from './publish.ts'
 import { createRounds, type Figure } from './rounds.ts'
 import type { BenchOptions } from './service.ts'
 
@@ -13,13 +11,7 @@ const commands = [['--help'], ['--version'], ['gateways'], ['payments', '--help'
 export async function benchCommands(options: BenchOptions): Promise<readonly Figure[]> {
   const { settings, folder, progress } = options
   progress('commands')
-  const project = fileURLToPath(new URL('..', import.meta.url))
-  // Below the project, so that its packages are found.
-  const built = join(project, 'node_modules', '.cache', 'quittance-bench')
-  const dist = join(built, 'dist')
-  await run('npx', ['tsc', '-p', 'tsconfig.build.json', '--outDir', dist], { cwd: project })
-  copyFileSync(join(project, 'package.json'), join(built, 'package.json'))
-  const main = join(dist, 'cli', 'main.js')
+  const main = await publish()
   const rounds = createRounds()
   for (let round = 1; round <= settings.commandRounds; round += 1) {
     rounds.add('node -e ""', { ms: await time(['-e', ''], folder) })

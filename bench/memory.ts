@@ -4,28 +4,37 @@ import { fillBacklog, newPayments } from './backlog.ts'
 import { untilFinished } from './finished-work.ts'
 import { startLoad } from './load.ts'
 import { webhookPath } from './requests.ts'
+import { publish } from './publish.ts'
 import { createRounds, type Figure } from './rounds.ts'
 import { startService, type BenchOptions } from './service.ts'
 
 const idleAfterMs = 5_000
 
-/** Megabytes that `serve` holds: before its first callback, and at most under full load. */
+/**
+ * Megabytes that `serve` holds, as the package is published: before its first callback, and at most
+ * under full load.
+ */
 export async function benchMemory(options: BenchOptions): Promise<readonly Figure[]> {
   const { server, settings, progress } = options
   const payments = newPayments(settings.together.postgres)
   const url = await server.create()
   await fillBacklog({ url }, { payments, callbacks: false })
+  const main = await publish()
   const rounds = createRounds()
   for (let round = 1; round <= settings.rounds; round += 1) {
     progress(`memory, round ${round} of ${settings.rounds}`)
-    rounds.add('serve, PostgreSQL', await runRound(url, payments, options))
+    rounds.add('serve, PostgreSQL', await runRound({ url, main }, payments, options))
   }
   return rounds.figures()
 }
 
-async function runRound(url: string, payments: readonly string[], options: BenchOptions) {
+async function runRound(
+  { url, main }: { readonly url: string; readonly main: string },
+  payments: readonly string[],
+  options: BenchOptions,
+) {
   const service = await startService(
-    { command: ['serve'], listener: 'no listener', copyOf: { url } },
+    { command: ['serve'], listener: 'no listener', copyOf: { url }, main },
     options,
   )
   const load = startLoad()

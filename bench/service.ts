@@ -37,6 +37,8 @@ export interface ServiceOptions {
   readonly listener: ListenerKind
   /** The database that it gets a copy of: a URL, or a folder of the embedded one. */
   readonly copyOf: { readonly url: string } | { readonly dataDir: string }
+  /** The program; by default that of this checkout. */
+  readonly main?: string
 }
 
 export interface Service {
@@ -49,7 +51,7 @@ let count = 0
 
 /** A process of the product on a fresh copy of a database. */
 export async function startService(
-  { command, listener, copyOf }: ServiceOptions,
+  { command, listener, copyOf, main = product }: ServiceOptions,
   { server, folder }: BenchOptions,
 ): Promise<Service> {
   count += 1
@@ -61,7 +63,7 @@ export async function startService(
   const shared = { HOST: '127.0.0.1', PORT: '0', STRIPE_SIGNING_SECRET: signingSecret }
   const [env, findTarget] =
     'url' in copyOf ? await onPostgres(server, copyOf.url) : onEmbedded(cwd, copyOf.dataDir)
-  const running = await start<{ readonly url: string }>([product, ...command, '--json'], {
+  const running = await start<{ readonly url: string }>([main, ...command, '--json'], {
     cwd,
     env: { ...shared, ...env },
   })

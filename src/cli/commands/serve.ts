@@ -81,6 +81,8 @@ async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<v
     await announce(service, http).catch((error: unknown) => {
       commandLog.log.warn({ err: error }, 'the start could not be announced in full')
     })
+  const { keepHeapSmall } = await import('../keep-heap-small.ts')
+  keepHeapSmall()
   process.send?.('ready')
   await endWithWorker(worker, commandLog)
 }

@@ -38,5 +38,7 @@ async function work(_options: unknown, command: Command): Promise<void> {
   })
   if (json === true) print(JSON.stringify({ queues: queue ?? null }))
   else print(`Quittance is waiting for calls on ${queue?.join(', ') ?? 'all queues'}.`)
+  const { keepHeapSmall } = await import('../keep-heap-small.ts')
+  keepHeapSmall()
   await endWithWorker(worker, commandLog)
 }

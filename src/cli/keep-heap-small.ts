@@ -1,0 +1,24 @@
+import { flushCompileCache } from 'node:module'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+/** What V8 offers under `--expose-gc`; `last-resort` also gives empty pages back. */
+type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void
+
+/**
+ * For a process that keeps running, once it has loaded everything. V8 takes what the machine has,
+ * and Node offers only V8's flags to ask for less while it runs:
+ * - The old generation at most doubles before it is collected, instead of up to fourfold:
+ *   at most 250 MB under full load instead of 320, for about 5 % more CPU of this process.
+ * - What only the start needed is given back: 103 MB idle instead of 129.
+ */
+export function keepHeapSmall(): void {
+  // What is compiled counts for processes with the same flags: it is kept under those of the start.
+  flushCompileCache()
+  setFlagsFromString('--heap-growing-percent=100')
+  setFlagsFromString('--expose-gc')
+  // The flag only counts for contexts made after it.
+  const collect = runInNewContext('globalThis.gc') as Collect | undefined
+  setFlagsFromString('--no-expose-gc')
+  collect?.({ type: 'major', flavor: 'last-resort' })
+}

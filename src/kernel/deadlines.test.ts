@@ -61,3 +61,37 @@ test('one that is added while another comes due has its whole time', (t) => {
   pass(100)
   assert.deepEqual(due, ['a', 'b'])
 })
+
+test('however often items are added again as they come due, one timer watches', (t) => {
+  const pass = clockOf(t)
+  let due = 0
+  const deadlines = createDeadlines<string>(100, (item) => {
+    due += 1
+    deadlines.add(item)
+  })
+  for (const item of ['a', 'b', 'c']) {
+    deadlines.add(item)
+    pass(10)
+  }
+  const passSteps = (count: number) => Array.from({ length: count }, () => pass(10))
+  passSteps(100)
+  const setTimer = t.mock.method(globalThis, 'setTimeout')
+  due = 0
+  passSteps(100)
+  assert.equal(due, 30)
+  assert.equal(setTimer.mock.callCount(), due)
+})
+
+test('an item that is added again while it waits has its whole time, and holds up no other', (t) => {
+  const pass = clockOf(t)
+  const due: string[] = []
+  const deadlines = createDeadlines<string>(100, (item) => due.push(item))
+  deadlines.add('a')
+  deadlines.add('b')
+  pass(50)
+  deadlines.add('a')
+  pass(50)
+  assert.deepEqual(due, ['b'])
+  pass(50)
+  assert.deepEqual(due, ['b', 'a'])
+})

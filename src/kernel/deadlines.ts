@@ -12,20 +12,29 @@ export function createDeadlines<T>(after: Duration, onDue: (item: T) => void): D
   /** In the order in which they come due. */
   const dueAt = new Map<T, number>()
   let timer: NodeJS.Timeout | undefined
+  const watch = () => {
+    clearTimeout(timer)
+    const [first] = dueAt.values()
+    const left = (due: number) => Math.max(0, due - performance.now())
+    timer = first === undefined ? undefined : setTimeout(look, left(first))
+  }
   const look = () => {
-    timer = undefined
     const now = performance.now()
-    for (const [item, due] of dueAt) {
-      if (due > now) {
-        timer = setTimeout(look, due - now)
-        return
+    try {
+      for (const [item, due] of dueAt) {
+        if (due > now) return
+        dueAt.delete(item)
+        onDue(item)
       }
-      dueAt.delete(item)
-      onDue(item)
+    } finally {
+      // Only here: whatever was added or deleted meanwhile, there is one timer.
+      watch()
     }
   }
   return {
     add(item) {
+      // Last in the order, even if it waits already.
+      dueAt.delete(item)
       dueAt.set(item, performance.now() + after)
       timer ??= setTimeout(look, after)
     },

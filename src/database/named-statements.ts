@@ -10,12 +10,15 @@ export function named(name: string): RawBuilder<never> {
   return sql.raw(nameComment(name))
 }
 
-/** The same for a statement that is written as a text. */
+/**
+ * The same for a statement that is written as a text. The comment is ours alone: listeners send
+ * theirs through the same connection, and a comment of their own names nothing.
+ */
 export function nameComment(name: string): string {
-  return `/* ${name} */ `
+  return `/* quittance:${name} */ `
 }
 
-const beginsWithName = /^\s*\/\* ([a-z-]+) \*\//
+const beginsWithName = /^\s*\/\* quittance:([a-z-]+) \*\//
 
 /** Whether statements are prepared: behind a pooler, the next one may go to another server process. */
 export interface Preparation {

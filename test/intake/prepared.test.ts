@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nameComment } from '../../src/database/named-statements.ts'
-import { openBilling } from '../support/billing.ts'
+import { newPayment, openBilling, sendFake } from '../support/billing.ts'
 import { forEachDatabase, postgres } from '../support/databases.ts'
+import { finished } from '../support/deployment.ts'
 
 forEachDatabase((engine) => {
   test('a connection prepares a statement that has a name, once, where the server keeps it', async () => {
@@ -24,5 +25,21 @@ forEachDatabase((engine) => {
     } finally {
       client.release()
     }
+  })
+
+  test("a listener's statements are its own, whatever comment they begin with", async () => {
+    await using billing = await openBilling(engine)
+    const { core, database } = billing
+    core.on('PaymentSucceeded', 'books', async (_event, { tx }) => {
+      await tx.query('/* books */ select $1::int', [1])
+      await tx.query('/* books */ select $1::text', ['one'])
+      await tx.client.query('/* books */ select 1; select 2')
+    })
+    await core.work()
+    const { id } = await newPayment(core)
+    await sendFake(core, id, 'success')
+    await finished(database)
+    const { rows } = await database.pool.query('select state, exception from billing.webhook_calls')
+    assert.deepEqual(rows, [{ state: 'processed', exception: null }])
   })
 })

@@ -231,7 +231,7 @@ function readStatements(): (message: Buffer) => string | undefined {
     if (message[0] === simpleQuery) return text(5)
     if (message[0] === parse) {
       parsed = text(5)
-      const statement = text(message.indexOf(0, 5) + 1).replace(/^\/\* [a-z-]+ \*\/ /, '')
+      const statement = text(message.indexOf(0, 5) + 1).replace(/^\/\* quittance:[a-z-]+ \*\/ /, '')
       prepared.set(parsed, statement)
       return statement
     }

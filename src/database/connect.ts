@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } f
 import pg from 'pg'
 import { minutes, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
-import { classifyFailure, isReadOnly } from './failure.ts'
+import { classifyFailure, isAstray, isReadOnly } from './failure.ts'
 import { prepareNamed, type Preparation } from './named-statements.ts'
 import { createReconnection, type Reconnection } from './reconnect.ts'
 import type { Tables } from './tables.ts'
@@ -95,7 +95,7 @@ export function connect(options: ConnectOptions): Database {
   const isOver = (error: unknown) => {
     const readOnly = isReadOnly(error)
     if (readOnly) reconnection.reconnect()
-    return readOnly || classifyFailure(error) === 'lost'
+    return readOnly || isAstray(error) || classifyFailure(error) === 'lost'
   }
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: droppingPool(pool, isOver) }),

@@ -50,6 +50,7 @@ export function classifyFailure(error: unknown): FailureKind {
 function classifyState(state: string): FailureKind {
   // Shutdowns and class 08 may strike between the commit and its answer.
   if (state.startsWith('57P') || state.startsWith('08')) return 'lost'
+  if (unknownStatements.has(state)) return 'transient'
   // Serialization and deadlock; a lock or statement timeout; idle in transaction.
   if (state.startsWith('40') || state === '55P03' || state === '57014' || state === '25P03') {
     return 'transient'
@@ -69,6 +70,17 @@ function classifyState(state: string): FailureKind {
  */
 export function isReadOnly(error: unknown): boolean {
   return sqlStateOf(error) === '25006'
+}
+
+/** A statement is not prepared where we believe so, or is where we do not. */
+const unknownStatements = new Set(['26000', '42P05'])
+
+/**
+ * The server's process has other prepared statements than the connection believes: somebody has
+ * dropped them, or a pooler gives it another process each time.
+ */
+export function isAstray(error: unknown): boolean {
+  return unknownStatements.has(sqlStateOf(error) ?? '')
 }
 
 /** Failures after which the same work may simply be retried, without blaming anybody. */

@@ -28,11 +28,21 @@ export interface Preparation {
 /** Lets a connection prepare its named statements while that is on. */
 export function prepareNamed(client: pg.ClientBase, preparing: Preparation): void {
   const send = client.query.bind(client) as (...args: unknown[]) => unknown
+  let forgets = false
   const query = (text: unknown, values: unknown, ...rest: unknown[]) => {
-    const name = preparing.isOn && typeof text === 'string' ? nameOf(text) : undefined
+    // Sent by a listener: the driver would go on to believe that they are prepared.
+    forgets ||= forgetting.test(textOf(text))
+    const name = preparing.isOn && !forgets && typeof text === 'string' ? nameOf(text) : undefined
     return name === undefined ? send(text, values, ...rest) : send({ name, text, values }, ...rest)
   }
   client.query = query as typeof client.query
+}
+
+const forgetting = /\b(?:deallocate|discard)\b/i
+
+function textOf(query: unknown): string {
+  if (typeof query === 'string') return query
+  return typeof query === 'object' && query !== null && 'text' in query ? String(query.text) : ''
 }
 
 function nameOf(text: string): string | undefined {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isPassing } from '../../src/database/failure.ts'
 import { nameComment } from '../../src/database/named-statements.ts'
 import { newPayment, openBilling, sendFake } from '../support/billing.ts'
 import { forEachDatabase, postgres } from '../support/databases.ts'
@@ -41,5 +42,40 @@ forEachDatabase((engine) => {
     await finished(database)
     const { rows } = await database.pool.query('select state, exception from billing.webhook_calls')
     assert.deepEqual(rows, [{ state: 'processed', exception: null }])
+  })
+
+  test('a listener that drops all prepared statements harms nobody', async () => {
+    await using billing = await openBilling(engine)
+    const { core, database } = billing
+    core.on('PaymentSucceeded', 'books', async (_event, { tx }) => {
+      await tx.query('deallocate all')
+    })
+    const worker = await core.work()
+    for (const _ of [1, 2, 3]) {
+      const { id } = await newPayment(core)
+      await sendFake(core, id, 'success')
+      await finished(database)
+    }
+    await worker.stop()
+    const { rows } = await database.pool.query<object>(
+      'select state, attempts, times_returned from billing.webhook_calls',
+    )
+    const well = { state: 'processed', attempts: 0, times_returned: 0 }
+    assert.deepEqual(rows, [well, well, well])
+  })
+
+  test('a connection whose statements are gone is not used again', async () => {
+    await using billing = await openBilling(engine)
+    const { database } = billing
+    const addOne = () =>
+      database.transaction(({ client }) =>
+        client.query(`${nameComment('add-one')}select $1::int + 1 as sum`, [1]),
+      )
+    await addOne()
+    await database.transaction(({ client }) =>
+      client.query(`do $$ begin execute 'deal' || 'locate all'; end $$`),
+    )
+    if (engine === postgres) await assert.rejects(addOne(), isPassing)
+    assert.deepEqual((await addOne()).rows, [{ sum: 2 }])
   })
 })

@@ -102,7 +102,10 @@ async function findRunning(dataDir: string) {
 
 const oldestVersion = 150_000
 
-type ServerSettings = Record<'version' | 'durable' | 'encoding' | keyof ServerLimits, string>
+type ServerSettings = Record<
+  'process' | 'version' | 'durable' | 'encoding' | keyof ServerLimits,
+  string
+>
 
 /**
  * What a server must be to keep money: recent enough, and durable once it reports a commit. Returns
@@ -113,16 +116,7 @@ async function checkServer(
   { directUrl, log }: Pick<OpenOptions, 'directUrl' | 'log'>,
 ): Promise<boolean> {
   if (database.kind === 'embedded') return false
-  const { rows } = await database.pool.query<ServerSettings>(
-    `select current_setting('server_version_num') as version,
-       current_setting('synchronous_commit') as durable,
-       current_setting('server_encoding') as encoding,
-       ${Object.keys(serverLimits)
-         .map((name) => `(select setting from pg_settings where name = '${name}') as ${name}`)
-         .join(', ')}`,
-  )
-  const [server] = rows
-  if (server === undefined) throw new Error('the server did not describe itself')
+  const { server, isSameProcess } = await describeServer(database)
   if (Number(server.version) < oldestVersion) {
     throw new QuittanceError(
       'database_version_unsupported',
@@ -143,7 +137,31 @@ async function checkServer(
   }
   const missing = missingLimits(server)
   if (missing.length > 0) log.warn({ missing, fix: fixForLimits }, 'a pooler swallows our limits')
-  return missing.length === 0 && directUrl === undefined
+  return isSameProcess && missing.length === 0 && directUrl === undefined
+}
+
+/**
+ * Each process of a server announces its number when a connection is opened. A pooler announces one
+ * of its own.
+ */
+async function describeServer({ pool }: Database) {
+  const client = await pool.connect()
+  try {
+    const { rows } = await client.query<ServerSettings>(
+      `select pg_backend_pid()::text as process,
+       current_setting('server_version_num') as version,
+       current_setting('synchronous_commit') as durable,
+       current_setting('server_encoding') as encoding,
+       ${Object.keys(serverLimits)
+         .map((name) => `(select setting from pg_settings where name = '${name}') as ${name}`)
+         .join(', ')}`,
+    )
+    const [server] = rows
+    if (server === undefined) throw new Error('the server did not describe itself')
+    return { server, isSameProcess: server.process === String(Reflect.get(client, 'processID')) }
+  } finally {
+    client.release()
+  }
 }
 
 const fixForLimits =

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { serverLimits } from '../../src/database/connect.ts'
 import { isPassing } from '../../src/database/failure.ts'
 import { nameComment } from '../../src/database/named-statements.ts'
+import { silentLog } from '../../src/kernel/log.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
 import { newPayment, openBilling, sendFake } from '../support/billing.ts'
-import { forEachDatabase, postgres } from '../support/databases.ts'
+import { forEachDatabase, onPostgres, postgres } from '../support/databases.ts'
 import { finished } from '../support/deployment.ts'
+import { noPooler, startPooler } from '../support/pooler.ts'
 
 forEachDatabase((engine) => {
   test('a connection prepares a statement that has a name, once, where the server keeps it', async () => {
@@ -78,4 +82,43 @@ forEachDatabase((engine) => {
     if (engine === postgres) await assert.rejects(addOne(), isPassing)
     assert.deepEqual((await addOne()).rows, [{ sum: 2 }])
   })
+})
+
+onPostgres((engine) => {
+  test(
+    'nothing is prepared through a pooler, even one behind which all limits are in force',
+    { skip: noPooler },
+    async () => {
+      const { url = '', drop } = await engine.create()
+      const { pathname } = new URL(url)
+      const pooler = await startPooler(url, { ignoresLimits: true })
+      const open = (through: string) =>
+        openDatabase({
+          url: through,
+          dataDir: '',
+          memory: false,
+          attach: false,
+          poolSize: 2,
+          log: silentLog,
+          onLost: () => {},
+        })
+      try {
+        const direct = await open(url)
+        for (const name of Object.keys(serverLimits)) {
+          await direct.database.pool.query(
+            `alter database "${pathname.slice(1)}" set ${name} = '5s'`,
+          )
+        }
+        const pooled = await open(pooler.url)
+        assert.equal(direct.database.preparing.isOn, true)
+        for (const { preparing } of [pooled.database, pooled.intake]) {
+          assert.equal(preparing.isOn, false)
+        }
+        await Promise.all([direct.close(), pooled.close()])
+      } finally {
+        await pooler.stop()
+        await drop()
+      }
+    },
+  )
 })

@@ -68,6 +68,8 @@ interface State<Row extends Lease> extends LanesOptions<Row> {
   expected: number
   /** Rows are due that must be handled with nothing beside them: the lanes run empty for them. */
   aloneDue: boolean
+  /** One of them is being handled: nothing begins beside it. */
+  alone: boolean
   /** The lanes have had time to run empty; what still runs is slow, and goes on beside. */
   drained: boolean
   filling: Promise<void> | undefined
@@ -88,6 +90,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     more: true,
     expected: 0,
     aloneDue: false,
+    alone: false,
     drained: false,
     filling: undefined,
   }
@@ -104,7 +107,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
   return {
     wake,
     room: () => {
-      if (state.stopping || state.aloneDue) return 0
+      if (state.stopping || state.aloneDue || state.alone) return 0
       return Math.max(0, state.lanes - state.buffer.length - state.expected)
     },
     give: (rows) => {
@@ -123,7 +126,8 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
 }
 
 function advance<Row extends Lease>(state: State<Row>): void {
-  while (!state.stopping && state.running.size - state.aside.size < state.lanes) {
+  const mayBegin = () => !state.stopping && !state.alone
+  while (mayBegin() && state.running.size - state.aside.size < state.lanes) {
     const row = state.buffer.shift()
     if (row === undefined) break
     void run(state, row).then(() => advance(state))
@@ -174,6 +178,8 @@ async function fill<Row extends Lease>(state: State<Row>): Promise<void> {
     await (state.aloneDue ? runAlone(state) : refill(state))
   } catch (error) {
     state.log.error({ err: error, table: state.table.name }, 'could not take work; will try again')
+  } finally {
+    state.alone = false
   }
 }
 
@@ -212,6 +218,7 @@ async function lookForAlone<Row extends Lease>(state: State<Row>): Promise<void>
  */
 async function runAlone<Row extends Lease>(state: State<Row>): Promise<void> {
   state.aloneDue = false
+  state.alone = true
   const until = performance.now() + aloneTurn
   while (!state.stopping && performance.now() < until) {
     const [row] = await state.take({ limit: 1, token: state.newId(), alone: true })

@@ -111,6 +111,35 @@ suite('lanes', { concurrency: true }, () => {
     await lanes.stop(1_000)
   })
 
+  test('rows that are handed over wait for the end of such a row', async () => {
+    const handled: string[] = []
+    const begun = Promise.withResolvers<void>()
+    const survived = Promise.withResolvers<void>()
+    const lanes = start(
+      { alone: [rowOf('killer')] },
+      {
+        handle: async ({ id }) => {
+          if (id === 'killer') {
+            begun.resolve()
+            await survived.promise
+          }
+          handled.push(id)
+        },
+      },
+    )
+    await until(() => lanes.room() > 0, { what: 'there is room' })
+    await begun.promise
+    assert.equal(lanes.room(), 0)
+    // Planned when there was room.
+    lanes.give([rowOf('given')])
+    await pause(50)
+    assert.deepEqual(handled, [])
+    survived.resolve()
+    await until(() => handled.length === 2, { what: 'both are handled' })
+    assert.deepEqual(handled, ['killer', 'given'])
+    await lanes.stop(1_000)
+  })
+
   test('many such rows follow each other in one turn', async () => {
     const alone = Array.from({ length: 100 }, (_, index) => rowOf(`${index}`))
     const looks: number[] = []

@@ -107,7 +107,8 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
   return {
     wake,
     room: () => {
-      if (state.stopping || state.aloneDue || state.alone) return 0
+      // Where a look is due, older rows may wait: they would be passed over as long as we are full.
+      if (state.stopping || state.more || state.aloneDue || state.alone) return 0
       return Math.max(0, state.lanes - state.buffer.length - state.expected)
     },
     give: (rows) => {

@@ -111,6 +111,40 @@ suite('lanes', { concurrency: true }, () => {
     await lanes.stop(1_000)
   })
 
+  test('rows that wait are not passed over for ever by those that are handed over', async () => {
+    const waiting: Row[] = []
+    const handled = new Set<string>()
+    let given = 0
+    const lanes = start(
+      { waiting },
+      {
+        least: 16,
+        most: 16,
+        pollEvery: 100,
+        // One by one: those that wait are never few when the next ones are handed over.
+        handle: async ({ id }) => {
+          await pause(20 + 5 * (handled.size % 16))
+          handled.add(id)
+        },
+      },
+    )
+    const fill = () => {
+      const rows = Array.from({ length: lanes.room() }, () => rowOf(`given ${(given += 1)}`))
+      lanes.give(rows)
+    }
+    const filling = setInterval(fill, 1)
+    try {
+      await until(() => handled.size > 50, { what: 'some are handled' })
+      waiting.push(rowOf('old'))
+      await until(() => handled.has('old'), { what: 'it is handled' })
+      const before = given
+      await until(() => given > before, { what: 'others are handed over again' })
+    } finally {
+      clearInterval(filling)
+      await lanes.stop(1_000)
+    }
+  })
+
   test('rows that are handed over wait for the end of such a row', async () => {
     const handled: string[] = []
     const begun = Promise.withResolvers<void>()

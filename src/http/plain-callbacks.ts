@@ -29,7 +29,7 @@ export function plainCallbacks(
   return (incoming, outgoing, isLast) => {
     const target = incoming.url ?? ''
     const path = pathOf(target)
-    const gateway = isPlain(path) && !ownPaths.has(path) ? gatewayOf(path) : undefined
+    const gateway = isPlain(incoming) && !ownPaths.has(path) ? gatewayOf(path) : undefined
     if (gateway === undefined || core.gatewayName(gateway) === undefined) return false
     const length = announcedLength(incoming)
     const limit = Math.min(maxBodyBytes, core.maxBodyBytes(gateway) ?? Infinity)
@@ -55,9 +55,12 @@ function pathOf(target: string): string {
   return query === -1 ? target : target.slice(0, query)
 }
 
-/** Nothing that could be read in two ways: an escape, a host in front, a way up. */
-function isPlain(path: string): boolean {
-  return /^(?:\/[\w-]+)+$/.test(path)
+const plainTarget = /^(?:\/[\w-]+)+(?:\?[\w.~%!$&()*+,;=:@/?-]*)?$/
+const plainHost = /^[a-z0-9._-]+(?::(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}))?$/
+
+/** Nothing that could be read in two ways: an escape in the path, a host in front, a way up. */
+function isPlain({ url = '', headers: { host } }: IncomingMessage): boolean {
+  return plainTarget.test(url) && host !== undefined && plainHost.test(host)
 }
 
 const digits = /^\d{1,10}$/

@@ -97,11 +97,21 @@ forEachWay((way) => {
         ['/billing/%77ebhooks/%66ake?a=%20b#c', `${origin}${fakePath}?a=%20b`],
         [`http://evil.example${fakePath}?x=1`, `${origin}${fakePath}?x=1`],
         ['/webhook/billing/fake', `${origin}/webhook/billing/fake`],
+        [`${fakePath}?a=b#token=x`, `${origin}${fakePath}?a=b`],
+        [`${fakePath}?a="<`, `${origin}${fakePath}?a=%22%3C`],
       ] as const
       for (const [target, stored] of targets) {
         const answer = await send('POST', target, { body })
         assert.deepEqual([answer.status, answer.body], [200, '{"message":"ok"}'], target)
         assert.equal((await storedCalls())[0]?.url, stored)
+      }
+    })
+
+    test('15: a Host that names none answers 400', async () => {
+      for (const host of ['a b', 'ex@mple', 'x:99999']) {
+        const request = `POST ${fakePath} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\n\r\n`
+        const { answers } = await exchange(port, request, { answers: 1 })
+        assert.equal(answers[0]?.status, 400, host)
       }
     })
 

@@ -44,6 +44,7 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
   const calls = createCallStore({
     pool: open.intake.pool,
     log: settings.log,
+    cipher: settings.cipher,
     ...(!queue.inline && {
       announce: () => announceCalls(queue, settings.log),
       ...(assembly.handOver && { handOver: assembly.handOver }),

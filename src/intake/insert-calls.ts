@@ -1,6 +1,8 @@
 import type pg from 'pg'
 import { binaryArray, uuidBytes, type Element, type ElementType } from '../database/binary-array.ts'
+import { bodyContext } from '../database/calls.ts'
 import { nameComment } from '../database/named-statements.ts'
+import type { Cipher } from '../kernel/encryption.ts'
 import type { LeasedCall } from '../queue/calls.ts'
 import { leaseLength } from '../queue/take-rows.ts'
 
@@ -84,11 +86,14 @@ export async function insertCalls(db: Queryable, calls: readonly NewCall[]): Pro
 
 /**
  * The same call without anything that a text column could refuse; it is parsed when it is
- * processed.
+ * processed. Nobody has looked for secrets in it, so its bytes are encrypted if there is a key.
  */
-export function asBytes(call: NewCall): NewCall {
+export function asBytes(call: NewCall, cipher: Cipher | undefined): NewCall {
   const url = call.url.replaceAll('\0', '%00')
-  return { ...call, url, kind: 'unreadable', payload: null, exact: false }
+  const unread = { ...call, url, kind: 'unreadable', payload: null, exact: false } as const
+  if (cipher === undefined || call.bytesEncrypted) return unread
+  const bytes = cipher.encrypt(call.bytes, bodyContext(call.id))
+  return { ...unread, bytes, bytesEncrypted: true }
 }
 
 /** The stored call as its first worker takes it. */

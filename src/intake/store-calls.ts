@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { classifyFailure, isReadOnly } from '../database/failure.ts'
+import type { Cipher } from '../kernel/encryption.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { newUuid } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
@@ -26,6 +27,8 @@ export interface CallStoreOptions {
   readonly mostWaiting?: number
   /** The same for the bytes of their bodies. */
   readonly mostWaitingBytes?: number
+  /** For the bytes of a call that the database refuses as it is. */
+  readonly cipher?: Cipher | undefined
   /** Called once calls are committed; must not throw. */
   readonly announce?: () => void
   /** Who takes calls at once, as soon as they are committed. */
@@ -175,7 +178,7 @@ async function flushAlone(entry: WaitingCall, options: CallStoreOptions): Promis
     await insert(alone, options.pool).catch(async (error: unknown) => {
       if (classifyFailure(error) !== 'data') throw error
       options.log.warn({ err: error, call: entry.call.id }, 'call refused; its bytes are stored')
-      await insert(alone, options.pool, asBytes)
+      await insert(alone, options.pool, (call) => asBytes(call, options.cipher))
     })
     entry.answer('stored')
     options.announce?.()

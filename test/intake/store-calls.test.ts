@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { randomBytes } from 'node:crypto'
+import { bodyContext } from '../../src/database/calls.ts'
+import { readCipher } from '../../src/kernel/encryption.ts'
 import { binaryArray, uuidBytes } from '../../src/database/binary-array.ts'
 import { until } from '../support/billing.ts'
 import { startCutProxy } from '../support/cut-proxy.ts'
@@ -176,6 +179,21 @@ forEachDatabase((engine) => {
       [neighbours.map((call) => call.id)],
     )
     assert.equal(rows.length, 20)
+  })
+
+  test('with a key, the bytes of a row that is refused are encrypted, as nobody has looked into them', async () => {
+    const cipher = readCipher(randomBytes(32).toString('base64'))
+    await using store = await openStore(created.target, { cipher })
+    const bytes = Buffer.from('{"a":01}')
+    const call = newCall({ payload: bytes.toString(), bytes })
+    assert.equal(await store.calls.store(call), 'stored')
+    const { rows } = await store.database.pool.query<{ body: Buffer; body_encrypted: boolean }>(
+      'select body, body_encrypted from billing.webhook_calls where id = $1',
+      [call.id],
+    )
+    const [row] = rows
+    assert.equal(row?.body_encrypted, true)
+    assert.deepEqual(Buffer.from(cipher?.decrypt(row.body, bodyContext(call.id)) ?? []), bytes)
   })
 
   test('a row that is refused even as bytes is refused alone', async () => {

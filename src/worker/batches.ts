@@ -14,7 +14,7 @@ import { hasDirectListener } from '../listeners/dispatch-events.ts'
 /** Calls in a batch at most; more make its transaction longer, not cheaper. */
 const mostCalls = 200
 /** Each has a savepoint; beyond 64 per transaction PostgreSQL slows down for everybody. */
-const mostWithListeners = 100
+const mostWithListeners = 60
 /** One transaction commits while the next fills; more would only make them smaller. */
 const slotsWithoutListeners = 3
 /** A call that waits longer for another one about the same payment would block its lane. */

@@ -53,13 +53,20 @@ async function serve(_options: unknown, command: Command): Promise<void> {
 async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<void> {
   const { openService, orClose } = await import('../open-service.ts')
   // The database opens in its own thread; meanwhile the rest is loaded.
-  const [service, { startHttp }, { endOnSignals, endWithWorker }, { announce, announceJson }] =
-    await Promise.all([
-      openService(),
-      import('../start-http.ts'),
-      import('../service-process.ts'),
-      import('../announce.ts'),
-    ])
+  const [
+    service,
+    { startHttp },
+    { endOnSignals, endWithWorker },
+    { announce, announceJson },
+    { keepHeapSmall },
+  ] = await Promise.all([
+    openService(),
+    import('../start-http.ts'),
+    import('../service-process.ts'),
+    import('../announce.ts'),
+    import('../keep-heap-small.ts'),
+  ])
+  keepHeapSmall()
   const { core, commandLog, configuration } = service
   const worker = await orClose(core, () => core.work({ upkeepOnly: !withWorker }))
   const http = await orClose(core, () => startHttp(service))
@@ -81,8 +88,6 @@ async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<v
     await announce(service, http).catch((error: unknown) => {
       commandLog.log.warn({ err: error }, 'the start could not be announced in full')
     })
-  const { keepHeapSmall } = await import('../keep-heap-small.ts')
-  keepHeapSmall()
   process.send?.('ready')
   await endWithWorker(worker, commandLog)
 }

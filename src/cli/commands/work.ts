@@ -27,6 +27,8 @@ async function work(_options: unknown, command: Command): Promise<void> {
   const { openService, orClose } = await import('../open-service.ts')
   const { endOnSignals, endWithWorker } = await import('../service-process.ts')
   const { core, commandLog } = await openService()
+  const { keepHeapSmall } = await import('../keep-heap-small.ts')
+  keepHeapSmall()
   const queues = queue === undefined ? {} : { queues: queue }
   const worker = await orClose(core, () => core.work(queues))
   endOnSignals({
@@ -38,7 +40,5 @@ async function work(_options: unknown, command: Command): Promise<void> {
   })
   if (json === true) print(JSON.stringify({ queues: queue ?? null }))
   else print(`Quittance is waiting for calls on ${queue?.join(', ') ?? 'all queues'}.`)
-  const { keepHeapSmall } = await import('../keep-heap-small.ts')
-  keepHeapSmall()
   await endWithWorker(worker, commandLog)
 }

@@ -69,8 +69,9 @@ const lists = columns.map(({ type }, at) => `unnest($${at + 1}::${type}[])`).joi
 const insert = `${nameComment('insert-calls')}insert into billing.webhook_calls (${names}, state, lease_until)
   select ${names},
     case when lease_token is null then 'pending' else 'processing' end,
-    case when lease_token is not null then statement_timestamp() + interval '${leaseLength} ms' end
-  from (select ${lists}) as call (${names})
+    case when lease_token is not null then leased_until end
+  from (select ${lists}, statement_timestamp() + interval '${leaseLength} ms')
+    as call (${names}, leased_until)
   on conflict (id) do nothing`
 
 /**

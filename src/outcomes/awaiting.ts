@@ -3,7 +3,8 @@ import type { Tables } from '../database/tables.ts'
 import type { PaymentReference } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { asNew } from '../queue/end-rows.ts'
-import { waitingCalls } from './waiting-calls.ts'
+import { findAwaited, keysIn } from './awaited-payments.ts'
+import { readWaiting, waitingCalls, type WaitingCall } from './waiting-calls.ts'
 
 /**
  * An early callback names a payment that does not exist yet. Its call ends Ignored
@@ -62,40 +63,27 @@ export async function requeueCallsWithPayment(
   db: Kysely<Tables>,
   callId?: string,
 ): Promise<readonly string[]> {
-  if (callId !== undefined) return requeueThoseWithPayment(db, [callId])
+  if (callId !== undefined) return requeueThoseWithPayment(db, await readWaiting(db, callId))
   const back: string[] = []
-  for await (const ids of waitingCalls(db)) back.push(...(await requeueThoseWithPayment(db, ids)))
+  for await (const calls of waitingCalls(db)) {
+    back.push(...(await requeueThoseWithPayment(db, calls)))
+  }
   return back
 }
 
-/** The conditions are one expression; otherwise each page reads the index of all waiting calls. */
+/** Looks after the calls are read: what is created later requeues them itself. */
 async function requeueThoseWithPayment(
   db: Kysely<Tables>,
-  ids: readonly string[],
+  calls: readonly WaitingCall[],
 ): Promise<readonly string[]> {
+  if (calls.length === 0) return []
+  const there = await findAwaited(db, calls)
+  const found = calls.filter((call) => keysIn(call).some((key) => there.has(key)))
+  if (found.length === 0) return []
   const { rows } = await sql<{ id: string }>`
-    update billing.webhook_calls as call set ${requeued}
-    where call.id = any(${[...ids]}::uuid[])
-      and call.state in ('processed', 'ignored')
-      and case when call.awaiting is null then false
-        else ${isThere('awaiting')} or ${isThere('awaiting_also')} end
-    returning call.id`.execute(db)
+    update billing.webhook_calls set ${requeued}
+    where id = any(${found.map(({ id }) => id)}::uuid[]) and awaiting is not null
+      and state in ('processed', 'ignored')
+    returning id`.execute(db)
   return rows.map((row) => row.id)
-}
-
-/** Whether the payment exists that a call waits for under the name in this column. */
-function isThere(column: 'awaiting' | 'awaiting_also') {
-  const key = sql.ref(`call.${column}`)
-  const has = (kind: string, reference: string) => sql`exists (
-    select from billing.payments
-    where gateway = call.gateway and type = 'charge' and ${sql.ref(reference)}
-      = substr(${key}, length(${sql.lit(`${kind}:/`)} || call.gateway) + 1))`
-  return sql`case
-    when ${key} is null then false
-    when ${key} like 'id:%' then exists (
-      select from billing.payments where id = substr(${key}, 4)::uuid)
-    when ${key} like 'checkout:%' then ${has('checkout', 'checkout_reference')}
-    when ${key} like 'subscription:%' then ${has('subscription', 'subscription_reference')}
-    else ${has('provider', 'provider_reference')}
-  end`
 }

@@ -1,4 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { databaseNow } from '../database/now.ts'
 import type { Tables } from '../database/tables.ts'
 import { requeued } from '../outcomes/awaiting.ts'
 import { asNew } from '../queue/end-rows.ts'
@@ -35,8 +36,9 @@ export async function replayFailed(
   db: Kysely<Tables>,
   options: ReplayFailedOptions,
 ): Promise<ReplayFailedResult> {
-  const { before, calls, deliveries } = await countFailed(db, options)
-  const total = calls + deliveries
+  // A whole millisecond, like the times of the rows.
+  const before = new Date((await databaseNow(db)).getTime() + 1)
+  const total = (await countCalls(db, options)) + (await countDeliveries(db, options))
   let replayedCalls = 0
   let replayedDeliveries = 0
   for (;;) {
@@ -55,16 +57,18 @@ export async function replayFailed(
   return { replayedCalls, replayedDeliveries }
 }
 
-async function countFailed(db: Kysely<Tables>, query: FailedQuery) {
-  const { rows } = await sql<{ before: Date; calls: number; deliveries: number }>`
-    select date_trunc('milliseconds', statement_timestamp()) + interval '1 ms' as before,
-      (select count(*)::int from billing.webhook_calls as call
-        where ${whichCalls(query)}) as calls,
-      (select count(*)::int from billing.deliveries as delivery
-        where ${whichDeliveries(query)}) as deliveries`.execute(db)
-  const [row] = rows
-  if (row === undefined) throw new Error('a count without a row')
-  return row
+async function countCalls(db: Kysely<Tables>, query: FailedQuery): Promise<number> {
+  const { rows } = await sql<{ calls: number }>`
+    select count(*)::int as calls from billing.webhook_calls as call
+    where ${whichCalls(query)}`.execute(db)
+  return rows[0]?.calls ?? 0
+}
+
+async function countDeliveries(db: Kysely<Tables>, query: FailedQuery): Promise<number> {
+  const { rows } = await sql<{ deliveries: number }>`
+    select count(*)::int as deliveries from billing.deliveries as delivery
+    where ${whichDeliveries(query)}`.execute(db)
+  return rows[0]?.deliveries ?? 0
 }
 
 /** One that fails again while the run lasts is not taken twice. */

@@ -37,7 +37,10 @@ export async function sweepLeases(database: Database, log: Log): Promise<number>
 export async function markUnknownPayments({ db }: Database, log: Log): Promise<number> {
   let marked = 0
   for await (const waiting of waitingCalls(db)) {
-    const calls = await markUnknown(db, waiting)
+    const calls = await markUnknown(
+      db,
+      waiting.map(({ id }) => id),
+    )
     if (calls.length > 0) {
       log.warn({ calls }, 'money of payments that are unknown; it needs a review')
     }

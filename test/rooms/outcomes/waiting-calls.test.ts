@@ -123,9 +123,9 @@ onPostgres((engine) => {
     const counted = counting(db)
     const sizes: number[] = []
     const seen = new Set<string>()
-    for await (const ids of waitingCalls(counted.db)) {
-      sizes.push(ids.length)
-      for (const id of ids) seen.add(id)
+    for await (const calls of waitingCalls(counted.db)) {
+      sizes.push(calls.length)
+      for (const { id } of calls) seen.add(id)
     }
     assert.equal(
       seen.size,

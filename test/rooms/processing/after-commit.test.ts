@@ -180,7 +180,8 @@ onPostgres(() => {
       const sent = statements(t)
       const { order } = await paying(room)
       await process(paid(order), { type: 'ignored', reason: 'unhandled_event' })
-      const looks = () => sent.filter((text) => /call\.awaiting is null/.test(text)).length
+      const looks = () =>
+        sent.filter((text) => /where id = .* and awaiting is not null/s.test(text)).length
       assert.equal(looks(), 0)
       await process(waitingFor(soon))
       assert.equal(looks(), 1)

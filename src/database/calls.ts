@@ -1,6 +1,7 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import type { Payload } from '../gateways/body/payload.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
+import { readClaims } from './dedup-claims.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { CallState, Tables, WebhookCallsTable } from './tables.ts'
 
@@ -46,45 +47,49 @@ export interface CallsQuery extends PageQuery {
   readonly paymentId?: string
 }
 
-type CallRow = Selectable<WebhookCallsTable> & { dedup_claims: string[] }
-
-function selectCalls(db: Kysely<Tables>) {
-  return db
-    .selectFrom('billing.webhook_calls as call')
-    .selectAll('call')
-    .select(
-      sql<string[]>`array(
-        select dedup_key from billing.events where webhook_call_id = call.id order by dedup_key
-      )`.as('dedup_claims'),
-    )
-}
+type CallRow = Selectable<WebhookCallsTable>
 
 export async function findCall(db: Kysely<Tables>, id: string): Promise<WebhookCall | undefined> {
-  const row = await selectCalls(db).where('call.id', '=', id).executeTakeFirst()
-  return row && toCall(row)
+  const select = db.selectFrom('billing.webhook_calls').selectAll()
+  const [call] = await toCalls(db, await select.where('id', '=', id).execute())
+  return call
 }
 
+/**
+ * By id, which begins with the time. Those that failed or need a person are few among many, and have
+ * indexes of their own, by time.
+ */
 export async function listCalls(db: Kysely<Tables>, query: CallsQuery): Promise<Page<WebhookCall>> {
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
-  let select = selectCalls(db)
-    .orderBy('call.received_at', 'desc')
-    .orderBy('call.id', 'desc')
-    .limit(limit + 1)
+  const byTime = query.state === 'failed' || query.needsReview === true
+  let select = db.selectFrom('billing.webhook_calls').selectAll()
+  if (byTime) select = select.orderBy('received_at', 'desc')
+  select = select.orderBy('id', 'desc').limit(limit + 1)
   if (query.state !== undefined) select = select.where('state', '=', query.state)
   if (query.gateway !== undefined) select = select.where('gateway', '=', query.gateway)
   if (query.paymentId !== undefined) select = select.where('payment_id', '=', query.paymentId)
   if (query.needsReview !== undefined) select = select.where('needs_review', '=', query.needsReview)
   if (after !== undefined) {
     select = select.where(
-      sql<boolean>`(call.received_at, call.id) < (${after.at}, ${after.id}::uuid)`,
+      byTime
+        ? sql<boolean>`(received_at, id) < (${after.at}, ${after.id}::uuid)`
+        : sql<boolean>`id < ${after.id}::uuid`,
     )
   }
-  const rows = await select.execute()
-  return toPage(rows.map(toCall), limit, (call) => ({ at: call.receivedAt, id: call.id }))
+  const calls = await toCalls(db, await select.execute())
+  return toPage(calls, limit, (call) => ({ at: call.receivedAt, id: call.id }))
 }
 
-function toCall(row: CallRow): WebhookCall {
+async function toCalls(
+  db: Kysely<Tables>,
+  rows: readonly CallRow[],
+): Promise<readonly WebhookCall[]> {
+  const claims = await readClaims(db, rows)
+  return rows.map((row) => toCall(row, claims.get(row.id) ?? []))
+}
+
+function toCall(row: CallRow, dedupClaims: readonly string[]): WebhookCall {
   return {
     id: row.id,
     gateway: row.gateway,
@@ -105,6 +110,6 @@ function toCall(row: CallRow): WebhookCall {
     paymentId: row.payment_id,
     receivedAt: row.received_at,
     processedAt: row.processed_at,
-    dedupClaims: row.dedup_claims,
+    dedupClaims,
   }
 }

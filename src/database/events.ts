@@ -52,6 +52,10 @@ function selectEvents(db: Kysely<Tables>) {
     )
 }
 
+/**
+ * By id, which begins with the time: of a deferred event, with that of its deferral. Those of one
+ * payment are few, and come in the order in which they were dispatched.
+ */
 export async function listEvents(
   db: Kysely<Tables>,
   query: EventsQuery,
@@ -59,15 +63,19 @@ export async function listEvents(
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
   let select = selectEvents(db)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
   if (query.paymentId !== undefined) {
-    select = select.where(sql<boolean>`payment_id = any(${withRefunds(query.paymentId)})`)
+    select = select
+      .where(sql<boolean>`payment_id = any(${withRefunds(query.paymentId)})`)
+      .orderBy('created_at', 'desc')
   }
+  select = select.orderBy('id', 'desc').limit(limit + 1)
   if (query.type !== undefined) select = select.where('type', '=', query.type)
   if (after !== undefined) {
-    select = select.where(sql<boolean>`(created_at, id) < (${after.at}, ${after.id}::uuid)`)
+    select = select.where(
+      query.paymentId === undefined
+        ? sql<boolean>`id < ${after.id}::uuid`
+        : sql<boolean>`(created_at, id) < (${after.at}, ${after.id}::uuid)`,
+    )
   }
   const rows = await select.execute()
   return toPage(rows.map(toEventRecord), limit, (event) => ({ at: event.createdAt, id: event.id }))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isUuid, newUuid } from './ids.ts'
+import { idAt, isUuid, newUuid } from './ids.ts'
 
 test('ids are unique, and sort in the order of their making, within a millisecond too', () => {
   const ids = Array.from({ length: 20_000 }, newUuid)
@@ -12,4 +12,17 @@ test('an id begins with the time of its making', () => {
   const before = Date.now()
   const stated = Number.parseInt(newUuid().replaceAll('-', '').slice(0, 12), 16)
   assert.ok(stated >= before && stated <= Date.now(), `${stated}`)
+})
+
+test('the id of a time comes after all that were made before, and before all others', () => {
+  const madeBefore = idAt(new Date(1_766_000_000_123))
+  const time = new Date(1_766_000_000_124)
+  const first = idAt(time)
+  assert.ok(isUuid(first))
+  assert.ok(madeBefore < first)
+  const now = new Date()
+  const made = newUuid()
+  assert.ok(idAt(now) <= made && made < idAt(new Date(now.getTime() + 60_000)))
+  assert.equal(idAt(time), first)
+  assert.ok(idAt(new Date(-1)) < first)
 })

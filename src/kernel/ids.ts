@@ -25,6 +25,14 @@ export const newUuid: NewId = () => {
   return v7({ random, msecs: latest, seq: sequence })
 }
 
+/**
+ * The smallest id of this time: every id that was made then or later is larger, if the clock of
+ * whoever made it was right.
+ */
+export function idAt(time: Date): string {
+  return v7({ random: new Uint8Array(randomBytes), msecs: Math.max(0, time.getTime()), seq: 0 })
+}
+
 function nextRandom(): Buffer {
   if (used === drawn.length) {
     crypto.getRandomValues(drawn)

@@ -113,6 +113,10 @@ export function claimedBy(
   return result?.kind === 'claim' ? result : undefined
 }
 
+export function claimsIn(applied: readonly Applied[]): readonly Claim[] {
+  return applied.flatMap((one) => (one.kind === 'claim' ? [one.claim] : []))
+}
+
 /** Whether a person should look at what a source said, whatever happens to its events. */
 export function needsReview(applied: readonly Applied[]): boolean {
   return applied.some(({ review }) => review)

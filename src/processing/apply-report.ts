@@ -1,14 +1,13 @@
 import type { Cause } from '../payments/payment.ts'
 import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
-import type { Applied, Report } from '../outcomes/applied.ts'
+import { claimsIn, type Applied, type Report } from '../outcomes/applied.ts'
 import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
 import { insist } from '../queue/insist.ts'
 import { retryDelay, returnDelay } from '../queue/retry.ts'
 import { afterReport, type Committed } from './after-commit.ts'
 import type { ProcessingContext } from './context.ts'
 import { deferEvents, type Deferral } from './deferred-events.ts'
-import { claimsIn } from './end-calls.ts'
 import { exceptionOf, isPassingInListener, type FailedAttempt } from './fail-attempt.ts'
 
 /** What was learned of payments without a callback. */

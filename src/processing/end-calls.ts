@@ -4,7 +4,7 @@ import { assertNever } from '../kernel/errors.ts'
 import type { SourceClaims } from '../listeners/claim-events.ts'
 import type { DispatchedSource } from '../listeners/dispatch-events.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
-import { needsReview, type Applied, type Claim, type Report } from '../outcomes/applied.ts'
+import { claimsIn, needsReview, type Applied, type Report } from '../outcomes/applied.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import type { ProcessingContext } from './context.ts'
 import { failCall, returnIfPassing } from './fail-attempt.ts'
@@ -60,10 +60,6 @@ export function appliedCalls(
     const source = { cause: 'call', callId: call.id, queue: call.queue } as const
     return { call, applied, source, claims: claimsIn(applied) }
   })
-}
-
-export function claimsIn(applied: readonly Applied[]): readonly Claim[] {
-  return applied.flatMap((one) => (one.kind === 'claim' ? [one.claim] : []))
 }
 
 /** Ends calls in the transaction that applied them, behind their leases. Throws `leaseLost`. */

@@ -3,7 +3,7 @@ import type { CallState, Tables } from '../database/tables.ts'
 import { webhookCalls } from '../queue/calls.ts'
 import { finishRows } from '../queue/end-rows.ts'
 import { leaseLost, type Lease } from '../queue/leased-table.ts'
-import { needsReview, type Applied } from '../outcomes/applied.ts'
+import { claimsIn, needsReview, type Applied } from '../outcomes/applied.ts'
 
 /** A call whose outcomes are applied. */
 export interface FinishedCall {
@@ -24,6 +24,8 @@ export async function finishCalls(
     columns: {
       state: { type: 'text', values: finished.map(({ applied }) => stateOf(applied)) },
       outcome: { type: 'json', values: finished.map(outcomeOf) },
+      // Those of an earlier run still hold.
+      dedup_claims: { type: 'jsonb', values: finished.map(claimsOf), isAdded: true },
       needs_review: {
         type: 'boolean',
         values: finished.map(({ applied }) => needsReview(applied)),
@@ -49,6 +51,11 @@ function stateOf(applied: readonly Applied[]): CallState {
 
 function outcomeOf({ applied, won }: FinishedCall): string {
   return JSON.stringify(applied.map((one) => resultOf(one, won)))
+}
+
+function claimsOf({ applied, won }: FinishedCall): string {
+  const kept = claimsIn(applied).filter(({ eventId }) => won.has(eventId))
+  return JSON.stringify(kept.map(({ dedupKey }) => dedupKey))
 }
 
 /** Each name once: one that the provider gives, and one that others may have written. */

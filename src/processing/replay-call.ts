@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { findCall } from '../database/calls.ts'
+import { readClaims, type ClaimingCall } from '../database/dedup-claims.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
@@ -12,22 +13,29 @@ import { requeued } from '../outcomes/awaiting.ts'
  */
 export async function replayCall(db: Kysely<Tables>, id: string): Promise<void> {
   if (!isUuid(id)) throw notFound(id)
-  const { rows } = await sql`
-    with replayed as (
-      update billing.webhook_calls set ${requeued}
-      where id = ${id}::uuid and state in ('processed', 'ignored', 'failed')
-      returning id
-    ), redelivered as (
-      update billing.deliveries set ${asNew}
-      where state = 'failed' and event_id in (
-        select event.id from billing.events as event
-        join replayed on event.webhook_call_id = replayed.id)
-    )
-    select id from replayed`.execute(db)
-  if (rows.length === 1) return
+  if (await db.transaction().execute((transaction) => replay(transaction, id))) return
   const call = await findCall(db, id)
   if (call === undefined) throw notFound(id)
   throw new QuittanceError('call_in_progress', `call ${id} is ${call.state}`)
+}
+
+/** False if there is no such call that has ended. */
+async function replay(db: Kysely<Tables>, id: string): Promise<boolean> {
+  const { rows } = await sql<ClaimingCall>`
+    update billing.webhook_calls set ${requeued}
+    where id = ${id}::uuid and state in ('processed', 'ignored', 'failed')
+    returning id, payment_id, outcome, dedup_claims`.execute(db)
+  const claims = await readClaims(db, rows)
+  await retryDeliveries(db, claims.get(id) ?? [])
+  return rows.length === 1
+}
+
+async function retryDeliveries(db: Kysely<Tables>, claims: readonly string[]): Promise<void> {
+  if (claims.length === 0) return
+  await sql`
+    update billing.deliveries set ${asNew}
+    where state = 'failed' and event_id in (
+      select id from billing.events where dedup_key = any(${[...claims]}::text[]))`.execute(db)
 }
 
 function notFound(id: string): QuittanceError {

@@ -24,8 +24,10 @@ function isHeld({ id, token }: Lease): RawBuilder<unknown> {
 
 /** A column that is written when rows are finished, with a value for each row. */
 export interface FinishedColumn {
-  readonly type: 'text' | 'json' | 'boolean' | 'uuid'
+  readonly type: 'text' | 'json' | 'jsonb' | 'boolean' | 'uuid'
   readonly values: readonly unknown[]
+  /** The values are added to the list that is there; if there is none, there will be none. */
+  readonly isAdded?: boolean
 }
 
 /** Finishes rows, and writes further columns. Returns those whose lease is lost. */
@@ -43,7 +45,10 @@ export async function finishRows(
     state: { type: 'text', values: leases.map(() => 'processed') },
     ...finished.columns,
   })
-  const set = columns.map(([column]) => sql`${sql.ref(column)} = finished.${sql.ref(column)}`)
+  const set = columns.map(([column, { isAdded }]) => {
+    const present = isAdded === true ? sql`row.${sql.ref(column)} || ` : sql``
+    return sql`${sql.ref(column)} = ${present}finished.${sql.ref(column)}`
+  })
   const lists = columns.map(([, { type, values }]) => sql`${[...values]}::${sql.raw(type)}[]`)
   const { rows } = await sql<{ id: string }>`${named(`finish-${name.replaceAll(/\W|_/g, '-')}`)}
     update ${sql.table(name)} as row

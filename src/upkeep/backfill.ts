@@ -4,6 +4,7 @@ import type { RegisteredGateway } from '../gateways/registry.ts'
 import { requireGateway, requireOperation } from '../gateways/require.ts'
 import { hours, minutes, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
+import { idAt } from '../kernel/ids.ts'
 import { newCall, type Intake } from '../intake/receive.ts'
 import type { MoneyContext } from '../money/context.ts'
 
@@ -93,23 +94,19 @@ async function knownEvents(
   { processing }: MoneyContext,
 ): Promise<Set<string>> {
   const known = new Set<string>()
-  let after = {
-    at: new Date(since.getTime() - earlier),
-    id: '00000000-0000-0000-0000-000000000000',
-  }
+  let after = idAt(new Date(since.getTime() - earlier))
   for (;;) {
-    const { rows } = await sql<{ id: string; received_at: Date; payload: string }>`
-      select id, received_at, payload from billing.webhook_calls
-      where gateway = ${gateway.name} and payload is not null
-        and (received_at, id) > (${after.at}, ${after.id}::uuid)
-      order by received_at, id limit ${mostRows}`.execute(processing.database.db)
+    const { rows } = await sql<{ id: string; payload: string }>`
+      select id, payload from billing.webhook_calls
+      where gateway = ${gateway.name} and payload is not null and id > ${after}::uuid
+      order by id limit ${mostRows}`.execute(processing.database.db)
     for (const { payload } of rows) {
       const id = gateway.backfill?.eventIdOf(payload)
       if (id !== undefined) known.add(id)
     }
     const last = rows.at(-1)
     if (last === undefined || rows.length < mostRows) return known
-    after = { at: last.received_at, id: last.id }
+    after = last.id
   }
 }
 

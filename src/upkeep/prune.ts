@@ -2,8 +2,10 @@ import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../database/connect.ts'
 import { interval } from '../database/interval.ts'
+import { databaseNow } from '../database/now.ts'
 import type { Tables, WebhookCallsTable } from '../database/tables.ts'
-import { days, minutes } from '../kernel/duration.ts'
+import { days, hours, minutes } from '../kernel/duration.ts'
+import { idAt } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 
 /** What was deleted, and what is kept for a person. */
@@ -43,11 +45,12 @@ const vacuumLimitMs = minutes(1)
 export async function prune(database: Database, options: PruneOptions): Promise<PruneResult> {
   const { retentionDays, onProgress, log } = options
   const deleted = { calls: 0, failed: 0, review: 0 }
+  const old = { retentionDays, before: await oldBefore(database.db, retentionDays) }
   // Only for display: counting a backlog of millions takes longer than a statement may.
-  const total = onProgress && (await countPrunable(database.db, retentionDays).catch(() => 0))
-  let after = beginning
+  const total = onProgress && (await countPrunable(database.db, old).catch(() => 0))
+  let after = idAt(new Date(0))
   for (;;) {
-    const batch = await pruneBatch(database.db, { retentionDays, after })
+    const batch = await pruneBatch(database.db, { ...old, after })
     deleted.calls += batch.deleted.length
     deleted.failed += batch.deleted.filter(({ state }) => state === 'failed').length
     deleted.review += batch.deleted.filter((call) => call.needs_review).length
@@ -93,6 +96,20 @@ async function vacuum(database: Database): Promise<void> {
   }
 }
 
+interface OldCalls {
+  readonly retentionDays: number
+  /** An id beyond those of old calls. */
+  readonly before: string
+}
+
+/** Times are by the database's clock, ids by those of the processes, which may be off by this. */
+const clocksDiffer = hours(1)
+
+async function oldBefore(db: Kysely<Tables>, retentionDays: number): Promise<string> {
+  const now = await databaseNow(db)
+  return idAt(new Date(now.getTime() - days(retentionDays) + clocksDiffer))
+}
+
 function olderThan(wantedDays: number): RawBuilder<unknown> {
   return sql`received_at < statement_timestamp() - ${interval(days(wantedDays))}`
 }
@@ -106,8 +123,11 @@ function prunable(retentionDays: number): RawBuilder<unknown> {
     and (not ${needsPerson} or ${olderThan(reviewDays)})`
 }
 
-async function countPrunable(db: Kysely<Tables>, retentionDays: number): Promise<number> {
-  return count(db, prunable(retentionDays))
+async function countPrunable(
+  db: Kysely<Tables>,
+  { retentionDays, before }: OldCalls,
+): Promise<number> {
+  return count(db, sql`${prunable(retentionDays)} and id < ${before}::uuid`)
 }
 
 async function countKept(db: Kysely<Tables>, retentionDays: number): Promise<number> {
@@ -120,14 +140,6 @@ async function count(db: Kysely<Tables>, where: RawBuilder<unknown>): Promise<nu
   return rows[0]?.count ?? 0
 }
 
-/** Where a batch ended, in the order in which calls arrived. */
-interface Place {
-  readonly at: Date
-  readonly id: string
-}
-
-const beginning: Place = { at: new Date(0), id: '00000000-0000-0000-0000-000000000000' }
-
 type DeletedCall = Pick<Selectable<WebhookCallsTable>, 'state' | 'needs_review'>
 
 /**
@@ -136,25 +148,24 @@ type DeletedCall = Pick<Selectable<WebhookCallsTable>, 'state' | 'needs_review'>
  */
 async function pruneBatch(
   db: Kysely<Tables>,
-  { retentionDays, after }: { readonly retentionDays: number; readonly after: Place },
-): Promise<{ readonly deleted: readonly DeletedCall[]; readonly last: Place | undefined }> {
-  const { rows } = await sql<{ id: string; received_at: Date; deleted: boolean } & DeletedCall>`
+  { retentionDays, before, after }: OldCalls & { readonly after: string },
+): Promise<{ readonly deleted: readonly DeletedCall[]; readonly last: string | undefined }> {
+  const { rows } = await sql<{ id: string; deleted: boolean } & DeletedCall>`
     with page as materialized (
-      select id, received_at from billing.webhook_calls
-      where ${olderThan(retentionDays)} and (received_at, id) > (${after.at}, ${after.id}::uuid)
-      order by received_at, id limit ${batchRows}
+      select id from billing.webhook_calls
+      where id > ${after}::uuid and id < ${before}::uuid
+      order by id limit ${batchRows}
     ), gone as (
       delete from billing.webhook_calls where id in (
         select id from billing.webhook_calls
         where id in (select id from page) and ${prunable(retentionDays)} for update skip locked
       ) returning id, state, needs_review
     )
-    select page.id, page.received_at, gone.state, gone.needs_review, gone.id is not null as deleted
+    select page.id, gone.state, gone.needs_review, gone.id is not null as deleted
     from page left join gone on gone.id = page.id
-    order by page.received_at, page.id`.execute(db)
-  const last = rows.length < batchRows ? undefined : rows.at(-1)
+    order by page.id`.execute(db)
   return {
     deleted: rows.filter(({ deleted }) => deleted),
-    last: last && { at: last.received_at, id: last.id },
+    last: rows.length < batchRows ? undefined : rows.at(-1)?.id,
   }
 }

@@ -1,9 +1,11 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import { interval } from '../database/interval.ts'
+import { databaseNow } from '../database/now.ts'
 import { toPayment } from '../database/payments.ts'
-import type { PaymentsTable, Tables } from '../database/tables.ts'
+import type { PaymentsTable, Tables, WebhookCallsTable } from '../database/tables.ts'
 import { paymentDedupKey, refundDedupKey } from '../events/dedup-key.ts'
 import { days, minutes } from '../kernel/duration.ts'
+import { idAt } from '../kernel/ids.ts'
 import type { MoneyContext } from '../money/context.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Claim } from '../outcomes/applied.ts'
@@ -20,17 +22,12 @@ const pageRows = 100
 const keyOfPaid = sql`
   case payment.type when 'refund' then 'refund' else 'payment' end || ':paid:' || payment.id`
 
-/**
- * The call that moved the payment dispatches its event: it is retried, or replayed. A call that has
- * not ended is waited for as long as another run looks back this far; then the event goes out
- * without it, and the call finds it claimed.
- */
-const isLeftToItsCall = sql`exists (
-  select from billing.payment_transitions as transition
-  join billing.webhook_calls as call on call.id = transition.webhook_call_id
-  where transition.payment_id = payment.id and transition.to_status = 'paid'
-    and (call.state = 'failed' or (call.state in ('pending', 'processing')
-      and payment.updated_at > statement_timestamp() - ${interval(overlap)})))`
+/** A payment that was paid, and what moved it there. */
+type PaidWithoutEvent = Selectable<PaymentsTable> & {
+  readonly transition_id: string
+  readonly call_id: string | null
+  readonly is_recent: boolean
+}
 
 /**
  * Finds payments and refunds that are paid and whose event was never dispatched, with nothing left
@@ -43,11 +40,12 @@ export async function repairEvents(
   lastRunAt?: Date,
 ): Promise<number> {
   const { db } = processing.database
+  const span = await spanOf(db, lastRunAt)
   let repaired = 0
-  let last: Selectable<PaymentsTable> | undefined
-  for (;;) {
-    const rows = await findWithoutEvent(db, lastRunAt, last)
-    const claims = rows.map((row) => claimOf(toPayment(row), processing.newId()))
+  for (let { after } = span; ;) {
+    const rows = await findWithoutEvent(db, { ...span, after })
+    const lost = await withoutThoseLeft(db, rows)
+    const claims = lost.map((row) => claimOf(toPayment(row), processing.newId()))
     for (const { dedupKey } of claims) {
       processing.log.error({ event: dedupKey }, 'a paid payment has no event; it is dispatched now')
     }
@@ -55,30 +53,65 @@ export async function repairEvents(
     await deferEvents(db, claims, { cause: 'operator', queue, ...now })
     if (claims.length > 0) processing.wake()
     repaired += claims.length
-    last = rows.at(-1)
-    if (rows.length < pageRows) return repaired
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < pageRows) return repaired
+    after = last.transition_id
   }
 }
 
-/** The next page; `after`: the last row of the page before it. */
+/** Between these ids are the transitions that a run looks at. */
+interface Span {
+  readonly after: string
+  readonly before: string
+}
+
+/** Ids are made by the clocks of the processes: `overlap` is also how far these may be off. */
+async function spanOf(db: Kysely<Tables>, lastRunAt: Date | undefined): Promise<Span> {
+  const now = (await databaseNow(db)).getTime()
+  const lastEnd = lastRunAt === undefined ? 0 : lastRunAt.getTime() - youngest
+  return {
+    after: idAt(new Date(Math.max(now - oldest, lastEnd - overlap))),
+    before: idAt(new Date(now - youngest)),
+  }
+}
+
 async function findWithoutEvent(
   db: Kysely<Tables>,
-  lastRunAt: Date | undefined,
-  after: Selectable<PaymentsTable> | undefined,
-): Promise<readonly Selectable<PaymentsTable>[]> {
-  const { rows } = await sql<Selectable<PaymentsTable>>`
-    select payment.* from billing.payments as payment
-    where payment.status = 'paid'
-      and payment.updated_at > greatest(statement_timestamp() - ${interval(oldest)},
-        ${lastRunAt ?? null}::timestamptz - ${interval(youngest + overlap)})
-      and payment.updated_at < statement_timestamp() - ${interval(youngest)}
-      ${after === undefined ? sql`` : sql`and (payment.updated_at, payment.id) > (${after.updated_at}, ${after.id}::uuid)`}
+  { after, before }: Span,
+): Promise<readonly PaidWithoutEvent[]> {
+  const { rows } = await sql<PaidWithoutEvent>`
+    select payment.*, transition.id as transition_id, transition.webhook_call_id as call_id,
+      transition.at > statement_timestamp() - ${interval(overlap)} as is_recent
+    from billing.payment_transitions as transition
+    join billing.payments as payment on payment.id = transition.payment_id
+    where transition.id > ${after}::uuid and transition.id < ${before}::uuid
+      and transition.to_status = 'paid' and payment.status = 'paid'
+      and transition.at < statement_timestamp() - ${interval(youngest)}
       and not exists (select from billing.events as event where event.dedup_key = ${keyOfPaid})
       and not exists (select from billing.deliveries as delivery
         where delivery.dedup_key = ${keyOfPaid} and delivery.state <> 'processed')
-      and not ${isLeftToItsCall}
-    order by payment.updated_at, payment.id limit ${pageRows}`.execute(db)
+    order by transition.id limit ${pageRows}`.execute(db)
   return rows
+}
+
+/**
+ * The call that moved the payment dispatches its event: it is retried, or replayed. A call that has
+ * not ended is waited for as long as another run looks back this far; then the event goes out
+ * without it, and the call finds it claimed. So does the event, if the call has ended just now.
+ */
+async function withoutThoseLeft(
+  db: Kysely<Tables>,
+  rows: readonly PaidWithoutEvent[],
+): Promise<readonly PaidWithoutEvent[]> {
+  const calls = rows.flatMap(({ call_id: id }) => id ?? [])
+  if (calls.length === 0) return rows
+  const { rows: found } = await sql<Pick<Selectable<WebhookCallsTable>, 'id' | 'state'>>`
+    select id, state from billing.webhook_calls where id = any(${calls}::uuid[])`.execute(db)
+  const states = new Map(found.map(({ id, state }) => [id, state]))
+  return rows.filter(({ call_id: id, is_recent: isRecent }) => {
+    const state = id === null ? undefined : states.get(id)
+    return state !== 'failed' && !(isRecent && (state === 'pending' || state === 'processing'))
+  })
 }
 
 function claimOf(payment: Payment, eventId: string): Claim {

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Database } from '../../src/database/connect.ts'
 import { onPostgres } from '../support/databases.ts'
 import { deploy, type Deployment } from '../support/deployment.ts'
+import { idMadeAt } from '../support/id-made-at.ts'
 import { runCommand } from '../support/process.ts'
 
 /** What a command takes for terminals of this width; its real output is still read here. */
@@ -42,7 +43,7 @@ onPostgres((engine) => {
     database.pool.query(
       `insert into billing.webhook_calls
         (id, gateway, queue, url, headers, kind, payload, state, received_at, processed_at)
-       select gen_random_uuid(), 'fake', 'default', '/', '{}', 'json', '{}', $1,
+       select ${idMadeAt('now() - $2::interval')}, 'fake', 'default', '/', '{}', 'json', '{}', $1,
          now() - $2::interval, now() - $2::interval
        from generate_series(1, ${count})`,
       [state, age],

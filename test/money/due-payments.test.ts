@@ -13,6 +13,7 @@ import { readPaymentInput } from '../../src/checkout/payment-input.ts'
 import { reconcile } from '../../src/upkeep/reconcile.ts'
 import { until } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
+import { ageMoves } from '../support/id-made-at.ts'
 import { type StatedBilling } from '../support/stated-billing.ts'
 import { paid } from '../support/statements.ts'
 import { openScripted, opensAt, pollReply, refusal, type Script } from './scripted.ts'
@@ -131,8 +132,7 @@ onPostgres((engine) => {
     const [untold, asked] = [await create(), await create()]
     await billing.sayBy('scripted', paid(untold))
     await sql`delete from billing.events where payment_id = ${untold.id}`.execute(db)
-    await sql`update billing.payments set updated_at = updated_at - interval '1 hour'
-      where id = ${untold.id}`.execute(db)
+    await ageMoves(db, untold)
     await makeDue(asked)
     script.poll = () =>
       Promise.reject(Object.assign(new Error('the database is gone'), { code: 'ECONNRESET' }))

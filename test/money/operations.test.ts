@@ -11,6 +11,7 @@ import { startHutko } from '../providers/hutko.ts'
 import { forEachDatabase, postgres } from '../support/databases.ts'
 import { until } from '../support/billing.ts'
 import { openMoney, type MoneyBilling } from './money-billing.ts'
+import { ageMoves } from '../support/id-made-at.ts'
 
 const codeOf = (error: unknown) => (isQuittanceError(error) ? error.code : String(error))
 const rejectsWith = (work: Promise<unknown>, code: string) =>
@@ -128,8 +129,7 @@ forEachDatabase((engine) => {
     const payment = await billing.createPaid()
     const { db } = billing.database
     await sql`delete from billing.events where payment_id = ${payment.id}`.execute(db)
-    await sql`update billing.payments set updated_at = updated_at - interval '1 hour'
-      where id = ${payment.id}`.execute(db)
+    await ageMoves(db, payment)
     assert.equal((await billing.core.reconcile()).repaired, 1)
     await until(async () => (await billing.events(payment)).length === 1, {
       what: 'it is dispatched',

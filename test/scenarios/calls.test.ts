@@ -13,6 +13,7 @@ import { takeRows } from '../../src/queue/take-rows.ts'
 import { runIfDue } from '../../src/queue/schedule.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { forEachDatabase } from '../support/databases.ts'
+import { ageCall, idMadeAt } from '../support/id-made-at.ts'
 import {
   allCalls,
   newPayment,
@@ -111,6 +112,54 @@ forEachDatabase((engine) => {
     })
   })
 
+  describe('Claims', () => {
+    let billing: TestBilling
+    before(async () => {
+      billing = await openBilling(engine)
+      await billing.core.work()
+    })
+    after(() => billing.close())
+    const callsOf = async ({ id }: { readonly id: string }) =>
+      (await billing.core.calls.list({ paymentId: id })).data
+
+    test('the claims of a call stand on its row', async () => {
+      const payment = await newPayment(billing.core)
+      await sendFake(billing.core, payment.id, 'success')
+      await idle(billing.core)
+      const [call] = await callsOf(payment)
+      assert.ok(call)
+      await sql`update billing.events set webhook_call_id = null
+        where payment_id = ${payment.id}::uuid`.execute(billing.database.db)
+      const again = await billing.core.calls.get(call.id)
+      assert.deepEqual(again?.dedupClaims, [`payment:paid:${payment.id}`])
+      await billing.core.calls.replay(call.id)
+      await idle(billing.core)
+      const replayed = await billing.core.calls.get(call.id)
+      assert.deepEqual(replayed?.dedupClaims, [`payment:paid:${payment.id}`])
+    })
+
+    for (const [row, claims] of [
+      ['from before calls knew their claims', null],
+      ['finished by an older version', '[]'],
+    ] as const) {
+      test(`the claims of a call ${row} are those that its payment’s events say, replayed or not`, async () => {
+        const payment = await newPayment(billing.core)
+        for (const delivery of [1, 2]) {
+          await sendFake(billing.core, payment.id, 'success')
+          await idle(billing.core)
+          assert.equal((await callsOf(payment)).length, delivery)
+        }
+        await sql`update billing.webhook_calls set dedup_claims = ${claims}::jsonb
+          where payment_id = ${payment.id}::uuid`.execute(billing.database.db)
+        const shown = async () => (await callsOf(payment)).map(({ dedupClaims }) => dedupClaims)
+        assert.deepEqual(await shown(), [[], [`payment:paid:${payment.id}`]])
+        for (const { id } of await callsOf(payment)) await billing.core.calls.replay(id)
+        await idle(billing.core)
+        assert.deepEqual(await shown(), [[], [`payment:paid:${payment.id}`]])
+      })
+    }
+  })
+
   describe('Retention', () => {
     let billing: TestBilling
     const log = capturedLog()
@@ -118,10 +167,7 @@ forEachDatabase((engine) => {
       billing = await openBilling(engine, { log: log.log })
     })
     after(() => billing.close())
-    const age = (callId: string, days: number) =>
-      sql`update billing.webhook_calls
-        set received_at = clock_timestamp() - make_interval(days => ${days})
-        where id = ${callId}::uuid`.execute(billing.database.db)
+    const age = (callId: string, days: number) => ageCall(billing.database.db, callId, days)
     const storeAged = async (state: string, days: number) => {
       await sendFake(billing.core, randomUUID(), 'success')
       const call = (await allCalls(billing.core)).at(-1)
@@ -130,8 +176,7 @@ forEachDatabase((engine) => {
           lease_token = case when ${state} = 'processing' then ${newUuid()}::uuid end,
           lease_until = case when ${state} = 'processing' then clock_timestamp() + interval '1 h' end
         where id = ${call.id}::uuid`.execute(billing.database.db)
-      await age(call.id, days)
-      return call.id
+      return age(call.id, days)
     }
 
     test('prune deletes what ended more than 30 days ago, what failed after 400, and nothing else', async () => {
@@ -194,8 +239,9 @@ forEachDatabase((engine) => {
       await sql`
         insert into billing.webhook_calls
           (id, gateway, queue, url, headers, kind, payload, state, needs_review, received_at)
-        select gen_random_uuid(), 'fake', 'default', '/', '{}', 'json', '{}', 'ignored',
-          number <= 600, clock_timestamp() - interval '40 days' + number / 1000 * interval '1 s'
+        select ${sql.raw(idMadeAt(`now() - interval '40 days' + number * interval '1 s'`))},
+          'fake', 'default', '/', '{}', 'json', '{}', 'ignored', number <= 600,
+          now() - interval '40 days'
         from generate_series(1, 1200) as number`.execute(db)
       const { deletedCalls, keptReviewCalls } = await billing.core.prune()
       assert.deepEqual(
@@ -214,9 +260,9 @@ forEachDatabase((engine) => {
       await idle(billing.core)
       const [call] = (await billing.core.calls.list({ paymentId: payment.id })).data
       assert.ok(call)
-      await age(call.id, 31)
+      const aged = await age(call.id, 31)
       await billing.core.prune()
-      assert.equal(await billing.core.calls.get(call.id), undefined)
+      assert.equal(await billing.core.calls.get(aged), undefined)
       const { data } = await billing.core.events.list({ paymentId: payment.id })
       assert.equal(data.length, 1)
       await sendFake(billing.core, payment.id, 'success')

@@ -5,6 +5,7 @@ import type { WebhookCall } from '../../src/database/calls.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
 import { newPayment, openBilling, idle } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
+import { ageCall } from '../support/id-made-at.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { paid, refund } from '../support/statements.ts'
 import { statedCall, stating } from '../support/stating-gateway.ts'
@@ -50,16 +51,14 @@ onPostgres((engine) => {
     assert.ok(call)
     return call
   }
-  const replayed = async ({ id }: WebhookCall) => {
+  const replayed = async ({ id }: { readonly id: string }) => {
     await stated.core.calls.replay(id)
     await stated.retry()
     const call = await stated.core.calls.get(id)
     return `${call?.state} ${call?.needsReview}`
   }
-  const age = ({ id }: WebhookCall, days: number) =>
-    sql`update billing.webhook_calls
-      set received_at = clock_timestamp() - make_interval(days => ${days}::int)
-      where id = ${id}::uuid`.execute(stated.database.db)
+  const age = (call: { readonly id: string }, days: number) =>
+    ageCall(stated.database.db, call.id, days)
 
   for (const kind of ['throws', 'commits'] as const) {
     test(`what a person must look at is marked though each listener ${kind}`, async () => {
@@ -79,11 +78,11 @@ onPostgres((engine) => {
     await stated.deliver(paid(payment))
     const call = await latest()
     assert.deepEqual(await failThrice(call), ['pending false', 'pending false', 'failed true'])
-    await age(call, 31)
+    const id = await age(call, 31)
     const { deletedCalls, keptReviewCalls } = await stated.core.prune()
     assert.deepEqual({ deletedCalls, keptReviewCalls }, { deletedCalls: 0, keptReviewCalls: 1 })
     trouble = 'none'
-    assert.equal(await replayed(call), 'processed false')
+    assert.equal(await replayed({ id }), 'processed false')
     assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
     assert.equal((await stated.core.prune()).deletedCalls, 1)
   })
@@ -92,12 +91,12 @@ onPostgres((engine) => {
     const call = await stated.say(paid(await stated.create()))
     await sql`update billing.webhook_calls set state = 'failed'
       where id = ${call.id}::uuid`.execute(stated.database.db)
-    await age(call, 399)
+    const kept = await age(call, 399)
     await stated.core.prune()
-    assert.ok(await stated.core.calls.get(call.id))
-    await age(call, 401)
+    assert.ok(await stated.core.calls.get(kept))
+    const gone = await age({ id: kept }, 401)
     await stated.core.prune()
-    assert.equal(await stated.core.calls.get(call.id), undefined)
+    assert.equal(await stated.core.calls.get(gone), undefined)
   })
 
   test('a marked call that is replayed keeps its mark till its new end, and is not pruned', async () => {
@@ -109,15 +108,16 @@ onPostgres((engine) => {
       assert.equal((await core.receive(statedCall([statement]))).status, 200)
       await idle(core)
     }
-    const [failed, differing] = (await core.calls.list({})).data
-    assert.ok(failed && differing)
-    await sql`update billing.webhook_calls
-      set received_at = clock_timestamp() - interval '31 days', needs_review = true,
-        state = case when id = ${failed.id}::uuid then 'failed' else state end`.execute(database.db)
+    const ids = (await core.calls.list({})).data.map(({ id }) => id)
+    const [failed = '', differing = ''] = await Promise.all(
+      ids.map((id) => ageCall(database.db, id, 31)),
+    )
+    await sql`update billing.webhook_calls set needs_review = true,
+      state = case when id = ${failed}::uuid then 'failed' else state end`.execute(database.db)
     await worker.stop()
-    await core.calls.replay(differing.id)
+    await core.calls.replay(differing)
     await core.calls.replayFailed()
-    const stateOf = async ({ id }: WebhookCall) => {
+    const stateOf = async (id: string) => {
       const { state, needsReview } = (await core.calls.get(id)) ?? {}
       return `${state} ${needsReview}`
     }

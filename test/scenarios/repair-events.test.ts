@@ -7,6 +7,7 @@ import { repairEvents } from '../../src/upkeep/repair-events.ts'
 import { minutes } from '../../src/kernel/duration.ts'
 import { newPayment, openBilling, sendFake, until, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
+import { idMadeAt } from '../support/id-made-at.ts'
 
 /** Paid payments without an event: it should never happen, and is repaired. */
 forEachDatabase((engine) => {
@@ -16,25 +17,33 @@ forEachDatabase((engine) => {
   })
   after(() => billing.close())
   beforeEach(async () => {
-    await sql`update billing.payments set updated_at = updated_at - interval '30 days'`.execute(
-      billing.database.db,
-    )
+    await sql`delete from billing.payment_transitions`.execute(billing.database.db)
   })
 
   const repair = async (since?: Date) =>
     repairEvents(await billing.runtime.registeredContext(), since)
-  const minutesAgo = (count: number) =>
-    sql`clock_timestamp() - make_interval(mins => ${count}::int)`
+  /** That they were paid so long ago, by nobody that is known. */
+  const pay = async (payments: readonly string[], minutesAgo: number) => {
+    const at = `now() - make_interval(mins => ${minutesAgo})`
+    const { db } = billing.database
+    await sql`update billing.payments set status = 'paid'
+      where id = any(${[...payments]}::uuid[])`.execute(db)
+    await sql`insert into billing.payment_transitions
+        (id, payment_id, from_status, to_status, cause, at)
+      select ${sql.raw(idMadeAt(at))}, payment, 'pending', 'paid', 'poll', ${sql.raw(at)}
+      from unnest(${[...payments]}::uuid[]) as payment`.execute(db)
+  }
   /** So many payments that were paid so long ago, none of which has an event. */
   const lose = async (count: number, paidMinutesAgo: number) => {
     const { id } = await newPayment(billing.core)
     const { rows } = await sql<{ id: string }>`
       insert into billing.payments select (copy).* from (
-        select jsonb_populate_record(row, jsonb_build_object('id', gen_random_uuid(),
-          'status', 'paid', 'updated_at', ${minutesAgo(paidMinutesAgo)})) as copy
+        select jsonb_populate_record(row, jsonb_build_object('id', gen_random_uuid())) as copy
         from billing.payments as row, generate_series(1, ${count}::int)
         where row.id = ${id}) as copies returning id`.execute(billing.database.db)
-    return rows.map((row) => row.id)
+    const ids = rows.map((row) => row.id)
+    await pay(ids, paidMinutesAgo)
+    return ids
   }
   /** A call that moved the payment, or did not, and stands so. */
   const addCall = async (payment: string, state: string, moved: boolean) => {
@@ -47,9 +56,8 @@ forEachDatabase((engine) => {
       values (${call}, 'fake', 'default', '/', '{}', 'json', '{}', ${state}, ${payment}, ${lease},
         ${lease === null ? null : sql`clock_timestamp() + interval '1 hour'`})`.execute(db)
     if (moved) {
-      await sql`insert into billing.payment_transitions
-        (id, payment_id, from_status, to_status, cause, webhook_call_id)
-        values (${newUuid()}, ${payment}, 'pending', 'paid', 'call', ${call})`.execute(db)
+      await sql`update billing.payment_transitions set cause = 'call', webhook_call_id = ${call}
+        where payment_id = ${payment}`.execute(db)
     }
   }
   const deferredOf = async (payment: string) =>
@@ -120,8 +128,7 @@ forEachDatabase((engine) => {
         attempts, leases_lost, times_returned, exception, created_at)
       values (${newUuid()}, ${`payment:paid:${payment.id}`}, 'PaymentSucceeded', ${payment.id},
         'poll', 'default', 'processed', 2, 9, 19, 'old', now() - interval '9 days')`.execute(db)
-    await sql`update billing.payments set status = 'paid', updated_at = ${minutesAgo(60)}
-      where id = ${payment.id}`.execute(db)
+    await pay([payment.id], 60)
     assert.equal(await repair(), 1)
     const { rows } = await sql`
       select state, cause, attempts, leases_lost, times_returned, exception,

@@ -11,6 +11,7 @@ import { newPayment, openBilling, sendFake, type TestBilling } from '../support/
 import { capturedLog } from '../support/captured-log.ts'
 import { startCutProxy } from '../support/cut-proxy.ts'
 import { onPostgres } from '../support/databases.ts'
+import { idMadeAt } from '../support/id-made-at.ts'
 
 /** Upkeep reads what it is about: with millions of other rows its statements would be cut. */
 onPostgres((engine) => {
@@ -23,13 +24,17 @@ onPostgres((engine) => {
   after(() => billing.close())
 
   const many = 5_000
-  /** Copies of a row, with these fields besides. */
-  const fill = async (table: 'webhook_calls' | 'payments', fields: object) => {
+  /** Copies of a row, made at this time, with these fields besides. */
+  const fill = async (
+    table: 'webhook_calls' | 'payment_transitions',
+    fields: object,
+    madeAt = 'now()',
+  ) => {
     const { db } = billing.database
     const name = sql.table(`billing.${table}`)
     await sql`insert into ${name} select (copy).* from (
       select jsonb_populate_record(row, ${JSON.stringify(fields)}::jsonb
-        || jsonb_build_object('id', gen_random_uuid())) as copy
+        || jsonb_build_object('id', ${sql.raw(idMadeAt(madeAt))})) as copy
       from ${name} as row, generate_series(1, ${many}::int)
       where row.id = (select id from ${name} limit 1)) as copies`.execute(db)
     await sql`vacuum (analyze) ${name}`.execute(db)
@@ -62,7 +67,9 @@ onPostgres((engine) => {
     const target = { kind: 'postgres', url: proxy.url } as const
     const pruning = connect({ target, log: silentLog, poolSize: 1, applicationName: 'pruning' })
     try {
-      await fill('webhook_calls', { received_at: '2020-01-01T00:00:00Z', state: 'processed' })
+      const longAgo = '2020-01-01T00:00:00Z'
+      const fields = { received_at: longAgo, state: 'processed' }
+      await fill('webhook_calls', fields, `timestamptz '${longAgo}'`)
       const { struck } = proxy.next(/select count\(.* where state in/s, 'cut_before')
       const shown: (readonly [number, number])[] = []
       const { deletedCalls } = await prune(pruning, {
@@ -116,8 +123,8 @@ onPostgres((engine) => {
   })
 
   test('events are looked for of what was paid lately, and of nothing older', async () => {
-    await fill('payments', { status: 'paid', updated_at: '2020-01-01T00:00:00Z' })
-    const read = await readBy('payments', () => billing.core.reconcile())
+    await fill('payment_transitions', {}, `timestamptz '2020-01-01'`)
+    const read = await readBy('payment_transitions', () => billing.core.reconcile())
     assert.ok(read < many, `${read} rows were read`)
   })
 })

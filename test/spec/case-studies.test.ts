@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { createBilling } from '../../src/index.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { embedded } from '../support/databases.ts'
+import { cameAt } from '../support/id-made-at.ts'
 import { startStandIn, type StandIn } from '../support/stand-in.ts'
 import {
   callbackAbout,
@@ -161,7 +162,7 @@ describe('the same callback again', () => {
       assert.deepEqual(await service.send(payment, captured), settles)
       for (const days of [31, 400]) {
         await sql`update billing.webhook_calls set
-            received_at = received_at - make_interval(days => ${days}),
+            ${sql.raw(cameAt(`received_at - make_interval(days => ${days})`))},
             processed_at = processed_at - make_interval(days => ${days})
           where payment_id = ${payment.id}::uuid`.execute(service.database.db)
         assert.ok((await service.core.prune()).deletedCalls > 0)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { apiToken } from '../support/deployment.ts'
 import { forEachDatabase, onPostgres } from '../support/databases.ts'
+import { cameAt } from '../support/id-made-at.ts'
 import { runCommand, startWorker } from '../support/process.ts'
 import { until } from '../support/billing.ts'
 import { startSpec, type SpecService } from './spec-service.ts'
@@ -124,7 +125,7 @@ onPostgres((engine) => {
     await service.lastCall()
     const database = await service.connect()
     await database.pool.query(
-      `update billing.webhook_calls set received_at = now() - interval '6 days'`,
+      `update billing.webhook_calls set ${cameAt("now() - interval '6 days'")}`,
     )
     await database.close()
     const env = { ...service.env, BILLING_WEBHOOK_PRUNE_AFTER_DAYS: '7' }

@@ -5,6 +5,7 @@ import { builtin } from '../../src/gateways/builtin.ts'
 import { days } from '../../src/kernel/duration.ts'
 import { until } from '../support/billing.ts'
 import { forEachDatabase, onPostgres } from '../support/databases.ts'
+import { cameAt } from '../support/id-made-at.ts'
 import { runCommand } from '../support/process.ts'
 import { signingSecret } from '../support/stripe-callbacks.ts'
 import { closing, startSpec, type SpecService } from './spec-service.ts'
@@ -92,7 +93,7 @@ forEachDatabase((engine) => {
       assert.ok(rows[0] && rows[0].ahead > 0 && rows[0].ahead <= 24 * 3600)
       const age = (received: string) =>
         database.pool.query(
-          `update billing.webhook_calls set received_at = now() - $1::interval
+          `update billing.webhook_calls set ${cameAt('now() - $1::interval')}
            where payload->>'payment_id' = $2`,
           [received, payment.id],
         )

@@ -9,6 +9,7 @@ import * as writtenBy from './0007_written_by.ts'
 import * as superseded from './0008_superseded.ts'
 import * as references from './0009_references.ts'
 import * as commitGuards from './0010_commit_guards.ts'
+import * as claims from './0011_claims.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -22,4 +23,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0008_superseded': superseded,
   '0009_references': references,
   '0010_commit_guards': commitGuards,
+  '0011_claims': claims,
 }

@@ -83,6 +83,23 @@ onPostgres(() => {
       assert.deepEqual(room.woken, [])
     })
 
+    test('keeps the keys of what it has claimed, now and before; a duplicate claims nothing', async () => {
+      const { order, leased } = await paying(room, { dedup_claims: '["of an earlier run"]' })
+      await room.processOne(leased)
+      const claims = async (row: { readonly id: string }) => (await callRow(room, row)).dedup_claims
+      const claimed = `["of an earlier run", "payment:paid:${order.id}"]`
+      assert.equal(await claims(leased), claimed)
+      const second = await call(room, [paid(order)])
+      await room.processOne(second)
+      assert.equal(await claims(second), '[]')
+    })
+
+    test('one that does not know what it claimed before does not pretend to', async () => {
+      const { leased } = await paying(room, { dedup_claims: null })
+      await room.processOne(leased)
+      assert.equal((await callRow(room, leased)).dedup_claims, null)
+    })
+
     test('is a duplicate where its event was claimed before, and runs no listener', async () => {
       const { order, leased } = await paying(room)
       let runs = 0

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Insertable } from 'kysely'
+import { sql, type Insertable } from 'kysely'
 import type { DeliveriesTable, WebhookCallsTable } from '../../../src/database/tables.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { onPostgres } from '../../support/databases.ts'
-import { assertDueAfter, call, callRow, deliveries, useRoom } from './room.ts'
+import { assertDueAfter, call, callRow, deliveries, paying, useRoom } from './room.ts'
 
 onPostgres(() => {
   const room = useRoom()
@@ -21,16 +21,19 @@ onPostgres(() => {
     await update.where('id', '=', id).execute()
     return { id }
   }
-  /** A delivery of an event of this call. */
+  /** A delivery of an event that this call claimed. */
   const deliveryOf = async (
-    { id: webhook_call_id }: { readonly id: string },
+    { id }: { readonly id: string },
     fields: Partial<Insertable<DeliveriesTable>>,
   ) => {
     const event = { id: newUuid(), dedup_key: newUuid(), type: 'PaymentSucceeded', data: '{}' }
     await room.db
       .insertInto('billing.events')
-      .values({ ...event, webhook_call_id, source: 'call' })
+      .values({ ...event, source: 'call' })
       .execute()
+    const claims = sql<string>`dedup_claims || to_jsonb(${event.dedup_key}::text)`
+    const call = room.db.updateTable('billing.webhook_calls').set({ dedup_claims: claims })
+    await call.where('id', '=', id).execute()
     const row = {
       id: newUuid(),
       event_id: event.id,
@@ -89,6 +92,23 @@ onPostgres(() => {
       ['failed', 3, 1, 2, false],
     ])
     assertDueAfter(room, (await deliveries(room))[0]?.next_attempt_at ?? null, 0)
+  })
+
+  test('what a call of an older version claimed is found by its payment', async () => {
+    const { order, leased } = await paying(room)
+    room.onQueued('PaymentSucceeded')
+    await room.processOne(leased)
+    await room.db
+      .updateTable('billing.webhook_calls')
+      .set({ dedup_claims: null })
+      .where('id', '=', leased.id)
+      .execute()
+    await room.db.updateTable('billing.deliveries').set({ state: 'failed' }).execute()
+    const other = await callIn('processed', { payment_id: order.id, outcome: '[]' })
+    await room.replay(other.id)
+    assert.deepEqual((await deliveries(room))[0]?.state, 'failed')
+    await room.replay(leased.id)
+    assert.deepEqual((await deliveries(room))[0]?.state, 'pending')
   })
 
   describe('a replay is refused', () => {

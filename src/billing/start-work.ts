@@ -7,6 +7,7 @@ import type { Schedule } from '../queue/schedule.ts'
 import { prune } from '../upkeep/prune.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
 import { repairEvents } from '../upkeep/repair-events.ts'
+import { startPresence } from '../upkeep/start-presence.ts'
 import { moneyContextOf } from './money-context.ts'
 import { startUpkeep } from '../upkeep/start-upkeep.ts'
 import type { Parts } from './parts.ts'
@@ -23,13 +24,13 @@ export async function startWork(
   parts: () => Promise<Parts>,
   { settings, options }: { readonly settings: Settings; readonly options: WorkOptions },
 ): Promise<LocalWorker> {
-  const { open, queue, processing } = await parts()
+  const opened = await parts()
+  const { open, queue, processing } = opened
   const { database } = open
   const { log, retentionDays } = settings
-  const lanes = lanesFor(database)
   // Under `sync` this process is the only one that processes what the sweeper puts back.
   const idle = options.upkeepOnly === true && !queue.inline
-  const worker = idle ? idleWorker() : await startProcessing()
+  const worker = idle ? idleWorker() : await startProcessing(opened, options)
   const context = moneyContextOf({ processing, queue }, settings)
   // Events are dispatched here, so only if this process has every listener.
   const dispatching: readonly Schedule[] = [
@@ -72,12 +73,24 @@ export async function startWork(
       await Promise.all([upkeep.stop(), worker.stop()])
     },
   }
+}
 
-  async function startProcessing(): Promise<LocalWorker> {
-    await registerListeners(database.db, processing.listeners)
-    warnOfNeverCalled(processing.listeners, log)
-    return startWorker({ processing, queue, queues: options.queues, lanes })
+/** Others can count the worker until it ends, however it does. */
+async function startProcessing(
+  { processing, queue }: Parts,
+  { queues }: WorkOptions,
+): Promise<LocalWorker> {
+  const { database, listeners, log } = processing
+  await registerListeners(database.db, listeners)
+  warnOfNeverCalled(listeners, log)
+  const leave = await startPresence(processing)
+  const worker = await startWorker({ processing, queue, queues, lanes: lanesFor(database) })
+  const left = worker.ended.then(leave)
+  const stop = async () => {
+    await worker.stop()
+    await left
   }
+  return { ...worker, stop }
 }
 
 /** Each lane may hold a connection for as long as its listeners run. */

@@ -188,6 +188,11 @@ export interface SchedulesTable {
   last_error: string | null
 }
 
+export interface WorkersTable {
+  id: string
+  seen_at: Timestamp
+}
+
 export interface Tables {
   'billing.payments': PaymentsTable
   'billing.payment_transitions': PaymentTransitionsTable
@@ -198,4 +203,5 @@ export interface Tables {
   'billing.disputes': DisputesTable
   'billing.listeners': ListenersTable
   'billing.schedules': SchedulesTable
+  'billing.workers': WorkersTable
 }

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
-import { workerApplicationName } from '../queue/database.ts'
 
 // What a diagnosis asks; each is one read-only statement.
 
@@ -49,53 +48,48 @@ export async function readStandbys(database: Database): Promise<readonly Standby
   return rows
 }
 
-export interface Backlog {
-  readonly pendingCalls: number
+/** Calls that are not done with. */
+export interface CallBacklog {
+  readonly pending: number
   /** How long the oldest call that is due has been waiting. */
   readonly oldestPendingSeconds: number
-  readonly processingCalls: number
+  readonly processing: number
   /** Failed before, or waiting for a provider, and due at another time. */
-  readonly retriedCalls: number
-  readonly failedCalls: number
-  readonly reviewCalls: number
+  readonly retried: number
+  readonly failed: number
+  readonly review: number
   /** Since when the oldest of them has been waiting. */
   readonly oldestReviewDays: number
-  readonly failedDeliveries: number
-  readonly failedDeferredEvents: number
 }
 
-export async function readBacklog(database: Database): Promise<Backlog> {
-  const { rows } = await sql<Backlog>`
+export async function readCallBacklog({ db }: Database): Promise<CallBacklog> {
+  const { rows } = await sql<CallBacklog>`
     select
-      (select count(*)::int from billing.webhook_calls where state = 'pending') as "pendingCalls",
+      (select count(*)::int from billing.webhook_calls where state = 'pending') as pending,
       (select greatest(0, coalesce(round(extract(epoch from
           statement_timestamp() - min(next_attempt_at))), 0))::int
         from billing.webhook_calls where state = 'pending') as "oldestPendingSeconds",
+      (select count(*)::int from billing.webhook_calls where state = 'processing') as processing,
       (select count(*)::int from billing.webhook_calls
-        where state = 'processing') as "processingCalls",
-      (select count(*)::int from billing.webhook_calls
-        where state = 'pending' and (attempts > 0 or exception is not null)) as "retriedCalls",
-      (select count(*)::int from billing.webhook_calls where state = 'failed') as "failedCalls",
-      (select count(*)::int from billing.webhook_calls where needs_review) as "reviewCalls",
+        where state = 'pending' and (attempts > 0 or exception is not null)) as retried,
+      (select count(*)::int from billing.webhook_calls where state = 'failed') as failed,
+      (select count(*)::int from billing.webhook_calls where needs_review) as review,
       (select coalesce(extract(day from statement_timestamp() - min(received_at)), 0)::int
-        from billing.webhook_calls where needs_review) as "oldestReviewDays",
-      (select count(*)::int from billing.deliveries
-        where state = 'failed' and event_id is not null) as "failedDeliveries",
-      (select count(*)::int from billing.deliveries
-        where state = 'failed' and dedup_key is not null) as "failedDeferredEvents"`.execute(
-    database.db,
-  )
+        from billing.webhook_calls where needs_review) as "oldestReviewDays"`.execute(db)
   return only(rows)
 }
 
-/** Each worker holds a connection that listens; on PostgreSQL only. */
-export async function countListening(database: Database): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from pg_stat_activity
-    where datname = current_database() and application_name = ${workerApplicationName}`.execute(
-    database.db,
-  )
-  return only(rows).count
+/** Failed for good. */
+export interface FailedDeliveries {
+  readonly toListeners: number
+  readonly deferredEvents: number
+}
+
+export async function readFailedDeliveries({ db }: Database): Promise<FailedDeliveries> {
+  const { rows } = await sql<FailedDeliveries>`
+    select count(event_id)::int as "toListeners", count(dedup_key)::int as "deferredEvents"
+    from billing.deliveries where state = 'failed'`.execute(db)
+  return only(rows)
 }
 
 export interface ScheduleState {

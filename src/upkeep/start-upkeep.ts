@@ -3,6 +3,7 @@ import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { runIfDue, type Schedule } from '../queue/schedule.ts'
+import { repeat } from './repeat.ts'
 import { markUnknownPayments, sweepAwaiting, sweepLeases } from './sweep.ts'
 
 export interface UpkeepOptions {
@@ -45,23 +46,5 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
       stopping.abort()
       await Promise.all(sweeps.map((stop) => stop()))
     },
-  }
-}
-
-/** Runs at once and then repeatedly, never twice at the same time. */
-function repeat(every: Duration, log: Log, work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined
-  const tick = () => {
-    running ??= work()
-      .catch((error: unknown) => log.error({ err: error }, 'upkeep failed; it will be tried again'))
-      .finally(() => {
-        running = undefined
-      })
-  }
-  const timer = setInterval(tick, every)
-  tick()
-  return async () => {
-    clearInterval(timer)
-    await running
   }
 }

@@ -93,6 +93,34 @@ onPostgres((engine) => {
     } finally {
       await worker.stop()
     }
+    assertFinding((await look()).of('worker'), 'error', /no worker is running/)
+  })
+
+  test('workers are counted; one that was killed counts for half a minute', async () => {
+    const env = { DATABASE_URL: url }
+    const present = async () => {
+      const { rows } = await database.query<{ id: string }>('select id from billing.workers')
+      return rows.map(({ id }) => id)
+    }
+    const doomed = await startWorker({ cwd: folder.path, env })
+    const [dead] = await present()
+    const worker = await startWorker({ cwd: folder.path, env })
+    try {
+      assertFinding((await look()).of('worker'), 'ok', /2 are running/)
+      await doomed.kill()
+      const passes = (seconds: number) =>
+        database.query(
+          `update billing.workers set seen_at = now() - make_interval(secs => $1) where id = $2`,
+          [seconds, dead],
+        )
+      await passes(25)
+      assertFinding((await look()).of('worker'), 'ok', /2 are running/)
+      await passes(31)
+      assertFinding((await look()).of('worker'), 'ok', /1 is running/)
+    } finally {
+      await worker.stop()
+    }
+    assert.deepEqual(await present(), [dead])
   })
 
   test('an index that is not built is a warning, until it is', async () => {

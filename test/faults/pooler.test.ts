@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { doctor } from '../cli/doctor.ts'
 import { startCutProxy, type CutProxy } from '../support/cut-proxy.ts'
 import { onPostgres } from '../support/databases.ts'
 import {
@@ -76,6 +77,21 @@ onPostgres((engine) => {
     assert.equal(answer.status, 201, await answer.text())
     for (const one of [service, ...workers]) assert.equal((await one.stop()).code, 0)
   })
+
+  test(
+    'no worker is seen where none runs any more, although the pooler keeps its connections',
+    { skip: noPooler },
+    async () => {
+      const { cwd } = deployment
+      // Without the direct URL, it listens through the pooler.
+      const options = { cwd, env: { ...deployment.env, DATABASE_URL: pooler.url } }
+      const workers = async () => (await doctor(options)).of('worker').found
+      const running = await Promise.all([1, 2].map(() => startWorker(options)))
+      assert.equal(await workers(), '2 are running')
+      for (const one of running) await one.stop()
+      assert.match(await workers(), /no worker is running/)
+    },
+  )
 
   test('workers listen past the pooler', { skip: noPooler }, () => {
     const listening = direct.statements.filter((text) => text === 'listen quittance_calls')

@@ -7,7 +7,7 @@ import { hours } from '../../src/kernel/duration.ts'
 import { isQuittanceError, QuittanceError, type ErrorCode } from '../../src/kernel/errors.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { interpretCall } from '../../src/processing/interpret-call.ts'
-import { readBacklog } from '../../src/upkeep/diagnosis.ts'
+import { readCallBacklog } from '../../src/upkeep/diagnosis.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { until } from '../support/billing.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
@@ -83,12 +83,12 @@ forEachDatabase((engine) => {
     assert.match(exception ?? '', /the API is away/)
     const later = await pauseOf(id)
     assert.ok(later > 500 && later <= 600, `${later} s`)
-    assert.equal((await readBacklog(billing.database)).retriedCalls, 1)
+    assert.equal((await readCallBacklog(billing.database)).retried, 1)
     failsWith = undefined
     await askAfter(id, 71)
     assert.equal((await callOf(id)).state, 'processed')
     assert.deepEqual(await billing.events(payment), ['PaymentSucceeded'])
-    assert.equal((await readBacklog(billing.database)).retriedCalls, 0)
+    assert.equal((await readCallBacklog(billing.database)).retried, 0)
   })
 
   test('a renewal whose first payment only the API knows waits likewise', async () => {

@@ -1,10 +1,16 @@
 import type { Database } from '../../database/connect.ts'
 import { pendingMigrations } from '../../database/migrate.ts'
+import { countWorkers } from '../../database/workers.ts'
 import { listKnownListeners } from '../../listeners/known-listeners.ts'
 import type { ListenerRegistry } from '../../listeners/listeners.ts'
 import { longestReviewDays } from '../../upkeep/prune.ts'
 import { tooOldSeconds } from '../../upkeep/readiness.ts'
-import { countListening, readBacklog, readSchedules, type Backlog } from '../../upkeep/diagnosis.ts'
+import {
+  readCallBacklog,
+  readFailedDeliveries,
+  readSchedules,
+  type FailedDeliveries,
+} from '../../upkeep/diagnosis.ts'
 import { reconcileSchedule } from './check-reconcile.ts'
 import { atRest } from './open-for-diagnosis.ts'
 import type { Installation } from './installation.ts'
@@ -28,7 +34,8 @@ export async function checkWork(installation: Installation): Promise<readonly Fi
   const { database } = state
   return [
     worker,
-    ...(await checkBacklog(database)),
+    ...(await checkCalls(database)),
+    await checkDeliveries(database),
     await checkSchedules(database),
     ...(await checkListeners(installation, database)),
   ]
@@ -45,13 +52,11 @@ async function checkWorker(
       fix: 'Start it: npm start, or quittance serve',
     })
   }
+  if (unreadable !== undefined) return skipped('worker', unreadable)
+  const count = await countWorkers(state.database.db)
   if (inspected.configuration.options.billing.queue.connection === 'sync') {
-    return unreadable === undefined
-      ? checkWorkBesideRequests(state.database)
-      : skipped('worker', unreadable)
+    return besideRequests(count)
   }
-  if (state.database.kind === 'embedded') return ok('worker', 'a service is running')
-  const count = await countListening(state.database)
   if (count > 0) return ok('worker', count === 1 ? '1 is running' : `${count} are running`)
   return error('worker', {
     found: 'no worker is running: calls are stored, but not processed',
@@ -59,11 +64,8 @@ async function checkWorker(
   })
 }
 
-/** A worker there holds no connection that could be counted, but it reconciles every minute. */
-async function checkWorkBesideRequests(database: Database): Promise<Finding> {
-  const schedules = await readSchedules(database)
-  const reconciling = schedules.find(({ name }) => name === reconcileSchedule)
-  if (reconciling !== undefined && reconciling.overdueSeconds <= tooOldSeconds) {
+function besideRequests(workers: number): Finding {
+  if (workers > 0) {
     return ok('worker', 'each request processes its own call, and a worker what is left over')
   }
   return warning('worker', {
@@ -73,39 +75,43 @@ async function checkWorkBesideRequests(database: Database): Promise<Finding> {
   })
 }
 
-async function checkBacklog(database: Database): Promise<readonly Finding[]> {
-  const backlog = await readBacklog(database)
-  const age = `the oldest due for ${backlog.oldestPendingSeconds} s`
-  const depth = `${backlog.pendingCalls} pending, ${backlog.processingCalls} in work`
+async function checkCalls(database: Database): Promise<readonly Finding[]> {
+  const calls = await readCallBacklog(database)
+  const age = `the oldest due for ${calls.oldestPendingSeconds} s`
+  const depth = `${calls.pending} pending, ${calls.processing} in work`
   return [
-    backlog.oldestPendingSeconds > tooOldSeconds
+    calls.oldestPendingSeconds > tooOldSeconds
       ? error('queue', {
           found: `${depth}, ${age}`,
           fix: 'Start a worker, or more of them: quittance work',
         })
-      : ok('queue', backlog.pendingCalls === 0 ? depth : `${depth}, ${age}`),
-    none('retries', backlog.retriedCalls, {
-      found: `${backlog.retriedCalls} failed, or wait for a provider, and will be retried`,
+      : ok('queue', calls.pending === 0 ? depth : `${depth}, ${age}`),
+    none('retries', calls.retried, {
+      found: `${calls.retried} failed, or wait for a provider, and will be retried`,
       fix: 'They are retried automatically. See why: quittance calls list --state pending',
     }),
-    none('failed_calls', backlog.failedCalls, {
-      found: `${backlog.failedCalls} failed for good`,
+    none('failed_calls', calls.failed, {
+      found: `${calls.failed} failed for good`,
       fix: 'See quittance calls list --state failed; then quittance calls replay --failed',
     }),
-    none('review', backlog.reviewCalls, {
-      found: `calls that a person must look at: ${backlog.reviewCalls}${since(backlog.oldestReviewDays)}`,
+    none('review', calls.review, {
+      found: `calls that a person must look at: ${calls.review}${since(calls.oldestReviewDays)}`,
       fix: `See: quittance calls list --needs-review, and docs/5-operations.md. They are deleted after ${longestReviewDays} days.`,
-    }),
-    none('deliveries', backlog.failedDeliveries + backlog.failedDeferredEvents, {
-      found: `${failedKinds(backlog)} failed for good`,
-      fix: 'Fix the listener, then run: quittance calls replay --failed',
     }),
   ]
 }
 
-function failedKinds({ failedDeliveries, failedDeferredEvents }: Backlog): string {
-  const deliveries = failedDeliveries === 0 ? [] : [`${failedDeliveries} to queued listeners`]
-  const deferred = failedDeferredEvents === 0 ? [] : [`${failedDeferredEvents} deferred events`]
+async function checkDeliveries(database: Database): Promise<Finding> {
+  const failed = await readFailedDeliveries(database)
+  return none('deliveries', failed.toListeners + failed.deferredEvents, {
+    found: `${failedKinds(failed)} failed for good`,
+    fix: 'Fix the listener, then run: quittance calls replay --failed',
+  })
+}
+
+function failedKinds({ toListeners, deferredEvents }: FailedDeliveries): string {
+  const deliveries = toListeners === 0 ? [] : [`${toListeners} to queued listeners`]
+  const deferred = deferredEvents === 0 ? [] : [`${deferredEvents} deferred events`]
   return [...deliveries, ...deferred].join(' and ')
 }
 

@@ -10,6 +10,7 @@ import * as superseded from './0008_superseded.ts'
 import * as references from './0009_references.ts'
 import * as commitGuards from './0010_commit_guards.ts'
 import * as claims from './0011_claims.ts'
+import * as workers from './0012_workers.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -24,4 +25,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0009_references': references,
   '0010_commit_guards': commitGuards,
   '0011_claims': claims,
+  '0012_workers': workers,
 }

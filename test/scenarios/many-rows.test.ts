@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import { findCall, listCalls, type CallsQuery } from '../../src/database/calls.ts'
+import { listEvents } from '../../src/database/events.ts'
+import { listPayments } from '../../src/database/payments.ts'
+import { silentLog } from '../../src/kernel/log.ts'
+import { replayCall } from '../../src/processing/replay-call.ts'
+import { readCallBacklog } from '../../src/upkeep/diagnosis.ts'
+import { prune } from '../../src/upkeep/prune.ts'
+import { repairEvents } from '../../src/upkeep/repair-events.ts'
+import { replayFailed } from '../../src/upkeep/replay-failed.ts'
+import { newPayment, openBilling, type TestBilling } from '../support/billing.ts'
+import { onPostgres } from '../support/databases.ts'
+import { idMadeAt } from '../support/id-made-at.ts'
+
+const many = 200_000
+/** The work of twenty days, the last of it ten minutes old. */
+const time = `now() - interval '10 min' - interval '20 days' * (${many} - number) / ${many}`
+const id = sql.raw(idMadeAt(time))
+
+/** What one person or one turn looks at reads few rows, however many there are. */
+onPostgres((engine) => {
+  let billing: TestBilling
+  /** A call that ended long ago, and its payment. */
+  let old: { readonly id: string; readonly payment: string }
+  before(async () => {
+    billing = await openBilling(engine)
+    const template = await newPayment(billing.core)
+    await billing.database.transaction(async ({ db }) => {
+      await sql`set local session_replication_role = replica`.execute(db)
+      await sql`set local statement_timeout = 60000`.execute(db)
+      await sql`create temp table work on commit drop as
+        select number, ${sql.raw(time)} as at, ${id} as call, ${id} as event, ${id} as transition,
+          gen_random_uuid() as payment
+        from generate_series(1, ${many}::int) as number`.execute(db)
+      await sql`insert into billing.payments (id, gateway, status, amount, currency, payable_type,
+          payable_id, created_at, updated_at)
+        select work.payment, gateway, 'paid', amount, currency, payable_type, payable_id, at, at
+        from work, billing.payments where id = ${template.id}`.execute(db)
+      await sql`insert into billing.payment_transitions
+          (id, payment_id, from_status, to_status, cause, webhook_call_id, at)
+        select transition, payment, 'pending', 'paid', 'call', call, at from work`.execute(db)
+      await sql`insert into billing.events (id, dedup_key, type, payment_id, webhook_call_id, source,
+          created_at)
+        select event, 'payment:paid:' || payment, 'PaymentSucceeded', payment, call, 'call', at
+        from work`.execute(db)
+      // Those that failed for good, and those for a person, all came on one day.
+      await sql`insert into billing.webhook_calls (id, gateway, queue, url, headers, kind, payload,
+          outcome, payment_id, received_at, processed_at, dedup_claims, state, needs_review)
+        select call, 'fake', 'default', '/', '{}', 'json', '{}', '[]', payment, at, at,
+          case when number % 2 = 0 then jsonb_build_array('payment:paid:' || payment) end,
+          case when number between 20000 and 20999 then 'failed' else 'processed' end,
+          number between 21000 and 21999
+        from work`.execute(db)
+      const { rows } = await sql<{ id: string; payment: string }>`
+        select call as id, payment from work where number = 101`.execute(db)
+      old = rows[0] ?? old
+    })
+    await sql`analyze billing.payments, billing.payment_transitions, billing.events,
+      billing.webhook_calls`.execute(billing.database.db)
+  })
+  after(() => billing.close())
+
+  const readSoFar = async () => {
+    const { db } = billing.database
+    // A connection says what it read after its statements.
+    await sql`select pg_stat_force_next_flush()`.execute(db)
+    const { rows } = await sql<{ read: number }>`
+      select (sum(seq_tup_read) + (select sum(idx_tup_read) from pg_stat_user_indexes
+        where schemaname = 'billing'))::int as read
+      from pg_stat_user_tables where schemaname = 'billing'`.execute(db)
+    return rows[0]?.read ?? 0
+  }
+  /** That it reads no more rows than this. */
+  const assertReads = async (most: number, work: () => Promise<unknown>) => {
+    const before = await readSoFar()
+    await work()
+    const read = (await readSoFar()) - before
+    assert.ok(read <= most, `${read} rows were read`)
+  }
+  const inTheMiddle = async <T extends { readonly nextCursor: string | null }>(
+    list: (cursor?: string) => Promise<T>,
+  ) => {
+    const { nextCursor } = await list()
+    return list(nextCursor ?? undefined)
+  }
+
+  const lists: Readonly<Record<string, CallsQuery>> = {
+    'all calls': {},
+    'calls that failed': { state: 'failed' },
+    'calls for a person': { needsReview: true },
+    'calls that wait': { state: 'pending' },
+    'calls of a gateway': { gateway: 'fake' },
+  }
+  for (const [what, query] of Object.entries(lists)) {
+    test(`a page of ${what} reads hardly more than it shows`, async () => {
+      const { db } = billing.database
+      await assertReads(600, () =>
+        inTheMiddle((cursor) => listCalls(db, { ...query, ...(cursor && { cursor }) })),
+      )
+    })
+  }
+
+  test('so does a page of a payment’s calls, and of events and payments', async () => {
+    const { db } = billing.database
+    await assertReads(100, () => listCalls(db, { paymentId: old.payment }))
+    await assertReads(100, () => listEvents(db, { paymentId: old.payment }))
+    await assertReads(300, () => inTheMiddle((cursor) => listEvents(db, cursor ? { cursor } : {})))
+    await assertReads(300, () =>
+      inTheMiddle((cursor) => listPayments(db, cursor ? { cursor } : {})),
+    )
+  })
+
+  test('the claims of a call are found with the call, by its payment if it does not know them', async () => {
+    const { db } = billing.database
+    await assertReads(100, async () => {
+      const call = await findCall(db, old.id)
+      assert.deepEqual(call?.dedupClaims, [`payment:paid:${old.payment}`])
+    })
+    await assertReads(200, () => replayCall(db, old.id))
+  })
+
+  test('what failed since a time is counted and replayed without the rest', async () => {
+    const { db } = billing.database
+    const since = new Date(Date.now() - 60 * 60 * 1_000)
+    await assertReads(3_000, () =>
+      replayFailed(db, { since, gateway: 'fake', announce: async () => {} }),
+    )
+    await assertReads(10_000, () => readCallBacklog(billing.database))
+  })
+
+  test('prune and the look for lost events read what they are about', async () => {
+    await assertReads(5_000, () => prune(billing.database, { retentionDays: 30, log: silentLog }))
+    const context = await billing.runtime.registeredContext()
+    const since = new Date(Date.now() - 60_000)
+    // Of these forty minutes: 300 transitions, their payments and events.
+    await assertReads(3_000, () => repairEvents(context, since))
+  })
+})

@@ -84,7 +84,9 @@ async function startProcessing(
   await registerListeners(database.db, listeners)
   warnOfNeverCalled(listeners, log)
   const leave = await startPresence(processing)
-  const worker = await startWorker({ processing, queue, queues, lanes: lanesFor(database) })
+  const starting = startWorker({ processing, queue, queues, lanes: lanesFor(database) })
+  void starting.catch(leave)
+  const worker = await starting
   const left = worker.ended.then(leave)
   const stop = async () => {
     await worker.stop()

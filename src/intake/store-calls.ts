@@ -3,6 +3,7 @@ import { classifyFailure, isReadOnly } from '../database/failure.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { newUuid } from '../kernel/ids.ts'
+import { createLinkedList, type LinkedList } from '../kernel/linked-list.ts'
 import type { Log } from '../kernel/log.ts'
 import type { HandOver } from '../queue/hand-over.ts'
 import { createDeadlines } from '../kernel/deadlines.ts'
@@ -59,23 +60,23 @@ export function createCallStore(options: CallStoreOptions): CallStore {
   const { mostWaiting = 5_000, mostWaitingBytes = mostWaitingBytesByDefault } = options
   const deadline = options.deadline ?? seconds(2)
   /** Not taken by a flush yet, in order of arrival. */
-  const queue = new Set<WaitingCall>()
+  const queue = createLinkedList<WaitingCall>()
   const unanswered = { calls: 0, bytes: 0 }
   const deadlines = createDeadlines<WaitingCall>(deadline, (entry) => entry.answer('unavailable'))
   const flushes = keepUnderWay(() =>
     queue.size === 0 ? undefined : flushBatch(takeBatch(queue), options),
   )
 
-  function wait(call: NewCall, answer: (result: StoreResult) => void): WaitingCall {
+  function wait(call: NewCall, answer: (result: StoreResult) => void): void {
     const entry: WaitingCall = {
       call,
       answered: false,
       answer(result) {
         if (entry.answered) return
         entry.answered = true
-        deadlines.delete(entry)
+        deadlines.delete(due)
         // When its time is up, a call has been answered: nothing of it is kept.
-        queue.delete(entry)
+        queue.remove(place)
         unanswered.calls -= 1
         unanswered.bytes -= call.bytes.length
         answer(result)
@@ -83,8 +84,8 @@ export function createCallStore(options: CallStoreOptions): CallStore {
     }
     unanswered.calls += 1
     unanswered.bytes += call.bytes.length
-    deadlines.add(entry)
-    return entry
+    const due = deadlines.add(entry)
+    const place = queue.append(entry)
   }
 
   return {
@@ -94,7 +95,7 @@ export function createCallStore(options: CallStoreOptions): CallStore {
         return Promise.resolve('unavailable')
       }
       return new Promise((answer) => {
-        queue.add(wait(call, answer))
+        wait(call, answer)
         flushes.advance()
       })
     },
@@ -146,12 +147,12 @@ function keepUnderWay(next: () => Promise<void> | undefined) {
 }
 
 /** The one that has waited longest first. */
-function takeBatch(queue: Set<WaitingCall>): readonly WaitingCall[] {
+function takeBatch(queue: LinkedList<WaitingCall>): readonly WaitingCall[] {
   const batch: WaitingCall[] = []
   let bytes = 0
-  for (const entry of queue) {
-    if (batch.length === mostRows || bytes >= mostBytes) break
-    queue.delete(entry)
+  while (queue.first !== undefined && batch.length < mostRows && bytes < mostBytes) {
+    const { item: entry } = queue.first
+    queue.remove(queue.first)
     batch.push(entry)
     bytes += entry.call.bytes.length
   }

@@ -1,30 +1,33 @@
 import type { Duration } from './duration.ts'
+import { createLinkedList, type Place } from './linked-list.ts'
 
 /** Things that each have the same time; one timer watches over all of them. */
 export interface Deadlines<T> {
-  add(item: T): void
+  add(item: T): Deadline<T>
   /** It is done in time. */
-  delete(item: T): void
+  delete(deadline: Deadline<T>): void
 }
+
+export type Deadline<T> = Place<{ readonly item: T; readonly due: number }>
 
 /** `onDue` is called with each whose time is up; by then it is forgotten. */
 export function createDeadlines<T>(after: Duration, onDue: (item: T) => void): Deadlines<T> {
   /** In the order in which they come due. */
-  const dueAt = new Map<T, number>()
+  const waiting = createLinkedList<Deadline<T>['item']>()
   let timer: NodeJS.Timeout | undefined
   const watch = () => {
     clearTimeout(timer)
-    const [first] = dueAt.values()
-    const left = (due: number) => Math.max(0, due - performance.now())
-    timer = first === undefined ? undefined : setTimeout(look, left(first))
+    const due = waiting.first?.item.due
+    timer = due === undefined ? undefined : setTimeout(look, Math.max(0, due - performance.now()))
   }
   const look = () => {
     const now = performance.now()
     try {
-      for (const [item, due] of dueAt) {
-        if (due > now) return
-        dueAt.delete(item)
-        onDue(item)
+      let next = waiting.first
+      while (next !== undefined && next.item.due <= now) {
+        waiting.remove(next)
+        onDue(next.item.item)
+        next = waiting.first
       }
     } finally {
       // Only here: whatever was added or deleted meanwhile, there is one timer.
@@ -33,14 +36,12 @@ export function createDeadlines<T>(after: Duration, onDue: (item: T) => void): D
   }
   return {
     add(item) {
-      // Last in the order, even if it waits already.
-      dueAt.delete(item)
-      dueAt.set(item, performance.now() + after)
       timer ??= setTimeout(look, after)
+      return waiting.append({ item, due: performance.now() + after })
     },
-    delete(item) {
-      dueAt.delete(item)
-      if (dueAt.size > 0) return
+    delete(deadline) {
+      waiting.remove(deadline)
+      if (waiting.size > 0) return
       clearTimeout(timer)
       timer = undefined
     },

@@ -27,10 +27,10 @@ export async function within<T>(
     over.reject(error)
   }
   const waiting = deadlinesOf(limit)
-  waiting.add(expire)
+  const deadline = waiting.add(expire)
   try {
     return await Promise.race([work(abort.signal), over.promise])
   } finally {
-    waiting.delete(expire)
+    waiting.delete(deadline)
   }
 }

@@ -1,4 +1,4 @@
-import { createDeadlines } from '../kernel/deadlines.ts'
+import { createDeadlines, type Deadline } from '../kernel/deadlines.ts'
 import type { Duration } from '../kernel/duration.ts'
 
 export interface GatherOptions<Item, Result> {
@@ -23,6 +23,8 @@ interface WaitingItem<Item, Result> {
   alone: boolean
   readonly keys: readonly string[]
   readonly result: PromiseWithResolvers<Result>
+  /** While it waits. */
+  deadline?: Deadline<WaitingItem<Item, Result>>
 }
 
 type Batch<Item, Result> = readonly WaitingItem<Item, Result>[]
@@ -35,15 +37,18 @@ export function gather<Item, Result>(
   options: GatherOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
   /** In the order in which they go. */
-  let waiting = new Set<WaitingItem<Item, Result>>()
+  let waiting: WaitingItem<Item, Result>[] = []
   const busy = new Set<string>()
   let running = 0
   let isDue: NodeJS.Immediate | undefined
   const overdue = createDeadlines<WaitingItem<Item, Result>>(options.patience, (one) => {
-    if (!one.keys.some((key) => busy.has(key))) return overdue.add(one)
-    waiting.delete(one)
+    if (!one.keys.some((key) => busy.has(key))) return limit(one)
+    waiting = waiting.filter((other) => other !== one)
     one.result.resolve(options.overdue(one.item))
   })
+  const limit = (one: WaitingItem<Item, Result>) => {
+    one.deadline = overdue.add(one)
+  }
   const advance = () => {
     isDue ??= setImmediate(begin)
   }
@@ -52,10 +57,11 @@ export function gather<Item, Result>(
     while (running < options.slots) {
       const batch = takeBatch(waiting, busy, options.most())
       if (batch.length === 0) return
-      for (const one of batch) {
-        waiting.delete(one)
-        overdue.delete(one)
-        for (const key of one.keys) busy.add(key)
+      const taken = new Set(batch)
+      waiting = waiting.filter((one) => !taken.has(one))
+      for (const { deadline, keys } of batch) {
+        if (deadline !== undefined) overdue.delete(deadline)
+        for (const key of keys) busy.add(key)
       }
       running += 1
       void runBatch(batch)
@@ -66,9 +72,9 @@ export function gather<Item, Result>(
     const left = await resolveEach(batch, options.run)
     for (const one of left) {
       one.alone = true
-      overdue.add(one)
+      limit(one)
     }
-    if (left.length > 0) waiting = new Set([...left, ...waiting])
+    waiting = [...left, ...waiting]
     for (const { keys } of batch) for (const key of keys) busy.delete(key)
     running -= 1
     advance()
@@ -77,8 +83,8 @@ export function gather<Item, Result>(
   return (item) => {
     const result = Promise.withResolvers<Result>()
     const one = { item, keys: options.keysOf(item), alone: options.goesAlone(item), result }
-    waiting.add(one)
-    overdue.add(one)
+    waiting.push(one)
+    limit(one)
     advance()
     return result.promise
   }
@@ -103,7 +109,7 @@ async function resolveEach<Item, Result>(
 }
 
 function takeBatch<Item, Result>(
-  waiting: ReadonlySet<WaitingItem<Item, Result>>,
+  waiting: Batch<Item, Result>,
   busy: ReadonlySet<string>,
   most: number,
 ): Batch<Item, Result> {

@@ -1,6 +1,7 @@
 import type { Database } from '../database/connect.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
+import { createLinkedList, type LinkedList } from '../kernel/linked-list.ts'
 import type { Log } from '../kernel/log.ts'
 import { releaseRows } from '../queue/end-rows.ts'
 import type { Lease, LeasedTable } from '../queue/leased-table.ts'
@@ -53,14 +54,19 @@ const aloneTurn: Duration = seconds(4)
 const quick: Duration = 200
 const slow: Duration = seconds(1)
 
+interface Running<Row extends Lease> {
+  readonly row: Row
+  readonly handled: Promise<void>
+}
+
 interface State<Row extends Lease> extends LanesOptions<Row> {
   /** Rows handled at the same time now. Few, if they are slow: other workers can take the rest. */
   lanes: number
   /** Leased, and waiting for a lane. */
   readonly buffer: Row[]
-  readonly running: Map<Row, Promise<void>>
-  /** Those of them that hold no lane. */
-  readonly aside: Set<Row>
+  readonly running: LinkedList<Running<Row>>
+  /** How many of them hold no lane. */
+  aside: number
   stopping: boolean
   /** The last look found all that it asked for, or the worker was woken since. */
   more: boolean
@@ -84,8 +90,8 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     ...options,
     lanes: options.least,
     buffer: [],
-    running: new Map(),
-    aside: new Set(),
+    running: createLinkedList(),
+    aside: 0,
     stopping: false,
     more: true,
     expected: 0,
@@ -119,16 +125,17 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     async stop(grace) {
       state.stopping = true
       await release(state, state.buffer.splice(0))
-      await Promise.race([Promise.all([state.filling, ...state.running.values()]), pause(grace)])
+      const handled = Array.from(state.running, (one) => one.handled)
+      await Promise.race([Promise.all([state.filling, ...handled]), pause(grace)])
       for (const timer of timers) clearInterval(timer)
-      await release(state, [...state.running.keys()])
+      await release(state, rowsOf(state.running))
     },
   }
 }
 
 function advance<Row extends Lease>(state: State<Row>): void {
   const mayBegin = () => !state.stopping && !state.alone
-  while (mayBegin() && state.running.size - state.aside.size < state.lanes) {
+  while (mayBegin() && state.running.size - state.aside < state.lanes) {
     const row = state.buffer.shift()
     if (row === undefined) break
     void run(state, row).then(() => advance(state))
@@ -142,17 +149,26 @@ function advance<Row extends Lease>(state: State<Row>): void {
 
 async function run<Row extends Lease>(state: State<Row>, row: Row): Promise<void> {
   const begun = performance.now()
+  let holdsLane = true
+  let hasEnded = false
   const setAside = () => {
-    if (!state.running.has(row)) return
-    state.aside.add(row)
+    if (hasEnded || !holdsLane) return
+    holdsLane = false
+    state.aside += 1
     advance(state)
   }
   const handled = state.handle(row, setAside)
-  state.running.set(row, handled)
+  const place = state.running.append({ row, handled })
   await handled
-  state.running.delete(row)
+  hasEnded = true
+  state.running.remove(place)
   // How long somebody else took says nothing about our own load.
-  if (!state.aside.delete(row)) adapt(state, performance.now() - begun)
+  if (holdsLane) adapt(state, performance.now() - begun)
+  else state.aside -= 1
+}
+
+function rowsOf<Row extends Lease>(running: Iterable<Running<Row>>): readonly Row[] {
+  return Array.from(running, ({ row }) => row)
 }
 
 /**
@@ -230,7 +246,7 @@ async function runAlone<Row extends Lease>(state: State<Row>): Promise<void> {
 }
 
 async function extend<Row extends Lease>(state: State<Row>): Promise<void> {
-  const leases = [...state.buffer, ...state.running.keys()]
+  const leases = [...state.buffer, ...rowsOf(state.running)]
   if (leases.length === 0) return
   try {
     await extendLeases(state.database.db, state.table, leases)

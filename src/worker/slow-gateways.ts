@@ -30,11 +30,11 @@ export function createSlowGateways(onNew: () => void): SlowGateways {
         mark(gateway)
         onSlow()
       }
-      deadlines.add(expire)
+      const deadline = deadlines.add(expire)
       try {
         return await interpreting
       } finally {
-        deadlines.delete(expire)
+        deadlines.delete(deadline)
       }
     },
     names() {

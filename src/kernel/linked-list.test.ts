@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLinkedList } from './linked-list.ts'
+
+test('items stand in the order in which they were appended, behind those that were prepended', () => {
+  const list = createLinkedList<string>()
+  for (const item of ['c', 'd']) list.append(item)
+  for (const item of ['b', 'a']) list.prepend(item)
+  assert.deepEqual([...list], ['a', 'b', 'c', 'd'])
+  assert.equal(list.size, 4)
+  assert.equal(list.first?.item, 'a')
+})
+
+test('the first, the last and one between can be removed, and what is added then has its place', () => {
+  const list = createLinkedList<string>()
+  const [a, , c, , e] = ['a', 'b', 'c', 'd', 'e'].map((item) => list.append(item))
+  for (const place of [a, c, e]) if (place !== undefined) list.remove(place)
+  assert.deepEqual([...list], ['b', 'd'])
+  list.append('f')
+  list.prepend('g')
+  assert.deepEqual([...list], ['g', 'b', 'd', 'f'])
+  assert.equal(list.size, 4)
+})
+
+test('a list that has become empty begins anew', () => {
+  const list = createLinkedList<string>()
+  list.remove(list.append('a'))
+  assert.deepEqual([...list], [])
+  assert.equal(list.first, undefined)
+  list.append('b')
+  assert.deepEqual([...list], ['b'])
+})
+
+test('removing the same item twice changes nothing', () => {
+  const list = createLinkedList<string>()
+  const [a] = ['a', 'b'].map((item) => list.append(item))
+  assert.ok(a !== undefined)
+  list.remove(a)
+  list.remove(a)
+  assert.deepEqual([...list], ['b'])
+  assert.equal(list.size, 1)
+})
+
+test('what was removed refers to nothing that is in the list', () => {
+  const list = createLinkedList<string>()
+  const [, b] = ['a', 'b', 'c'].map((item) => list.append(item))
+  assert.ok(b !== undefined)
+  list.remove(b)
+  assert.deepEqual(b, { item: 'b', before: undefined, after: undefined })
+})
+
+test('the item at hand may be removed while one goes through the list', () => {
+  const list = createLinkedList<string>()
+  const places = new Map(['a', 'b', 'c'].map((item) => [item, list.append(item)]))
+  const seen: string[] = []
+  for (const item of list) {
+    seen.push(item)
+    const place = places.get(item)
+    if (place !== undefined) list.remove(place)
+  }
+  assert.deepEqual(seen, ['a', 'b', 'c'])
+  assert.equal(list.size, 0)
+})

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { minutes, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import { classifyFailure, isAstray, isReadOnly } from './failure.ts'
+import { createReplyLimit } from './limit-replies.ts'
 import { prepareNamed, type Preparation } from './named-statements.ts'
 import { createReconnection, type Reconnection } from './reconnect.ts'
 import type { Tables } from './tables.ts'
@@ -86,8 +87,10 @@ export function connect(options: ConnectOptions): Database {
   })
   // So does a client in use; the code that waits for its answer gets the same error as a rejection.
   const preparing: Preparation = { isOn: false }
+  const limitReplies = createReplyLimit(replyLimitOf(options))
   pool.on('connect', (client) => {
     client.on('error', () => {})
+    limitReplies(client)
     prepareNamed(client, preparing)
   })
   const reconnection = createReconnection(pool)
@@ -104,7 +107,10 @@ export function connect(options: ConnectOptions): Database {
     kind: options.target.kind,
     db,
     pool,
-    connection: clientConfig({ ...options, target: withoutPooler(options.target) }),
+    connection: {
+      ...clientConfig({ ...options, target: withoutPooler(options.target) }),
+      query_timeout: replyLimitOf(options),
+    },
     preparing,
     transaction: (work) => runTransaction(pool, work, isOver),
     ...reconnection,
@@ -134,14 +140,17 @@ export const serverLimits: ServerLimits = {
   idle_in_transaction_session_timeout: idleInTransactionMs,
 }
 
+/** Slightly above the server's own limit, and the only limit if there is no server. */
+function replyLimitOf({ statementTimeout = defaultStatementTimeoutMs }: ConnectOptions): Duration {
+  return statementTimeout + 1_000
+}
+
 function clientConfig(options: ConnectOptions): pg.ClientConfig {
   const statementTimeoutMs = options.statementTimeout ?? defaultStatementTimeoutMs
   const shared = {
     types,
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: options.applicationName,
-    // Slightly above the server's own limit, and the only limit if there is no server.
-    query_timeout: statementTimeoutMs + 1_000,
     keepAlive: true,
   }
   if (options.target.kind === 'embedded') {

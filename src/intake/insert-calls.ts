@@ -17,15 +17,13 @@ export interface NewCall {
   readonly kind: 'json' | 'form' | 'unreadable'
   readonly payload: string | null
   /**
-   * The exact bytes, encrypted if they carry secrets; if those cannot be kept, the bytes of the
-   * masked `payload`.
+   * The exact bytes, encrypted if they carry secrets. Null if `payload` alone carries everything
+   * that is kept; never beside `unreadable`.
    */
-  readonly bytes: Uint8Array
+  readonly bytes: Uint8Array | null
   readonly bytesEncrypted: boolean
-  /**
-   * Whether `payload` alone carries everything that is kept, so that the bytes need not be stored.
-   */
-  readonly exact: boolean
+  /** Of the body as it came, in bytes. */
+  readonly size: number
   /** Set if this process takes the call at once (`sync`). */
   readonly leaseToken: string | null
 }
@@ -46,7 +44,7 @@ const columns: readonly Column[] = [
   { name: 'headers', type: 'json', valueOf: ({ headers }) => JSON.stringify(headers) },
   { name: 'kind', type: 'text', valueOf: ({ kind }) => kind },
   { name: 'payload', type: 'json', valueOf: ({ payload }) => payload },
-  { name: 'body', type: 'bytea', valueOf: ({ exact, bytes }) => (exact ? null : bytes) },
+  { name: 'body', type: 'bytea', valueOf: ({ bytes }) => bytes },
   {
     name: 'body_encrypted',
     type: 'boolean',
@@ -91,16 +89,16 @@ export async function insertCalls(db: Queryable, calls: readonly NewCall[]): Pro
  */
 export function asBytes(call: NewCall, cipher: Cipher | undefined): NewCall {
   const url = call.url.replaceAll('\0', '%00')
-  const unread = { ...call, url, kind: 'unreadable', payload: null, exact: false } as const
+  const bytes = call.bytes ?? Buffer.from(call.payload ?? '')
+  const unread = { ...call, url, kind: 'unreadable', payload: null, bytes } as const
   if (cipher === undefined || call.bytesEncrypted) return unread
-  const bytes = cipher.encrypt(call.bytes, bodyContext(call.id))
-  return { ...unread, bytes, bytesEncrypted: true }
+  return { ...unread, bytes: cipher.encrypt(bytes, bodyContext(call.id)), bytesEncrypted: true }
 }
 
 /** The stored call as its first worker takes it. */
 export function asLeased(call: NewCall, token: string): LeasedCall {
   const { id, gateway, queue, kind, payload, bytes, bytesEncrypted } = call
-  const readsBytes = kind === 'unreadable' || bytesEncrypted
+  const readsBytes = bytes !== null && (kind === 'unreadable' || bytesEncrypted)
   return {
     id,
     token,

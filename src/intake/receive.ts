@@ -142,6 +142,7 @@ export function newCall(
     url: redactUrl(urlOf(request.target, intake.origin)),
     headers: redactHeaders(request.headers, intake.gateways.credentialHeaders),
     ...storedContent({ callId: id, bytes: request.body, payload }, found.gateway, intake.cipher),
+    size: request.body.byteLength,
     leaseToken: intake.atOnce?.leaseToken() ?? null,
   }
 }

@@ -78,12 +78,12 @@ export function createCallStore(options: CallStoreOptions): CallStore {
         // When its time is up, a call has been answered: nothing of it is kept.
         queue.remove(place)
         unanswered.calls -= 1
-        unanswered.bytes -= call.bytes.length
+        unanswered.bytes -= call.size
         answer(result)
       },
     }
     unanswered.calls += 1
-    unanswered.bytes += call.bytes.length
+    unanswered.bytes += call.size
     const due = deadlines.add(entry)
     const place = queue.append(entry)
   }
@@ -154,7 +154,7 @@ function takeBatch(queue: LinkedList<WaitingCall>): readonly WaitingCall[] {
     const { item: entry } = queue.first
     queue.remove(queue.first)
     batch.push(entry)
-    bytes += entry.call.bytes.length
+    bytes += entry.call.size
   }
   return batch
 }

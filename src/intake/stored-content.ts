@@ -6,7 +6,7 @@ import type { NewCall } from './insert-calls.ts'
 import { maskCardData } from './mask-card-data.ts'
 import { maskSecrets } from './mask-secrets.ts'
 
-type Content = Pick<NewCall, 'kind' | 'payload' | 'bytes' | 'bytesEncrypted' | 'exact'>
+type Content = Pick<NewCall, 'kind' | 'payload' | 'bytes' | 'bytesEncrypted'>
 
 interface Body {
   readonly callId: string
@@ -33,14 +33,12 @@ export function storedContent(
   if (shown.kind === 'unreadable') {
     // It may carry a secret that cannot be found; without a key it is kept all the same, because
     // nothing signed may be lost.
-    return { kind: 'unreadable', payload: null, ...(encrypted() ?? inClear), exact: false }
+    return { kind: 'unreadable', payload: null, ...(encrypted() ?? inClear) }
   }
   const text = maskCardData(shown.text, readFields)
   const readable = { kind: shown.kind, payload: text }
-  if (shown === payload && text === payload.text) {
-    return { ...readable, ...inClear, exact: shown.exact }
-  }
-  const kept = encrypted()
-  if (kept !== undefined) return { ...readable, ...kept, exact: false }
-  return { ...readable, bytes: Buffer.from(text), bytesEncrypted: false, exact: true }
+  const alone = { bytes: null, bytesEncrypted: false }
+  const isMasked = shown !== payload || text !== payload.text
+  if (isMasked) return { ...readable, ...(encrypted() ?? alone) }
+  return { ...readable, ...(shown.exact ? alone : inClear) }
 }

@@ -90,9 +90,9 @@ export function newCall(changes: Partial<NewCall> = {}): NewCall {
     headers: { 'content-type': 'application/json' },
     kind: 'json',
     payload: text,
-    bytes: Buffer.from(text),
+    bytes: null,
     bytesEncrypted: false,
-    exact: true,
+    size: Buffer.byteLength(text),
     leaseToken: null,
     ...changes,
   }
@@ -100,7 +100,7 @@ export function newCall(changes: Partial<NewCall> = {}): NewCall {
 
 /** A call whose body takes so many bytes. */
 export function largeCall(bytes: number): NewCall {
-  return newCall({ kind: 'unreadable', payload: null, exact: false, bytes: randomBytes(bytes) })
+  return newCall({ kind: 'unreadable', payload: null, bytes: randomBytes(bytes), size: bytes })
 }
 
 export function newCalls(count: number): readonly NewCall[] {

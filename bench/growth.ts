@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { fillBacklog, newPayments } from './backlog.ts'
 import { runWorker } from './processing.ts'
-import { createRounds, type Figure } from './rounds.ts'
+import { repeatRounds, type Figure } from './rounds.ts'
 import type { BenchOptions } from './service.ts'
 
 /** Whether a backlog is processed as fast beside millions of finished calls as in an empty table. */
@@ -14,15 +14,16 @@ export async function benchGrowth(options: BenchOptions): Promise<readonly Figur
   progress(`growth: ${finished} finished calls`)
   const grown = await server.create(empty)
   await addFinished(grown, finished)
-  const rounds = createRounds()
-  for (let round = 1; round <= backlogRounds; round += 1) {
-    progress(`growth, round ${round} of ${backlogRounds}`)
-    const run = { listener: 'no listener', calls } as const
-    const perSecond = await runWorker({ ...run, copyOf: { url: empty } }, options)
-    rounds.add('empty', { perSecond })
-    const beside = await runWorker({ ...run, before: finished, copyOf: { url: grown } }, options)
-    rounds.add(`${finished.toLocaleString('en')} finished calls`, { perSecond: beside })
-  }
+  const rounds = await repeatRounds(
+    { count: backlogRounds, baseline: 'empty', progress: (round) => progress(`growth, ${round}`) },
+    async (each) => {
+      const run = { listener: 'no listener', calls } as const
+      const perSecond = await runWorker({ ...run, copyOf: { url: empty } }, options)
+      each.add('empty', { perSecond })
+      const beside = await runWorker({ ...run, before: finished, copyOf: { url: grown } }, options)
+      each.add(`${finished.toLocaleString('en')} finished calls`, { perSecond: beside })
+    },
+  )
   return rounds.figures(['empty'])
 }
 

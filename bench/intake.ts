@@ -5,7 +5,7 @@ import { findEmbedded } from '../src/database/embedded/find-embedded.ts'
 import { startLoad, type Load, type LoadResult } from './load.ts'
 import { product, start, type Running } from './processes.ts'
 import { signingSecret, webhookPath } from './requests.ts'
-import { createRounds, type Figure, type Rounds } from './rounds.ts'
+import { repeatRounds, type Figure, type Rounds } from './rounds.ts'
 import { open, type BenchOptions } from './service.ts'
 
 interface Target {
@@ -60,11 +60,14 @@ export async function benchIntake(
 /** Every subject is loaded in turn, and that several times: noise hits all of them alike. */
 async function benchWith(connections: number, subjects: Subjects): Promise<readonly Figure[]> {
   const { settings, progress } = subjects.options
-  const rounds = createRounds()
-  for (let round = 1; round <= settings.rounds; round += 1) {
-    progress(`intake, ${connections} senders, round ${round} of ${settings.rounds}`)
-    await runRound(connections, subjects, rounds)
-  }
+  const rounds = await repeatRounds(
+    {
+      count: settings.rounds,
+      baseline: 'B',
+      progress: (round) => progress(`intake, ${connections} senders, ${round}`),
+    },
+    (each) => runRound(connections, subjects, each),
+  )
   return rounds.figures(['B', byHand.subject, withPgBoss.subject])
 }
 

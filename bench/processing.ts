@@ -3,7 +3,7 @@ import { fillBacklog, newPayments } from './backlog.ts'
 import { rateOf, untilFinished, verifyWork } from './finished-work.ts'
 import { jobsPerSecond } from './jobs.ts'
 import { start } from './processes.ts'
-import { createRounds, type Figure, type Rounds } from './rounds.ts'
+import { repeatRounds, type Figure, type Rounds } from './rounds.ts'
 import { open, startService, type BenchOptions, type ListenerKind } from './service.ts'
 
 const listenerKinds: readonly ListenerKind[] = [
@@ -21,12 +21,14 @@ interface Backlogs {
 /** How fast a backlog is processed, by one worker. */
 export async function benchProcessing(options: BenchOptions): Promise<readonly Figure[]> {
   const backlogs = await makeBacklogs(options)
-  const rounds = createRounds()
-  const { backlogRounds } = options.settings
-  for (let round = 1; round <= backlogRounds; round += 1) {
-    options.progress(`processing, round ${round} of ${backlogRounds}`)
-    await runRound(rounds, backlogs, options)
-  }
+  const rounds = await repeatRounds(
+    {
+      count: options.settings.backlogRounds,
+      baseline: 'J',
+      progress: (round) => options.progress(`processing, ${round}`),
+    },
+    (each) => runRound(each, backlogs, options),
+  )
   return rounds.figures(['J', 'a transaction each'])
 }
 

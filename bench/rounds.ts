@@ -14,8 +14,38 @@ type Values = Readonly<Record<string, number>>
 /** The values of each subject; in every round every subject has the same ones. */
 export interface Rounds {
   add(subject: string, values: Values): void
-  /** In the order in which the subjects came first. */
+  /** How many rounds there are that nobody disturbed. */
+  calm(baseline: string): number
+  /**
+   * In the order in which the subjects came first. Of the first baseline's calm rounds only, if
+   * there is one.
+   */
   figures(baselines?: readonly string[]): readonly Figure[]
+}
+
+/** Where a baseline gives less than this share of its best, something else had the machine. */
+const calmFrom = 0.8
+/** Rounds that are run again at most. */
+const mostAgain = 2
+
+interface Repetition {
+  /** Calm rounds. */
+  readonly count: number
+  readonly baseline: string
+  readonly progress: (round: string) => void
+}
+
+/** Runs rounds, and those again in which the baseline shows that a neighbour disturbed them. */
+export async function repeatRounds(
+  { count, baseline, progress }: Repetition,
+  run: (rounds: Rounds) => Promise<void>,
+): Promise<Rounds> {
+  const rounds = createRounds()
+  for (let round = 1; round <= count + mostAgain && rounds.calm(baseline) < count; round += 1) {
+    progress(round > count ? `round ${round}, for one that was disturbed` : `round ${round}`)
+    await run(rounds)
+  }
+  return rounds
 }
 
 export function createRounds(): Rounds {
@@ -23,19 +53,37 @@ export function createRounds(): Rounds {
   const of = (subject: string) => rounds.get(subject) ?? []
   return {
     add: (subject, values) => void rounds.set(subject, [...of(subject), values]),
-    figures: (baselines = []) =>
-      Array.from(rounds, ([subject, own]) => ({
-        subject,
-        values: Object.fromEntries(
-          Object.keys(own[0] ?? {}).map((name) => [
-            name,
-            measured(own.map((values) => values[name] ?? Number.NaN)),
-          ]),
-        ),
-        of: Object.fromEntries(
-          baselines.map((baseline) => [baseline, measured(ratios(own, of(baseline)))]),
-        ),
-      })),
+    calm: (baseline) => of(baseline).filter(isCalm).length,
+    figures: (baselines = []) => {
+      const [first = ''] = baselines
+      const calm = of(first).map(isCalm)
+      const kept = (subject: string) => of(subject).filter((_, round) => calm[round] !== false)
+      return Array.from(rounds.keys(), (subject) => figureOf(subject, { kept, baselines }))
+    },
+  }
+}
+
+/** Without a rate there is nothing to tell a disturbance by. */
+function isCalm(values: Values, _round: number, all: readonly Values[]): boolean {
+  const best = Math.max(...all.map(firstOf))
+  return !(firstOf(values) < best * calmFrom)
+}
+
+interface Kept {
+  readonly kept: (subject: string) => readonly Values[]
+  readonly baselines: readonly string[]
+}
+
+function figureOf(subject: string, { kept, baselines }: Kept): Figure {
+  const own = kept(subject)
+  const names = Object.keys(own[0] ?? {})
+  const valuesOf = (name: string) => measured(own.map((values) => values[name] ?? Number.NaN))
+  return {
+    subject,
+    values: Object.fromEntries(names.map((name) => [name, valuesOf(name)])),
+    of: Object.fromEntries(
+      baselines.map((baseline) => [baseline, measured(ratios(own, kept(baseline)))]),
+    ),
   }
 }
 

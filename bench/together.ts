@@ -4,7 +4,7 @@ import { untilFinished, verifyWork } from './finished-work.ts'
 import { jobsPerSecond } from './jobs.ts'
 import { startLoad, type Load } from './load.ts'
 import { webhookPath } from './requests.ts'
-import { createRounds, type Figure } from './rounds.ts'
+import { repeatRounds, type Figure } from './rounds.ts'
 import { startService, type BenchOptions, type ListenerKind } from './service.ts'
 
 interface Case {
@@ -45,16 +45,21 @@ export async function benchTogether(options: BenchOptions): Promise<readonly Fig
   const load = startLoad()
   try {
     const prepared = await prepare(load, options)
-    const rounds = createRounds()
-    for (let round = 1; round <= settings.backlogRounds; round += 1) {
-      progress(`together, round ${round} of ${settings.backlogRounds}`)
-      const url = await options.server.create(prepared.jobs)
-      const jobs = await jobsPerSecond(url, settings.together.postgres)
-      rounds.add('J', { perSecond: jobs ?? Number.NaN })
-      for (const one of cases) {
-        rounds.add(one.subject, { perSecond: await runCase(one, prepared, options) })
-      }
-    }
+    const rounds = await repeatRounds(
+      {
+        count: settings.backlogRounds,
+        baseline: 'J',
+        progress: (round) => progress(`together, ${round}`),
+      },
+      async (each) => {
+        const url = await options.server.create(prepared.jobs)
+        const jobs = await jobsPerSecond(url, settings.together.postgres)
+        each.add('J', { perSecond: jobs ?? Number.NaN })
+        for (const one of cases) {
+          each.add(one.subject, { perSecond: await runCase(one, prepared, options) })
+        }
+      },
+    )
     return rounds.figures(['J'])
   } finally {
     load.stop()

@@ -20,7 +20,7 @@ const slotsWithoutListeners = 3
 /** A call that waits longer for another one about the same payment would block its lane. */
 const patience: Duration = 500
 /** How long a transaction with listeners should take: it holds locks until its end. */
-const paced: Duration = 50
+const paced: Duration = 100
 
 /** Processes an interpreted call, together with others. */
 export type ProcessInBatches = (call: InterpretedCall) => Promise<CallEnd>

@@ -19,7 +19,7 @@ export interface CallLanesOptions {
 export interface CallLanes extends Pick<Lanes<LeasedCall>, 'wake' | 'stop'>, HandOver {}
 
 /** Calls under way at most, gathered into batches: as many as `lanes` when they are slow. */
-const mostUnderWay = 800
+const mostUnderWay = 400
 
 /**
  * Takes calls and processes them. Gateways whose calls take long to interpret, for now, have lanes

@@ -44,4 +44,25 @@ onPostgres((engine) => {
     await created.drop()
     assert.equal(second, 'answered')
   })
+
+  test('a statement that waits for others of its connection has its own time', async () => {
+    const created = await engine.create()
+    const database = connect({
+      target: { kind: 'postgres', url: created.url ?? '' },
+      log: silentLog,
+      poolSize: 1,
+      applicationName: 'quittance test',
+      statementTimeout: 1_000,
+    })
+    const client = await database.pool.connect()
+    try {
+      const sleeping = Array.from({ length: 5 }, () => client.query('select pg_sleep(0.5)'))
+      const ends = await Promise.allSettled(sleeping)
+      assert.deepEqual(new Set(ends.map(({ status }) => status)), new Set(['fulfilled']))
+    } finally {
+      client.release()
+      await database.close()
+      await created.drop()
+    }
+  })
 })

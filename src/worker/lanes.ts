@@ -54,7 +54,7 @@ const aloneTurn: Duration = seconds(4)
 const quick: Duration = 200
 const slow: Duration = seconds(1)
 
-interface Running<Row extends Lease> {
+interface RunningRow<Row extends Lease> {
   readonly row: Row
   readonly handled: Promise<void>
 }
@@ -64,7 +64,7 @@ interface State<Row extends Lease> extends LanesOptions<Row> {
   lanes: number
   /** Leased, and waiting for a lane. */
   readonly buffer: Row[]
-  readonly running: LinkedList<Running<Row>>
+  readonly running: LinkedList<RunningRow<Row>>
   /** How many of them hold no lane. */
   aside: number
   stopping: boolean
@@ -167,7 +167,7 @@ async function run<Row extends Lease>(state: State<Row>, row: Row): Promise<void
   else state.aside -= 1
 }
 
-function rowsOf<Row extends Lease>(running: Iterable<Running<Row>>): readonly Row[] {
+function rowsOf<Row extends Lease>(running: Iterable<RunningRow<Row>>): readonly Row[] {
   return Array.from(running, ({ row }) => row)
 }
 

@@ -9,26 +9,25 @@ export type ClaimingCall = Pick<
 
 /**
  * Keys of the events that calls claimed, by the id of the call. A version without the column
- * finishes calls without writing them: what such a call claimed is looked for among the events of
- * its payment.
+ * finishes calls without writing them, and a call may have run under both: what it claimed is also
+ * looked for among the events of its payment.
  */
 export async function readClaims(
   db: Kysely<Tables>,
   calls: readonly ClaimingCall[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const written = new Map(calls.map((call) => [call.id, claimsIn(call)]))
-  const silent = calls.filter((call) => isSilent(call, written.get(call.id)))
-  const found = await findAmongEvents(db, silent)
-  return new Map(calls.map(({ id }) => [id, (found.get(id) ?? written.get(id) ?? []).toSorted()]))
+  const found = await findAmongEvents(db, calls.filter(mayHaveMore))
+  const keysOf = (call: ClaimingCall) => new Set([...claimsIn(call), ...(found.get(call.id) ?? [])])
+  return new Map(calls.map((call) => [call.id, [...keysOf(call)].toSorted()]))
 }
 
 function claimsIn({ dedup_claims: claims }: ClaimingCall): readonly string[] {
   return claims === null ? [] : (JSON.parse(claims) as string[])
 }
 
-/** It was finished, and may have claimed something nevertheless. */
-function isSilent({ outcome, payment_id: payment }: ClaimingCall, written: readonly string[] = []) {
-  return written.length === 0 && outcome !== null && payment !== null
+/** It was finished, and is about a payment. */
+function mayHaveMore({ outcome, payment_id: payment }: ClaimingCall): boolean {
+  return outcome !== null && payment !== null
 }
 
 async function findAmongEvents(

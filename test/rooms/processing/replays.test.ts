@@ -111,6 +111,21 @@ onPostgres(() => {
     assert.deepEqual((await deliveries(room))[0]?.state, 'pending')
   })
 
+  test('what an older version claimed in a run before is found beside what the call says', async () => {
+    const { order, leased } = await paying(room)
+    room.onQueued('PaymentSucceeded')
+    await room.processOne(leased)
+    await room.db
+      .updateTable('billing.webhook_calls')
+      .set({ dedup_claims: '["of a later run"]' })
+      .where('id', '=', leased.id)
+      .execute()
+    await room.db.updateTable('billing.deliveries').set({ state: 'failed' }).execute()
+    assert.equal((await callRow(room, leased)).payment_id, order.id)
+    await room.replay(leased.id)
+    assert.deepEqual((await deliveries(room))[0]?.state, 'pending')
+  })
+
   describe('a replay is refused', () => {
     test('of a call that is under way', async () => {
       const pending = await callIn('pending')

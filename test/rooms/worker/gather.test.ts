@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
-import { gather } from '../../src/worker/gather.ts'
+import { gather } from '../../../src/worker/gather.ts'
 
 interface Run {
   readonly batch: readonly string[]

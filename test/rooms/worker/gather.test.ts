@@ -15,7 +15,7 @@ async function turns(): Promise<void> {
   await endOfTurn()
 }
 
-/** Batches that end when the test says so; the key of an item is its first letter. */
+/** Batches that end when the test says so; the keys of an item are its letters. */
 function gathering(options: {
   readonly slots: number
   readonly most: number
@@ -25,7 +25,7 @@ function gathering(options: {
   const hand = gather<string, string>({
     slots: options.slots,
     most: () => options.most,
-    keysOf: ([first = '']) => [first],
+    keysOf: (item) => item.match(/[a-z]/g) ?? [],
     goesAlone: (item) => item.endsWith('!'),
     patience: options.patience ?? 60_000,
     overdue: async (item) => `${item} overdue`,
@@ -100,6 +100,17 @@ test('items with one key are never under way at the same time, and hold up no ot
   assert.deepEqual(batches().at(-1), ['a3'])
 })
 
+test('an item with several keys waits for each of them', async () => {
+  const { runs, hand, batches } = gathering({ slots: 2, most: 10, patience: 50 })
+  for (const item of ['a1', 'ab1']) void hand(item)
+  await turns()
+  assert.deepEqual(batches(), [['a1']])
+  assert.equal(await hand('bca'), 'bca overdue')
+  runs[0]?.end()
+  await turns()
+  assert.deepEqual(batches(), [['a1']], 'the first that waited is overdue, too')
+})
+
 test('a batch that rejects frees its slot and its keys', async () => {
   const { runs, hand, batches } = gathering({ slots: 1, most: 10 })
   const first = hand('a1')
@@ -113,7 +124,7 @@ test('a batch that rejects frees its slot and its keys', async () => {
 
 test('what a batch leaves goes on first, each by itself, before others of its key', async () => {
   const { runs, hand, batches } = gathering({ slots: 1, most: 10 })
-  for (const item of ['b1', 'c1', 'd']) void hand(item)
+  const results = Promise.all(['b1', 'c1', 'd'].map(hand))
   await turns()
   void hand('c2')
   void hand('e')
@@ -123,6 +134,7 @@ test('what a batch leaves goes on first, each by itself, before others of its ke
     runs[at]?.end()
   }
   assert.deepEqual(batches(), [['b1', 'c1', 'd'], ['b1'], ['c1'], ['c2', 'e']])
+  assert.deepEqual(await results, ['b1 done', 'c1 done', 'd done'])
 })
 
 test('an item that goes alone shares its batch with nobody', async () => {

@@ -109,7 +109,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     setInterval(() => void lookForAlone(state), aloneEvery),
     setInterval(() => void extend(state), extendEvery),
   ]
-  wake()
+  advance(state)
   return {
     wake,
     room: () => {
@@ -143,7 +143,7 @@ function advance<Row extends Lease>(state: State<Row>): void {
   if (state.stopping || state.filling !== undefined || !mayFill(state)) return
   state.filling = fill(state).then(() => {
     state.filling = undefined
-    if (state.more || state.buffer.length > 0) advance(state)
+    advance(state)
   })
 }
 
@@ -179,8 +179,7 @@ function adapt<Row extends Lease>(state: State<Row>, took: Duration): void {
   if (took < quick) state.lanes = Math.min(state.most, state.lanes + 1)
   if (took <= slow) return
   state.lanes = Math.max(state.least, Math.floor(state.lanes / 2))
-  const surplus = state.buffer.splice(state.lanes)
-  if (surplus.length > 0) void release(state, surplus)
+  void release(state, state.buffer.splice(state.lanes))
 }
 
 function mayFill<Row extends Lease>(state: State<Row>): boolean {
@@ -213,15 +212,13 @@ async function refill<Row extends Lease>(state: State<Row>): Promise<void> {
   advance(state)
 }
 
-/** When such a row is found, the lanes get a while to run empty for it. */
+/**
+ * When such a row is found, the lanes get a while to run empty for it. Not while one is handled:
+ * once their turn is over, others have one.
+ */
 async function lookForAlone<Row extends Lease>(state: State<Row>): Promise<void> {
-  if (state.aloneDue || state.stopping) return
-  try {
-    state.aloneDue = await state.anyAlone()
-  } catch {
-    return
-  }
-  if (!state.aloneDue) return
+  if (state.aloneDue || state.alone || state.stopping) return
+  state.aloneDue = await state.anyAlone().catch(() => false)
   state.drained = false
   advance(state)
   await pause(drainFor)

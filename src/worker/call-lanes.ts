@@ -31,6 +31,7 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
   // A newer version may know gateways that this one does not.
   const known = processing.gateways.list().map(({ gateway }) => gateway.name)
   const slow = createSlowGateways(() => slowLanes.wake())
+  const isQuick = (gateway: string) => !slow.names().includes(gateway)
   const shared = {
     database,
     log,
@@ -56,7 +57,7 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
   const quickLanes = startLanes({
     ...shared,
     most: mostUnderWay,
-    take: (take) => takeOf(without(known, slow.names()), take),
+    take: (take) => takeOf(known.filter(isQuick), take),
   })
   const slowLanes = startLanes({
     ...shared,
@@ -72,14 +73,11 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
     give: quickLanes.give,
     wants: ({ gateway, queue }) =>
       (queues === undefined || queues.includes(queue)) &&
-      without(known, slow.names()).includes(gateway),
+      known.includes(gateway) &&
+      isQuick(gateway),
     wake: () => both.forEach((one) => one.wake()),
     stop: async (grace) => {
       await Promise.all(both.map((one) => one.stop(grace)))
     },
   }
-}
-
-function without(names: readonly string[], others: readonly string[]): readonly string[] {
-  return others.length === 0 ? names : names.filter((name) => !others.includes(name))
 }

@@ -54,6 +54,8 @@ export interface Stated {
 export type BatchResult = CallEnd | 'left'
 
 export interface Entrances {
+  /** What those are given who begin processing by themselves: workers. */
+  readonly processing: ProcessingContext
   processOne(call: LeasedCall): Promise<CallEnd>
   /** In one transaction; the results are in the order of the calls. */
   processBatch(calls: readonly LeasedCall[]): Promise<readonly BatchResult[]>
@@ -74,6 +76,7 @@ export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances 
     underWay: new Set(),
   }
   return {
+    processing,
     processOne: (call) => processCall(call, processing),
     processBatch: async (calls) => {
       const batch = await Promise.all(

@@ -393,7 +393,7 @@ export function handClock(t: TestContext): { pass(ms: number): void } {
 }
 
 /** Every statement that is sent from now on, by whichever connection. */
-export function statements(t: TestContext): readonly string[] {
+export function statements(t: TestContext): string[] {
   const sent: string[] = []
   const { parse, query } = pg.Connection.prototype as unknown as Record<'parse' | 'query', Send>
   const spy = (name: string, send: Send, textOf: (asked: unknown) => string) =>

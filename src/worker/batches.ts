@@ -80,7 +80,7 @@ function createPace() {
       } finally {
         const took = performance.now() - begun
         if (took < paced / 2) size = Math.min(mostWithListeners, size * 2)
-        else if (took > paced) size = Math.max(1, Math.floor(size / 2))
+        else if (took > paced) size = Math.max(1, size / 2)
       }
     },
   }

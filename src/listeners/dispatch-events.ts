@@ -42,14 +42,15 @@ export async function dispatchEvents<Source extends SourceClaims>(
   const claiming = withoutRepeated(sources)
   const guard = sources.some((one) => hasDirectClaim(one, listeners)) ? newGuard(newId) : undefined
   const won = await claimEvents(transaction.db, [...claiming], { listeners, guard })
-  const eventsOf = (source: SourceClaims) =>
-    claiming.has(source)
-      ? source.claims.map(({ eventId }) => won.get(eventId)).filter((event) => event !== undefined)
-      : undefined
-  const events = sources.map(eventsOf)
-  const dispatched = await runInTurns(transaction, events, context)
-  await keepClaims(transaction, { sources, events, dispatched, guard }, context)
-  return sources.map((source, index) => ({ ...source, dispatched: dispatched[index] ?? left }))
+  const turns = sources.map((source) => ({
+    source,
+    events: claiming.has(source)
+      ? source.claims.flatMap(({ eventId }) => won.get(eventId) ?? [])
+      : undefined,
+  }))
+  const dispatched = await runInTurns(transaction, turns, context)
+  await keepClaims(transaction, { dispatched, won: [...won.keys()], guard }, context)
+  return dispatched
 }
 
 /** The same for one source, which is never left. */
@@ -91,14 +92,17 @@ function withoutRepeated(sources: readonly SourceClaims[]): ReadonlySet<SourceCl
   return kept
 }
 
-/** The events of each source; undefined: it is left. */
-type EventsOfSources = readonly (readonly BillingEvent[] | undefined)[]
+interface Turn<Source> {
+  readonly source: Source
+  /** Those that it has won; undefined: it is left. */
+  readonly events: readonly BillingEvent[] | undefined
+}
 
-async function runInTurns(
+async function runInTurns<Source extends SourceClaims>(
   transaction: Transaction,
-  sources: EventsOfSources,
+  turns: readonly Turn<Source>[],
   context: DispatchContext,
-): Promise<readonly DispatchedTogether[]> {
+): Promise<readonly DispatchedSource<Source>[]> {
   const { listeners } = context
   const end = performance.now() + sharedFor
   let hasSavepoint = false
@@ -114,45 +118,41 @@ async function runInTurns(
       throw isTransactionLost(error) ? lost(error, index) : error
     }
   }
-  const dispatched: DispatchedTogether[] = []
-  for (const [index, events] of sources.entries()) {
-    if (events === undefined) dispatched.push(left)
-    else if (!events.some((event) => hasDirectListener(listeners, event))) {
-      dispatched.push({ kind: 'dispatched', events, afterCommit: [] })
-    } else dispatched.push(isOver ? left : await runOne(events, index))
+  const takeTurn = async (events: Turn<Source>['events'], index: number) => {
+    if (events === undefined) return left
+    if (!events.some((event) => hasDirectListener(listeners, event))) {
+      return { kind: 'dispatched', events, afterCommit: [] } as const
+    }
+    return isOver ? left : runOne(events, index)
+  }
+  const dispatched: DispatchedSource<Source>[] = []
+  for (const [index, { source, events }] of turns.entries()) {
+    dispatched.push({ ...source, dispatched: await takeTurn(events, index) })
   }
   return dispatched
 }
 
 interface Claimed {
-  readonly sources: readonly SourceClaims[]
-  readonly events: EventsOfSources
-  readonly dispatched: readonly DispatchedTogether[]
+  readonly dispatched: readonly DispatchedSource<SourceClaims>[]
+  /** Ids of all events that were claimed. */
+  readonly won: readonly string[]
   readonly guard: CommitGuard | undefined
 }
 
 /** From here on, nothing of a listener's runs in the transaction. */
 async function keepClaims(
   { db }: Transaction,
-  { sources, events, dispatched, guard }: Claimed,
+  { dispatched, won, guard }: Claimed,
   context: DispatchContext,
 ): Promise<void> {
-  const isKept = (index: number) => dispatched[index]?.kind === 'dispatched'
-  const undone = events.flatMap((ofSource = [], index) => (isKept(index) ? [] : ofSource))
-  if (
-    guard !== undefined &&
-    !(await removeGuard(
-      db,
-      guard,
-      undone.map(({ id }) => id),
-    ))
-  ) {
-    const error = brokeTransaction()
-    throw lost(error, sources.length === 1 ? 0 : undefined)
-  }
-  const kept = sources.flatMap(({ source: { queue } }, index) =>
-    isKept(index) ? [{ events: events[index] ?? [], queue }] : [],
+  const kept = dispatched.flatMap(({ source: { queue }, dispatched: one }) =>
+    one.kind === 'dispatched' ? [{ events: one.events, queue }] : [],
   )
+  const keptIds = new Set(kept.flatMap(({ events }) => events.map(({ id }) => id)))
+  const undone = won.filter((id) => !keptIds.has(id))
+  if (guard !== undefined && !(await removeGuard(db, guard, undone))) {
+    throw lost(brokeTransaction(), undefined)
+  }
   await queueDeliveries(db, kept, context)
 }
 

@@ -98,6 +98,28 @@ onPostgres(() => {
     assert.deepEqual(room.woken, ['workers', 'workers', 'workers'])
   })
 
+  test('sends statements that are prepared once, each under a name of its own, however many calls there are', async (t) => {
+    const sent = statements(t)
+    const textsOf = async (count: number) => {
+      const { calls } = await paying(count)
+      sent.length = 0
+      await room.processBatch(calls)
+      return sent.filter((text) => /billing\./.test(text))
+    }
+    assert.deepEqual(
+      (await textsOf(2)).filter((text) => /deliveries/.test(text)),
+      [],
+      'nobody has a delivery',
+    )
+    listen('none')
+    room.onQueued('PaymentSucceeded')
+    const two = await textsOf(2)
+    const names = two.map((text) => /^\s*\/\* quittance:([a-z-]+) \*\//.exec(text)?.[1])
+    assert.equal(names.includes(undefined), false, two.join('\n'))
+    assert.equal(new Set(names).size, names.length)
+    assert.deepEqual(await textsOf(3), two)
+  })
+
   test('two calls about the same payment: the event is the first one’s, the second is left', async () => {
     const { orders, calls } = await paying(1)
     const second = await call(room, [paid(orders[0] ?? assert.fail())])
@@ -170,11 +192,22 @@ onPostgres(() => {
 
     test('commits the transaction commits nothing, of nobody', async () => {
       const { orders, calls } = await paying(3)
+      const declined = await declining()
       listen('1', (tx) => tx.client.query('select 1; commit'))
-      assert.deepEqual(await room.processBatch(calls), ['left', 'failed', 'left'])
+      const results = await room.processBatch([...calls, declined])
+      assert.deepEqual(results, ['left', 'failed', 'left', 'left'])
       assert.deepEqual([await events(room), await notes(room)], [[], []])
       // Its own payment moves all the same; the others go alone.
       assert.deepEqual(await statuses(orders), ['pending', 'paid', 'pending'])
+    })
+
+    test('hides that it began another transaction is found out before that is committed', async () => {
+      const { orders, calls } = await paying(2)
+      const begun = String.raw`select 1; rollback; begin; savepoint U&"quittance\005flisteners"`
+      listen('0', (tx) => tx.client.query(begun))
+      assert.deepEqual(await room.processBatch(calls), ['left', 'left'])
+      assert.deepEqual([await events(room), await notes(room)], [[], []])
+      assert.deepEqual(await statuses(orders), ['pending', 'pending'])
     })
 
     test('takes too long costs its own call the attempt', async () => {

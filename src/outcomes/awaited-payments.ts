@@ -54,7 +54,7 @@ function nameIn(key: string, gateway: string): AwaitedName {
   return {
     key,
     gateway,
-    id: kind === 'id' && isUuid(id) ? id : null,
+    id: isUuid(id) ? id : null,
     checkout: named('checkout'),
     provider: named('provider'),
     subscription: named('subscription'),

@@ -76,7 +76,6 @@ async function requeueThoseWithPayment(
   db: Kysely<Tables>,
   calls: readonly WaitingCall[],
 ): Promise<readonly string[]> {
-  if (calls.length === 0) return []
   const there = await findAwaited(db, calls)
   const found = calls.filter((call) => keysIn(call).some((key) => there.has(key)))
   if (found.length === 0) return []

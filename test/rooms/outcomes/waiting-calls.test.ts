@@ -96,6 +96,21 @@ onPostgres((engine) => {
   )
 
   test(
+    'an id is that of the name that it was given as, and one that no payment can have harms no other',
+    rolledBack(async (db) => {
+      await charge(db, 'a', { checkoutReference: '1', providerReference: '2' })
+      await charge(db, 'b', { checkoutReference: '3', providerReference: '4' })
+      await keepSubscriptionReference(db, idOf('b'), '5')
+      await storedCall(db, 'a', { ...ended, awaiting: 'id:1', awaiting_also: 'checkout:x/2' })
+      await storedCall(db, 'b', { ...ended, awaiting: 'provider:x/1', awaiting_also: 'id:no' })
+      await storedCall(db, 'c', { ...ended, awaiting: 'checkout:x/5' })
+      await storedCall(db, 'd', { ...ended, awaiting: 'subscription:x/4' })
+      await storedCall(db, 'e', { ...ended, awaiting: 'checkout:x/3', awaiting_also: 'id:no' })
+      assert.deepEqual(names(await requeueCallsWithPayment(db)), ['e'])
+    }),
+  )
+
+  test(
     'a payment of another gateway has other ids, and a refund is no charge',
     rolledBack(async (db) => {
       await storedCall(db, 'a', { ...ended, awaiting: keys.checkout })

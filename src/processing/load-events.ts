@@ -59,5 +59,6 @@ async function loadSubject(
   payments: ReadonlyMap<string, Payment>,
 ) {
   if (methodId !== null) return { paymentMethod: await findPaymentMethod(db, methodId) }
+  // Stryker disable next-line ConditionalExpression: no payment is known by no id
   return { payment: paymentId === null ? undefined : payments.get(paymentId) }
 }

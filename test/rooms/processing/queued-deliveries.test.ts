@@ -17,6 +17,7 @@ import {
   logged,
   payment,
   shortTimers,
+  statements,
   stealLease,
   useRoom,
 } from './room.ts'
@@ -122,6 +123,25 @@ onPostgres(() => {
         assert.equal(room.lines.at(-1)?.['delivery'], leased.id)
       }
       assert.deepEqual(logged(room), [lostLine, lostLine])
+    })
+
+    test('is loaded and finished with all that are under way, by statements that are prepared once', async (t) => {
+      const order = await payment(room, { status: 'paid' })
+      let heard = 0
+      room.onQueued('PaymentSucceeded', () => void (heard += 1))
+      const about = { payment_id: order.id }
+      const leased = [
+        await due(await claimed(about)),
+        await due(await claimed()),
+        await due(await claimed(about)),
+      ]
+      const sent = statements(t)
+      await Promise.all(leased.map(room.deliver))
+      assert.equal(heard, 3)
+      const names = sent.map((text) => /^\s*\/\* quittance:([a-z-]+) \*\//.exec(text)?.[1])
+      assert.equal(names.includes(undefined), false, sent.join('\n'))
+      assert.equal(new Set(names).size, names.length)
+      assert.deepEqual(await Promise.all(leased.map(endOf)), Array(3).fill('processed 0 0'))
     })
 
     test('that is due to nobody is none', async () => {

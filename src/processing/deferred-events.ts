@@ -15,7 +15,7 @@ import { subjectIds, type Claim } from '../outcomes/applied.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
 import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { finishRows } from '../queue/end-rows.ts'
-import { isLeaseLost, leaseLost } from '../queue/leased-table.ts'
+import { leaseLost } from '../queue/leased-table.ts'
 import { logReturned, releaseToOthers, returnAfter } from '../queue/return-after.ts'
 import { mayReturn } from '../queue/retry.ts'
 import { afterReport } from './after-commit.ts'
@@ -199,7 +199,6 @@ async function afterRollback(
   error: unknown,
   context: ProcessingContext,
 ): Promise<void> {
-  if (isLeaseLost(error)) throw error
   if (isListenerMissing(error)) {
     await releaseToOthers({ ...context, error }, deliveries, [leased])
     return

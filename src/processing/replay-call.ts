@@ -26,12 +26,11 @@ async function replay(db: Kysely<Tables>, id: string): Promise<boolean> {
     where id = ${id}::uuid and state in ('processed', 'ignored', 'failed')
     returning id, payment_id, outcome, dedup_claims`.execute(db)
   const claims = await readClaims(db, rows)
-  await retryDeliveries(db, claims.get(id) ?? [])
+  await retryDeliveries(db, [...claims.values()].flat())
   return rows.length === 1
 }
 
 async function retryDeliveries(db: Kysely<Tables>, claims: readonly string[]): Promise<void> {
-  if (claims.length === 0) return
   await sql`
     update billing.deliveries set ${asNew}
     where state = 'failed' and event_id in (

@@ -87,7 +87,9 @@ onPostgres((engine) => {
     'the sweeper puts back all calls whose payment is there by now, and no others',
     rolledBack(async (db) => {
       await waitForAll(db)
-      assert.deepEqual(await requeueCallsWithPayment(db), [])
+      const counted = counting(db)
+      assert.deepEqual(await requeueCallsWithPayment(counted.db), [])
+      assert.equal(counted.statements(), 2, 'while there is none, calls are only read')
       await charge(db, 'a', references)
       await keepSubscriptionReference(db, idOf('a'), 'sub_1')
       assert.deepEqual(names(await requeueCallsWithPayment(db)), ['a', 'b', 'c', 'd'])

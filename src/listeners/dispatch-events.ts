@@ -45,7 +45,7 @@ export async function dispatchEvents<Source extends SourceClaims>(
   const turns = sources.map((source) => ({
     source,
     events: claiming.has(source)
-      ? source.claims.flatMap(({ eventId }) => won.get(eventId) ?? [])
+      ? source.claims.map(({ eventId }) => won.get(eventId)).filter((event) => event !== undefined)
       : undefined,
   }))
   const dispatched = await runInTurns(transaction, turns, context)

@@ -97,6 +97,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     expected: 0,
     aloneDue: false,
     alone: false,
+    // Stryker disable next-line BooleanLiteral: it is set anew whenever such rows are looked for
     drained: false,
     filling: undefined,
   }
@@ -218,6 +219,7 @@ async function refill<Row extends Lease>(state: State<Row>): Promise<void> {
  */
 async function lookForAlone<Row extends Lease>(state: State<Row>): Promise<void> {
   if (state.aloneDue || state.alone || state.stopping) return
+  // Stryker disable next-line ArrowFunction: nothing is as good as false
   state.aloneDue = await state.anyAlone().catch(() => false)
   state.drained = false
   advance(state)

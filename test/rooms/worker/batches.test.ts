@@ -96,7 +96,7 @@ onPostgres(() => {
   test('with listeners, batches grow while these are quick and shrink once they are slow', async (t) => {
     const clock = handClock(t)
     /** How long the batches take. */
-    const take = [0, 0, 24, 25, 50, 51, 51, 51, 0]
+    const take = [0, 0, 49, 50, 100, 101, 101, 101, 0]
     const sizes: number[] = []
     countBatches(sizes)
     room.on('PaymentSucceeded', () => {
@@ -115,7 +115,7 @@ onPostgres(() => {
     let slow = true
     room.on('PaymentSucceeded', () => {
       const batch = sizes.length - 1
-      if (slow) clock.pass(51)
+      if (slow) clock.pass(101)
       sizes[batch] = (sizes[batch] ?? 0) + 1
     })
     const gather = gathering(1)
@@ -124,6 +124,22 @@ onPostgres(() => {
     slow = false
     await gather(await paying(1 + 2 + 4 + 8 + 16 + 32 + 60 + 1))
     assert.deepEqual(sizes, [1, 1, 1, 2, 4, 8, 16, 32, 60, 1])
+  })
+
+  test('a call that is left by its batch goes on in one of its own', async (t) => {
+    const clock = handClock(t)
+    const sizes: number[] = []
+    countBatches(sizes)
+    let took = 0
+    room.on('PaymentSucceeded', () => {
+      clock.pass(took)
+      sizes[sizes.length - 1] = (sizes.at(-1) ?? 0) + 1
+    })
+    const gather = gathering(1)
+    await gather(await paying(1))
+    took = 501
+    assert.deepEqual(await gather(await paying(2)), ['done', 'done'])
+    assert.deepEqual(sizes, [1, 1, 1])
   })
 
   /** Counts the transactions from now on. */
@@ -192,7 +208,7 @@ onPostgres(() => {
     const same = decline({ checkoutReference: 'x' })
     await gathering(1)([
       await call(room, [unnamed]),
-      await call(room, [unnamed]),
+      await call(room, [{ type: 'payment_method', status: 'detached', reference: 'pm' }]),
       await call(room, [same]),
       await call(room, [same], { gateway: 'asking' }),
     ])

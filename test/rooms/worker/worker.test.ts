@@ -75,6 +75,17 @@ onPostgres(() => {
     await processed(third)
   })
 
+  test('a delivery that cost a worker its life is looked for every five seconds', async (t) => {
+    const states = await waiting()
+    await room.db.updateTable('billing.deliveries').set({ leases_lost: 1 }).execute()
+    const worker = await start(t)
+    const passSecond = async () => {
+      worker.passSecond()
+      return (await states()) === 'processed processed'
+    }
+    await until(passSecond, { what: 'both are processed' })
+  })
+
   test('a worker for every queue leaves nothing for which others have to be notified', async (t) => {
     const sent = statements(t)
     const worker = await start(t)

@@ -41,8 +41,10 @@ function watched(send: Send, { begin, end }: { begin(): void; end(): void }): Se
   return (...args) => {
     const callback = args.at(-1)
     if (typeof callback === 'function') {
+      let isAnswered = false
       const answer = (...results: readonly unknown[]) => {
-        end()
+        if (!isAnswered) end()
+        isAnswered = true
         Reflect.apply(callback, undefined, results)
       }
       const sent = send(...args.slice(0, -1), answer)

@@ -45,7 +45,6 @@ function textOf(query: unknown): string {
   return typeof query === 'object' && query !== null && 'text' in query ? String(query.text) : ''
 }
 
-/** The name that a statement begins with. */
-export function nameOf(text: string): string | undefined {
+function nameOf(text: string): string | undefined {
   return beginsWithName.exec(text)?.[1]
 }

@@ -1,5 +1,4 @@
-import { createPrepared } from './prepared.ts'
-import { refusal, type Unit } from './units.ts'
+import type { Unit } from './units.ts'
 import { query, readResponse, sync } from './wire-protocol.ts'
 
 /** The database's one session, which all clients share in turn. */
@@ -20,19 +19,14 @@ const discard = query('discard all')
  * `run` runs bytes of the wire protocol and rejects only when the session is lost.
  *
  * It erases settings, prepared statements, cursors, subscriptions and temporary tables of a client
- * that used SET, PREPARE, DEALLOCATE, DECLARE or LISTEN, and prepares our own statements again. It
- * does not notice `set_config(..., false)` and a temporary table alone.
+ * that used SET, PREPARE, DECLARE or LISTEN. It does not notice `set_config(..., false)` and a
+ * temporary table alone.
  */
 export function createSession(run: (bytes: Buffer) => Promise<Buffer>): Session {
   let leftTrace = false
-  const prepared = createPrepared(run)
-  const answerTo = ({ bytes, statement }: Unit) => {
-    const isTaken = statement !== undefined && prepared.isTaken(statement)
-    return isTaken ? run(refusal) : prepared.run(bytes, statement)
-  }
   return {
     async run(unit) {
-      const response = await answerTo(unit)
+      const response = await run(unit.bytes)
       const { state, leavesTrace } = readResponse(response)
       if (unit.complete && state === 'partial') throw new Error('the database stopped answering')
       leftTrace ||= leavesTrace
@@ -45,7 +39,6 @@ export function createSession(run: (bytes: Buffer) => Promise<Buffer>): Session 
     async erase() {
       if (!leftTrace) return
       await run(discard)
-      await prepared.restore()
       leftTrace = false
     },
   }

@@ -1,4 +1,3 @@
-import { readNamedStatement, type NamedStatement } from './prepared.ts'
 import { encode, ProtocolViolation, query, text, type Message } from './wire-protocol.ts'
 
 /**
@@ -9,8 +8,6 @@ export interface Unit {
   readonly bytes: Buffer
   /** False after a Flush: the client goes on with the same unit. */
   readonly complete: boolean
-  /** What is prepared before the bytes are run. */
-  readonly statement?: NamedStatement | undefined
 }
 
 export interface Units {
@@ -28,54 +25,58 @@ const noCopy = encode('f', text('the embedded database does not take COPY FROM S
 const shortMessageLimitBytes = 30_000
 
 /** The error comes from the database itself, so that an open transaction is aborted as well. */
-export const refusal = query(
+const refusal = query(
   `do $$ begin raise exception using errcode = '0A000', message =
   'the embedded database does not take named prepared statements',
   hint = 'Leave the statement unnamed: its clients share one session.'; end $$`,
 )
 
-/** What of the next unit has come. */
-interface Gathered {
-  readonly limitBytes: number
-  parts: Buffer[]
-  size: number
-  /** Of the unit: what it prepares is ours, or is refused. */
-  statement: NamedStatement | undefined
-  isRefused: boolean
-  /** The database already runs a part of it. */
-  isPartial: boolean
-}
-
 /** Gathers the messages of one client into units. */
-export function createUnits(limitBytes: number): Units {
-  const unit: Gathered = {
-    limitBytes,
-    parts: [],
-    size: 0,
-    statement: undefined,
-    isRefused: false,
-    isPartial: false,
+export function createUnits(unitLimitBytes: number): Units {
+  let parts: Buffer[] = []
+  let size = 0
+  let named = false
+  let partial = false
+
+  const put = (...bytes: readonly Buffer[]): undefined => {
+    for (const part of bytes) {
+      parts.push(part)
+      size += part.length
+    }
+    if (size > unitLimitBytes) throw new ProtocolViolation(`a unit over ${unitLimitBytes} bytes`)
   }
+
+  const finish = (complete: boolean): Unit => {
+    // With a Flush the database already runs a part of it: it cannot be replaced as a whole.
+    if (named && (partial || !complete)) throw new ProtocolViolation('a named statement and Flush')
+    const bytes = named ? refusal : Buffer.concat(parts)
+    partial = !complete
+    named = false
+    parts = []
+    size = 0
+    return { bytes, complete }
+  }
+
   return {
-    add(message) {
-      const { type, bytes } = message
+    add({ type, bytes }) {
       switch (type) {
         case 'P':
-          return prepare(unit, message)
+          named ||= bytes.at(5) !== 0
+          return put(bytes)
         case 'B':
-          return put(unit, bytes)
+          return put(bytes)
         case 'D':
         case 'C':
-          return put(unit, short(bytes))
+          return put(short(bytes))
         case 'E':
-          return put(unit, short(bytes), noCopy)
+          return put(short(bytes), noCopy)
         case 'Q':
-          put(unit, bytes, noCopy)
-          return finish(unit, true)
+          put(bytes, noCopy)
+          return finish(true)
         case 'H':
         case 'S':
-          put(unit, short(bytes))
-          return finish(unit, type === 'S')
+          put(short(bytes))
+          return finish(type === 'S')
         case 'd':
         case 'c':
         case 'f':
@@ -86,46 +87,6 @@ export function createUnits(limitBytes: number): Units {
       }
     },
   }
-}
-
-function put(unit: Gathered, ...bytes: readonly Buffer[]): undefined {
-  for (const part of bytes) {
-    unit.parts.push(part)
-    unit.size += part.length
-  }
-  if (unit.size > unit.limitBytes) {
-    throw new ProtocolViolation(`a unit over ${unit.limitBytes} bytes`)
-  }
-}
-
-/** What a unit of ours prepares is its first message: the session may have it already. */
-function prepare(unit: Gathered, message: Message): undefined {
-  const isFirst = unit.parts.length === 0 && unit.statement === undefined
-  const statement = isFirst ? readNamedStatement(message) : undefined
-  if (statement === undefined) {
-    unit.isRefused ||= message.bytes.at(5) !== 0
-    put(unit, message.bytes)
-  } else {
-    unit.statement = statement
-    unit.size += message.bytes.length
-  }
-}
-
-function finish(unit: Gathered, complete: boolean): Unit {
-  const { parts, statement, isRefused, isPartial } = unit
-  // With a Flush it cannot be replaced as a whole.
-  const isNamed = isRefused || statement !== undefined
-  if (isNamed && (isPartial || !complete)) {
-    throw new ProtocolViolation('a named statement and Flush')
-  }
-  unit.parts = []
-  unit.size = 0
-  unit.statement = undefined
-  unit.isRefused = false
-  unit.isPartial = !complete
-  return isRefused
-    ? { bytes: refusal, complete }
-    : { bytes: Buffer.concat(parts), complete, statement }
 }
 
 function short(bytes: Buffer): Buffer {

@@ -72,6 +72,8 @@ interface State<Row extends Lease> extends LanesOptions<Row> {
   more: boolean
   /** Rows that the look under way may find: they come before those that are handed over. */
   expected: number
+  /** Since the last look, somebody has asked how many rows may be handed over. */
+  isAsked: boolean
   /** Rows are due that must be handled with nothing beside them: the lanes run empty for them. */
   aloneDue: boolean
   /** One of them is being handled: nothing begins beside it. */
@@ -95,6 +97,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     stopping: false,
     more: true,
     expected: 0,
+    isAsked: false,
     aloneDue: false,
     alone: false,
     // Stryker disable next-line BooleanLiteral: it is set anew whenever such rows are looked for
@@ -114,6 +117,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
   return {
     wake,
     room: () => {
+      state.isAsked = true
       // Where a look is due, older rows may wait: they would be passed over as long as we are full.
       if (state.stopping || state.more || state.aloneDue || state.alone) return 0
       return Math.max(0, state.lanes - state.buffer.length - state.expected)
@@ -201,10 +205,13 @@ async function fill<Row extends Lease>(state: State<Row>): Promise<void> {
 }
 
 async function refill<Row extends Lease>(state: State<Row>): Promise<void> {
-  const limit = state.lanes - state.buffer.length
+  const room = state.lanes - state.buffer.length
+  // A look that took it all would leave what comes meanwhile for the next look, and so on for ever.
+  const limit = state.isAsked ? Math.ceil(room / 2) : room
   // Before the look: a wake during it may be about rows that it does not see.
   state.more = false
   state.expected = limit
+  state.isAsked = false
   const token = state.newId()
   const rows = await state.take({ limit, token, alone: false }).finally(() => (state.expected = 0))
   if (state.stopping) return release(state, rows)

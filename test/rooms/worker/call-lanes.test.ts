@@ -160,10 +160,10 @@ onPostgres(() => {
 
   test('while no gateway is slow, one look is enough', async (t) => {
     const lanes = start()
-    await until(() => lanes.room() > 0, { what: 'it has looked' })
+    await until(() => lanes.room() === 2, { what: 'it has looked' })
     const sent = statements(t)
     lanes.wake()
-    await until(() => lanes.room() > 0, { what: 'it has looked again' })
+    await until(() => lanes.room() === 2, { what: 'it has looked again' })
     assert.equal(sent.filter((text) => /set state = 'processing'/.test(text)).length, 1)
   })
 

@@ -160,7 +160,7 @@ test('a look that fails is logged, and the next one comes in its time', async (t
   const take = async () => {
     looks += 1
     if (looks === 1) throw new Error('away')
-    return rowsOf('a')
+    return rowsOf(looks === 2 ? 'a' : '')
   }
   const lanes = await lanesOver(t, {}, { take })
   assert.deepEqual(lanes.logged(), ['billing.webhook_calls: could not take work; will try again'])
@@ -183,10 +183,33 @@ test('there is room for as many rows as may be leased ahead, unless older ones m
   lanes.give('ghi')
   assert.equal(lanes.room(), 0)
   await lanes.end('abcd')
-  assert.deepEqual(lanes.limits(), [4, 3])
+  assert.deepEqual(lanes.limits(), [4, 2])
   assert.equal(lanes.room(), 3)
   lanes.give('jklmn')
   assert.equal(lanes.room(), 0, 'more are leased ahead than may be')
+})
+
+test('where rows are handed over, a look leaves half of the room for those that come during it', async (t) => {
+  const found = Promise.withResolvers<readonly Lease[]>()
+  const looks: number[] = []
+  const take = async ({ limit }: LaneTake) => {
+    looks.push(limit)
+    return looks.length === 2 ? found.promise : []
+  }
+  const lanes = await lanesOver(t, {}, { ...unpolled, least: 7, most: 7, take })
+  lanes.give('a')
+  assert.equal(lanes.room(), 7)
+  lanes.wake()
+  assert.deepEqual(looks, [7, 4])
+  assert.equal(lanes.room(), 3)
+  lanes.give('bcd')
+  assert.equal(lanes.begun(), 'abcd')
+  found.resolve(rowsOf('xyzw'))
+  await settle()
+  assert.equal(lanes.begun(), 'abcdxyz')
+  assert.deepEqual(looks, [7, 4, 3], 'what it found was all that it asked for')
+  lanes.wake()
+  assert.deepEqual(looks, [7, 4, 3, 6], 'nobody has asked since')
 })
 
 test('quick rows open lanes, slow ones close half of them, and rows that are then too many go back', async (t) => {

@@ -45,6 +45,7 @@ function textOf(query: unknown): string {
   return typeof query === 'object' && query !== null && 'text' in query ? String(query.text) : ''
 }
 
-function nameOf(text: string): string | undefined {
+/** The name that a statement begins with. */
+export function nameOf(text: string): string | undefined {
   return beginsWithName.exec(text)?.[1]
 }

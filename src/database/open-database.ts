@@ -58,9 +58,8 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   }
   try {
     const isDirect = await checkServer(database, options)
-    // Not in the embedded database: nothing there counts rows anew, and a plan that was made for small
-    // tables would be kept while they grow.
-    for (const one of [database, intake]) one.preparing.isOn = isDirect
+    // Our own embedded database keeps statements, but might keep those of another version for others.
+    for (const one of [database, intake]) one.preparing.isOn = isDirect || embedded !== undefined
     // Nobody else migrates an embedded database; a server's schema is for its owner to change.
     if (embedded !== undefined) await migrate(database)
     return { database, intake, close }

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { after, before, suite, test, type TestContext } from 'node:test'
+import type pg from 'pg'
 import { serialize } from 'pg-protocol'
+import { nameComment } from '../../src/database/named-statements.ts'
+import { until } from '../support/until.ts'
 import { createPool, open, answer, connectRaw, letters, type OpenedForTest } from './support.ts'
 
 /** Much longer than any pause below: a busy machine alone must not make a transaction idle. */
@@ -143,6 +146,70 @@ suite('clients of one embedded database', () => {
     assert.equal((await pool.query('select $1::int as one', [1])).rows[0].one, 1)
   })
 
+  const addOne = { name: 'add-one', text: `${nameComment('add-one')}select $1::int + 1 as sum` }
+  const added = async (client: Pick<pg.Pool, 'query'>) =>
+    (await client.query({ ...addOne, values: [1] })).rows[0].sum
+
+  test('a statement of ours is prepared once for all clients, and comes back after each erasure', async (t) => {
+    const pools = [1, 2, 3].map(() => createPool(t, embedded.socket, 1))
+    for (const traces of ['set work_mem = 4096', 'deallocate all', 'discard all']) {
+      for (const pool of pools) {
+        for (let times = 1; times <= 2; times += 1) assert.equal(await added(pool), 2)
+      }
+      const { rows } = await createPool(t, embedded.socket).query(
+        `select name from pg_prepared_statements where name <> ''`,
+      )
+      assert.deepEqual(rows, [{ name: 'add-one' }])
+      await createPool(t, embedded.socket).query(traces)
+    }
+    assert.equal(await added(createPool(t, embedded.socket)), 2)
+  })
+
+  test('statements of ours are planned anew as tables grow', async (t) => {
+    const pool = createPool(t, embedded.socket, 1)
+    await pool.query('create table growing (id int primary key, name text)')
+    const name = 'find-growing'
+    const text =
+      `${nameComment(name)}select id, name from growing ` +
+      'join unnest($1::int[]) as wanted(id) using (id)'
+    const ids = Array.from({ length: 30 }, (_, index) => index)
+    // PostgreSQL keeps a plan that suits any values after five that suited theirs alone.
+    for (let times = 1; times <= 7; times += 1) await pool.query({ name, text, values: [ids] })
+    const explain = async () => {
+      const { rows } = await pool.query(`explain (format json) execute "${name}" ('{${ids.join()}}')`)
+      return JSON.stringify(rows)
+    }
+    assert.match(await explain(), /Seq Scan/)
+    await pool.query('insert into growing select generate_series(1, 20000)')
+    await until(async () => /Index/.test(await explain()), { what: 'the index is used' })
+  })
+
+  test('another text under the name of ours is refused, and ours stays', async (t) => {
+    assert.equal(await added(createPool(t, embedded.socket)), 2)
+    const other = { ...addOne, text: `${addOne.text} where true` }
+    const pool = createPool(t, embedded.socket)
+    await assert.rejects(pool.query({ ...other, values: [1] }), { code: '0A000' })
+    assert.equal(await added(createPool(t, embedded.socket)), 2)
+  })
+
+  test('a statement of ours that is faulty is no more known than before', async (t) => {
+    const faulty = { name: 'faulty', text: `${nameComment('faulty')}select * from not_there` }
+    for (let times = 1; times <= 2; times += 1) {
+      await assert.rejects(createPool(t, embedded.socket).query(faulty), { code: '42P01' })
+    }
+    await createPool(t, embedded.socket).query('create table not_there ()')
+    assert.deepEqual((await createPool(t, embedded.socket).query(faulty)).rows, [])
+  })
+
+  test('a statement of ours that somebody closed is prepared again', async (t) => {
+    assert.equal(await added(createPool(t, embedded.socket)), 2)
+    const { socket } = await greeted(t, embedded)
+    socket.write(Buffer.concat([serialize.close({ type: 'S', name: 'add-one' }), serialize.sync()]))
+    assert.equal(letters(await answer(socket)), '3Z')
+    await assert.rejects(added(createPool(t, embedded.socket)), { code: '26000' })
+    assert.equal(await added(createPool(t, embedded.socket)), 2)
+  })
+
   test('a refused statement aborts the transaction that it was sent in', async (t) => {
     const pool = createPool(t, embedded.socket, 1)
     const client = await pool.connect()
@@ -174,7 +241,8 @@ suite('clients of one embedded database', () => {
     await one.query('commit')
     const { rows } = await two.query(
       "select current_setting('timezone') as zone, current_setting('search_path') as path, " +
-        'current_user as role, (select count(*)::int from pg_prepared_statements) as statements',
+        'current_user as role, (select count(*)::int from pg_prepared_statements ' +
+        `where statement not like '/* quittance:%') as statements`,
     )
     assert.deepEqual(rows, [{ zone: 'UTC', path: 'public', role: 'postgres', statements: 0 }])
   })

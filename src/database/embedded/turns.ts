@@ -111,7 +111,7 @@ async function turn(session: Session, table: Table, client: Client): Promise<voi
     if (client !== table.holder) return
     await session.rollBack()
     table.holder = undefined
-    await session.erase()
+    await session.tidy()
     return
   }
   const unit = client.units.shift()
@@ -121,5 +121,5 @@ async function turn(session: Session, table: Table, client: Client): Promise<voi
   table.holder = free ? undefined : client
   if (!free) return
   if (client.units.length > 0) table.waiting.add(client)
-  await session.erase()
+  await session.tidy()
 }

@@ -1,3 +1,4 @@
+import { readBinding, readPreparing, type NamedStatement } from './prepared.ts'
 import { encode, ProtocolViolation, query, text, type Message } from './wire-protocol.ts'
 
 /**
@@ -8,6 +9,8 @@ export interface Unit {
   readonly bytes: Buffer
   /** False after a Flush: the client goes on with the same unit. */
   readonly complete: boolean
+  /** What must be prepared before the bytes are run. */
+  readonly statement?: NamedStatement | undefined
 }
 
 export interface Units {
@@ -25,58 +28,55 @@ const noCopy = encode('f', text('the embedded database does not take COPY FROM S
 const shortMessageLimitBytes = 30_000
 
 /** The error comes from the database itself, so that an open transaction is aborted as well. */
-const refusal = query(
+export const refusal = query(
   `do $$ begin raise exception using errcode = '0A000', message =
   'the embedded database does not take named prepared statements',
   hint = 'Leave the statement unnamed: its clients share one session.'; end $$`,
 )
 
+/** What of the next unit has come. */
+interface Gathered {
+  readonly limitBytes: number
+  parts: Buffer[]
+  size: number
+  /** What it begins with. */
+  statement: NamedStatement | undefined
+  /** It prepares what is not ours. */
+  isRefused: boolean
+  /** The database already runs a part of it. */
+  isPartial: boolean
+}
+
 /** Gathers the messages of one client into units. */
-export function createUnits(unitLimitBytes: number): Units {
-  let parts: Buffer[] = []
-  let size = 0
-  let named = false
-  let partial = false
-
-  const put = (...bytes: readonly Buffer[]): undefined => {
-    for (const part of bytes) {
-      parts.push(part)
-      size += part.length
-    }
-    if (size > unitLimitBytes) throw new ProtocolViolation(`a unit over ${unitLimitBytes} bytes`)
+export function createUnits(limitBytes: number): Units {
+  const unit: Gathered = {
+    limitBytes,
+    parts: [],
+    size: 0,
+    statement: undefined,
+    isRefused: false,
+    isPartial: false,
   }
-
-  const finish = (complete: boolean): Unit => {
-    // With a Flush the database already runs a part of it: it cannot be replaced as a whole.
-    if (named && (partial || !complete)) throw new ProtocolViolation('a named statement and Flush')
-    const bytes = named ? refusal : Buffer.concat(parts)
-    partial = !complete
-    named = false
-    parts = []
-    size = 0
-    return { bytes, complete }
-  }
-
   return {
-    add({ type, bytes }) {
+    add(message) {
+      const { type, bytes } = message
       switch (type) {
         case 'P':
-          named ||= bytes.at(5) !== 0
-          return put(bytes)
+          return prepare(unit, message)
         case 'B':
-          return put(bytes)
+          return bind(unit, message)
         case 'D':
         case 'C':
-          return put(short(bytes))
+          return put(unit, short(bytes))
         case 'E':
-          return put(short(bytes), noCopy)
+          return put(unit, short(bytes), noCopy)
         case 'Q':
-          put(bytes, noCopy)
-          return finish(true)
+          put(unit, bytes, noCopy)
+          return finish(unit, true)
         case 'H':
         case 'S':
-          put(short(bytes))
-          return finish(type === 'S')
+          put(unit, short(bytes))
+          return finish(unit, type === 'S')
         case 'd':
         case 'c':
         case 'f':
@@ -87,6 +87,54 @@ export function createUnits(unitLimitBytes: number): Units {
       }
     },
   }
+}
+
+function put(unit: Gathered, ...bytes: readonly Buffer[]): undefined {
+  for (const part of bytes) {
+    unit.parts.push(part)
+    unit.size += part.length
+  }
+  if (unit.size > unit.limitBytes) {
+    throw new ProtocolViolation(`a unit over ${unit.limitBytes} bytes`)
+  }
+}
+
+/** What a unit of ours prepares is its first message: the session may have it already. */
+function prepare(unit: Gathered, message: Message): undefined {
+  const statement = isFirst(unit) ? readPreparing(message) : undefined
+  if (statement === undefined) {
+    unit.isRefused ||= message.bytes.at(5) !== 0
+    put(unit, message.bytes)
+  } else {
+    unit.statement = statement
+    unit.size += message.bytes.length
+  }
+}
+
+function bind(unit: Gathered, message: Message): undefined {
+  if (isFirst(unit)) unit.statement = readBinding(message)
+  put(unit, message.bytes)
+}
+
+function isFirst({ parts, statement }: Gathered): boolean {
+  return parts.length === 0 && statement === undefined
+}
+
+function finish(unit: Gathered, complete: boolean): Unit {
+  const { parts, statement, isRefused, isPartial } = unit
+  // With a Flush it cannot be replaced as a whole.
+  const isNamed = isRefused || statement?.parse !== undefined
+  if (isNamed && (isPartial || !complete)) {
+    throw new ProtocolViolation('a named statement and Flush')
+  }
+  unit.parts = []
+  unit.size = 0
+  unit.statement = undefined
+  unit.isRefused = false
+  unit.isPartial = !complete
+  return isRefused
+    ? { bytes: refusal, complete }
+    : { bytes: Buffer.concat(parts), complete, statement }
 }
 
 function short(bytes: Buffer): Buffer {

@@ -94,6 +94,19 @@ export function encode(type: string, ...parts: readonly Buffer[]): Buffer {
 
 export const text = (value: string): Buffer => Buffer.from(`${value}\0`, 'utf8')
 
+/** The first texts of a message, which end with a zero. */
+export function textsIn(bytes: Buffer, count: number): readonly string[] {
+  const texts: string[] = []
+  let at = typeBytes + lengthBytes
+  while (texts.length < count) {
+    const end = bytes.indexOf(0, at)
+    if (end === -1) return texts
+    texts.push(bytes.toString('utf8', at, end))
+    at = end + 1
+  }
+  return texts
+}
+
 export function int32(value: number): Buffer {
   const bytes = Buffer.alloc(4)
   bytes.writeInt32BE(value)
@@ -129,7 +142,7 @@ export interface ReadResponse {
   readonly leavesTrace: boolean
 }
 
-const tracingTags = /^(?:SET|LISTEN|PREPARE|DECLARE CURSOR)\0/
+const tracingTags = /^(?:SET|LISTEN|PREPARE|DEALLOCATE|DEALLOCATE ALL|DISCARD ALL|DECLARE CURSOR)\0/
 
 /** Reads a complete answer of the database: the state that it ends in, and what it may leave. */
 export function readResponse(response: Buffer): ReadResponse {

@@ -43,6 +43,7 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
   if (queue.inline) await registerListeners(open.database.db, listeners)
   const calls = createCallStore({
     pool: open.intake.pool,
+    mostFlushes: open.intake.pool.options.max,
     log: settings.log,
     cipher: settings.cipher,
     ...(!queue.inline && {

@@ -22,6 +22,8 @@ export interface CallStore {
 export interface CallStoreOptions {
   readonly pool: Pick<pg.Pool, 'query'>
   readonly log: Log
+  /** Flushes under way at once: 2 by default, fewer if the pool has fewer connections. */
+  readonly mostFlushes?: number
   /** Within this time every call is answered. */
   readonly deadline?: Duration
   /** Calls waiting for their answer at most; further ones are refused at once. */
@@ -40,10 +42,8 @@ export interface CallStoreOptions {
 const mostRows = 500
 const mostBytes = 8 * 1024 * 1024
 const mostWaitingBytesByDefault = 64 * 1024 * 1024
-/** One flush at a time makes the largest flushes; but one that hangs must not hold up everybody. */
-const mostFlushes = 2
-/** Many times as long as a flush takes on a healthy server. */
-const slowFlush: Duration = 100
+/** While the calls of one are answered, the server stores the next; and one may hang. */
+const twoFlushes = 2
 
 interface WaitingCall {
   readonly call: NewCall
@@ -53,7 +53,7 @@ interface WaitingCall {
 }
 
 /**
- * Group commit: while a flush is under way, calls gather; the next flush takes them all in one
+ * Group commit: while flushes are under way, calls gather; the next flush takes them all in one
  * transaction. A call alone is stored at once.
  */
 export function createCallStore(options: CallStoreOptions): CallStore {
@@ -63,7 +63,7 @@ export function createCallStore(options: CallStoreOptions): CallStore {
   const queue = createLinkedList<WaitingCall>()
   const unanswered = { calls: 0, bytes: 0 }
   const deadlines = createDeadlines<WaitingCall>(deadline, (entry) => entry.answer('unavailable'))
-  const flushes = keepUnderWay(() =>
+  const flushes = keepUnderWay(options.mostFlushes ?? twoFlushes, () =>
     queue.size === 0 ? undefined : flushBatch(takeBatch(queue), options),
   )
 
@@ -104,40 +104,25 @@ export function createCallStore(options: CallStoreOptions): CallStore {
 }
 
 /**
- * Keeps one flush under way while `next` gives one; a slow one lets another start beside it. Each
- * begins at the end of the event loop's turn, when all that arrived together has been read.
+ * Keeps some flushes under way while `next` gives one. Each begins at the end of the event loop's
+ * turn, when all that arrived together has been read.
  */
-function keepUnderWay(next: () => Promise<void> | undefined) {
+function keepUnderWay(most: number, next: () => Promise<void> | undefined) {
   const underWay = new Set<Promise<void>>()
-  let slow = 0
   let isDue: NodeJS.Immediate | undefined
   function advance(): void {
     isDue ??= setImmediate(begin)
   }
   function begin(): void {
     isDue = undefined
-    while (underWay.size < Math.min(1 + slow, mostFlushes)) {
+    while (underWay.size < most) {
       const flush = next()
       if (flush === undefined) return
-      const watched = watch(flush).finally(() => {
-        underWay.delete(watched)
+      const ending = flush.finally(() => {
+        underWay.delete(ending)
         advance()
       })
-      underWay.add(watched)
-    }
-  }
-  async function watch(flush: Promise<void>): Promise<void> {
-    let isSlow = false
-    const timer = setTimeout(() => {
-      isSlow = true
-      slow += 1
-      advance()
-    }, slowFlush)
-    try {
-      await flush
-    } finally {
-      clearTimeout(timer)
-      if (isSlow) slow -= 1
+      underWay.add(ending)
     }
   }
   async function ended(): Promise<void> {

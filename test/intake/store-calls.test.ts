@@ -56,10 +56,30 @@ forEachDatabase((engine) => {
     assert.deepEqual(new Set(answers), new Set([undefined]), 'acknowledged before the commit')
     await block.release()
     assert.deepEqual(new Set([...(await first.all), ...(await others.all)]), new Set(['stored']))
-    // One is under way with the first call; as it is slow, a second takes all others beside it.
+    // One is under way with the first call; a second takes all others beside it.
     assert.equal(store.statements(), 2)
     const stored = new Set(await storedIds(store.database))
     assert.ok(calls.every((call) => stored.has(call.id)))
+  })
+
+  test('two flushes may be under way, or as many as asked for, while all else gathers', async () => {
+    for (const [mostFlushes, before] of [
+      [undefined, 2],
+      [1, 1],
+    ] as const) {
+      await using store = await openStore(created.target, mostFlushes && { mostFlushes })
+      const block = await blockCalls(store.database)
+      const followed = []
+      for (const call of newCalls(4)) {
+        followed.push(follow(store.calls, [call]).all)
+        await endOfTurn()
+      }
+      const begun = store.statements()
+      await block.release()
+      assert.equal(begun, before)
+      assert.deepEqual((await Promise.all(followed)).flat(), Array(4).fill('stored'))
+      assert.equal(store.statements(), before + 1)
+    }
   })
 
   test('a flush takes 500 calls at most, the longest waiting first', async () => {

@@ -7,6 +7,7 @@ import type { QueuedListener } from '../listeners/listener.ts'
 import { idempotencyKey } from '../listeners/run-listeners.ts'
 import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { finishRows } from '../queue/end-rows.ts'
+import { insist } from '../queue/insist.ts'
 import { isLeaseLost, leaseLost, type Lease } from '../queue/leased-table.ts'
 import { returnAfter } from '../queue/return-after.ts'
 import type { ProcessingContext } from './context.ts'
@@ -28,11 +29,13 @@ export type Deliver = (leased: LeasedDelivery) => Promise<void>
  * ones; retried like calls. What is under way at the same time is loaded and finished together.
  */
 export function createDeliver(context: ProcessingContext): Deliver {
-  const { db } = context.database
+  const { database, random } = context
+  const { db } = database
   const together: Together = {
     load: batched(mostTogether, (ids) => loadEvents(db, ids)),
     finish: batched(mostTogether, async (leases) => {
-      const lost = new Set(await finishRows(db, deliveries, { leases }))
+      // Otherwise the listeners of all of them would run again, and what they did is done.
+      const lost = new Set(await insist(() => finishRows(db, deliveries, { leases }), random))
       return leases.map((lease) => !lost.has(lease))
     }),
   }

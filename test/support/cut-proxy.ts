@@ -21,8 +21,8 @@ export interface CutProxy {
   readonly url: string
   /** The texts of all statements that came by, in their order. */
   readonly statements: string[]
-  /** Lets a fault befall the next statement that matches. */
-  next(statement: RegExp, fault: Fault): ArmedFault
+  /** Lets a fault befall the next statement that matches, or the one of this number from here on. */
+  next(statement: RegExp | number, fault: Fault): ArmedFault
   /** Cuts every connection. */
   cut(): void
   /** Cuts every connection and refuses new ones, as a server that is down does. */
@@ -42,9 +42,9 @@ export interface CutProxy {
 }
 
 interface Rule extends ArmedFault {
-  readonly statement: RegExp
   readonly fault: Fault
   readonly released: Promise<void>
+  matches(statement: string): boolean
   strike(): void
 }
 
@@ -115,14 +115,16 @@ function listen(proxied: Proxied, port: number): Promise<Server> {
 /** A statement that never comes fails its test instead of hanging it. */
 const strikeWithinMs = 30_000
 
-function arm(proxied: Proxied, statement: RegExp, fault: Fault): ArmedFault {
+function arm(proxied: Proxied, statement: RegExp | number, fault: Fault): ArmedFault {
   const struck = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   const late = new Error(`no statement matched ${statement} within ${strikeWithinMs / 1000} s`)
   const timer = setTimeout(() => struck.reject(late), strikeWithinMs)
   struck.promise.catch(() => {})
+  let seen = 0
   const rule: Rule = {
-    statement,
+    matches: (text) =>
+      typeof statement === 'number' ? (seen += 1) === statement : statement.test(text),
     fault,
     struck: struck.promise,
     released: released.promise,
@@ -217,7 +219,7 @@ function asReadOnly(startup: Buffer): Buffer {
 function ruleFor(text: string | undefined, { statements, rules }: Proxied): Rule | undefined {
   if (text === undefined) return undefined
   statements.push(text)
-  const rule = [...rules].find(({ statement }) => statement.test(text))
+  const rule = [...rules].find(({ matches }) => matches(text))
   if (rule !== undefined) rules.delete(rule)
   return rule
 }

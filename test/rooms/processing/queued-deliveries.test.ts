@@ -25,6 +25,9 @@ import {
 const lostLine =
   'warn lease lost while delivering; another worker has the delivery, or it has ended'
 
+/** Where a fault strikes once a listener has run. */
+const onceRun = { table: 'deliveries', on: 'update', state: 'processed' } as const
+
 /** What a queued listener may take. */
 const listenerMayTakeMs = 60_000
 
@@ -218,15 +221,20 @@ onPostgres(() => {
   })
 
   describe('a delivery that meets the database', () => {
+    test('fail for a moment after its listener has run is finished, and runs it no more', async () => {
+      let heard = 0
+      room.onQueued('PaymentSucceeded', () => void (heard += 1))
+      const leased = await due(await claimed())
+      await fault(room, { ...onceRun, sqlState: '40P01', times: 1 })
+      await room.deliver(leased)
+      assert.deepEqual([heard, await endOf(leased)], [1, 'processed 0 0'])
+      assert.deepEqual(logged(room), [])
+    })
+
     test('fail goes back without an attempt', async () => {
       room.onQueued('PaymentSucceeded')
       const leased = await due(await claimed(), { times_returned: 1 })
-      await fault(room, {
-        table: 'deliveries',
-        on: 'update',
-        state: 'processed',
-        sqlState: '40P01',
-      })
+      await fault(room, { ...onceRun, sqlState: 'XX000' })
       await room.deliver(leased)
       assert.equal(await endOf(leased), 'pending 0 2')
       assertDueAfter(room, (await deliveryRow(room, leased)).next_attempt_at, 0.4)

@@ -2,6 +2,7 @@ import { eventTypeOf } from '../events/dedup-key.ts'
 import type { Duration } from '../kernel/duration.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import { returnRow } from '../queue/end-rows.ts'
+import { insist } from '../queue/insist.ts'
 import { returnDelay } from '../queue/retry.ts'
 import { awaitingKey } from '../outcomes/awaiting.ts'
 import { gather } from './gather.ts'
@@ -104,7 +105,7 @@ async function returnOverdue(
   { database, random }: ProcessingContext,
 ): Promise<CallEnd> {
   const after = returnDelay(call.times_returned, random)
-  await returnRow(database.db, webhookCalls, { lease: call, after })
+  await insist(() => returnRow(database.db, webhookCalls, { lease: call, after }), random)
   return 'returned'
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
+import pg from 'pg'
 import type { Payment } from '../../../src/payments/payment.ts'
 import type { CallEnd } from '../../../src/processing/end-calls.ts'
 import { interpretCall } from '../../../src/processing/interpret-call.ts'
@@ -228,7 +229,12 @@ onPostgres(() => {
     const [first, second] = [await declining(order), await call(room, [paid(order)])]
     const ends = gather([first])
     await heard.promise
+    const cut = t.mock.method(pg.Pool.prototype, 'connect', () => {
+      cut.mock.restore()
+      return Promise.reject(new Error('Connection terminated unexpectedly'))
+    })
     assert.deepEqual(await gather([second]), ['returned'])
+    assert.equal(cut.mock.callCount(), 1, 'the connection is lost as well')
     const { state, attempts, times_returned, next_attempt_at } = await callRow(room, second)
     assert.deepEqual([state, attempts, times_returned], ['pending', 0, 1])
     assertDueAfter(room, next_attempt_at, 0.2)

@@ -108,7 +108,8 @@ onPostgres(() => {
     await until(passSecond, { what: 'it is processed' })
   })
 
-  test('what fails on the way back is logged, and its lease is left to run out', async (t) => {
+  test('what fails again and again on the way back is logged, and its lease is left to run out', async (t) => {
+    room.give({ random: () => -1 })
     const heard = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()
     room.on('PaymentSucceeded', () => {
@@ -122,7 +123,7 @@ onPostgres(() => {
     shortTimers(t, 500)
     lanes.give([first])
     await heard.promise
-    await fault(room, { table: 'webhook_calls', on: 'update', sqlState: '58000', times: 1 })
+    await fault(room, { table: 'webhook_calls', on: 'update', sqlState: '58000', times: 5 })
     lanes.give([second])
     await until(() => room.lines.some(({ call: id }) => id === second.id), { what: 'it is logged' })
     assert.partialDeepStrictEqual(lineOf(room, 'lease left to run out'), { call: second.id })

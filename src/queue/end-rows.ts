@@ -76,6 +76,17 @@ export async function releaseRows(
       and lease_token = any(${leases.map(({ token }) => token)}::uuid[])`.execute(db)
 }
 
+/** Releases whatever was taken under these tokens: which rows that were is not known. */
+export async function releaseTaken(
+  db: Kysely<Tables>,
+  { name }: LeasedTable,
+  tokens: readonly string[],
+): Promise<void> {
+  await sql`
+    update ${sql.table(name)} set state = 'pending', ${unleased}
+    where state = 'processing' and lease_token = any(${[...tokens]}::uuid[])`.execute(db)
+}
+
 /** Returns a row after a passing failure: no attempt is used. False where the lease is lost. */
 export async function returnRow(
   db: Kysely<Tables>,

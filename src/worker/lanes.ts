@@ -3,7 +3,7 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { createLinkedList, type LinkedList } from '../kernel/linked-list.ts'
 import type { Log } from '../kernel/log.ts'
-import { releaseRows } from '../queue/end-rows.ts'
+import { releaseRows, releaseTaken } from '../queue/end-rows.ts'
 import type { Lease, LeasedTable } from '../queue/leased-table.ts'
 import { extendLeases } from '../queue/take-rows.ts'
 
@@ -74,6 +74,8 @@ interface State<Row extends Lease> extends LanesOptions<Row> {
   expected: number
   /** Since the last look, somebody has asked how many rows may be handed over. */
   isAsked: boolean
+  /** Tokens of looks without an answer: rows may be leased under them, and nobody has them. */
+  readonly unanswered: Set<string>
   /** Rows are due that must be handled with nothing beside them: the lanes run empty for them. */
   aloneDue: boolean
   /** One of them is being handled: nothing begins beside it. */
@@ -98,6 +100,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     more: true,
     expected: 0,
     isAsked: false,
+    unanswered: new Set(),
     aloneDue: false,
     alone: false,
     // Stryker disable next-line BooleanLiteral: it is set anew whenever such rows are looked for
@@ -196,6 +199,7 @@ function mayFill<Row extends Lease>(state: State<Row>): boolean {
 /** Never rejects. */
 async function fill<Row extends Lease>(state: State<Row>): Promise<void> {
   try {
+    if (state.unanswered.size > 0) await releaseUnanswered(state)
     await (state.aloneDue ? runAlone(state) : refill(state))
   } catch (error) {
     state.log.error({ err: error, table: state.table.name }, 'could not take work; will try again')
@@ -212,12 +216,29 @@ async function refill<Row extends Lease>(state: State<Row>): Promise<void> {
   state.more = false
   state.expected = limit
   state.isAsked = false
-  const token = state.newId()
-  const rows = await state.take({ limit, token, alone: false }).finally(() => (state.expected = 0))
+  const rows = await look(state, { limit, alone: false }).finally(() => (state.expected = 0))
   if (state.stopping) return release(state, rows)
   if (rows.length === limit) state.more = true
   state.buffer.push(...rows)
   advance(state)
+}
+
+async function look<Row extends Lease>(state: State<Row>, which: Omit<LaneTake, 'token'>) {
+  const token = state.newId()
+  state.unanswered.add(token)
+  const rows = await state.take({ ...which, token })
+  state.unanswered.delete(token)
+  return rows
+}
+
+/** Otherwise they would wait for their leases to run out, and each count as its worker's death. */
+async function releaseUnanswered<Row extends Lease>(state: State<Row>): Promise<void> {
+  try {
+    await releaseTaken(state.database.db, state.table, [...state.unanswered])
+    state.unanswered.clear()
+  } catch {
+    // While the database is away, the look that follows fails as well, and that is logged.
+  }
 }
 
 /**
@@ -246,7 +267,7 @@ async function runAlone<Row extends Lease>(state: State<Row>): Promise<void> {
   state.alone = true
   const until = performance.now() + aloneTurn
   while (!state.stopping && performance.now() < until) {
-    const [row] = await state.take({ limit: 1, token: state.newId(), alone: true })
+    const [row] = await look(state, { limit: 1, alone: true })
     if (row === undefined) break
     await Promise.race([run(state, row), pause(aloneFor)])
   }

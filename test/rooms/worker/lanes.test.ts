@@ -14,7 +14,7 @@ import { onPostgres } from '../../support/databases.ts'
 import { rollingBack } from '../../support/rolled-back.ts'
 import { until } from '../../support/until.ts'
 import type { Name } from '../outcomes/room.ts'
-import { ahead, leased, leaseOf, read, row } from '../queue/rows.ts'
+import { ahead, leased, leaseOf, otherToken, read, row } from '../queue/rows.ts'
 
 const rowsOf = (ids: string): Lease[] => Array.from(ids, (id) => ({ id, token: `of ${id}` }))
 
@@ -448,7 +448,7 @@ onPostgres((engine) => {
       table: webhookCalls,
       database: { db } as Database,
       log: silentLog,
-      newId: () => 'unused',
+      newId: () => otherToken,
       least: 2,
       most: 2,
       anyAlone: async () => false,
@@ -510,5 +510,23 @@ onPostgres((engine) => {
       const all = ['a pending true', 'b pending true', 'c pending true']
       await until(async () => (await states(db)).join() === all.join(), { what: 'all are' })
       assert.deepEqual(lanes.begun, [])
+    })())
+
+  test('what a look has leased is released if its answer is lost, before the next look', (t) =>
+    rolledBack(async (db) => {
+      t.mock.timers.enable({ apis: ['setInterval'] })
+      const looks: string[] = []
+      const lanes = callLanes(db, async ({ token: by }) => {
+        looks.push((await states(db)).join())
+        if (looks.length > 1) return []
+        await row(db, 'calls', { name: 'a', ...leased(), lease_token: by })
+        await row(db, 'calls', { name: 'b', ...leased() })
+        throw new Error('Connection terminated unexpectedly')
+      })
+      await until(() => looks.length === 1, { what: 'it has looked' })
+      t.mock.timers.tick(seconds(1))
+      await until(() => looks.length === 2, { what: 'it has looked again' })
+      assert.deepEqual(looks, ['', 'a pending true,b processing false'])
+      await lanes.stop(0)
     })())
 })

@@ -4,7 +4,10 @@ import type { CommandLog } from './log.ts'
 
 export interface ServiceParts {
   readonly commandLog: CommandLog
-  /** A supervisor passes SIGTERM on; it decides about SIGINT, which a terminal sends to both. */
+  /**
+   * A supervisor passes SIGTERM on, and ends who does not stop at the second one. It decides about
+   * SIGINT, which a terminal sends to both.
+   */
   readonly isSupervised?: boolean
   /** Finishes what is under way and closes everything, in order. */
   readonly stop: () => Promise<void>
@@ -38,6 +41,8 @@ export function endOnSignals({
     await end(0)
   }
   const onSignal = (signal: NodeJS.Signals) => {
+    // systemd and others signal all processes themselves, beside the supervisor.
+    if (stopping && isSupervised) return
     if (stopping) process.exit(1)
     stopping = true
     stopInOrder(signal).catch((error: unknown) => {

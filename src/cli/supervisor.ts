@@ -1,5 +1,4 @@
 import cluster, { type Worker } from 'node:cluster'
-import { once } from 'node:events'
 import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { newRunToken, type Configuration } from './env.ts'
@@ -10,7 +9,7 @@ export const readyMessage = 'ready'
 
 const shortestPause: Duration = seconds(1)
 const longestPause: Duration = minutes(1)
-/** A process that has lived this long was well: the next pause is short again. */
+/** A process that has lived this long was well: the pause after it is short again. */
 const wellAfter: Duration = minutes(1)
 
 interface Supervised {
@@ -38,26 +37,38 @@ export async function supervise({ count, configuration, commandLog }: Supervised
   cluster.on('fork', (worker) => {
     worker.on('error', (err) => log.warn({ err }, 'a process could not be reached'))
   })
-  const first = cluster.fork({ ...env, QUITTANCE_PROCESS: 'first' })
   const end = stopOnSignals(() => (stopping = true), commandLog)
-  const failed = await Promise.race([untilReady(first), once(first, 'exit')])
-  if (failed !== undefined) return end(Number(failed[0] ?? 1))
-  const keep = (worker: Worker, pause: Duration) => {
+  const first = cluster.fork({ ...env, QUITTANCE_PROCESS: 'first' })
+  const failed = await Promise.race([untilReady(first), exitOf(first)])
+  // Who stops the processes ends this one, too.
+  if (stopping) return
+  if (failed !== undefined) {
+    const { code, signal } = failed
+    // Whoever ends by itself has said why.
+    if (code === null) log.fatal({ signal }, 'the first process was ended before it served')
+    return end(code ?? 1)
+  }
+  const keep = (worker: Worker, lastPause?: Duration) => {
     const begun = performance.now()
-    worker.once('exit', (code: number | null, signal: string | null) => {
+    void exitOf(worker).then((exit) => {
       if (stopping) return
-      const wasWell = performance.now() - begun > wellAfter
-      const next = wasWell ? shortestPause : Math.min(pause * 2, longestPause)
-      log.error({ ended: worker.process.pid, code, signal }, 'a process ended; another one starts')
+      const pause = pauseAfter(performance.now() - begun, lastPause)
+      log.error({ ended: worker.process.pid, ...exit }, 'a process ended; another one starts')
       setTimeout(() => {
-        if (!stopping) keep(cluster.fork({ ...env, QUITTANCE_PROCESS: 'further' }), next)
+        if (!stopping) keep(cluster.fork({ ...env, QUITTANCE_PROCESS: 'further' }), pause)
       }, pause)
     })
   }
-  keep(first, shortestPause)
+  keep(first)
   for (let index = 1; index < count && !stopping; index += 1) {
-    keep(cluster.fork({ ...env, QUITTANCE_PROCESS: 'further' }), shortestPause)
+    keep(cluster.fork({ ...env, QUITTANCE_PROCESS: 'further' }))
   }
+}
+
+/** How long to wait before another process starts in place of one that ended. */
+export function pauseAfter(lived: Duration, lastPause: Duration | undefined): Duration {
+  if (lastPause === undefined || lived > wellAfter) return shortestPause
+  return Math.min(lastPause * 2, longestPause)
 }
 
 function requireServer({ options }: Configuration): void {
@@ -67,6 +78,18 @@ function requireServer({ options }: Configuration): void {
     '--processes needs a PostgreSQL server: the embedded database belongs to one process',
     { fix: 'Set DATABASE_URL, or leave --processes out.' },
   )
+}
+
+interface Exit {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/** Unlike `once` of Node, it does not fail where a message could not be sent before. */
+function exitOf(worker: Worker): Promise<Exit> {
+  return new Promise((ended) => {
+    worker.once('exit', (code: number | null, signal: string | null) => ended({ code, signal }))
+  })
 }
 
 function untilReady(worker: Worker): Promise<undefined> {
@@ -79,7 +102,11 @@ function untilReady(worker: Worker): Promise<undefined> {
 
 /** Stops all processes in order at the first signal, at once at the second. */
 function stopOnSignals(onStop: () => void, { log, flush }: CommandLog) {
-  const workers = () => Object.values(cluster.workers ?? {}).filter((one) => one !== undefined)
+  const workers = () =>
+    Object.values(cluster.workers ?? {}).flatMap((worker) =>
+      // One that has just died may still be listed.
+      worker === undefined || worker.isDead() ? [] : [worker],
+    )
   const end = async (code: number): Promise<never> => {
     await flush()
     process.exit(code)
@@ -93,10 +120,11 @@ function stopOnSignals(onStop: () => void, { log, flush }: CommandLog) {
     }
     isSecond = true
     log.info({ signal }, 'stopping all processes')
-    const ended = workers().map((worker) => once(worker, 'exit'))
+    const ended = workers().map(exitOf)
     for (const worker of workers()) worker.process.kill('SIGTERM')
-    // One that was still starting ends by the signal.
-    const inOrder = ([code, by]: unknown[]) => code === 0 || by === 'SIGTERM'
+    // One that was still starting ends by the signal: by this one, or by that of the terminal.
+    const inOrder = ({ code, signal: by }: Exit) =>
+      code === 0 || by === 'SIGTERM' || by === 'SIGINT'
     void Promise.all(ended).then((exits) => end(exits.every(inOrder) ? 0 : 1))
   }
   process.on('SIGTERM', onSignal)

@@ -14,7 +14,13 @@ import {
   postFake,
   type OpenDeployment,
 } from '../support/deployment.ts'
-import { runCommand, startService, type RunningService } from '../support/process.ts'
+import {
+  freePort,
+  runCommand,
+  startProcess,
+  startService,
+  type RunningService,
+} from '../support/process.ts'
 
 /** The processes that this one has started and that still run. */
 function childrenOf(pid: number | undefined): readonly number[] {
@@ -87,6 +93,42 @@ onPostgres((engine) => {
     assert.equal(code, 0, stderr.join('\n'))
     for (const pid of children) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
     assert.equal(stderr.filter((line) => line.includes('"msg":"stopped"')).length, 2)
+  })
+
+  test('SIGTERM that reaches each of them, as that of systemd does, stops them in order', async () => {
+    const all = await startService({ ...deployment, args: ['--processes', '2'] })
+    await all.line(/a further process serves/)
+    for (const pid of childrenOf(all.child.pid)) process.kill(pid, 'SIGTERM')
+    const { code, stderr } = await all.stop()
+    assert.equal(code, 0, stderr.join('\n'))
+    assert.equal(stderr.filter((line) => line.includes('"msg":"stopped"')).length, 2)
+  })
+
+  /** With its first process, which is not ready yet. */
+  async function startUnready() {
+    const env = { ...deployment.env, HOST: '127.0.0.1', PORT: String(await freePort()) }
+    const starting = startProcess(['serve', '--processes', '2'], { cwd: deployment.cwd, env })
+    const children = () => childrenOf(starting.child.pid)
+    await until(() => children().length === 1, { what: 'the first process starts' })
+    return { ...starting, first: children()[0] ?? assert.fail() }
+  }
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    test(`${signal} while the first process starts stops them in order`, async () => {
+      const { child, first, ended } = await startUnready()
+      child.kill(signal)
+      process.kill(first, signal)
+      const { code, stderr } = await ended
+      assert.equal(code, 0, stderr.join('\n'))
+    })
+  }
+
+  test('that the first process was killed before it served is said, and ends the start', async () => {
+    const { first, ended } = await startUnready()
+    process.kill(first, 'SIGKILL')
+    const { code, stderr } = await ended
+    assert.equal(code, 1)
+    assert.match(stderr.join('\n'), /SIGKILL.*the first process was ended before it served/)
   })
 
   test('a setting that is wrong is reported once, and ends the start', async () => {

@@ -45,7 +45,8 @@ export async function movePayments(
         stated.call_id
       from moved join stated on stated.id = moved.id
     )
-    select * from moved`.execute(db)
+    select id, status, updated_at, checkout_reference, provider_reference, checkout
+    from moved`.execute(db)
   const changes = new Map(rows.map((row) => [row.id, changeOf(row)]))
   return new Map(
     targets.map(({ payment, entry }) => {

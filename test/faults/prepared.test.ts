@@ -5,7 +5,7 @@ import { isPassing } from '../../src/database/failure.ts'
 import { nameComment } from '../../src/database/named-statements.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { newPayment, openBilling, sendFake } from '../support/billing.ts'
+import { newPayment, openBilling, sendFake, until } from '../support/billing.ts'
 import { forEachDatabase, onPostgres } from '../support/databases.ts'
 import { finished } from '../support/deployment.ts'
 import { noPooler, startPooler } from '../support/pooler.ts'
@@ -30,6 +30,49 @@ forEachDatabase((engine) => {
     } finally {
       client.release()
     }
+  })
+
+  test('what is prepared goes on when a later version adds columns', async () => {
+    await using billing = await openBilling(engine)
+    const { core, database } = billing
+    core.on('PaymentSucceeded', 'books', async (_event, { tx }) => {
+      await tx.query('select 1')
+    })
+    core.on('PaymentSucceeded', 'mail', () => {}, { queued: true })
+    const worker = await core.work()
+    const read = async () => {
+      const { rows } = await database.pool.query<{ state: string }>(
+        `select state, attempts, times_returned from billing.webhook_calls
+         union all select state, attempts, times_returned from billing.deliveries`,
+      )
+      return rows
+    }
+    let count = 0
+    const payOnce = async () => {
+      const { id } = await newPayment(core)
+      await sendFake(core, id, 'success')
+      count += 1
+      const isDone = async () => {
+        const rows = await read()
+        return rows.length === 2 * count && rows.every(({ state }) => state === 'processed')
+      }
+      await until(isDone, { what: 'the call and its delivery are processed' })
+    }
+    await payOnce()
+    const { rows: tables } = await database.pool.query<{ name: string }>(
+      `select tablename as name from pg_tables where schemaname = 'billing'`,
+    )
+    for (const { name } of tables) {
+      await database.pool.query(`alter table billing.${name} add column later text default 'new'`)
+    }
+    await payOnce()
+    await payOnce()
+    await worker.stop()
+    const well = { state: 'processed', attempts: 0, times_returned: 0 }
+    assert.deepEqual(
+      await read(),
+      Array.from({ length: 6 }, () => well),
+    )
   })
 
   test("a listener's statements are its own, whatever comment they begin with", async () => {

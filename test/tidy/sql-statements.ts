@@ -119,6 +119,7 @@ function withParts({ written, inserted }: Template, scope: Scope): string {
 /** The SQL in inserted code; a parameter, if there is none. */
 function partsIn(code: string | undefined, scope: Scope): string {
   if (code === undefined) return ''
+  if (/^name(?:d|Comment)\(/.test(code)) return mark
   const direct = templatesIn(`=${code}`)
   const outside = direct.reduceRight(
     (rest, { from, to }) => rest.slice(0, from) + rest.slice(to),
@@ -152,6 +153,22 @@ function tablesOfBuilders(code: string): readonly string[] {
 const calls = /\bbilling\.webhook_calls\b/
 const paymentSide =
   /\bbilling\.(?:payments|payment_transitions|payment_methods|disputes|events|deliveries)\b/
+
+/** As every statement begins that has a name. */
+const mark = '/* quittance:'
+
+/** Whether it is prepared under a name. */
+export function isNamed({ text }: SqlStatement): boolean {
+  return text.trimStart().startsWith(mark)
+}
+
+const allColumns =
+  /(?:\b(?:select|returning)\b(?:\s+distinct\b)?|,)\s*(?:\w+\.)?\*(?!\s*from unnest\()/
+
+/** Whether it may return what a later version adds to a table. */
+export function returnsAllColumns({ text }: SqlStatement): boolean {
+  return allColumns.test(text)
+}
 
 /** Whether it needs calls and payments in one database. */
 export function joinsCallsWithPayments({ text }: SqlStatement): boolean {

@@ -287,6 +287,27 @@ test('a row that cost a worker its life is handled alone, one after the other, t
   assert.equal(new Set(tokens).size, tokens.length, 'each under a token of its own')
 })
 
+test('many such rows follow each other in one turn, after one look', async (t) => {
+  const rows = 'x'.repeat(100)
+  const looks: number[] = []
+  const begun: string[] = []
+  const lanes = await lanesOver(
+    t,
+    { alone: rows },
+    {
+      ...unpolled,
+      anyAlone: async () => {
+        looks.push(begun.length)
+        return begun.length < rows.length
+      },
+      handle: async ({ id }) => void begun.push(id),
+    },
+  )
+  await lanes.pass(5_500)
+  assert.equal(begun.length, rows.length)
+  assert.deepEqual(looks, [0])
+})
+
 test('the lanes run empty for such a row, and for a slow one they wait three seconds', async (t) => {
   const lanes = await lanesOver(t, { waiting: 'ab', alone: 'k' }, unpolled)
   lanes.give('c')

@@ -29,7 +29,7 @@ export const full: Settings = {
   requests: 40_000,
   backlog: { postgres: 50_000, embedded: 5_000 },
   backlogRounds: 3,
-  together: { postgres: 30_000, embedded: 5_000 },
+  together: { postgres: 30_000, embedded: 20_000 },
   latency: { perSecond: 200, seconds: 20 },
   finished: 2_000_000,
   commandRounds: 9,

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { get } from 'node:http'
+import { once } from 'node:events'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, get } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { until } from '../support/billing.ts'
@@ -87,6 +90,19 @@ onPostgres((engine) => {
     await until(() => serving().length === 2, { what: 'it serves' })
   })
 
+  test('one that cannot start ends with the reason, and is replaced in its turn', async () => {
+    const serving = () => service.stderr.filter((line) => line.includes('a further process serves'))
+    const before = serving().length
+    const halfWritten = join(deployment.cwd, 'quittance.config.ts')
+    writeFileSync(halfWritten, `throw new Error('half written')`)
+    const [child = 0] = childrenOf(service.child.pid)
+    process.kill(child, 'SIGKILL')
+    await service.line(/half written/)
+    await service.line(/"code":1.*a process ended; another one starts/)
+    rmSync(halfWritten)
+    await until(() => serving().length > before, { what: 'another one serves', limitMs: 30_000 })
+  })
+
   test('SIGTERM stops all of them in order', async () => {
     const children = childrenOf(service.child.pid)
     const { code, stderr } = await service.stop()
@@ -129,6 +145,18 @@ onPostgres((engine) => {
     const { code, stderr } = await ended
     assert.equal(code, 1)
     assert.match(stderr.join('\n'), /SIGKILL.*the first process was ended before it served/)
+  })
+
+  test('a first process that cannot start says why, and ends the start', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const env = { ...deployment.env, HOST: '127.0.0.1', PORT: String(port) }
+    const options = { cwd: deployment.cwd, env }
+    const { code, stderr } = await runCommand(['serve', '--processes', '2'], options)
+    taken.close()
+    assert.equal(code, 1)
+    assert.match(stderr.join('\n'), /^quittance: .*port \d+ is in use/m)
   })
 
   test('a setting that is wrong is reported once, and ends the start', async () => {

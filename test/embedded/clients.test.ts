@@ -176,7 +176,9 @@ suite('clients of one embedded database', () => {
     // PostgreSQL keeps a plan that suits any values after five that suited theirs alone.
     for (let times = 1; times <= 7; times += 1) await pool.query({ name, text, values: [ids] })
     const explain = async () => {
-      const { rows } = await pool.query(`explain (format json) execute "${name}" ('{${ids.join()}}')`)
+      const { rows } = await pool.query(
+        `explain (format json) execute "${name}" ('{${ids.join()}}')`,
+      )
       return JSON.stringify(rows)
     }
     assert.match(await explain(), /Seq Scan/)

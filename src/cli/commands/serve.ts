@@ -42,12 +42,18 @@ async function serve(_options: unknown, command: Command): Promise<void> {
   const count = processes === 'auto' ? availableParallelism() : processes
   if (count === 1) return serveAlone(options)
   const { default: cluster } = await import('node:cluster')
-  if (cluster.isWorker) return serveAlone(options)
+  if (cluster.isWorker) return serveAlone(options).catch(endWithError)
   const { readConfiguration } = await import('../env.ts')
   const configuration = await readConfiguration()
   const { openLog } = await import('../log.ts')
   const { supervise } = await import('../supervisor.ts')
   await supervise({ count, configuration, commandLog: await openLog('info') })
+}
+
+/** The channel to the supervisor would keep the process running. */
+function endWithError(error: unknown): never {
+  process.channel?.unref()
+  throw error
 }
 
 async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<void> {

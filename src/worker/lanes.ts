@@ -3,9 +3,8 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { createLinkedList, type LinkedList } from '../kernel/linked-list.ts'
 import type { Log } from '../kernel/log.ts'
-import { releaseRows, releaseTaken } from '../queue/end-rows.ts'
 import type { Lease, LeasedTable } from '../queue/leased-table.ts'
-import { extendLeases } from '../queue/take-rows.ts'
+import { extendHeld, releaseHeld, releaseUnanswered } from './held-leases.ts'
 
 /** How many rows to take, leased under which token. */
 export interface LaneTake {
@@ -72,6 +71,10 @@ interface State<Row extends Lease> extends LanesOptions<Row> {
   more: boolean
   /** Rows that the look under way may find: they come before those that are handed over. */
   expected: number
+  /** Handed over during it: they come behind what it finds, which is older. */
+  readonly behind: Row[]
+  /** The last look found all that it asked for. */
+  isBehindhand: boolean
   /** Since the last look, somebody has asked how many rows may be handed over. */
   isAsked: boolean
   /** Tokens of looks without an answer: rows may be leased under them, and nobody has them. */
@@ -99,6 +102,8 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     stopping: false,
     more: true,
     expected: 0,
+    behind: [],
+    isBehindhand: false,
     isAsked: false,
     unanswered: new Set(),
     aloneDue: false,
@@ -114,7 +119,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
   const timers = [
     setInterval(wake, options.pollEvery ?? defaultPollEvery),
     setInterval(() => void lookForAlone(state), aloneEvery),
-    setInterval(() => void extend(state), extendEvery),
+    setInterval(() => void extendHeld(state, held(state)), extendEvery),
   ]
   advance(state)
   return {
@@ -123,20 +128,21 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
       state.isAsked = true
       // Where a look is due, older rows may wait: they would be passed over as long as we are full.
       if (state.stopping || state.more || state.aloneDue || state.alone) return 0
-      return Math.max(0, state.lanes - state.buffer.length - state.expected)
+      return Math.max(0, freeRoom(state) - state.expected)
     },
     give: (rows) => {
-      state.buffer.push(...rows)
-      if (state.stopping) void release(state, state.buffer.splice(0))
+      const queue = state.expected > 0 ? state.behind : state.buffer
+      queue.push(...rows)
+      if (state.stopping) void releaseHeld(state, state.buffer.splice(0))
       else advance(state)
     },
     async stop(grace) {
       state.stopping = true
-      await release(state, state.buffer.splice(0))
+      await releaseHeld(state, state.buffer.splice(0))
       const handled = Array.from(state.running, (one) => one.handled)
       await Promise.race([Promise.all([state.filling, ...handled]), pause(grace)])
       for (const timer of timers) clearInterval(timer)
-      await release(state, rowsOf(state.running))
+      await releaseHeld(state, rowsOf(state.running))
     },
   }
 }
@@ -175,6 +181,10 @@ async function run<Row extends Lease>(state: State<Row>, row: Row): Promise<void
   else state.aside -= 1
 }
 
+function held<Row extends Lease>(state: State<Row>): readonly Row[] {
+  return [...state.buffer, ...state.behind, ...rowsOf(state.running)]
+}
+
 function rowsOf<Row extends Lease>(running: Iterable<RunningRow<Row>>): readonly Row[] {
   return Array.from(running, ({ row }) => row)
 }
@@ -187,7 +197,7 @@ function adapt<Row extends Lease>(state: State<Row>, took: Duration): void {
   if (took < quick) state.lanes = Math.min(state.most, state.lanes + 1)
   if (took <= slow) return
   state.lanes = Math.max(state.least, Math.floor(state.lanes / 2))
-  void release(state, state.buffer.splice(state.lanes))
+  void releaseHeld(state, state.buffer.splice(state.lanes))
 }
 
 function mayFill<Row extends Lease>(state: State<Row>): boolean {
@@ -199,7 +209,7 @@ function mayFill<Row extends Lease>(state: State<Row>): boolean {
 /** Never rejects. */
 async function fill<Row extends Lease>(state: State<Row>): Promise<void> {
   try {
-    if (state.unanswered.size > 0) await releaseUnanswered(state)
+    if (state.unanswered.size > 0) await releaseUnanswered(state, state.unanswered)
     await (state.aloneDue ? runAlone(state) : refill(state))
   } catch (error) {
     state.log.error({ err: error, table: state.table.name }, 'could not take work; will try again')
@@ -209,18 +219,28 @@ async function fill<Row extends Lease>(state: State<Row>): Promise<void> {
 }
 
 async function refill<Row extends Lease>(state: State<Row>): Promise<void> {
-  const room = state.lanes - state.buffer.length
+  const room = freeRoom(state)
   // A look that took it all would leave what comes meanwhile for the next look, and so on for ever.
-  const limit = state.isAsked ? Math.ceil(room / 2) : room
+  const limit = state.isAsked && !state.isBehindhand ? Math.ceil(room / 2) : room
   // Before the look: a wake during it may be about rows that it does not see.
   state.more = false
   state.expected = limit
   state.isAsked = false
-  const rows = await look(state, { limit, alone: false }).finally(() => (state.expected = 0))
-  if (state.stopping) return release(state, rows)
-  if (rows.length === limit) state.more = true
-  state.buffer.push(...rows)
+  let found: readonly Row[] = []
+  try {
+    found = await look(state, { limit, alone: false })
+  } finally {
+    state.expected = 0
+    state.buffer.push(...found, ...state.behind.splice(0))
+  }
+  if (state.stopping) return releaseHeld(state, state.buffer.splice(0))
+  state.isBehindhand = found.length === limit
+  if (state.isBehindhand) state.more = true
   advance(state)
+}
+
+function freeRoom<Row extends Lease>({ lanes, buffer, behind }: State<Row>): number {
+  return lanes - buffer.length - behind.length
 }
 
 async function look<Row extends Lease>(state: State<Row>, which: Omit<LaneTake, 'token'>) {
@@ -229,16 +249,6 @@ async function look<Row extends Lease>(state: State<Row>, which: Omit<LaneTake, 
   const rows = await state.take({ ...which, token })
   state.unanswered.delete(token)
   return rows
-}
-
-/** Otherwise they would wait for their leases to run out, and each count as its worker's death. */
-async function releaseUnanswered<Row extends Lease>(state: State<Row>): Promise<void> {
-  try {
-    await releaseTaken(state.database.db, state.table, [...state.unanswered])
-    state.unanswered.clear()
-  } catch {
-    // While the database is away, the look that follows fails as well, and that is logged.
-  }
 }
 
 /**
@@ -272,24 +282,6 @@ async function runAlone<Row extends Lease>(state: State<Row>): Promise<void> {
     await Promise.race([run(state, row), pause(aloneFor)])
   }
   state.more = true
-}
-
-async function extend<Row extends Lease>(state: State<Row>): Promise<void> {
-  const leases = [...state.buffer, ...rowsOf(state.running)]
-  if (leases.length === 0) return
-  try {
-    await extendLeases(state.database.db, state.table, leases)
-  } catch (error) {
-    state.log.warn({ err: error, table: state.table.name }, 'could not extend leases')
-  }
-}
-
-async function release<Row extends Lease>(state: State<Row>, rows: readonly Row[]): Promise<void> {
-  try {
-    await releaseRows(state.database.db, state.table, rows)
-  } catch (error) {
-    state.log.warn({ err: error, table: state.table.name }, 'leases not released; they run out')
-  }
 }
 
 function pause(length: Duration): Promise<void> {

@@ -143,9 +143,6 @@ test('a wake-up that comes while a look is under way is not lost', async (t) => 
   assert.equal(lanes.room(), 0, 'the look may find as many')
   lanes.wake()
   assert.equal(looks.length, 1, 'one look at a time')
-  lanes.give('a')
-  assert.equal(lanes.begun(), 'a', 'who is handed over does not wait for it')
-  await lanes.end('a')
   looks[0]?.resolve([])
   await settle()
   assert.equal(looks.length, 2)
@@ -189,27 +186,68 @@ test('there is room for as many rows as may be leased ahead, unless older ones m
   assert.equal(lanes.room(), 0, 'more are leased ahead than may be')
 })
 
-test('where rows are handed over, a look leaves half of the room for those that come during it', async (t) => {
-  const found = Promise.withResolvers<readonly Lease[]>()
+/** Lanes that have looked once, and whose next looks end when the test says so. */
+async function lookingSlowly(t: TestContext) {
   const looks: number[] = []
+  const answers: PromiseWithResolvers<readonly Lease[]>[] = []
   const take = async ({ limit }: LaneTake) => {
     looks.push(limit)
-    return looks.length === 2 ? found.promise : []
+    if (looks.length === 1) return []
+    const answer = Promise.withResolvers<readonly Lease[]>()
+    answers.push(answer)
+    return answer.promise
   }
   const lanes = await lanesOver(t, {}, { ...unpolled, least: 7, most: 7, take })
+  const find = async (ids: string) => {
+    answers.shift()?.resolve(rowsOf(ids))
+    await settle()
+  }
+  return { ...lanes, looks, answers, find }
+}
+
+test('where rows are handed over, a look leaves half of the room for those that come during it', async (t) => {
+  const lanes = await lookingSlowly(t)
   lanes.give('a')
   assert.equal(lanes.room(), 7)
   lanes.wake()
-  assert.deepEqual(looks, [7, 4])
+  assert.deepEqual(lanes.looks, [7, 4])
   assert.equal(lanes.room(), 3)
-  lanes.give('bcd')
-  assert.equal(lanes.begun(), 'abcd')
-  found.resolve(rowsOf('xyzw'))
-  await settle()
-  assert.equal(lanes.begun(), 'abcdxyz')
-  assert.deepEqual(looks, [7, 4, 3], 'what it found was all that it asked for')
+  lanes.give('bc')
+  assert.equal(lanes.room(), 1)
+  assert.equal(lanes.begun(), 'a', 'what the look finds is older')
+  await lanes.find('xyz')
+  assert.equal(lanes.begun(), 'axyzbc')
   lanes.wake()
-  assert.deepEqual(looks, [7, 4, 3, 6], 'nobody has asked since')
+  assert.deepEqual(lanes.looks, [7, 4, 4])
+  lanes.give('d')
+  lanes.answers.shift()?.reject(new Error('away'))
+  await settle()
+  assert.equal(lanes.begun(), 'axyzbcd', 'they do not wait for the next look')
+})
+
+test('while older rows are left behind, a look takes all the room', async (t) => {
+  const lanes = await lookingSlowly(t)
+  assert.equal(lanes.room(), 7)
+  lanes.wake()
+  await lanes.find('abcd')
+  assert.deepEqual(lanes.looks, [7, 4, 7], 'it found all that it asked for')
+  assert.equal(lanes.room(), 0)
+  await lanes.find('efg')
+  assert.equal(lanes.room(), 7)
+  lanes.wake()
+  assert.deepEqual(lanes.looks, [7, 4, 7, 4])
+})
+
+test('what is handed over during a look is released where the lanes stop', async (t) => {
+  const lanes = await lookingSlowly(t)
+  assert.equal(lanes.room(), 7)
+  lanes.wake()
+  lanes.give('ab')
+  const stopped = lanes.stop(1_000)
+  await lanes.find('x')
+  await stopped
+  assert.equal(lanes.begun(), '')
+  assert.ok(lanes.logged().includes('billing.webhook_calls: leases not released; they run out'))
 })
 
 test('quick rows open lanes, slow ones close half of them, and rows that are then too many go back', async (t) => {

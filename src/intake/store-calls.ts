@@ -44,6 +44,10 @@ const mostBytes = 8 * 1024 * 1024
 const mostWaitingBytesByDefault = 64 * 1024 * 1024
 /** While the calls of one are answered, the server stores the next; and one may hang. */
 const twoFlushes = 2
+/** Fewer calls cost less in the next flush than in one of their own beside another. */
+const manyRows = 64
+/** Many times as long as a flush takes on a healthy server. */
+const slowFlush: Duration = 100
 
 interface WaitingCall {
   readonly call: NewCall
@@ -63,9 +67,10 @@ export function createCallStore(options: CallStoreOptions): CallStore {
   const queue = createLinkedList<WaitingCall>()
   const unanswered = { calls: 0, bytes: 0 }
   const deadlines = createDeadlines<WaitingCall>(deadline, (entry) => entry.answer('unavailable'))
-  const flushes = keepUnderWay(options.mostFlushes ?? twoFlushes, () =>
-    queue.size === 0 ? undefined : flushBatch(takeBatch(queue), options),
-  )
+  const flushes = keepUnderWay(options.mostFlushes ?? twoFlushes, (isBeside) => {
+    const isWorthIt = queue.size >= (isBeside ? manyRows : 1)
+    return isWorthIt ? flushBatch(takeBatch(queue), options) : undefined
+  })
 
   function wait(call: NewCall, answer: (result: StoreResult) => void): void {
     const entry: WaitingCall = {
@@ -104,11 +109,13 @@ export function createCallStore(options: CallStoreOptions): CallStore {
 }
 
 /**
- * Keeps some flushes under way while `next` gives one. Each begins at the end of the event loop's
- * turn, when all that arrived together has been read.
+ * Keeps some flushes under way while `next` gives one: either the only one, or one beside others, of
+ * which those that are slow do not count. Each begins at the end of the event loop's turn, when all
+ * that arrived together has been read.
  */
-function keepUnderWay(most: number, next: () => Promise<void> | undefined) {
+function keepUnderWay(most: number, next: (isBeside: boolean) => Promise<void> | undefined) {
   const underWay = new Set<Promise<void>>()
+  let slow = 0
   let isDue: NodeJS.Immediate | undefined
   function advance(): void {
     isDue ??= setImmediate(begin)
@@ -116,13 +123,27 @@ function keepUnderWay(most: number, next: () => Promise<void> | undefined) {
   function begin(): void {
     isDue = undefined
     while (underWay.size < most) {
-      const flush = next()
+      const flush = next(underWay.size > slow)
       if (flush === undefined) return
-      const ending = flush.finally(() => {
-        underWay.delete(ending)
+      const watched = watch(flush).finally(() => {
+        underWay.delete(watched)
         advance()
       })
-      underWay.add(ending)
+      underWay.add(watched)
+    }
+  }
+  async function watch(flush: Promise<void>): Promise<void> {
+    let isSlow = false
+    const timer = setTimeout(() => {
+      isSlow = true
+      slow += 1
+      advance()
+    }, slowFlush)
+    try {
+      await flush
+    } finally {
+      clearTimeout(timer)
+      if (isSlow) slow -= 1
     }
   }
   async function ended(): Promise<void> {

@@ -163,6 +163,8 @@ onPostgres(() => {
     const first = await waiting()
     const worker = await start(t)
     await heard.promise
+    const isDelivered = async () => (await first()).endsWith(' processed')
+    await until(isDelivered, { what: 'the delivery has begun, too' })
     const stopping = worker.stop()
     const sent = statements(t)
     held.resolve()

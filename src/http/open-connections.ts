@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { createLinkedList, type LinkedList, type Place } from '../kernel/linked-list.ts'
 import { networkOf } from './network-of.ts'
 
 /** Where connections come from: an address, or a network of addresses. */
@@ -10,7 +11,7 @@ export interface Network {
    * In the order in which they last did something: connected, sent the head of a request, got an
    * answer.
    */
-  readonly open: Set<Connection>
+  readonly open: LinkedList<Connection>
 }
 
 export interface Connection {
@@ -18,6 +19,11 @@ export interface Connection {
   readonly network: Network
   /** Requests whose answers are not out yet. */
   readonly underWay: Exchange[]
+}
+
+interface Entry extends Connection {
+  readonly placeInAll: Place<Connection>
+  readonly placeInNetwork: Place<Connection>
 }
 
 interface Exchange {
@@ -30,7 +36,7 @@ interface Exchange {
 /** Keeps track of who is connected, how long each has done nothing, and what is under way. */
 export interface OpenConnections {
   /** Connections of all networks, in the order of `Network.open`. */
-  readonly open: ReadonlySet<Connection>
+  readonly open: Pick<LinkedList<Connection>, 'size' | typeof Symbol.iterator>
   networkOf(socket: Socket): Network
   enter(socket: Socket, network: Network): void
   leave(connection: Connection): void
@@ -47,25 +53,24 @@ export interface OpenConnections {
 }
 
 export function openConnections(): OpenConnections {
-  const connections = new Map<Duplex, Connection>()
+  const connections = new Map<Duplex, Entry>()
   const networks = new Map<string, Network>()
-  const open = new Set<Connection>()
-  const moved = (connection: Connection) => {
-    for (const order of [open, connection.network.open]) {
-      order.delete(connection)
-      order.add(connection)
-    }
+  const open = createLinkedList<Connection>()
+  const moved = ({ network, placeInAll, placeInNetwork }: Entry) => {
+    open.moveToEnd(placeInAll)
+    network.open.moveToEnd(placeInNetwork)
   }
-  const leave = (connection: Connection) => {
-    const { socket, network } = connection
-    if (!connections.delete(socket)) return
-    open.delete(connection)
-    network.open.delete(connection)
+  const leave = ({ socket, network }: Connection) => {
+    const entry = connections.get(socket)
+    if (entry === undefined) return
+    connections.delete(socket)
+    open.remove(entry.placeInAll)
+    network.open.remove(entry.placeInNetwork)
     if (network.open.size === 0) networks.delete(network.name)
   }
-  const end = (connection: Connection, exchange: Exchange) => {
-    connection.underWay.splice(connection.underWay.indexOf(exchange), 1)
-    if (connections.has(connection.socket)) moved(connection)
+  const end = (entry: Entry, exchange: Exchange) => {
+    entry.underWay.splice(entry.underWay.indexOf(exchange), 1)
+    if (connections.has(entry.socket)) moved(entry)
   }
   const answerDue = (socket: Duplex) =>
     connections.get(socket)?.underWay.findLast(({ incoming }) => incoming.complete)?.outgoing
@@ -77,23 +82,26 @@ export function openConnections(): OpenConnections {
     answerDue,
     networkOf({ remoteAddress }) {
       const name = networkOf(remoteAddress ?? '')
-      return networks.get(name) ?? { name, open: new Set() }
+      return networks.get(name) ?? { name, open: createLinkedList() }
     },
     enter(socket, network) {
       const connection: Connection = { socket, network, underWay: [] }
       networks.set(network.name, network)
-      connections.set(socket, connection)
-      moved(connection)
+      connections.set(socket, {
+        ...connection,
+        placeInAll: open.append(connection),
+        placeInNetwork: network.open.append(connection),
+      })
       socket.once('close', () => leave(connection))
     },
     begin(incoming, outgoing) {
-      const connection = connections.get(incoming.socket)
-      if (connection === undefined) return 1
+      const entry = connections.get(incoming.socket)
+      if (entry === undefined) return 1
       const exchange = { incoming, outgoing, readBefore: incoming.socket.bytesRead }
-      connection.underWay.push(exchange)
-      moved(connection)
-      outgoing.once('close', () => end(connection, exchange))
-      return connection.underWay.length
+      entry.underWay.push(exchange)
+      moved(entry)
+      outgoing.once('close', () => end(entry, exchange))
+      return entry.underWay.length
     },
     isWaitingForUs,
     keepsUsWaiting(order) {

@@ -22,6 +22,20 @@ test('the first, the last and one between can be removed, and what is added then
   assert.equal(list.size, 4)
 })
 
+test('an item can be moved to the end, from wherever it stands', () => {
+  const list = createLinkedList<string>()
+  const [a, b, c] = ['a', 'b', 'c'].map((item) => list.append(item))
+  assert.ok(a !== undefined && b !== undefined && c !== undefined)
+  const moved = [a, c, b, b].map((place) => {
+    list.moveToEnd(place)
+    return [...list].join('')
+  })
+  assert.deepEqual(moved, ['bca', 'bac', 'acb', 'acb'])
+  assert.equal(list.size, 3)
+  for (const place of [a, b, c]) list.remove(place)
+  assert.deepEqual([...list], [])
+})
+
 test('a list that has become empty begins anew', () => {
   const list = createLinkedList<string>()
   list.remove(list.append('a'))

@@ -13,6 +13,8 @@ export interface LinkedList<T> extends Iterable<T> {
   prepend(item: T): Place<T>
   /** Leaves alone what is removed already. */
   remove(place: Place<T>): void
+  /** Of an item that is still in the list. */
+  moveToEnd(place: Place<T>): void
 }
 
 /**
@@ -33,6 +35,17 @@ export function createLinkedList<T>(): LinkedList<T> {
     size += 1
     return place
   }
+  const remove = (place: Place<T>) => {
+    const { before, after } = place
+    if (before === undefined && first !== place) return
+    if (before === undefined) first = after
+    else before.after = after
+    if (after === undefined) last = before
+    else after.before = before
+    place.before = undefined
+    place.after = undefined
+    size -= 1
+  }
   return {
     get size() {
       return size
@@ -42,16 +55,12 @@ export function createLinkedList<T>(): LinkedList<T> {
     },
     append: (item) => insert({ item, before: last, after: undefined }),
     prepend: (item) => insert({ item, before: undefined, after: first }),
-    remove(place) {
-      const { before, after } = place
-      if (before === undefined && first !== place) return
-      if (before === undefined) first = after
-      else before.after = after
-      if (after === undefined) last = before
-      else after.before = before
-      place.before = undefined
-      place.after = undefined
-      size -= 1
+    remove,
+    moveToEnd(place) {
+      if (place === last) return
+      remove(place)
+      place.before = last
+      insert(place)
     },
     /** The item at hand may be removed meanwhile, and only that one. */
     *[Symbol.iterator]() {

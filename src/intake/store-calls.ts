@@ -67,9 +67,12 @@ export function createCallStore(options: CallStoreOptions): CallStore {
   const queue = createLinkedList<WaitingCall>()
   const unanswered = { calls: 0, bytes: 0 }
   const deadlines = createDeadlines<WaitingCall>(deadline, (entry) => entry.answer('unavailable'))
-  const flushes = keepUnderWay(options.mostFlushes ?? twoFlushes, (isBeside) => {
-    const isWorthIt = queue.size >= (isBeside ? manyRows : 1)
-    return isWorthIt ? flushBatch(takeBatch(queue), options) : undefined
+  const { mostFlushes = twoFlushes } = options
+  const flushes = keepUnderWay(mostFlushes, ({ isBeside, slow }) => {
+    if (queue.size < (isBeside ? manyRows : 1)) return undefined
+    // Many are shared with the flush beside it. While one is slow, nothing is left for it.
+    const shares = slow > 0 ? 1 : mostFlushes
+    return flushBatch(takeBatch(queue, shares), options)
   })
 
   function wait(call: NewCall, answer: (result: StoreResult) => void): void {
@@ -108,12 +111,20 @@ export function createCallStore(options: CallStoreOptions): CallStore {
   }
 }
 
+/** What is under way as another flush may begin. */
+interface UnderWay {
+  /** One that is not slow. */
+  readonly isBeside: boolean
+  /** How many are slow. */
+  readonly slow: number
+}
+
 /**
  * Keeps some flushes under way while `next` gives one: either the only one, or one beside others, of
  * which those that are slow do not count. Each begins at the end of the event loop's turn, when all
  * that arrived together has been read.
  */
-function keepUnderWay(most: number, next: (isBeside: boolean) => Promise<void> | undefined) {
+function keepUnderWay(most: number, next: (others: UnderWay) => Promise<void> | undefined) {
   const underWay = new Set<Promise<void>>()
   let slow = 0
   let isDue: NodeJS.Immediate | undefined
@@ -123,7 +134,7 @@ function keepUnderWay(most: number, next: (isBeside: boolean) => Promise<void> |
   function begin(): void {
     isDue = undefined
     while (underWay.size < most) {
-      const flush = next(underWay.size > slow)
+      const flush = next({ isBeside: underWay.size > slow, slow })
       if (flush === undefined) return
       const watched = watch(flush).finally(() => {
         underWay.delete(watched)
@@ -153,10 +164,11 @@ function keepUnderWay(most: number, next: (isBeside: boolean) => Promise<void> |
 }
 
 /** The one that has waited longest first. */
-function takeBatch(queue: LinkedList<WaitingCall>): readonly WaitingCall[] {
+function takeBatch(queue: LinkedList<WaitingCall>, shares: number): readonly WaitingCall[] {
+  const most = Math.min(mostRows, Math.max(manyRows, queue.size / shares))
   const batch: WaitingCall[] = []
   let bytes = 0
-  while (queue.first !== undefined && batch.length < mostRows && bytes < mostBytes) {
+  while (queue.first !== undefined && batch.length < most && bytes < mostBytes) {
     const { item: entry } = queue.first
     queue.remove(queue.first)
     batch.push(entry)

@@ -180,7 +180,10 @@ interface Connection {
   end(): Promise<void>
 }
 
-/** Counts the rows and empties the tables, so that every round meets the same. */
+/**
+ * Counts the rows and empties the tables, so that every round meets the same. What is still to be
+ * written to disk is written now, if the user may: it would slow down whoever comes next.
+ */
 function storingIn(
   connection: Connection,
   tables: readonly [string, ...string[]],
@@ -191,6 +194,7 @@ function storingIn(
     takeStored: async () => {
       const { rows } = await connection.query(`select count(*)::integer as count from ${tables[0]}`)
       await connection.query(`truncate ${tables.join(', ')}`)
+      await connection.query('checkpoint').catch(() => {})
       return rows[0]?.count ?? 0
     },
     stop: async () => {

@@ -33,12 +33,16 @@ export async function supervise({ count, configuration, commandLog }: Supervised
     QUITTANCE_RUN_TOKEN: configuration.runToken ?? newRunToken(),
   }
   let stopping = false
-  // A connection may be on its way to a process that has just died: its sender connects again.
-  cluster.on('fork', (worker) => {
-    worker.on('error', (err) => log.warn({ err }, 'a process could not be reached'))
-  })
+  const fork = (place: 'first' | 'further') => {
+    const worker = cluster.fork({ ...env, QUITTANCE_PROCESS: place })
+    // A connection may be on its way to a process that has just died: its sender connects again.
+    worker.on('error', (err) => {
+      if (hasBegun(worker)) log.warn({ err }, 'a process could not be reached')
+    })
+    return worker
+  }
   const end = stopOnSignals(() => (stopping = true), commandLog)
-  const first = cluster.fork({ ...env, QUITTANCE_PROCESS: 'first' })
+  const first = fork('first')
   const failed = await Promise.race([untilReady(first), exitOf(first)])
   // Who stops the processes ends this one, too.
   if (stopping) return
@@ -48,21 +52,20 @@ export async function supervise({ count, configuration, commandLog }: Supervised
     if (code === null) log.fatal({ signal }, 'the first process was ended before it served')
     return end(code ?? 1)
   }
-  const keep = (worker: Worker, lastPause?: Duration) => {
+  const another = () => fork('further')
+  const keep = async (start: () => Worker, lastPause?: Duration): Promise<void> => {
     const begun = performance.now()
-    void exitOf(worker).then((exit) => {
-      if (stopping) return
-      const pause = pauseAfter(performance.now() - begun, lastPause)
-      log.error({ ended: worker.process.pid, ...exit }, 'a process ended; another one starts')
-      setTimeout(() => {
-        if (!stopping) keep(cluster.fork({ ...env, QUITTANCE_PROCESS: 'further' }), pause)
-      }, pause)
-    })
+    const ended = await endOf(start)
+    if (stopping) return
+    if ('err' in ended) log.error(ended, 'a process could not be started; will try again')
+    else log.error(ended, 'a process ended; another one starts')
+    const pause = pauseAfter(performance.now() - begun, lastPause)
+    setTimeout(() => {
+      if (!stopping) void keep(another, pause)
+    }, pause)
   }
-  keep(first)
-  for (let index = 1; index < count && !stopping; index += 1) {
-    keep(cluster.fork({ ...env, QUITTANCE_PROCESS: 'further' }))
-  }
+  void keep(() => first)
+  for (let index = 1; index < count; index += 1) void keep(another)
 }
 
 /** How long to wait before another process starts in place of one that ended. */
@@ -85,11 +88,34 @@ interface Exit {
   readonly signal: string | null
 }
 
-/** Unlike `once` of Node, it does not fail where a message could not be sent before. */
+/** Otherwise there was no place for one more, or its program is gone. */
+function hasBegun({ process: { pid } }: Worker): boolean {
+  return pid !== undefined
+}
+
+/**
+ * Rejects if the process has never begun. Unlike `once` of Node, it does not fail where a message
+ * could not be sent before.
+ */
 function exitOf(worker: Worker): Promise<Exit> {
-  return new Promise((ended) => {
+  return new Promise((ended, failed) => {
     worker.once('exit', (code: number | null, signal: string | null) => ended({ code, signal }))
+    worker.on('error', (error) => {
+      if (!hasBegun(worker)) failed(error)
+    })
   })
+}
+
+/** How a process ended, or why it could not be started: Node says so at once, or later. */
+async function endOf(
+  start: () => Worker,
+): Promise<(Exit & { readonly ended: number | undefined }) | { readonly err: unknown }> {
+  try {
+    const worker = start()
+    return { ended: worker.process.pid, ...(await exitOf(worker)) }
+  } catch (err) {
+    return { err }
+  }
 }
 
 function untilReady(worker: Worker): Promise<undefined> {
@@ -104,7 +130,7 @@ function untilReady(worker: Worker): Promise<undefined> {
 function stopOnSignals(onStop: () => void, { log, flush }: CommandLog) {
   const workers = () =>
     Object.values(cluster.workers ?? {}).flatMap((worker) =>
-      // One that has just died may still be listed.
+      // One that has just died, or could not be started, may still be listed.
       worker === undefined || worker.isDead() ? [] : [worker],
     )
   const end = async (code: number): Promise<never> => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -24,6 +24,7 @@ import {
   startService,
   type RunningService,
 } from '../support/process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** The processes that this one has started and that still run. */
 function childrenOf(pid: number | undefined): readonly number[] {
@@ -119,6 +120,41 @@ onPostgres((engine) => {
     assert.equal(code, 0, stderr.join('\n'))
     assert.equal(stderr.filter((line) => line.includes('"msg":"stopped"')).length, 2)
   })
+
+  for (const [fault, replace] of [
+    ['is gone', () => {}],
+    ['is somewhere else', (folder: string) => writeFileSync(folder, '')],
+  ] as const) {
+    test(`where Node ${fault}, another process is started once it is back, and the others serve`, async () => {
+      using folder = temporaryFolder()
+      const [there, away] = ['bin', 'old'].map((name) => join(folder.path, name))
+      assert.ok(there !== undefined && away !== undefined)
+      mkdirSync(there)
+      const node = join(there, 'node')
+      copyFileSync(process.execPath, node)
+      const args = ['--processes', '2']
+      const all = await startService({ ...deployment, node, args })
+      const counted = (text: string) => all.stderr.filter((line) => line.includes(text)).length
+      const loseOne = async () => {
+        const before = counted('could not be started')
+        renameSync(there, away)
+        replace(there)
+        process.kill(childrenOf(all.child.pid)[0] ?? assert.fail(), 'SIGKILL')
+        await until(() => counted('could not be started') > before, { what: 'none is started' })
+      }
+      const serving = () => counted('a further process serves')
+      await until(() => serving() === 1, { what: 'the second one serves' })
+      await loseOne()
+      assert.equal(childrenOf(all.child.pid).length, 1)
+      assert.ok(await createOverHttp(all.url, randomUUID()))
+      rmSync(there, { force: true })
+      renameSync(away, there)
+      await until(() => serving() === 2, { what: 'another one serves', limitMs: 30_000 })
+      await loseOne()
+      const { code, stderr } = await all.stop()
+      assert.equal(code, 0, stderr.join('\n'))
+    })
+  }
 
   /** With its first process, which is not ready yet. */
   async function startUnready() {

@@ -44,6 +44,8 @@ export interface ProcessOptions {
   readonly nodeFlags?: readonly string[]
   /** Another program than ours. */
   readonly file?: string
+  /** Where Node is, if it is not the one that runs the tests. */
+  readonly node?: string
 }
 
 /** Many times what a start takes: a busy machine must not fail a test. */
@@ -72,7 +74,7 @@ export function startProcess(
   options: ProcessOptions = {},
 ): RunningProcess {
   const child = spawn(
-    process.execPath,
+    options.node ?? process.execPath,
     [...(options.nodeFlags ?? []), options.file ?? mainFile, ...args],
     {
       env: { ...cleanEnvironment(), ...options.env },

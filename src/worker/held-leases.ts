@@ -36,17 +36,39 @@ export async function releaseHeld(
 }
 
 /**
- * Whatever looks without an answer have leased: it would wait for its leases to run out, and each
- * would count as its worker's death. Forgets the tokens. Never rejects.
+ * Tokens of looks without an answer: rows may be leased under them, and nobody has them. They would
+ * wait for their leases to run out, and each would count as its worker's death.
  */
-export async function releaseUnanswered(
-  { table, database }: HoldingPlace,
-  tokens: Set<string>,
-): Promise<void> {
-  try {
-    await releaseTaken(database.db, table, [...tokens])
-    tokens.clear()
-  } catch {
-    // While the database is away, the look that follows fails as well, and that is logged.
+export interface Unanswered {
+  readonly size: number
+  add(token: string): void
+  delete(token: string): void
+  /** Releases whatever is leased under them. Never rejects. */
+  release(): Promise<void>
+}
+
+/** While a database is away nothing is leased any more: the first ones are those that matter. */
+const mostUnanswered = 1_000
+
+export function createUnanswered({ table, database }: HoldingPlace): Unanswered {
+  const tokens = new Set<string>()
+  return {
+    get size() {
+      return tokens.size
+    },
+    add(token) {
+      if (tokens.size < mostUnanswered) tokens.add(token)
+    },
+    delete: (token) => void tokens.delete(token),
+    async release() {
+      // Others may come meanwhile.
+      const known = [...tokens]
+      try {
+        await releaseTaken(database.db, table, known)
+        for (const token of known) tokens.delete(token)
+      } catch {
+        // While the database is away, the look that follows fails as well, and that is logged.
+      }
+    },
   }
 }

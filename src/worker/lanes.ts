@@ -4,7 +4,7 @@ import type { NewId } from '../kernel/ids.ts'
 import { createLinkedList, type LinkedList } from '../kernel/linked-list.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Lease, LeasedTable } from '../queue/leased-table.ts'
-import { extendHeld, releaseHeld, releaseUnanswered } from './held-leases.ts'
+import { createUnanswered, extendHeld, releaseHeld, type Unanswered } from './held-leases.ts'
 
 /** How many rows to take, leased under which token. */
 export interface LaneTake {
@@ -77,8 +77,7 @@ interface State<Row extends Lease> extends LanesOptions<Row> {
   isBehindhand: boolean
   /** Since the last look, somebody has asked how many rows may be handed over. */
   isAsked: boolean
-  /** Tokens of looks without an answer: rows may be leased under them, and nobody has them. */
-  readonly unanswered: Set<string>
+  readonly unanswered: Unanswered
   /** Rows are due that must be handled with nothing beside them: the lanes run empty for them. */
   aloneDue: boolean
   /** One of them is being handled: nothing begins beside it. */
@@ -105,7 +104,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     behind: [],
     isBehindhand: false,
     isAsked: false,
-    unanswered: new Set(),
+    unanswered: createUnanswered(options),
     aloneDue: false,
     alone: false,
     // Stryker disable next-line BooleanLiteral: it is set anew whenever such rows are looked for
@@ -132,9 +131,9 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     },
     give: (rows) => {
       const queue = state.expected > 0 ? state.behind : state.buffer
-      queue.push(...rows)
-      if (state.stopping) void releaseHeld(state, state.buffer.splice(0))
-      else advance(state)
+      if (state.stopping) void releaseHeld(state, rows)
+      else queue.push(...rows)
+      advance(state)
     },
     async stop(grace) {
       state.stopping = true
@@ -142,7 +141,8 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
       const handled = Array.from(state.running, (one) => one.handled)
       await Promise.race([Promise.all([state.filling, ...handled]), pause(grace)])
       for (const timer of timers) clearInterval(timer)
-      await releaseHeld(state, rowsOf(state.running))
+      await releaseHeld(state, held(state))
+      if (state.unanswered.size > 0) await state.unanswered.release()
     },
   }
 }
@@ -154,7 +154,7 @@ function advance<Row extends Lease>(state: State<Row>): void {
     if (row === undefined) break
     void run(state, row).then(() => advance(state))
   }
-  if (state.stopping || state.filling !== undefined || !mayFill(state)) return
+  if (state.filling !== undefined || !mayFill(state)) return
   state.filling = fill(state).then(() => {
     state.filling = undefined
     advance(state)
@@ -201,6 +201,7 @@ function adapt<Row extends Lease>(state: State<Row>, took: Duration): void {
 }
 
 function mayFill<Row extends Lease>(state: State<Row>): boolean {
+  if (state.stopping) return false
   if (state.aloneDue)
     return state.buffer.length === 0 && (state.running.size === 0 || state.drained)
   return state.more && state.buffer.length < state.lanes / 2
@@ -209,12 +210,15 @@ function mayFill<Row extends Lease>(state: State<Row>): boolean {
 /** Never rejects. */
 async function fill<Row extends Lease>(state: State<Row>): Promise<void> {
   try {
-    if (state.unanswered.size > 0) await releaseUnanswered(state, state.unanswered)
-    await (state.aloneDue ? runAlone(state) : refill(state))
+    if (state.unanswered.size > 0) await state.unanswered.release()
+    // By now the lanes may be full of what was handed over, or have to run empty.
+    if (mayFill(state)) await (state.aloneDue ? runAlone(state) : refill(state))
   } catch (error) {
     state.log.error({ err: error, table: state.table.name }, 'could not take work; will try again')
   } finally {
     state.alone = false
+    // What was found, and what was handed over meanwhile.
+    if (state.stopping) await releaseHeld(state, state.buffer.splice(0))
   }
 }
 
@@ -233,7 +237,6 @@ async function refill<Row extends Lease>(state: State<Row>): Promise<void> {
     state.expected = 0
     state.buffer.push(...found, ...state.behind.splice(0))
   }
-  if (state.stopping) return releaseHeld(state, state.buffer.splice(0))
   state.isBehindhand = found.length === limit
   if (state.isBehindhand) state.more = true
   advance(state)

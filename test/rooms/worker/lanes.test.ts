@@ -186,6 +186,55 @@ test('there is room for as many rows as may be leased ahead, unless older ones m
   assert.equal(lanes.room(), 0, 'more are leased ahead than may be')
 })
 
+test('what is handed over while leases without an answer are released may leave no room for a look', async (t) => {
+  let looks = 0
+  const limits: number[] = []
+  const take = async ({ limit }: LaneTake) => {
+    limits.push(limit)
+    looks += 1
+    if (looks === 1) throw new Error('away')
+    return []
+  }
+  const lanes = await lanesOver(t, {}, { ...unpolled, take })
+  lanes.give('ab')
+  assert.equal(lanes.room(), 2)
+  lanes.wake()
+  // Two flushes, each of which found room for two.
+  lanes.give('cdef')
+  await settle()
+  assert.deepEqual(limits, [2])
+  await lanes.end('ab')
+  assert.deepEqual(limits, [2], 'two wait for a lane')
+  await lanes.end('cd')
+  assert.deepEqual(limits, [2, 1])
+})
+
+test('a row that cost a worker its life waits for those under way, whatever was released before', async (t) => {
+  let looks = 0
+  const isDue = Promise.withResolvers<boolean>()
+  const takes: LaneTake[] = []
+  const take = async (options: LaneTake) => {
+    takes.push(options)
+    looks += 1
+    if (looks === 1) throw new Error('away')
+    return []
+  }
+  const lanes = await lanesOver(t, {}, { ...unpolled, take, anyAlone: () => isDue.promise })
+  lanes.give('a')
+  await lanes.pass(5_000)
+  isDue.resolve(true)
+  lanes.wake()
+  await settle()
+  assert.equal(lanes.begun(), 'a')
+  assert.deepEqual(
+    takes.map(({ alone }) => alone),
+    [false],
+    'it would begin beside the other',
+  )
+  await lanes.end('a')
+  assert.equal(takes[1]?.alone, true)
+})
+
 /** Lanes that have looked once, and whose next looks end when the test says so. */
 async function lookingSlowly(t: TestContext) {
   const looks: number[] = []
@@ -249,6 +298,25 @@ test('what is handed over during a look is released where the lanes stop', async
   assert.equal(lanes.begun(), '')
   assert.ok(lanes.logged().includes('billing.webhook_calls: leases not released; they run out'))
 })
+
+for (const [what, isAnswered] of [
+  ['fails', true],
+  ['never ends', false],
+] as const) {
+  test(`what is handed over during a look that ${what} is released where the lanes stop`, async (t) => {
+    const lanes = await lookingSlowly(t)
+    assert.equal(lanes.room(), 7)
+    lanes.wake()
+    lanes.give('ab')
+    const stopped = lanes.stop(1_000)
+    if (isAnswered) lanes.answers.shift()?.reject(new Error('away'))
+    await settle()
+    await lanes.pass(1_000)
+    await stopped
+    assert.equal(lanes.begun(), '')
+    assert.ok(lanes.logged().includes('billing.webhook_calls: leases not released; they run out'))
+  })
+}
 
 test('quick rows open lanes, slow ones close half of them, and rows that are then too many go back', async (t) => {
   const lanes = await lanesOver(t, {}, { least: 1, most: 5 })
@@ -587,5 +655,21 @@ onPostgres((engine) => {
       await until(() => looks.length === 2, { what: 'it has looked again' })
       assert.deepEqual(looks, ['', 'a pending true,b processing false'])
       await lanes.stop(0)
+    })())
+
+  test('what a look has leased is released if its answer is lost, and lanes stop before the next', (t) =>
+    rolledBack(async (db) => {
+      t.mock.timers.enable({ apis: ['setInterval'] })
+      const away = Promise.withResolvers<void>()
+      const lanes = callLanes(db, async ({ token: by }) => {
+        await row(db, 'calls', { name: 'a', ...leased(), lease_token: by })
+        await away.promise
+        throw new Error('Connection terminated unexpectedly')
+      })
+      await until(async () => (await states(db)).length === 1, { what: 'it has looked' })
+      const stopped = lanes.stop(60_000)
+      away.resolve()
+      await stopped
+      assert.deepEqual(await states(db), ['a pending true'])
     })())
 })

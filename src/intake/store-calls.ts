@@ -185,7 +185,11 @@ async function flushBatch(batch: readonly WaitingCall[], options: CallStoreOptio
     handing.give()
     if (handing.leased.size < batch.length) options.announce?.()
   } catch (error) {
-    if (classifyFailure(error) !== 'data') return answerFailed(batch, options, error)
+    if (classifyFailure(error) !== 'data') {
+      // A commit whose answer was lost may have stored them all the same.
+      handing.release()
+      return answerFailed(batch, options, error)
+    }
     // One of them is at fault; its neighbours must not suffer for it.
     for (const entry of batch) if (!entry.answered) await flushAlone(entry, options)
   }
@@ -261,7 +265,10 @@ function planHandOver(batch: readonly WaitingCall[], worker: HandOver | undefine
     if (leased.size === 0) return
     worker?.give(Array.from(leased.values(), (call) => asLeased(call, call.leaseToken)))
   }
-  return { leased, give }
+  const release = () => {
+    if (leased.size > 0) worker?.release(leaseToken)
+  }
+  return { leased, give, release }
 }
 
 function isWaiting(entry: WaitingCall): boolean {

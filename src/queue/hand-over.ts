@@ -11,4 +11,6 @@ export interface HandOver {
   wants(call: Pick<LeasedCall, 'gateway' | 'queue'>): boolean
   /** Calls that are committed. What cannot be processed after all is released. */
   give(calls: readonly LeasedCall[]): void
+  /** Calls may have been stored leased under this token, and nobody has them: they are released. */
+  release(token: string): void
 }

@@ -71,6 +71,7 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
   return {
     room: quickLanes.room,
     give: quickLanes.give,
+    release: quickLanes.release,
     wants: ({ gateway, queue }) =>
       (queues === undefined || queues.includes(queue)) &&
       known.includes(gateway) &&

@@ -36,8 +36,9 @@ export async function releaseHeld(
 }
 
 /**
- * Tokens of looks without an answer: rows may be leased under them, and nobody has them. They would
- * wait for their leases to run out, and each would count as its worker's death.
+ * Tokens of statements without an answer, of looks and of hand-overs: rows may be leased under them,
+ * and nobody has them. They would wait for their leases to run out, and each would count as its
+ * worker's death.
  */
 export interface Unanswered {
   readonly size: number

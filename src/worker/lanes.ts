@@ -41,6 +41,8 @@ export interface Lanes<Row extends Lease> {
   room(): number
   /** Rows that are leased already. */
   give(rows: readonly Row[]): void
+  /** Rows may be leased under this token, and nobody has them. */
+  release(token: string): void
   stop(grace: Duration): Promise<void>
 }
 
@@ -134,6 +136,10 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
       if (state.stopping) void releaseHeld(state, rows)
       else queue.push(...rows)
       advance(state)
+    },
+    release: (token) => {
+      state.unanswered.add(token)
+      if (state.stopping) void state.unanswered.release()
     },
     async stop(grace) {
       state.stopping = true

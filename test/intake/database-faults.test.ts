@@ -143,6 +143,27 @@ onPostgres((engine) => {
     assert.equal(await billing.callCount(), 2)
   })
 
+  test('a call that is there, though its flush failed, does not wait for a lease that nobody holds', async () => {
+    await using billing = await openProxied(engine)
+    const { core, direct, proxy, told } = billing
+    const worker = await core.work()
+    const first = await newPayment(core)
+    await sendFake(core, first.id, 'success')
+    await until(() => told.length === 1, { what: 'the worker takes calls' })
+    const payment = await newPayment(core)
+    const held = proxy.next(insert, 'hold_answer')
+    const answer = sendFake(core, payment.id, 'success')
+    await held.struck
+    await proxy.refuse()
+    assert.deepEqual(await answer, unavailable)
+    const calls = `select state, leases_lost from billing.webhook_calls order by id desc limit 1`
+    assert.deepEqual((await direct.query(calls)).rows, [{ state: 'processing', leases_lost: 0 }])
+    await proxy.accept()
+    await until(() => told.length === 2, { what: 'it is processed', limitMs: 15_000 })
+    assert.deepEqual((await direct.query(calls)).rows, [{ state: 'processed', leases_lost: 0 }])
+    await worker.stop()
+  })
+
   test('of a flush whose answer is lost, every call is stored; none twice', async () => {
     const created = await engine.create()
     const proxy = await startCutProxy(created.url ?? '')

@@ -182,13 +182,14 @@ async function flushBatch(batch: readonly WaitingCall[], options: CallStoreOptio
   try {
     await insert(batch, options.pool, (call) => handing.leased.get(call) ?? call)
     for (const entry of batch) entry.answer('stored')
-    handing.give()
+    const given = handing.give()
     if (handing.leased.size < batch.length) options.announce?.()
+    await given
   } catch (error) {
     if (classifyFailure(error) !== 'data') {
+      answerFailed(batch, options, error)
       // A commit whose answer was lost may have stored them all the same.
-      handing.release()
-      return answerFailed(batch, options, error)
+      return handing.release()
     }
     // One of them is at fault; its neighbours must not suffer for it.
     for (const entry of batch) if (!entry.answered) await flushAlone(entry, options)
@@ -261,12 +262,12 @@ function planHandOver(batch: readonly WaitingCall[], worker: HandOver | undefine
     if (leased.size >= room) break
     if (call.leaseToken === null && worker?.wants(call)) leased.set(call, { ...call, leaseToken })
   }
-  const give = () => {
+  const give = async () => {
     if (leased.size === 0) return
-    worker?.give(Array.from(leased.values(), (call) => asLeased(call, call.leaseToken)))
+    await worker?.give(Array.from(leased.values(), (call) => asLeased(call, call.leaseToken)))
   }
-  const release = () => {
-    if (leased.size > 0) worker?.release(leaseToken)
+  const release = async () => {
+    if (leased.size > 0) await worker?.release(leaseToken)
   }
   return { leased, give, release }
 }

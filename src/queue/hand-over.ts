@@ -9,8 +9,8 @@ export interface HandOver {
   room(): number
   /** Whether they take calls of this gateway and queue. */
   wants(call: Pick<LeasedCall, 'gateway' | 'queue'>): boolean
-  /** Calls that are committed. What cannot be processed after all is released. */
-  give(calls: readonly LeasedCall[]): void
+  /** Calls that are committed. Resolves once what cannot be processed after all is released. */
+  give(calls: readonly LeasedCall[]): Promise<void>
   /** Calls may have been stored leased under this token, and nobody has them: they are released. */
-  release(token: string): void
+  release(token: string): Promise<void>
 }

@@ -39,10 +39,10 @@ export interface Lanes<Row extends Lease> {
   wake(): void
   /** How many more rows there is room for now, beside those that are being taken. */
   room(): number
-  /** Rows that are leased already. */
-  give(rows: readonly Row[]): void
-  /** Rows may be leased under this token, and nobody has them. */
-  release(token: string): void
+  /** Rows that are leased already. Lanes that stop release them, and only then does it resolve. */
+  give(rows: readonly Row[]): Promise<void>
+  /** Rows may be leased under this token, and nobody has them. The same holds. */
+  release(token: string): Promise<void>
   stop(grace: Duration): Promise<void>
 }
 
@@ -131,15 +131,15 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
       if (state.stopping || state.more || state.aloneDue || state.alone) return 0
       return Math.max(0, freeRoom(state) - state.expected)
     },
-    give: (rows) => {
+    async give(rows) {
       const queue = state.expected > 0 ? state.behind : state.buffer
-      if (state.stopping) void releaseHeld(state, rows)
+      if (state.stopping) await releaseHeld(state, rows)
       else queue.push(...rows)
       advance(state)
     },
-    release: (token) => {
+    async release(token) {
       state.unanswered.add(token)
-      if (state.stopping) void state.unanswered.release()
+      if (state.stopping) await state.unanswered.release()
     },
     async stop(grace) {
       state.stopping = true

@@ -148,7 +148,7 @@ onPostgres((engine) => {
     const calls = await leasedCalls(billing, 2)
     const lanes = sleepyLanes(elsewhere, { take: () => Promise.resolve([]) })
     await lanes.stop(0)
-    lanes.give(calls)
+    void lanes.give(calls)
     assert.equal(lanes.room(), 0)
     await until(async () => (await pendingOf(elsewhere, calls)) === calls.length, {
       what: 'they are pending',
@@ -169,11 +169,11 @@ onPostgres((engine) => {
       },
     })
     // Each quick one opens a lane.
-    lanes.give(await leasedCalls(billing, 60))
+    void lanes.give(await leasedCalls(billing, 60))
     await until(() => handled === 60, { what: 'the quick ones are handled' })
     isSlow = true
     const calls = await leasedCalls(billing, 32)
-    lanes.give(calls)
+    void lanes.give(calls)
     assert.equal(lanes.room(), 0)
     // 16 are under way; the first one that is slow halves the lanes.
     await until(async () => (await pendingOf(elsewhere, calls)) > 0, { what: 'some are pending' })

@@ -33,7 +33,7 @@ test('rows that wait are not passed over for ever by those that are handed over'
   })
   const fill = () => {
     const rows = Array.from({ length: lanes.room() }, () => rowOf(`given ${(given += 1)}`))
-    lanes.give(rows)
+    void lanes.give(rows)
   }
   const filling = setInterval(fill, 1)
   try {

@@ -84,7 +84,7 @@ async function lanesOver(
       await settle()
     },
     setAside: (id: string) => known(id).setAside(),
-    give: (ids: string) => lanes.give(rowsOf(ids)),
+    give: (ids: string) => void lanes.give(rowsOf(ids)),
     logged: () => lines.map(({ table, msg }) => `${String(table)}: ${String(msg)}`),
   }
 }
@@ -599,7 +599,7 @@ onPostgres((engine) => {
     rolledBack(async (db) => {
       t.mock.timers.enable({ apis: ['setInterval'] })
       const lanes = callLanes(db)
-      lanes.give(await leaseAll(db))
+      void lanes.give(await leaseAll(db))
       assert.equal(lanes.begun.length, 2)
       t.mock.timers.tick(seconds(10))
       const extended = async () => read(db, 'calls', ahead('lease_until', 30))
@@ -613,7 +613,7 @@ onPostgres((engine) => {
     rolledBack(async (db) => {
       t.mock.timers.enable({ apis: ['setInterval'] })
       const lanes = callLanes(db)
-      lanes.give(await leaseAll(db))
+      void lanes.give(await leaseAll(db))
       const stopped = lanes.stop(300)
       const waiting = ['a processing false', 'b processing false', 'c pending true']
       await until(async () => (await states(db)).join() === waiting.join(), { what: 'one is' })
@@ -633,7 +633,7 @@ onPostgres((engine) => {
       look.resolve([a, b])
       await stopped
       assert.deepEqual(await states(db), ['a pending true', 'b pending true', 'c processing false'])
-      lanes.give([c])
+      void lanes.give([c])
       const all = ['a pending true', 'b pending true', 'c pending true']
       await until(async () => (await states(db)).join() === all.join(), { what: 'all are' })
       assert.deepEqual(lanes.begun, [])

@@ -110,7 +110,7 @@ onPostgres(() => {
     const { leased } = await paying(room)
     const { handOver = assert.fail() } = await start(t)
     await until(() => handOver.room() > 0, { what: 'there is room' })
-    handOver.give([leased])
+    void handOver.give([leased])
     const isProcessed = async () => (await callRow(room, leased)).state === 'processed'
     await until(isProcessed, { what: 'it is processed' })
   })

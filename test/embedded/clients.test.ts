@@ -212,6 +212,19 @@ suite('clients of one embedded database', () => {
     assert.equal(await added(createPool(t, embedded.socket)), 2)
   })
 
+  test('a statement of ours that is used behind an error and a Flush is skipped like the rest', async (t) => {
+    assert.equal(await added(createPool(t, embedded.socket)), 2)
+    await createPool(t, embedded.socket).query('deallocate all')
+    const { socket } = await greeted(t, embedded)
+    socket.write(Buffer.concat([statement('select 1/0'), serialize.flush()]))
+    assert.equal(letters((await once(socket, 'data'))[0]), '1E')
+    const use = serialize.bind({ statement: 'add-one', values: ['1'] })
+    socket.write(Buffer.concat([use, serialize.execute({}), serialize.sync()]))
+    assert.equal(letters(await answer(socket)), 'Z')
+    assert.deepEqual(embedded.lost, [])
+    assert.equal(await added(createPool(t, embedded.socket)), 2)
+  })
+
   test('a refused statement aborts the transaction that it was sent in', async (t) => {
     const pool = createPool(t, embedded.socket, 1)
     const client = await pool.connect()

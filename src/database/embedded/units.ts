@@ -116,8 +116,9 @@ function bind(unit: Gathered, message: Message): undefined {
   put(unit, message.bytes)
 }
 
-function isFirst({ parts, statement }: Gathered): boolean {
-  return parts.length === 0 && statement === undefined
+/** Behind a Flush the database may skip everything until the Sync, and would not prepare it. */
+function isFirst({ parts, statement, isPartial }: Gathered): boolean {
+  return parts.length === 0 && statement === undefined && !isPartial
 }
 
 function finish(unit: Gathered, complete: boolean): Unit {

@@ -1,20 +1,6 @@
 import { Command, CommanderError, Help } from 'commander'
 import { isQuittanceError } from '../kernel/errors.ts'
-import { addBackfill } from './commands/backfill.ts'
-import { addCalls } from './commands/calls.ts'
-import { addDoctor } from './commands/doctor.ts'
-import { addGateways } from './commands/gateways.ts'
-import { addListeners } from './commands/listeners.ts'
-import { addMigrate } from './commands/migrate.ts'
-import { addPayments } from './commands/payments.ts'
-import { addPoll } from './commands/poll.ts'
-import { addPrune } from './commands/prune.ts'
-import { addReconcile } from './commands/reconcile.ts'
-import { addRefund } from './commands/refund.ts'
-import { addRegisterWebhooks } from './commands/register-webhook.ts'
-import { addSend } from './commands/send.ts'
-import { addServe } from './commands/serve.ts'
-import { addWork } from './commands/work.ts'
+import { addCommands } from './command-list.ts'
 import { describeError, oneLine } from './describe-error.ts'
 import { addExamples, exampleGateway } from './examples.ts'
 import { terminalWidth } from './output.ts'
@@ -32,15 +18,20 @@ export async function run(args: readonly string[]): Promise<void> {
     throw error
   })
   try {
-    await createProgram().parseAsync(withoutPrefix(args), { from: 'user' })
+    const words = withoutPrefix(args)
+    const program = await createProgram(words.find(isWord))
+    await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     process.exitCode = exitCodeOf(error)
     report(error, args.includes('--verbose'))
   }
 }
 
-/** All commands. Help and usage errors throw instead of ending the process. */
-export function createProgram(): Command {
+/**
+ * All commands, or the one that is named, which starts sooner. Help and usage errors throw instead of
+ * ending the process.
+ */
+export async function createProgram(name?: string): Promise<Command> {
   const program = new Command('quittance')
     .description('Payment webhook intake: each callback verified, stored, queued and processed.')
     .version(version)
@@ -64,24 +55,7 @@ export function createProgram(): Command {
     ['doctor', 'when something does not work'],
     ['payments create --help', 'how one command is used'],
   ])
-  const add = [
-    addServe,
-    addWork,
-    addMigrate,
-    addPrune,
-    addReconcile,
-    addBackfill,
-    addRegisterWebhooks,
-    addPayments,
-    addRefund,
-    addPoll,
-    addCalls,
-    addListeners,
-    addGateways,
-    addSend,
-    addDoctor,
-  ]
-  for (const addCommand of add) addCommand(program)
+  await addCommands(program, name)
   return program
 }
 
@@ -90,8 +64,12 @@ function withoutSecondName(command: Command): string {
   return new Help().subcommandTerm(command).replace(/\|\S+/, '')
 }
 
+function isWord(argument: string): boolean {
+  return !argument.startsWith('-')
+}
+
 function withoutPrefix(args: readonly string[]): readonly string[] {
-  const index = args.findIndex((argument) => !argument.startsWith('-'))
+  const index = args.findIndex(isWord)
   return args.map((argument, at) =>
     at === index && argument.startsWith(prefix) ? argument.slice(prefix.length) : argument,
   )

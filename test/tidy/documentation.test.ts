@@ -77,20 +77,22 @@ test('the README names only variables that are read', () => {
   )
 })
 
-test('the README lists every command, and no other', () => {
+test('the README lists every command, and no other', async () => {
   const rows = namesIn(section(read('README.md'), 'Commands'))
   const listed = rows.map((text) => {
     const [name = '', ...rest] = text.split(/,? /)
     return { name, subcommands: rest.filter((word) => /^[a-z]+$/.test(word)) }
   })
-  const commands = createProgram().commands.map((command) => ({
+  const { commands: known } = await createProgram()
+  const commands = known.map((command) => ({
     name: command.name(),
     subcommands: command.commands.map((subcommand) => subcommand.name()),
   }))
   assert.deepEqual(listed, commands)
 })
 
-test('every command that the pages name exists, with its options', () => {
+test('every command that the pages name exists, with its options', async () => {
+  const program = await createProgram()
   const texts = pages().map(({ text }) => text)
   const lines = texts.flatMap((text) => [
     ...text.matchAll(/`(?:npx )?quittance ([a-z][^`]*)`/g),
@@ -98,7 +100,7 @@ test('every command that the pages name exists, with its options', () => {
   ])
   assert.ok(lines.length > 30)
   for (const [, line = ''] of lines) {
-    assert.doesNotThrow(() => findCommand(createProgram(), line.split(' ')), line)
+    assert.doesNotThrow(() => findCommand(program, line.split(' ')), line)
   }
 })
 

@@ -19,14 +19,14 @@ import { syncQueue } from '../queue/sync.ts'
 import { bindBilling } from './bind-billing.ts'
 import { moneyContextOf } from './money-context.ts'
 import type { Parts } from './parts.ts'
-import type { Settings } from './settings.ts'
+import type { ServiceSettings } from './settings.ts'
 
 const postgresListenerBudget = seconds(20)
 /** While a transaction is open on the embedded database, everything else waits. */
 const embeddedListenerBudget = seconds(1)
 
 export interface Assembly {
-  readonly settings: Settings
+  readonly settings: ServiceSettings
   readonly listeners: ListenerRegistry
   wake(): void
   readonly handOver?: () => HandOver | undefined
@@ -89,7 +89,7 @@ function processingOf(
 
 function intakeOf(
   parts: Pick<Parts, 'calls' | 'queue' | 'processing'>,
-  settings: Settings,
+  settings: ServiceSettings,
 ): Intake {
   const { calls, queue, processing } = parts
   return {

@@ -3,7 +3,7 @@ import type { MoneyContext } from '../money/context.ts'
 import { registerListeners, requireAllListeners } from '../listeners/listeners.ts'
 import type { Parts } from './parts.ts'
 import { moneyContextOf } from './money-context.ts'
-import type { Settings } from './settings.ts'
+import type { ServiceSettings } from './settings.ts'
 
 /** The right of this process to claim events, for operations that start outside a worker. */
 export interface Entitlement {
@@ -17,7 +17,10 @@ export interface Entitlement {
   entitledContext(): Promise<MoneyContext>
 }
 
-export function createEntitlement(parts: () => Promise<Parts>, settings: Settings): Entitlement {
+export function createEntitlement(
+  parts: () => Promise<Parts>,
+  settings: ServiceSettings,
+): Entitlement {
   const registered = makeOnce(async () => {
     const { processing } = await parts()
     await registerListeners(processing.database.db, processing.listeners)

@@ -3,6 +3,7 @@ import { openDatabase, type OpenDatabase } from '../database/open-database.ts'
 import type { Intake } from '../intake/receive.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
+import { silentLog, withSafeErrors, type Log } from '../kernel/log.ts'
 import { makeOnce } from '../kernel/make-once.ts'
 import type { MoneyContext } from '../money/context.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
@@ -18,14 +19,14 @@ import { createEntitlement, type Entitlement } from './entitlement.ts'
 import { registerOptionListeners } from './register-option-listeners.ts'
 import type { BillingOptions } from './options.ts'
 import { moneyContextOf } from './money-context.ts'
-import { readSettings, type Settings } from './settings.ts'
+import { readSettings, type ServiceSettings, type Settings } from './settings.ts'
 import { startWork } from './start-work.ts'
 import { createWorkers } from './workers.ts'
 import type { WorkOptions } from './types.ts'
 
 /** The open parts behind the public operations of `createCore`. */
 export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitledContext'> {
-  readonly settings: Settings
+  readonly settings: ServiceSettings
   readonly listeners: ListenerRegistry
   addListener(listener: RegisteredListener): void
   /** Opens the database once; refuses an outdated schema. */
@@ -43,8 +44,14 @@ export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitl
 /** How long work after commits may take when the service is closed. */
 const workGrace: Duration = seconds(5)
 
+function withLog(settings: Settings, log: Log = silentLog): ServiceSettings {
+  const safe = withSafeErrors(log, settings.scrub)
+  for (const warning of settings.warnings) safe.warn(warning)
+  return { ...settings, log: safe }
+}
+
 export function createRuntime(options: BillingOptions): Runtime {
-  const settings = readSettings(options)
+  const settings = withLog(readSettings(options), options.log)
   const listeners = createListenerRegistry()
   registerOptionListeners(listeners, options.listeners ?? {})
   const workers = createWorkers()

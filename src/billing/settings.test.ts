@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { capturedLog } from '../../test/support/captured-log.ts'
 import { createBilling } from '../create-billing.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
+import { createRuntime } from './runtime.ts'
 import { readSettings } from './settings.ts'
 
 /** As a program in JavaScript may call it: no compiler has looked. */
@@ -80,7 +81,7 @@ test('no message repeats a secret', () => {
 
 test('a name of the file is taken as an option, with a warning', () => {
   const { log, lines } = capturedLog()
-  const settings = readSettings({
+  const { settings } = createRuntime({
     log,
     webhook: { prune_after_days: 40 },
     return_origins: ['https://shop.example'],

@@ -6,7 +6,7 @@ import { createRegistry, refuseDescriptorFaults, type Registry } from '../gatewa
 import { days, type Duration } from '../kernel/duration.ts'
 import { readCipher, type Cipher } from '../kernel/encryption.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { silentLog, withSafeErrors, type Log } from '../kernel/log.ts'
+import type { Log } from '../kernel/log.ts'
 import { parseSecrets, scrubber, type Secret } from '../kernel/secret.ts'
 import { choiceAmong } from '../kernel/similar-name.ts'
 import { camelCased, checkValues, completed } from './check-values.ts'
@@ -44,18 +44,24 @@ export interface Settings {
   readonly answerWithin: Duration
   /** How long the listeners of one call may take together; undefined: what suits the database. */
   readonly listenerBudget: Duration | undefined
-  readonly log: Log
   readonly database: CompleteOptions['database']
   /** Called when the embedded database has ended unexpectedly. */
   readonly onLost: CompleteOptions['onLost']
+  /** What is not as it should be, but can be lived with. */
+  readonly warnings: readonly string[]
+}
+
+/** Those of a service. */
+export interface ServiceSettings extends Settings {
+  readonly log: Log
 }
 
 /** Checks everything that can be wrong before anything is opened. */
 export function readSettings(given: BillingOptions): Settings {
-  const { url = 'http://localhost:3000', database, webhook, billing, ...options } = complete(given)
-  const { log = silentLog } = options
+  const { values, renamed } = complete(given)
+  const { url = 'http://localhost:3000', database, webhook, billing, ...options } = values
   const production = options.production ?? options.environment['NODE_ENV'] === 'production'
-  const { gateways, secrets } = readGateways(options, { production, log })
+  const { gateways, secrets, warnings } = readGateways(options, production)
   refuseEmbedded(database, production)
   const scrub = scrubber([...secrets, ...parseSecrets(billing.encryptionKey)])
   refuseShortRetention(webhook.pruneAfterDays, gateways)
@@ -75,9 +81,9 @@ export function readSettings(given: BillingOptions): Settings {
     isAllowedReturn: returnCheck([url, ...options.returnOrigins], { production }),
     answerWithin: options.providerTimeoutMs,
     listenerBudget: options.listenerBudgetMs,
-    log: withSafeErrors(log, scrub),
     database,
     onLost: options.onLost,
+    warnings: [...renamed, ...warnings],
   }
 }
 
@@ -92,9 +98,9 @@ const place = {
 const acceptable = { ...optionSettings, http: httpSettings }
 
 /** Error: that of the first option that is unknown or wrong. */
-function complete(given: BillingOptions): CompleteOptions {
-  const renamed: (readonly [from: string, to: string])[] = []
-  const onRenamed = (from: string, to: string) => renamed.push([from, to])
+function complete(given: BillingOptions) {
+  const renamed: string[] = []
+  const onRenamed = (from: string, to: string) => renamed.push(`the option ${from} is called ${to}`)
   const { values, faults } = checkValues(
     camelCased(given, acceptable, { onRenamed }),
     acceptable,
@@ -102,16 +108,13 @@ function complete(given: BillingOptions): CompleteOptions {
   )
   const [fault] = faults
   if (fault !== undefined) throw fault
-  const options = completed(optionSettings, [values])
-  const { log = silentLog } = options
-  for (const [from, to] of renamed) log.warn(`the option ${from} is called ${to}`)
-  return options
+  return { values: completed(optionSettings, [values]), renamed }
 }
 
 function readGateways(
   options: Pick<CompleteOptions, 'gateways' | 'extraGateways' | 'environment'>,
-  { production, log }: { readonly production: boolean; readonly log: Log },
-): { readonly gateways: Registry; readonly secrets: readonly Secret[] } {
+  production: boolean,
+) {
   options.extraGateways.forEach(refuseDescriptorFaults)
   const list = [...builtin, ...options.extraGateways]
   const names = list.map(({ name }) => name)
@@ -121,6 +124,7 @@ function readGateways(
     throw new QuittanceError('gateway_unknown', `gateways.${unknown}: no such gateway${choice}`)
   }
   const credentials: Record<string, Credentials> = {}
+  const warnings: string[] = []
   for (const gateway of list) {
     const config = options.gateways[gateway.name]
     const read = readCredentials(gateway, options.environment, {
@@ -128,10 +132,12 @@ function readGateways(
       ...(config === undefined ? {} : { config }),
     })
     credentials[gateway.name] = read
-    for (const warning of credentialWarnings(gateway, read)) log.warn(warning)
+    warnings.push(...credentialWarnings(gateway, read))
   }
-  const secrets = Object.values(credentials).flatMap((one) => Object.values(one.secrets).flat())
-  return { gateways: createRegistry(list, credentials), secrets }
+  const secrets: readonly Secret[] = Object.values(credentials).flatMap((one) =>
+    Object.values(one.secrets).flat(),
+  )
+  return { gateways: createRegistry(list, credentials), secrets, warnings }
 }
 
 function refuseShortRetention(retentionDays: number, gateways: Registry): void {

@@ -11,7 +11,7 @@ import { startPresence } from '../upkeep/start-presence.ts'
 import { moneyContextOf } from './money-context.ts'
 import { startUpkeep } from '../upkeep/start-upkeep.ts'
 import type { Parts } from './parts.ts'
-import type { Settings } from './settings.ts'
+import type { ServiceSettings } from './settings.ts'
 import type { WorkOptions } from './types.ts'
 
 const mostLanes = 8
@@ -22,7 +22,7 @@ const sparedConnections = 2
 /** Processes calls and deliveries, sweeps and runs schedules in this process. */
 export async function startWork(
   parts: () => Promise<Parts>,
-  { settings, options }: { readonly settings: Settings; readonly options: WorkOptions },
+  { settings, options }: { readonly settings: ServiceSettings; readonly options: WorkOptions },
 ): Promise<LocalWorker> {
   const opened = await parts()
   const { open, queue, processing } = opened

@@ -68,11 +68,16 @@ for (const args of ['--help', '--version', 'payments --help', 'serve --help']) {
 }
 
 for (const args of ['gateways', 'send fake --list']) {
-  test(`quittance ${args} loads nothing that a database or a server needs`, async () => {
+  test(`quittance ${args} loads no log, no other command, and nothing of a database or server`, async () => {
     const { packages, files } = await loadedBy(args)
     assert.deepEqual(
-      packages.filter((name) => ofDatabaseOrServer.has(name)),
+      packages.filter((name) => ofDatabaseOrServer.has(name) || name === 'pino'),
       [],
+    )
+    const [command = ''] = args.split(' ')
+    assert.deepEqual(
+      files.filter((path) => path.startsWith('cli/commands/')),
+      [`cli/commands/${command}.ts`],
     )
     assert.ok(files.includes('gateways/fake/index.ts'))
   })

@@ -1,25 +1,31 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { publish } from './publish.ts'
-import { createRounds, type Figure } from './rounds.ts'
+import { repeatRounds, type Figure } from './rounds.ts'
 import type { BenchOptions } from './service.ts'
 
 const run = promisify(execFile)
+const baseline = 'node -e ""'
 const commands = [['--help'], ['--version'], ['gateways'], ['payments', '--help']]
 
 /** How long simple commands take, as the package is published. */
 export async function benchCommands(options: BenchOptions): Promise<readonly Figure[]> {
   const { settings, folder, progress } = options
-  progress('commands')
   const main = await publish()
-  const rounds = createRounds()
-  for (let round = 1; round <= settings.commandRounds; round += 1) {
-    rounds.add('node -e ""', { ms: await time(['-e', ''], folder) })
-    for (const args of commands) {
-      rounds.add(`quittance ${args.join(' ')}`, { ms: await time([main, ...args], folder) })
-    }
-  }
-  return rounds.figures(['node -e ""'])
+  const rounds = await repeatRounds(
+    {
+      count: settings.commandRounds,
+      baseline,
+      progress: (round) => progress(`commands, ${round}`),
+    },
+    async (each) => {
+      each.add(baseline, { ms: await time(['-e', ''], folder) })
+      for (const args of commands) {
+        each.add(`quittance ${args.join(' ')}`, { ms: await time([main, ...args], folder) })
+      }
+    },
+  )
+  return rounds.figures([baseline])
 }
 
 async function time(args: readonly string[], cwd: string): Promise<number> {

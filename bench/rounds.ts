@@ -23,7 +23,7 @@ export interface Rounds {
   figures(baselines?: readonly string[]): readonly Figure[]
 }
 
-/** Where a baseline gives less than this share of its best, something else had the machine. */
+/** Where a baseline has less than this share of its best speed, something else had the machine. */
 const calmFrom = 0.8
 /** Rounds that are run again at most. */
 const mostAgain = 2
@@ -63,10 +63,15 @@ export function createRounds(): Rounds {
   }
 }
 
-/** Without a rate there is nothing to tell a disturbance by. */
+/** Without a value there is nothing to tell a disturbance by. */
 function isCalm(values: Values, _round: number, all: readonly Values[]): boolean {
-  const best = Math.max(...all.map(firstOf))
-  return !(firstOf(values) < best * calmFrom)
+  const best = Math.max(...all.map(speedOf))
+  return !(speedOf(values) < best * calmFrom)
+}
+
+/** A rate is better the more it is; a time, the less. */
+function speedOf(values: Values): number {
+  return values['ms'] === undefined ? firstOf(values) : 1 / values['ms']
 }
 
 interface Kept {

@@ -25,6 +25,18 @@ test('a round in which the baseline was slow does not count, and is run again', 
   assert.deepEqual(serve?.of['B'], { median: 0.5, least: 0.5, most: 0.5 })
 })
 
+test('where times are measured, the round in which the baseline took longer does not count', async () => {
+  const left = [29, 45, 31, 30]
+  const rounds = await repeatRounds({ count: 3, baseline: 'node', progress }, async (each) => {
+    const ms = left.shift() ?? Number.NaN
+    each.add('node', { ms })
+    each.add('quittance', { ms: ms * 2 })
+  })
+  const [baseline, quittance] = rounds.figures(['node'])
+  assert.deepEqual(baseline?.values['ms'], { median: 30, least: 29, most: 31 })
+  assert.deepEqual(quittance?.values['ms'], { median: 60, least: 58, most: 62 })
+})
+
 test('two rounds are run again at most, and the calm ones among all of them count', async () => {
   const all = [700, 1_000, 700, 700, 900, 1_000]
   const rounds = await repeatRounds({ count: 3, baseline: 'B', progress }, rates(...all))

@@ -44,10 +44,10 @@ export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitl
 /** How long work after commits may take when the service is closed. */
 const workGrace: Duration = seconds(5)
 
-function withLog(settings: Settings, log: Log = silentLog): ServiceSettings {
-  const safe = withSafeErrors(log, settings.scrub)
-  for (const warning of settings.warnings) safe.warn(warning)
-  return { ...settings, log: safe }
+function withLog(settings: Settings, given: Log = silentLog): ServiceSettings {
+  const log = withSafeErrors(given, settings.scrub)
+  for (const warning of settings.warnings) log.warn(warning)
+  return { ...settings, log }
 }
 
 export function createRuntime(options: BillingOptions): Runtime {

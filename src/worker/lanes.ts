@@ -108,6 +108,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
     isAsked: false,
     unanswered: createUnanswered(options),
     aloneDue: false,
+    // Stryker disable next-line BooleanLiteral: nothing begins before the first look, which sets it
     alone: false,
     // Stryker disable next-line BooleanLiteral: it is set anew whenever such rows are looked for
     drained: false,
@@ -148,7 +149,7 @@ export function startLanes<Row extends Lease>(options: LanesOptions<Row>): Lanes
       await Promise.race([Promise.all([state.filling, ...handled]), pause(grace)])
       for (const timer of timers) clearInterval(timer)
       await releaseHeld(state, held(state))
-      if (state.unanswered.size > 0) await state.unanswered.release()
+      await state.unanswered.release()
     },
   }
 }
@@ -188,11 +189,7 @@ async function run<Row extends Lease>(state: State<Row>, row: Row): Promise<void
 }
 
 function held<Row extends Lease>(state: State<Row>): readonly Row[] {
-  return [...state.buffer, ...state.behind, ...rowsOf(state.running)]
-}
-
-function rowsOf<Row extends Lease>(running: Iterable<RunningRow<Row>>): readonly Row[] {
-  return Array.from(running, ({ row }) => row)
+  return [...state.buffer, ...state.behind, ...Array.from(state.running, ({ row }) => row)]
 }
 
 /**

@@ -8,6 +8,7 @@ import { hours, seconds } from '../../../src/kernel/duration.ts'
 import { silentLog } from '../../../src/kernel/log.ts'
 import { webhookCalls } from '../../../src/queue/calls.ts'
 import type { Lease } from '../../../src/queue/leased-table.ts'
+import { createUnanswered } from '../../../src/worker/held-leases.ts'
 import { startLanes, type LaneTake, type LanesOptions } from '../../../src/worker/lanes.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { onPostgres } from '../../support/databases.ts'
@@ -142,6 +143,7 @@ test('a wake-up that comes while a look is under way is not lost', async (t) => 
   const lanes = await lanesOver(t, {}, { take })
   assert.equal(lanes.room(), 0, 'the look may find as many')
   lanes.wake()
+  await settle()
   assert.equal(looks.length, 1, 'one look at a time')
   looks[0]?.resolve([])
   await settle()
@@ -368,6 +370,8 @@ test('a row that is set aside gives its lane to another, and how long it takes d
   await lanes.pass(500)
   await lanes.end('d')
   assert.equal(lanes.begun(), 'abcde')
+  lanes.setAside('d')
+  assert.equal(lanes.begun(), 'abcde', 'it has ended')
 })
 
 test('a row that cost a worker its life is handled alone, one after the other, then others again', async (t) => {
@@ -672,4 +676,47 @@ onPostgres((engine) => {
       await stopped
       assert.deepEqual(await states(db), ['a pending true'])
     })())
+
+  test('what a look finds after lanes have stopped waiting for it is released', (t) =>
+    rolledBack(async (db) => {
+      t.mock.timers.enable({ apis: ['setInterval'] })
+      const look = Promise.withResolvers<readonly Lease[]>()
+      const lanes = callLanes(db, () => look.promise)
+      const found = await leaseAll(db)
+      await lanes.stop(0)
+      look.resolve(found)
+      const all = ['a pending true', 'b pending true', 'c pending true']
+      await until(async () => (await states(db)).join() === all.join(), { what: 'all are' })
+    })())
+
+  test('what is leased by nobody is released before the next look, or at once if lanes have stopped', (t) =>
+    rolledBack(async (db) => {
+      t.mock.timers.enable({ apis: ['setInterval'] })
+      const looks: string[] = []
+      const lanes = callLanes(db, async () => {
+        looks.push((await states(db)).join())
+        return []
+      })
+      await until(() => looks.length === 1, { what: 'they have looked' })
+      await row(db, 'calls', { name: 'a', ...leased(), lease_token: otherToken })
+      await lanes.release(otherToken)
+      assert.deepEqual(await states(db), ['a processing false'], 'it waits for the look')
+      t.mock.timers.tick(seconds(1))
+      await until(() => looks.length === 2, { what: 'they have looked again' })
+      assert.deepEqual(looks, ['', 'a pending true'])
+      await lanes.stop(0)
+      await row(db, 'calls', { name: 'b', ...leased(), lease_token: otherToken })
+      await lanes.release(otherToken)
+      assert.deepEqual(await states(db), ['a pending true', 'b pending true'])
+    })())
+})
+
+test('of leases that nobody holds, the first thousand are remembered', () => {
+  const unanswered = createUnanswered({
+    table: webhookCalls,
+    database: {} as Database,
+    log: silentLog,
+  })
+  for (let count = 0; count < 1_001; count += 1) unanswered.add(`token ${count}`)
+  assert.equal(unanswered.size, 1_000)
 })

@@ -285,6 +285,8 @@ async function runAlone<Row extends Lease>(state: State<Row>): Promise<void> {
   while (!state.stopping && performance.now() < until) {
     const [row] = await look(state, { limit: 1, alone: true })
     if (row === undefined) break
+    // It goes back with whatever else is leased and not begun.
+    if (state.stopping) return void state.buffer.push(row)
     await Promise.race([run(state, row), pause(aloneFor)])
   }
   state.more = true

@@ -320,6 +320,19 @@ for (const [what, isAnswered] of [
   })
 }
 
+test('a row that cost a worker its life does not begin where the lanes stop while it is looked for', async (t) => {
+  const found = Promise.withResolvers<readonly Lease[]>()
+  const take = async ({ alone }: LaneTake) => (alone ? found.promise : [])
+  const lanes = await lanesOver(t, { alone: 'a' }, { ...unpolled, take })
+  await lanes.pass(5_000)
+  const stopped = lanes.stop(1_000)
+  found.resolve(rowsOf('a'))
+  await settle()
+  assert.equal(lanes.begun(), '')
+  await stopped
+  assert.ok(lanes.logged().includes('billing.webhook_calls: leases not released; they run out'))
+})
+
 test('quick rows open lanes, slow ones close half of them, and rows that are then too many go back', async (t) => {
   const lanes = await lanesOver(t, {}, { least: 1, most: 5 })
   lanes.give('abcdefghijklmnop')

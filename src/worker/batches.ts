@@ -90,6 +90,7 @@ function createPace() {
 function hasListeners({ outcomes }: InterpretedCall, { listeners }: ProcessingContext): boolean {
   return outcomes.some((outcome) => {
     const type = eventTypeOf(outcome)
+    // Stryker disable next-line ConditionalExpression: nobody listens to what has no type
     return type !== undefined && hasDirectListener(listeners, { type })
   })
 }
@@ -111,7 +112,7 @@ async function returnOverdue(
 
 function paymentsOf({ call, outcomes }: InterpretedCall): readonly string[] {
   return outcomes.flatMap((outcome) => {
-    if (outcome.type === 'ignored' || outcome.payment === undefined) return []
+    if (outcome.payment === undefined) return []
     const { payment } = outcome
     const claimed = outcome.type === 'payment' && outcome.claimed
     return [payment, ...(claimed ? [{ id: claimed.id }] : [])].map((name) =>

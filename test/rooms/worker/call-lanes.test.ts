@@ -15,6 +15,7 @@ import {
   callRow,
   fault,
   lineOf,
+  logged,
   newcomer,
   payment,
   paying,
@@ -159,13 +160,14 @@ onPostgres(() => {
     for (const one of slow) await ended(one, 'ignored')
   })
 
-  test('while no gateway is slow, one look is enough', async (t) => {
+  test('while no gateway is slow, one look is enough, and begins nothing', async (t) => {
     const lanes = start()
     await until(() => lanes.room() === 2, { what: 'it has looked' })
     const sent = statements(t)
     lanes.wake()
     await until(() => lanes.room() === 2, { what: 'it has looked again' })
     assert.equal(sent.filter((text) => /set state = 'processing'/.test(text)).length, 1)
+    assert.deepEqual(logged(room), [])
   })
 
   test('lanes that stop leave nothing leased', async () => {

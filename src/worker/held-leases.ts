@@ -64,6 +64,8 @@ export function createUnanswered({ table, database }: HoldingPlace): Unanswered 
     async release() {
       // Others may come meanwhile.
       const known = [...tokens]
+      // Lanes that stop would wait for a database that does not answer.
+      if (known.length === 0) return
       try {
         await releaseTaken(database.db, table, known)
         for (const token of known) tokens.delete(token)

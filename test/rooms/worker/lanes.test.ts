@@ -549,6 +549,19 @@ test('lanes that stop begin nothing more, wait for what is under way, and take n
   assert.equal(lanes.begun(), 'ab')
 })
 
+test('lanes that stop ask nothing of the database where nothing is leased', async (t) => {
+  let asked = 0
+  const db = {
+    getExecutor() {
+      asked += 1
+      throw new Error('it does not answer')
+    },
+  }
+  const lanes = await lanesOver(t, {}, { database: { db } as unknown as Database })
+  await lanes.stop(1_000)
+  assert.equal(asked, 0)
+})
+
 test('lanes that stop leave a row that is too slow for them', async (t) => {
   const lanes = await lanesOver(t, { waiting: 'a' })
   let stopped = false

@@ -19,7 +19,8 @@ export async function run(args: readonly string[]): Promise<void> {
   })
   try {
     const words = withoutPrefix(args)
-    const program = await createProgram(words.find(isWord))
+    // Behind an option it is not the command yet: `--help` shows all of them.
+    const program = await createProgram(words[0])
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     process.exitCode = exitCodeOf(error)
@@ -64,12 +65,8 @@ function withoutSecondName(command: Command): string {
   return new Help().subcommandTerm(command).replace(/\|\S+/, '')
 }
 
-function isWord(argument: string): boolean {
-  return !argument.startsWith('-')
-}
-
 function withoutPrefix(args: readonly string[]): readonly string[] {
-  const index = args.findIndex(isWord)
+  const index = args.findIndex((argument) => !argument.startsWith('-'))
   return args.map((argument, at) =>
     at === index && argument.startsWith(prefix) ? argument.slice(prefix.length) : argument,
   )

@@ -311,6 +311,13 @@ test('--verbose adds the stack', async () => {
   assert.ok(stderr.some((line) => /^\s+at /.test(line)))
 })
 
+test('--help before a command shows all commands', async () => {
+  const all = await quittance('--help')
+  for (const command of ['serve', 'billing:prune']) {
+    assert.deepEqual((await quittance('--help', command)).stdout, all.stdout)
+  }
+})
+
 test('--help and --version end with exit code 0', async () => {
   for (const args of [['--help'], ['payments', 'create', '--help'], ['--version']]) {
     const { code, stdout, stderr } = await alone(...args)

@@ -18,14 +18,11 @@ export type {
   BackfillResult,
   BillingCore,
   BrowserEventType,
-  CallDetails,
   CheckoutForm,
   EndpointFault,
   FailedQuery,
-  GatewayDescription,
   KnownListener,
   OwnEndpoint,
-  PaymentDetails,
   PruneResult,
   Readiness,
   ReconcileOptions,
@@ -45,7 +42,9 @@ export type {
   InvoiceSnapshot,
   SubscriptionSnapshot,
 } from './events/catalogue.ts'
-export type { Capabilities } from './gateways/capabilities.ts'
+export type { DeferredEvent, Delivery, DeliveryState, EventRecord } from './events/event-record.ts'
+export type { PaymentDetails } from './events/payment-details.ts'
+export type { CallDetails, CallState, PayloadKind, WebhookCall } from './events/webhook-call.ts'
 export type { Gateway, RawRequest } from './gateways/gateway.ts'
 export { throttle } from './http/throttle.ts'
 export type { ThrottleOptions } from './http/throttle.ts'
@@ -67,6 +66,7 @@ export type {
   Payable,
   Payment,
   PaymentStatus,
+  PaymentTransition,
   PaymentType,
 } from './payments/payment.ts'
 export type { IgnoredReason, OutcomeResult } from './payments/outcome.ts'
@@ -83,9 +83,8 @@ export type {
   QueuedListenerContext,
 } from './listeners/listener.ts'
 export type { Worker } from './worker/worker.ts'
-export type { CallsQuery, WebhookCall } from './database/calls.ts'
-export type { DeferredEvent } from './database/deferred-events.ts'
-export type { Delivery, EventRecord, EventsQuery } from './database/events.ts'
+export type { Capabilities, GatewayDescription } from './wire/gateway.ts'
+export type { CallsQuery } from './database/calls.ts'
+export type { EventsQuery } from './database/events.ts'
 export type { Page, PageQuery } from './database/page.ts'
-export type { PaymentsQuery, PaymentTransition } from './database/payments.ts'
-export type { CallState, DeliveryState } from './database/tables.ts'
+export type { PaymentsQuery } from './database/payments.ts'

@@ -2,7 +2,7 @@ import { capabilitiesOf } from '../gateways/capabilities.ts'
 import { requireGateway } from '../gateways/require.ts'
 import { addressesOf } from './money-context.ts'
 import type { Settings } from './settings.ts'
-import type { GatewayDescription } from './types.ts'
+import type { GatewayDescription } from '../wire/gateway.ts'
 
 /** Lists canonical names; aliases are found, too. */
 export function describeGateways(settings: Settings): Readonly<Record<string, GatewayDescription>> {

@@ -9,6 +9,7 @@ import {
   listTransitions,
   readStatuses,
 } from '../database/payments.ts'
+import type { PaymentDetails } from '../events/payment-details.ts'
 import type { CheckoutForm } from '../gateways/operations.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { cancelPayment } from '../money/cancel-payment.ts'
@@ -22,7 +23,7 @@ import { checkoutRequest } from '../checkout/checkout-request.ts'
 import { entitled, handle } from './handles.ts'
 import { addressesOf } from './money-context.ts'
 import type { Runtime } from './runtime.ts'
-import type { BillingCore, PaymentDetails } from './types.ts'
+import type { BillingCore } from './types.ts'
 
 /** `billing.payments` */
 export function paymentOperations(runtime: Runtime): BillingCore['payments'] {

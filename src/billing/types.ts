@@ -1,15 +1,14 @@
-import type { CallsQuery, WebhookCall } from '../database/calls.ts'
-import type { DeferredEvent } from '../database/deferred-events.ts'
-import type { EventRecord, EventsQuery } from '../database/events.ts'
+import type { CallsQuery } from '../database/calls.ts'
+import type { EventsQuery } from '../database/events.ts'
 import type { Page } from '../database/page.ts'
-import type { PaymentsQuery, PaymentTransition } from '../database/payments.ts'
+import type { PaymentsQuery } from '../database/payments.ts'
 import type { EventType } from '../events/catalogue.ts'
-import type { Capabilities } from '../gateways/capabilities.ts'
+import type { EventRecord } from '../events/event-record.ts'
+import type { PaymentDetails } from '../events/payment-details.ts'
+import type { CallDetails, WebhookCall } from '../events/webhook-call.ts'
 import type { Answer } from '../intake/responses.ts'
 import type { IncomingCall } from '../intake/receive.ts'
-import type { Dispute } from '../payments/dispute.ts'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
-import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { CreatePaymentInput } from '../checkout/payment-input.ts'
 import type { Listener, ListenerOptions, QueuedListener } from '../listeners/listener.ts'
 import type { KnownListener } from '../listeners/known-listeners.ts'
@@ -25,44 +24,8 @@ import type { ReconcileOptions, ReconcileResult } from '../upkeep/reconcile.ts'
 import type { GatewayPage } from './gateway-pages.ts'
 import type { PruneResult } from '../upkeep/prune.ts'
 import type { Readiness } from '../upkeep/readiness.ts'
+import type { GatewayDescription } from '../wire/gateway.ts'
 import type { FailedQuery, ReplayFailedResult } from '../upkeep/replay-failed.ts'
-
-/** What is known of a registered gateway: its callback URL, and whether it is configured. */
-export interface GatewayDescription {
-  readonly name: string
-  readonly title: string
-  readonly aliases: readonly string[]
-  readonly scheme: string
-  /** The callback URL of the gateway. */
-  readonly webhook_url: string
-  /** Whether that URL must be registered at the provider. */
-  readonly webhook_requires_dashboard_setup: boolean
-  /** If it need not be: the field of a payment request that carries the URL. */
-  readonly callbackUrlField: string | null
-  readonly configured: boolean
-  readonly capabilities: Capabilities
-}
-
-/** A payment with its whole history, each list oldest first. */
-export interface PaymentDetails extends Payment {
-  readonly transitions: readonly PaymentTransition[]
-  readonly events: readonly EventRecord[]
-  /**
-   * Events, including those of its refunds, that wait for a retry of their listeners, or have
-   * failed.
-   */
-  readonly deferredEvents: readonly DeferredEvent[]
-  readonly refunds: readonly Payment[]
-  readonly disputes: readonly Dispute[]
-  /** The cards that were saved with this payment. */
-  readonly paymentMethods: readonly PaymentMethod[]
-}
-
-/** A stored callback with what became of it. */
-export interface CallDetails extends WebhookCall {
-  /** Events of what it moved that wait for a retry of their listeners, or have failed. */
-  readonly deferredEvents: readonly DeferredEvent[]
-}
 
 /** Which part of the work a process does. */
 export interface WorkOptions {

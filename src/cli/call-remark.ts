@@ -1,4 +1,4 @@
-import type { WebhookCall } from '../database/calls.ts'
+import type { WebhookCall } from '../events/webhook-call.ts'
 
 type Remarked = Pick<WebhookCall, 'state' | 'outcome' | 'exception' | 'needsReview'>
 

@@ -1,5 +1,5 @@
 import { describeGateways as describe } from '../billing/describe-gateways.ts'
-import { gatewayView } from '../http/wire.ts'
+import { gatewayView } from '../wire/gateway.ts'
 import { gatewayState } from './gateway-state.ts'
 import { withSettings } from './with-settings.ts'
 

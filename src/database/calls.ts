@@ -1,38 +1,9 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
-import type { Payload } from '../gateways/body/payload.ts'
+import type { CallState, WebhookCall } from '../events/webhook-call.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
 import { readClaims } from './dedup-claims.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
-import type { CallState, Tables, WebhookCallsTable } from './tables.ts'
-
-/** A stored callback. One exists only if its signature was valid. */
-export interface WebhookCall {
-  readonly id: string
-  readonly gateway: string
-  readonly queue: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  /** How the body reads: as JSON, as form fields, or not at all. */
-  readonly kind: Payload['kind']
-  /** The JSON text as received, or the JSON object of a form's fields; null if unreadable. */
-  readonly payload: string | null
-  /** The exact bytes, kept only where `payload` does not carry them; null if encrypted. */
-  readonly body: Uint8Array | null
-  /** The exact bytes are kept encrypted: `payload` masks what they carry. */
-  readonly bodyEncrypted: boolean
-  readonly state: CallState
-  readonly attempts: number
-  readonly leasesLost: number
-  readonly nextAttemptAt: Date
-  readonly exception: string | null
-  readonly outcome: readonly OutcomeResult[] | null
-  readonly needsReview: boolean
-  readonly paymentId: string | null
-  readonly receivedAt: Date
-  readonly processedAt: Date | null
-  /** Keys of the events that this call claimed. */
-  readonly dedupClaims: readonly string[]
-}
+import type { Tables, WebhookCallsTable } from './tables.ts'
 
 /** What an encrypted body is bound to: it decrypts only as the body of this call. */
 export function bodyContext(callId: string): string {

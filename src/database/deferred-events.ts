@@ -1,35 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import type { Cause } from '../payments/payment.ts'
+import type { DeferredEvent } from '../events/event-record.ts'
 import { withRefunds } from './refunds.ts'
-import type { DeliveryState, Tables } from './tables.ts'
-
-/**
- * An event that waits to be dispatched: a listener of it failed, or the process that would have
- * dispatched it lacked one. A worker tries it again; `failed`: after three attempts no more.
- */
-export interface DeferredEvent {
-  /** The id that the event will have. */
-  readonly id: string
-  readonly dedupKey: string
-  readonly type: string
-  /** The payment or refund that it is about. */
-  readonly paymentId: string | null
-  /** The saved card that it is about; `paymentId` is then the payment that it was saved with. */
-  readonly paymentMethodId: string | null
-  /** The call that moved the payment to what the event says; null: a poll did, or a refund. */
-  readonly webhookCallId: string | null
-  /** What caused the event. */
-  readonly source: Cause
-  readonly state: Exclude<DeliveryState, 'processed'>
-  /** Attempts that have failed. */
-  readonly attempts: number
-  /** When it is retried; null: no more. */
-  readonly nextAttemptAt: Date | null
-  /** What the listener threw; null if no attempt was made. */
-  readonly exception: string | null
-  /** Since when it is deferred. */
-  readonly createdAt: Date
-}
+import type { Tables } from './tables.ts'
 
 /** The deferred events of a payment and its refunds, oldest first. */
 export function listDeferredEvents(

@@ -1,34 +1,8 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
-import type { EventSource } from '../events/catalogue.ts'
+import type { Delivery, EventRecord } from '../events/event-record.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import { withRefunds } from './refunds.ts'
-import type { DeliveryState, EventsTable, Tables } from './tables.ts'
-
-/** A dispatched event as stored: its row is the claim of its outcome. */
-export interface EventRecord {
-  readonly id: string
-  readonly dedupKey: string
-  readonly type: string
-  readonly paymentId: string | null
-  /** The saved card that it is about; `paymentId` is then the payment that it was saved with. */
-  readonly paymentMethodId: string | null
-  readonly webhookCallId: string | null
-  readonly source: EventSource
-  /** It was overtaken before it was dispatched: a decline, by a payment. */
-  readonly superseded: boolean
-  readonly data: Readonly<Record<string, unknown>>
-  readonly createdAt: Date
-  /** Its delivery to each queued listener. */
-  readonly deliveries: readonly Delivery[]
-}
-
-/** The delivery of an event to one queued listener. */
-export interface Delivery {
-  readonly listener: string
-  readonly state: DeliveryState
-  readonly attempts: number
-  readonly exception: string | null
-}
+import type { EventsTable, Tables } from './tables.ts'
 
 /** Which events to list; all of them if left out. */
 export interface EventsQuery extends PageQuery {

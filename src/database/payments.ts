@@ -1,7 +1,7 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import { minutes, type Duration } from '../kernel/duration.ts'
 import type { Money } from '../kernel/money.ts'
-import type { Cause, Payment, PaymentStatus } from '../payments/payment.ts'
+import type { Payment, PaymentStatus, PaymentTransition } from '../payments/payment.ts'
 import { interval, inTime } from './interval.ts'
 import { named } from './named-statements.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
@@ -11,15 +11,6 @@ import type { PaymentsTable, Tables } from './tables.ts'
 export interface PaymentsQuery extends PageQuery {
   readonly gateway?: string
   readonly status?: PaymentStatus
-}
-
-/** One change of a payment: from, to, and what caused it. */
-export interface PaymentTransition {
-  readonly from: PaymentStatus
-  readonly to: PaymentStatus
-  readonly cause: Cause
-  readonly webhookCallId: string | null
-  readonly at: Date
 }
 
 export async function findPayment(db: Kysely<Tables>, id: string): Promise<Payment | undefined> {

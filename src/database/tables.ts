@@ -2,6 +2,8 @@ import type { ColumnType, Generated } from 'kysely'
 import type { DisputeStatus } from '../payments/dispute.ts'
 import type { PaymentMethodStatus } from '../payments/payment-method.ts'
 import type { EventSource } from '../events/catalogue.ts'
+import type { DeliveryState } from '../events/event-record.ts'
+import type { CallState, PayloadKind } from '../events/webhook-call.ts'
 import type { Cause, CheckoutState, PaymentStatus, PaymentType } from '../payments/payment.ts'
 
 /** What a `timestamptz` reads as; written by the database's own clock wherever queueing depends on it. */
@@ -14,12 +16,6 @@ type NullableTimestamp = ColumnType<
 /** `json` is passed as its text, and read back as its text: see connect.ts. */
 type JsonText = ColumnType<string, string, string>
 type NullableJsonText = ColumnType<string | null, string | null | undefined, string | null>
-
-export const callStates = ['pending', 'processing', 'processed', 'ignored', 'failed'] as const
-/** `pending` and `processing` go on; `processed`, `ignored` and `failed` are final. */
-export type CallState = (typeof callStates)[number]
-/** The same for what is due to a queued listener. */
-export type DeliveryState = Exclude<CallState, 'ignored'>
 
 export interface PaymentsTable {
   id: string
@@ -91,7 +87,7 @@ export interface WebhookCallsTable extends LeaseColumns {
   queue: string
   url: string
   headers: JsonText
-  kind: 'json' | 'form' | 'unreadable'
+  kind: PayloadKind
   payload: NullableJsonText
   body: Buffer | null
   body_encrypted: Generated<boolean>

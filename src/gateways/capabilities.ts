@@ -1,15 +1,5 @@
+import type { Capabilities } from '../wire/gateway.ts'
 import type { Gateway } from './gateway.ts'
-
-/** What a gateway can do besides taking callbacks. */
-export interface Capabilities {
-  readonly checkout: boolean
-  readonly refund: boolean
-  readonly partialRefund: boolean
-  readonly poll: boolean
-  readonly registerWebhook: boolean
-  /** Saved cards can be charged. */
-  readonly savedCards: boolean
-}
 
 /** A gateway can do whatever it has an operation for. */
 export function capabilitiesOf(gateway: Gateway): Capabilities {

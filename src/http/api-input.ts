@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { paymentFields, readPaymentInput, type PaymentInput } from '../checkout/payment-input.ts'
-import { callStates } from '../database/tables.ts'
+import { callStates } from '../events/webhook-call.ts'
 import { eventTypes } from '../events/catalogue.ts'
 import { QuittanceError, type ErrorCode } from '../kernel/errors.ts'
 import { snakeCase } from '../kernel/field-names.ts'

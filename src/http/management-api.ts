@@ -4,6 +4,13 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
+import { callDetailsView, callView } from '../wire/call.ts'
+import { eventView } from '../wire/event.ts'
+import { gatewayView } from '../wire/gateway.ts'
+import { pageView } from '../wire/page.ts'
+import { paymentDetailsView } from '../wire/payment-details.ts'
+import { paymentView } from '../wire/payment.ts'
+import { pollView } from '../wire/poll.ts'
 import { apiError } from './api-errors.ts'
 import { callsQuery, eventsQuery, paymentBody, paymentsQuery, refundBody } from './api-input.ts'
 import {
@@ -16,16 +23,6 @@ import {
 } from './api-request.ts'
 import { requireToken } from './require-token.ts'
 import { json, onlyAllow } from './respond.ts'
-import {
-  callDetailsView,
-  callView,
-  eventView,
-  gatewayView,
-  pageView,
-  paymentDetailsView,
-  paymentView,
-  pollView,
-} from './wire.ts'
 
 export interface ManagementApiOptions {
   readonly apiToken: Secret

@@ -65,3 +65,12 @@ export interface Payment extends Money {
   readonly createdAt: Date
   readonly updatedAt: Date
 }
+
+/** One change of a payment: from, to, and what caused it. */
+export interface PaymentTransition {
+  readonly from: PaymentStatus
+  readonly to: PaymentStatus
+  readonly cause: Cause
+  readonly webhookCallId: string | null
+  readonly at: Date
+}

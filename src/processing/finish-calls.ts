@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { CallState, Tables } from '../database/tables.ts'
+import type { Tables } from '../database/tables.ts'
+import type { CallState } from '../events/webhook-call.ts'
 import { webhookCalls } from '../queue/calls.ts'
 import { finishRows } from '../queue/end-rows.ts'
 import { leaseLost, type Lease } from '../queue/leased-table.ts'

@@ -38,7 +38,15 @@ async function loadedBy(args: string): Promise<Loaded> {
   }
 }
 
-const light = new Set(['cli', 'cli/commands', 'database', 'gateways', 'kernel', 'payments'])
+const light = new Set([
+  'cli',
+  'cli/commands',
+  'database',
+  'events',
+  'gateways',
+  'kernel',
+  'payments',
+])
 const ofServers = new Set(['cluster', 'http', 'https', 'net', 'sqlite', 'tls'])
 const ofDatabaseOrServer = new Set([
   '@electric-sql/pglite',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { callStates } from '../../src/database/tables.ts'
+import { callStates } from '../../src/events/webhook-call.ts'
 import { paymentEventType } from '../../src/events/dedup-key.ts'
 import { ignoredReasons, type PaymentOutcome } from '../../src/payments/outcome.ts'
 import { disputeStatuses } from '../../src/payments/dispute.ts'

@@ -12,6 +12,7 @@ import { secret } from '../../src/kernel/secret.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import { migratedFolder } from '../support/embedded-template.ts'
 import type { Payment } from '../../src/payments/payment.ts'
+import { requireForm } from './answers.ts'
 
 export const apiToken = 'test-token-for-the-management-api'
 export const signingSecret = 'whsec_test_of_the_http_routes'
@@ -25,6 +26,7 @@ export interface Service extends AsyncDisposable {
   /** Lines that were logged so far. */
   readonly logged: readonly string[]
   post(path: string, body: string | Uint8Array, headers?: Record<string, string>): Promise<Response>
+  /** A request to the management API; each answer must have its form. */
   api(path: string, init?: RequestInit): Promise<Response>
 }
 
@@ -79,8 +81,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     logged,
     post: (path, body, headers = {}) =>
       fetch(url + path, { method: 'POST', body: Buffer.from(body), headers }),
-    api: (path, init = {}) =>
-      fetch(`${url}/billing/api${path}`, { headers: { authorization }, ...init }),
+    api: async (path, init = {}) => {
+      const answer = await fetch(`${url}/billing/api${path}`, {
+        headers: { authorization },
+        ...init,
+      })
+      await requireForm(init.method ?? 'GET', path, answer)
+      return answer
+    },
     [Symbol.asyncDispose]: async () => {
       await listening.close(1_000)
       await worker?.stop()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
-import type { WebhookCall } from '../../src/database/calls.ts'
+import type { WebhookCall } from '../../src/events/webhook-call.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
 import { newPayment, openBilling, idle } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'

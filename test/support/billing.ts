@@ -1,7 +1,7 @@
 import { coreOf } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import type { Database } from '../../src/database/connect.ts'
-import type { WebhookCall } from '../../src/database/calls.ts'
+import type { WebhookCall } from '../../src/events/webhook-call.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { Answer } from '../../src/intake/responses.ts'

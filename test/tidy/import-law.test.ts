@@ -8,6 +8,7 @@ const order = [
   'kernel',
   'payments',
   'events',
+  'wire',
   'gateways',
   'database',
   'queue',

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import { callStates, type CallState } from '../../database/tables.ts'
+import { callStates, type CallState } from '../../events/webhook-call.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { callRemark, reviewRemark } from '../call-remark.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
@@ -39,7 +39,8 @@ export function addCalls(program: Command): void {
 
 async function list(_options: unknown, command: Command): Promise<void> {
   const options = command.optsWithGlobals<ListOptions>()
-  const { callView, pageView } = await import('../../http/wire.ts')
+  const { callView } = await import('../../wire/call.ts')
+  const { pageView } = await import('../../wire/page.ts')
   const { withCore } = await import('../open-core.ts')
   const { gatewayQuery } = await import('../gateway-query.ts')
   if (options.payment !== undefined) await requireUuid(options.payment)
@@ -74,7 +75,7 @@ async function requireUuid(text: string): Promise<void> {
 }
 
 async function show(id: string, _options: unknown, command: Command): Promise<void> {
-  const { callDetailsView } = await import('../../http/wire.ts')
+  const { callDetailsView } = await import('../../wire/call.ts')
   const { withCore } = await import('../open-core.ts')
   const call = await withCore((core) => core.calls.get(id))
   if (call === undefined) {

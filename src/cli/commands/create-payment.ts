@@ -74,7 +74,7 @@ function readJson(text: string): unknown {
 
 async function create(_options: unknown, command: Command): Promise<void> {
   const { json, ...options } = command.optsWithGlobals<CreateOptions>()
-  const { paymentView } = await import('../../http/wire.ts')
+  const { paymentView } = await import('../../wire/payment.ts')
   const { withCore } = await import('../open-core.ts')
   const payment = await withCore((core) => core.payments.create(inputOf(options)))
   if (json === true) printJson(paymentView(payment))

@@ -38,7 +38,7 @@ export function addPayments(program: Command): void {
 }
 
 async function show(id: string, _options: unknown, command: Command): Promise<void> {
-  const { paymentDetailsView } = await import('../../http/wire.ts')
+  const { paymentDetailsView } = await import('../../wire/payment-details.ts')
   const { withCore } = await import('../open-core.ts')
   const payment = await withCore((core) => core.payments.get(id))
   if (payment === undefined) {
@@ -54,7 +54,7 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
 }
 
 async function cancel(id: string, _options: unknown, command: Command): Promise<void> {
-  const { paymentView } = await import('../../http/wire.ts')
+  const { paymentView } = await import('../../wire/payment.ts')
   const { withCore } = await import('../open-core.ts')
   const payment = await withCore((core) => core.payments.cancel(id))
   if (command.optsWithGlobals<{ json?: boolean }>().json === true) printJson(paymentView(payment))
@@ -63,7 +63,8 @@ async function cancel(id: string, _options: unknown, command: Command): Promise<
 
 async function list(_options: unknown, command: Command): Promise<void> {
   const options = command.optsWithGlobals<ListOptions>()
-  const { pageView, paymentView } = await import('../../http/wire.ts')
+  const { pageView } = await import('../../wire/page.ts')
+  const { paymentView } = await import('../../wire/payment.ts')
   const { withCore } = await import('../open-core.ts')
   const { gatewayQuery } = await import('../gateway-query.ts')
   const page = await withCore((core) =>

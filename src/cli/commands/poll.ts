@@ -14,7 +14,7 @@ export function addPoll(program: Command): void {
 }
 
 async function poll(payment: string, _options: unknown, command: Command): Promise<void> {
-  const { pollView } = await import('../../http/wire.ts')
+  const { pollView } = await import('../../wire/poll.ts')
   const { withCore } = await import('../open-core.ts')
   const polled = await withCore((core) => core.payments.poll(payment))
   if (command.optsWithGlobals<{ json?: boolean }>().json === true) {

@@ -28,7 +28,7 @@ export function addRefund(program: Command): void {
 
 async function refund(payment: string, _options: unknown, command: Command): Promise<void> {
   const { id, amount, reason, json } = command.optsWithGlobals<RefundOptions>()
-  const { paymentView } = await import('../../http/wire.ts')
+  const { paymentView } = await import('../../wire/payment.ts')
   const { withCore } = await import('../open-core.ts')
   const made = await withCore((core) => core.refunds.create(payment, { id, amount, reason }))
   if (json === true) printJson(paymentView(made))

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { deliveryStates, type DeferredEvent, type EventRecord } from '../events/event-record.ts'
+import { causes } from '../payments/payment.ts'
+import { time } from './fields.ts'
+
+/** What an event and a deferred one have in common. */
+const head = {
+  id: z.uuid(),
+  dedup_key: z.string(),
+  type: z.string(),
+  payment_id: z.uuid().nullable(),
+  payment_method_id: z.uuid().nullable(),
+  webhook_call_id: z.uuid().nullable(),
+}
+
+const deliverySchema = z.strictObject({
+  listener: z.string(),
+  state: z.enum(deliveryStates),
+  attempts: z.int(),
+  exception: z.string().nullable(),
+})
+
+/** A dispatched event. */
+export const eventSchema = z.strictObject({
+  ...head,
+  source: z.enum([...causes, 'browser']),
+  superseded: z.boolean(),
+  data: z.record(z.string(), z.unknown()),
+  timestamp: time,
+  deliveries: z.array(deliverySchema).readonly(),
+})
+
+/** An event that waits to be dispatched. */
+export const deferredEventSchema = z.strictObject({
+  ...head,
+  source: z.enum(causes),
+  state: z.enum(deliveryStates).exclude(['processed']),
+  attempts: z.int(),
+  next_attempt_at: time.nullable(),
+  exception: z.string().nullable(),
+  created_at: time,
+})
+
+export function eventView(event: EventRecord): z.output<typeof eventSchema> {
+  return {
+    ...headOf(event),
+    source: event.source,
+    superseded: event.superseded,
+    data: event.data,
+    timestamp: event.createdAt.toISOString(),
+    deliveries: event.deliveries,
+  }
+}
+
+export function deferredEventView(event: DeferredEvent): z.output<typeof deferredEventSchema> {
+  return {
+    ...headOf(event),
+    source: event.source,
+    state: event.state,
+    attempts: event.attempts,
+    next_attempt_at: event.nextAttemptAt?.toISOString() ?? null,
+    exception: event.exception,
+    created_at: event.createdAt.toISOString(),
+  }
+}
+
+function headOf(event: EventRecord | DeferredEvent) {
+  return {
+    id: event.id,
+    dedup_key: event.dedupKey,
+    type: event.type,
+    payment_id: event.paymentId,
+    payment_method_id: event.paymentMethodId,
+    webhook_call_id: event.webhookCallId,
+  }
+}

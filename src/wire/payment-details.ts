@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import type { PaymentDetails } from '../events/payment-details.ts'
+import { disputeStatuses, type Dispute } from '../payments/dispute.ts'
+import { paymentMethodStatuses, type PaymentMethod } from '../payments/payment-method.ts'
+import { causes, paymentStatuses, type PaymentTransition } from '../payments/payment.ts'
+import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
+import { amount, time } from './fields.ts'
+import { paymentSchema, paymentView } from './payment.ts'
+
+const transitionSchema = z.strictObject({
+  from: z.enum(paymentStatuses),
+  to: z.enum(paymentStatuses),
+  cause: z.enum(causes),
+  webhook_call_id: z.uuid().nullable(),
+  at: time,
+})
+
+const disputeSchema = z.strictObject({
+  id: z.uuid(),
+  provider_reference: z.string(),
+  status: z.enum(disputeStatuses),
+  amount: amount.nullable(),
+  currency: z.string().nullable(),
+  created_at: time,
+  updated_at: time,
+})
+
+const paymentMethodSchema = z.strictObject({
+  id: z.uuid(),
+  status: z.enum(paymentMethodStatuses),
+  provider_reference: z.string(),
+  customer_reference: z.string().nullable(),
+  kind: z.string().nullable(),
+  brand: z.string().nullable(),
+  last_four: z.string().nullable(),
+  expiry_month: z.int().nullable(),
+  expiry_year: z.int().nullable(),
+  has_token: z.boolean(),
+  created_at: time,
+  updated_at: time,
+})
+
+/** A payment with its whole history. */
+export const paymentDetailsSchema = paymentSchema.extend({
+  transitions: z.array(transitionSchema),
+  events: z.array(eventSchema),
+  deferred_events: z.array(deferredEventSchema),
+  refunds: z.array(paymentSchema),
+  disputes: z.array(disputeSchema),
+  payment_methods: z.array(paymentMethodSchema),
+})
+
+type PaymentDetailsJson = z.output<typeof paymentDetailsSchema>
+
+export function paymentDetailsView(payment: PaymentDetails): PaymentDetailsJson {
+  return {
+    ...paymentView(payment),
+    transitions: payment.transitions.map(transitionView),
+    events: payment.events.map(eventView),
+    deferred_events: payment.deferredEvents.map(deferredEventView),
+    refunds: payment.refunds.map(paymentView),
+    disputes: payment.disputes.map(disputeView),
+    payment_methods: payment.paymentMethods.map(paymentMethodView),
+  }
+}
+
+function transitionView(transition: PaymentTransition): z.output<typeof transitionSchema> {
+  return {
+    from: transition.from,
+    to: transition.to,
+    cause: transition.cause,
+    webhook_call_id: transition.webhookCallId,
+    at: transition.at.toISOString(),
+  }
+}
+
+function disputeView(dispute: Dispute): z.output<typeof disputeSchema> {
+  return {
+    id: dispute.id,
+    provider_reference: dispute.providerReference,
+    status: dispute.status,
+    amount: dispute.amount === null ? null : Number(dispute.amount),
+    currency: dispute.currency,
+    created_at: dispute.createdAt.toISOString(),
+    updated_at: dispute.updatedAt.toISOString(),
+  }
+}
+
+function paymentMethodView({
+  details,
+  ...method
+}: PaymentMethod): z.output<typeof paymentMethodSchema> {
+  return {
+    id: method.id,
+    status: method.status,
+    provider_reference: method.providerReference,
+    customer_reference: method.customerReference,
+    kind: details.kind ?? null,
+    brand: details.brand ?? null,
+    last_four: details.lastFour ?? null,
+    expiry_month: details.expiryMonth ?? null,
+    expiry_year: details.expiryYear ?? null,
+    has_token: method.hasToken,
+    created_at: method.createdAt.toISOString(),
+    updated_at: method.updatedAt.toISOString(),
+  }
+}

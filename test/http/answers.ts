@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { z } from 'zod'
+import { callDetailsSchema, callSchema } from '../../src/wire/call.ts'
+import { eventSchema } from '../../src/wire/event.ts'
+import { gatewaysSchema } from '../../src/wire/gateway.ts'
+import { pageSchema } from '../../src/wire/page.ts'
+import { paymentDetailsSchema } from '../../src/wire/payment-details.ts'
+import { paymentSchema } from '../../src/wire/payment.ts'
+import { pollSchema } from '../../src/wire/poll.ts'
+
+const message = z.strictObject({ message: z.string() })
+const refusal = message.extend({
+  code: z.string().optional(),
+  provider_code: z.string().optional(),
+})
+
+/** What each route of the management API answers where it does what is asked. */
+export const answers: Readonly<Record<string, z.ZodType>> = {
+  'POST /payments': paymentSchema,
+  'GET /payments': pageSchema(paymentSchema),
+  'GET /payments/:id': paymentDetailsSchema,
+  'POST /payments/:id/poll': pollSchema,
+  'POST /payments/:id/cancel': paymentSchema,
+  'POST /payments/:id/refunds': paymentSchema,
+  'GET /webhook-calls': pageSchema(callSchema),
+  'GET /webhook-calls/:id': callDetailsSchema,
+  'POST /webhook-calls/:id/replay': message,
+  'GET /events': pageSchema(eventSchema),
+  'GET /gateways': gatewaysSchema,
+}
+
+/** Fails if an answer has a field too many, one too few, or one of another form. */
+export async function requireForm(method: string, path: string, answer: Response): Promise<void> {
+  const body = await answer.clone().text()
+  if (body === '') return
+  const [first, id, ...rest] = (path.split('?')[0] ?? '').split('/').filter((part) => part !== '')
+  const route = ['', first, ...(id === undefined ? [] : [':id']), ...rest].join('/')
+  const schema = answer.ok ? answers[`${method} ${route}`] : refusal
+  assert.ok(schema, `${method} ${route} is missing in the table of answers`)
+  const { error } = schema.safeParse(JSON.parse(body))
+  if (error !== undefined) throw new Error(`${method} ${path}: ${z.prettifyError(error)}: ${body}`)
+}

@@ -1,6 +1,6 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import type { Dispute } from '../payments/dispute.ts'
-import type { Tables } from './tables.ts'
+import type { DisputesTable, Tables } from './tables.ts'
 
 /** The disputes of a charge, oldest first. */
 export async function listDisputes(
@@ -14,7 +14,20 @@ export async function listDisputes(
     .orderBy('created_at')
     .orderBy('id')
     .execute()
-  return rows.map((row) => ({
+  return rows.map(toDispute)
+}
+
+export async function findDispute(db: Kysely<Tables>, id: string): Promise<Dispute | undefined> {
+  const row = await db
+    .selectFrom('billing.disputes')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && toDispute(row)
+}
+
+export function toDispute(row: Selectable<DisputesTable>): Dispute {
+  return {
     id: row.id,
     paymentId: row.payment_id,
     gateway: row.gateway,
@@ -24,5 +37,5 @@ export async function listDisputes(
     currency: row.currency,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-  }))
+  }
 }

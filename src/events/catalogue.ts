@@ -1,3 +1,4 @@
+import type { Dispute } from '../payments/dispute.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 
@@ -19,6 +20,10 @@ export interface InvoiceSnapshot {
 interface AboutPayment {
   /** The payment as it stands when the listener runs; its `payable` is the merchant's object. */
   readonly payment: Payment
+}
+interface AboutDispute extends AboutPayment {
+  /** As it stands when the listener runs. */
+  readonly dispute: Dispute
 }
 interface AboutPaymentMethod {
   readonly paymentMethod: PaymentMethod
@@ -82,6 +87,8 @@ export interface EventPayloads {
   CheckoutReturned: AboutPayment
   /** A payment link was opened: for the page and analytics only. */
   PaymentLinkOpened: AboutPayment
+  /** A payer's bank takes a payment back, or has decided: once for each status of a dispute. */
+  PaymentDisputed: AboutDispute
 }
 
 /** The name of an event. */
@@ -111,7 +118,7 @@ export type EventOf<T extends EventType> = {
 /** Every event, distinguished by its `type`. */
 export type BillingEvent = EventOf<EventType>
 
-/** All 22 types in the order of the specification. */
+/** The 22 types of the specification in its order, then those of our own. */
 export const eventTypes = [
   'PaymentSucceeded',
   'PaymentFailed',
@@ -135,6 +142,7 @@ export const eventTypes = [
   'InvoicePaid',
   'CheckoutReturned',
   'PaymentLinkOpened',
+  'PaymentDisputed',
 ] as const satisfies readonly EventType[]
 
 /** Types that nothing fires yet: their listeners are never called. */

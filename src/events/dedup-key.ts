@@ -1,4 +1,5 @@
 import { assertNever } from '../kernel/errors.ts'
+import type { Dispute } from '../payments/dispute.ts'
 import type { Outcome, PaymentOutcome } from '../payments/outcome.ts'
 import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
 import type { EventType } from './catalogue.ts'
@@ -43,6 +44,16 @@ export function paymentMethodEventType(status: PaymentMethodStatus): EventType {
   return status === 'attached' ? 'PaymentMethodAttached' : 'PaymentMethodDetached'
 }
 
+/** The claim of a dispute's status: its row's id, however it was reported. */
+export function disputeDedupKey({ id, status }: Pick<Dispute, 'id' | 'status'>): string {
+  return `dispute:${status}:${id}`
+}
+
+/** The id of the dispute that a key is of; undefined for any other key. */
+export function disputeIdIn(dedupKey: string): string | undefined {
+  return /^dispute:[a-z]+:(.+)$/.exec(dedupKey)?.[1]
+}
+
 /** The claim of what a payer's browser did, the first time. */
 export function browserDedupKey(
   type: Extract<EventType, 'CheckoutReturned' | 'PaymentLinkOpened'>,
@@ -62,6 +73,7 @@ export function eventTypeOf(outcome: Outcome): EventType | undefined {
     case 'payment_method':
       return paymentMethodEventType(outcome.status)
     case 'dispute':
+      return 'PaymentDisputed'
     case 'ignored':
       return undefined
     default:

@@ -3,6 +3,7 @@ import type { Registry } from '../gateways/registry.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { IgnoredReason, Outcome, OutcomeResult, PaymentOutcome } from '../payments/outcome.ts'
+import type { Dispute } from '../payments/dispute.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
 
@@ -43,7 +44,9 @@ export interface ApplyContext {
 }
 
 /** What an event is about. */
-export type Subject = { readonly payment: Payment } | { readonly paymentMethod: PaymentMethod }
+export type Subject =
+  | { readonly payment: Payment; readonly dispute?: Dispute }
+  | { readonly paymentMethod: PaymentMethod }
 
 /** An event that waits for its claim. */
 export interface Claim {

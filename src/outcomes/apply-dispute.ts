@@ -1,8 +1,10 @@
-import { sql, type Kysely } from 'kysely'
-import type { Tables } from '../database/tables.ts'
+import { sql, type Kysely, type Selectable } from 'kysely'
+import { toDispute } from '../database/disputes.ts'
+import type { DisputesTable, Tables } from '../database/tables.ts'
+import { disputeDedupKey } from '../events/dedup-key.ts'
 import type { NewId } from '../kernel/ids.ts'
+import type { Dispute } from '../payments/dispute.ts'
 import type { DisputeOutcome } from '../payments/outcome.ts'
-import type { DisputeStatus } from '../payments/dispute.ts'
 import { accountMismatch } from '../payments/transition.ts'
 import { ignoredResult, type Applied, type ChargeEntry } from './applied.ts'
 
@@ -20,45 +22,53 @@ export async function applyDispute(
   if (reason !== undefined) {
     return ignoredResult({ type: 'dispute', reason, review: true, payment: charge })
   }
-  const { status, reference } = outcome
-  const known = await findStatus(db, charge.id, reference)
-  if (known !== undefined && known !== 'open' && known !== status) {
+  const { status } = outcome
+  const dispute = await record(db, { entry, charge }, newId)
+  if (dispute.status !== status) {
     const late = { type: 'dispute', reason: 'already_settled', payment: charge } as const
     // Late news changes nothing, but a person must see money that is lost after all.
     return ignoredResult({ ...late, review: status === 'lost' })
   }
-  if (known !== status) await write(db, { entry, charge }, newId)
   return {
-    kind: 'recorded',
+    kind: 'claim',
+    type: `dispute:${status}`,
     payment: charge,
     // Also the second time: the call that recorded it may be processed again, and keeps its flag.
     review: status !== 'won',
-    result: { result: known === status ? 'duplicate' : 'applied', type: `dispute:${status}` },
+    claim: {
+      eventId: newId(),
+      dedupKey: disputeDedupKey(dispute),
+      type: 'PaymentDisputed',
+      subject: { payment: charge, dispute },
+    },
   }
 }
 
-/** Undefined if the dispute is not known. The charge's lock keeps the status as it is. */
-async function findStatus(
+/** The dispute as it stands with what is stated now. The charge's lock keeps it so. */
+async function record(
   db: Kysely<Tables>,
-  chargeId: string,
-  reference: string,
-): Promise<DisputeStatus | undefined> {
-  const row = await db
+  stated: ChargeEntry<DisputeOutcome>,
+  newId: NewId,
+): Promise<Dispute> {
+  const { charge, entry } = stated
+  const { reference, status } = entry.outcome
+  const known = await db
     .selectFrom('billing.disputes')
-    .select('status')
-    .where('payment_id', '=', chargeId)
+    .selectAll()
+    .where('payment_id', '=', charge.id)
     .where('provider_reference', '=', reference)
     .executeTakeFirst()
-  return row?.status
+  const isNews = known === undefined || (known.status === 'open' && status !== 'open')
+  return toDispute(isNews ? await write(db, stated, newId) : known)
 }
 
 async function write(
   db: Kysely<Tables>,
   { entry: { report, outcome }, charge }: ChargeEntry<DisputeOutcome>,
   newId: NewId,
-): Promise<void> {
+): Promise<Selectable<DisputesTable>> {
   const { status, reference, amount = null, currency = null } = outcome
-  await sql`
+  const { rows } = await sql<Selectable<DisputesTable>>`
     insert into billing.disputes as known
       (id, payment_id, gateway, provider_reference, status, amount, currency)
     values (${newId()}::uuid, ${charge.id}::uuid, ${report.gateway}, ${reference}, ${status},
@@ -67,5 +77,8 @@ async function write(
       set status = excluded.status, updated_at = statement_timestamp(),
         amount = coalesce(excluded.amount, known.amount),
         currency = coalesce(excluded.currency, known.currency)
-      where known.status = 'open'`.execute(db)
+    returning *`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new Error(`dispute ${reference} was not written`)
+  return row
 }

@@ -1,12 +1,19 @@
 import { sql, type Kysely } from 'kysely'
 import type { Transaction } from '../database/connect.ts'
+import { findDispute } from '../database/disputes.ts'
 import { isPassing } from '../database/failure.ts'
 import { interval } from '../database/interval.ts'
 import { findPaymentMethod } from '../database/payment-methods.ts'
 import { findPayment, lockPayments } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import type { EventType } from '../events/catalogue.ts'
-import { refundDedupKey, paymentDedupKey, paymentMethodDedupKey } from '../events/dedup-key.ts'
+import {
+  disputeDedupKey,
+  disputeIdIn,
+  paymentDedupKey,
+  paymentMethodDedupKey,
+  refundDedupKey,
+} from '../events/dedup-key.ts'
 import type { Duration } from '../kernel/duration.ts'
 import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
@@ -167,11 +174,18 @@ async function currentSubject(
   // Stryker disable next-line ConditionalExpression: a row without an id is not found either
   const known = paymentId === null ? undefined : await findPayment(db, paymentId)
   if (known === undefined) return undefined
-  // A refund is locked by its charge, like everything that is reported of it.
+  // A refund or a dispute is locked by its charge, like everything that is reported of it.
   await lockPayments(db, [known.parentId ?? known.id])
   const payment = await findPayment(db, known.id)
   // Stryker disable next-line ConditionalExpression: no payment is ever deleted
   if (payment === undefined) return undefined
+  const disputeId = disputeIdIn(key)
+  if (disputeId !== undefined) {
+    const dispute = await findDispute(db, disputeId)
+    return dispute && disputeDedupKey(dispute) === key
+      ? { subject: { payment, dispute } }
+      : undefined
+  }
   if (keyOf(payment) === key) return { subject: { payment } }
   return isOvertaken(payment, key) ? { subject: { payment }, superseded: true } : undefined
 }

@@ -1,9 +1,11 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
+import { findDispute } from '../database/disputes.ts'
 import { named } from '../database/named-statements.ts'
 import { findPaymentMethod } from '../database/payment-methods.ts'
 import { findPayments } from '../database/payments.ts'
 import type { EventsTable, Tables } from '../database/tables.ts'
 import type { BillingEvent } from '../events/catalogue.ts'
+import { disputeIdIn } from '../events/dedup-key.ts'
 import type { Payment } from '../payments/payment.ts'
 
 type EventRow = Pick<
@@ -55,10 +57,14 @@ async function toEvent(
 /** As it is now: a queued listener runs later. */
 async function loadSubject(
   db: Kysely<Tables>,
-  { payment_id: paymentId, payment_method_id: methodId }: EventRow,
+  { payment_id: paymentId, payment_method_id: methodId, dedup_key: key }: EventRow,
   payments: ReadonlyMap<string, Payment>,
 ) {
   if (methodId !== null) return { paymentMethod: await findPaymentMethod(db, methodId) }
   // Stryker disable next-line ConditionalExpression: no payment is known by no id
-  return { payment: paymentId === null ? undefined : payments.get(paymentId) }
+  const payment = paymentId === null ? undefined : payments.get(paymentId)
+  const disputeId = disputeIdIn(key)
+  return disputeId === undefined
+    ? { payment }
+    : { payment, dispute: await findDispute(db, disputeId) }
 }

@@ -10,6 +10,7 @@ import type { MoneyContext } from '../money/context.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Claim } from '../outcomes/applied.ts'
 import { deferEvents } from '../processing/deferred-events.ts'
+import { findLostDisputes } from './find-lost-disputes.ts'
 
 /** What moved this recently may be about to be dispatched. */
 const youngest = minutes(10)
@@ -30,15 +31,27 @@ type PaidWithoutEvent = Selectable<PaymentsTable> & {
 }
 
 /**
- * Finds payments and refunds that are paid and whose event was never dispatched, with nothing left
- * to dispatch it: neither the call that moved them nor a deferred event. Each event is deferred,
- * and a worker does the rest. Returns how many. Looks at payments that moved since the last run
- * began, or, without one, at those of three days.
+ * Finds payments and refunds that are paid, and disputes, whose event was never dispatched, with
+ * nothing left to dispatch it: neither the call that moved them nor a deferred event. Each event is
+ * deferred, and a worker does the rest. Returns how many. Looks at payments that moved since the
+ * last run began, or, without one, at those of three days.
  */
-export async function repairEvents(
-  { processing, queue }: MoneyContext,
-  lastRunAt?: Date,
-): Promise<number> {
+export async function repairEvents(context: MoneyContext, lastRunAt?: Date): Promise<number> {
+  const payments = await repairPayments(context, lastRunAt)
+  return payments + (await repairDisputes(context))
+}
+
+async function repairDisputes(context: MoneyContext): Promise<number> {
+  const { database, log, newId } = context.processing
+  const claims = await findLostDisputes(database.db, { youngest, oldest }, newId)
+  for (const { dedupKey } of claims) {
+    log.warn({ event: dedupKey }, 'a dispute has no event; it is dispatched now')
+  }
+  return defer(claims, context)
+}
+
+async function repairPayments(context: MoneyContext, lastRunAt?: Date): Promise<number> {
+  const { processing } = context
   const { db } = processing.database
   const span = await spanOf(db, lastRunAt)
   let repaired = 0
@@ -49,14 +62,21 @@ export async function repairEvents(
     for (const { dedupKey } of claims) {
       processing.log.error({ event: dedupKey }, 'a paid payment has no event; it is dispatched now')
     }
-    const now = { attempts: 0, after: 0, exception: null }
-    await deferEvents(db, claims, { cause: 'operator', queue, ...now })
-    if (claims.length > 0) processing.wake()
-    repaired += claims.length
+    repaired += await defer(claims, context)
     const last = rows.at(-1)
     if (last === undefined || rows.length < pageRows) return repaired
     after = last.transition_id
   }
+}
+
+async function defer(
+  claims: readonly Claim[],
+  { processing, queue }: MoneyContext,
+): Promise<number> {
+  const now = { attempts: 0, after: 0, exception: null }
+  await deferEvents(processing.database.db, claims, { cause: 'operator', queue, ...now })
+  if (claims.length > 0) processing.wake()
+  return claims.length
 }
 
 /** Between these ids are the transitions that a run looks at. */

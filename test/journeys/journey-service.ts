@@ -27,7 +27,7 @@ export interface PaymentView {
   readonly payable: { readonly type: string; readonly id: string }
   readonly events: readonly { readonly type: string; readonly dedup_key: string }[]
   readonly refunds: readonly PaymentView[]
-  readonly disputes: readonly { readonly status: string }[]
+  readonly disputes: readonly { readonly id: string; readonly status: string }[]
   readonly payment_methods: readonly { readonly status: string; readonly has_token: boolean }[]
 }
 

@@ -205,16 +205,21 @@ function declareJourneys(gateway: Gateway, particular: Particular): void {
   if (has('disputed')) {
     test(`${name}: disputed, which a person should see`, async () => {
       const payment = await travel(await create(), 'paid', 'disputed', 'disputed', 'paid')
-      assertEnd(payment, 'paid', ['PaymentSucceeded'])
-      assert.deepEqual(
-        payment.disputes.map(({ status }) => status),
-        ['open'],
-      )
+      assertEnd(payment, 'paid', ['PaymentSucceeded', 'PaymentDisputed'])
+      const [dispute, ...others] = payment.disputes
+      assert.deepEqual([dispute?.status, others], ['open', []])
+      assert.equal(payment.events[1]?.dedup_key, `dispute:open:${dispute?.id}`)
       const calls = await journeys.calls(`payment_id=${payment.id}&needs_review=true`)
       assert.deepEqual(
         calls.flatMap(({ outcome }) => outcome.map(({ type }) => type)),
         ['dispute:open', 'dispute:open'],
       )
+      if (!has('dispute_won')) return
+      assertEnd(await travel(payment, 'dispute_won', 'dispute_won'), 'paid', [
+        'PaymentSucceeded',
+        'PaymentDisputed',
+        'PaymentDisputed',
+      ])
     })
   }
 

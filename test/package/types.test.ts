@@ -13,6 +13,7 @@ import {
   type ConfigFileOptions,
   type BoundBilling,
   type CallDetails,
+  type Dispute,
   type ErrorCode,
   type EventOf,
   type EventRecord,
@@ -74,6 +75,10 @@ function subjectOf(event: BillingEvent): string {
     case 'PaymentLinkOpened':
       expectTypeOf(event.payment).toEqualTypeOf<Payment>()
       return event.payment.id
+    case 'PaymentDisputed':
+      expectTypeOf(event.payment).toEqualTypeOf<Payment>()
+      expectTypeOf(event.dispute).toEqualTypeOf<Dispute>()
+      return event.dispute.id
     case 'PaymentMethodAttached':
     case 'PaymentMethodDetached':
       expectTypeOf(event.paymentMethod).toEqualTypeOf<PaymentMethod>()
@@ -106,11 +111,11 @@ function subjectOf(event: BillingEvent): string {
   }
 }
 
-test('an event is one of 22, told apart by its type', () => {
+test('an event is one of 22 and one of ours, told apart by its type', () => {
   expectTypeOf<BillingEvent['type']>().toEqualTypeOf<EventType>()
   expectTypeOf<(typeof eventTypes)[number]>().toEqualTypeOf<EventType>()
   expectTypeOf(subjectOf).parameter(0).toEqualTypeOf<BillingEvent>()
-  assert.equal(eventTypes.length, 22)
+  assert.equal(eventTypes.length, 23)
 })
 
 test('a listener knows its event and its context', () => {

@@ -60,6 +60,17 @@ forEachDatabase((engine) => {
         where payment_id = ${payment}`.execute(db)
     }
   }
+  /** A dispute of a payment that a process recorded so long ago that knows no such event. */
+  const disputed = async (minutesAgo: number, status = 'open') => {
+    const { id } = await newPayment(billing.core)
+    const at = `now() - make_interval(mins => ${minutesAgo})`
+    await sql`insert into billing.disputes
+        (id, payment_id, gateway, provider_reference, status, updated_at)
+      values (${newUuid()}, ${id}, 'fake', 'dp_1', ${status}, ${sql.raw(at)})`.execute(
+      billing.database.db,
+    )
+    return id
+  }
   const deferredOf = async (payment: string) =>
     (await billing.core.payments.get(payment))?.deferredEvents.map(({ type }) => type)
 
@@ -120,6 +131,28 @@ forEachDatabase((engine) => {
     assert.equal(await repair(new Date(Date.now() - minutes(5 * 60 + 45))), 1)
   })
 
+  test('a dispute that an older version recorded is brought up once, if it is of these days', async () => {
+    const old = await disputed(4 * 24 * 60)
+    const young = await disputed(5)
+    const [open, lost] = [await disputed(60), await disputed(2 * 24 * 60, 'lost')]
+    assert.equal(await repair(new Date()), 2)
+    for (const id of [open, lost]) assert.deepEqual(await deferredOf(id), ['PaymentDisputed'])
+    for (const id of [old, young]) assert.deepEqual(await deferredOf(id), [])
+    assert.equal(await repair(new Date()), 0, 'they are on their way')
+  })
+
+  for (const state of ['pending', 'processing', 'failed']) {
+    test(`a dispute is left to the calls of its payment while one is ${state}`, async () => {
+      const id = await disputed(60)
+      await addCall(id, state, false)
+      assert.equal(await repair(new Date()), 0)
+      await sql`delete from billing.webhook_calls where payment_id = ${id}`.execute(
+        billing.database.db,
+      )
+      assert.equal(await repair(new Date()), 1)
+    })
+  }
+
   test('an event that was deferred before is deferred anew, from now on', async () => {
     const payment = await newPayment(billing.core)
     const { db } = billing.database
@@ -142,14 +175,19 @@ forEachDatabase((engine) => {
     const payment = await newPayment(billing.core)
     await sendFake(billing.core, payment.id, 'success')
     const [lost = ''] = await lose(1, 60)
-    const types = async () =>
-      (await billing.core.payments.get(lost))?.events.map(({ type }) => type) ?? []
+    const told = await disputed(60, 'lost')
+    const typesOf = async (id: string) =>
+      (await billing.core.payments.get(id))?.events.map(({ type }) => type) ?? []
     await sql`insert into billing.schedules (name, next_run_at) values ('repair', now())`.execute(
       billing.database.db,
     )
     const worker = await billing.core.work()
-    await until(async () => (await types()).length > 0, { what: 'it is repaired' })
-    assert.deepEqual(await types(), ['PaymentSucceeded'])
+    for (const id of [lost, told]) {
+      await until(async () => (await typesOf(id)).length > 0, { what: 'it is repaired' })
+    }
+    assert.deepEqual(await typesOf(lost), ['PaymentSucceeded'])
+    assert.deepEqual(await typesOf(told), ['PaymentDisputed'])
     await worker.stop()
+    assert.equal(await repair(), 0)
   })
 })

@@ -40,6 +40,7 @@ const outcomes: readonly Outcome[] = [
   { type: 'refund', payment: { id: '' }, status: 'paid', amount: 1n, currency: 'UAH' },
   { type: 'payment_method', status: 'attached', reference: 'pm_1' },
   { type: 'payment_method', status: 'detached', reference: 'pm_1' },
+  { type: 'dispute', payment: { id: '' }, reference: 'dp_1', status: 'open' },
 ]
 
 test('docs/events.md says of each type what fires it', () => {

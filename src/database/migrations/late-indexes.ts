@@ -29,4 +29,5 @@ export const lateIndexes: readonly LateIndex[] = [
     name: 'deliveries_alone',
     on: `billing.deliveries (next_attempt_at) where state = 'pending' and leases_lost > 0`,
   },
+  { name: 'disputes_updated', on: `billing.disputes (updated_at)` },
 ]

@@ -136,6 +136,7 @@ export function brief(applied: Applied): Brief {
     claims: claim.type,
     key: claim.dedupKey.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, nameOf),
     about: 'payment' in subject ? standing(subject.payment) : subject.paymentMethod.status,
+    ...('dispute' in subject && { dispute: subject.dispute?.status }),
     ...shared,
     ...('detail' in applied && { detail: applied.detail }),
     ...(claim.superseded === true && { superseded: true }),

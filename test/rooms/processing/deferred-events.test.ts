@@ -81,6 +81,20 @@ onPostgres(() => {
       { payment_method_id: id },
     )
 
+  const dispute = async (payment_id: string, status: 'open' | 'lost') => {
+    const row = {
+      id: newUuid(),
+      payment_id,
+      gateway: 'stating',
+      provider_reference: 'dp_1',
+      status,
+    }
+    await room.db.insertInto('billing.disputes').values(row).execute()
+    return row
+  }
+  const deferredOpening = ({ id, payment_id }: { id: string; payment_id: string }) =>
+    deferred({ key: `dispute:open:${id}`, type: 'PaymentDisputed' }, { payment_id })
+
   describe('a deferred event that still holds', () => {
     test('is claimed under the id of its row, and its listeners run; all at once', async () => {
       const order = await payment(room, { status: 'paid' })
@@ -177,6 +191,23 @@ onPostgres(() => {
       assert.equal(isLocked, true)
     })
 
+    test('of a dispute has the dispute and its charge, locked', async () => {
+      const charge = await payment(room, { status: 'paid' })
+      const opened = await dispute(charge.id, 'open')
+      const lock = 'select from billing.payments where id = $1 for no key update nowait'
+      const seen: unknown[] = []
+      room.on('PaymentDisputed', async (event) => {
+        seen.push(event.payment.id, event.dispute.id, event.dispute.status)
+        const look = room.database.pool.query(lock, [charge.id])
+        await look.catch(({ code }: { code: string }) => seen.push(code))
+      })
+      const leased = await deferredOpening(opened)
+      await room.deliver(leased)
+      assert.deepEqual(seen, [charge.id, opened.id, 'open', '55P03'])
+      assert.deepEqual(await endOf(leased), finished)
+      assert.equal((await events(room))[0]?.payment_id, charge.id)
+    })
+
     test('of a saved card has the card', async () => {
       const method = await card()
       const seen: string[] = []
@@ -214,7 +245,13 @@ onPostgres(() => {
   describe('a deferred event that no longer holds is finished without an event', () => {
     const isForgotten = async (leased: LeasedDelivery) => {
       room.on(
-        ['PaymentSucceeded', 'PaymentFailed', 'PaymentRefunded', 'PaymentMethodAttached'],
+        [
+          'PaymentSucceeded',
+          'PaymentFailed',
+          'PaymentRefunded',
+          'PaymentMethodAttached',
+          'PaymentDisputed',
+        ],
         () => assert.fail('there is no event'),
         { superseded: true },
       )
@@ -262,6 +299,16 @@ onPostgres(() => {
 
     test('a card that was removed', async () => {
       await isForgotten(await deferredCard(await card({ status: 'detached' })))
+    })
+
+    test('an open dispute that has ended', async () => {
+      const { id } = await payment(room, { status: 'paid' })
+      await isForgotten(await deferredOpening(await dispute(id, 'lost')))
+    })
+
+    test('a dispute that is not there', async () => {
+      const { id } = await payment(room, { status: 'paid' })
+      await isForgotten(await deferredOpening({ id: newUuid(), payment_id: id }))
     })
 
     test('of nothing that is there', async () => {

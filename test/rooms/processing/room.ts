@@ -111,7 +111,7 @@ const scenery = `
 
 const emptied = `
   set local session_replication_role = replica;
-  delete from billing.payments; delete from billing.payment_methods;
+  delete from billing.payments; delete from billing.payment_methods; delete from billing.disputes;
   delete from billing.payment_transitions; delete from billing.webhook_calls;
   delete from billing.events; delete from billing.deliveries; delete from billing.listeners;
   delete from faults; delete from notes; alter sequence strikes restart;`

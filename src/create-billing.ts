@@ -31,7 +31,9 @@ export function createBilling(options: BillingOptions = {}): Billing {
   // What is wrong with them is said where they are read.
   if (!hasFields(options)) return billingOf(createRuntime(options))
   const log = options.log ?? createLog({ level: 'warn', destination: process.stderr })
-  return billingOf(createRuntime({ ...options, log }))
+  const runtime = createRuntime({ ...options, log })
+  for (const warning of runtime.settings.warnings) runtime.settings.log.warn(warning)
+  return billingOf(runtime)
 }
 
 /** The operations and the routes over a runtime. */

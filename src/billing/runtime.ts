@@ -46,7 +46,6 @@ const workGrace: Duration = seconds(5)
 
 function withLog(settings: Settings, given: Log = silentLog): ServiceSettings {
   const log = withSafeErrors(given, settings.scrub)
-  for (const warning of settings.warnings) log.warn(warning)
   return { ...settings, log }
 }
 

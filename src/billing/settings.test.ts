@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { capturedLog } from '../../test/support/captured-log.ts'
 import { createBilling } from '../create-billing.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
-import { createRuntime } from './runtime.ts'
 import { readSettings } from './settings.ts'
 
 /** As a program in JavaScript may call it: no compiler has looked. */
@@ -81,11 +80,13 @@ test('no message repeats a secret', () => {
 
 test('a name of the file is taken as an option, with a warning', () => {
   const { log, lines } = capturedLog()
-  const { settings } = createRuntime({
+  const options: object = {
     log,
     webhook: { prune_after_days: 40 },
     return_origins: ['https://shop.example'],
-  } as object)
+  }
+  createBilling(options)
+  const settings = readSettings(options)
   assert.equal(settings.retentionDays, 40)
   assert.equal(settings.isAllowedReturn('https://shop.example/thanks'), true)
   const warnings = lines.filter(({ level }) => level === 40).map(({ msg }) => msg)

@@ -21,9 +21,13 @@ test('a call that a person must look at says why, also where it was applied', ()
   assert.equal(reviewRemark({ ...processed, outcome: [paid, refund] }), 'over_refund')
 })
 
-test('one that nobody must look at says only why it was ignored', () => {
+test('one that nobody must look at says what it did, or why it was ignored', () => {
   const call = { ...processed, needsReview: false }
-  assert.equal(callRemark({ ...call, outcome: [{ ...paid, detail: 'superseded' }] }), '')
+  const refunded = { result: 'duplicate', type: 'refund:paid' } as const
+  assert.equal(
+    callRemark({ ...call, outcome: [{ ...paid, detail: 'superseded' }, refunded] }),
+    'payment:paid, refund:paid (known already)',
+  )
   assert.equal(callRemark({ ...call, outcome: [ignored] }), 'already_paid')
   assert.equal(reviewRemark({ ...call, outcome: [ignored] }), undefined)
 })

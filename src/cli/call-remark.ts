@@ -1,11 +1,13 @@
 import type { WebhookCall } from '../events/webhook-call.ts'
+import type { OutcomeResult } from '../payments/outcome.ts'
 
 type Remarked = Pick<WebhookCall, 'state' | 'outcome' | 'exception' | 'needsReview'>
 
-/** Why a call did not do what was expected; for an exception, the first line. */
+/** What became of a call; for an exception, its first line. */
 export function callRemark(call: Remarked): string {
   const isOpen = call.state === 'pending' || call.state === 'failed'
-  const why = isOpen ? (call.exception?.split('\n', 1)[0] ?? '') : wordsOf(call).join(', ')
+  const ended = call.needsReview ? wordsOf(call) : (call.outcome ?? []).map(resultWord)
+  const why = isOpen ? (call.exception?.split('\n', 1)[0] ?? '') : ended.join(', ')
   // Whatever failed needs one.
   const mark = call.needsReview && call.state !== 'failed' ? 'needs review' : ''
   return [mark, why].filter((part) => part !== '').join(': ')
@@ -17,11 +19,16 @@ export function reviewRemark(call: Remarked): string | undefined {
   return call.state === 'failed' ? 'failed' : wordsOf(call).join(', ')
 }
 
+/** `payment:paid`, or the reason why it was ignored. */
+export function resultWord(one: OutcomeResult): string {
+  if ('reason' in one) return one.reason
+  return one.result === 'duplicate' ? `${one.type} (known already)` : one.type
+}
+
 /** Why it was ignored; if it was applied and is marked all the same, what it says. */
-function wordsOf({ outcome, needsReview }: Remarked): readonly string[] {
+function wordsOf({ outcome }: Remarked): readonly string[] {
   const results = outcome ?? []
   const reasons = results.flatMap((one) => ('reason' in one ? [one.reason] : []))
-  if (!needsReview) return reasons
   const details = results.flatMap((one) => (!('reason' in one) && one.detail ? [one.detail] : []))
   const words = [...reasons, ...details]
   return words.length > 0 ? words : results.map(({ type }) => type)

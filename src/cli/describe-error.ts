@@ -10,6 +10,14 @@ export function describeError(error: unknown): string {
   return oneLine(error instanceof Error ? error.message || error.name : String(error))
 }
 
+/** The same for programs. The code is null for what is not ours, such as a bug. */
+export function errorView(error: unknown) {
+  if (!isQuittanceError(error)) return { code: null, message: describeError(error), fix: null }
+  const { code, fix, providerCode } = error
+  const view = { code, message: messageWith(error, flagOf), fix }
+  return providerCode === undefined ? view : { ...view, provider_code: providerCode }
+}
+
 export function oneLine(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, ' ').trim()
 }

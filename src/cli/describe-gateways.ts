@@ -11,7 +11,8 @@ export interface ShownGateway {
 
 /** Every registered gateway. */
 export function describeGateways(): Promise<readonly ShownGateway[]> {
-  return withSettings((settings) => {
+  return withSettings(async (settings) => {
+    if (settings.warnings.length > 0) await warn(settings.warnings)
     const described = describe(settings)
     return settings.gateways.list().flatMap(({ gateway, credentials }) => {
       const description = described[gateway.name]
@@ -20,4 +21,11 @@ export function describeGateways(): Promise<readonly ShownGateway[]> {
       return [{ name: gateway.name, view: gatewayView(description), state }]
     })
   })
+}
+
+async function warn(warnings: readonly string[]): Promise<void> {
+  const { openLog } = await import('./log.ts')
+  const { log, flush } = await openLog('warn')
+  for (const warning of warnings) log.warn(warning)
+  await flush()
 }

@@ -1,21 +1,38 @@
-import { createCore } from '../billing/create-core.ts'
+import { coreOf } from '../billing/create-core.ts'
+import { createRuntime, type Runtime } from '../billing/runtime.ts'
 import type { BillingCore } from '../billing/types.ts'
+import { credentialWarnings } from '../gateways/credentials.ts'
 import { readConfiguration, type Configuration } from './env.ts'
 import { openLog } from './log.ts'
 
+/** What a command may need besides the operations. */
+export interface CommandContext {
+  readonly configuration: Configuration
+  readonly runtime: Runtime
+  /** Logs what is unwise about the credentials of the gateway that the command is about. */
+  warnAbout(gateway: string): void
+}
+
 /** Runs `work` with everything open, and closes it whatever happens. */
 export async function withCore<T>(
-  work: (core: BillingCore, configuration: Configuration) => Promise<T>,
+  work: (core: BillingCore, context: CommandContext) => Promise<T>,
   { start = true }: { readonly start?: boolean } = {},
 ): Promise<T> {
   const configuration = await readConfiguration()
   const { log, flush } = await openLog('warn')
   const { options } = configuration
   // A running service has the embedded database open: then this goes through its socket.
-  const core = createCore({ ...options, log, database: { ...options.database, attach: true } })
+  const database = { ...options.database, attach: true }
+  const runtime = createRuntime({ ...options, log, database })
+  const core = coreOf(runtime)
   try {
     if (start) await core.start()
-    return await work(core, configuration)
+    const warnAbout = (name: string) => {
+      const found = runtime.settings.gateways.find(name)
+      if (found === undefined) return
+      for (const text of credentialWarnings(found.gateway, found.credentials)) log.warn(text)
+    }
+    return await work(core, { configuration, runtime, warnAbout })
   } finally {
     await core.close()
     await flush()

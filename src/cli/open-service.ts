@@ -1,4 +1,5 @@
-import { createCore } from '../billing/create-core.ts'
+import { coreOf } from '../billing/create-core.ts'
+import { createRuntime } from '../billing/runtime.ts'
 import type { BillingCore } from '../billing/types.ts'
 import { readConfiguration, type Configuration } from './env.ts'
 import { openLog, type CommandLog } from './log.ts'
@@ -15,11 +16,14 @@ export interface OpenService {
 export async function openService(): Promise<OpenService> {
   const configuration = await readConfiguration()
   const commandLog = await openLog('info')
-  const core = createCore({
+  const { log } = commandLog
+  const runtime = createRuntime({
     ...configuration.options,
-    log: commandLog.log,
+    log,
     onLost: (error) => void endWithError(error, commandLog),
   })
+  for (const warning of runtime.settings.warnings) log.warn(warning)
+  const core = coreOf(runtime)
   await orClose(core, async () => {
     // An embedded database migrates itself. In production, migrating is a separate step.
     const { database, production } = configuration.options

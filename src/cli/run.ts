@@ -1,9 +1,9 @@
 import { Command, CommanderError, Help } from 'commander'
-import { isQuittanceError } from '../kernel/errors.ts'
+import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import { addCommands } from './command-list.ts'
-import { describeError, oneLine } from './describe-error.ts'
+import { describeError, errorView, oneLine } from './describe-error.ts'
 import { addExamples, exampleGateway } from './examples.ts'
-import { terminalWidth } from './output.ts'
+import { print, terminalWidth } from './output.ts'
 import { version } from './version.ts'
 
 const exitCodes = { ok: 0, failed: 1, usage: 2 } as const
@@ -24,7 +24,7 @@ export async function run(args: readonly string[]): Promise<void> {
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     process.exitCode = exitCodeOf(error)
-    report(error, args.includes('--verbose'))
+    report(error, { json: args.includes('--json'), verbose: args.includes('--verbose') })
   }
 }
 
@@ -77,14 +77,25 @@ function exitCodeOf(error: unknown): number {
   return isQuittanceError(error) && error.code === 'usage' ? exitCodes.usage : exitCodes.failed
 }
 
-function report(error: unknown, verbose: boolean): void {
-  if (error instanceof CommanderError) {
+/** For people on standard error; for programs where they read the result, in one line. */
+function report(
+  thrown: unknown,
+  { json, verbose }: { readonly json: boolean; readonly verbose: boolean },
+): void {
+  if (thrown instanceof CommanderError) {
     // Help and version have been printed already.
-    if (error.exitCode === 0 || error.code === 'commander.help') return
-    const message = oneLine(error.message.replace(/^error: /, ''))
-    process.stderr.write(`quittance: ${message} — Run the command with --help.\n`)
-    return
+    if (thrown.exitCode === 0 || (thrown.code === helpShown && !json)) return
   }
-  process.stderr.write(`quittance: ${describeError(error)}\n`)
-  if (verbose && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`)
+  const error = thrown instanceof CommanderError ? usageOf(thrown) : thrown
+  if (json) print(JSON.stringify({ error: errorView(error) }))
+  else process.stderr.write(`quittance: ${describeError(error)}\n`)
+  if (verbose && thrown instanceof Error) process.stderr.write(`${thrown.stack ?? ''}\n`)
+}
+
+/** What commander throws where a command is missing. */
+const helpShown = 'commander.help'
+
+function usageOf({ code, message }: CommanderError): QuittanceError {
+  const text = code === helpShown ? 'a command is missing' : message.replace(/^error: /, '')
+  return new QuittanceError('usage', oneLine(text))
 }

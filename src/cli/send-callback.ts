@@ -1,4 +1,3 @@
-import { readSettings } from '../billing/settings.ts'
 import type { BillingCore } from '../billing/types.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import { requireConfigured, requireGateway } from '../gateways/require.ts'
@@ -26,13 +25,13 @@ export interface SentCallback {
 
 /** Signs a callback as the provider would and posts it where the provider would. */
 export function sendCallback(nameOrAlias: string, options: SendOptions): Promise<SentCallback> {
-  return withCore(async (core, configuration) => {
+  return withCore(async (core, { configuration, runtime, warnAbout }) => {
     requireConsent(configuration.options.production, options.yes === true)
-    const { gateways } = readSettings(configuration.options)
-    const registered = requireGateway(gateways, nameOrAlias)
+    const registered = requireGateway(runtime.settings.gateways, nameOrAlias)
     const { gateway } = registered
     const scenario = scenarioOf(gateway, options.scenario)
     requireConfigured(registered)
+    warnAbout(gateway.name)
     const callbackUrl = core.url('billing.webhook', { gateway: gateway.name })
     const url = sendTarget(options.url ?? callbackUrl, core.origin)
     const payment = await paymentFor(core, gateway, options)

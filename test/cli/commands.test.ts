@@ -13,6 +13,7 @@ import { runHosted } from '../support/command-host.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { runCommand, startService, type Ending, type RunningService } from '../support/process.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { onTerminal } from './on-terminal.ts'
 
 interface ShownPayment {
   readonly id: string
@@ -86,6 +87,9 @@ test('a payment is created, settled by send, and shown with what happened', asyn
   )
   assert.deepEqual([sent.status, sent.scenario], [200, 'success'])
   await until(payment.id, 'paid')
+  const listed = (await quittance('calls', 'list')).stdout
+  assert.match(listed[0] ?? '', /^id +gateway +state +received \(UTC\) +payment +outcome$/)
+  assert.match(listed[1] ?? '', new RegExp(`processed .* ${payment.id} +payment:paid$`))
   const { stdout } = await alone('payments', 'show', payment.id)
   const shown = stdout.join('\n')
   assert.match(shown, /pending -> paid, by call/)
@@ -207,18 +211,21 @@ test('under NODE_ENV=production send settles nothing without --yes', async () =>
   assert.equal((await send('--list')).code, 0)
 })
 
-test('no table is wider than 80 columns', async () => {
+test('on a terminal, no table is wider than its 80 columns', async () => {
   await createPayment()
   const tables = [
     ['payments', 'list'],
     ['calls', 'list'],
-    ['gateways'],
     ...builtin.map(({ name }) => ['send', name, '--list']),
   ]
   for (const args of tables) {
-    const { stdout } = await quittance(...args)
+    const options = { ...besideService(), nodeFlags: onTerminal(80) }
+    const { stdout } = await runCommand(args, {
+      ...options,
+      env: { ...options.env, NO_COLOR: '1' },
+    })
     assert.ok(stdout.length > 1)
-    const wide = stdout.filter((line) => line.length > 80 && !line.includes('http'))
+    const wide = stdout.filter((line) => line.length > 80)
     assert.deepEqual(wide, [])
   }
 })
@@ -304,6 +311,36 @@ describe('what is not there ends with exit code 1 and one line:', () => {
       assert.match(stderr[0] ?? '', pattern)
     })
   }
+})
+
+describe('with --json, an error is JSON on standard output, and nothing else is said:', () => {
+  const rows: readonly (readonly [args: string, code: number, error: object])[] = [
+    [
+      'payments show x',
+      1,
+      {
+        code: 'payment_not_found',
+        message: 'there is no payment "x"',
+        fix: 'Check the id: quittance payments list',
+      },
+    ],
+    ['payments list --limit 0', 2, { code: 'usage', fix: 'Run the command with --help.' }],
+    ['payments list --cursor rubbish', 1, { code: 'cursor_invalid' }],
+    ['send nowhere', 1, { code: 'gateway_unknown' }],
+  ]
+  for (const [args, code, error] of rows) {
+    test(args, async () => {
+      const ending = await quittance(...args.split(' '), '--json')
+      assert.deepEqual([ending.code, ending.stderr, ending.stdout.length], [code, [], 1])
+      assert.partialDeepStrictEqual(JSON.parse(ending.stdout[0] ?? ''), { error })
+    })
+  }
+
+  test('a missing command', async () => {
+    const { code, stdout } = await alone('payments', '--json')
+    assert.equal(code, 2)
+    assert.partialDeepStrictEqual(JSON.parse(stdout.join('\n')), { error: { code: 'usage' } })
+  })
 })
 
 test('--verbose adds the stack', async () => {

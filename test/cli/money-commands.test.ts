@@ -121,14 +121,16 @@ onPostgres((engine) => {
     })
 
     test('--return-url must lead to one of BILLING_RETURN_ORIGINS', async () => {
-      const args = [...begin, '--return-url', 'https://shop.example/thanks', '--json']
-      const withOrigins = (origins: string) =>
-        runHosted(args, {
+      const args = [...begin, '--return-url', 'https://shop.example/thanks']
+      const withOrigins = (origins: string, ...more: readonly string[]) =>
+        runHosted([...args, ...more], {
           cwd: money.deployment.cwd,
           env: { ...money.env, BILLING_RETURN_ORIGINS: origins },
         })
       assert.match(failure(await money.run(...args)), /BILLING_RETURN_ORIGINS/)
-      const view = parsed(await withOrigins('https://other.example, https://shop.example'))
+      const view = parsed(
+        await withOrigins('https://other.example, https://shop.example', '--json'),
+      )
       assert.equal(view['return_url'], 'https://shop.example/thanks')
       const wrong = failure(await withOrigins('https://shop.example/thanks'))
       assert.match(wrong, /BILLING_RETURN_ORIGINS must be origins .*, got "https/)
@@ -239,6 +241,9 @@ onPostgres((engine) => {
       const again = await money.run(...args)
       assert.match(failure(again), /refund [0-9a-f-]{36}: .* — See what the provider says/)
       assert.ok(again.stdout.includes('status      failed'))
+      const json = await money.run(...args, '--json')
+      assert.deepEqual([json.code, json.stderr], [1, []])
+      assert.equal((JSON.parse(json.stdout.join('\n')) as Json)['status'], 'failed')
     })
   })
 
@@ -255,7 +260,8 @@ onPostgres((engine) => {
   describe('reconcile', () => {
     test('asks about what is due, and says what failed', async () => {
       const late = await money.create({ poll: 'paid' })
-      await money.makeDue([late, await money.create({ poll: 'refuse' })], 1)
+      const refused = await money.create({ poll: 'refuse' })
+      await money.makeDue([late, refused], 1)
       const ended = await money.run('reconcile', '--json')
       assert.deepEqual(JSON.parse(ended.stdout.join('\n')), {
         polled: 1,
@@ -264,8 +270,11 @@ onPostgres((engine) => {
         repaired: 0,
         unreachable: [],
       })
-      assert.match(failure(ended), /1 payment was not asked about — See the reasons above/)
+      assert.equal(ended.code, 1)
       assert.deepEqual(await money.told(late), ['PaymentSucceeded'])
+      await money.makeDue([refused], 1)
+      const line = failure(await money.run('reconcile'))
+      assert.match(line, /1 payment was not asked about — See the reasons above/)
       const { code, stdout, stderr } = await money.run('billing:reconcile')
       assert.deepEqual([code, stderr], [0, []], 'nothing is due any more')
       assert.deepEqual(stdout, ['Asked about 0 payments: 0 changed, 0 failed, 0 events repaired.'])

@@ -1,49 +1,46 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { printTable, wrapped } from '../../src/cli/output.ts'
-
-/** What `printTable` writes to standard output. */
-function tableOf(...table: Parameters<typeof printTable>): readonly string[] {
-  const { write } = process.stdout
-  let written = ''
-  process.stdout.write = (text: string) => {
-    written += text
-    return true
-  }
-  try {
-    printTable(...table)
-  } finally {
-    process.stdout.write = write
-  }
-  return written.trimEnd().split('\n')
-}
+import { tableLines, wrapped } from '../../src/cli/output.ts'
 
 const id = '01890000-0000-7000-8000-000000000000'
 
-test('a table keeps to 80 columns; ids and amounts stay whole', () => {
+test('a table keeps to the columns of a terminal; ids and amounts stay whole', () => {
   const largest = '9007199254740991 UAH'
-  const lines = tableOf(
-    ['id', 'status', 'amount', 'created', 'gateway'],
-    [
-      [id, 'canceled', largest, '11-21 09:30', 'a-gateway-with-a-long-name'],
-      [id, 'paid', '1 UAH', '11-21 09:30', 'fake'],
-    ],
+  const lines = tableLines(
+    {
+      headings: ['id', 'status', 'amount', 'created', 'gateway'],
+      rows: [
+        [id, 'canceled', largest, '11-21 09:30', 'a-gateway-with-a-long-name'],
+        [id, 'paid', '1 UAH', '11-21 09:30', 'fake'],
+      ],
+    },
+    80,
   )
   assert.equal(lines.length, 3)
   for (const line of lines) assert.ok(line.length <= 80, line)
   assert.ok(lines[1]?.startsWith(`${id}  canceled  ${largest}  `))
 })
 
-test('a note stands whole below its row', () => {
-  const reason = 'needs review: amount_mismatch, '.repeat(4).trim()
-  const lines = tableOf(
-    ['id', 'state'],
-    [
-      [id, 'ignored'],
-      [id, 'processed'],
-    ],
-    [reason],
-  )
+const reason = 'needs review: amount_mismatch, '.repeat(4).trim()
+const noted = {
+  headings: ['id', 'state'],
+  rows: [
+    [id, 'ignored'],
+    [id, 'processed'],
+  ],
+  notes: { headings: ['payment', 'outcome'], rows: [['', reason]] },
+}
+
+test('outside of a terminal nothing is cut, and each row is one line', () => {
+  assert.deepEqual(tableLines(noted, undefined), [
+    `id${' '.repeat(34)}  state      payment  outcome`,
+    `${id}  ignored             ${reason}`,
+    `${id}  processed`,
+  ])
+})
+
+test('notes stand whole below their row', () => {
+  const lines = tableLines(noted, 80)
   assert.equal(lines.length, 5)
   for (const line of lines) assert.ok(line.length <= 80, line)
   assert.equal(
@@ -57,20 +54,25 @@ test('a note stands whole below its row', () => {
 })
 
 test('the first column gives way where nothing else can', () => {
-  const lines = tableOf(
-    ['name', 'queued', 'here', 'events'],
-    [['x'.repeat(200), 'no', 'yes', 'PaymentSucceeded, PaymentFailed']],
+  const lines = tableLines(
+    {
+      headings: ['name', 'queued', 'here', 'events'],
+      rows: [['x'.repeat(200), 'no', 'yes', 'PaymentSucceeded, PaymentFailed']],
+    },
+    80,
   )
   for (const line of lines) assert.ok(line.length <= 80, line)
   assert.match(lines[1] ?? '', /^x+…  no {4}yes {3}Pay…$/)
 })
 
 test('a table that fits is left as it is', () => {
-  assert.deepEqual(tableOf(['name', 'here'], [['grant', 'yes']]), ['name   here', 'grant  yes'])
+  const table = { headings: ['name', 'here'], rows: [['grant', 'yes']] }
+  assert.deepEqual(tableLines(table, 80), ['name   here', 'grant  yes'])
 })
 
 test('control characters cannot move the cursor of a terminal', () => {
-  assert.deepEqual(tableOf(['name', 'here'], [['a\u001B[2Jb\n', 'yes']])[1], 'a\\u{1b}[2Jb   yes')
+  const table = { headings: ['name', 'here'], rows: [['a\u001B[2Jb\n', 'yes']] }
+  assert.deepEqual(tableLines(table, 80)[1], 'a\\u{1b}[2Jb   yes')
 })
 
 test('text is wrapped at words, and inside of one only where it is longer than a line', () => {

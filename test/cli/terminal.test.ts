@@ -5,16 +5,7 @@ import { onPostgres } from '../support/databases.ts'
 import { deploy, type Deployment } from '../support/deployment.ts'
 import { idMadeAt } from '../support/id-made-at.ts'
 import { runCommand } from '../support/process.ts'
-
-/** What a command takes for terminals of this width; its real output is still read here. */
-function onTerminal(columns: number): readonly string[] {
-  const script = `
-    import { WriteStream } from 'node:tty'
-    const { getColorDepth } = WriteStream.prototype
-    for (const stream of [process.stdout, process.stderr])
-      Object.assign(stream, { isTTY: true, columns: ${columns}, getColorDepth })`
-  return ['--import', `data:text/javascript,${encodeURIComponent(script)}`]
-}
+import { onTerminal } from './on-terminal.ts'
 
 const escape = '\u001b['
 

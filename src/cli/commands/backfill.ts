@@ -29,16 +29,17 @@ async function backfill(_options: unknown, command: Command): Promise<void> {
   const { gateway, since, json } = command.optsWithGlobals<BackfillCommandOptions>()
   const { withCore } = await import('../open-core.ts')
   const { percent, withProgress } = await import('../progress.ts')
-  const { listed, stored } = await withCore((core) =>
-    withProgress(
+  const { listed, stored } = await withCore((core, { warnAbout }) => {
+    warnAbout(gateway)
+    return withProgress(
       'read',
       (tell) => {
         const onProgress = (part: number) => tell?.(Math.floor(part * 100), 100)
         return core.backfill({ gateway, since, onProgress })
       },
       percent,
-    ),
-  )
+    )
+  })
   if (json === true) printJson({ listed, stored, known: listed - stored })
   else for (const line of summary({ listed, stored })) print(line)
 }

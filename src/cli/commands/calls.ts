@@ -63,7 +63,12 @@ async function list(_options: unknown, command: Command): Promise<void> {
       call.state,
       shortTime(call.receivedAt),
     ])
-    printTable(['id', 'gateway', 'state', 'received (UTC)'], rows, page.data.map(callRemark))
+    const notes = page.data.map((call) => [call.paymentId ?? '', callRemark(call)])
+    printTable({
+      headings: ['id', 'gateway', 'state', 'received (UTC)'],
+      rows,
+      notes: { headings: ['payment', 'outcome'], rows: notes },
+    })
     if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
   }
 }

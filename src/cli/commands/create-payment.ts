@@ -76,7 +76,10 @@ async function create(_options: unknown, command: Command): Promise<void> {
   const { json, ...options } = command.optsWithGlobals<CreateOptions>()
   const { paymentView } = await import('../../wire/payment.ts')
   const { withCore } = await import('../open-core.ts')
-  const payment = await withCore((core) => core.payments.create(inputOf(options)))
+  const payment = await withCore((core, { warnAbout }) => {
+    warnAbout(options.gateway)
+    return core.payments.create(inputOf(options))
+  })
   if (json === true) printJson(paymentView(payment))
   else printPayment(payment)
 }

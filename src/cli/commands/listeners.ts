@@ -35,15 +35,15 @@ async function list(_options: unknown, command: Command): Promise<void> {
   } else if (known.length === 0) {
     print('No listeners.')
   } else {
-    printTable(
-      ['name', 'queued', 'here', 'events'],
-      known.map(({ name, queued, present, eventTypes }) => [
+    printTable({
+      headings: ['name', 'queued', 'here', 'events'],
+      rows: known.map(({ name, queued, present, eventTypes }) => [
         name,
         queued ? 'yes' : 'no',
         present ? 'yes' : 'no',
         eventTypes.join(', '),
       ]),
-    )
+    })
   }
 }
 

@@ -56,7 +56,11 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
 async function cancel(id: string, _options: unknown, command: Command): Promise<void> {
   const { paymentView } = await import('../../wire/payment.ts')
   const { withCore } = await import('../open-core.ts')
-  const payment = await withCore((core) => core.payments.cancel(id))
+  const payment = await withCore(async (core, { warnAbout }) => {
+    const canceled = await core.payments.cancel(id)
+    warnAbout(canceled.gateway)
+    return canceled
+  })
   if (command.optsWithGlobals<{ json?: boolean }>().json === true) printJson(paymentView(payment))
   else printPayment(payment)
 }
@@ -85,7 +89,7 @@ async function list(_options: unknown, command: Command): Promise<void> {
       shortTime(payment.createdAt),
       payment.gateway,
     ])
-    printTable(['id', 'status', 'amount', 'created (UTC)', 'gateway'], rows)
+    printTable({ headings: ['id', 'status', 'amount', 'created (UTC)', 'gateway'], rows })
     if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
   }
 }

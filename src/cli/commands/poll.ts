@@ -16,7 +16,11 @@ export function addPoll(program: Command): void {
 async function poll(payment: string, _options: unknown, command: Command): Promise<void> {
   const { pollView } = await import('../../wire/poll.ts')
   const { withCore } = await import('../open-core.ts')
-  const polled = await withCore((core) => core.payments.poll(payment))
+  const polled = await withCore(async (core, { warnAbout }) => {
+    const done = await core.payments.poll(payment)
+    warnAbout(done.payment.gateway)
+    return done
+  })
   if (command.optsWithGlobals<{ json?: boolean }>().json === true) {
     printJson(pollView(polled))
     return

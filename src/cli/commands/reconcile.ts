@@ -32,6 +32,7 @@ async function reconcile(_options: unknown, command: Command): Promise<void> {
   const trouble = troubleIn(result)
   if (trouble === undefined) return
   process.exitCode = 1
+  if (json === true) return
   process.stderr.write(`quittance: ${trouble}\n`)
 }
 

@@ -30,11 +30,17 @@ async function refund(payment: string, _options: unknown, command: Command): Pro
   const { id, amount, reason, json } = command.optsWithGlobals<RefundOptions>()
   const { paymentView } = await import('../../wire/payment.ts')
   const { withCore } = await import('../open-core.ts')
-  const made = await withCore((core) => core.refunds.create(payment, { id, amount, reason }))
+  const made = await withCore(async (core, { warnAbout }) => {
+    const done = await core.refunds.create(payment, { id, amount, reason })
+    warnAbout(done.gateway)
+    return done
+  })
   if (json === true) printJson(paymentView(made))
   else printRefund(made)
   // A repeated command shows the result of the first one.
   if (made.status !== 'failed') return
+  process.exitCode = 1
+  if (json === true) return
   const said = made.operationError ?? 'it has failed'
   throw new QuittanceError('refund_refused', `refund ${made.id}: ${said}`)
 }

@@ -4,6 +4,7 @@ import { builtinSummaries, type GatewaySummary } from '../../gateways/builtin-su
 import type { Gateway } from '../../gateways/gateway.ts'
 import type { RegisteredEndpoint, Registration } from '../../gateways/operations.ts'
 import { isQuittanceError } from '../../kernel/errors.ts'
+import { errorView } from '../describe-error.ts'
 import { addExamples } from '../examples.ts'
 import { printJson, visible } from '../output.ts'
 import { registerCommand } from '../registered-endpoint.ts'
@@ -43,11 +44,14 @@ async function register(name: string, command: Command): Promise<void> {
   const gateway = await findRegistrable(name)
   const { withCore } = await import('../open-core.ts')
   const print = await import('../print-registration.ts')
-  await withCore(async (core, { options }) => {
+  await withCore(async (core, { configuration, warnAbout }) => {
+    const { options } = configuration
+    warnAbout(gateway.name)
     const result = await registered(core, gateway)
     const variable = secretVariable(gateway, options.environment)
     const configured = core.gateways()[gateway.name]?.configured === true
     const removed: string[] = []
+    const viewed = { gateway, variable, removed }
     // Before anything that may fail: a secret is shown only once.
     if (!json) print.printRegistration(result, { gateway, variable, configured })
     try {
@@ -57,10 +61,15 @@ async function register(name: string, command: Command): Promise<void> {
         await core.registration.remove(gateway.name, [id])
         removed.push(id)
       }
-    } finally {
-      if (json) printJson(registrationView(result, { gateway, variable, removed }))
+    } catch (error) {
+      if (!json) throw error
+      // The result holds a secret that is shown only once, so the error goes along.
+      process.exitCode = 1
+      printJson({ ...registrationView(result, viewed), error: errorView(error) })
+      return
     }
-    if (!json) print.printRemoved(result, { removed, command: command.name() })
+    if (json) printJson(registrationView(result, viewed))
+    else print.printRemoved(result, { removed, command: command.name() })
   })
 }
 

@@ -44,7 +44,7 @@ async function send(gateway: string, _options: unknown, command: Command): Promi
     const { listScenarios } = await import('../list-scenarios.ts')
     const scenarios = await listScenarios(gateway)
     if (options.json === true) printJson(scenarios)
-    else printTable(['scenario', 'shows that'], Object.entries(scenarios))
+    else printTable({ headings: ['scenario', 'shows that'], rows: Object.entries(scenarios) })
     return
   }
   const { sendCallback } = await import('../send-callback.ts')

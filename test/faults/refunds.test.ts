@@ -89,6 +89,10 @@ forEachDatabase((engine) => {
       const values = [event.type, event.payment.id]
       await tx.query('insert into told (type, payment_id) values ($1, $2)', values)
     })
+    core.on('PaymentDisputed', 'disputeTeller', async ({ payment, dispute }, { tx }) => {
+      const values = [`dispute ${dispute.status}`, payment.id]
+      await tx.query('insert into told (type, payment_id) values ($1, $2)', values)
+    })
     await core.work()
   })
   after(() => billing.close())
@@ -171,8 +175,9 @@ forEachDatabase((engine) => {
     const { rows: wrong } = await sql`
       select p.id, p.type, p.status, count(distinct e.id) as events, count(distinct t.ctid) as told
       from billing.payments p
-      left join billing.events e on e.payment_id = p.id and e.type <> 'PaymentFailed'
-      left join told t on t.payment_id = p.id
+      left join billing.events e on e.payment_id = p.id
+        and e.type not in ('PaymentFailed', 'PaymentDisputed')
+      left join told t on t.payment_id = p.id and t.type not like 'dispute %'
       group by p.id
       having count(distinct e.id) <> count(distinct t.ctid)
         -- A refund that was returned before its event was due has none.
@@ -180,6 +185,13 @@ forEachDatabase((engine) => {
       database.db,
     )
     assert.deepEqual(wrong, [], 'each event once, told once')
+
+    const { rows: disputes } = await sql<Record<string, unknown>>`
+      select type, count(*)::int as told, count(distinct payment_id)::int as payments
+      from told where type like 'dispute %' group by 1 order by 1`.execute(database.db)
+    assert.deepEqual(disputes[0], { type: 'dispute lost', told: races, payments: races })
+    // What is open is told only where it was heard before the end.
+    for (const { told, payments } of disputes) assert.equal(told, payments)
 
     const { rows: tries } = await sql`
       select max(attempts) as attempts from billing.webhook_calls`.execute(database.db)

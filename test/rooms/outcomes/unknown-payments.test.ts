@@ -218,7 +218,7 @@ onPostgres((engine) => {
           'payment_method:attached:A/card_2',
           'payment_method:attached:A/card_1',
           'refund:pending',
-          'dispute:open',
+          'dispute:open:c',
         ],
       )
       // Each card draws an id for its event, too.

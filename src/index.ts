@@ -43,7 +43,6 @@ export type {
   SubscriptionSnapshot,
 } from './events/catalogue.ts'
 export type { DeferredEvent, Delivery, DeliveryState, EventRecord } from './events/event-record.ts'
-export type { PaymentDetails } from './events/payment-details.ts'
 export type { CallDetails, CallState, PayloadKind, WebhookCall } from './events/webhook-call.ts'
 export type { Gateway, RawRequest } from './gateways/gateway.ts'
 export { throttle } from './http/throttle.ts'
@@ -65,6 +64,7 @@ export type {
   CheckoutState,
   Payable,
   Payment,
+  PaymentJson,
   PaymentStatus,
   PaymentTransition,
   PaymentType,
@@ -84,6 +84,7 @@ export type {
 } from './listeners/listener.ts'
 export type { Worker } from './worker/worker.ts'
 export type { Capabilities, GatewayDescription } from './wire/gateway.ts'
+export type { PaymentDetails, PaymentDetailsJson } from './wire/payment-details.ts'
 export type { CallsQuery } from './database/calls.ts'
 export type { EventsQuery } from './database/events.ts'
 export type { Page, PageQuery } from './database/page.ts'

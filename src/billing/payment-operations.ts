@@ -9,7 +9,6 @@ import {
   listTransitions,
   readStatuses,
 } from '../database/payments.ts'
-import type { PaymentDetails } from '../events/payment-details.ts'
 import type { CheckoutForm } from '../gateways/operations.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { cancelPayment } from '../money/cancel-payment.ts'
@@ -21,6 +20,8 @@ import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import { readPaymentInput } from '../checkout/payment-input.ts'
 import { checkoutRequest } from '../checkout/checkout-request.ts'
 import { entitled, handle } from './handles.ts'
+import { paymentDetailsView, type PaymentDetails } from '../wire/payment-details.ts'
+import { withJson } from '../wire/with-json.ts'
 import { addressesOf } from './money-context.ts'
 import type { Runtime } from './runtime.ts'
 import type { BillingCore } from './types.ts'
@@ -48,15 +49,9 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
           listDisputes(db, id),
           listPaymentMethods(db, id),
         ])
-      return {
-        ...payment,
-        transitions,
-        events: events.data.toReversed(),
-        deferredEvents,
-        refunds,
-        disputes,
-        paymentMethods,
-      } satisfies PaymentDetails
+      const history = { transitions, deferredEvents, refunds, disputes, paymentMethods }
+      const details = { ...payment, ...history, events: events.data.toReversed() }
+      return withJson(details, paymentDetailsView) satisfies PaymentDetails
     },
     find: async (id) => {
       const db = await handle(runtime, 'billing.payments.find')

@@ -4,6 +4,7 @@ import { requireGateway } from '../gateways/require.ts'
 import { minutes } from '../kernel/duration.ts'
 import { fieldError } from '../kernel/errors.ts'
 import type { CheckoutState } from '../payments/payment.ts'
+import { paymentOf } from '../wire/payment.ts'
 import type { PaymentInput } from './payment-input.ts'
 import { checkoutLifetime, ownCheckoutUrl, type Addresses } from './checkout-request.ts'
 import { planCheckout, type CheckoutPlan } from './plan-checkout.ts'
@@ -58,7 +59,8 @@ export function draftPayment(creation: PaymentCreation, input: PaymentInput): Dr
     isHanded,
     firstPollAfter: isHanded && gateway.poll !== undefined ? firstPollAfter : null,
   }
-  const asRow = { ...draft, handedAt: now, pollError: null, createdAt: now, updatedAt: now }
+  const dates = { handedAt: now, createdAt: now, updatedAt: now }
+  const asRow = paymentOf({ ...draft, ...dates, pollError: null })
   const checkoutUrl = plan === 'here' ? ownCheckoutUrl(gateway, asRow, creation.addresses) : null
   return { draft: { ...draft, checkoutUrl }, plan, found }
 }

@@ -1,5 +1,5 @@
 import type { DeferredEvent } from '../events/event-record.ts'
-import type { PaymentDetails } from '../events/payment-details.ts'
+import type { PaymentDetails } from '../wire/payment-details.ts'
 import type { Payment } from '../payments/payment.ts'
 import { print, visible } from './output.ts'
 

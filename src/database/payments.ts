@@ -2,6 +2,7 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 import { minutes, type Duration } from '../kernel/duration.ts'
 import type { Money } from '../kernel/money.ts'
 import type { Payment, PaymentStatus, PaymentTransition } from '../payments/payment.ts'
+import { paymentOf } from '../wire/payment.ts'
 import { interval, inTime } from './interval.ts'
 import { named } from './named-statements.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
@@ -119,7 +120,10 @@ export async function lockPayments(
 }
 
 /** A row to write; the database sets the time. */
-export type NewPayment = Omit<Payment, 'handedAt' | 'pollError' | 'createdAt' | 'updatedAt'> & {
+export type NewPayment = Omit<
+  Payment,
+  'handedAt' | 'pollError' | 'createdAt' | 'updatedAt' | 'toJSON'
+> & {
   /** The provider is asked for it right afterwards. */
   readonly isHanded: boolean
   /** How long until it is polled. */
@@ -244,7 +248,7 @@ type PaymentRow = Pick<Selectable<PaymentsTable>, (typeof columns)[number]>
 const paymentColumns = sql.raw(columns.join(', '))
 
 export function toPayment(row: PaymentRow): Payment {
-  return {
+  return paymentOf({
     id: row.id,
     type: row.type,
     parentId: row.parent_id,
@@ -271,7 +275,7 @@ export function toPayment(row: PaymentRow): Payment {
     expiresAt: row.expires_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-  }
+  })
 }
 
 function readObject(text: string | null): Record<string, unknown> | null {

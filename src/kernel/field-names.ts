@@ -8,6 +8,11 @@ export function kebabCase(field: string): string {
   return separated(field, '-')
 }
 
+/** The same of a type: `'return_url'` for `'returnUrl'`. */
+export type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : ''
+
 function separated(field: string, separator: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => separator + letter.toLowerCase())
 }

@@ -8,6 +8,7 @@ import type { Outcome, OutcomeResult } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Applied } from '../outcomes/applied.ts'
 import { applyReport } from '../processing/apply-report.ts'
+import { paymentOf } from '../wire/payment.ts'
 import { requireOperation } from '../gateways/require.ts'
 import { requestAbout } from './close-checkout.ts'
 import { bindCheckout } from './open-checkout.ts'
@@ -73,7 +74,7 @@ async function pollCharge(payment: Payment, context: MoneyContext): Promise<Poll
   const pollError = review ?? note ?? null
   await schedulePoll(db, payment.id, { wait, error: pollError })
   return {
-    payment: { ...after, pollError },
+    payment: paymentOf({ ...after, pollError }),
     changed: after.status !== payment.status,
     standing,
     results: applied.map(resultOf),

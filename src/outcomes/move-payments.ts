@@ -6,6 +6,7 @@ import type { PaymentsTable, Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { chargedAsIs, type PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
+import { paymentOf } from '../wire/payment.ts'
 import type { PaymentEntry } from './applied.ts'
 
 /**
@@ -51,7 +52,7 @@ export async function movePayments(
   return new Map(
     targets.map(({ payment, entry }) => {
       const change = changes.get(payment.id)
-      if (change !== undefined) return [payment.id, { ...payment, ...change }]
+      if (change !== undefined) return [payment.id, paymentOf({ ...payment, ...change })]
       throw new Error(`payment ${payment.id} refused to become ${entry.outcome.status}`)
     }),
   )

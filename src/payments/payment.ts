@@ -1,3 +1,4 @@
+import type { SnakeCase } from '../kernel/field-names.ts'
 import type { Money } from '../kernel/money.ts'
 
 export const paymentStatuses = ['pending', 'paid', 'failed', 'canceled'] as const
@@ -64,7 +65,19 @@ export interface Payment extends Money {
   readonly expiresAt: Date | null
   readonly createdAt: Date
   readonly updatedAt: Date
+  /**
+   * The payment as the management API shows it: `JSON.stringify` and `res.json(payment)` write
+   * this. A copy (`{ ...payment }`) is without it.
+   */
+  toJSON(): PaymentJson
 }
+
+/** A payment in JSON: names in snake_case, times in ISO 8601 UTC, the amount as a number. */
+export type PaymentJson = {
+  readonly [Field in Exclude<keyof Payment, 'toJSON'> as SnakeCase<Field>]: JsonOf<Payment[Field]>
+}
+
+type JsonOf<Value> = Value extends Date ? string : Value extends bigint ? number : Value
 
 /** One change of a payment: from, to, and what caused it. */
 export interface PaymentTransition {

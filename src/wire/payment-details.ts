@@ -1,8 +1,13 @@
 import { z } from 'zod'
-import type { PaymentDetails } from '../events/payment-details.ts'
+import type { DeferredEvent, EventRecord } from '../events/event-record.ts'
 import { disputeStatuses, type Dispute } from '../payments/dispute.ts'
 import { paymentMethodStatuses, type PaymentMethod } from '../payments/payment-method.ts'
-import { causes, paymentStatuses, type PaymentTransition } from '../payments/payment.ts'
+import {
+  causes,
+  paymentStatuses,
+  type Payment,
+  type PaymentTransition,
+} from '../payments/payment.ts'
 import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
 import { amount, time } from './fields.ts'
 import { paymentSchema, paymentView } from './payment.ts'
@@ -40,7 +45,6 @@ const paymentMethodSchema = z.strictObject({
   updated_at: time,
 })
 
-/** A payment with its whole history. */
 export const paymentDetailsSchema = paymentSchema.extend({
   transitions: z.array(transitionSchema),
   events: z.array(eventSchema),
@@ -50,7 +54,24 @@ export const paymentDetailsSchema = paymentSchema.extend({
   payment_methods: z.array(paymentMethodSchema),
 })
 
-type PaymentDetailsJson = z.output<typeof paymentDetailsSchema>
+/** The same in JSON. */
+export type PaymentDetailsJson = z.output<typeof paymentDetailsSchema>
+
+/** A payment with its whole history, each list oldest first. */
+export interface PaymentDetails extends Payment {
+  readonly transitions: readonly PaymentTransition[]
+  readonly events: readonly EventRecord[]
+  /**
+   * Events, including those of its refunds, that wait for a retry of their listeners, or have
+   * failed.
+   */
+  readonly deferredEvents: readonly DeferredEvent[]
+  readonly refunds: readonly Payment[]
+  readonly disputes: readonly Dispute[]
+  /** The cards that were saved with this payment. */
+  readonly paymentMethods: readonly PaymentMethod[]
+  toJSON(): PaymentDetailsJson
+}
 
 export function paymentDetailsView(payment: PaymentDetails): PaymentDetailsJson {
   return {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { checkoutStates, paymentStatuses, paymentTypes } from '../payments/payment.ts'
 import type { Payment } from '../payments/payment.ts'
 import { amount, time } from './fields.ts'
+import { withJson } from './with-json.ts'
 
 const anyObject = z.record(z.string(), z.unknown())
 
@@ -35,10 +36,7 @@ export const paymentSchema = z.strictObject({
   updated_at: time,
 })
 
-/** A payment as JSON, in the management API and wherever one is written as JSON. */
-export type PaymentJson = z.output<typeof paymentSchema>
-
-export function paymentView(payment: Payment): PaymentJson {
+export function paymentView(payment: Payment): z.output<typeof paymentSchema> {
   return {
     id: payment.id,
     type: payment.type,
@@ -67,4 +65,9 @@ export function paymentView(payment: Payment): PaymentJson {
     created_at: payment.createdAt.toISOString(),
     updated_at: payment.updatedAt.toISOString(),
   }
+}
+
+/** A payment from its data: a copy has no `toJSON`. */
+export function paymentOf(data: Omit<Payment, 'toJSON'>): Payment {
+  return withJson(data, paymentView)
 }

@@ -1,10 +1,11 @@
 import type { Payment } from '../../src/payments/payment.ts'
+import { paymentOf } from '../../src/wire/payment.ts'
 
 const at = new Date('2026-11-20T12:00:00Z')
 
 /** A pending charge that no database knows; with these fields. */
 export function pendingPayment(fields: Partial<Payment> & Pick<Payment, 'gateway'>): Payment {
-  return {
+  return paymentOf({
     id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01',
     type: 'charge',
     parentId: null,
@@ -31,5 +32,5 @@ export function pendingPayment(fields: Partial<Payment> & Pick<Payment, 'gateway
     createdAt: at,
     updatedAt: at,
     ...fields,
-  }
+  })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
 import type { BillingOptions } from '../../src/billing/options.ts'
-import type { PaymentDetails } from '../../src/events/payment-details.ts'
+import type { PaymentDetails } from '../../src/wire/payment-details.ts'
 import type { WebhookCall } from '../../src/events/webhook-call.ts'
 import type { BillingEvent } from '../../src/events/catalogue.ts'
 import type { Payment } from '../../src/payments/payment.ts'

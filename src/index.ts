@@ -84,6 +84,7 @@ export type {
 } from './listeners/listener.ts'
 export type { Worker } from './worker/worker.ts'
 export type { Capabilities, GatewayDescription } from './wire/gateway.ts'
+export type { ListedPayment, ListedPaymentJson } from './wire/listed-payment.ts'
 export type { PaymentDetails, PaymentDetailsJson } from './wire/payment-details.ts'
 export type { CallsQuery } from './database/calls.ts'
 export type { EventsQuery } from './database/events.ts'

@@ -2,12 +2,13 @@ import { createPayment } from '../checkout/create-payment.ts'
 import { readPaymentInput, type PaymentInput } from '../checkout/payment-input.ts'
 import { planCheckout } from '../checkout/plan-checkout.ts'
 import type { Transaction } from '../database/connect.ts'
-import { findPayment, listPayments } from '../database/payments.ts'
+import { findPayment } from '../database/payments.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { BoundBilling } from '../listeners/listener.ts'
 import type { AfterCommit } from '../listeners/run-listeners.ts'
 import type { MoneyContext } from '../money/context.ts'
+import { listCharges } from '../money/refund-sums.ts'
 import { requeueEarlyCalls } from '../money/requeue-early-calls.ts'
 
 /** The operations that a listener may use inside its transaction. */
@@ -28,7 +29,7 @@ export function bindBilling(
         return payment
       },
       get: async (id) => (isUuid(id) ? findPayment(db, id) : undefined),
-      list: (query = {}) => listPayments(db, query),
+      list: (query = {}) => listCharges(db, query, gateways),
     },
   }
 }

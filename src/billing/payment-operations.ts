@@ -2,17 +2,12 @@ import { listDeferredEvents } from '../database/deferred-events.ts'
 import { listDisputes } from '../database/disputes.ts'
 import { listEvents } from '../database/events.ts'
 import { listPaymentMethods } from '../database/payment-methods.ts'
-import {
-  findPayment,
-  listPayments,
-  listRefunds,
-  listTransitions,
-  readStatuses,
-} from '../database/payments.ts'
+import { findPayment, listRefunds, listTransitions, readStatuses } from '../database/payments.ts'
 import type { CheckoutForm } from '../gateways/operations.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { cancelPayment } from '../money/cancel-payment.ts'
 import { pollPayment } from '../money/poll-payment.ts'
+import { listCharges, refundSums } from '../money/refund-sums.ts'
 import { startPayment } from '../money/start-payment.ts'
 import type { Payment } from '../payments/payment.ts'
 import { dispatchBrowserEvent } from '../processing/browser-event.ts'
@@ -28,6 +23,7 @@ import type { BillingCore } from './types.ts'
 
 /** `billing.payments` */
 export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
+  const { gateways } = runtime.settings
   return {
     create: async (input) => {
       refuseInsideListener('billing.payments.create')
@@ -40,8 +36,9 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
       const db = await handle(runtime, 'billing.payments.get')
       const payment = isUuid(id) ? await findPayment(db, id) : undefined
       if (payment === undefined) return undefined
-      const [transitions, events, deferredEvents, refunds, disputes, paymentMethods] =
+      const [sumsOf, transitions, events, deferredEvents, refunds, disputes, paymentMethods] =
         await Promise.all([
+          refundSums(db, [payment], gateways),
           listTransitions(db, id),
           listEvents(db, { paymentId: id, limit: 100 }),
           listDeferredEvents(db, id),
@@ -50,14 +47,22 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
           listPaymentMethods(db, id),
         ])
       const history = { transitions, deferredEvents, refunds, disputes, paymentMethods }
-      const details = { ...payment, ...history, events: events.data.toReversed() }
+      const details = {
+        ...payment,
+        ...sumsOf(payment),
+        ...history,
+        events: events.data.toReversed(),
+      }
       return withJson(details, paymentDetailsView) satisfies PaymentDetails
     },
     find: async (id) => {
       const db = await handle(runtime, 'billing.payments.find')
       return isUuid(id) ? findPayment(db, id) : undefined
     },
-    list: async (query = {}) => listPayments(await handle(runtime, 'billing.payments.list'), query),
+    list: async (query = {}) => {
+      const db = await handle(runtime, 'billing.payments.list')
+      return listCharges(db, query, gateways)
+    },
     statuses: async (ids) =>
       readStatuses(await handle(runtime, 'billing.payments.statuses'), ids.filter(isUuid)),
     poll: async (id) => pollPayment(id, await entitled(runtime, 'billing.payments.poll')),

@@ -4,6 +4,7 @@ import type { Page } from '../database/page.ts'
 import type { PaymentsQuery } from '../database/payments.ts'
 import type { EventType } from '../events/catalogue.ts'
 import type { EventRecord } from '../events/event-record.ts'
+import type { ListedPayment } from '../wire/listed-payment.ts'
 import type { PaymentDetails } from '../wire/payment-details.ts'
 import type { CallDetails, WebhookCall } from '../events/webhook-call.ts'
 import type { Answer } from '../intake/responses.ts'
@@ -89,10 +90,10 @@ export interface BillingCore {
     create(input: CreatePaymentInput): Promise<Payment>
     /** Undefined for an id that no payment has. */
     get(id: string): Promise<PaymentDetails | undefined>
-    /** The same payment without its history: one query instead of seven. */
+    /** The same payment without its history: one query instead of eight. */
     find(id: string): Promise<Payment | undefined>
-    /** Charges, newest first. Error: cursor_invalid. */
-    list(query?: PaymentsQuery): Promise<Page<Payment>>
+    /** Charges with what went back of them, newest first. Error: cursor_invalid. */
+    list(query?: PaymentsQuery): Promise<Page<ListedPayment>>
     /** The present statuses of payments, in one query; unknown ids are left out. */
     statuses(ids: readonly string[]): Promise<ReadonlyMap<string, PaymentStatus>>
     /**

@@ -37,6 +37,30 @@ export async function refundsOf(
   }))
 }
 
+/** What of a charge went back, in minor units. */
+export interface TakenBack {
+  readonly refunded: bigint
+  /** With what is on its way back: no further refund may take it. */
+  readonly reserved: bigint
+}
+
+const nothing: TakenBack = { refunded: 0n, reserved: 0n }
+
+/** What of each of these charges went back, in one query. */
+export async function takenBack(
+  db: Kysely<Tables>,
+  chargeIds: readonly string[],
+): Promise<(chargeId: string) => TakenBack> {
+  const { rows } = await sql<TakenBack & { readonly parent_id: string }>`
+    select parent_id, sum(amount)::bigint as reserved,
+      coalesce(sum(amount) filter (where status = 'paid'), 0)::bigint as refunded
+    from billing.payments
+    where parent_id = any(${[...chargeIds]}::uuid[]) and status in ('paid', 'pending')
+    group by parent_id`.execute(db)
+  const sums = new Map(rows.map((row) => [row.parent_id, row]))
+  return (chargeId) => sums.get(chargeId) ?? nothing
+}
+
 /** Records that the provider answered the request for a refund, and why not with a yes. */
 export async function recordRefundAnswer(
   db: Kysely<Tables>,

@@ -7,6 +7,7 @@ import type { Secret } from '../kernel/secret.ts'
 import { callDetailsView, callView } from '../wire/call.ts'
 import { eventView } from '../wire/event.ts'
 import { gatewayView } from '../wire/gateway.ts'
+import { listedPaymentView } from '../wire/listed-payment.ts'
 import { pageView } from '../wire/page.ts'
 import { paymentDetailsView } from '../wire/payment-details.ts'
 import { paymentView } from '../wire/payment.ts'
@@ -47,7 +48,7 @@ function paymentRoutes(api: Hono, core: BillingCore): void {
   })
   api.get('/payments', async (c) => {
     const query = canonical(core, queryOf(c, paymentsQuery))
-    return json(200, pageView(await core.payments.list(query), paymentView))
+    return json(200, pageView(await core.payments.list(query), listedPaymentView))
   })
   api.get('/payments/:id', async (c) => {
     const id = c.req.param('id')

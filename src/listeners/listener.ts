@@ -5,6 +5,7 @@ import type { Page } from '../database/page.ts'
 import type { PaymentsQuery } from '../database/payments.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { CreatePaymentInput } from '../checkout/payment-input.ts'
+import type { ListedPayment } from '../wire/listed-payment.ts'
 
 /**
  * The transaction in which the event is claimed: what a listener writes through it commits together
@@ -25,7 +26,7 @@ export interface BoundBilling {
   readonly payments: {
     create(input: CreatePaymentInput): Promise<Payment>
     get(id: string): Promise<Payment | undefined>
-    list(query?: PaymentsQuery): Promise<Page<Payment>>
+    list(query?: PaymentsQuery): Promise<Page<ListedPayment>>
   }
 }
 

@@ -1,5 +1,5 @@
 import { findPayment, insertPayment, isWrittenBy, lockPayments } from '../database/payments.ts'
-import { refundsOf } from '../database/refunds.ts'
+import { takenBack } from '../database/refunds.ts'
 import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
@@ -48,9 +48,7 @@ export function beginRefund(
       const text = `payment ${locked.id} is ${locked.status}, so there is nothing to refund`
       throw new QuittanceError('payment_not_refundable', text)
     }
-    const rows = await refundsOf(db, locked.id)
-    const standing = rows.filter(({ refund }) => /^(?:paid|pending)$/.test(refund.status))
-    const left = standing.reduce((sum, { refund }) => sum - refund.amount, locked.amount)
+    const left = locked.amount - (await takenBack(db, [locked.id]))(locked.id).reserved
     const amount = wanted.amount ?? left
     requireLeft({ amount, left, charge: locked })
     const isWhole = amount === locked.amount

@@ -10,6 +10,7 @@ import {
 } from '../payments/payment.ts'
 import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
 import { amount, time } from './fields.ts'
+import { listedPaymentSchema, listedPaymentView, type ListedPayment } from './listed-payment.ts'
 import { paymentSchema, paymentView } from './payment.ts'
 
 const transitionSchema = z.strictObject({
@@ -45,7 +46,7 @@ const paymentMethodSchema = z.strictObject({
   updated_at: time,
 })
 
-export const paymentDetailsSchema = paymentSchema.extend({
+export const paymentDetailsSchema = listedPaymentSchema.extend({
   transitions: z.array(transitionSchema),
   events: z.array(eventSchema),
   deferred_events: z.array(deferredEventSchema),
@@ -58,7 +59,7 @@ export const paymentDetailsSchema = paymentSchema.extend({
 export type PaymentDetailsJson = z.output<typeof paymentDetailsSchema>
 
 /** A payment with its whole history, each list oldest first. */
-export interface PaymentDetails extends Payment {
+export interface PaymentDetails extends ListedPayment {
   readonly transitions: readonly PaymentTransition[]
   readonly events: readonly EventRecord[]
   /**
@@ -75,7 +76,7 @@ export interface PaymentDetails extends Payment {
 
 export function paymentDetailsView(payment: PaymentDetails): PaymentDetailsJson {
   return {
-    ...paymentView(payment),
+    ...listedPaymentView(payment),
     transitions: payment.transitions.map(transitionView),
     events: payment.events.map(eventView),
     deferred_events: payment.deferredEvents.map(deferredEventView),

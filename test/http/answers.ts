@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { callDetailsSchema, callSchema } from '../../src/wire/call.ts'
 import { eventSchema } from '../../src/wire/event.ts'
 import { gatewaysSchema } from '../../src/wire/gateway.ts'
+import { listedPaymentSchema } from '../../src/wire/listed-payment.ts'
 import { pageSchema } from '../../src/wire/page.ts'
 import { paymentDetailsSchema } from '../../src/wire/payment-details.ts'
 import { paymentSchema } from '../../src/wire/payment.ts'
@@ -17,7 +18,7 @@ const refusal = message.extend({
 /** What each route of the management API answers where it does what is asked. */
 export const answers: Readonly<Record<string, z.ZodType>> = {
   'POST /payments': paymentSchema,
-  'GET /payments': pageSchema(paymentSchema),
+  'GET /payments': pageSchema(listedPaymentSchema),
   'GET /payments/:id': paymentDetailsSchema,
   'POST /payments/:id/poll': pollSchema,
   'POST /payments/:id/cancel': paymentSchema,

@@ -17,6 +17,7 @@ import {
   type ErrorCode,
   type EventOf,
   type EventRecord,
+  type ListedPayment,
   type EventType,
   type InvoiceSnapshot,
   type ListenerContext,
@@ -255,7 +256,7 @@ test('results are typed to the field', () => {
   const { payments, calls, events } = billing
   expectTypeOf(payments.create).returns.resolves.toEqualTypeOf<Payment>()
   expectTypeOf(payments.get).returns.resolves.toEqualTypeOf<PaymentDetails | undefined>()
-  expectTypeOf(payments.list).returns.resolves.toEqualTypeOf<Page<Payment>>()
+  expectTypeOf(payments.list).returns.resolves.toEqualTypeOf<Page<ListedPayment>>()
   expectTypeOf(calls.get).returns.resolves.toEqualTypeOf<CallDetails | undefined>()
   expectTypeOf(calls.list).returns.resolves.toEqualTypeOf<Page<WebhookCall>>()
   expectTypeOf(events.list).returns.resolves.toEqualTypeOf<Page<EventRecord>>()

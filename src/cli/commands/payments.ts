@@ -67,8 +67,8 @@ async function cancel(id: string, _options: unknown, command: Command): Promise<
 
 async function list(_options: unknown, command: Command): Promise<void> {
   const options = command.optsWithGlobals<ListOptions>()
+  const { listedPaymentView } = await import('../../wire/listed-payment.ts')
   const { pageView } = await import('../../wire/page.ts')
-  const { paymentView } = await import('../../wire/payment.ts')
   const { withCore } = await import('../open-core.ts')
   const { gatewayQuery } = await import('../gateway-query.ts')
   const page = await withCore((core) =>
@@ -79,7 +79,7 @@ async function list(_options: unknown, command: Command): Promise<void> {
       ...gatewayQuery(core, options.gateway),
     }),
   )
-  if (options.json === true) printJson(pageView(page, paymentView))
+  if (options.json === true) printJson(pageView(page, listedPaymentView))
   else if (page.data.length === 0) print('No payments.')
   else {
     const rows = page.data.map((payment) => [

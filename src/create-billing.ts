@@ -40,7 +40,14 @@ export function createBilling(options: BillingOptions = {}): Billing {
 export function billingOf(runtime: Runtime): Billing {
   const { log, maxBodyBytes, webhookMiddleware } = runtime.settings
   const core = coreOf(runtime)
-  const app = createApp(core, { apiToken: undefined, maxBodyBytes, webhookMiddleware, log })
+  const { databaseKey } = runtime
+  const app = createApp(core, {
+    apiToken: undefined,
+    maxBodyBytes,
+    webhookMiddleware,
+    log,
+    databaseKey,
+  })
   const fetch = async (request: Request, env?: unknown) => {
     try {
       return await app.fetch(request, env ?? {})

@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { readInstallationKey } from '../database/installation.ts'
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts'
 import type { Intake } from '../intake/receive.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { silentLog, withSafeErrors, type Log } from '../kernel/log.ts'
 import { makeOnce } from '../kernel/make-once.ts'
+import type { Secret } from '../kernel/secret.ts'
 import type { MoneyContext } from '../money/context.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import {
@@ -35,6 +37,8 @@ export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitl
   connected(): Promise<OpenDatabase>
   intake(): Promise<Intake>
   announce(): Promise<void>
+  /** What only those know who read the database. */
+  databaseKey(): Promise<Secret>
   /** For work that neither claims nor applies: listeners are not checked. */
   context(): Promise<MoneyContext>
   work(options: WorkOptions): Promise<Worker>
@@ -70,6 +74,7 @@ export function createRuntime(options: BillingOptions): Runtime {
     if (lost !== undefined) throw lost
     return assembled.get()
   }
+  const databaseKey = makeOnce(async () => readInstallationKey((await parts()).open.database.db))
   const entitlement = createEntitlement(parts, settings)
   const { registeredContext, entitledContext } = entitlement
 
@@ -85,6 +90,7 @@ export function createRuntime(options: BillingOptions): Runtime {
     opened: async () => (await parts()).open,
     intake: async () => (await parts()).intake,
     announce: async () => (await parts()).queue.announce(),
+    databaseKey: databaseKey.get,
     context: async () => moneyContextOf(await parts(), settings),
     registeredContext,
     entitledContext,

@@ -127,6 +127,7 @@ test('every variable of a setting counts, and wins over the file', async () => {
   assert.deepEqual(service, {
     apiToken: undefined,
     host: '127.0.0.1',
+    isUrlSet: true,
     http: { maxConnections: 1000, connectionsPerAddress: 50, keepAliveSeconds: 7 },
     port: 4000,
     process: undefined,

@@ -18,6 +18,8 @@ export interface Configuration extends Pick<CompleteSettings, OfTheService> {
   readonly host: string
   /** Token of the management API that all processes of this run share, in development. */
   readonly runToken: string | undefined
+  /** Whether the public URL is set, or made of the port. */
+  readonly isUrlSet: boolean
   /** Which process of several this is; undefined: it is alone. */
   readonly process: 'first' | 'further' | undefined
   readonly options: Omit<CompleteSettings, OfTheService> & {
@@ -93,6 +95,7 @@ async function configurationOf(
     http,
     host,
     port,
+    isUrlSet: url !== undefined,
     // Set by our supervisor, and by nobody else.
     runToken: environment['QUITTANCE_RUN_TOKEN'],
     process: processOf(environment['QUITTANCE_PROCESS']),

@@ -2,12 +2,12 @@ import { coreOf } from '../billing/create-core.ts'
 import { createRuntime, type Runtime } from '../billing/runtime.ts'
 import type { BillingCore } from '../billing/types.ts'
 import { credentialWarnings } from '../gateways/credentials.ts'
-import { readConfiguration, type Configuration } from './env.ts'
+import { besideService, type BesideService } from './beside-service.ts'
+import { readConfiguration } from './env.ts'
 import { openLog } from './log.ts'
 
 /** What a command may need besides the operations. */
-export interface CommandContext {
-  readonly configuration: Configuration
+export interface CommandContext extends BesideService {
   readonly runtime: Runtime
   /** Logs what is unwise about the credentials of the gateway that the command is about. */
   warnAbout(gateway: string): void
@@ -18,9 +18,9 @@ export async function withCore<T>(
   work: (core: BillingCore, context: CommandContext) => Promise<T>,
   { start = true }: { readonly start?: boolean } = {},
 ): Promise<T> {
-  const configuration = await readConfiguration()
+  const beside = besideService(await readConfiguration())
   const { log, flush } = await openLog('warn')
-  const { options } = configuration
+  const { options } = beside.configuration
   // A running service has the embedded database open: then this goes through its socket.
   const database = { ...options.database, attach: true }
   const runtime = createRuntime({ ...options, log, database })
@@ -32,7 +32,7 @@ export async function withCore<T>(
       if (found === undefined) return
       for (const text of credentialWarnings(found.gateway, found.credentials)) log.warn(text)
     }
-    return await work(core, { configuration, runtime, warnAbout })
+    return await work(core, { ...beside, runtime, warnAbout })
   } finally {
     await core.close()
     await flush()

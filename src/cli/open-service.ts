@@ -1,5 +1,5 @@
 import { coreOf } from '../billing/create-core.ts'
-import { createRuntime } from '../billing/runtime.ts'
+import { createRuntime, type Runtime } from '../billing/runtime.ts'
 import type { BillingCore } from '../billing/types.ts'
 import { readConfiguration, type Configuration } from './env.ts'
 import { openLog, type CommandLog } from './log.ts'
@@ -8,6 +8,7 @@ import { startWatchdog } from './watchdog.ts'
 
 export interface OpenService {
   readonly core: BillingCore
+  readonly runtime: Runtime
   readonly configuration: Configuration
   readonly commandLog: CommandLog
 }
@@ -31,7 +32,7 @@ export async function openService(): Promise<OpenService> {
     await core.start()
   })
   startWatchdog()
-  return { core, configuration, commandLog }
+  return { core, runtime, configuration, commandLog }
 }
 
 /** A step of the start; after a failure, an open database would keep the process alive. */

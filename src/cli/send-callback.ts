@@ -5,7 +5,9 @@ import { scenarioOf, signCallback, type SignedPayment } from '../gateways/sign-c
 import { systemClock } from '../kernel/clock.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
+import type { Secret } from '../kernel/secret.ts'
 import type { SendOptions } from './commands/send.ts'
+import { askService } from './ask-service.ts'
 import { describeError, rootOf } from './describe-error.ts'
 import { withCore } from './open-core.ts'
 import { requireConsent, sendTarget } from './send-target.ts'
@@ -25,21 +27,44 @@ export interface SentCallback {
 
 /** Signs a callback as the provider would and posts it where the provider would. */
 export function sendCallback(nameOrAlias: string, options: SendOptions): Promise<SentCallback> {
-  return withCore(async (core, { configuration, runtime, warnAbout }) => {
+  return withCore(async (core, { configuration, serviceUrl, runtime, warnAbout }) => {
     requireConsent(configuration.options.production, options.yes === true)
     const registered = requireGateway(runtime.settings.gateways, nameOrAlias)
     const { gateway } = registered
     const scenario = scenarioOf(gateway, options.scenario)
     requireConfigured(registered)
     warnAbout(gateway.name)
-    const callbackUrl = core.url('billing.webhook', { gateway: gateway.name })
-    const url = sendTarget(options.url ?? callbackUrl, core.origin)
+    const url = targetOf(core, { gateway, serviceUrl, given: options.url })
     const payment = await paymentFor(core, gateway, options)
+    await requireSameDatabase(url, await runtime.databaseKey())
     const now = systemClock()
     const callback = signCallback(registered, { scenario, payment, now, newId: newUuid })
     const answer = await post(url, callback)
     return { url, scenario, payment_id: payment.id, ...answer }
   })
+}
+
+interface Target {
+  readonly gateway: Gateway
+  readonly serviceUrl: string | undefined
+  readonly given: string | undefined
+}
+
+/** The gateway's callback URL; at the service itself, if it is known where that is. */
+function targetOf(core: BillingCore, { gateway, serviceUrl, given }: Target): string {
+  const own = core.url('billing.webhook', { gateway: gateway.name })
+  if (serviceUrl === undefined) return sendTarget(given ?? own, [core.origin])
+  return sendTarget(given ?? serviceUrl + new URL(own).pathname, [core.origin, serviceUrl])
+}
+
+/** Errors: `service_other_database`. */
+async function requireSameDatabase(url: string, key: Secret): Promise<void> {
+  const { origin } = new URL(url)
+  if ((await askService(origin, key)) !== 'other') return
+  throw new QuittanceError(
+    'service_other_database',
+    `the service at ${origin} works on another database than this command`,
+  )
 }
 
 /** What the callback states: the stored payment, with the amount and currency given. */

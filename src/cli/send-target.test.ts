@@ -13,7 +13,7 @@ test('a signed callback goes to this machine, at any port, or to the origin of o
     'https://pay.example.com/billing/webhooks/stripe',
     'https://pay.example.com:443/hook?a=b',
   ]) {
-    assert.equal(sendTarget(url, own), new URL(url).href)
+    assert.equal(sendTarget(url, [own]), new URL(url).href)
   }
 })
 
@@ -36,13 +36,13 @@ test('it goes nowhere else, however the URL is written', () => {
     'https://pay.example.com:8443/',
   ]) {
     const code = { code: 'send_url_foreign', fix: /APP_URL/ }
-    assert.throws(() => sendTarget(url, own), code, url)
+    assert.throws(() => sendTarget(url, [own]), code, url)
   }
 })
 
 test('what is no URL of the web is a slip of the command line', () => {
   for (const url of ['', 'localhost:3000/hook', '/hook', 'ftp://127.0.0.1/', 'file:///etc/hosts']) {
-    assert.throws(() => sendTarget(url, own), { code: 'usage' }, url)
+    assert.throws(() => sendTarget(url, [own]), { code: 'usage' }, url)
   }
 })
 

@@ -7,15 +7,15 @@ import { isLoopback } from '../kernel/local-host.ts'
  * what a name resolves to may change between a look-up and the request. Errors: `send_url_foreign`,
  * `usage`.
  */
-export function sendTarget(url: string, ownOrigin: string): string {
+export function sendTarget(url: string, ownOrigins: readonly string[]): string {
   const target = URL.parse(url)
   if (target === null || !/^https?:$/.test(target.protocol)) {
     throw new QuittanceError('usage', '--url must begin with http:// or https://')
   }
-  if (target.origin === ownOrigin || isLoopback(target.hostname)) return target.href
+  if (ownOrigins.includes(target.origin) || isLoopback(target.hostname)) return target.href
   throw new QuittanceError(
     'send_url_foreign',
-    `${target.origin} is neither this machine nor ${ownOrigin}; a signed callback stays with us`,
+    `${target.origin} is neither this machine nor ${ownOrigins.join(' nor ')}; a signed callback stays with us`,
   )
 }
 

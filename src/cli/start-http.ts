@@ -1,11 +1,12 @@
 import type { Readiness } from '../billing/types.ts'
+import { noteService } from '../database/embedded/owner-file.ts'
 import { createApp } from '../http/app.ts'
 import { healthPaths } from '../http/health.ts'
 import { plainCallbacks } from '../http/plain-callbacks.ts'
 import { listen } from '../http/serve.ts'
 import { seconds } from '../kernel/duration.ts'
 import { secret } from '../kernel/secret.ts'
-import { newRunToken } from './env.ts'
+import { newRunToken, type Configuration } from './env.ts'
 import type { OpenService } from './open-service.ts'
 
 /** How long requests under way may take to finish when the process is asked to stop. */
@@ -32,6 +33,7 @@ export interface HttpService {
 
 export async function startHttp({
   core,
+  runtime,
   configuration,
   commandLog,
 }: OpenService): Promise<HttpService> {
@@ -53,6 +55,7 @@ export async function startHttp({
       ...webhook,
       apiToken: apiToken === undefined ? undefined : secret(apiToken),
       closing: closing.signal,
+      databaseKey: runtime.databaseKey,
     },
   )
   const server = await listen(app, {
@@ -64,6 +67,7 @@ export async function startHttp({
     connectionsPerAddress: http.connectionsPerAddress,
     keepAlive: seconds(http.keepAliveSeconds),
   })
+  noteWhere(configuration, { url: server.url, origin: core.origin })
   return {
     url: server.url,
     shownToken: configuration.apiToken === undefined ? apiToken : '$BILLING_API_TOKEN',
@@ -72,4 +76,10 @@ export async function startHttp({
       return server.close(requestGraceMs)
     },
   }
+}
+
+/** For the commands: they find the embedded database by its folder, and the service that runs it. */
+function noteWhere({ options }: Configuration, service: { url: string; origin: string }): void {
+  const { url, memory, dataDir } = options.database
+  if (url === undefined && !memory) noteService(dataDir, service)
 }

@@ -5,7 +5,7 @@ import { message } from '../intake/responses.ts'
 import { systemClock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
-import { health, healthPaths } from './health.ts'
+import { health, healthPaths, type HealthOptions } from './health.ts'
 import { managementApi } from './management-api.ts'
 import { browserPages, defaultLimits } from './pages/browser-pages.ts'
 import { fakeCheckoutPage } from './pages/fake-checkout-page.ts'
@@ -16,7 +16,7 @@ import { webhookRoute } from './webhook-route.ts'
 /** Where a button settles payments, in development. */
 export const checkoutPath = '/billing/fake/checkout'
 
-export interface AppOptions {
+export interface AppOptions extends Pick<HealthOptions, 'databaseKey'> {
   /** Guards the management API; without one, there is no API. */
   readonly apiToken: Secret | undefined
   /** Largest body of a callback. */
@@ -35,7 +35,7 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
   const app = new Hono()
   // First, and alone on its path: no other handler sees a callback.
   app.use(webhookRoute(core, { ...options, ownPaths: healthPaths }))
-  app.route('/', health(core, log))
+  app.route('/', health(core, options))
   if (apiToken !== undefined) app.route('/billing/api', managementApi(core, { apiToken, log }))
   app.route(
     checkoutPath,

@@ -3,9 +3,10 @@ import { request, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { createCore } from '../../src/billing/create-core.ts'
 import { createApp } from '../../src/http/app.ts'
-import { health } from '../../src/http/health.ts'
-import { listen, type HttpServer } from '../../src/http/serve.ts'
+import { health, type HealthOptions } from '../../src/http/health.ts'
+import { newQuestion, questionHeader } from '../../src/http/same-database.ts'
 import { secret } from '../../src/kernel/secret.ts'
+import { listen, type HttpServer } from '../../src/http/serve.ts'
 import {
   apiToken,
   capturedLog,
@@ -400,6 +401,44 @@ describe('health', () => {
     assert.deepEqual([answer.status, await answer.json()], [200, { status: 'ok' }])
   })
 
+  describe('/healthz and the database that the service works on:', () => {
+    const key = secret('0190163d-8694-739b-aea5-966c26f8ad90')
+    const databaseOf = async (question: string, options: Partial<HealthOptions> = {}) => {
+      const app = health(service.core, { ...service, databaseKey: async () => key, ...options })
+      const answer = await app.request('/healthz', { headers: { [questionHeader]: question } })
+      const { status, database } = (await answer.json()) as Json
+      assert.deepEqual([answer.status, status], [200, 'ok'])
+      return database
+    }
+
+    test('who knows its key learns that it is the same', async () => {
+      const question = newQuestion(key)
+      const answer = await databaseOf(question.text)
+      assert.ok(question.isAnsweredBy(answer))
+      assert.ok(!newQuestion(key).isAnsweredBy(answer), 'an answer fits no other question')
+      assert.ok(!question.isAnsweredBy(question.text.split('.')[1]), 'nor is a question an answer')
+    })
+
+    test('who has another key learns that it is another one', async () => {
+      assert.equal(await databaseOf(newQuestion(secret('another')).text), null)
+    })
+
+    test('anybody else learns nothing, and nobody looks at the key for them', async () => {
+      const databaseKey = () => assert.fail('the key was read')
+      const { text } = newQuestion(key)
+      for (const odd of ['', 'x', text.slice(1), `${text}0`, text.toUpperCase()]) {
+        assert.equal(await databaseOf(odd, { databaseKey }), undefined, odd)
+      }
+    })
+
+    test('nobody learns it while the database does not answer, or has no key', async () => {
+      const gone = async () => Promise.reject(new Error('gone'))
+      const { text } = newQuestion(key)
+      assert.equal(await databaseOf(text, { databaseKey: gone }), undefined)
+      assert.equal(await databaseOf(text, { databaseKey: undefined }), undefined)
+    })
+  })
+
   test('/readyz says what is pending', async () => {
     const answer = await fetch(`${service.listening.url}/readyz`)
     const body = (await answer.json()) as Json
@@ -415,7 +454,7 @@ describe('health', () => {
       asked += 1
       return service.core.readiness()
     }
-    const app = health({ ...service.core, readiness }, service.log)
+    const app = health({ ...service.core, readiness }, service)
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => Promise.resolve(app.request('/readyz'))),
     )

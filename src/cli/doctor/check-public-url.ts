@@ -1,9 +1,12 @@
+import { readInstallationKey } from '../../database/installation.ts'
 import { methodNotAllowed } from '../../intake/responses.ts'
 import { notFound } from '../../http/respond.ts'
 import { seconds } from '../../kernel/duration.ts'
 import { isLocalHost } from '../../kernel/local-host.ts'
+import { askService } from '../ask-service.ts'
 import { codeOf, describeError, rootOf } from '../describe-error.ts'
 import { configuredNames, type Installation } from './installation.ts'
+import type { DatabaseState } from './open-for-diagnosis.ts'
 import { error, ok, skipped, warning, type Fault, type Finding } from './finding.ts'
 
 const answerTimeout = seconds(5)
@@ -12,6 +15,7 @@ const answerTimeout = seconds(5)
 export async function checkPublicUrl({
   checked,
   production,
+  database,
 }: Installation): Promise<readonly Finding[]> {
   if ('fault' in checked) {
     return ['public_url', 'route'].map((check) => skipped(check, 'the settings are wrong'))
@@ -20,7 +24,11 @@ export async function checkPublicUrl({
   const real = configuredNames(gateways, 'signature').length > 0
   const [first] = gateways.list()
   const url = origin + webhookPaths[0].replace('{gateway}', first?.gateway.name ?? '')
-  return [checkOrigin(new URL(origin), { production, real }), await checkRoute(url)]
+  const route = await checkRoute(url)
+  return [
+    checkOrigin(new URL(origin), { production, real }),
+    route.state === 'ok' ? await checkService(route, { origin, database }) : route,
+  ]
 }
 
 /** A gateway comes from the internet, and most only over https. */
@@ -57,6 +65,22 @@ async function checkRoute(url: string): Promise<Finding> {
     const fault = failureFault(cause)
     return error('route', { ...fault, found: `${url}: ${fault.found}` })
   }
+}
+
+/** The same finding, unless what answers there works on another database than ours. */
+async function checkService(
+  route: Finding,
+  { origin, database }: { readonly origin: string; readonly database: DatabaseState },
+): Promise<Finding> {
+  if (database.kind === 'closed') return route
+  // Only an outdated schema has none.
+  const key = await readInstallationKey(database.database.db).catch(() => undefined)
+  if (key === undefined) return route
+  if ((await askService(origin, key)) !== 'other') return route
+  return error('route', {
+    found: `another service answers at ${origin}: it works on another database`,
+    fix: 'Correct PORT or APP_URL here, or the database of the service.',
+  })
 }
 
 /** What is wrong with the answer to a GET on our route; undefined if the answer is ours. */

@@ -1,6 +1,7 @@
 import { seconds } from '../../kernel/duration.ts'
 import { parseSecrets, scrubber, secret } from '../../kernel/secret.ts'
 import { within } from '../../kernel/within.ts'
+import { besideService } from '../beside-service.ts'
 import { inspectConfiguration } from '../env.ts'
 import { checkDataFolder } from './check-data-folder.ts'
 import { checkDatabase } from './check-database.ts'
@@ -32,7 +33,8 @@ const limit = seconds(10)
 
 /** Checks everything, whatever is broken; no check waits for another, and none for ever. */
 export async function diagnose(): Promise<readonly Finding[]> {
-  const inspected = await bounded(() => inspectConfiguration(), 'the settings were not read')
+  const read = await bounded(() => inspectConfiguration(), 'the settings were not read')
+  const inspected = { ...read, configuration: besideService(read.configuration).configuration }
   const database = await bounded(() => openForDiagnosis(inspected.configuration)).catch(
     (cause: unknown): DatabaseState => ({ kind: 'closed', why: unanswered, cause }),
   )

@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import process from 'node:process'
 import * as z from 'zod'
 import { folderNames } from './data-folder.ts'
 
@@ -7,6 +8,8 @@ import { folderNames } from './data-folder.ts'
 const ownerSchema = z.object({
   pid: z.number(),
   address: z.object({ host: z.string(), port: z.number() }).optional(),
+  /** Where it takes requests, and the origin of the URLs that it hands out. */
+  service: z.object({ url: z.string(), origin: z.string() }).optional(),
 })
 
 export type Owner = z.infer<typeof ownerSchema>
@@ -25,6 +28,26 @@ export function readOwner(folder: string): Owner | undefined {
     return ownerSchema.parse(JSON.parse(readFileSync(path, 'utf8')))
   } catch {
     return undefined
+  }
+}
+
+/** Adds to the note of this process where it serves. */
+export function noteService(folder: string, service: Owner['service']): void {
+  const owner = readOwner(folder)
+  if (owner?.pid === process.pid) writeOwner(folder, { ...owner, service })
+}
+
+/** Where the service on this folder is; undefined if none runs, or it is in an app. */
+export function findService(folder: string): Owner['service'] {
+  const owner = readOwner(folder)
+  return owner !== undefined && isRunning(owner.pid) ? owner.service : undefined
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
   }
 }
 

@@ -11,6 +11,7 @@ import * as references from './0009_references.ts'
 import * as commitGuards from './0010_commit_guards.ts'
 import * as claims from './0011_claims.ts'
 import * as workers from './0012_workers.ts'
+import * as installation from './0013_installation.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -26,4 +27,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0010_commit_guards': commitGuards,
   '0011_claims': claims,
   '0012_workers': workers,
+  '0013_installation': installation,
 }

@@ -9,15 +9,15 @@ type Line = readonly [level: string, text: string]
 const literal = /'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g
 const call = /\blog\.(warn|error|fatal)\(/g
 
-const ofSettings = [
-  'the option ... is called ...',
-  '... of gateway ... is shorter than ... characters',
-]
+const ofCredentials = ['... of gateway ... is shorter than ... characters']
+const ofSettings = ['the option ... is called ...', ...ofCredentials]
 
 /** Texts that are handed to the log as values: what they say is written elsewhere. */
 const handedOver: Readonly<Record<string, readonly string[]>> = {
-  'src/billing/runtime.ts': ofSettings,
-  'src/cli/with-settings.ts': ofSettings,
+  'src/create-billing.ts': ofSettings,
+  'src/cli/describe-gateways.ts': ofCredentials,
+  'src/cli/open-core.ts': ofCredentials,
+  'src/cli/open-service.ts': ofSettings,
   'src/database/embedded/open-embedded.ts': [
     'the data folder ... was open to other users; its mode is 0700 now',
     'a transaction was idle for more than ... ms; it was rolled back and its connection closed',

@@ -245,7 +245,7 @@ function boundTo(client: pg.PoolClient): Kysely<Tables> {
 }
 
 /** A pool of exactly this client, which Kysely neither acquires nor releases. */
-export function singleClientPool(client: Pick<pg.PoolClient, 'query'>): PostgresPool {
+function singleClientPool(client: pg.PoolClient): PostgresPool {
   const lent = { query: client.query.bind(client), release: () => {} } as PostgresPoolClient
   return { connect: () => Promise.resolve(lent), end: () => Promise.resolve(), options: {} }
 }

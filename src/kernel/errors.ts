@@ -75,7 +75,8 @@ export const errorCatalogue = {
   listener_broke_transaction:
     'Leave commit and rollback to Quittance, and let SQL errors reach it; use savepoints.',
   listener_too_late: 'Register listeners before billing.work() or billing.start().',
-  transaction_control_refused: 'Leave begin, commit and rollback to Quittance; use savepoints.',
+  transaction_control_refused:
+    'End only what you began, in a plain transaction or a savepoint; its isolation level is fixed.',
   outer_handle_in_listener: 'Use the `tx` and `billing` that the listener is called with.',
   event_type_unknown: 'Use one of the names that docs/events.md lists.',
   usage: 'Run the command with --help.',

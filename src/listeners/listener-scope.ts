@@ -1,15 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { Kysely, PostgresDialect } from 'kysely'
+import { callbackify } from 'node:util'
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
-import { singleClientPool } from '../database/connect.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { ListenerTransaction } from './listener.ts'
+import {
+  beginNested,
+  endNested,
+  nestedSavepoint,
+  type NestedTransaction,
+} from './nested-transactions.ts'
+import { readControl, type TransactionControl } from './transaction-control.ts'
 
 /** The time during which listeners run in a transaction of ours. */
 export interface ListenerScope {
   open: boolean
   /** A setting, a role or a temporary table stays behind in the transaction. */
   leavesTrace: boolean
+  /** The transactions that listeners have begun inside, the outermost first. */
+  readonly nested: NestedTransaction[]
 }
 
 const scopes = new AsyncLocalStorage<ListenerScope>()
@@ -33,11 +42,7 @@ export function refuseInsideListener(
 /** Set before the events of a source are claimed: behind it, they would be rolled back. */
 export const ourSavepoint = 'quittance_listeners'
 
-/** Begin, commit and rollback are ours; all savepoints but our own are free to use. */
-const transactionControl =
-  /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:work\s+|transaction\s+)?to\b))\b/i
-
-const namesOurs = new RegExp(String.raw`\b${ourSavepoint}\b`, 'i')
+const namesOurs = new RegExp(String.raw`\b(?:${ourSavepoint}\b|${nestedSavepoint})`, 'i')
 
 /** What outlives a savepoint; not noticed inside a function of the user's own. */
 const leavesTrace =
@@ -58,9 +63,7 @@ export function listenerTransaction(
       return typeof value === 'function' ? (value.bind(target) as unknown) : value
     },
   })
-  const db = new Kysely<unknown>({
-    dialect: new PostgresDialect({ pool: singleClientPool(guarded) }),
-  })
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: poolOf(client, scope) }) })
   return Object.assign(db, {
     client: guarded,
     query: <Row extends pg.QueryResultRow>(text: string, params: readonly unknown[] = []) =>
@@ -68,21 +71,67 @@ export function listenerTransaction(
   })
 }
 
-function guardedQuery(client: pg.PoolClient, scope: ListenerScope) {
+/** Each connection is the client, and known as the one that has begun what it has begun. */
+function poolOf(client: pg.PoolClient, scope: ListenerScope): PostgresPool {
+  const connect = () => {
+    const connection = { query: guardedQuery(client, scope, {}), release: () => {} }
+    return Promise.resolve(connection as PostgresPoolClient)
+  }
+  return { connect, end: () => Promise.resolve(), options: {} }
+}
+
+function guardedQuery(client: pg.PoolClient, scope: ListenerScope, connection?: object) {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   return (...args: unknown[]) => {
-    if (!scope.open) {
-      throw new QuittanceError(
-        'outer_handle_in_listener',
-        'the transaction of a listener was used after the listener had ended',
-        { fix: 'Await every statement inside the listener.' },
-      )
-    }
+    requireOpen(scope)
     const text = textOf(args[0])
-    if (transactionControl.test(text) || namesOurs.test(text)) refuseControl(text)
+    if (namesOurs.test(text)) refuseControl(text)
     if (leavesTrace.test(text)) scope.leavesTrace = true
-    return query(...args)
+    const begunBy = scope.nested.at(-1)?.connection
+    if (connection && begunBy && connection !== begunBy) refuseParallel(text)
+    const control = readControl(text)
+    if (control === undefined) return query(...args)
+    return answerTo(args, controlNested(control, text, { client, scope, connection }))
   }
+}
+
+interface Controlled {
+  readonly client: pg.PoolClient
+  readonly scope: ListenerScope
+  readonly connection: object | undefined
+}
+
+function controlNested(
+  control: TransactionControl,
+  text: string,
+  { client, scope: { nested }, connection }: Controlled,
+): Promise<pg.QueryResult> {
+  const send = (statements: string) => client.query(statements)
+  if (control === 'begin') {
+    // Whoever nests one waits for what came before: this is another one, at the same time.
+    if (Reflect.get(client, 'readyForQuery') === false) refuseParallel(text)
+    return beginNested(nested, connection, send)
+  }
+  const last = nested.at(-1)
+  if (control === 'refused' || last === undefined) refuseControl(text)
+  return endNested(nested, last, { how: control, send })
+}
+
+/** `pg` takes callbacks too. */
+function answerTo(args: readonly unknown[], answer: Promise<pg.QueryResult>): unknown {
+  const callback = args.find((one) => typeof one === 'function') as Callback | undefined
+  return callback === undefined ? answer : callbackify(() => answer)(callback)
+}
+
+type Callback = (error: Error, result: pg.QueryResult) => void
+
+function requireOpen(scope: ListenerScope): void {
+  if (scope.open) return
+  throw new QuittanceError(
+    'outer_handle_in_listener',
+    'the transaction of a listener was used after the listener had ended',
+    { fix: 'Await every statement inside the listener.' },
+  )
 }
 
 function textOf(query: unknown): string {
@@ -96,6 +145,14 @@ function refuseControl(text: string): never {
   throw new QuittanceError(
     'transaction_control_refused',
     `a listener tried to end its transaction: ${text.trim().slice(0, 40)}`,
+  )
+}
+
+function refuseParallel(text: string): never {
+  throw new QuittanceError(
+    'transaction_control_refused',
+    `a listener's nested transaction runs beside other statements: ${text.trim().slice(0, 40)}`,
+    { fix: 'Inside it, use its own handle; await it before the next statement.' },
   )
 }
 

@@ -10,8 +10,8 @@ import type { ListedPayment } from '../wire/listed-payment.ts'
 /**
  * The transaction in which the event is claimed: what a listener writes through it commits together
  * with the claim, or not at all. Kysely for any tables (`tx.withTables<...>()`), plain SQL by
- * `query`, and the `pg` client for other query builders, e.g. `drizzle(tx.client)`: it refuses to
- * begin, commit, roll back or be released.
+ * `query`, and the `pg` client for other query builders, e.g. `drizzle(tx.client)`. A transaction
+ * begun inside is a savepoint; the client refuses to end what it did not begin, and to be released.
  */
 export type ListenerTransaction = Kysely<unknown> & {
   query<Row extends pg.QueryResultRow>(

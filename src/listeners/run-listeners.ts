@@ -52,7 +52,7 @@ export async function runListeners(
 ): Promise<Dispatched & { readonly leavesTrace: boolean }> {
   const { client } = transaction
   const run = startRun(transaction, context)
-  const end = (dispatched: Dispatched) => ({ ...dispatched, leavesTrace: run.scope.leavesTrace })
+  const end = (dispatched: Dispatched) => ({ ...dispatched, leavesTrace: run.leavesTrace })
   try {
     for (const event of events) {
       for (const listener of context.listeners.of(event)) {
@@ -71,7 +71,6 @@ export async function runListeners(
     await client.query(`rollback to savepoint ${ourSavepoint}`).catch(failOnBroken)
     return end({ kind: 'failed', listener, error: aborted ? swallowed(listener) : error })
   } finally {
-    run.scope.open = false
     clearTimeout(run.timer)
   }
 }
@@ -79,11 +78,13 @@ export async function runListeners(
 /** The listeners of one source, while they run. */
 interface Run {
   readonly transaction: Transaction
-  readonly scope: ListenerScope
-  readonly context: Omit<ListenerContext, 'idempotencyKey'>
+  readonly context: Omit<ListenerContext, 'tx' | 'idempotencyKey'>
   readonly afterCommit: (() => unknown)[]
   readonly timer: NodeJS.Timeout
   readonly timedOut: Promise<never>
+  /** That of the current listener. */
+  scope: ListenerScope | undefined
+  leavesTrace: boolean
   currentListener: string | undefined
   failedListener: string | undefined
   /** Set when the time is up: the transaction is lost, whatever else is thrown. */
@@ -91,7 +92,6 @@ interface Run {
 }
 
 function startRun(transaction: Transaction, context: DispatchContext): Run {
-  const scope: ListenerScope = { open: true, leavesTrace: false }
   const afterCommit: (() => unknown)[] = []
   const abort = new AbortController()
   const expiry = Promise.withResolvers<never>()
@@ -100,23 +100,23 @@ function startRun(transaction: Transaction, context: DispatchContext): Run {
   const { listenerBudget } = context
   const run: Run = {
     transaction,
-    scope,
     afterCommit,
     timedOut: expiry.promise,
     context: {
-      tx: listenerTransaction(transaction.client, scope),
       billing: context.bind(transaction, (work) => afterCommit.push(work)),
       afterCommit: (work) => afterCommit.push(work),
       signal: abort.signal,
     },
     timer: setTimeout(() => {
       const error = timedOut(run.currentListener, listenerBudget)
-      scope.open = false
+      if (run.scope !== undefined) run.scope.open = false
       run.expired = error
       abort.abort(error)
       expiry.reject(error)
       transaction.destroy()
     }, listenerBudget),
+    scope: undefined,
+    leavesTrace: false,
     currentListener: undefined,
     failedListener: undefined,
     expired: undefined,
@@ -130,19 +130,26 @@ async function runListener(
   listener: RegisteredListener,
 ): Promise<void> {
   run.currentListener = listener.name
+  const scope: ListenerScope = { open: true, leavesTrace: false, nested: [] }
+  run.scope = scope
   const context: ListenerContext = {
     ...run.context,
+    tx: listenerTransaction(run.transaction.client, scope),
     idempotencyKey: idempotencyKey(event.dedupKey, listener.name),
   }
   try {
     // The registry pairs a listener with events of its own type.
     const call = listener.run as Listener<typeof event.type>
-    const ended = runInScope(run.scope, async () => call(event as never, context))
+    const ended = runInScope(scope, async () => call(event as never, context))
     await Promise.race([ended.then(() => answered(run.transaction)), run.timedOut])
     requireHealthy(run, listener)
   } catch (error) {
     run.failedListener = listener.name
     throw error
+  } finally {
+    // At once: what it left under way must not write behind the rollback, or into the next one.
+    scope.open = false
+    run.leavesTrace ||= scope.leavesTrace
   }
 }
 
@@ -158,14 +165,20 @@ async function answered({ client }: Transaction): Promise<void> {
   if (Reflect.get(client, 'readyForQuery') !== true) await client.query('')
 }
 
-function requireHealthy(run: Run, listener: RegisteredListener): void {
-  const status = run.transaction.client.getTransactionStatus()
+function requireHealthy({ transaction, scope }: Run, listener: RegisteredListener): void {
+  const status = transaction.client.getTransactionStatus()
   if (status === 'E') throw swallowed(listener.name)
   if (status !== 'T') throw brokeTransaction()
+  if (scope?.nested.length !== 0) throw leftOpen(listener.name)
 }
 
 function swallowed(listener: string): Error {
   return new Error(`listener ${listener} swallowed an SQL error: its transaction is aborted`)
+}
+
+/** Whoever begins one and never commits it gets nothing of it committed, as anywhere. */
+function leftOpen(listener: string): Error {
+  return new Error(`listener ${listener} left a nested transaction open`)
 }
 
 /** PostgreSQL's in_failed_sql_transaction: an earlier statement failed, and the listener hid it. */

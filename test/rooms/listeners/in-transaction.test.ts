@@ -220,6 +220,39 @@ onPostgres(() => {
     assert.deepEqual(await notes(room), ['listener heard'])
   })
 
+  describe('what a listener has left under way when it ends', () => {
+    /** Three statements, one after the other. */
+    const write = async ({ tx }: ListenerContext) => {
+      const text = `insert into notes (author, about) values ('listener', 'late')`
+      for (let sent = 0; sent < 3; sent += 1) await tx.query(text)
+    }
+
+    test('writes nothing behind its rollback, if it throws', async () => {
+      const { leased } = await paying()
+      room.on('PaymentSucceeded', async (_event, context) => {
+        const left = write(context)
+        left.catch(() => {})
+        await Promise.all([left, Promise.reject(new Error('closed'))])
+      })
+      const { leased: other } = await paying()
+      assert.deepEqual(await room.processBatch([leased, other]), ['failed', 'failed'])
+      assert.deepEqual(await notes(room), [])
+    })
+
+    test('writes nothing into the time of the next one', async () => {
+      const { leased } = await paying()
+      let left: Promise<unknown> | undefined
+      room.on('PaymentSucceeded', (_event, context) => {
+        left = assert.rejects(write(context), { code: 'outer_handle_in_listener' })
+      })
+      const pauses = async ({ tx }: ListenerContext) => tx.query('select pg_sleep(0.1)')
+      room.on('PaymentSucceeded', (_event, context) => pauses(context), { name: 'second' })
+      assert.equal(await room.processOne(leased), 'done')
+      await (left ?? assert.fail('the first one has not run'))
+      assert.ok((await notes(room)).length < 3)
+    })
+  })
+
   test('a listener that waits for its statements costs no round trip', async (t) => {
     const { leased } = await paying()
     room.on('PaymentSucceeded', ({ payment: { id } }, { billing }) => billing.payments.get(id))

@@ -29,7 +29,7 @@ function recordingClient() {
 
 function opened() {
   const { asked, client } = recordingClient()
-  const scope: ListenerScope = { open: true, leavesTrace: false }
+  const scope: ListenerScope = { open: true, leavesTrace: false, nested: [] }
   return { asked, scope, tx: listenerTransaction(client, scope) }
 }
 
@@ -93,13 +93,19 @@ describe('the transaction of a listener', () => {
     assert.throws(() => (tx.client as unknown as pg.Client).end(), isRefused)
   })
 
-  describe('refuses to begin, commit or roll back:', () => {
+  describe('refuses to end what it did not begin, and what no savepoint can stand for:', () => {
     const statements = [
-      'begin',
-      'BEGIN',
-      'begin;',
-      'start transaction',
+      'begin isolation level serializable',
+      'begin transaction isolation level repeatable read, read write',
+      'begin read only',
+      'begin read write, read only',
+      'begin deferrable',
+      'begin; insert into orders values (1); commit',
+      'begin; begin',
       'start  \n transaction read only',
+      'commit and chain',
+      'rollback and chain',
+      `commit prepared 'a'`,
       'commit',
       'Commit',
       'end',
@@ -122,6 +128,14 @@ describe('the transaction of a listener', () => {
       '/* a\nb */ commit',
       '/* a * b / c */commit',
       '/* one */ -- two\n /* three */ commit',
+      '/* one /* two */ */ commit',
+      '-- ours\rcommit',
+      '/* -- */ commit',
+      '; ;commit',
+      'rollback /* /* */ to a */',
+      'rollback -- to a',
+      'release quittance_nested_1',
+      'rollback to savepoint "quittance_nested_12"',
       // Behind this savepoint the event itself is rolled back.
       'rollback to savepoint quittance_listeners',
       'ROLLBACK TO Quittance_Listeners',
@@ -161,6 +175,9 @@ describe('the transaction of a listener', () => {
       'ROLLBACK TRANSACTION TO SAVEPOINT a',
       'rollback transaction  to a',
       '/* ours */ rollback to a',
+      'rollback /* ours */ to a',
+      `rollback to "--"`,
+      'begins',
       'prepare plan as select 1',
       'select 1; commit',
       'commitments',
@@ -183,6 +200,65 @@ describe('the transaction of a listener', () => {
         assert.equal(asked.length, 1)
       })
     }
+  })
+
+  describe('takes as the beginning and the end of a nested one:', () => {
+    const controls = {
+      begin: [
+        'BEGIN',
+        'begin;',
+        ' begin ; ',
+        'begin work',
+        'begin transaction',
+        'Start  \n Transaction',
+        '/* ours */ begin -- of it',
+        'begin /* a /* b */ c */ work',
+        'begin isolation level read committed',
+        'start transaction isolation level READ UNCOMMITTED, read write',
+        'start transaction read write not deferrable',
+      ],
+      commit: ['COMMIT', 'commit work;', 'commit transaction', 'end', 'end and no chain'],
+      rollback: [
+        'ROLLBACK',
+        'rollback work',
+        'rollback transaction;',
+        'abort',
+        'abort and no chain',
+      ],
+    }
+    const sent = {
+      begin: 'savepoint quittance_nested_2',
+      commit: 'release savepoint quittance_nested_1',
+      rollback: 'rollback to savepoint quittance_nested_1; release savepoint quittance_nested_1',
+    }
+    const kinds = ['begin', 'commit', 'rollback'] as const
+    for (const [kind, statement] of kinds.flatMap((one) =>
+      controls[one].map((text) => [one, text] as const),
+    )) {
+      test(JSON.stringify(statement), async () => {
+        const { asked, scope, tx } = opened()
+        await tx.query('begin')
+        const { command } = await tx.query(statement)
+        assert.deepEqual(asked, [['savepoint quittance_nested_1'], [sent[kind]]])
+        assert.equal(command, kind.toUpperCase())
+        assert.equal(scope.nested.length, kind === 'begin' ? 2 : 0)
+      })
+    }
+
+    test('any statement of theirs in the forms that pg takes', async () => {
+      const { asked, tx } = opened()
+      await tx.client.query({ text: 'begin', values: [], rowMode: 'array' })
+      await tx.client.query('begin', [])
+      const query = tx.client.query as unknown as (...args: unknown[]) => unknown
+      for (const args of [['commit'], ['rollback', []]]) {
+        const { promise, resolve, reject } = Promise.withResolvers<pg.QueryResult>()
+        const done = (error: Error | null, result: pg.QueryResult) =>
+          error === null ? resolve(result) : reject(error)
+        assert.equal(query(...args, done), undefined)
+        assert.equal((await promise).command, String(args[0]).toUpperCase())
+      }
+      assert.equal(asked.length, 4)
+    })
   })
 
   describe('notices what stays behind in it:', () => {
@@ -243,14 +319,14 @@ describe('a handle that is not bound to the listener’s transaction', () => {
   const text = `billing.payments.get was used inside a listener's transaction`
 
   test('is refused inside a listener, across everything that it awaits', async () => {
-    await runInScope({ open: true, leavesTrace: false }, async () => {
+    await runInScope({ open: true, leavesTrace: false, nested: [] }, async () => {
       await new Promise((resolve) => setImmediate(resolve))
       assert.throws(use, refused('outer_handle_in_listener', text))
     })
   })
 
   test('is refused by the code that says what it would do there', () => {
-    runInScope({ open: true, leavesTrace: false }, () => {
+    runInScope({ open: true, leavesTrace: false, nested: [] }, () => {
       assert.throws(
         () => refuseInsideListener('the provider', 'gateway_call_in_transaction'),
         refused(
@@ -264,7 +340,7 @@ describe('a handle that is not bound to the listener’s transaction', () => {
   test('is free outside, and once the listener has ended', () => {
     use()
     assert.equal(
-      runInScope({ open: false, leavesTrace: false }, () => {
+      runInScope({ open: false, leavesTrace: false, nested: [] }, () => {
         use()
         return 'done'
       }),

@@ -11,7 +11,7 @@ import {
 export interface EventRecorder {
   readonly all: readonly BillingEvent[]
   of<T extends EventType>(type: T): readonly EventOf<T>[]
-  /** The events of a payment. */
+  /** The events of a payment, and those of its refunds. */
   about(payment: { readonly id: string }): readonly BillingEvent[]
   /**
    * The first event of the type, past or to come, that fits. Fails after `withinMs` (default 5,000)
@@ -54,7 +54,10 @@ export function recordEvents(core: BillingCore): RecordedEvents {
   return {
     all,
     of,
-    about: ({ id }) => all.filter((event) => 'payment' in event && event.payment.id === id),
+    about: ({ id }) =>
+      all.filter(
+        (event) => 'payment' in event && [event.payment.id, event.payment.parentId].includes(id),
+      ),
     waitFor: (type, { where = () => true, withinMs = defaultWaitMs } = {}) => {
       const find = () => of(type).find(where)
       const failure = (reason: string) => new Error(`no ${type} ${reason}; ${recorded(all)}`)

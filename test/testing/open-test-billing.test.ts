@@ -86,6 +86,16 @@ describe('a test billing', () => {
     assert.ok((await request.text()).includes(payment.id))
   })
 
+  test('the event of a refund is one of its payment too', async () => {
+    const payment = await billing.createPayment({ gateway: 'fake' })
+    await billing.send(payment, 'success')
+    await billing.idle()
+    const { id } = await billing.billing.refunds.create(payment.id, { amount: 1 })
+    await billing.events.waitFor('PaymentRefunded', { where: (event) => event.payment.id === id })
+    assert.deepEqual(typesOf(payment), ['PaymentSucceeded', 'PaymentRefunded'])
+    assert.deepEqual(typesOf({ id }), ['PaymentRefunded'])
+  })
+
   test('a request without a body can be delivered too', async () => {
     const { url } = billing.signedRequest('stripe', { payment: await billing.createPayment() })
     assert.equal((await billing.deliver(new Request(url))).status, 405)

@@ -19,6 +19,8 @@ export interface RegisteredListener {
 export interface ListenerRegistry {
   /** Error: `listener_duplicate`. */
   add(listener: RegisteredListener): void
+  /** What each of these runs from now on; there is one of its name. */
+  replace(listeners: readonly RegisteredListener[]): void
   /** The listeners of this event. */
   of(event: Addressed): readonly RegisteredListener[]
   find(name: string, type: string): RegisteredListener | undefined
@@ -40,6 +42,11 @@ export function createListenerRegistry(): ListenerRegistry {
       const known = listeners.find(({ name }) => name === listener.name)
       if (known !== undefined) throw duplicate(known, listener)
       listeners.push(listener)
+    },
+    replace(others) {
+      for (const other of others) {
+        listeners[listeners.findIndex(({ name }) => name === other.name)] = other
+      }
     },
     of: ({ type, superseded = false }) =>
       listeners.filter((one) => one.types.includes(type) && (one.superseded || !superseded)),
@@ -104,6 +111,22 @@ export function warnOfNeverCalled(registry: ListenerRegistry, log: Log): void {
       )
     }
   }
+}
+
+/** Warns of names that say nothing to those who meet them in the database. */
+export function warnOfShortNames(registry: ListenerRegistry, log: Log): void {
+  for (const { name } of registry.all()) {
+    if (!isShortName(name)) continue
+    log.warn(
+      { listener: name },
+      'a listener has a name of one or two letters: give it a longer one',
+    )
+  }
+}
+
+/** As a minifier makes them: the next build may give it to another listener. */
+export function isShortName(name: string): boolean {
+  return name.length <= 2
 }
 
 export async function requireAllListeners(

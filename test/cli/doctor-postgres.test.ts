@@ -160,6 +160,13 @@ onPostgres((engine) => {
     assertFinding(of('listeners'), 'error', /grant\/PaymentSucceeded.*listeners forget/)
     await database.query("delete from billing.listeners where name = 'grant'")
     assertFinding((await look()).of('listeners'), 'ok', /1 known, all of them here/)
+    // As a minifier made them, where the name was that of the function.
+    await database.query(
+      "insert into billing.listeners (name, event_types, queued) values ('o', '{PaymentFailed}', false)",
+    )
+    const short = /o\/PaymentFailed .* one or two letters.* Unless .* listeners forget o$/s
+    assertFinding((await look()).of('listeners'), 'error', short)
+    await database.query("delete from billing.listeners where name = 'o'")
     // The listeners of an app that embeds the library stand in no file.
     rmSync(config)
     const { of: ofApp } = await look()

@@ -2,7 +2,7 @@ import type { Database } from '../../database/connect.ts'
 import { pendingMigrations } from '../../database/migrate.ts'
 import { countWorkers } from '../../database/workers.ts'
 import { listKnownListeners } from '../../listeners/known-listeners.ts'
-import type { ListenerRegistry } from '../../listeners/listeners.ts'
+import { isShortName, type ListenerRegistry } from '../../listeners/listeners.ts'
 import { longestReviewDays } from '../../upkeep/prune.ts'
 import { tooOldSeconds } from '../../upkeep/readiness.ts'
 import {
@@ -168,12 +168,7 @@ async function checkListeners(
   // If an app embeds the library, its listeners are in its code and not in a file.
   const severity = inspected.configFile === undefined ? warning : error
   return [
-    ...missing.map((key) =>
-      severity('listeners', {
-        found: `${key} is known to the database, but missing here`,
-        fix: 'Add it to quittance.config.ts. If an app registers it itself, leave it. Removed for good: quittance listeners forget NAME',
-      }),
-    ),
+    ...missing.map((key) => severity('listeners', lacking(key))),
     ...fresh.map((key) =>
       warning('listeners', {
         found: `${key} is not known to the database yet`,
@@ -181,6 +176,21 @@ async function checkListeners(
       }),
     ),
   ]
+}
+
+/** `key`: of a listener that the database knows and this configuration lacks. */
+function lacking(key: string): Fault {
+  const name = key.slice(0, key.lastIndexOf('/'))
+  if (!isShortName(name)) {
+    return {
+      found: `${key} is known to the database, but missing here`,
+      fix: 'Add it to quittance.config.ts. If an app registers it itself, leave it. Removed for good: quittance listeners forget NAME',
+    }
+  }
+  return {
+    found: `${key} is known to the database by a name of one or two letters, as a minifier makes them`,
+    fix: `Unless a listener of yours is called ${name}: name yours as docs/4-listeners.md shows, stop the processes of the older build, then run: quittance listeners forget ${name}`,
+  }
 }
 
 /** `name/type`, as the registry spells its own. */

@@ -10,6 +10,7 @@ import {
   registerListeners,
   requireAllListeners,
   warnOfNeverCalled,
+  warnOfShortNames,
 } from '../../../src/listeners/listeners.ts'
 import { forgetListener, listKnownListeners } from '../../../src/listeners/known-listeners.ts'
 import { capturedLog } from '../../support/captured-log.ts'
@@ -107,6 +108,21 @@ describe('the registry of listeners', () => {
     assert.deepEqual(
       lines.map(({ level, listener, event, msg }) => [level, listener, event, msg]),
       [[40, 'mail', 'InvoiceIssued', 'a listener waits for an event that nothing fires yet']],
+    )
+  })
+
+  test('warns of names of one or two letters', () => {
+    const { log, lines } = capturedLog()
+    warnOfShortNames(
+      registryOf(['o PaymentFailed'], ['ab PaymentFailed'], ['abc PaymentFailed']),
+      log,
+    )
+    assert.deepEqual(
+      lines.map(({ level, listener }) => [level, listener]),
+      [
+        [40, 'o'],
+        [40, 'ab'],
+      ],
     )
   })
 

@@ -21,6 +21,8 @@ export const errorCatalogue = {
   embedded_in_use: 'Stop the other process, or give this one its own folder with BILLING_DATA_DIR.',
   embedded_not_running: 'Start it: npm start, or quittance serve; or set DATABASE_URL.',
   embedded_damaged: 'Restore the data folder from a backup, or move it away to start empty.',
+  package_bundled:
+    "Leave Quittance out of the bundle; in next.config.ts: serverExternalPackages: ['quittance'].",
   embedded_no_space: 'Free some disk space, or set BILLING_DATA_DIR to a folder on another disk.',
   embedded_lost: 'Start the service again; acknowledged calls are kept.',
   gateway_unknown: 'Use one of the registered gateways: quittance gateways',

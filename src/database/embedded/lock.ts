@@ -11,6 +11,9 @@ export interface Lock {
 
 const sqliteBusy = 5
 
+/** The folders that this process holds: a pid would not tell, two containers may have the same. */
+const held = new Set<string>()
+
 /**
  * Node has no file lock; an exclusive SQLite transaction is one, and the system ends it with the
  * process, however that dies. Nothing else may open the file: closing it a second time in this
@@ -25,7 +28,14 @@ export function takeLock(folder: string): Lock {
     if (isBusy(error)) throw inUse(folder)
     throw error
   }
-  return { release: () => database.isOpen && database.close() }
+  held.add(folder)
+  return {
+    release() {
+      if (!database.isOpen) return
+      held.delete(folder)
+      database.close()
+    },
+  }
 }
 
 function isBusy(error: unknown): boolean {
@@ -34,6 +44,7 @@ function isBusy(error: unknown): boolean {
 
 function inUse(folder: string): QuittanceError {
   const owner = readOwner(folder)
+  if (held.has(folder)) return heldByUs(folder)
   const holder = owner === undefined ? 'another process' : `process ${owner.pid}`
   if (owner === undefined || owner.address !== undefined) {
     return new QuittanceError('embedded_in_use', `the data folder ${folder} is in use by ${holder}`)
@@ -42,5 +53,17 @@ function inUse(folder: string): QuittanceError {
     'embedded_in_use',
     `${holder} is starting the embedded database in ${folder}`,
     { fix: 'Wait until it runs (the first start makes the database), then try again.' },
+  )
+}
+
+function heldByUs(folder: string): QuittanceError {
+  return new QuittanceError(
+    'embedded_in_use',
+    `the data folder ${folder} is in use by another billing of this process`,
+    {
+      fix:
+        'Make one billing and import it where it is needed. Where a bundler loads its module more ' +
+        'than once (Next.js), make it with sharedBilling().',
+    },
   )
 }

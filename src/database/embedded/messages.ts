@@ -13,6 +13,8 @@ export interface ThreadOptions {
 export type ToThread = { readonly kind: 'ping' } | { readonly kind: 'close' }
 
 export type FromThread =
+  /** Its code is loaded: what fails from now on is not the fault of whoever packed it. */
+  | { readonly kind: 'loaded' }
   | { readonly kind: 'ready'; readonly initialised: boolean; readonly template?: Blob | undefined }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'pong' }

@@ -1,6 +1,6 @@
 import process from 'node:process'
 import { join } from 'node:path'
-import { QuittanceError } from '../../kernel/errors.ts'
+import { QuittanceError, type ErrorCode } from '../../kernel/errors.ts'
 import type { Log } from '../../kernel/log.ts'
 import {
   checkFreeSpace,
@@ -41,8 +41,8 @@ let memoryTemplate: Blob | undefined
 
 /**
  * Opens the embedded database and listens for PostgreSQL clients on a unix socket.
- * Throws `embedded_in_use`, `embedded_damaged`, `embedded_no_space`, `embedded_lost` (no answer in time) or
- * `setting_invalid` (the folder cannot be used).
+ * Throws `embedded_in_use`, `embedded_damaged`, `embedded_no_space`, `embedded_lost` (no answer in
+ * time), `package_bundled` or `setting_invalid` (the folder cannot be used).
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const place =
@@ -136,10 +136,16 @@ async function open(place: Place, options: EmbeddedOptions): Promise<Embedded> {
   }
 }
 
-function refused({ reason, timedOut }: Refusal, databaseFolder: string | undefined): Error {
-  const where = databaseFolder ?? 'memory'
-  return new QuittanceError(
-    timedOut ? 'embedded_lost' : 'embedded_damaged',
-    `the embedded database in ${where} did not open: ${reason}; nothing was changed`,
-  )
+const refusals = {
+  database: 'embedded_damaged',
+  code: 'package_bundled',
+  time: 'embedded_lost',
+} as const satisfies Record<Refusal['cause'], ErrorCode>
+
+function refused({ reason, cause }: Refusal, databaseFolder: string | undefined): Error {
+  const what =
+    cause === 'code'
+      ? 'the code of the embedded database could not be loaded (a bundler has packed it with the app?)'
+      : `the embedded database in ${databaseFolder ?? 'memory'} did not open`
+  return new QuittanceError(refusals[cause], `${what}: ${reason}; nothing was changed`)
 }

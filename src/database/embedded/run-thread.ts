@@ -2,10 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { FromThread, ToThread, ThreadOptions } from './messages.ts'
 
-/** Why a thread could not be started: it reported that itself, or the time was up. */
+/** Why a thread could not be started. */
 export interface Refusal {
   readonly reason: string
-  readonly timedOut: boolean
+  /** The thread's own report, no code that could run, or no answer in time. */
+  readonly cause: 'database' | 'code' | 'time'
 }
 
 export interface RunOptions {
@@ -77,21 +78,24 @@ type Start = Refusal | Pick<RunningThread, 'initialised' | 'template'>
 
 function firstReport(thread: Worker): Promise<Start> {
   return new Promise((resolve) => {
+    let cause: Refusal['cause'] = 'code'
     const finish = (start: Start) => {
       clearTimeout(timer)
       thread.off('error', onError).off('exit', onExit).off('message', onMessage)
       resolve(start)
     }
-    const refuse = (reason: string, timedOut = false) => finish({ reason, timedOut })
+    const refuse = (reason: string) => finish({ reason, cause })
     const onError = (error: unknown) => refuse(describe(error))
     const onExit = (code: number) => refuse(`its thread ended with code ${code}`)
     const onMessage = (message: FromThread) => {
+      if (message.kind === 'loaded') cause = 'database'
       if (message.kind === 'ready') {
         finish({ initialised: message.initialised, template: message.template })
       }
       if (message.kind === 'refused') refuse(message.reason)
     }
-    const timer = setTimeout(() => refuse(`it took over ${openLimitMs} ms`, true), openLimitMs)
+    const late: Refusal = { reason: `it took over ${openLimitMs} ms`, cause: 'time' }
+    const timer = setTimeout(() => finish(late), openLimitMs)
     thread.on('error', onError).on('exit', onExit).on('message', onMessage)
   })
 }

@@ -97,4 +97,5 @@ async function main(options: ThreadOptions): Promise<void> {
 }
 
 // Only run-thread.ts starts this thread.
+post({ kind: 'loaded' })
 await main(workerData as ThreadOptions)

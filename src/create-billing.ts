@@ -6,6 +6,7 @@ import { hasFields } from './kernel/has-fields.ts'
 import { createLog } from './kernel/log.ts'
 import type { ListenedToByName, WithListeners } from './billing/listeners-option.ts'
 import type { BillingOptions } from './billing/options.ts'
+import { replaceListeners } from './billing/replace-listeners.ts'
 import { createRuntime, type Runtime } from './billing/runtime.ts'
 
 /** Quittance inside an app: everything that the service does, and its routes as one function. */
@@ -28,12 +29,58 @@ export function createBilling<const On extends ListenedToByName>(
   options?: WithListeners<BillingOptions, On>,
 ): Billing
 export function createBilling(options: BillingOptions = {}): Billing {
+  return billingOf(runtimeOf(options))
+}
+
+function runtimeOf(options: BillingOptions): Runtime {
   // What is wrong with them is said where they are read.
-  if (!hasFields(options)) return billingOf(createRuntime(options))
+  if (!hasFields(options)) return createRuntime(options)
   const log = options.log ?? createLog({ level: 'warn', destination: process.stderr })
   const runtime = createRuntime({ ...options, log })
   for (const warning of runtime.settings.warnings) runtime.settings.log.warn(warning)
-  return billingOf(runtime)
+  return runtime
+}
+
+/** Of the process, whichever copy of this module is asked: bundlers make several. */
+const sharedKey = Symbol.for('quittance.billing')
+const ofProcess = globalThis as { [sharedKey]?: Shared }
+
+interface Shared {
+  readonly billing: Billing
+  replaceListeners(now: BillingOptions['listeners']): void
+}
+
+/**
+ * The one `billing` of a process, until it is closed. The first call makes it, others return it: for
+ * frameworks that load modules more than once, such as Next.js. A further call replaces what the
+ * option `listeners` runs, so that edited ones are heard while an app is developed; the other
+ * options count at the first call. Errors: those of `createBilling`; listener_too_late where
+ * `listeners` names others than before.
+ */
+export function sharedBilling<const On extends ListenedToByName>(
+  options?: WithListeners<BillingOptions, On>,
+): Billing
+export function sharedBilling(options: BillingOptions = {}): Billing {
+  const shared = ofProcess[sharedKey]
+  if (shared === undefined) return share(options)
+  shared.replaceListeners(options.listeners)
+  return shared.billing
+}
+
+function share(options: BillingOptions): Billing {
+  const runtime = runtimeOf(options)
+  const made = billingOf(runtime)
+  const close = () => {
+    if (ofProcess[sharedKey]?.billing === billing) delete ofProcess[sharedKey]
+    return made.close()
+  }
+  const billing: Billing = { ...made, close, [Symbol.asyncDispose]: close }
+  const { listeners: before = {} } = options
+  ofProcess[sharedKey] = {
+    billing,
+    replaceListeners: (now = {}) => replaceListeners(runtime.listeners, { before, now }),
+  }
+  return billing
 }
 
 /** The operations and the routes over a runtime. */

@@ -1,6 +1,6 @@
 // Every type that a public signature names is exported here. The whole contract of a gateway is in
 // `quittance/gateways`.
-export { createBilling } from './create-billing.ts'
+export { createBilling, sharedBilling } from './create-billing.ts'
 export type { Billing } from './create-billing.ts'
 export { defineConfig } from './billing/options.ts'
 export type { BillingOptions, HttpOptions } from './billing/options.ts'

@@ -1,37 +1,15 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { join } from 'node:path'
 import test from 'node:test'
 import { filesIn, read, root, topFiles } from '../tidy/source-files.ts'
 import { arrowsOf } from './diagrams.ts'
-import { anchorsOf, codeBlocks, codeIn, pages } from './markdown.ts'
+import { anchorsOf, codeBlocks, codeIn, linksOf, pages } from './markdown.ts'
 
 const documents = [
   ...topFiles(/\.md$/),
   ...['docs', 'src', 'bench', 'examples'].flatMap((folder) => filesIn(folder, /\.md$/)),
 ]
-
-interface Link {
-  readonly from: string
-  readonly target: string
-  readonly anchor: string
-}
-
-/** Links that stay within the repository, written in brackets or as `[name]: target`. */
-function linksOf({ path, text }: { readonly path: string; readonly text: string }) {
-  const prose = text.replaceAll(/^```.*?^```$/gms, '')
-  const found = prose.matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm)
-  return Array.from(found, ([, inline, reference]) => inline ?? reference ?? '')
-    .filter((link) => !/^[a-z]+:/.test(link))
-    .map((link): Link => {
-      const [file = '', anchor = ''] = link.split('#')
-      return {
-        from: path,
-        target: file === '' ? path : normalize(join(dirname(path), file)),
-        anchor,
-      }
-    })
-}
 
 const links = documents.flatMap(linksOf)
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { dirname, join, normalize } from 'node:path'
 import { filesIn, topFiles, type SourceFile } from '../tidy/source-files.ts'
 
 /** What users read: the README and the pages. */
@@ -56,4 +57,27 @@ export function anchorsOf(markdown: string): readonly string[] {
       .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
       .replaceAll(' ', '-'),
   )
+}
+
+/** A link between documents. */
+export interface Link {
+  readonly from: string
+  readonly target: string
+  readonly anchor: string
+}
+
+/** Links that stay within the repository, written in brackets or as `[name]: target`. */
+export function linksOf({ path, text }: SourceFile): readonly Link[] {
+  const prose = text.replaceAll(/^```.*?^```$/gms, '')
+  const found = prose.matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm)
+  return Array.from(found, ([, inline, reference]) => inline ?? reference ?? '')
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .map((link): Link => {
+      const [file = '', anchor = ''] = link.split('#')
+      return {
+        from: path,
+        target: file === '' ? path : normalize(join(dirname(path), file)),
+        anchor,
+      }
+    })
 }

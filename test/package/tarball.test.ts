@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import {
   copyFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -20,6 +21,7 @@ import { builtin } from '../../src/gateways/builtin.ts'
 import { freePort } from '../support/free-port.ts'
 import { signedHeaders, sessionEvent, signingSecret } from '../support/stripe-callbacks.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { linksOf } from '../docs/markdown.ts'
 import { filesIn, productFiles, read, root } from '../tidy/source-files.ts'
 
 const { version, devDependencies } = JSON.parse(read('package.json')) as {
@@ -57,12 +59,16 @@ let tarball: string
 let typescriptProject: string
 let javascriptProject: string
 
+const papers = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
+/** What the papers link to there. */
+const bench = ['bench/README.md', 'bench/figures.svg']
+
 /** From a copy: `prepare` builds, and others may be reading the `dist` of this checkout. */
 async function pack(): Promise<string> {
   const source = join(folder.path, 'source')
   mkdirSync(source)
   const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json']
-  for (const name of ['src', 'docs', ...settings, 'README.md', 'LICENSE', 'CHANGELOG.md']) {
+  for (const name of ['src', 'docs', 'examples', ...bench, ...settings, ...papers]) {
     cpSync(join(root, name), join(source, name), { recursive: true })
   }
   symlinkSync(join(root, 'node_modules'), join(source, 'node_modules'))
@@ -87,18 +93,33 @@ before(async () => {
 })
 after(() => folder.remove())
 
-test('the package holds what runs, its types and its papers, and nothing else', () => {
-  const installed = join(javascriptProject, 'node_modules/quittance')
-  const files = readdirSync(installed, { recursive: true, withFileTypes: true })
+/** The files of a folder, those of folders in it too. */
+function listing(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1))
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .map((path) => path.split(sep).join('/'))
+}
+
+test('the package holds what runs, its types, papers and examples, and nothing else', () => {
+  const files = listing(join(javascriptProject, 'node_modules/quittance'))
   const built = productFiles().flatMap(({ path }) =>
     ['.js', '.d.ts'].map((end) => path.replace(/^src/, 'dist').replace(/\.ts$/, end)),
   )
-  const pages = filesIn('docs', /\.md$/).map(({ path }) => path)
-  const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', ...pages]
-  assert.deepEqual(files.sort(), [...papers, ...built].sort())
+  const pages = ['docs', 'src/gateways'].flatMap((name) => filesIn(name, /\.md$/))
+  const examples = listing(join(root, 'examples')).map((path) => `examples/${path}`)
+  const others = [...pages.map(({ path }) => path), ...examples, ...bench, 'package.json']
+  assert.deepEqual(files.toSorted(), [...papers, ...others, ...built].toSorted())
+})
+
+test('every link of a packed page leads to a packed file or folder', () => {
+  const installed = join(javascriptProject, 'node_modules/quittance')
+  const found = listing(installed)
+    .filter((path) => path.endsWith('.md'))
+    .flatMap((path) => linksOf({ path, text: readFileSync(join(installed, path), 'utf8') }))
+  assert.ok(found.length > 50)
+  const dead = found.filter(({ target }) => !existsSync(join(installed, target)))
+  assert.deepEqual(dead, [])
 })
 
 test('publint finds nothing', async () => {

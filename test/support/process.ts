@@ -46,6 +46,8 @@ export interface ProcessOptions {
   readonly file?: string
   /** Where Node is, if it is not the one that runs the tests. */
   readonly node?: string
+  /** Another runtime than Node: it gets the arguments alone. */
+  readonly runtime?: string
 }
 
 /** Many times what a start takes: a busy machine must not fail a test. */
@@ -73,15 +75,13 @@ export function startProcess(
   args: readonly string[],
   options: ProcessOptions = {},
 ): RunningProcess {
-  const child = spawn(
-    options.node ?? process.execPath,
-    [...(options.nodeFlags ?? []), options.file ?? mainFile, ...args],
-    {
-      env: { ...cleanEnvironment(), ...options.env },
-      cwd: options.cwd,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  )
+  const { runtime, node = process.execPath, nodeFlags = [], file = mainFile } = options
+  const words = runtime === undefined ? [...nodeFlags, file, ...args] : args
+  const child = spawn(runtime ?? node, words, {
+    env: { ...cleanEnvironment(), ...options.env },
+    cwd: options.cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   running.add(child)
   const stdout: string[] = []
   const stderr: string[] = []

@@ -8,8 +8,8 @@ export interface TemporaryFolder extends Disposable {
 }
 
 /** An empty folder of the test's own; `using` or `remove()` takes it away with its content. */
-export function temporaryFolder(): TemporaryFolder {
-  const path = mkdtempSync(join(spaciousPlace(), 'quittance-'))
+export function temporaryFolder(place = spaciousPlace()): TemporaryFolder {
+  const path = mkdtempSync(join(place, 'quittance-'))
   const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 5 })
   return { path, remove, [Symbol.dispose]: remove }
 }

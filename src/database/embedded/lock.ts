@@ -38,8 +38,10 @@ export function takeLock(folder: string): Lock {
   }
 }
 
+/** Deno says it by SQLite's own words alone. */
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy
+  if (!(error instanceof Error)) return false
+  return 'errcode' in error ? error.errcode === sqliteBusy : error.message === 'database is locked'
 }
 
 function inUse(folder: string): QuittanceError {

@@ -1,0 +1,60 @@
+/**
+ * `npm run package -- [folder]`: a folder that runs the service on any machine with Node. It holds
+ * what `src` is built to, and the packages that it needs to run, as the lockfile names them.
+ */
+import { execFileSync } from 'node:child_process'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const program = 'dist/cli/main.js'
+
+/** What users and Node itself read in the package file: nothing that builds or tests. */
+const kept = ['name', 'version', 'description', 'license', 'type', 'bin', 'exports', 'engines']
+
+function makePackage(folder: string): void {
+  empty(folder)
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const built = ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(folder, 'dist')]
+  execFileSync(process.execPath, [compiler, ...built], { stdio: 'inherit' })
+  for (const name of ['package.json', 'package-lock.json', '.npmrc', 'LICENSE']) {
+    copyFileSync(join(root, name), join(folder, name))
+  }
+  // No script of a package is needed to run us, and ours would build.
+  const flags = ['--omit=dev', '--ignore-scripts', '--prefer-offline', '--loglevel=error']
+  execFileSync('npm', ['ci', ...flags], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  for (const name of ['package-lock.json', '.npmrc']) rmSync(join(folder, name))
+  writePackageFile(folder)
+}
+
+/** Replaces an earlier package, and nothing else. */
+function empty(folder: string): void {
+  const isOther = existsSync(folder) && readdirSync(folder).length > 0
+  if (isOther && !existsSync(join(folder, program))) {
+    throw new Error(`${folder} holds something else; name a folder that is empty or not there`)
+  }
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+}
+
+function writePackageFile(folder: string): void {
+  const file = join(folder, 'package.json')
+  const whole = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, unknown>>
+  const fields = [...kept, 'dependencies'].map((name) => [name, whole[name]] as const)
+  writeFileSync(file, `${JSON.stringify(Object.fromEntries(fields), undefined, 2)}\n`)
+}
+
+const [given = join(root, 'release')] = process.argv.slice(2)
+const folder = resolve(given)
+makePackage(folder)
+const here = relative(process.cwd(), folder)
+process.stdout.write(`${here} runs anywhere: cd ${here} && node ${program} serve\n`)

@@ -1,6 +1,6 @@
 import { coreOf } from './billing/create-core.ts'
 import type { BillingCore } from './billing/types.ts'
-import { createApp } from './http/app.ts'
+import { apiPath, createApp } from './http/app.ts'
 import { internalError, respond } from './http/respond.ts'
 import { hasFields } from './kernel/has-fields.ts'
 import { createLog } from './kernel/log.ts'
@@ -12,11 +12,14 @@ import { createRuntime, type Runtime } from './billing/runtime.ts'
 /** Quittance inside an app: everything that the service does, and its routes as one function. */
 export type Billing = BillingCore & {
   /**
-   * Answers the webhook route and the health routes; the management API stays off. Never throws.
+   * Answers the webhook route, payers' pages, the health routes, and behind `api.authenticate` the
+   * management API. Never throws.
    * `env` is what the runtime passes beside the request: `c.env` of Hono, the server of Bun.
    * Middleware finds the sender's address in it.
    */
   fetch(request: Request, env?: unknown): Promise<Response>
+  /** Where the management API is; undefined without `api.authenticate`. */
+  readonly apiPath: string | undefined
 }
 
 /**
@@ -85,16 +88,11 @@ function share(options: BillingOptions): Billing {
 
 /** The operations and the routes over a runtime. */
 export function billingOf(runtime: Runtime): Billing {
-  const { log, maxBodyBytes, webhookMiddleware } = runtime.settings
+  const { authenticate, log, maxBodyBytes, webhookMiddleware } = runtime.settings
   const core = coreOf(runtime)
   const { databaseKey } = runtime
-  const app = createApp(core, {
-    apiToken: undefined,
-    maxBodyBytes,
-    webhookMiddleware,
-    log,
-    databaseKey,
-  })
+  const guarded = { authenticate, databaseKey, maxBodyBytes, webhookMiddleware, log }
+  const app = createApp(core, guarded)
   const fetch = async (request: Request, env?: unknown) => {
     try {
       return await app.fetch(request, env ?? {})
@@ -104,5 +102,5 @@ export function billingOf(runtime: Runtime): Billing {
       return respond(internalError)
     }
   }
-  return { ...core, fetch }
+  return { ...core, fetch, apiPath: authenticate && apiPath }
 }

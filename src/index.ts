@@ -3,6 +3,7 @@
 export { createBilling, sharedBilling } from './create-billing.ts'
 export type { Billing } from './create-billing.ts'
 export { defineConfig } from './billing/options.ts'
+export type { Authenticate, Guarded, Operator } from './billing/authenticate.ts'
 export type { BillingOptions, HttpOptions } from './billing/options.ts'
 export type { ConfigFileOptions } from './billing/config-file-options.ts'
 export type {

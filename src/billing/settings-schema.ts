@@ -3,6 +3,7 @@ import type { Gateway } from '../gateways/gateway.ts'
 import { seconds } from '../kernel/duration.ts'
 import type { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
+import type { Authenticate } from './authenticate.ts'
 import {
   credentials,
   databaseUrl,
@@ -240,6 +241,13 @@ export const optionSettings = {
    * @default warnings and errors on standard error, as JSON lines
    */
   log: setting(object<Log>('must be a logger such as pino makes', 'child')),
+  api: {
+    /**
+     * Your guard of the management API, which an app has only behind one: see
+     * docs/10-library.md#management-api.
+     */
+    authenticate: setting(fn<Authenticate>()),
+  },
   /** Called when the embedded database has ended unexpectedly: this process cannot go on. */
   onLost: setting(fn<(error: QuittanceError) => void>()),
 }

@@ -9,6 +9,7 @@ import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { parseSecrets, scrubber, type Secret } from '../kernel/secret.ts'
 import { choiceAmong } from '../kernel/similar-name.ts'
+import type { Authenticate } from './authenticate.ts'
 import { camelCased, checkValues, completed } from './check-values.ts'
 import type { BillingOptions } from './options.ts'
 import { returnCheck } from './return-origins.ts'
@@ -45,6 +46,8 @@ export interface Settings {
   /** How long the listeners of one call may take together; undefined: what suits the database. */
   readonly listenerBudget: Duration | undefined
   readonly database: CompleteOptions['database']
+  /** The app's own guard of the management API. */
+  readonly authenticate: Authenticate | undefined
   /** Called when the embedded database has ended unexpectedly. */
   readonly onLost: CompleteOptions['onLost']
   /** What is not as it should be, but can be lived with. */
@@ -82,6 +85,7 @@ export function readSettings(given: BillingOptions): Settings {
     answerWithin: options.providerTimeoutMs,
     listenerBudget: options.listenerBudgetMs,
     database,
+    authenticate: options.api.authenticate,
     onLost: options.onLost,
     warnings: [...renamed, ...warnings],
   }

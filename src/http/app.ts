@@ -1,5 +1,6 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import type { Authenticate } from '../billing/authenticate.ts'
 import type { BillingCore } from '../billing/types.ts'
 import { message } from '../intake/responses.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -10,15 +11,22 @@ import { managementApi } from './management-api.ts'
 import { browserPages, defaultLimits } from './pages/browser-pages.ts'
 import { fakeCheckoutPage } from './pages/fake-checkout-page.ts'
 import type { StreamLimits } from './pages/page-context.ts'
+import { requireOperator } from './require-operator.ts'
+import { requireToken } from './require-token.ts'
 import { internalError, notFound, respond } from './respond.ts'
 import { webhookRoute } from './webhook-route.ts'
 
 /** Where a button settles payments, in development. */
 export const checkoutPath = '/billing/fake/checkout'
 
+/** Where the management API is. */
+export const apiPath = '/billing/api'
+
 export interface AppOptions extends Pick<HealthOptions, 'databaseKey'> {
-  /** Guards the management API; without one, there is no API. */
-  readonly apiToken: Secret | undefined
+  /** Guards the management API. Without it and without `authenticate`, there is no API. */
+  readonly apiToken?: Secret | undefined
+  /** The same, in an app. */
+  readonly authenticate?: Authenticate | undefined
   /** Largest body of a callback. */
   readonly maxBodyBytes: number
   readonly webhookMiddleware: readonly MiddlewareHandler[]
@@ -31,12 +39,13 @@ export interface AppOptions extends Pick<HealthOptions, 'databaseKey'> {
 
 /** Everything that Quittance answers over HTTP, as one web-standard `fetch`. */
 export function createApp(core: BillingCore, options: AppOptions): Hono {
-  const { apiToken, log, closing } = options
+  const { log, closing } = options
   const app = new Hono()
   // First, and alone on its path: no other handler sees a callback.
   app.use(webhookRoute(core, { ...options, ownPaths: healthPaths }))
   app.route('/', health(core, options))
-  if (apiToken !== undefined) app.route('/billing/api', managementApi(core, { apiToken, log }))
+  const guard = apiGuard(core, options)
+  if (guard !== undefined) app.route(apiPath, managementApi(core, { guard, log }))
   app.route(
     checkoutPath,
     fakeCheckoutPage(core, (request) => app.fetch(request)),
@@ -53,4 +62,12 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
     return respond(internalError)
   })
   return app
+}
+
+function apiGuard(
+  { origin }: BillingCore,
+  { authenticate, apiToken, log }: AppOptions,
+): MiddlewareHandler | undefined {
+  if (authenticate !== undefined) return requireOperator(authenticate, origin)
+  return apiToken && requireToken(apiToken, log)
 }

@@ -1,9 +1,8 @@
-import { Hono } from 'hono'
+import { Hono, type MiddlewareHandler } from 'hono'
 import type { BillingCore } from '../billing/types.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
-import type { Secret } from '../kernel/secret.ts'
 import { callDetailsView, callView } from '../wire/call.ts'
 import { eventView } from '../wire/event.ts'
 import { gatewayView } from '../wire/gateway.ts'
@@ -22,11 +21,11 @@ import {
   readOptionalJson,
   requireNoFields,
 } from './api-request.ts'
-import { requireToken } from './require-token.ts'
 import { json, onlyAllow } from './respond.ts'
 
 export interface ManagementApiOptions {
-  readonly apiToken: Secret
+  /** Lets only those through who may ask. */
+  readonly guard: MiddlewareHandler
   readonly log: Log
 }
 
@@ -34,7 +33,7 @@ export interface ManagementApiOptions {
 export function managementApi(core: BillingCore, options: ManagementApiOptions): Hono {
   const api = new Hono()
   api.onError((error) => apiError(error, options.log))
-  api.use(requireToken(options.apiToken, options.log))
+  api.use(options.guard)
   for (const routes of [paymentRoutes, refundRoutes, callRoutes, eventRoutes, gatewayRoutes]) {
     routes(api, core)
   }

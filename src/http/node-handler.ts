@@ -10,6 +10,8 @@ export interface Mountable {
   readonly webhookPaths: readonly string[]
   /** The pages of gateways. */
   readonly pages?: readonly { readonly path: string }[]
+  /** Where the management API is, if it is mounted. */
+  readonly apiPath?: string | undefined
   fetch(request: Request, env?: unknown): Promise<Response>
 }
 
@@ -23,15 +25,16 @@ export type NodeHandler = (
 /**
  * Mounts a billing in an app on Node: `createServer(nodeHandler(billing))`, or
  * `app.use(nodeHandler(billing))` above every body parser. Given a `next`, it takes the webhook
- * route and the pages that payers see, and passes everything else on, unread; without one it
- * answers everything that `billing.fetch` does. Below a prefix, the path as sent counts, or else
- * what is left of it.
+ * route, the pages that payers see and the management API, if it is on, and passes everything else
+ * on, unread; without one it answers everything that `billing.fetch` does. Below a prefix, the path
+ * as sent counts, or else what is left of it.
  */
 export function nodeHandler(billing: Mountable): NodeHandler {
   const gatewayOf = gatewayInPath(billing.webhookPaths)
   const isOurs = (url: string) => {
     const path = pathOf(url)
     if (gatewayOf(path) !== undefined || path.startsWith(`${checkoutPath}/`)) return true
+    if (billing.apiPath !== undefined && path.startsWith(`${billing.apiPath}/`)) return true
     return isPagePath(path, billing.pages ?? [])
   }
   const listener = getRequestListener((request, env) => billing.fetch(request, env), {

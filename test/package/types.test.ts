@@ -50,6 +50,7 @@ test('all options may be left out, and a misspelt one is refused', () => {
     | 'url'
     | 'database'
     | 'webhook'
+    | 'api'
     | 'billing'
     | 'gateways'
     | 'extraGateways'

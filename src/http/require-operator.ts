@@ -1,0 +1,49 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import type { Authenticate, Operator } from '../billing/authenticate.ts'
+import { message } from '../intake/responses.ts'
+import { hasFields } from '../kernel/has-fields.ts'
+import { respond } from './respond.ts'
+
+const nobody = message(403, 'forbidden')
+const readOnly = message(403, 'a viewer may only read')
+const crossSite = message(403, 'a change needs a bearer token, or a page of the same origin')
+
+/**
+ * Lets only those through whom the app's own guard knows; a viewer only reads. Browsers send
+ * cookies along with what other sites ask for, so a change without a bearer token must come from a
+ * page of the same origin. What the guard throws answers 500.
+ */
+export function requireOperator(authenticate: Authenticate, origin: string): MiddlewareHandler {
+  return async (c, next) => {
+    const reads = c.req.method === 'GET' || c.req.method === 'HEAD'
+    if (!reads && !hasBearer(c) && !isSameOrigin(c, origin)) return respond(crossSite)
+    const found: unknown = await authenticate(headOf(c.req.raw), c.env)
+    if (found instanceof Response) return found
+    // What is not typed may say no in other words: null, false.
+    if (!found) return respond(nobody)
+    if (!isOperator(found)) throw new TypeError('authenticate must answer { name, role }')
+    return reads || found.role === 'operator' ? next() : respond(readOnly)
+  }
+}
+
+/** The body is ours to read. */
+function headOf({ url, method, headers }: Request): Request {
+  return new Request(url, { method, headers })
+}
+
+/** No other site can make a browser send one unasked. */
+function hasBearer(c: Context): boolean {
+  return /^bearer +\S+$/i.test(c.req.header('authorization') ?? '')
+}
+
+/** Over plain HTTP browsers send only the origin: it must be the configured one, not that of `Host`. */
+function isSameOrigin(c: Context, origin: string): boolean {
+  const site = c.req.header('sec-fetch-site')
+  return site === undefined ? c.req.header('origin') === origin : site === 'same-origin'
+}
+
+function isOperator(found: unknown): found is Operator {
+  if (!hasFields(found)) return false
+  const { name, role } = found as Partial<Record<keyof Operator, unknown>>
+  return typeof name === 'string' && name !== '' && (role === 'viewer' || role === 'operator')
+}

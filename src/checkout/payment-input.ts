@@ -12,6 +12,7 @@ import {
   uuid,
   webUrl,
 } from '../kernel/input-rules.ts'
+import { findLocale } from '../kernel/locale.ts'
 import { readInput } from '../kernel/read-input.ts'
 
 /** What a caller gives to make a payment. Amounts are whole numbers of minor units. */
@@ -25,7 +26,10 @@ export interface CreatePaymentInput {
   readonly description?: string | undefined
   /** Where the payer can go on to afterwards; its origin must be allowed. */
   readonly returnUrl?: string | undefined
-  /** `email`, `ip` and the like, for providers that ask for them. */
+  /**
+   * `email`, `ip` and the like, for providers that ask for them. `locale` (`uk`, `en-GB`) is the
+   * language of our pages and, where the provider lets us choose it, of the checkout.
+   */
   readonly customer?: Readonly<Record<string, unknown>> | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly merchantAccount?: string | undefined
@@ -48,6 +52,11 @@ export interface CreatePaymentInput {
   readonly initiatedBy?: 'customer' | 'merchant' | undefined
 }
 
+const customer = jsonObject.refine(
+  ({ locale }) => locale === undefined || locale === null || findLocale(locale) !== undefined,
+  { ...must('must be a language tag such as uk or en-GB'), path: ['locale'] },
+)
+
 /**
  * The one rule for the library, the API and the command: they only spell the names differently.
  * Texts are short enough for a PostgreSQL index to hold them together. What decides about money is
@@ -61,7 +70,7 @@ const rules = {
   payable: z.strictObject({ type: text(255), id: text(255) }, must('must be {type, id}')),
   description: orNull(text(1000)),
   returnUrl: orNull(webUrl(2000)),
-  customer: orNull(jsonObject),
+  customer: orNull(customer),
   metadata: orNull(jsonObject),
   merchantAccount: orNull(text(255)),
   live: flag.optional(),

@@ -66,6 +66,7 @@ export type {
   RequestBody,
   RequestOptions,
 } from './api/exchange.ts'
+export { checkoutLanguage } from './checkout-language.ts'
 export { isHttpUrl } from './is-http-url.ts'
 
 // What a callback states.

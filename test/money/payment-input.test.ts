@@ -60,6 +60,7 @@ const refundRule = 'must be a whole number of minor units from 1 to 900719925474
 const currencyRule = 'must be the ISO 4217 code of a currency to pay with, in capitals, such as UAH'
 const urlRule = 'must be an http or https URL'
 const objectRule = 'must be an object that JSON can hold, nested at most 16 deep'
+const localeRule = 'must be a language tag such as uk or en-GB'
 const timeRule = 'must be a time in ISO 8601, such as 2026-11-20T09:30:00Z'
 const flagRule = 'must be true or false'
 const long = (length: number) => 'x'.repeat(length)
@@ -113,6 +114,11 @@ const rows: readonly Row<CreatePaymentInput>[] = [
     (value) => ['returnUrl', value, urlRule] as const,
   ),
   ['customer', { email: 'a@example.com' }],
+  ['customer', { locale: 'uk-UA' }],
+  ['customer', { locale: null }],
+  ...['uk_UA', 'українська', '', 7, `uk-${long(100)}`].map(
+    (locale) => ['customer', { locale }, localeRule, 'locale'] as const,
+  ),
   ['customer', [1], objectRule],
   ['metadata', nested(16)],
   ['metadata', nested(17), objectRule],

@@ -78,7 +78,11 @@ const calls: ReadonlyMap<string, Call> = new Map<string, Call>([
     {
       asking: 'checkout',
       required: { ...newOrder, response_url: url, lifetime: /^[1-9]\d{0,7}$/ },
-      optional: { required_rectoken: /^Y$/, sender_email: /^[^|\s]+@[^|\s]+\.[^|\s]+$/ },
+      optional: {
+        required_rectoken: /^Y$/,
+        sender_email: /^[^|\s]+@[^|\s]+\.[^|\s]+$/,
+        lang: /^(?:uk|en)$/,
+      },
       refusal: '1012',
       perform: openCheckout,
     },

@@ -43,6 +43,7 @@ const grammars: Readonly<Record<string, Readonly<Record<string, Test>>>> = {
     result_url: isUrl,
     expired_date: isUtc,
     recurringbytoken: (value) => value === undefined || value === '1',
+    language: (value) => [undefined, 'uk', 'en'].includes(value as string | undefined),
   },
   status: ofAll,
   refund: { ...ofAll, amount: isAmount },

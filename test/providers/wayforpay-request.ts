@@ -103,7 +103,7 @@ const calls: Readonly<Record<string, Call>> = {
       returnUrl: string(/^https?:\/\//),
       orderTimeout: number(/^[1-9]\d{1,9}$/),
     },
-    optional: client,
+    optional: { ...client, language: string(/^(?:RU|UA|EN)$/) },
     signed: purchaseSigned,
   },
   CHECK_STATUS: { asking: 'poll', fields: {}, signed: order },

@@ -63,6 +63,20 @@ test('a payment without a description is called by its id', async (t) => {
 /** Without a card's number, which would tell where the order's money ends. */
 const paidByWallet = { ...paidOrder, masked_card: '' }
 
+test('the checkout opens in the customer’s language, which is signed as everything is', async (t) => {
+  for (const [locale, lang] of [
+    ['uk-UA', 'uk'],
+    ['en-GB', 'en'],
+    ['de', undefined],
+    ['uk|1', undefined],
+  ] as const) {
+    const { checkout, sent } = await startOperations(t)
+    // The stand-in refuses what is not signed.
+    assert.deepEqual(await checkout({ payment: { customer: { locale } } }), { url })
+    assert.equal(sent()[0]?.['lang'], lang)
+  }
+})
+
 test('no text of a payment can shift the signed values, or be taken for one of them', async (t) => {
   const descriptions: readonly (readonly [given: string, sent: string])[] = [
     ['a|b||c', 'a/b//c'],

@@ -1,5 +1,6 @@
 import { seconds } from '../../kernel/duration.ts'
 import { textOf } from '../body/json.ts'
+import { checkoutLanguage } from '../checkout-language.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { CheckoutRequest, OpenedCheckout, OperationContext } from '../operations.ts'
 import { invalidReply, openApi, type Parameters } from './api.ts'
@@ -23,6 +24,7 @@ export async function openCheckout(
     lifetime: String(lifetime),
     sender_email: emailOf(payment),
     required_rectoken: saveCard ? 'Y' : '',
+    lang: checkoutLanguage(payment, ['uk', 'en']) ?? '',
   })
   const fields = acceptedFields(reply)
   const url = textOf(fields.get('checkout_url'))

@@ -56,6 +56,19 @@ test('the card’s token is asked for only if the card is to be saved', () => {
   assert.equal(textOf({ saveCard: true }), `${whole.slice(0, -1)},"recurringbytoken":"1"}`)
 })
 
+test('the checkout opens in the customer’s language, if LiqPay has it', () => {
+  for (const [locale, language] of [
+    ['uk-UA', 'uk'],
+    ['en', 'en'],
+  ] as const) {
+    const sent = textOf({ payment: paymentOf({ customer: { locale } }) })
+    assert.equal(sent, `${whole.slice(0, -1)},"language":"${language}"}`)
+  }
+  for (const locale of ['de-DE', '"', 7]) {
+    assert.equal(textOf({ payment: paymentOf({ customer: { locale } }) }), whole)
+  }
+})
+
 test('an amount is written by its digits, never as a float', () => {
   const cases = [
     [1n, '0.01'],

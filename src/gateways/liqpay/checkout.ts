@@ -1,4 +1,5 @@
 import type { Payment } from '../../payments/payment.ts'
+import { checkoutLanguage } from '../checkout-language.ts'
 import type { Credentials } from '../credential-fields.ts'
 import type { CheckoutForm, CheckoutOperation, CheckoutRequest } from '../operations.ts'
 import { shopOf } from './api.ts'
@@ -10,6 +11,7 @@ export const liqpayCheckout: CheckoutOperation = { kind: 'form', form: checkoutF
 function checkoutForm(request: CheckoutRequest, credentials: Credentials): CheckoutForm {
   const { payment, callbackUrl, returnUrl, expiresAt, saveCard } = request
   const { publicKey, privateKey, base } = shopOf(credentials, payment)
+  const language = checkoutLanguage(payment, ['uk', 'en'])
   const fields = signData(privateKey, {
     version: 3,
     public_key: publicKey,
@@ -22,6 +24,7 @@ function checkoutForm(request: CheckoutRequest, credentials: Credentials): Check
     result_url: returnUrl,
     expired_date: utcText(expiresAt),
     ...(saveCard && { recurringbytoken: '1' }),
+    ...(language !== undefined && { language }),
   })
   return { action: `${base.replace(/\/+$/, '')}/api/3/checkout`, fields }
 }

@@ -67,6 +67,22 @@ test('an address that is none is left out', async () => {
   }
 })
 
+test('the checkout opens in the customer’s language, if Stripe has it', async () => {
+  for (const [given, sent] of [
+    ['en', 'en'],
+    ['en-GB', 'en-GB'],
+    ['de-AT', 'de'],
+    ['pt-BR', 'pt-BR'],
+    ['zh-Hant', 'zh-TW'],
+    ['uk-UA', undefined],
+    ['auto', undefined],
+  ] as const) {
+    await using started = await startOperations()
+    await started.open({ payment: paymentOf({ customer: { locale: given } }) })
+    assert.equal(started.changes()[0]?.[1]['locale'], sent)
+  }
+})
+
 test('a checkout lives as long as asked for, within half an hour and a day', async () => {
   const cases = [
     [0, 31 * 60],

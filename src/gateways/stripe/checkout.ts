@@ -1,6 +1,7 @@
 import { hours, minutes } from '../../kernel/duration.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { numberTextOf, textOf, type JsonObject } from '../body/json.ts'
+import { checkoutLanguage } from '../checkout-language.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { CheckoutRequest, OpenedCheckout, OperationContext } from '../operations.ts'
 import { clientFor, isOf, modeOf } from './fetched.ts'
@@ -45,6 +46,7 @@ export function checkoutOf(session: JsonObject): Partial<OpenedCheckout> {
 function sessionForm(request: CheckoutRequest, now: Date): Form {
   const { payment, returnUrl, saveCard } = request
   const email = emailOf(payment)
+  const locale = checkoutLanguage(payment, locales)
   return {
     mode: 'payment',
     client_reference_id: payment.id,
@@ -59,6 +61,7 @@ function sessionForm(request: CheckoutRequest, now: Date): Form {
     cancel_url: returnUrl,
     expires_at: expiresAt(request.expiresAt, now).toString(),
     ...(email !== undefined && { customer_email: email }),
+    ...(locale !== undefined && { locale }),
     ...(saveCard && {
       'payment_intent_data[setup_future_usage]': 'off_session',
       // Without a customer there is no one to keep the card for.
@@ -66,6 +69,15 @@ function sessionForm(request: CheckoutRequest, now: Date): Form {
     }),
   }
 }
+
+/**
+ * The languages of Stripe's checkout; Ukrainian is not among them. Without one it asks the browser.
+ * https://docs.stripe.com/js/appendix/supported_locales
+ */
+const locales = (
+  'bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt lv ms mt nb nl pl pt ' +
+  'pt-BR ro ru sk sl sv th tr vi zh zh-HK zh-TW'
+).split(' ')
 
 /** Only a help for the payer: with an invalid one Stripe would refuse the checkout. */
 const emailGrammar = /^[^\s@]+@[^\s@]+$/

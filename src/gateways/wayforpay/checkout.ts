@@ -1,4 +1,5 @@
 import { textOf } from '../body/json.ts'
+import { checkoutLanguage } from '../checkout-language.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { CheckoutRequest, OpenedCheckout, OperationContext } from '../operations.ts'
 import { accountFor, askOnce } from './api.ts'
@@ -6,6 +7,9 @@ import { purchaseOf } from './purchase.ts'
 import { reasonCodeOf, reasonCodes, unusable } from './reason-code.ts'
 
 const create = 'CREATE_INVOICE'
+
+/** What WayForPay calls the languages of its page; Russian, the third one, is its default. */
+const languageNames = { uk: 'UA', en: 'EN' } as const
 
 /** The least time that a payer needs to type a card number. */
 const shortestLifetimeSeconds = 60
@@ -23,7 +27,13 @@ export async function openCheckout(
   const purchase = purchaseOf(request, context.now)
   const askedSeconds = Math.ceil((expiresAt.getTime() - context.now.getTime()) / 1000)
   const orderTimeout = Math.max(askedSeconds, shortestLifetimeSeconds)
-  const fields = { ...purchase.fields, returnUrl, orderTimeout }
+  const language = checkoutLanguage(payment, ['uk', 'en'])
+  const fields = {
+    ...purchase.fields,
+    returnUrl,
+    orderTimeout,
+    ...(language !== undefined && { language: languageNames[language] }),
+  }
   const reply = await askOnce({ ...purchase, transactionType: create, fields }, context)
   if (reasonCodeOf(reply) !== reasonCodes.ok) throw unusable(create, 'no_invoice', reply)
   const url = textOf(reply.get('invoiceUrl'))

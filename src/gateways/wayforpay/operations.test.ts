@@ -58,6 +58,16 @@ test('a checkout is one signed CREATE_INVOICE, and its URL comes back', async ()
   })
 })
 
+test('the invoice is in the customer’s language by WayForPay’s name of it, which is not signed', async () => {
+  for (const [locale, language] of [
+    ['uk-UA', '"language":"UA"'],
+    ['en-GB', '"language":"EN"'],
+  ] as const) {
+    assert.ok((await sentFor({ customer: { locale } })).includes(language))
+  }
+  assert.equal((await sentFor({ customer: { locale: 'de' } })).includes('language'), false)
+})
+
 test('an amount is sent as the literal that is signed, and never as a float', async () => {
   const cases: readonly (readonly [amount: bigint, literal: string])[] = [
     [15_075n, '150.75'],

@@ -120,6 +120,7 @@ export const sessionRules: Rules = {
   'payment_intent_data[setup_future_usage]?': /^off_session$/,
   'customer_creation?': /^always$/,
   'customer_email?': /^\S+@\S+$/,
+  'locale?': /^[a-z]{2,3}(?:-(?:[A-Z]{2}|419))?$/,
   'line_items[0][quantity]': /^1$/,
   'line_items[0][price_data][currency]': /^[a-z]{3}$/,
   'line_items[0][price_data][unit_amount]': wholeNumber,

@@ -85,6 +85,19 @@ export interface ConfigFileOptions {
      */
     readonly encryption_key?: string | undefined
   }
+  readonly brand?: {
+    /** Name of the shop, at the head of the pages that payers see and in their titles. */
+    readonly name?: string | undefined
+    /** An image beside the name: an https URL, or a `data:` URL of at most 64 KiB. */
+    readonly logo?: string | undefined
+    /**
+     * Colour of the main button, such as `#0b6b3a`; in `.env` without the `#`. The text on it is white,
+     * or black where white could not be read.
+     */
+    readonly color?: string | undefined
+    /** Where payers find help: an e-mail address, a phone number or an https URL. */
+    readonly support?: string | undefined
+  }
   readonly review?: {
     /**
      * Whether money of a payment that is still unknown after a day needs a review: see

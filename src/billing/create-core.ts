@@ -43,6 +43,7 @@ export function coreOf(runtime: Runtime): BillingCore {
     url: (_route, { gateway }) => webhookUrl(settings, gateway),
     webhookPaths: settings.webhookPaths,
     origin: settings.origin,
+    brand: settings.brand,
     pages: gatewayPages(settings.gateways),
     on: (on: unknown, name: unknown, ...[run, options = {}]: readonly [unknown, object?]) =>
       runtime.addListener(readListener(name, { on, run, options })),

@@ -8,7 +8,7 @@ export interface GatewayPage {
   /** The gateway's canonical name. */
   readonly gateway: string
   readonly script: string
-  content(query: URLSearchParams): BrowserPageContent
+  content(query: URLSearchParams, language: string): BrowserPageContent
 }
 
 /** The pages of all gateways, under the name of each and under its aliases. */
@@ -19,7 +19,8 @@ export function gatewayPages(gateways: Registry): readonly GatewayPage[] {
         path: `/billing/${name}/${page.path}`,
         gateway: gateway.name,
         script: page.script,
-        content: (query: URLSearchParams) => page.content(query, credentials),
+        content: (query: URLSearchParams, language: string) =>
+          page.content(query, credentials, language),
       })),
     ),
   )

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { databaseUrlFault } from '../database/database-url.ts'
 import { encryptionKeyFault } from '../kernel/encryption.ts'
 import { hasFields } from '../kernel/has-fields.ts'
+import { text as printable } from '../kernel/input-rules.ts'
+import { isColor, isLogo, supportLink } from './brand.ts'
 import type { ListenersOption } from './listeners-option.ts'
 
 // The types of settings. A message continues the name of the setting: `must be ...`.
@@ -60,6 +62,23 @@ export const encryptionKeys = textWithout(encryptionKeyFault)
 export const databaseUrl = text
   .transform((url) => url.trim() || undefined)
   .pipe(textWithout(databaseUrlFault).optional())
+
+export const brandName = printable(60)
+
+export const brandLogo = text.refine(
+  isLogo,
+  'must be the https URL of an image, or a data: URL of one with at most 64 KiB',
+)
+
+export const brandColor = text.refine(
+  isColor,
+  'must be a colour of three or six hexadecimal digits such as #0b6b3a; it cannot be transparent',
+)
+
+export const brandSupport = text.refine(
+  (value) => supportLink(value) !== undefined,
+  'must be an e-mail address, a phone number or an https URL',
+)
 
 export const webhookPath = text
   .transform((path) => `/${path.replace(/^\/+/, '')}`)

@@ -5,6 +5,10 @@ import type { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Authenticate } from './authenticate.ts'
 import {
+  brandColor,
+  brandLogo,
+  brandName,
+  brandSupport,
   credentials,
   databaseUrl,
   encryptionKeys,
@@ -122,6 +126,20 @@ const billing = {
   }),
 }
 
+const brand = {
+  /** Name of the shop, at the head of the pages that payers see and in their titles. */
+  name: setting(brandName),
+  /** An image beside the name: an https URL, or a `data:` URL of at most 64 KiB. */
+  logo: setting(brandLogo),
+  /**
+   * Colour of the main button, such as `#0b6b3a`; in `.env` without the `#`. The text on it is white,
+   * or black where white could not be read.
+   */
+  color: setting(brandColor),
+  /** Where payers find help: an e-mail address, a phone number or an https URL. */
+  support: setting(brandSupport),
+}
+
 const review = {
   /**
    * Whether money of a payment that is still unknown after a day needs a review: see
@@ -169,6 +187,7 @@ const shared = {
   database,
   webhook,
   billing,
+  brand,
   review,
   /**
    * Credentials by gateway name and field, named like the variables without the prefix; the

@@ -10,6 +10,7 @@ import type { Log } from '../kernel/log.ts'
 import { parseSecrets, scrubber, type Secret } from '../kernel/secret.ts'
 import { choiceAmong } from '../kernel/similar-name.ts'
 import type { Authenticate } from './authenticate.ts'
+import { refuseNamelessLogo, type Brand } from './brand.ts'
 import { camelCased, checkValues, completed } from './check-values.ts'
 import type { BillingOptions } from './options.ts'
 import { returnCheck } from './return-origins.ts'
@@ -37,6 +38,7 @@ export interface Settings {
   /** Blanks out the gateways' secrets and the encryption keys in a text. */
   readonly scrub: (text: string) => string
   readonly production: boolean
+  readonly brand: Brand
   /** Money of payments that stay unknown is marked for review. */
   readonly reviewsUnknownPayments: boolean
   /** Whether a payer may be sent on to this URL after the checkout. */
@@ -68,6 +70,7 @@ export function readSettings(given: BillingOptions): Settings {
   refuseEmbedded(database, production)
   const scrub = scrubber([...secrets, ...parseSecrets(billing.encryptionKey)])
   refuseShortRetention(webhook.pruneAfterDays, gateways)
+  refuseNamelessLogo(options.brand)
   return {
     origin: url,
     webhookPaths: webhook.path === undefined ? [defaultPath, otherPath] : [webhook.path],
@@ -80,6 +83,7 @@ export function readSettings(given: BillingOptions): Settings {
     cipher: readCipher(billing.encryptionKey),
     scrub,
     production,
+    brand: options.brand,
     reviewsUnknownPayments: options.review.unknownPayments,
     isAllowedReturn: returnCheck([url, ...options.returnOrigins], { production }),
     answerWithin: options.providerTimeoutMs,

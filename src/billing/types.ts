@@ -22,6 +22,7 @@ import type { BackfillOptions, BackfillResult } from '../upkeep/backfill.ts'
 import type { EndpointFault, OwnEndpoint, RegistrationState } from '../upkeep/read-registration.ts'
 import type { RegistrationResult } from '../upkeep/register-webhook.ts'
 import type { ReconcileOptions, ReconcileResult } from '../upkeep/reconcile.ts'
+import type { Brand } from './brand.ts'
 import type { GatewayPage } from './gateway-pages.ts'
 import type { PruneResult } from '../upkeep/prune.ts'
 import type { Readiness } from '../upkeep/readiness.ts'
@@ -57,6 +58,8 @@ export interface BillingCore {
   readonly webhookPaths: readonly string[]
   /** Origin of generated URLs, without a slash at the end. */
   readonly origin: string
+  /** Whose pages payers see. */
+  readonly brand: Brand
   /** The gateways' pages for payers' browsers, at each of their paths. */
   readonly pages: readonly GatewayPage[]
 

@@ -12,13 +12,16 @@ export interface BrowserPage {
    * A classic script, run after `sources`; it finds its data in the `data-` attributes of `main`.
    */
   readonly script: string
-  content(query: URLSearchParams, credentials: Credentials): BrowserPageContent
+  /** In the language with this tag (`uk`), or in English. */
+  content(query: URLSearchParams, credentials: Credentials, language: string): BrowserPageContent
 }
 
 /** The content of such a page for one query. */
 export interface BrowserPageContent {
   /** 400: the address is wrong; 503: a setting is missing. */
   readonly status: 200 | 400 | 503
+  /** The tag of the language that the texts are in; English by default. */
+  readonly language?: string
   readonly heading: string
   /** One paragraph each; the script may change the first, which has the id `news`. */
   readonly texts: readonly string[]

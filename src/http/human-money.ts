@@ -1,16 +1,21 @@
-import type { Money } from '../kernel/money.ts'
+import { findCurrency } from '../kernel/currency.ts'
+import { formatMajorUnits, type Money } from '../kernel/money.ts'
 
-/** Money for people: `UAH 1,250.00`. Exact for every amount; yen have no minor unit. */
-export function humanMoney({ amount, currency }: Money): string {
-  const format = new Intl.NumberFormat('en', {
+/**
+ * Money for people, in their language: `UAH 1,250.00`, `1 250,00 ₴`. Exact for every amount. The
+ * decimals are those of ISO 4217, as in the amount: the language data says less of some currencies.
+ */
+export function humanMoney(money: Money, language: string): string {
+  const { currency } = money
+  const digits = findCurrency(currency)?.digits ?? 0
+  const format = new Intl.NumberFormat(language, {
     style: 'currency',
     currency,
-    currencyDisplay: 'code',
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
   })
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 2
-  const units = amount.toString().padStart(digits + 1, '0')
-  const whole = units.slice(0, units.length - digits)
-  const decimal = digits === 0 ? whole : `${whole}.${units.slice(-digits)}`
   // A text keeps every digit; a number would round above 2^53.
-  return format.format(decimal as Intl.StringNumericLiteral).replaceAll('\u00a0', ' ')
+  const decimal = formatMajorUnits(money) ?? money.amount.toString()
+  // Where even a phone is too narrow, an amount is broken between its groups, not within one.
+  return format.format(decimal as Intl.StringNumericLiteral).replaceAll(/[\u00a0\u202f]/g, ' ')
 }

@@ -18,7 +18,9 @@ before(async () => {
 after(() => service[Symbol.asyncDispose]())
 
 const pageOf = async (id: string, query = '') => {
-  const answer = await fetch(`${service.listening.url}/billing/fake/checkout/${id}${query}`)
+  const answer = await fetch(`${service.listening.url}/billing/fake/checkout/${id}${query}`, {
+    headers: { 'accept-language': 'en' },
+  })
   return { status: answer.status, headers: answer.headers, text: await answer.text() }
 }
 const press = (id: string, body: string) =>
@@ -31,13 +33,18 @@ const press = (id: string, body: string) =>
 
 describe('the checkout page of the fake gateway', () => {
   test('shows what is to be paid, with two buttons and no script', async () => {
-    const payment = await service.core.payments.create({ ...order, description: 'Two tickets' })
+    const payment = await service.core.payments.create({
+      ...order,
+      payable: { type: 'AppOrder', id: 'inner-7' },
+      description: 'Two tickets',
+    })
     const { status, headers, text } = await pageOf(payment.id)
     assert.equal(status, 200)
     assert.match(headers.get('content-type') ?? '', /^text\/html/)
-    for (const shown of ['UAH 1,250.00', 'order 42', 'Two tickets', payment.id, 'Pending']) {
+    for (const shown of ['UAH 1,250.00', 'Two tickets', payment.id, 'Pending']) {
       assert.ok(text.includes(shown), shown)
     }
+    assert.equal(/AppOrder|inner-7/.test(text), false, 'the merchant’s own names')
     assert.match(text, /value="success">\s*Pay/)
     assert.match(text, /value="failure">\s*Decline/)
     assert.equal(/<script/i.test(text), false)
@@ -82,7 +89,7 @@ describe('the checkout page of the fake gateway', () => {
     const body = new URLSearchParams({ result: 'success' })
     const answer = await fetch(at, { method: 'POST', redirect: 'manual', body })
     assert.equal(answer.headers.get('location'), `/billing/fake/checkout/${id}?answer=429`)
-    assert.match(await (await fetch(`${at}?answer=429`)).text(), /route answered 429/)
+    assert.match(await (await fetch(`${at}?lang=en&answer=429`)).text(), /route answered 429/)
   })
 
   test('ignores queries that it never wrote', async () => {
@@ -120,13 +127,13 @@ describe('the checkout page of the fake gateway', () => {
     const hostile = '</dd><script>alert(1)</script>"\'`${1}{{7*7}}&amp;'
     const payment = await service.core.payments.create({
       ...order,
-      payable: { type: '<img src=x onerror=alert(1)>', id: hostile },
-      description: `pay\u202eyap\u200b\u2066!${'e\u0301'.repeat(3)}${'\u0301'.repeat(300)}`,
+      payable: { type: '<script>', id: hostile },
+      description: `<img src=x onerror=alert(1)>${hostile} pay\u202eyap\u200b\u2066!${'e\u0301'.repeat(3)}${'\u0301'.repeat(300)}`,
       returnUrl: 'https://shop.example/?a="><script>1</script>',
     })
     const { text } = await pageOf(payment.id)
     assert.equal(/<script|<img/i.test(text), false)
-    assert.ok(text.includes('&lt;img src=x onerror=alert(1)&gt;'))
+    assert.ok(text.includes('&lt;img src=x onerror=alert(1)&gt;'), text)
     assert.ok(text.includes('pay\\u{202e}yap\\u{200b}\\u{2066}!'))
     assert.equal(/\p{M}{4}/u.test(text), false)
     assert.equal(text.includes('"><script'), false)
@@ -136,22 +143,30 @@ describe('the checkout page of the fake gateway', () => {
 describe('money for people', () => {
   const known = [
     [125_000n, 'UAH', 'UAH 1,250.00'],
-    [0n, 'USD', 'USD 0.00'],
-    [7n, 'USD', 'USD 0.07'],
-    [500n, 'JPY', 'JPY 500'],
+    [0n, 'USD', '$0.00'],
+    [7n, 'CAD', 'CA$0.07'],
+    [500n, 'JPY', '¥500'],
     [12_345n, 'KWD', 'KWD 12.345'],
-    [9_007_199_254_740_991n, 'EUR', 'EUR 90,071,992,547,409.91'],
+    [9_007_199_254_740_991n, 'EUR', '€90,071,992,547,409.91'],
+    // Of these the data of languages leaves the decimals out, and the amount has them.
+    [12_345n, 'AFN', 'AFN 123.45'],
+    [12_345n, 'LBP', 'LBP 123.45'],
   ] as const
   for (const [amount, currency, text] of known) {
     test(`${amount} minor units of ${currency} read ${text}`, () => {
-      assert.equal(humanMoney({ amount, currency }), text)
+      assert.equal(humanMoney({ amount, currency }, 'en'), text)
     })
   }
+
+  test('it is written as the language does', () => {
+    assert.equal(humanMoney({ amount: 125_000n, currency: 'UAH' }, 'uk'), '1 250,00 ₴')
+    assert.equal(humanMoney({ amount: 125_000n, currency: 'USD' }, 'uk'), '1 250,00 USD')
+  })
 
   test('no digit is ever lost', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 53n }), (amount) => {
-        const digits = humanMoney({ amount, currency: 'USD' }).replaceAll(/\D/g, '')
+        const digits = humanMoney({ amount, currency: 'USD' }, 'en').replaceAll(/\D/g, '')
         assert.equal(BigInt(digits), amount)
       }),
     )

@@ -32,8 +32,9 @@ before(async () => {
 })
 after(() => service[Symbol.asyncDispose]())
 
+const inEnglish = { 'accept-language': 'en' }
 const ask = (path: string, init: RequestInit = {}) =>
-  fetch(service.listening.url + path, { redirect: 'manual', ...init })
+  fetch(service.listening.url + path, { redirect: 'manual', headers: inEnglish, ...init })
 
 /** The same routes over a core of which some payment operations are replaced. */
 function appWith(payments: Partial<BillingCore['payments']>) {

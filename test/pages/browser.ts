@@ -62,9 +62,11 @@ export interface Looked {
   readonly url: string
   /** The page itself is answered with this status. */
   readonly status?: number
-  /** Answers for a provider's script, by the pattern of its address. */
-  readonly scripts?: Readonly<Record<string, string>>
+  /** Answers for what others serve, mostly scripts, by the patterns of their addresses. */
+  readonly served?: Readonly<Record<string, Served>>
 }
+
+export type Served = string | { readonly body: string; readonly contentType: string }
 
 /** Looks at pages as payers with other eyes, hands and screens do. */
 export interface Looker extends AsyncDisposable {
@@ -72,9 +74,10 @@ export interface Looker extends AsyncDisposable {
   look(looked: Looked): Promise<void>
 }
 
-export async function openLooker(browser: Browser): Promise<Looker> {
-  const plain = await visit(browser)
-  const examined = await visit(browser, { bypassCSP: true })
+/** `locale` is the language that the browser asks for. */
+export async function openLooker(browser: Browser, locale: string): Promise<Looker> {
+  const plain = await visit(browser, { locale })
+  const examined = await visit(browser, { bypassCSP: true, locale })
   return {
     async look(looked) {
       const before = plain.faults.length
@@ -93,33 +96,36 @@ export async function openLooker(browser: Browser): Promise<Looker> {
   }
 }
 
-async function open(page: Page, { url, status = 200, scripts = {} }: Looked): Promise<void> {
+async function open(page: Page, { url, status = 200, served = {} }: Looked): Promise<void> {
   await page.unrouteAll()
-  for (const [pattern, body] of Object.entries(scripts)) {
-    await page.route(pattern, (route) => route.fulfill({ body, contentType: 'text/javascript' }))
+  for (const [pattern, answer] of Object.entries(served)) {
+    const body = typeof answer === 'string' ? answer : answer.body
+    const contentType = typeof answer === 'string' ? 'text/javascript' : answer.contentType
+    await page.route(pattern, (route) => route.fulfill({ body, contentType }))
   }
-  await onPhone(page)
   const answer = await page.goto(url)
   assert.equal(answer?.status(), status)
 }
 
-async function onPhone(page: Page): Promise<void> {
-  await page.setViewportSize({ width: 320, height: 640 })
-  await page.emulateMedia({ colorScheme: 'light' })
-}
+const screens = { phone: { width: 320, height: 640 }, desktop: { width: 1000, height: 720 } }
 
-async function onDesktop(page: Page): Promise<void> {
-  await page.setViewportSize({ width: 1000, height: 720 })
-  await page.emulateMedia({ colorScheme: 'dark' })
+/** Shows the page on every screen, in light and in dark. */
+async function inEveryWay(page: Page, look: (way: string) => Promise<void>): Promise<void> {
+  for (const [screen, size] of Object.entries(screens)) {
+    await page.setViewportSize(size)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await look(`${screen}-${colorScheme}`)
+    }
+  }
 }
 
 async function lookPlainly(page: Page, { name }: Looked): Promise<void> {
   mkdirSync(reports, { recursive: true })
-  await assertFits(page)
-  await page.screenshot({ path: `${reports}${name}-phone-light.png` })
-  await onDesktop(page)
-  await assertFits(page)
-  await page.screenshot({ path: `${reports}${name}-desktop-dark.png` })
+  await inEveryWay(page, async (way) => {
+    await assertFits(page)
+    await page.screenshot({ path: `${reports}${name}-${way}.png` })
+  })
   await assertReachable(page)
 }
 
@@ -137,7 +143,7 @@ async function assertFits(page: Page): Promise<void> {
 
 /** Every link and button gets the focus by the tabulator key, and shows it. */
 async function assertReachable(page: Page): Promise<void> {
-  const all = 'a[href], button:not([hidden])'
+  const all = 'a[href], button:not([hidden]), summary'
   const count = await page.evaluate<number>(`document.querySelectorAll('${all}').length`)
   const reached: string[] = []
   for (let pressed = 0; pressed < count; pressed += 1) {
@@ -162,16 +168,16 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[]
 }
 
-/** Nothing that axe finds, in light and in dark. */
+/** Nothing that axe finds, in light on a phone and in dark on a desktop: each colour and layout. */
 async function assertAccessible(page: Page, name: string): Promise<void> {
   await page.addScriptTag({ content: axeSource })
-  for (const turn of [onPhone, onDesktop]) {
-    await turn(page)
+  await inEveryWay(page, async (way) => {
+    if (!['phone-light', 'desktop-dark'].includes(way)) return
     const { violations } = await page.evaluate<{ violations: readonly Violation[] }>('axe.run()')
     assert.deepEqual(
       violations.map(({ id, impact, help, nodes }) => [id, impact, help, nodes[0]?.html]),
       [],
-      name,
+      `${name}-${way}`,
     )
-  }
+  })
 }

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { assetRoutes, assetsPath } from './assets.ts'
 import { browserSignals } from './browser-signals.ts'
 import { gatewayPageRoutes, scriptOf } from './gateway-page.ts'
+import { lookOf } from './look.ts'
 import { chargeFinder, type PageContext, type StreamLimits } from './page-context.ts'
 import { paymentLink } from './payment-link.ts'
 import { troublePage } from './payment-view.ts'
@@ -28,11 +29,11 @@ export function browserPages(surroundings: Omit<PageContext, 'findCharge'>): Hon
   const app = new Hono()
   app.route(payPages, paymentLink(context, signal))
   app.route(returnPages, returnPage(context, signal))
-  app.route('/', gatewayPageRoutes(core.pages))
+  app.route('/', gatewayPageRoutes(core))
   app.route(assetsPath, assetRoutes([submitForm, followStatus, ...core.pages.map(scriptOf)]))
-  app.onError((error) => {
+  app.onError((error, c) => {
     log.error({ err: error }, 'a page could not be shown')
-    return troublePage()
+    return troublePage(lookOf(core, c))
   })
   return app
 }

@@ -6,6 +6,7 @@ import { readBody } from '../read-body.ts'
 import { badRequest, onlyAllow, respond } from '../respond.ts'
 import { checkoutPage, noCheckoutPage } from './fake-checkout-view.ts'
 import { seeOther } from './layout.ts'
+import { lookOf } from './look.ts'
 import { returnPath } from './page-context.ts'
 
 /** Sends a request through the whole app: the buttons use the real webhook route. */
@@ -23,19 +24,20 @@ export function fakeCheckoutPage(core: BillingCore, dispatch: Dispatch): Hono {
   const app = new Hono()
   app.get('/:payment', async (c) => {
     const payment = await payable(core, c.req.param('payment'))
-    if (payment === undefined) return noCheckoutPage()
-    return checkoutPage(payment, {
-      notice: refusalIn(c.req.query('answer')),
-      allows: (url) => core.payments.allowsReturn(url),
-    })
+    const look = lookOf(core, c, payment)
+    if (payment === undefined) return noCheckoutPage(look)
+    return checkoutPage(payment, refusalIn(c.req.query('answer')), look)
   })
   app.post('/:payment', async (c) => {
     const payment = await payable(core, c.req.param('payment'))
-    if (payment === undefined) return noCheckoutPage()
+    const look = lookOf(core, c, payment)
+    if (payment === undefined) return noCheckoutPage(look)
     const result = await chosenResult(c)
     if (result === undefined) return respond(badRequest)
     const answer = await dispatch(callback(core, payment, result))
-    return seeOther(answer.ok ? returnPath(payment.id) : `${c.req.path}?answer=${answer.status}`)
+    const { query } = look.language
+    if (answer.ok) return seeOther(returnPath(payment.id) + query)
+    return seeOther(`${c.req.path}${query === '' ? '?' : `${query}&`}answer=${answer.status}`)
   })
   app.all('/:payment', onlyAllow('GET, HEAD, POST'))
   return app
@@ -62,8 +64,7 @@ function callback(core: BillingCore, payment: Payment, result: string): Request 
   })
 }
 
-/** What to say if the webhook route did not take a button's callback. */
+/** The status with which the webhook route did not take a button's callback. */
 function refusalIn(answer: string | undefined): string | undefined {
-  if (answer === undefined || !/^[45]\d\d$/.test(answer)) return undefined
-  return `The webhook route answered ${answer}. The log says why.`
+  return answer !== undefined && /^[45]\d\d$/.test(answer) ? answer : undefined
 }

@@ -1,55 +1,63 @@
 import { html } from 'hono/html'
 import type { Payment, PaymentStatus } from '../../payments/payment.ts'
+import type { Language } from './language.ts'
 import { page, type Html } from './layout.ts'
-import { summary, wayBack } from './payment-view.ts'
+import type { Look } from './look.ts'
+import { deadEnd, help, paymentDetails, summary, wayBack } from './payment-view.ts'
 
-interface Shown {
-  /** What to say above the buttons. */
-  readonly notice: string | undefined
-  readonly allows: (url: string) => boolean
-}
+const statusWords = {
+  pending: 'statusPending',
+  paid: 'statusPaid',
+  failed: 'statusFailed',
+  canceled: 'statusCanceled',
+} as const satisfies Readonly<Record<PaymentStatus, string>>
 
-const statusWords: Readonly<Record<PaymentStatus, string>> = {
-  pending: 'Pending',
-  paid: 'Paid',
-  failed: 'Declined',
-  canceled: 'Canceled',
-}
-
-/** The checkout of a payment: what it is for, its status, and what can be done. */
-export function checkoutPage(payment: Payment, { notice, allows }: Shown): Promise<Response> {
+/**
+ * The checkout of a payment: what it is for, its status, and what can be done. `refusal` is the
+ * status with which the webhook route has refused a button's callback.
+ */
+export function checkoutPage(
+  payment: Payment,
+  refusal: string | undefined,
+  look: Look,
+): Promise<Response> {
   const { status } = payment
-  const word = statusWords[status]
-  const body = html`<h1>Test checkout</h1>
-    ${summary(
-      payment,
-      html`<dt>Status</dt>
-        <dd class="status ${status}">${word}</dd>`,
-    )}
-    <div role="status">${notice !== undefined && html`<p class="notice">${notice}</p>`}</div>
-    ${buttons(status)}
-    <div class="actions">${wayBack(payment, { allows, isMain: status === 'paid' })}</div>
-    <footer>No money moves here: the buttons send the callback that a gateway would send.</footer>`
-  return page({
-    title: `${word}: test checkout`,
+  const { say } = look.language
+  const word = say(statusWords[status])
+  const notice =
+    refusal !== undefined &&
+    html`<p>${say('testRefused', { status: refusal })}</p>
+      ${help(look)}`
+  const body = html`<h1>${say('testHeading')}</h1>
+    ${summary(payment, look)}
+    <dl>
+      <dt>${say('status')}</dt>
+      <dd class="status ${status}">${word}</dd>
+    </dl>
+    <div role="status">${notice}</div>
+    ${buttons(status, look.language)}
+    <div class="actions">${wayBack(payment, look, status === 'paid')}</div>
+    ${paymentDetails(payment, look)}
+    <footer>${say('testFooter')}</footer>`
+  return page(look, {
+    title: say('testTitle', { status: word }),
     mark: 'small',
     body,
     policy: { 'form-action': ["'self'"] },
   })
 }
 
-export function noCheckoutPage(): Promise<Response> {
-  const body = html`<h1>No such payment</h1>
-    <p>There is no test payment under this address. Please check the link.</p>`
-  return page({ status: 404, title: 'No such payment', body })
+export function noCheckoutPage(look: Look): Promise<Response> {
+  const { say } = look.language
+  return deadEnd(look, { status: 404, title: say('unknownHeading'), text: say('testUnknownText') })
 }
 
 /** A paid payment never changes again; a declined one can still be paid. */
-function buttons(status: PaymentStatus): Html | false {
+function buttons(status: PaymentStatus, { say }: Language): Html | false {
   if (status === 'paid') return false
-  const decline = html`<button name="result" value="failure">Decline</button>`
+  const decline = html`<button name="result" value="failure">${say('decline')}</button>`
   return html`<form method="post">
-    <button class="go" name="result" value="success">Pay</button>
+    <button class="go" name="result" value="success">${say('pay')}</button>
     ${status === 'pending' && decline}
   </form>`
 }

@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
+import type { Brand } from '../../billing/brand.ts'
 import { safeHeaders } from '../respond.ts'
+import { visibleText } from '../visible-text.ts'
+import { brandStyle } from './brand-style.ts'
+import type { Look } from './look.ts'
 import { style } from './style.ts'
 
 export type Html = ReturnType<typeof html>
@@ -20,6 +24,8 @@ export interface Page {
   readonly title: string
   /** The content of `main`; its heading is the only `h1`. */
   readonly body: Html
+  /** The tag of its language, if the look's is not the one. */
+  readonly language?: string
   /** The class of `main`, which colours it, and its `data-` attributes. */
   readonly mark?: string
   readonly data?: Readonly<Record<string, string>>
@@ -34,27 +40,40 @@ export interface Page {
 }
 
 /** A page for a person's browser: nothing inline runs, nothing is cached, nobody may frame it. */
-export async function page(parts: Page): Promise<Response> {
+export async function page(look: Look, parts: Page): Promise<Response> {
   const { status = 200, title, body, mark = '', data = {}, scripts = [] } = parts
+  const { brand } = look
+  const language = parts.language ?? look.language.tag
+  const styles = stylesOf(brand, parts)
   const attributes = Object.entries(data).map(
     ([name, value]) => html` data-${raw(name)}="${value}"`,
   )
   const document = await html`<!doctype html>
-    <html lang="en">
+    <html lang="${language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
-        <title>${title}</title>
+        <title>${brand.name === undefined ? title : `${title} · ${visibleText(brand.name)}`}</title>
         <link rel="icon" href="data:," />
-        ${refresh(parts.refreshSeconds)} ${stylesOf(parts).map(styleElement)}
+        ${refresh(parts.refreshSeconds)} ${styles.map(styleElement)}
         ${scripts.map((source) => html`<script src="${source}" defer></script>`)}
       </head>
       <body>
+        ${head(brand)}
         <main class="${mark}" ${attributes}>${body}</main>
       </body>
     </html>`
-  return new Response(document.toString(), { status, headers: headersOf(parts) })
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policyOf(parts, brand, styles),
+    'content-language': language,
+    vary: 'accept-language',
+    ...privacy,
+    ...safeHeaders,
+    ...parts.headers,
+  }
+  return new Response(document.toString(), { status, headers })
 }
 
 /** Redirects a browser to another address, by GET. */
@@ -62,25 +81,22 @@ export function seeOther(location: string): Response {
   return new Response(null, { status: 303, headers: { location, ...privacy, ...safeHeaders } })
 }
 
-const privacy = { 'referrer-policy': 'no-referrer' } as const
-
-function headersOf(parts: Page): Record<string, string> {
-  return {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': policyOf(parts),
-    ...privacy,
-    ...safeHeaders,
-    ...parts.headers,
-  }
+/** Whose page it is. The name says what the logo shows, so the logo itself is not read out. */
+function head({ name, logo }: Brand): Html | false {
+  if (name === undefined) return false
+  const image = logo !== undefined && html`<img src="${logo}" alt="" />`
+  return html`<header>${image}<span>${visibleText(name)}</span></header>`
 }
 
-/** All that is allowed: the styles by their digests, and what the page says it needs. */
-function policyOf(parts: Page): string {
-  const { policy = {} } = parts
+const privacy = { 'referrer-policy': 'no-referrer' } as const
+
+/** All that is allowed: the styles by their digests, the logo, and what the page says it needs. */
+function policyOf({ policy = {} }: Page, { logo }: Brand, styles: readonly string[]): string {
+  const logoSource = logo === undefined || logo.startsWith('data:') ? [] : [new URL(logo).origin]
   const directives: Record<string, readonly string[]> = {
     'default-src': ["'none'"],
-    'style-src': [...stylesOf(parts).map(digestOf), ...(policy['style-src'] ?? [])],
-    'img-src': ['data:', ...(policy['img-src'] ?? [])],
+    'style-src': [...styles.map(digestOf), ...(policy['style-src'] ?? [])],
+    'img-src': ['data:', ...logoSource, ...(policy['img-src'] ?? [])],
     'form-action': policy['form-action'] ?? ["'none'"],
     'base-uri': ["'none'"],
     'frame-ancestors': ["'none'"],
@@ -93,8 +109,9 @@ function policyOf(parts: Page): string {
     .join('; ')
 }
 
-function stylesOf(parts: Page): readonly string[] {
-  return parts.style === undefined ? [style] : [style, parts.style]
+function stylesOf({ color }: Brand, { style: own }: Page): readonly string[] {
+  const ofBrand = color === undefined ? undefined : brandStyle(color)
+  return [style, ofBrand, own].filter((text) => text !== undefined)
 }
 
 function digestOf(text: string): string {

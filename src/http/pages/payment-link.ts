@@ -1,10 +1,11 @@
 import { Hono } from 'hono'
-import type { CheckoutForm } from '../../billing/types.ts'
+import type { BillingCore, CheckoutForm } from '../../billing/types.ts'
 import { isHttpUrl } from '../../gateways/is-http-url.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { onlyAllow } from '../respond.ts'
 import type { SendSignal } from './browser-signals.ts'
 import { seeOther } from './layout.ts'
+import { lookOf, type Look } from './look.ts'
 import { isOver, isPayable, payPath, type PageContext } from './page-context.ts'
 import { formPage, notPayablePage, type NotPayable } from './payment-link-view.ts'
 import { unknownPaymentPage } from './payment-view.ts'
@@ -15,15 +16,15 @@ export function paymentLink(context: PageContext, signal: SendSignal): Hono {
   const app = new Hono()
   app.get('/:payment', async (c) => {
     const payment = await context.findCharge(c.req.param('payment'))
-    if (payment === undefined) return unknownPaymentPage()
+    const look = lookOf(core, c, payment)
+    if (payment === undefined) return unknownPaymentPage(look)
     // A HEAD request is not a person.
     if (c.req.method === 'GET') signal('PaymentLinkOpened', payment)
     const way = wayToCheckout(payment, context)
-    if (typeof way === 'string') {
-      return notPayablePage(payment, way, (url) => core.payments.allowsReturn(url))
-    }
-    if ('url' in way) return seeOther(way.url)
-    return formPage(payment, way, core.gateways()[payment.gateway]?.title ?? payment.gateway)
+    if (typeof way === 'string') return notPayablePage(payment, way, look)
+    if ('url' in way) return seeOther(inLanguage(way.url, core, look))
+    const gatewayTitle = core.gateways()[payment.gateway]?.title ?? payment.gateway
+    return formPage(payment, way, { gatewayTitle, look })
   })
   app.all('/:payment', onlyAllow('GET, HEAD'))
   return app
@@ -43,4 +44,12 @@ function wayToCheckout(
   if (checkoutUrl === null || !isHttpUrl(checkoutUrl)) return 'no_checkout'
   // This page itself, if the gateway's form can no longer be made: it would lead in circles.
   return new URL(checkoutUrl).pathname === payPath(payment) ? 'no_checkout' : { url: checkoutUrl }
+}
+
+/** A page of ours is told the language that was chosen; a provider's address stays as it is. */
+function inLanguage(url: string, { origin }: BillingCore, { language }: Look): string {
+  if (language.query === '' || new URL(url).origin !== origin) return url
+  const own = new URL(url)
+  own.searchParams.set('lang', language.tag)
+  return own.href
 }

@@ -1,25 +1,34 @@
 import { html } from 'hono/html'
+import { supportLink } from '../../billing/brand.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { humanMoney } from '../human-money.ts'
+import { humanTime } from '../human-time.ts'
 import { visibleText } from '../visible-text.ts'
 import { page, type Html } from './layout.ts'
+import type { Look } from './look.ts'
 
-/** The amount, and what it is for; more facts go below. */
-export function summary(payment: Payment, more?: Html): Html {
-  const { payable, description, id } = payment
-  return html`<p class="amount">${humanMoney(payment)}</p>
+/** The amount, and what it is for in the merchant's words. */
+export function summary(payment: Payment, { language }: Look): Html {
+  const { description } = payment
+  return html`<p class="amount">${humanMoney(payment, language.tag)}</p>
+    ${description !== null && html`<p class="about">${visibleText(description)}</p>`}`
+}
+
+/**
+ * What a payer tells the shop if something is unclear; shown only when asked for. What the merchant
+ * calls the payable is no word for payers.
+ */
+export function paymentDetails({ id, createdAt }: Payment, { language }: Look): Html {
+  const { say, tag } = language
+  return html`<details>
+    <summary>${say('details')}</summary>
     <dl>
-      <dt>For</dt>
-      <dd>${visibleText(payable.type)} ${visibleText(payable.id)}</dd>
-      ${
-        description !== null &&
-        html`<dt>Details</dt>
-          <dd>${visibleText(description)}</dd>`
-      }
-      <dt>Payment</dt>
-      <dd class="id">${id}</dd>
-      ${more}
-    </dl>`
+      <dt>${say('number')}</dt>
+      <dd>${id}</dd>
+      <dt>${say('created')}</dt>
+      <dd><time datetime="${createdAt.toISOString()}">${humanTime(createdAt, tag)}</time></dd>
+    </dl>
+  </details>`
 }
 
 /** What to say first, in a region that notifies screen readers when it changes. */
@@ -37,24 +46,43 @@ export function linkButton(href: string, text: string, isMain = true): Html {
 }
 
 /** The way on to the merchant's site; its name is shown, so that the payer recognises it. */
-export function wayBack(
-  { returnUrl }: Payment,
-  { allows, isMain }: { readonly allows: (url: string) => boolean; readonly isMain: boolean },
-): Html | false {
-  if (returnUrl === null || !allows(returnUrl)) return false
-  return linkButton(returnUrl, `Return to ${new URL(returnUrl).host}`, isMain)
+export function wayBack({ returnUrl }: Payment, look: Look, isMain: boolean): Html | false {
+  if (returnUrl === null || !look.allows(returnUrl)) return false
+  const { host } = new URL(returnUrl)
+  return linkButton(returnUrl, look.language.say('returnTo', { host }), isMain)
 }
 
-export function unknownPaymentPage(): Promise<Response> {
-  const body = html`<h1>No such payment</h1>
-    <p>There is no payment under this address. Please check the link.</p>`
-  return page({ status: 404, title: 'No such payment', body })
+/** Where to turn when something went wrong. */
+export function help({ brand, language }: Look): Html | false {
+  const link = brand.support === undefined ? undefined : supportLink(brand.support)
+  if (link === undefined) return false
+  return html`<p class="help">${language.say('help')} <a href="${link.href}">${link.text}</a></p>`
+}
+
+export function unknownPaymentPage(look: Look): Promise<Response> {
+  const { say } = look.language
+  return deadEnd(look, { status: 404, title: say('unknownHeading'), text: say('unknownText') })
 }
 
 /** For a failure on our side: whatever it was, opening a page has changed nothing. */
-export function troublePage(): Promise<Response> {
-  const body = html`<h1>Please try again in a minute</h1>
-    <p>This payment cannot be looked up right now. Nothing about it has changed.</p>`
+export function troublePage(look: Look): Promise<Response> {
+  const { say } = look.language
   const headers = { 'retry-after': '60' }
-  return page({ status: 503, title: 'Please try again in a minute', body, headers })
+  const title = say('troubleHeading')
+  return deadEnd(look, { status: 503, title, text: say('troubleText'), headers })
+}
+
+interface DeadEnd {
+  readonly status: number
+  readonly title: string
+  readonly text: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A page of which no payment is known: it can only say so. */
+export function deadEnd(look: Look, { title, text, ...answer }: DeadEnd): Promise<Response> {
+  const body = html`<h1>${title}</h1>
+    <p>${text}</p>
+    <div class="actions">${help(look)}</div>`
+  return page(look, { ...answer, title, body })
 }

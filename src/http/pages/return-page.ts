@@ -4,6 +4,7 @@ import { readBody } from '../read-body.ts'
 import { onlyAllow } from '../respond.ts'
 import type { SendSignal } from './browser-signals.ts'
 import { seeOther } from './layout.ts'
+import { lookOf } from './look.ts'
 import { isPayable, returnPath, type PageContext } from './page-context.ts'
 import { unknownPaymentPage } from './payment-view.ts'
 import { returnView } from './return-view.ts'
@@ -21,19 +22,18 @@ export function returnPage(context: PageContext, signal: SendSignal): Hono {
   const app = new Hono()
   app.get('/:payment', async (c) => {
     const payment = await context.findCharge(c.req.param('payment'))
-    if (payment === undefined) return unknownPaymentPage()
+    const look = lookOf(core, c, payment)
+    if (payment === undefined) return unknownPaymentPage(look)
     if (c.req.method === 'GET') signal('CheckoutReturned', payment)
-    return returnView(payment, {
-      canPay: isPayable(payment, now()),
-      gatewayTitle: core.gateways()[payment.gateway]?.title ?? payment.gateway,
-      allows: (url) => core.payments.allowsReturn(url),
-    })
+    const gatewayTitle = core.gateways()[payment.gateway]?.title ?? payment.gateway
+    return returnView(payment, { canPay: isPayable(payment, now()), gatewayTitle }, look)
   })
   // Some providers post their fields here; a page loaded by GET can be reloaded.
   app.post('/:payment', async (c) => {
     const id = c.req.param('payment')
     await readBody(c, mostDiscardedBytes)
-    return isUuid(id) ? seeOther(returnPath(id)) : unknownPaymentPage()
+    const look = lookOf(core, c)
+    return isUuid(id) ? seeOther(returnPath(id) + look.language.query) : unknownPaymentPage(look)
   })
   app.all('/:payment', onlyAllow('GET, HEAD, POST'))
   app.get('/:payment/status', statusStreams(context))

@@ -29,7 +29,7 @@ export const followStatus = script(
   }
 
   async function turn() {
-    const answer = await fetch(location.pathname, { cache: 'no-store' })
+    const answer = await fetch(location.pathname + location.search, { cache: 'no-store' })
     if (!answer.ok) throw new Error('no page')
     const now = new DOMParser().parseFromString(await answer.text(), 'text/html')
     const fresh = now.querySelector('main')

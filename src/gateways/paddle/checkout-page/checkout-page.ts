@@ -1,7 +1,14 @@
 import type { BrowserPage, BrowserPageContent } from '../../browser-page.ts'
 import { isId } from '../payload.ts'
+import { en, type Texts } from './languages/en.ts'
+import { uk } from './languages/uk.ts'
 import { libraryUrl, overlayStyle, policyFor } from './policy.ts'
 import { checkoutScript } from './script.ts'
+
+const languages: ReadonlyMap<string, Texts> = new Map([
+  ['en', en],
+  ['uk', uk],
+])
 
 /**
  * The page that opens the checkout of a transaction. Paddle has none of its own: it sends payers to
@@ -11,41 +18,35 @@ import { checkoutScript } from './script.ts'
 export const paddleCheckoutPage: BrowserPage = {
   path: 'checkout',
   script: checkoutScript,
-  content(query, { settings }) {
-    const token = settings['client_token']
-    const transaction = query.get('_ptxn')
-    if (!isId(transaction, 'txn_')) return wrongAddress
-    return token === undefined || token === '' ? noToken : checkoutOf(transaction, token)
+  content(query, { settings }, asked) {
+    const language = languages.has(asked) ? asked : 'en'
+    const texts = languages.get(language) ?? en
+    return { language, ...contentIn(texts, query.get('_ptxn'), settings['client_token']) }
   },
 }
 
-const wrongAddress: BrowserPageContent = {
-  status: 400,
-  heading: 'This link is not complete',
-  texts: ['It names no payment. Please open the payment link again.'],
-}
-
-const noToken: BrowserPageContent = {
-  status: 503,
-  heading: 'Checkout not set up',
-  texts: [
-    'This payment cannot be made here yet. Please tell the shop.',
-    'For the shop: set PADDLE_CLIENT_TOKEN to a client-side token of your Paddle account.',
-  ],
-}
-
-function checkoutOf(transaction: string, token: string): BrowserPageContent {
-  const environment = token.startsWith('test_') ? 'sandbox' : 'live'
+function contentIn(
+  texts: Texts,
+  transaction: string | null,
+  token: string | undefined,
+): BrowserPageContent {
+  if (!isId(transaction, 'txn_')) {
+    return { status: 400, heading: texts.wrongHeading, texts: [texts.wrongText] }
+  }
+  if (token === undefined || token === '') {
+    return { status: 503, heading: texts.unsetHeading, texts: [texts.unsetText, texts.unsetFix] }
+  }
+  const { heading, opening, open, completed, closed, failed, unloaded, again } = texts
   return {
     status: 200,
-    heading: 'Checkout',
-    texts: ['Opening the checkout…'],
+    heading,
+    texts: [opening],
     active: {
-      data: { token, transaction },
+      data: { token, transaction, opening, open, completed, closed, failed, unloaded },
       sources: [libraryUrl],
-      button: 'Open the checkout again',
+      button: again,
       style: overlayStyle,
-      policy: policyFor(environment),
+      policy: policyFor(token.startsWith('test_') ? 'sandbox' : 'live'),
     },
   }
 }

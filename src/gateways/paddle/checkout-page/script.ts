@@ -3,12 +3,14 @@
  * https://developer.paddle.com/paddle-js/methods/paddle-initialize
  *
  * The transaction's `custom_data` names the payment, so that the payer can be sent on to the page
- * where every checkout ends. What a browser says proves nothing, so that page checks for itself.
+ * where every checkout ends, in the language of this page's address. What a browser says proves
+ * nothing, so that page checks for itself.
  */
 export const checkoutScript = `'use strict'
 // In a block, so that none of our names replaces one of the window's.
 {
-  const { token, transaction } = document.querySelector('main').dataset
+  const { token, transaction, ...texts } = document.querySelector('main').dataset
+  const lang = new URLSearchParams(location.search).get('lang')
   const news = document.getElementById('news')
   const again = document.getElementById('again')
   const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -20,16 +22,17 @@ export const checkoutScript = `'use strict'
 
   function onEvent({ name, data }) {
     const payment = data?.custom_data?.payment_id
-    if (name === 'checkout.loaded') news.textContent = 'The checkout is open.'
+    if (name === 'checkout.loaded') news.textContent = texts.open
     if (name === 'checkout.completed') {
-      news.textContent = 'Thank you. You can close this page.'
+      news.textContent = texts.completed
       again.hidden = true
-      if (uuid.test(payment)) location.assign('/billing/return/' + payment)
+      const query = lang === null ? '' : '?lang=' + encodeURIComponent(lang)
+      if (uuid.test(payment)) location.assign('/billing/return/' + payment + query)
     }
     if (name === 'checkout.closed' && data?.status !== 'completed') {
-      offerAgain('The checkout was closed.')
+      offerAgain(texts.closed)
     }
-    if (name === 'checkout.error') offerAgain('The checkout could not be opened.')
+    if (name === 'checkout.error') offerAgain(texts.failed)
   }
 
   function begin() {
@@ -37,7 +40,7 @@ export const checkoutScript = `'use strict'
     Paddle.Initialize({ token, eventCallback: onEvent })
     again.addEventListener('click', () => {
       again.hidden = true
-      news.textContent = 'Opening the checkout…'
+      news.textContent = texts.opening
       Paddle.Checkout.open({ transactionId: transaction })
     })
   }
@@ -45,7 +48,7 @@ export const checkoutScript = `'use strict'
   if (window.Paddle !== undefined) {
     begin()
   } else {
-    offerAgain('The checkout could not be loaded.')
+    offerAgain(texts.unloaded)
     again.addEventListener('click', () => location.reload())
   }
 }

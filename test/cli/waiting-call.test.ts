@@ -16,7 +16,7 @@ test('a call that waits is shown with the time when it is due', async () => {
     const quittance = async (...args: string[]) => (await runHosted(args, { cwd, env })).stdout
     await quittance('send', 'fake')
     const [headings, row = ''] = await quittance('calls', 'list')
-    assert.match(headings ?? '', /received \(UTC\)$/)
+    assert.match(headings ?? '', /received \(UTC\)/)
     const shown = await quittance('calls', 'show', row.slice(0, 36))
     assert.ok(shown.includes('state       pending, 0 failed attempts'), shown.join('\n'))
     const due = shown.find((line) => line.startsWith('due ')) ?? ''

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { assertNever } from '../../kernel/errors.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { page } from './layout.ts'
 import type { Look } from './look.ts'
@@ -54,5 +55,7 @@ function wordsFor(
       return { heading: say('failedHeading'), text: say(canPay ? 'failedRetryText' : 'failedText') }
     case 'canceled':
       return { heading: say('canceledHeading'), text: say('canceledText') }
+    default:
+      return assertNever(status)
   }
 }

@@ -24,7 +24,10 @@ interface Snippet extends CodeBlock {
   readonly named: boolean
 }
 
-const snippets = pages().flatMap((page) =>
+/** Next.js builds the files of its page: test/examples/nextjs.test.ts. */
+const ofNode = pages().filter(({ path }) => path !== 'docs/11-nextjs.md')
+
+const snippets = ofNode.flatMap((page) =>
   codeBlocks(page)
     .filter(({ language }) => /^[jt]sx?$/.test(language))
     .map((block, index): Snippet => {

@@ -1,36 +1,31 @@
-// One billing for the whole server. Next.js loads this module again after every change in
-// development, and more than once in production: the global keeps a second one from opening.
-import { createBilling, type Billing } from 'quittance'
+// lib/billing.ts
+import { sharedBilling, type Billing } from 'quittance'
 
-const { BILLING_DATA_DIR = '.quittance-examples', DATABASE_URL } = process.env
-
-async function openBilling(): Promise<Billing> {
-  const billing = createBilling({
+/** The one billing of the server, however often Next.js loads this file. */
+export function getBilling(): Billing {
+  return sharedBilling({
     // STRIPE_SIGNING_SECRET and the like, and NODE_ENV.
     environment: process.env,
-    database: DATABASE_URL ? { url: DATABASE_URL } : { dataDir: BILLING_DATA_DIR },
+    // Of the callback URLs and the pages that payers see; http://localhost:3000 without it.
+    url: process.env.APP_URL,
+    // Without it, the embedded database in .quittance; not in production.
+    database: { url: process.env.DATABASE_URL },
+    listeners: {
+      grantAccess: {
+        on: 'PaymentSucceeded',
+        run: ({ payment }) => {
+          console.log(`paid: ${payment.payable.type} ${payment.payable.id}`)
+        },
+      },
+    },
   })
-  billing.on('PaymentSucceeded', 'grantAccess', ({ payment }) => {
-    console.log(`paid: ${payment.payable.type} ${payment.payable.id}`)
-  })
-  try {
-    await billing.migrate()
-    await billing.work()
-  } catch (error) {
-    // The next request tries again.
-    delete kept.quittance
-    await billing.close()
-    throw error
-  }
-  // Next.js ends the process itself; what that cuts off is taken up again by the next one.
-  process.once('SIGTERM', () => void billing.close())
-  return billing
 }
 
-const kept = globalThis as typeof globalThis & { quittance?: Promise<Billing> }
-
-/** The billing, opened and at work from its first use on. */
-export function getBilling(): Promise<Billing> {
-  kept.quittance ??= openBilling()
-  return kept.quittance
+/** Once per server: callbacks are processed from now on, those stored before first. */
+export async function startBilling(): Promise<void> {
+  const billing = getBilling()
+  await billing.migrate()
+  await billing.work()
+  // Next.js ends the process itself; what that cuts off is taken up again by the next one.
+  process.once('SIGTERM', () => void billing.close())
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createBilling } from 'quittance'
-import { product } from './product.ts'
+import { price, product } from './product.ts'
 
 const { BILLING_DATA_DIR, DATABASE_URL, PORT = '3000' } = process.env
 
@@ -16,10 +16,30 @@ export const billing = createBilling({
 
 // In the transaction in which the payment becomes paid: the order is granted exactly if it is.
 billing.on('PaymentSucceeded', 'grantOrder', async ({ payment }, { tx }) => {
-  await tx.query("update orders set state = 'granted' where id = $1", [payment.payable.id])
+  const grant = "update orders set state = 'granted' where id = $1 and state = 'new'"
+  await tx.query(grant, [payment.payable.id])
 })
-billing.on('PaymentRefunded', 'takeBackOrder', async ({ payment: refund }, { tx }) => {
-  await tx.query("update orders set state = 'refunded' where id = $1", [refund.payable.id])
+
+// After the commit, and again until it succeeds: a mail that fails holds nothing up.
+billing.on(
+  'PaymentSucceeded',
+  'sendReceipt',
+  ({ payment }, { idempotencyKey }) => {
+    // Your mail service would get the key as well: with it, a second attempt sends nothing.
+    const amount = price(Number(payment.amount))
+    console.log(`receipt of order ${payment.payable.id}: ${amount} (${idempotencyKey})`)
+  },
+  { queued: true },
+)
+
+// Part of the money back: the reader keeps the book. All of it: the order is taken back.
+billing.on('PaymentRefunded', 'countRefund', async ({ payment: refund }, { tx }) => {
+  await tx.query(
+    `update orders set refunded = refunded + $1,
+       state = case when refunded + $1 >= amount then 'taken back' else state end
+     where id = $2`,
+    [refund.amount, refund.payable.id],
+  )
 })
 
 /** Opens the checkout of an order; where the payer goes. */

@@ -3,10 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import pg from 'pg'
 import { dataDir } from './billing.ts'
+import { product } from './product.ts'
 
 export interface Order {
   readonly id: string
-  readonly state: 'new' | 'granted' | 'refunded'
+  /** In minor units; `refunded`: what has gone back so far. */
+  readonly amount: number
+  readonly refunded: number
+  readonly state: 'new' | 'granted' | 'taken back'
 }
 
 const { DATABASE_URL } = process.env
@@ -21,20 +25,24 @@ pool.on('error', (error) => console.error(error.message))
 /** So that the example needs no set-up; in your app a migration does it. */
 export async function createTable(): Promise<void> {
   await pool.query(
-    "create table if not exists orders (id text primary key, state text not null default 'new')",
+    `create table if not exists orders (
+       id uuid primary key,
+       amount integer not null,
+       refunded integer not null default 0,
+       state text not null default 'new'
+     )`,
   )
 }
 
 export async function addOrder(): Promise<Order> {
-  const { rows } = await pool.query<Order>('insert into orders (id) values ($1) returning *', [
-    randomUUID(),
-  ])
+  const insert = 'insert into orders (id, amount) values ($1, $2) returning *'
+  const { rows } = await pool.query<Order>(insert, [randomUUID(), product.amount])
   const [order] = rows
   if (order === undefined) throw new Error('the order was not stored')
   return order
 }
 
 export async function findOrder(id: string): Promise<Order | undefined> {
-  const { rows } = await pool.query<Order>('select * from orders where id = $1', [id])
+  const { rows } = await pool.query<Order>('select * from orders where id::text = $1', [id])
   return rows[0]
 }

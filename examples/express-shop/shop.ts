@@ -2,7 +2,7 @@
 // the fake gateway, so it needs no account; with the settings of another gateway only the name in
 // `payFor` changes.
 //
-// Run it here, after `npm ci`:    node examples/express-shop/shop.ts
+// Run it here, after `npm ci`:    npx node examples/express-shop/shop.ts
 // In a project of your own:       npm install quittance express pg
 // oxlint-disable oxc/no-async-endpoint-handlers -- since Express 5 what they throw is handled
 import express, { type ErrorRequestHandler } from 'express'
@@ -11,6 +11,7 @@ import { nodeHandler } from 'quittance/node'
 import { billing, payFor } from './billing.ts'
 import { addOrder, createTable, findOrder, pool } from './orders.ts'
 import { orderPage, productPage, sorryPage } from './pages.ts'
+import { product } from './product.ts'
 
 await billing.migrate()
 await createTable()
@@ -20,6 +21,10 @@ const app = express()
 // Callbacks, and the pages that payers see: the checkout here, and the one they come back to.
 app.use(nodeHandler(billing))
 app.use(express.urlencoded())
+
+app.get('/style.css', (_request, response) => {
+  response.sendFile('style.css', { root: import.meta.dirname })
+})
 
 app.get('/', (_request, response) => {
   response.send(productPage())
@@ -39,9 +44,12 @@ app.get('/orders/:id', async (request, response) => {
 // For anybody to press here: in your shop, see who it is first.
 app.post('/orders/:id/refund', async (request, response) => {
   const { id } = request.params
-  const form = request.body as { readonly refund?: string } | undefined
-  // The id of the refund comes from the form: pressed twice it is one refund.
-  await billing.refunds.create(id, { id: form?.refund })
+  const form = request.body as { readonly refund?: string; readonly part?: string } | undefined
+  await billing.refunds.create(id, {
+    id: form?.refund,
+    // Without an amount, all that is left.
+    ...(form?.part === 'shipping' && { amount: product.shipping }),
+  })
   response.redirect(303, `/orders/${id}`)
 })
 

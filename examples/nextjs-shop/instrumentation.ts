@@ -1,7 +1,7 @@
-// Next.js calls this once when the server starts: callbacks that were stored before are processed
-// at once, not only when the next request comes.
+/** Next.js calls this when the server starts, before the first request. */
 export async function register(): Promise<void> {
-  if (process.env['NEXT_RUNTIME'] !== 'nodejs') return
-  const { getShop } = await import('./lib/shop.ts')
-  await getShop()
+  if (process.env.NEXT_RUNTIME === 'nodejs') {
+    const { startBilling } = await import('./lib/billing')
+    await startBilling()
+  }
 }

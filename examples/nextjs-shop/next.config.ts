@@ -1,2 +1,8 @@
-// Quittance starts a worker from a file of its own, which a bundler would not find.
-export default { serverExternalPackages: ['quittance'] }
+import type { NextConfig } from 'next'
+
+const config: NextConfig = {
+  // Quittance starts a thread from a file of its own, which a bundler would not find.
+  serverExternalPackages: ['quittance'],
+}
+
+export default config

@@ -74,10 +74,12 @@ export interface Looker extends AsyncDisposable {
   look(looked: Looked): Promise<void>
 }
 
-/** `locale` is the language that the browser asks for. */
-export async function openLooker(browser: Browser, locale: string): Promise<Looker> {
-  const plain = await visit(browser, { locale })
-  const examined = await visit(browser, { bypassCSP: true, locale })
+export async function openLooker(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<Looker> {
+  const plain = await visit(browser, options)
+  const examined = await visit(browser, { ...options, bypassCSP: true })
   return {
     async look(looked) {
       const before = plain.faults.length
@@ -143,7 +145,7 @@ async function assertFits(page: Page): Promise<void> {
 
 /** Every link and button gets the focus by the tabulator key, and shows it. */
 async function assertReachable(page: Page): Promise<void> {
-  const all = 'a[href], button:not([hidden]), summary'
+  const all = 'a[href], button:not([hidden]), input:not([type="hidden"]), summary'
   const count = await page.evaluate<number>(`document.querySelectorAll('${all}').length`)
   const reached: string[] = []
   for (let pressed = 0; pressed < count; pressed += 1) {

@@ -53,7 +53,7 @@ for (const [locale, whose, brand] of looks) {
 
     /** Looks at the pages of one test. */
     const looking = async (pages: readonly (Omit<Looked, 'url'> & { readonly path: string })[]) => {
-      await using looker = await openLooker(browser, locale)
+      await using looker = await openLooker(browser, { locale })
       for (const { path, name, served, ...looked } of pages) {
         await looker.look({
           ...looked,
@@ -163,7 +163,7 @@ describe('the main button in a brand’s colour', { skip: missing }, () => {
   const colors = ['#fff', '#000', '#ffe600', '#0b6b3a', '#d6336c', '#777', '#1b212a']
   test('can be read, in light and dark, whatever the colour', async () => {
     const browser = await openBrowser(0)
-    const looker = await openLooker(browser, 'en')
+    const looker = await openLooker(browser, { locale: 'en' })
     for (const color of colors) {
       const answer = await page(
         { language: english, brand: { name: color, color }, allows: () => true },

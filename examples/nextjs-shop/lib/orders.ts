@@ -1,42 +1,46 @@
 import { randomUUID } from 'node:crypto'
-import { product } from './product.ts'
-import { getShop } from './shop.ts'
+import { pool } from './pool'
+import { product } from './product'
 
 export interface Order {
   readonly id: string
-  readonly state: 'new' | 'granted' | 'refunded'
+  readonly shopper: string
+  /** In minor units; `refunded`: what has gone back so far. */
+  readonly amount: number
+  readonly refunded: number
+  readonly state: 'new' | 'granted' | 'taken back'
 }
 
-export async function addOrder(): Promise<string> {
-  const { pool } = await getShop()
+/** So that the example needs no set-up; in your app a migration does it. */
+export async function createTable(): Promise<void> {
+  await pool.query(
+    `create table if not exists orders (
+       id uuid primary key,
+       shopper text not null,
+       amount integer not null,
+       refunded integer not null default 0,
+       state text not null default 'new',
+       created_at timestamptz not null default now()
+     )`,
+  )
+}
+
+export async function addOrder(shopper: string): Promise<string> {
   const id = randomUUID()
-  await pool.query('insert into orders (id) values ($1)', [id])
+  const insert = 'insert into orders (id, shopper, amount) values ($1, $2, $3)'
+  await pool.query(insert, [id, shopper, product.amount])
   return id
 }
 
-export async function findOrder(id: string): Promise<Order | undefined> {
-  const { pool } = await getShop()
-  const { rows } = await pool.query<Order>('select * from orders where id = $1', [id])
+/** The shopper's own order; undefined for anybody else's. */
+export async function findOrder(id: string, shopper: string): Promise<Order | undefined> {
+  const find = 'select * from orders where id::text = $1 and shopper = $2'
+  const { rows } = await pool.query<Order>(find, [id, shopper])
   return rows[0]
 }
 
-/** Opens the checkout of an order; where the payer goes. */
-export async function payFor(id: string): Promise<string> {
-  const { billing } = await getShop()
-  const payment = await billing.payments.create({
-    // Asked for twice, an order has one payment and one checkout.
-    id,
-    gateway: 'fake',
-    amount: product.amount,
-    currency: product.currency,
-    description: product.name,
-    payable: { type: 'order', id },
-    returnUrl: `${billing.origin}/orders/${id}`,
-  })
-  return payment.checkoutUrl ?? payLink(id)
-}
-
-/** It leads to the checkout, or says why it does not. */
-export function payLink(id: string): string {
-  return `/billing/pay/${id}`
+export async function listOrders(shopper: string): Promise<readonly Order[]> {
+  const list = 'select * from orders where shopper = $1 order by created_at desc limit 50'
+  const { rows } = await pool.query<Order>(list, [shopper])
+  return rows
 }

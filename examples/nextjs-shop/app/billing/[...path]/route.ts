@@ -1,12 +1,11 @@
-// Callbacks, and the pages that payers see: the checkout here, and the one they come back to.
-import { getShop } from '../../../lib/shop.ts'
+import { getBilling } from '../../../lib/billing'
 
-/** The embedded database and the worker need Node, not the edge. */
+/** The worker and the embedded database need Node, not the edge. */
 export const runtime = 'nodejs'
 
-async function handOn(request: Request): Promise<Response> {
-  const { billing } = await getShop()
-  return billing.fetch(request)
+/** Callbacks, and the pages that payers see, as they came. */
+function handOn(request: Request): Promise<Response> {
+  return getBilling().fetch(request)
 }
 
 export { handOn as GET, handOn as POST }

@@ -1,7 +1,7 @@
 // A listener that writes through Drizzle, in the transaction in which the payment becomes paid:
 // the row is there exactly if the event is.
 //
-// Run it here, after `npm ci`:    node examples/drizzle.ts
+// Run it here, after `npm ci`:    npx node examples/drizzle.ts
 // In a project of your own:       npm install quittance drizzle-orm
 import { createServer } from 'node:http'
 import { sql } from 'drizzle-orm'

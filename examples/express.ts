@@ -1,6 +1,6 @@
 // Quittance in an Express app: one line, above every body parser.
 //
-// Run it here, after `npm ci`:    node examples/express.ts
+// Run it here, after `npm ci`:    npx node examples/express.ts
 // In a project of your own:       npm install quittance express
 import express from 'express'
 import { createBilling } from 'quittance'

@@ -1,6 +1,6 @@
 // Quittance in a Fastify app: a plugin of its own, where Fastify parses no body.
 //
-// Run it here, after `npm ci`:    node examples/fastify.ts
+// Run it here, after `npm ci`:    npx node examples/fastify.ts
 // In a project of your own:       npm install quittance fastify
 import { fastify } from 'fastify'
 import { createBilling } from 'quittance'

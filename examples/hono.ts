@@ -1,6 +1,6 @@
 // Quittance in a Hono app on Node: its requests are handed on as they came.
 //
-// Run it here, after `npm ci`:    node examples/hono.ts
+// Run it here, after `npm ci`:    npx node examples/hono.ts
 // In a project of your own:       npm install quittance hono @hono/node-server
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'

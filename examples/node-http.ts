@@ -1,6 +1,6 @@
 // Quittance on a plain `node:http` server.
 //
-// Run it here, after `npm ci`:    node examples/node-http.ts
+// Run it here, after `npm ci`:    npx node examples/node-http.ts
 // In a project of your own:       npm install quittance
 import { createServer } from 'node:http'
 import { createBilling } from 'quittance'

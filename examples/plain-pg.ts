@@ -1,7 +1,7 @@
 // A listener that writes plain SQL, in the transaction in which the payment becomes paid: the
 // row is there exactly if the event is.
 //
-// Run it here, after `npm ci`:    node examples/plain-pg.ts
+// Run it here, after `npm ci`:    npx node examples/plain-pg.ts
 // In a project of your own:       npm install quittance
 import { createServer } from 'node:http'
 import { createBilling } from 'quittance'

@@ -1,7 +1,9 @@
 import type { BillingCore } from '../billing/types.ts'
-import type { Gateway } from '../gateways/gateway.ts'
+import { countWorkers } from '../database/workers.ts'
+import type { WebhookCall } from '../events/webhook-call.ts'
+import type { Gateway, SignedCallback } from '../gateways/gateway.ts'
 import { requireConfigured, requireGateway } from '../gateways/require.ts'
-import { scenarioOf, signCallback, type SignedPayment } from '../gateways/sign-callback.ts'
+import { scenarioOf, signCallback, signerOf } from '../gateways/sign-callback.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
@@ -9,38 +11,68 @@ import type { Secret } from '../kernel/secret.ts'
 import type { SendOptions } from './commands/send.ts'
 import { askService } from './ask-service.ts'
 import { describeError, rootOf } from './describe-error.ts'
+import { faultOf, followCall, markHeader } from './follow-call.ts'
 import { withCore } from './open-core.ts'
+import { paymentToSend } from './payment-to-send.ts'
 import { requireConsent, sendTarget } from './send-target.ts'
 
 const answerTimeoutMs = 30_000
 
-/** A declined payment can still be paid, so sending a failure and then a success needs no id. */
-const unpaid = ['pending', 'failed', 'canceled'] as const
-
+/** What was sent, what was answered, and what became of it. */
 export interface SentCallback {
   readonly url: string
   readonly scenario: string
-  readonly payment_id: string
+  readonly paymentId: string
   readonly status: number
   readonly answer: string
+  /** The stored call; undefined if none was found, or nobody looked. */
+  readonly call: WebhookCall | undefined
+  /** What did not go as the scenario means it. */
+  readonly fault: QuittanceError | undefined
 }
 
-/** Signs a callback as the provider would and posts it where the provider would. */
+/**
+ * Signs a callback as the provider would, posts it where the provider would, and waits until it is
+ * processed.
+ */
 export function sendCallback(nameOrAlias: string, options: SendOptions): Promise<SentCallback> {
   return withCore(async (core, { configuration, serviceUrl, runtime, warnAbout }) => {
     requireConsent(configuration.options.production, options.yes === true)
     const registered = requireGateway(runtime.settings.gateways, nameOrAlias)
     const { gateway } = registered
-    const scenario = scenarioOf(gateway, options.scenario)
+    const name = scenarioOf(gateway, options.scenario)
+    const scenario = signerOf(gateway).scenarios[name] ?? { shows: name, means: 'looked up' }
     requireConfigured(registered)
     warnAbout(gateway.name)
     const url = targetOf(core, { gateway, serviceUrl, given: options.url })
-    const payment = await paymentFor(core, gateway, options)
+    const payment = await paymentToSend(core, { gateway, scenario, asked: options })
     await requireSameDatabase(url, await runtime.databaseKey())
     const now = systemClock()
-    const callback = signCallback(registered, { scenario, payment, now, newId: newUuid })
-    const answer = await post(url, callback)
-    return { url, scenario, payment_id: payment.id, ...answer }
+    const callback = signCallback(registered, { scenario: name, payment, now, newId: newUuid })
+    const mark = newUuid()
+    const answered = await post(url, callback, mark)
+    const sent = { url, scenario: name, paymentId: payment.id, ...answered, call: undefined }
+    if (answered.status >= 300) return { ...sent, fault: refused(answered.status) }
+    if (!options.wait) return { ...sent, fault: undefined }
+    const call = await followCall(core, { gateway: gateway.name, mark })
+    const workers = await countWorkers((await runtime.opened()).database.db)
+    return { ...sent, call, fault: faultOf({ call, scenario, workers }) }
+  })
+}
+
+const fixes: Readonly<Record<number, string>> = {
+  403: 'Give the service and this command the same secrets; the service’s log says what it missed.',
+  404: 'Correct --url, APP_URL or BILLING_WEBHOOK_PATH: no route of Quittance is there.',
+  405: 'Correct --url: it must be the callback URL that `quittance gateways` shows.',
+  422: 'Correct the named field.',
+  502: 'Start the service behind the proxy or tunnel.',
+  503: 'Run `quittance doctor`: the service has no database, or too much to do.',
+}
+
+function refused(status: number): QuittanceError {
+  const fix = fixes[status]
+  return new QuittanceError('send_refused', `not accepted: ${status}`, {
+    ...(fix !== undefined && { fix }),
   })
 }
 
@@ -67,47 +99,15 @@ async function requireSameDatabase(url: string, key: Secret): Promise<void> {
   )
 }
 
-/** What the callback states: the stored payment, with the amount and currency given. */
-async function paymentFor(
-  core: BillingCore,
-  gateway: Gateway,
-  { payment: id, amount, currency }: SendOptions,
-): Promise<SignedPayment> {
-  const stored = await storedPayment(core, gateway, id)
-  if (stored !== undefined) {
-    return { ...stored, amount: amount ?? stored.amount, currency: currency ?? stored.currency }
-  }
-  if (id === undefined || amount === undefined || currency === undefined) {
-    throw new QuittanceError(
-      'payment_not_found',
-      id === undefined
-        ? `${gateway.name} has no payment that can still be paid`
-        : `there is no payment ${JSON.stringify(id)}`,
-      {
-        fix: 'Create one with `quittance payments create`, or give --payment, --amount and --currency.',
-      },
-    )
-  }
-  return { id, amount, currency }
-}
-
-async function storedPayment(core: BillingCore, gateway: Gateway, id: string | undefined) {
-  if (id !== undefined) return core.payments.get(id)
-  const pages = await Promise.all(
-    unpaid.map((status) => core.payments.list({ gateway: gateway.name, status, limit: 1 })),
-  )
-  const newest = pages.flatMap(({ data }) => data)
-  return newest.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime())[0]
-}
-
 async function post(
   url: string,
-  { headers, body }: { headers: Readonly<Record<string, string>>; body: string },
+  { headers, body }: SignedCallback,
+  mark: string,
 ): Promise<{ status: number; answer: string }> {
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers,
+      headers: { ...headers, [markHeader]: mark },
       body,
       // A redirect may lead anywhere.
       redirect: 'manual',

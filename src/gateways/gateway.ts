@@ -72,6 +72,8 @@ export interface Signer {
    * created with it: otherwise not every callback settles the payment.
    */
   readonly checkoutReferenceOf?: (paymentId: string) => string
+  /** False if its callbacks carry neither amount nor currency. Default true. */
+  readonly statesMoney?: boolean
   sign(input: SignInput): SignedCallback
 }
 

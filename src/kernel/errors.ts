@@ -38,6 +38,8 @@ export const errorCatalogue = {
   service_unreachable: 'Start it: npm start, or quittance serve; or give --url.',
   service_other_database:
     'Give --url, or the PORT or APP_URL of your service, or its DATABASE_URL or BILLING_DATA_DIR.',
+  send_refused: 'See the log of the service, or run: quittance doctor',
+  send_unexpected: 'See why: quittance calls list',
   send_in_production: 'If that is what you want, give --yes, and --payment ID.',
   send_url_foreign:
     'Send to 127.0.0.1 on the machine of the service, or set APP_URL to its origin if it is yours.',

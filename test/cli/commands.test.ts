@@ -79,14 +79,14 @@ async function until(id: string, status: string): Promise<void> {
 test('a payment is created, settled by send, and shown with what happened', async () => {
   const payment = await createPayment()
   assert.equal(payment.status, 'pending')
-  const sent = await json<{ status: number; scenario: string }>(
-    'send',
-    'fake',
-    '--payment',
-    payment.id,
-  )
-  assert.deepEqual([sent.status, sent.scenario], [200, 'success'])
-  await until(payment.id, 'paid')
+  const sent = await json('send', 'fake', '--payment', payment.id)
+  assert.partialDeepStrictEqual(sent, {
+    status: 200,
+    scenario: 'success',
+    payment_id: payment.id,
+    state: 'processed',
+    outcome: [{ type: 'payment:paid', result: 'applied' }],
+  })
   const listed = (await quittance('calls', 'list')).stdout
   assert.match(listed[0] ?? '', /^id +gateway +state +received \(UTC\) +payment +outcome$/)
   assert.match(listed[1] ?? '', new RegExp(`processed .* ${payment.id} +payment:paid$`))

@@ -14,7 +14,7 @@ test('a call that waits is shown with the time when it is due', async () => {
   try {
     const env = { PORT: new URL(service.url).port }
     const quittance = async (...args: string[]) => (await runHosted(args, { cwd, env })).stdout
-    await quittance('send', 'fake')
+    await quittance('send', 'fake', '--no-wait')
     const [headings, row = ''] = await quittance('calls', 'list')
     assert.match(headings ?? '', /received \(UTC\)/)
     const shown = await quittance('calls', 'show', row.slice(0, 36))

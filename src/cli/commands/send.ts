@@ -10,19 +10,22 @@ export interface SendOptions {
   readonly url?: string
   readonly list?: boolean
   readonly yes?: boolean
+  /** False with `--no-wait`. */
+  readonly wait: boolean
   readonly json?: boolean
 }
 
 export function addSend(program: Command): void {
   const sendCommand = program
     .command('send')
-    .description('sign a realistic callback and post it to the real route')
+    .description('sign a realistic callback, post it to the real route, and wait for it')
     .argument('<gateway>', 'name or alias')
     .option('--scenario <name>', 'what the callback says (default: the first of --list)')
-    .option('--payment <id>', 'payment it is about (default: the newest unpaid one)')
+    .option('--payment <id>', 'payment it is about (default: the newest that fits)')
     .option('--amount <units>', 'state this amount instead of the payment’s', readAmount)
     .option('--currency <code>', 'state this currency instead of the payment’s')
     .option('--url <url>', 'post to this URL of the service (default: the gateway’s callback URL)')
+    .option('--no-wait', 'do not wait until it is processed')
     .option('--yes', 'really do it under NODE_ENV=production')
     .option('--list', 'show the scenarios and send nothing')
     .action(send)
@@ -48,27 +51,22 @@ async function send(gateway: string, _options: unknown, command: Command): Promi
     return
   }
   const { sendCallback } = await import('../send-callback.ts')
-  const sent = await sendCallback(gateway, options)
-  if (options.json === true) printJson(sent)
-  else {
-    print(`POST ${sent.url}`)
-    print(`${sent.scenario} for payment ${sent.payment_id}`)
-    print(visible(`${sent.status} ${sent.answer}`))
+  const { endText } = await import('../follow-call.ts')
+  const { describeError, errorView } = await import('../describe-error.ts')
+  const { call, fault, ...sent } = await sendCallback(gateway, options)
+  if (fault !== undefined) process.exitCode = 1
+  if (options.json === true) {
+    const { url, scenario, paymentId, status, answer } = sent
+    const posted = { url, scenario, payment_id: paymentId, status, answer }
+    const followed = { call_id: call?.id ?? null, state: call?.state ?? null }
+    const outcome = call?.outcome ?? null
+    const error = fault && errorView(fault)
+    printJson({ ...posted, ...followed, outcome, error })
+    return
   }
-  if (sent.status < 300) return
-  process.exitCode = 1
-  process.stderr.write(`quittance: not accepted: ${sent.status} — ${fixFor(sent.status)}\n`)
-}
-
-const fixes: Readonly<Record<number, string>> = {
-  403: 'Give the service and this command the same secrets; the service’s log says what it missed.',
-  404: 'Correct --url, APP_URL or BILLING_WEBHOOK_PATH: no route of Quittance is there.',
-  405: 'Correct --url: it must be the callback URL that `quittance gateways` shows.',
-  422: 'Correct the named field.',
-  502: 'Start the service behind the proxy or tunnel.',
-  503: 'Run `quittance doctor`: the service has no database, or too much to do.',
-}
-
-function fixFor(status: number): string {
-  return fixes[status] ?? 'See the log of the service, or run: quittance doctor'
+  print(`POST ${sent.url}`)
+  print(`${sent.scenario} for payment ${sent.paymentId}`)
+  print(visible(`${sent.status} ${sent.answer}`))
+  if (call !== undefined) print(visible(endText(call)))
+  if (fault !== undefined) process.stderr.write(`quittance: ${describeError(fault)}\n`)
 }

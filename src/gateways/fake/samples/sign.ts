@@ -10,6 +10,7 @@ const scenarios = {
 /** Makes fake callbacks. There is nothing to sign. */
 export const fakeSigner: Signer = {
   scenarios,
+  statesMoney: false,
   sign({ scenario, payment }) {
     if (!Object.hasOwn(scenarios, scenario)) {
       const known = Object.keys(scenarios).join(', ')

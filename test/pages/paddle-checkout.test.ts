@@ -81,6 +81,17 @@ describe('the page that opens a Paddle checkout', { skip: missing }, () => {
     assert.deepEqual(payer.faults, [])
   })
 
+  test('sends a payer on in the language of its address', async () => {
+    const { id } = await createPayment(service)
+    await using payer = await visit(browser)
+    const data = JSON.stringify({ status: 'completed', custom_data: { payment_id: id } })
+    await serve(payer.page, paddleJs(`say('checkout.completed', ${data})`))
+    await payer.page.goto(`${opened}&lang=uk`)
+    await payer.page.waitForURL(`${pagesOrigin}/billing/return/${id}?lang=uk`)
+    await payer.page.getByRole('heading', { name: 'Очікуємо підтвердження' }).waitFor()
+    assert.deepEqual(payer.faults, [])
+  })
+
   test('goes nowhere by what is no payment of ours', async () => {
     await using payer = await visit(browser)
     const data = JSON.stringify({ custom_data: { payment_id: '../../elsewhere' } })

@@ -72,6 +72,20 @@ describe('a payer in a browser', { skip: missing }, () => {
     ])
   })
 
+  test('reads the language that was chosen, also when the page turns', async () => {
+    const { id } = await createPayment(service, { currency: 'EUR' })
+    await using payer = await enter(`/billing/pay/${id}?lang=uk`)
+    const { page } = payer
+    await page.getByRole('button', { name: 'Оплатити' }).click()
+    await heading(page, 'Очікуємо підтвердження')
+    await page.evaluate('window.stayed = true')
+    await workUntil(service, id, 'paid')
+    await heading(page, 'Оплачено')
+    assert.equal(await page.title(), 'Оплачено')
+    assert.equal(await page.evaluate('window.stayed'), true, 'it was not loaded again')
+    assert.deepEqual(payer.faults, [])
+  })
+
   test('pays without JavaScript: the return page looks again by itself', async () => {
     const { id } = await createPayment(service)
     await using payer = await enter(`/billing/pay/${id}`, withoutScripts)

@@ -46,7 +46,7 @@ function wayToCheckout(
   return new URL(checkoutUrl).pathname === payPath(payment) ? 'no_checkout' : { url: checkoutUrl }
 }
 
-/** A page of ours is told the language that was chosen; a provider's address stays as it is. */
+/** A page of ours gets the language that was chosen; a provider's address stays as it is. */
 function inLanguage(url: string, { origin }: BillingCore, { language }: Look): string {
   if (language.query === '' || new URL(url).origin !== origin) return url
   const own = new URL(url)

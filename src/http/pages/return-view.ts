@@ -1,6 +1,5 @@
 import { html } from 'hono/html'
-import { assertNever } from '../../kernel/errors.ts'
-import type { Payment } from '../../payments/payment.ts'
+import type { Payment, PaymentStatus } from '../../payments/payment.ts'
 import { page } from './layout.ts'
 import type { Look } from './look.ts'
 import { payPath, returnPath } from './page-context.ts'
@@ -41,21 +40,19 @@ export function returnView(payment: Payment, standing: Standing, look: Look): Pr
   })
 }
 
-function wordsFor(
-  { status }: Payment,
-  { canPay, gatewayTitle }: Standing,
-  { language: { say } }: Look,
-): { readonly heading: string; readonly text: string } {
-  switch (status) {
-    case 'pending':
-      return { heading: say('waitingHeading'), text: say('waitingText', { gateway: gatewayTitle }) }
-    case 'paid':
-      return { heading: say('paidHeading'), text: say('paidText') }
-    case 'failed':
-      return { heading: say('failedHeading'), text: say(canPay ? 'failedRetryText' : 'failedText') }
-    case 'canceled':
-      return { heading: say('canceledHeading'), text: say('canceledText') }
-    default:
-      return assertNever(status)
+const keys = {
+  pending: { heading: 'waitingHeading', text: 'waitingText' },
+  paid: { heading: 'paidHeading', text: 'paidText' },
+  failed: { heading: 'failedHeading', text: 'failedText' },
+  canceled: { heading: 'canceledHeading', text: 'canceledText' },
+} as const satisfies Readonly<Record<PaymentStatus, object>>
+
+function wordsFor({ status }: Payment, { canPay, gatewayTitle }: Standing, { language }: Look) {
+  const { heading, text } = keys[status]
+  return {
+    heading: language.say(heading),
+    text: language.say(status === 'failed' && canPay ? 'failedRetryText' : text, {
+      gateway: gatewayTitle,
+    }),
   }
 }

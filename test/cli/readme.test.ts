@@ -40,6 +40,16 @@ function withoutPrefix(line: string): string {
 const ranElsewhere: Readonly<Record<string, readonly [file: string, proof: string]>> = {
   'npm ci && npm start': ['package.json', '"start": "node src/cli/main.ts serve"'],
   'npm ci && npm test': ['.ci/run', '\nnpm ci\n'],
+  'npm run package': ['deploy/Dockerfile', '\nRUN npm run package\n'],
+  'docker compose -f deploy/compose.yaml up --build --detach': [
+    'test/deploy/deploy.test.ts',
+    "parse(read('deploy/compose.yaml')",
+  ],
+  'bun app.ts': ['test/runtimes/runtimes.test.ts', 'read(page)'],
+  'deno serve --allow-env --allow-net --allow-read --allow-sys --allow-write --port 3000 app.ts': [
+    'test/runtimes/runtimes.test.ts',
+    'read(page)',
+  ],
   'npm run bench': ['package.json', '"bench": "node bench/main.ts"'],
   'npm run bench -- --only intake': ['test/bench/bench.test.ts', "'--only'"],
   'npm run bench -- --json': ['test/bench/bench.test.ts', "'--json'"],

@@ -37,7 +37,7 @@ test('the index leads to every page', () => {
 test('files of the repository that the pages name in code marks exist', () => {
   const named = pages().flatMap(({ path, text }) =>
     codeIn(text.replaceAll(/^```.*?^```$/gms, ''))
-      .filter((code) => /^(?:src|test|docs|bench|examples)\/[\w./-]+$/.test(code))
+      .filter((code) => /^(?:src|test|docs|bench|examples|deploy)\/[\w./-]+$/.test(code))
       .map((code) => ({ path, code })),
   )
   const missing = named.filter(({ code }) => !existsSync(join(root, code)))

@@ -12,7 +12,8 @@ import { freePort } from '../support/free-port.ts'
 import { runCommand } from '../support/process.ts'
 import { startStandIn } from '../support/stand-in.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-import { root } from '../tidy/source-files.ts'
+import { until } from '../support/until.ts'
+import { filesIn, read, root } from '../tidy/source-files.ts'
 import { codeBlocks, pages, type CodeBlock } from './markdown.ts'
 
 const run = promisify(execFile)
@@ -36,7 +37,7 @@ const snippets = ofNode.flatMap((page) =>
       return { ...block, folder, file: name ?? `module-${index}.ts`, named: name !== undefined }
     }),
 )
-/** What the other modules of the pages import. */
+/** What the other modules import on pages that show none of their own. */
 const billing = snippets.find(({ file }) => file === 'billing.ts')
 
 let folder: TemporaryFolder
@@ -58,7 +59,8 @@ before(async () => {
     mkdirSync(path, { recursive: true })
     assert.ok(!existsSync(join(path, snippet.file)) || !snippet.named, `${snippet.file} twice`)
     writeFileSync(join(path, snippet.file), snippet.code)
-    if (billing !== undefined) writeFileSync(join(path, 'billing.ts'), billing.code)
+    const shown = snippets.find((one) => one.folder === snippet.folder && one.file === 'billing.ts')
+    writeFileSync(join(path, 'billing.ts'), (shown ?? billing)?.code ?? '')
   }
 })
 after(async () => {
@@ -116,10 +118,29 @@ const port = /\b3000\b/
 const servers = snippets.filter(({ code }) => port.test(code))
 
 test('the pages show a server for each framework', () => {
-  assert.deepEqual(
-    servers.map(({ file }) => file),
-    ['app.ts', 'express.ts', 'fastify.ts', 'hono.ts', 'node-http.ts'],
-  )
+  assert.deepEqual(servers.map(({ file }) => file).toSorted(), [
+    'app.ts',
+    'express.ts',
+    'fastify.ts',
+    'hono.ts',
+    'node-http.ts',
+  ])
+})
+
+/** What the pages of apps let a reader type in the end. */
+function firstPayment(page: string): readonly string[] {
+  return Array.from(
+    read(page).matchAll(/`npx quittance ([^`]*)`/g),
+    ([, line = '']) => line,
+  ).filter((line) => /^(?:payments create|send) /.test(line))
+}
+
+test('every page of an app ends in the same first payment', () => {
+  const apps = filesIn('docs/start', /\.md$/).filter(({ path }) => !path.endsWith('/service.md'))
+  assert.equal(apps.length, 5)
+  for (const { path } of apps) {
+    assert.deepEqual(firstPayment(path), firstPayment('docs/start/express.md'), path)
+  }
 })
 
 for (const { path, folder: name, file, code } of servers) {
@@ -132,13 +153,23 @@ for (const { path, folder: name, file, code } of servers) {
     writeFileSync(program, here)
     const env = { DATABASE_URL: databaseUrl, STRIPE_SIGNING_SECRET: secret }
     await using ends = new AsyncDisposableStack()
-    ends.use(await startProgram(program, { cwd, env, port: own }))
+    const running = ends.use(await startProgram(program, { cwd, env, port: own }))
     const send = async (signing_secret: string) => {
       const url = `http://127.0.0.1:${own}`
       const options = { url, gateways: { stripe: { signing_secret } } }
       return (await fetch(signedRequest('stripe', { payment: about, options }))).status
     }
     assert.deepEqual([await send(secret), await send(`${secret}x`)], [200, 403])
+    if (path === 'docs/start/express.md') {
+      for (const line of firstPayment(path)) {
+        const { code, stderr } = await runCommand(line.split(' '), {
+          cwd,
+          env: { ...env, PORT: String(own) },
+        })
+        assert.equal(code, 0, stderr.join('\n'))
+      }
+      await until(() => running.printed().includes('paid: order 42'), { what: 'the app says so' })
+    }
   })
 }
 

@@ -10,7 +10,7 @@ import { product } from '../lib/product'
 import { findShopper, forget, signInAs } from '../lib/shopper'
 
 export async function signIn(form: FormData): Promise<void> {
-  const email = String(form.get('email') ?? '').trim()
+  const email = fieldOf(form, 'email').trim()
   if (!/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(email)) redirect('/login')
   await signInAs(email)
   redirect('/')
@@ -36,17 +36,23 @@ export async function refund(form: FormData): Promise<void> {
   const { id } = await requireOrder(form)
   // The id of the refund comes from the form: pressed twice it is one refund.
   const asked = getBilling().refunds.create(id, {
-    id: String(form.get('refund')),
+    id: fieldOf(form, 'refund'),
     // Without an amount, all that is left.
     ...(form.get('part') === 'shipping' && { amount: product.shipping }),
   })
   redirect(await asked.then(() => `/orders/${id}`, explain(id)))
 }
 
+/** Empty unless it is a text: a browser may send a file, or nothing. */
+function fieldOf(form: FormData, name: string): string {
+  const value = form.get(name)
+  return typeof value === 'string' ? value : ''
+}
+
 async function requireOrder(form: FormData): Promise<Order> {
   const shopper = await findShopper()
   if (shopper === undefined) redirect('/login')
-  return (await findOrder(String(form.get('order')), shopper)) ?? redirect('/orders')
+  return (await findOrder(fieldOf(form, 'order'), shopper)) ?? redirect('/orders')
 }
 
 /** Opens the checkout of an order, or finds it open; where the payer goes. */

@@ -19,7 +19,7 @@ export const listeners: ListenersOption = {
     run: ({ payment }, { idempotencyKey }) => {
       // Your mail service would get the key as well: with it, a second attempt sends nothing.
       const amount = price(Number(payment.amount))
-      console.log(`receipt to ${payment.customer?.email}: ${amount} (${idempotencyKey})`)
+      console.log(`receipt to ${String(payment.customer?.email)}: ${amount} (${idempotencyKey})`)
     },
   },
 

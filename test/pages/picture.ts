@@ -50,7 +50,9 @@ export async function playScenes(): Promise<readonly Scene[]> {
 
 async function shoot(page: Page, title: string): Promise<Scene> {
   const png = await page.screenshot()
-  const markup = (await page.content()).replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, 'ID')
+  const markup = (await page.content())
+    .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, 'ID')
+    .replaceAll(/<time .*?<\/time>/g, 'TIME')
   return { title, markup, png }
 }
 

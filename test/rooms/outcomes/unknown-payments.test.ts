@@ -228,7 +228,7 @@ onPostgres((engine) => {
         union select id, 'dispute' from billing.disputes order by 1`.execute(db)
       assert.deepEqual(
         rows.map(({ id, what }) => `${nameOf(id)} ${what}`),
-        ['b refund', 'c dispute', 'd card_1', 'f card_2'],
+        ['b refund', 'c dispute', 'e card_1', 'f card_2'],
       )
     }),
   )

@@ -92,4 +92,4 @@ export type { PaymentDetails, PaymentDetailsJson } from './wire/payment-details.
 export type { CallsQuery } from './database/calls.ts'
 export type { EventsQuery } from './database/events.ts'
 export type { Page, PageQuery } from './database/page.ts'
-export type { PaymentsQuery } from './database/payments.ts'
+export type { PaymentsQuery } from './database/list-payments.ts'

@@ -5,6 +5,7 @@ import { startWorker, type LocalWorker } from '../worker/worker.ts'
 import { days, hours, minutes } from '../kernel/duration.ts'
 import type { Schedule } from '../queue/schedule.ts'
 import { prune } from '../upkeep/prune.ts'
+import { addPaymentKeys } from '../upkeep/add-payment-keys.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
 import { repairEvents } from '../upkeep/repair-events.ts'
 import { startPresence } from '../upkeep/start-presence.ts'
@@ -63,6 +64,12 @@ export async function startWork(
         run: async (signal) => {
           await prune(database, { retentionDays, log, signal })
         },
+      },
+      {
+        name: 'payment keys',
+        every: minutes(1),
+        retryAfter: minutes(1),
+        run: (signal) => addPaymentKeys(database, signal),
       },
       ...(idle ? [] : dispatching),
     ],

@@ -1,7 +1,7 @@
 import type { CallsQuery } from '../database/calls.ts'
 import type { EventsQuery } from '../database/events.ts'
 import type { Page } from '../database/page.ts'
-import type { PaymentsQuery } from '../database/payments.ts'
+import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { EventType } from '../events/catalogue.ts'
 import type { EventRecord } from '../events/event-record.ts'
 import type { ListedPayment } from '../wire/listed-payment.ts'
@@ -95,7 +95,7 @@ export interface BillingCore {
     get(id: string): Promise<PaymentDetails | undefined>
     /** The same payment without its history: one query instead of eight. */
     find(id: string): Promise<Payment | undefined>
-    /** Charges with what went back of them, newest first. Error: cursor_invalid. */
+    /** Charges with what went back of them, newest first. Errors: cursor_invalid, payment_invalid. */
     list(query?: PaymentsQuery): Promise<Page<ListedPayment>>
     /** The present statuses of payments, in one query; unknown ids are left out. */
     statuses(ids: readonly string[]): Promise<ReadonlyMap<string, PaymentStatus>>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Sought } from '../database/payment-keys.ts'
 import {
   currency,
   flag,
@@ -90,6 +91,16 @@ export type PaymentInput = z.output<typeof schema>
 
 /** The names of the fields in the library. */
 export const paymentFields = Object.keys(rules)
+
+const sought = z.object({
+  payable: rules.payable.optional(),
+  customer: text(1000).optional(),
+})
+
+/** What a list of payments asks for, checked. Error: `payment_invalid`, naming the field. */
+export function checkSought({ payable, customer }: Sought): void {
+  readInput(sought, { payable, customer }, 'payment_invalid')
+}
 
 /** Error: `payment_invalid`, naming the field. */
 export function readPaymentInput(input: unknown): PaymentInput {

@@ -5,14 +5,8 @@ import type { Payment, PaymentStatus, PaymentTransition } from '../payments/paym
 import { paymentOf } from '../wire/payment.ts'
 import { interval, inTime } from './interval.ts'
 import { named } from './named-statements.ts'
-import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import { keysOf } from './payment-keys.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
-
-/** Which charges to list; all of them if left out. */
-export interface PaymentsQuery extends PageQuery {
-  readonly gateway?: string
-  readonly status?: PaymentStatus
-}
 
 export async function findPayment(db: Kysely<Tables>, id: string): Promise<Payment | undefined> {
   const row = await db
@@ -46,31 +40,6 @@ export async function readStatuses(
     .where('id', '=', sql<string>`any(${[...ids]}::uuid[])`)
     .execute()
   return new Map(rows.map(({ id, status }) => [id, status]))
-}
-
-export async function listPayments(
-  db: Kysely<Tables>,
-  query: PaymentsQuery,
-): Promise<Page<Payment>> {
-  const limit = pageLimit(query)
-  const after = readCursor(query.cursor)
-  let select = db
-    .selectFrom('billing.payments')
-    .selectAll()
-    .where('type', '=', 'charge')
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-  if (query.gateway !== undefined) select = select.where('gateway', '=', query.gateway)
-  if (query.status !== undefined) select = select.where('status', '=', query.status)
-  if (after !== undefined) {
-    select = select.where(sql<boolean>`(created_at, id) < (${after.at}, ${after.id}::uuid)`)
-  }
-  const rows = await select.execute()
-  return toPage(rows.map(toPayment), limit, (payment) => ({
-    at: payment.createdAt,
-    id: payment.id,
-  }))
 }
 
 export async function listRefunds(
@@ -136,7 +105,7 @@ export async function insertPayment(
   payment: NewPayment,
   writtenBy: string | null = null,
 ): Promise<Payment | undefined> {
-  const row = await db
+  const row = db
     .insertInto('billing.payments')
     .values({
       id: payment.id,
@@ -168,8 +137,20 @@ export async function insertPayment(
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returningAll()
-    .executeTakeFirst()
-  return row && toPayment(row)
+  const { rows } = await sql<PaymentRow>`
+    with written as (${row}), ${keysOfWritten(payment)}
+    select * from written`.execute(db)
+  const [written] = rows
+  return written && toPayment(written)
+}
+
+/** A charge is looked up by its keys, which come with it; a refund is found by its charge. */
+function keysOfWritten(payment: Pick<Payment, 'type' | 'payable' | 'customer'>) {
+  const keys = payment.type === 'charge' ? [...keysOf(payment)] : []
+  return sql`keyed as (
+    insert into billing.payment_keys (key, created_at, payment_id)
+    select key, written.created_at, written.id from written, unnest(${keys}::bytea[]) as key
+    on conflict do nothing)`
 }
 
 /**
@@ -203,14 +184,15 @@ export async function insertRenewal(
   const { id, amount, currency, checkoutReference = null, providerReference = null } = renewal
   const handedAt = renewal.isPolled ? sql`statement_timestamp()` : sql`null::timestamptz`
   await sql`
-    insert into billing.payments (id, gateway, merchant_account, live, amount, currency,
+    with written as (insert into billing.payments (id, gateway, merchant_account, live, amount, currency,
       payable_type, payable_id, description, customer, checkout_reference, provider_reference,
       handed_at, next_poll_at)
     select ${id}::uuid, gateway, merchant_account, live, ${amount}, ${currency}, payable_type,
       payable_id, description, customer, ${checkoutReference}, ${providerReference},
       ${handedAt}, ${handedAt} + ${interval(minutes(5))}
     from billing.payments where id = ${first.id}
-    on conflict do nothing`.execute(db)
+    on conflict do nothing returning id, created_at), ${keysOfWritten(first)}
+    select from written`.execute(db)
 }
 
 /** Columns that `toPayment` reads. */

@@ -189,6 +189,20 @@ export interface WorkersTable {
   seen_at: Timestamp
 }
 
+/** What a payment is looked up by: see payment-keys.ts. */
+export interface PaymentKeysTable {
+  key: Buffer
+  created_at: Timestamp
+  payment_id: string
+}
+
+/** The last payment that a walk over all of them has come to. */
+export interface WalksTable {
+  name: string
+  created_at: Timestamp
+  payment_id: string
+}
+
 export interface Tables {
   'billing.payments': PaymentsTable
   'billing.payment_transitions': PaymentTransitionsTable
@@ -200,4 +214,6 @@ export interface Tables {
   'billing.listeners': ListenersTable
   'billing.schedules': SchedulesTable
   'billing.workers': WorkersTable
+  'billing.payment_keys': PaymentKeysTable
+  'billing.walks': WalksTable
 }

@@ -54,10 +54,22 @@ const limit = z
   .transform(Number)
 const paging = { limit: limit.optional(), cursor: text(200).optional() }
 
+const payableRule = must('must be type:id, such as order:42')
+/** `order:42`: the id may contain further colons. */
+const payableText = z
+  .string()
+  .refine((value) => /^[^:]+:./.test(value), payableRule)
+  .transform((value) => {
+    const [type = '', ...id] = value.split(':')
+    return { type, id: id.join(':') }
+  })
+
 export const paymentsQuery = z.strictObject({
   ...paging,
   gateway: text(64).optional(),
   status: oneOf(paymentStatuses).optional(),
+  payable: payableText.optional(),
+  customer: text(1000).optional(),
 })
 
 export const callsQuery = z.strictObject({

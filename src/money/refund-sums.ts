@@ -1,18 +1,20 @@
 import type { Kysely } from 'kysely'
+import { checkSought } from '../checkout/payment-input.ts'
 import type { Page } from '../database/page.ts'
-import { listPayments, type PaymentsQuery } from '../database/payments.ts'
+import { listPayments, type PaymentsQuery } from '../database/list-payments.ts'
 import { takenBack } from '../database/refunds.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Registry } from '../gateways/registry.ts'
 import type { Payment } from '../payments/payment.ts'
 import { listedPaymentOf, type ListedPayment, type RefundSums } from '../wire/listed-payment.ts'
 
-/** Charges with what went back of each, newest first. */
+/** Charges with what went back of each, newest first. Errors: cursor_invalid, payment_invalid. */
 export async function listCharges(
   db: Kysely<Tables>,
   query: PaymentsQuery,
   gateways: Registry,
 ): Promise<Page<ListedPayment>> {
+  checkSought(query)
   const { data, nextCursor } = await listPayments(db, query)
   const sumsOf = await refundSums(db, data, gateways)
   return { data: data.map((payment) => listedPaymentOf(payment, sumsOf(payment))), nextCursor }

@@ -150,6 +150,8 @@ describe('POST /payments', () => {
     const read = await api(`/payments/${String(id)}`)
     assert.deepEqual(read.body, {
       ...body,
+      refunded: 0,
+      refundable: 0,
       transitions: [],
       events: [],
       deferred_events: [],
@@ -284,6 +286,16 @@ describe('reading', () => {
     assert.deepEqual(seen, created)
   })
 
+  test('payments are found by what they pay for and by their customer', async () => {
+    const payable = { type: 'order', id: 'a:b' }
+    const { body } = await create({ ...wireOrder, payable, customer: { email: 'b@example.com' } })
+    const other = await create({ ...wireOrder, payable })
+    const idsOf = async (query: string) =>
+      ((await api(`/payments?${query}`)).body['data'] as Json[]).map(({ id }) => id)
+    assert.deepEqual(await idsOf('payable=order:a:b'), [other.body['id'], body['id']])
+    assert.deepEqual(await idsOf('payable=order:a:b&customer=b@example.com'), [body['id']])
+  })
+
   test('events are found by payment and type', async () => {
     const failed = await settle('failure')
     const found = await api(`/events?payment_id=${String(failed['id'])}&type=PaymentFailed`)
@@ -309,6 +321,7 @@ describe('reading', () => {
     ['/payments?limit=1e9', 'limit must be a whole number from 1 to 100'],
     ['/payments?limit=101', 'limit must be a whole number from 1 to 100'],
     ['/payments?status=done', 'status must be one of pending, paid, failed, canceled'],
+    ['/payments?payable=order', 'payable must be type:id, such as order:42'],
     ['/payments?sort=password', 'unknown field "sort"'],
     ['/payments?limit=1&limit=2', 'a query parameter is given twice'],
     ['/webhook-calls?needs_review=1', 'needs_review must be one of true, false'],

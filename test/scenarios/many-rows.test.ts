@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { findCall, listCalls, type CallsQuery } from '../../src/database/calls.ts'
 import { listEvents } from '../../src/database/events.ts'
-import { listPayments } from '../../src/database/payments.ts'
+import { listPayments } from '../../src/database/list-payments.ts'
+import { keysSought } from '../../src/database/payment-keys.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { replayCall } from '../../src/processing/replay-call.ts'
 import { readCallBacklog } from '../../src/upkeep/diagnosis.ts'
@@ -18,6 +19,9 @@ const many = 200_000
 /** The work of twenty days, the last of it ten minutes old. */
 const time = `now() - interval '10 min' - interval '20 days' * (${many} - number) / ${many}`
 const id = sql.raw(idMadeAt(time))
+
+/** One customer has all the payments. */
+const walkIn = { customer: 'walk-in' }
 
 /** What one person or one turn looks at reads few rows, however many there are. */
 onPostgres((engine) => {
@@ -38,6 +42,8 @@ onPostgres((engine) => {
           payable_id, created_at, updated_at)
         select work.payment, gateway, 'paid', amount, currency, payable_type, payable_id, at, at
         from work, billing.payments where id = ${template.id}`.execute(db)
+      const [key] = keysSought(walkIn)
+      await sql`insert into billing.payment_keys select ${key}, at, payment from work`.execute(db)
       await sql`insert into billing.payment_transitions
           (id, payment_id, from_status, to_status, cause, webhook_call_id, at)
         select transition, payment, 'pending', 'paid', 'call', call, at from work`.execute(db)
@@ -57,7 +63,7 @@ onPostgres((engine) => {
         select call as id, payment from work where number = 101`.execute(db)
       old = rows[0] ?? old
     })
-    await sql`analyze billing.payments, billing.payment_transitions, billing.events,
+    await sql`analyze billing.payments, billing.payment_keys, billing.payment_transitions, billing.events,
       billing.webhook_calls`.execute(billing.database.db)
   })
   after(() => billing.close())
@@ -109,6 +115,9 @@ onPostgres((engine) => {
     await assertReads(300, () => inTheMiddle((cursor) => listEvents(db, cursor ? { cursor } : {})))
     await assertReads(300, () =>
       inTheMiddle((cursor) => listPayments(db, cursor ? { cursor } : {})),
+    )
+    await assertReads(300, () =>
+      inTheMiddle((cursor) => listPayments(db, { ...walkIn, ...(cursor && { cursor }) })),
     )
   })
 

@@ -4,6 +4,7 @@ import { addExamples, exampleGateway } from '../examples.ts'
 import { printJson } from '../output.ts'
 import { printPayment } from '../print-payment.ts'
 import { readAmount } from '../read-amount.ts'
+import { readPayable } from '../read-payable.ts'
 import { readTime } from '../read-time.ts'
 
 type SameName = Omit<CreatePaymentInput, 'live' | 'amount' | 'checkout' | 'paymentMethodId'>
@@ -54,14 +55,6 @@ export function addCreatePayment(payments: Command): void {
     [`payments create --gateway ${exampleGateway} ${order}`],
     [`payments create --gateway ${exampleGateway} ${order} --no-checkout`],
   ])
-}
-
-function readPayable(text: string): CreatePaymentInput['payable'] {
-  const [, type, id] = /^([^:]+):(.+)$/.exec(text) ?? []
-  if (type === undefined || id === undefined) {
-    throw new InvalidArgumentError('It must be type:id, e.g. order:42.')
-  }
-  return { type, id }
 }
 
 function readJson(text: string): unknown {

@@ -1,15 +1,18 @@
 import { Option, type Command } from 'commander'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { paymentStatuses, type PaymentStatus } from '../../payments/payment.ts'
+import { paymentStatuses, type Payable, type PaymentStatus } from '../../payments/payment.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson, printTable, shortTime } from '../output.ts'
 import { addPaging, type PagingOptions } from '../paging.ts'
 import { moneyText, printHistory, printPayment, printRefund } from '../print-payment.ts'
+import { readPayable } from '../read-payable.ts'
 import { addCreatePayment } from './create-payment.ts'
 
 interface ListOptions extends PagingOptions {
   readonly gateway?: string
   readonly status?: PaymentStatus
+  readonly payable?: Payable
+  readonly customer?: string
   readonly json?: boolean
 }
 
@@ -27,8 +30,14 @@ export function addPayments(program: Command): void {
   const listCommand = addPaging(payments.command('list').description('newest first'))
     .option('--gateway <name>', 'only of this gateway')
     .addOption(new Option('--status <status>', 'only these').choices(paymentStatuses))
+    .option('--payable <type:id>', 'only of this object, e.g. order:42', readPayable)
+    .option('--customer <text>', 'only of the customer with this id or email')
     .action(list)
-  addExamples(listCommand, [['payments list'], ['payments list --status pending --limit 100']])
+  addExamples(listCommand, [
+    ['payments list'],
+    ['payments list --status pending --limit 100'],
+    ['payments list --payable order:42'],
+  ])
   const cancelCommand = payments
     .command('cancel')
     .description('close the checkout of an unpaid payment, and make it canceled')
@@ -76,6 +85,8 @@ async function list(_options: unknown, command: Command): Promise<void> {
       ...(options.limit !== undefined && { limit: options.limit }),
       ...(options.cursor !== undefined && { cursor: options.cursor }),
       ...(options.status !== undefined && { status: options.status }),
+      ...(options.payable !== undefined && { payable: options.payable }),
+      ...(options.customer !== undefined && { customer: options.customer }),
       ...gatewayQuery(core, options.gateway),
     }),
   )

@@ -12,6 +12,7 @@ import * as commitGuards from './0010_commit_guards.ts'
 import * as claims from './0011_claims.ts'
 import * as workers from './0012_workers.ts'
 import * as installation from './0013_installation.ts'
+import * as paymentKeys from './0014_payment_keys.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -28,4 +29,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0011_claims': claims,
   '0012_workers': workers,
   '0013_installation': installation,
+  '0014_payment_keys': paymentKeys,
 }

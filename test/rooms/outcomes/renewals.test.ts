@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql, type Kysely } from 'kysely'
 import { findFirstPayment, type RenewalOutcome } from '../../../src/outcomes/find-first-payment.ts'
-import { listPayments } from '../../../src/database/payments.ts'
+import { listPayments } from '../../../src/database/list-payments.ts'
 import {
   findSubscriptionReference,
   keepSubscriptionReference,

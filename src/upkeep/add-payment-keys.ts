@@ -1,0 +1,15 @@
+import type { Database } from '../database/connect.ts'
+import { addMissingKeys } from '../database/payment-keys.ts'
+
+/** A run of each minute leaves the database to others in between: 200,000 payments at most. */
+const mostTimes = 200
+
+/**
+ * Makes payments findable that were written without their keys: those of before there were any, and
+ * what an older version writes beside this one. The next run goes on where this one ends.
+ */
+export async function addPaymentKeys({ db }: Database, signal: AbortSignal): Promise<void> {
+  for (let times = 0; times < mostTimes && !signal.aborted; times += 1) {
+    if ((await addMissingKeys(db)) === 0) return
+  }
+}

@@ -112,6 +112,7 @@ test('every variable of a setting counts, and wins over the file', async () => {
     BILLING_HTTP_KEEP_ALIVE_SECONDS: '7',
     NODE_ENV: 'development',
     PORT: '4000',
+    npm_lifecycle_event: 'start',
   })
   const { options, ...service } = await readConfiguration(folder.path)
   assert.deepEqual(
@@ -127,6 +128,7 @@ test('every variable of a setting counts, and wins over the file', async () => {
   assert.deepEqual(service, {
     apiToken: undefined,
     host: '127.0.0.1',
+    isRunByNpm: true,
     isUrlSet: true,
     http: { maxConnections: 1000, connectionsPerAddress: 50, keepAliveSeconds: 7 },
     port: 4000,

@@ -18,6 +18,7 @@ export interface Configuration extends Pick<CompleteSettings, OfTheService> {
   readonly host: string
   /** Token of the management API that all processes of this run share, in development. */
   readonly runToken: string | undefined
+  readonly isRunByNpm: boolean
   /** Whether the public URL is set, or made of the port. */
   readonly isUrlSet: boolean
   /** Which process of several this is; undefined: it is alone. */
@@ -95,6 +96,7 @@ async function configurationOf(
     http,
     host,
     port,
+    isRunByNpm: environment['npm_lifecycle_event'] !== undefined,
     isUrlSet: url !== undefined,
     // Set by our supervisor, and by nobody else.
     runToken: environment['QUITTANCE_RUN_TOKEN'],

@@ -47,7 +47,10 @@ async function serve(_options: unknown, command: Command): Promise<void> {
   const configuration = await readConfiguration()
   const { openLog } = await import('../log.ts')
   const { supervise } = await import('../supervisor.ts')
-  await supervise({ count, configuration, commandLog: await openLog('info') })
+  const { endWithNpm } = await import('../end-with-npm.ts')
+  const commandLog = await openLog('info')
+  if (configuration.isRunByNpm) endWithNpm(commandLog)
+  await supervise({ count, configuration, commandLog })
 }
 
 /** The channel to the supervisor would keep the process running. */
@@ -65,18 +68,20 @@ async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<v
     { endOnSignals, endWithWorker },
     { announce, announceJson },
     { keepHeapSmall },
+    { endWithNpm },
   ] = await Promise.all([
     openService(),
     import('../start-http.ts'),
     import('../service-process.ts'),
     import('../announce.ts'),
     import('../keep-heap-small.ts'),
+    import('../end-with-npm.ts'),
   ])
   keepHeapSmall()
   const { core, commandLog, configuration } = service
   const worker = await orClose(core, () => core.work({ upkeepOnly: !withWorker }))
   const http = await orClose(core, () => startHttp(service))
-  const { process: place } = configuration
+  const { process: place, isRunByNpm } = configuration
   endOnSignals({
     commandLog,
     isSupervised: place !== undefined,
@@ -86,6 +91,8 @@ async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<v
       await core.close()
     },
   })
+  // A supervisor passes it on.
+  if (isRunByNpm && place === undefined) endWithNpm(commandLog)
   // It only informs; the service runs.
   if (place === 'further') {
     commandLog.log.info('a further process serves')

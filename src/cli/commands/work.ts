@@ -26,7 +26,7 @@ async function work(_options: unknown, command: Command): Promise<void> {
   const { queue, json } = command.optsWithGlobals<WorkOptions>()
   const { openService, orClose } = await import('../open-service.ts')
   const { endOnSignals, endWithWorker } = await import('../service-process.ts')
-  const { core, commandLog } = await openService()
+  const { core, commandLog, configuration } = await openService()
   const { keepHeapSmall } = await import('../keep-heap-small.ts')
   keepHeapSmall()
   const queues = queue === undefined ? {} : { queues: queue }
@@ -38,6 +38,10 @@ async function work(_options: unknown, command: Command): Promise<void> {
       await core.close()
     },
   })
+  if (configuration.isRunByNpm) {
+    const { endWithNpm } = await import('../end-with-npm.ts')
+    endWithNpm(commandLog)
+  }
   if (json === true) print(JSON.stringify({ queues: queue ?? null }))
   else print(`Quittance is waiting for calls on ${queue?.join(', ') ?? 'all queues'}.`)
   await endWithWorker(worker, commandLog)

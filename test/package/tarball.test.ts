@@ -61,14 +61,17 @@ let javascriptProject: string
 
 const papers = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
 /** What the papers link to there. */
-const bench = ['bench/README.md', 'bench/figures.svg']
+const linked = [
+  ...['bench/README.md', 'bench/figures.svg'],
+  ...['Dockerfile', 'compose.yaml', 'quittance.service'].map((name) => `deploy/${name}`),
+]
 
 /** From a copy: `prepare` builds, and others may be reading the `dist` of this checkout. */
 async function pack(): Promise<string> {
   const source = join(folder.path, 'source')
   mkdirSync(source)
   const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json']
-  for (const name of ['src', 'docs', 'examples', ...bench, ...settings, ...papers]) {
+  for (const name of ['src', 'docs', 'examples', ...linked, ...settings, ...papers]) {
     cpSync(join(root, name), join(source, name), { recursive: true })
   }
   symlinkSync(join(root, 'node_modules'), join(source, 'node_modules'))
@@ -108,7 +111,7 @@ test('the package holds what runs, its types, papers and examples, and nothing e
   )
   const pages = ['docs', 'src/gateways'].flatMap((name) => filesIn(name, /\.md$/))
   const examples = listing(join(root, 'examples')).map((path) => `examples/${path}`)
-  const others = [...pages.map(({ path }) => path), ...examples, ...bench, 'package.json']
+  const others = [...pages.map(({ path }) => path), ...examples, ...linked, 'package.json']
   assert.deepEqual(files.toSorted(), [...papers, ...others, ...built].toSorted())
 })
 

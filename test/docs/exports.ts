@@ -4,6 +4,7 @@ import { importedPath, read } from '../tidy/source-files.ts'
 export const entries = {
   quittance: 'src/index.ts',
   'quittance/node': 'src/http/node-handler.ts',
+  'quittance/prisma': 'src/listeners/prisma.ts',
   'quittance/gateways': 'src/gateways/index.ts',
   'quittance/testing': 'src/testing/index.ts',
 } as const

@@ -14,6 +14,7 @@ import {
 import { stripe } from 'quittance/gateways/stripe'
 import { nodeHandler } from 'quittance/node'
 import packageFile from 'quittance/package.json' with { type: 'json' }
+import { prismaPool } from 'quittance/prisma'
 import { openTestBilling } from 'quittance/testing'
 
 // It has no API, hence no key for one.
@@ -50,8 +51,8 @@ const options = defineConfig({
   listeners: {
     grantAccess: {
       on: 'PaymentSucceeded',
-      run: ({ payment }) => {
-        granted.push(payment)
+      run: ({ payment }, { tx }) => {
+        if (prismaPool(tx).max === 1) granted.push(payment)
       },
     },
   },

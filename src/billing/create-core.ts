@@ -16,6 +16,7 @@ import { entitled } from './handles.ts'
 import { listenerOperations } from './listener-operations.ts'
 import type { BillingOptions } from './options.ts'
 import { paymentOperations } from './payment-operations.ts'
+import { paymentMethodOperations } from './payment-method-operations.ts'
 import { refundOperations } from './refund-operations.ts'
 import { registrationOperations } from './registration-operations.ts'
 import { createRuntime, type Runtime } from './runtime.ts'
@@ -49,6 +50,7 @@ export function coreOf(runtime: Runtime): BillingCore {
       runtime.addListener(readListener(name, { on, run, options })),
     payments: paymentOperations(runtime),
     refunds: refundOperations(runtime),
+    paymentMethods: paymentMethodOperations(runtime),
     calls: callOperations(runtime),
     events: eventOperations(runtime),
     listeners: listenerOperations(runtime),

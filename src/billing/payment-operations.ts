@@ -1,7 +1,7 @@
 import { listDeferredEvents } from '../database/deferred-events.ts'
 import { listDisputes } from '../database/disputes.ts'
 import { listEvents } from '../database/events.ts'
-import { listPaymentMethods } from '../database/payment-methods.ts'
+import { savedWith } from '../database/payment-methods.ts'
 import { findPayment, listRefunds, listTransitions, readStatuses } from '../database/payments.ts'
 import type { CheckoutForm } from '../gateways/operations.ts'
 import { isUuid } from '../kernel/ids.ts'
@@ -44,7 +44,7 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
           listDeferredEvents(db, id),
           listRefunds(db, id),
           listDisputes(db, id),
-          listPaymentMethods(db, id),
+          savedWith(db, id),
         ])
       const history = { transitions, deferredEvents, refunds, disputes, paymentMethods }
       const details = {

@@ -2,6 +2,7 @@ import type { CallsQuery } from '../database/calls.ts'
 import type { EventsQuery } from '../database/events.ts'
 import type { Page } from '../database/page.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
+import type { PaymentMethodsQuery } from '../database/payment-methods.ts'
 import type { EventType } from '../events/catalogue.ts'
 import type { EventRecord } from '../events/event-record.ts'
 import type { ListedPayment } from '../wire/listed-payment.ts'
@@ -10,6 +11,7 @@ import type { CallDetails, WebhookCall } from '../events/webhook-call.ts'
 import type { Answer } from '../intake/responses.ts'
 import type { IncomingCall } from '../intake/receive.ts'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
+import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { CreatePaymentInput } from '../checkout/payment-input.ts'
 import type { Listener, ListenerOptions, QueuedListener } from '../listeners/listener.ts'
 import type { KnownListener } from '../listeners/known-listeners.ts'
@@ -127,6 +129,19 @@ export interface BillingCore {
      * which the row exists and the refund is never requested twice.
      */
     create(paymentId: string, input?: CreateRefundInput): Promise<Payment>
+  }
+  readonly paymentMethods: {
+    /** Undefined for an id that no saved card has. */
+    get(id: string): Promise<PaymentMethod | undefined>
+    /** Saved cards, removed ones too, newest first. Error: cursor_invalid. */
+    list(query?: PaymentMethodsQuery): Promise<Page<PaymentMethod>>
+    /**
+     * Removes a saved card, at the provider too if its API can, and deletes its token;
+     * PaymentMethodDetached fires, once. Nothing is charged once this returns. Errors:
+     * payment_method_not_found, gateway_not_configured, those of the provider, after which the card
+     * is still saved here; to remove it again is safe.
+     */
+    remove(id: string): Promise<PaymentMethod>
   }
   readonly calls: {
     /** Undefined for an id that no stored call has. */

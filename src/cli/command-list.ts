@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
     (await import('./commands/register-webhook.ts')).addRegisterWebhooks,
   payments: async () => (await import('./commands/payments.ts')).addPayments,
   refund: async () => (await import('./commands/refund.ts')).addRefund,
+  'payment-methods': async () => (await import('./commands/payment-methods.ts')).addPaymentMethods,
   poll: async () => (await import('./commands/poll.ts')).addPoll,
   calls: async () => (await import('./commands/calls.ts')).addCalls,
   listeners: async () => (await import('./commands/listeners.ts')).addListeners,

@@ -1,6 +1,8 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
+import { isUuid } from '../kernel/ids.ts'
 import type { PaymentMethodOutcome } from '../payments/outcome.ts'
-import type { PaymentMethod } from '../payments/payment-method.ts'
+import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
+import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { PaymentMethodsTable, Tables } from './tables.ts'
 
 /** What is stored of a reported card. */
@@ -80,8 +82,54 @@ export async function findPaymentMethodToken(
   return row?.token ?? null
 }
 
-/** What was saved with a payment, oldest first. */
+/** Which saved cards to list; all of them if left out. */
+export interface PaymentMethodsQuery extends PageQuery {
+  /** Your own id of the customer: `customer.id` of the payment that it was saved with. */
+  readonly customer?: string
+  /** The provider's id of the customer. */
+  readonly customerReference?: string
+  /** The payment that it was saved with. */
+  readonly paymentId?: string
+  readonly gateway?: string
+  readonly status?: PaymentMethodStatus
+}
+
+/** By id, which begins with the time. */
 export async function listPaymentMethods(
+  db: Kysely<Tables>,
+  query: PaymentMethodsQuery,
+): Promise<Page<PaymentMethod>> {
+  const limit = pageLimit(query)
+  const after = readCursor(query.cursor)
+  const { customer, customerReference, paymentId, gateway, status } = query
+  let select = db
+    .selectFrom('billing.payment_methods as method')
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (customer !== undefined) {
+    select = select.where(
+      sql<boolean>`exists (select from billing.payments as payment
+        where payment.id = method.payment_id and payment.customer ->> 'id' = ${customer})`,
+    )
+  }
+  if (customerReference !== undefined) {
+    select = select.where('customer_reference', '=', customerReference)
+  }
+  if (paymentId !== undefined) {
+    // Nothing was saved with what is no id.
+    const id = isUuid(paymentId) ? paymentId : null
+    select = select.where(sql<boolean>`payment_id = ${id}::uuid`)
+  }
+  if (gateway !== undefined) select = select.where('gateway', '=', gateway)
+  if (status !== undefined) select = select.where('status', '=', status)
+  if (after !== undefined) select = select.where('id', '<', after.id)
+  const rows = await select.execute()
+  return toPage(rows.map(toPaymentMethod), limit, ({ createdAt, id }) => ({ at: createdAt, id }))
+}
+
+/** What was saved with a payment, oldest first. */
+export async function savedWith(
   db: Kysely<Tables>,
   paymentId: string,
 ): Promise<readonly PaymentMethod[]> {

@@ -6,7 +6,14 @@ const envGrammar = /^[A-Z][A-Z0-9_]*$/
 const headerGrammar = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 const functions = ['account', 'verify', 'parse', 'acknowledge', 'interpret'] as const
-const operations = ['moneyFault', 'poll', 'refund', 'chargeSavedCard', 'closeCheckout'] as const
+const operations = [
+  'moneyFault',
+  'poll',
+  'refund',
+  'chargeSavedCard',
+  'removeSavedCard',
+  'closeCheckout',
+] as const
 
 /**
  * What is missing or wrong in a gateway's descriptor, as one phrase; undefined if it is complete.

@@ -141,6 +141,13 @@ export interface ChargeRequest extends CheckoutRequest {
   readonly initiatedBy: 'customer' | 'merchant'
 }
 
+/** A saved card that is removed. */
+export interface RemoveCardRequest {
+  readonly method: PaymentMethod
+  /** Decrypted; null if none is stored. */
+  readonly token: Secret | null
+}
+
 /** The provider's answer to the charge of a saved card. */
 export interface ChargeReply {
   /** In the same form as from `interpret`; `no_outcome` if nothing is decided yet. */
@@ -181,6 +188,8 @@ export interface Operations {
   readonly partialRefund?: true
   /** Moves money, under the same rule as `refund`. */
   chargeSavedCard?(request: ChargeRequest, context: OperationContext): Promise<ChargeReply>
+  /** Removes a saved card; one that is gone already is no error. */
+  removeSavedCard?(request: RemoveCardRequest, context: OperationContext): Promise<void>
   /**
    * Ends an open checkout. `closed`: it is not paid, and can no longer be paid or is no longer
    * offered. `not_open`: it had ended, been paid, or never existed; then the core polls.

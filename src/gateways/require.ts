@@ -25,6 +25,7 @@ const words = {
   poll: 'say how a payment stands',
   refund: 'refund payments',
   chargeSavedCard: 'charge saved cards',
+  removeSavedCard: 'remove saved cards',
   backfill: 'list the events of the past',
   registration: 'register webhooks',
 } as const satisfies Partial<Record<keyof Operations, string>>

@@ -11,6 +11,7 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   cursor_invalid: 400,
   payment_not_found: 404,
   call_not_found: 404,
+  payment_method_not_found: 404,
   payment_exists: 409,
   call_in_progress: 409,
   payment_invalid: 422,

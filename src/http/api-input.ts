@@ -7,6 +7,7 @@ import { snakeCase } from '../kernel/field-names.ts'
 import { must, oneOf, text, uuid } from '../kernel/input-rules.ts'
 import { faultOf, unknownField } from '../kernel/read-input.ts'
 import { readRefundInput, refundFields, type RefundInput } from '../money/refund-input.ts'
+import { paymentMethodStatuses } from '../payments/payment-method.ts'
 import { paymentStatuses } from '../payments/payment.ts'
 
 /** Input as checked, or the first thing that is wrong with it, naming the field. */
@@ -70,6 +71,15 @@ export const paymentsQuery = z.strictObject({
   status: oneOf(paymentStatuses).optional(),
   payable: payableText.optional(),
   customer: text(1000).optional(),
+})
+
+export const paymentMethodsQuery = z.strictObject({
+  ...paging,
+  customer: text(255).optional(),
+  customer_reference: text(255).optional(),
+  payment_id: uuid.optional(),
+  gateway: text(64).optional(),
+  status: oneOf(paymentMethodStatuses).optional(),
 })
 
 export const callsQuery = z.strictObject({

@@ -9,10 +9,18 @@ import { gatewayView } from '../wire/gateway.ts'
 import { listedPaymentView } from '../wire/listed-payment.ts'
 import { pageView } from '../wire/page.ts'
 import { paymentDetailsView } from '../wire/payment-details.ts'
+import { paymentMethodView } from '../wire/payment-method.ts'
 import { paymentView } from '../wire/payment.ts'
 import { pollView } from '../wire/poll.ts'
 import { apiError } from './api-errors.ts'
-import { callsQuery, eventsQuery, paymentBody, paymentsQuery, refundBody } from './api-input.ts'
+import {
+  callsQuery,
+  eventsQuery,
+  paymentBody,
+  paymentMethodsQuery,
+  paymentsQuery,
+  refundBody,
+} from './api-input.ts'
 import {
   canonical,
   defined,
@@ -34,11 +42,18 @@ export function managementApi(core: BillingCore, options: ManagementApiOptions):
   const api = new Hono()
   api.onError((error) => apiError(error, options.log))
   api.use(options.guard)
-  for (const routes of [paymentRoutes, refundRoutes, callRoutes, eventRoutes, gatewayRoutes]) {
-    routes(api, core)
-  }
+  for (const routes of allRoutes) routes(api, core)
   return api
 }
+
+const allRoutes = [
+  paymentRoutes,
+  refundRoutes,
+  paymentMethodRoutes,
+  callRoutes,
+  eventRoutes,
+  gatewayRoutes,
+]
 
 function paymentRoutes(api: Hono, core: BillingCore): void {
   api.post('/payments', async (c) => {
@@ -78,6 +93,31 @@ function refundRoutes(api: Hono, core: BillingCore): void {
     return json(201, paymentView(await core.refunds.create(c.req.param('id'), input)))
   })
   api.all('/payments/:id/refunds', onlyAllow('POST'))
+}
+
+function paymentMethodRoutes(api: Hono, core: BillingCore): void {
+  api.get('/payment-methods', async (c) => {
+    const {
+      payment_id: paymentId,
+      customer_reference: customerReference,
+      ...query
+    } = queryOf(c, paymentMethodsQuery)
+    const asked = canonical(core, { ...query, paymentId, customerReference })
+    return json(200, pageView(await core.paymentMethods.list(asked), paymentMethodView))
+  })
+  api.get('/payment-methods/:id', async (c) => {
+    const method = await core.paymentMethods.get(c.req.param('id'))
+    if (method === undefined) {
+      throw new QuittanceError('payment_method_not_found', 'there is no saved card with this id')
+    }
+    return json(200, paymentMethodView(method))
+  })
+  api.delete('/payment-methods/:id', async (c) => {
+    await requireNoFields(c)
+    return json(200, paymentMethodView(await core.paymentMethods.remove(c.req.param('id'))))
+  })
+  api.all('/payment-methods', onlyAllow('GET, HEAD'))
+  api.all('/payment-methods/:id', onlyAllow('GET, HEAD, DELETE'))
 }
 
 function callRoutes(api: Hono, core: BillingCore): void {

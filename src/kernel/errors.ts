@@ -46,6 +46,7 @@ export const errorCatalogue = {
   payment_invalid: 'Correct the named field.',
   return_url_not_allowed:
     'Add its origin to return_origins (BILLING_RETURN_ORIGINS), or use one that is there.',
+  payment_method_not_found: 'Check the id: quittance payment-methods list',
   payment_method_unusable:
     'Use a saved card of this gateway and account: quittance payments show ID',
   operation_unsupported: 'Use another gateway, or the dashboard of the provider.',

@@ -1,17 +1,15 @@
-import { findPaymentMethod, findPaymentMethodToken } from '../database/payment-methods.ts'
+import { findPaymentMethod } from '../database/payment-methods.ts'
 import { findPayment } from '../database/payments.ts'
 import type { ChargeReply } from '../gateways/operations.ts'
 import { requireOperation } from '../gateways/require.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { secret, type Secret } from '../kernel/secret.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { PaymentMethod } from '../payments/payment-method.ts'
-import { tokenContext } from '../outcomes/apply-payment-method.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import { checkoutRequest } from '../checkout/checkout-request.ts'
 import { recordFailure, takeAnswer } from './open-checkout.ts'
 import { askProvider, gatewayOf } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
+import { tokenOf } from './saved-card-token.ts'
 
 /**
  * Charges the saved card of a payment whose row is committed as `unknown`: one request, whatever
@@ -59,15 +57,4 @@ async function request(
   }
   const asked = { ...checkoutRequest(payment, context.addresses), method, token, initiatedBy }
   return askProvider(found, context, (operation) => charge(asked, operation))
-}
-
-/** Null if none is stored, or none of our keys decrypts it. */
-async function tokenOf(
-  method: PaymentMethod,
-  { processing }: MoneyContext,
-): Promise<Secret | null> {
-  const encrypted = await findPaymentMethodToken(processing.database.db, method.id)
-  const context = tokenContext(method.gateway, method.providerReference)
-  const bytes = encrypted && processing.cipher?.decrypt(encrypted, context)
-  return bytes ? secret(Buffer.from(bytes).toString()) : null
 }

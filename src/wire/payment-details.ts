@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DeferredEvent, EventRecord } from '../events/event-record.ts'
 import { disputeStatuses, type Dispute } from '../payments/dispute.ts'
-import { paymentMethodStatuses, type PaymentMethod } from '../payments/payment-method.ts'
+import type { PaymentMethod } from '../payments/payment-method.ts'
 import {
   causes,
   paymentStatuses,
@@ -11,6 +11,7 @@ import {
 import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
 import { amount, time } from './fields.ts'
 import { listedPaymentSchema, listedPaymentView, type ListedPayment } from './listed-payment.ts'
+import { paymentMethodSchema, paymentMethodView } from './payment-method.ts'
 import { paymentSchema, paymentView } from './payment.ts'
 
 const transitionSchema = z.strictObject({
@@ -27,21 +28,6 @@ const disputeSchema = z.strictObject({
   status: z.enum(disputeStatuses),
   amount: amount.nullable(),
   currency: z.string().nullable(),
-  created_at: time,
-  updated_at: time,
-})
-
-const paymentMethodSchema = z.strictObject({
-  id: z.uuid(),
-  status: z.enum(paymentMethodStatuses),
-  provider_reference: z.string(),
-  customer_reference: z.string().nullable(),
-  kind: z.string().nullable(),
-  brand: z.string().nullable(),
-  last_four: z.string().nullable(),
-  expiry_month: z.int().nullable(),
-  expiry_year: z.int().nullable(),
-  has_token: z.boolean(),
   created_at: time,
   updated_at: time,
 })
@@ -105,25 +91,5 @@ function disputeView(dispute: Dispute): z.output<typeof disputeSchema> {
     currency: dispute.currency,
     created_at: dispute.createdAt.toISOString(),
     updated_at: dispute.updatedAt.toISOString(),
-  }
-}
-
-function paymentMethodView({
-  details,
-  ...method
-}: PaymentMethod): z.output<typeof paymentMethodSchema> {
-  return {
-    id: method.id,
-    status: method.status,
-    provider_reference: method.providerReference,
-    customer_reference: method.customerReference,
-    kind: details.kind ?? null,
-    brand: details.brand ?? null,
-    last_four: details.lastFour ?? null,
-    expiry_month: details.expiryMonth ?? null,
-    expiry_year: details.expiryYear ?? null,
-    has_token: method.hasToken,
-    created_at: method.createdAt.toISOString(),
-    updated_at: method.updatedAt.toISOString(),
   }
 }

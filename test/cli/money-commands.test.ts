@@ -40,6 +40,47 @@ onPostgres((engine) => {
     return id
   }
 
+  describe('payment-methods', () => {
+    const save = async () => {
+      const payment = await money.create({})
+      const card = crypto.randomUUID()
+      const { db } = money.database
+      await sql`update billing.payments set customer = '{"id":"cli 7"}'
+        where id = ${payment}`.execute(db)
+      await sql`
+        insert into billing.payment_methods (id, gateway, status, provider_reference, payment_id,
+          brand, last_four)
+        values (${card}, 'scripted', 'attached', ${`pm_${card}`}, ${payment}, 'visa', '4242')`.execute(
+        db,
+      )
+      return { card, payment }
+    }
+
+    test('list shows the saved cards of a customer, of a payment; remove removes one', async () => {
+      const { card, payment } = await save()
+      const listed = async (...args: readonly string[]) => {
+        const { data } = parsed(await money.run('payment-methods', 'list', ...args, '--json'))
+        return (data as readonly Json[]).map(({ id, status }) => [id, status])
+      }
+      assert.deepEqual(await listed('--customer', 'cli 7'), [[card, 'attached']])
+      assert.deepEqual(await listed('--customer', '7'), [])
+      assert.deepEqual(await listed('--payment', payment), [[card, 'attached']])
+      const { stdout } = await money.run('payment-methods', 'list', '--payment', payment)
+      assert.match(stdout.join('\n'), new RegExp(`${card} +attached +visa 4242 .* scripted`))
+      const removed = await money.run('payment-methods', 'remove', card)
+      assert.deepEqual([removed.code, removed.stdout], [0, ['Removed visa 4242.']])
+      assert.deepEqual(await listed('--payment', payment, '--status', 'attached'), [])
+      assert.deepEqual(await listed('--payment', payment), [[card, 'detached']])
+    })
+
+    test('a card that there is not is an error; no cards are no table', async () => {
+      const unknown = await money.run('payment-methods', 'remove', crypto.randomUUID())
+      assert.match(failure(unknown), /there is no saved card/)
+      const { stdout } = await money.run('payment-methods', 'list', '--customer', 'nobody')
+      assert.deepEqual(stdout, ['No saved cards.'])
+    })
+  })
+
   describe('payments create', () => {
     test('opens the checkout and prints where to pay', async () => {
       const lines = linesOf(await money.run(...begin))

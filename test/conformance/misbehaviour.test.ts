@@ -25,7 +25,7 @@ import { until } from '../support/until.ts'
 // Every gateway, every operation, every way in which a provider can treat the request: what moves
 // money is asked for once, and only what the provider refused is known not to be done.
 
-type Changing = Extract<Asking, 'checkout' | 'refund' | 'charge' | 'close'>
+type Changing = Extract<Asking, 'checkout' | 'refund' | 'charge' | 'close' | 'remove'>
 
 /** What is known after each, and whether the provider has done it. */
 const faults: readonly (readonly [Misbehaviour, code: string, done: boolean])[] = [
@@ -140,6 +140,15 @@ const operations: Readonly<Record<Changing, (provider: ProviderStandIn) => Promi
       found: async () => (await pollOf(provider, charged))?.standing === 'paid',
     }
   },
+  remove: async (provider) => {
+    const { chargeSavedCard, name, removeSavedCard } = provider.gateway
+    assert.ok(removeSavedCard)
+    const ids = { customerReference: 'ctm_1', providerReference: 'paymtd_1' }
+    const card = chargeSavedCard
+      ? await cardOf(provider)
+      : { method: methodOf(name, ids), token: null }
+    return { ask: async (context) => removeSavedCard(card, context) }
+  },
   close: async (provider) => {
     const { closeCheckout } = provider.gateway
     assert.ok(closeCheckout)
@@ -151,12 +160,13 @@ const operations: Readonly<Record<Changing, (provider: ProviderStandIn) => Promi
 
 /** Whether the gateway has the operation; a form is sent by the payer's browser. */
 function isIn(name: string): (operation: Changing) => boolean {
-  const { checkout, refund, chargeSavedCard, closeCheckout } = gatewayOf(name)
+  const { checkout, refund, chargeSavedCard, closeCheckout, removeSavedCard } = gatewayOf(name)
   const found = {
     checkout: checkout?.kind === 'api',
     refund: refund !== undefined,
     charge: chargeSavedCard !== undefined,
     close: closeCheckout !== undefined,
+    remove: removeSavedCard !== undefined,
   }
   return (operation) => found[operation]
 }

@@ -46,7 +46,7 @@ test('docs/10-library.md lists every member of a billing, and no other', async (
 
 test('docs/10-library.md lists every route of the management API, and no other', () => {
   const routes = Array.from(
-    read('src/http/management-api.ts').matchAll(/^\s*api\.(get|post)\('([^']+)'/gm),
+    read('src/http/management-api.ts').matchAll(/^\s*api\.(get|post|delete)\('([^']+)'/gm),
     ([, method = '', path = '']) => `${method.toUpperCase()} ${path}`,
   )
   assert.deepEqual(namesIn(section(page, 'Management API')).toSorted(), routes.toSorted())

@@ -6,6 +6,7 @@ import { gatewaysSchema } from '../../src/wire/gateway.ts'
 import { listedPaymentSchema } from '../../src/wire/listed-payment.ts'
 import { pageSchema } from '../../src/wire/page.ts'
 import { paymentDetailsSchema } from '../../src/wire/payment-details.ts'
+import { paymentMethodSchema } from '../../src/wire/payment-method.ts'
 import { paymentSchema } from '../../src/wire/payment.ts'
 import { pollSchema } from '../../src/wire/poll.ts'
 
@@ -23,6 +24,9 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'POST /payments/:id/poll': pollSchema,
   'POST /payments/:id/cancel': paymentSchema,
   'POST /payments/:id/refunds': paymentSchema,
+  'GET /payment-methods': pageSchema(paymentMethodSchema),
+  'GET /payment-methods/:id': paymentMethodSchema,
+  'DELETE /payment-methods/:id': paymentMethodSchema,
   'GET /webhook-calls': pageSchema(callSchema),
   'GET /webhook-calls/:id': callDetailsSchema,
   'POST /webhook-calls/:id/replay': message,

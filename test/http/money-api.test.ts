@@ -95,6 +95,46 @@ function shown(body: Json, ...fields: readonly string[]): readonly unknown[] {
   return fields.map((field) => body[field])
 }
 
+describe('saved cards', () => {
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const answer = await service.api(path, init)
+    return { status: answer.status, body: (await answer.json()) as Json }
+  }
+  const idsOf = (body: Json) => (body['data'] as readonly Json[]).map(({ id }) => id)
+
+  test('are listed, shown and removed; a removed one is not charged', async () => {
+    const card = await savedCard()
+    const { status, body } = await ask(`/payment-methods/${card}`)
+    assert.deepEqual(
+      [status, ...shown(body, 'id', 'gateway', 'status')],
+      [200, card, 'scripted', 'attached'],
+    )
+    const mine = `/payment-methods?payment_id=${String(body['payment_id'])}`
+    assert.deepEqual(idsOf((await ask(mine)).body), [card])
+    const removed = await ask(`/payment-methods/${card}`, { method: 'DELETE' })
+    assert.deepEqual(
+      [removed.status, ...shown(removed.body, 'status', 'has_token')],
+      [200, 'detached', false],
+    )
+    assert.deepEqual(idsOf((await ask(`${mine}&status=attached`)).body), [])
+    const charge = await post('/payments', {
+      ...order,
+      gateway: 'scripted',
+      payment_method_id: card,
+    })
+    assert.deepEqual([charge.status, charge.body['code']], [422, 'payment_method_unusable'])
+  })
+
+  test('that there are not answer 404, and other methods 405', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      const { status, body } = await ask(`/payment-methods/${crypto.randomUUID()}`, { method })
+      assert.deepEqual([status, body['code']], [404, 'payment_method_not_found'])
+    }
+    assert.equal((await ask('/payment-methods/pm_1', { method: 'POST' })).status, 405)
+    assert.equal((await ask('/payment-methods', { method: 'DELETE' })).status, 405)
+  })
+})
+
 describe('deferred events', () => {
   const failing = { metadata: { poll: 'paid', listener: 'fails' } }
   const deferredOf = async (path: string) =>

@@ -20,9 +20,9 @@ export function faultOf(value: unknown, { needed, allowed = {} }: Shape): string
   return wrong === undefined ? undefined : `${wrong} is ${JSON.stringify(value[wrong])}`
 }
 
-/** The query of a GET, the JSON of a POST. */
+/** The query of a GET or a DELETE, the JSON of a POST. */
 export function inputOf({ method, target, body }: AskedRequest): unknown {
-  if (method === 'GET') return Object.fromEntries(new URL(target, 'http://bank').searchParams)
+  if (method !== 'POST') return Object.fromEntries(new URL(target, 'http://bank').searchParams)
   try {
     return JSON.parse(body)
   } catch {
@@ -33,7 +33,7 @@ export function inputOf({ method, target, body }: AskedRequest): unknown {
 /** What is wrong with a request before its fields are looked at. */
 export function envelopeFault({ method, target, headers, body }: AskedRequest): string | undefined {
   if (headers['x-token'] === undefined) return 'X-Token is missing'
-  if (method === 'GET') return body === '' ? undefined : 'a GET has a body'
+  if (method !== 'POST') return body === '' ? undefined : `a ${method} has a body`
   if (target.includes('?')) return 'a POST has a query'
   const isJson = headers['content-type']?.startsWith('application/json') ?? false
   return isJson ? undefined : `the content type is ${headers['content-type']}`
@@ -80,6 +80,7 @@ export const shapes = {
   cancel: { needed: { invoiceId: isText, extRef: isPaymentId, amount: isUnits } },
   invoice: { needed: { invoiceId: isText } },
   period: { needed: { from: isSecond, to: isSecond } },
+  card: { needed: { cardToken: isText } },
   nothing: { needed: {} },
 } as const satisfies Record<string, Shape>
 

@@ -68,7 +68,7 @@ export async function startMonobank(options: StandInOptions = {}): Promise<Monob
       provider.down = down
     },
     gateway: createMonobank(),
-    namesNothing: ['close'],
+    namesNothing: ['close', 'remove'],
     config: { token, public_key: keys.publicKey, api_base: provider.base },
     beginRefundsAs: (status) => {
       bank.refundsBegin = status
@@ -214,6 +214,13 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
       return { body: { invoiceId, status: 'success', amount: 1, ccy } }
     },
     refusal: no(400, 'TOKEN_NOT_FOUND'),
+  },
+  'DELETE /api/merchant/wallet/card': {
+    asking: 'remove',
+    shape: shapes.card,
+    perform: ({ cardToken }: { readonly cardToken: string }, { ledger }) =>
+      ledger.cards.delete(cardToken) ? { body: '' } : no(400, 'TOKEN_NOT_FOUND'),
+    refusal: no(403, 'FORBIDDEN'),
   },
   'GET /api/merchant/pubkey': {
     asking: 'look_up',

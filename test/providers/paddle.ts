@@ -41,7 +41,7 @@ export async function startPaddle(): Promise<PaddleStandIn> {
     api_base: provider.base,
     client_token: 'test_7d279f61a3499fed520f7cd8c08',
   }
-  const given = { gateway: paddle, config, account, apiKey }
+  const given = { gateway: paddle, namesNothing: ['remove'] as const, config, account, apiKey }
   // A copy would lose what can be set.
   return Object.assign(provider, { ...given, ...happenings(account), ...tellings(account) })
 }

@@ -12,6 +12,7 @@ export type Asking =
   | 'refund'
   | 'charge'
   | 'close'
+  | 'remove'
   | 'look_up'
   | 'endpoints'
   | 'events'

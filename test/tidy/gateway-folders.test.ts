@@ -12,6 +12,7 @@ const operations = {
   'poll.ts': 'poll',
   'refund.ts': 'refund',
   'charge-saved-card.ts': 'chargeSavedCard',
+  'remove-saved-card.ts': 'removeSavedCard',
   'close-checkout.ts': 'closeCheckout',
   'registration.ts': 'registration',
   'backfill.ts': 'backfill',
@@ -37,7 +38,7 @@ const divided = ['api', ...Object.keys(operations).map((file) => file.replace('.
 const reserved = new Set(
   (
     'read find api acknowledge signature samples scenarios payload interpret index money close ' +
-    'checkout poll refund charge registration backfill'
+    'checkout poll refund charge remove registration backfill'
   ).split(' '),
 )
 /** What the reserved names are called instead of. */

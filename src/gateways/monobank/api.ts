@@ -11,6 +11,8 @@ export interface MonobankApi {
   get(path: string, query: Readonly<Record<string, string>>): Promise<JsonValue | undefined>
   /** One request with the first token, whatever happens to it; an empty reply is null. */
   post(path: string, json: object): Promise<JsonValue>
+  /** The same; what is not there is removed. */
+  remove(path: string, query: Readonly<Record<string, string>>): Promise<void>
 }
 
 /** Errors: `gateway_not_configured` without a token; from requests, those of `ProviderApi`. */
@@ -29,6 +31,9 @@ export function monobankApi({ credentials, signal }: OperationContext): Monobank
   return {
     get: (path, query) => firstFound(clients, (client) => client.get(path, { query, signal })),
     post: (path, json) => postOnce(path, () => first.post(path, { json, signal })),
+    remove: async (path, query) => {
+      await changeOnce(() => first.delete(path, { query, signal }))
+    },
   }
 }
 
@@ -57,12 +62,19 @@ async function postOnce(
   path: string,
   ask: () => Promise<JsonValue | undefined>,
 ): Promise<JsonValue> {
-  const reply = await ask().catch((error: unknown) => {
-    throw isCertainRefusal(error) ? toRefusal(error) : error
-  })
+  const reply = await changeOnce(ask)
   if (reply !== undefined) return reply
   throw new QuittanceError('provider_refused', `monobank answered POST /${path} with 404`, {
     providerCode: notFound,
+  })
+}
+
+/** Undefined: the bank has no such object. */
+async function changeOnce(
+  ask: () => Promise<JsonValue | undefined>,
+): Promise<JsonValue | undefined> {
+  return ask().catch((error: unknown) => {
+    throw isCertainRefusal(error) ? toRefusal(error) : error
   })
 }
 

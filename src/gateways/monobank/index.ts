@@ -11,6 +11,7 @@ import { moneyFault } from './money-fault.ts'
 import { pollInvoice } from './poll.ts'
 import { readPublicKeys } from './public-key.ts'
 import { refundInvoice } from './refund.ts'
+import { removeSavedCard } from './remove-saved-card.ts'
 import { monobankSigner } from './samples/sign.ts'
 import { signatureHeader } from './ecdsa.ts'
 import { sampleKeys } from './samples/signing-key.ts'
@@ -96,6 +97,7 @@ export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptio
     refund: refundInvoice,
     partialRefund: true,
     chargeSavedCard,
+    removeSavedCard,
     closeCheckout: closeInvoice,
   }
 }

@@ -15,6 +15,7 @@ import { moneyFault } from './money-fault.ts'
 import { pollPayment } from './poll.ts'
 import { refundPayment } from './refund.ts'
 import { paddleRegistration } from './registration.ts'
+import { removeSavedCard } from './remove-saved-card.ts'
 import { paddleSigner } from './samples/sign.ts'
 import { signatureHeaders, verifySignature } from './signature.ts'
 
@@ -119,6 +120,7 @@ export const paddle: Gateway = {
   pollsPerMinute: 60,
   refund: refundPayment,
   partialRefund: true,
+  removeSavedCard,
   closeCheckout,
   registration: paddleRegistration,
   backfill: paddleBackfill,

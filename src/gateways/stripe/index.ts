@@ -14,6 +14,7 @@ import { moneyFault } from './money-fault.ts'
 import { pollStripe } from './poll.ts'
 import { refundCharge } from './refund.ts'
 import { registration } from './registration.ts'
+import { removeSavedCard } from './remove-saved-card.ts'
 import { stripeSigner } from './samples/sign.ts'
 import { signatureHeaders, verifySignature } from './signature.ts'
 
@@ -110,6 +111,7 @@ export const stripe: Gateway = {
   refund: refundCharge,
   partialRefund: true,
   chargeSavedCard,
+  removeSavedCard,
   closeCheckout,
   registration,
   backfill,

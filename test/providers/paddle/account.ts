@@ -32,6 +32,8 @@ export interface Account {
   readonly endpoints: Map<string, Endpoint>
   readonly events: PlatformEvent[]
   readonly faults: string[]
+  /** Saved cards that were deleted. */
+  readonly removed: Set<string>
   /** At most so many entities on a page, where Paddle allows more. */
   pageLimit: number
   /** Ids ascend, as Paddle's do. */
@@ -46,6 +48,7 @@ export function createAccount(): Account {
     endpoints: new Map(),
     events: [],
     faults: [],
+    removed: new Set(),
     pageLimit: 200,
     newId: (prefix) => `${prefix}_01${String((made += 1)).padStart(24, '0')}`,
   }

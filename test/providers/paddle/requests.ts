@@ -34,8 +34,9 @@ interface Parts {
 /** Reads a request; what is not as Paddle documents it goes to the account's faults. */
 export function understand(account: Account, asked: AskedRequest): Understood | undefined {
   const target = new URL(asked.target, `http://${asked.headers.host}`)
-  const [, collection = '', id] = target.pathname.split('/')
-  const label = `${asked.method} /${collection}${id === undefined ? '' : '/id'}`
+  const [, collection = '', id, part, partId] = target.pathname.split('/')
+  const whose = id === undefined ? '' : '/id'
+  const label = `${asked.method} /${collection}${whose}${partId === undefined ? '' : `/${part}/id`}`
   const url = `${target.origin}${target.pathname}`
   const found = routes[label]
   if (found !== undefined) {
@@ -179,6 +180,14 @@ const routes: Readonly<Record<string, (parts: Parts) => Understood>> = {
     understood('endpoints', () => {
       const isGone = parts.account.endpoints.delete(parts.id ?? '')
       return isGone ? { status: 204, body: '' } : notFound
+    }),
+  'DELETE /customers/id/payment-methods/id': ({ account, url }) =>
+    understood('remove', () => {
+      const [, , customer = '', , method = ''] = new URL(url).pathname.split('/')
+      const isGone = account.removed.has(method)
+      if (isGone || !customer.startsWith('ctm_') || !method.startsWith('paymtd_')) return notFound
+      account.removed.add(method)
+      return { status: 204, body: '' }
     }),
   'GET /subscriptions/id': () => understood('look_up', () => notFound),
   'GET /customers/id': () => understood('look_up', () => notFound),

@@ -195,13 +195,14 @@ const chargeCard: Handler = (state, request) => {
   const [id = ''] = form.get('metadata[payment_id]') ?? []
   const [method = ''] = form.get('payment_method') ?? []
   const [customer] = form.get('customer') ?? []
-  const owner = state.find(({ input, saveCard }) => saveCard && `pm_${input.idPart}` === method)
+  const owner = ownerOf(state, method)
   return {
     asking: 'charge',
     faults: [...fieldFaults(form, chargeRules), ...keyFaults(request, `charge:${id}`)],
     refusal: stripeError(400, { code: 'resource_missing', param: 'payment_method' }),
     namesPayment: true,
     perform: () => {
+      if (owner !== undefined && state.detached.has(owner)) return missing('PaymentMethod')
       if (owner !== undefined && customer !== `cus_${owner.input.idPart}`) {
         return stripeError(400, { param: 'payment_method', message: 'It is of another customer.' })
       }
@@ -210,6 +211,36 @@ const chargeCard: Handler = (state, request) => {
     },
   }
 }
+
+const ownerOf = (state: StripeState, method: string) =>
+  state.find(({ input, saveCard }) => saveCard && `pm_${input.idPart}` === method)
+
+/** A card as it is fetched: once it is detached, without its customer. */
+const methodReply = (state: StripeState, order: Order): StandInReply =>
+  body({ ...methodOf(order), ...(state.detached.has(order) && { customer: null }) })
+
+const detachCard: Handler = (state, request, id) => ({
+  asking: 'remove',
+  faults: fieldFaults(request.form, idle),
+  refusal: stripeError(403, { code: 'more_permissions_required' }),
+  namesPayment: true,
+  perform: () => {
+    const order = ownerOf(state, id)
+    if (order === undefined) return missing('PaymentMethod')
+    if (state.detached.has(order)) {
+      const message = 'The payment method you provided is not attached to a customer.'
+      return stripeError(400, { message })
+    }
+    state.detached.add(order)
+    return methodReply(state, order)
+  },
+})
+
+const readCard: Handler = (state, request, id) =>
+  reading('look_up', fieldFaults(request.query, idle), () => {
+    const order = ownerOf(state, id)
+    return order === undefined ? missing('PaymentMethod') : methodReply(state, order)
+  })
 
 /** Stripe's own test cards are named after what becomes of them. */
 function declinedReply(order: Order, offSession: boolean): StandInReply {
@@ -273,6 +304,8 @@ export const routes: readonly (readonly [method: string, path: RegExp, handler: 
   ['GET', /^\/v1\/payment_intents$/, listIntents],
   ['GET', /^\/v1\/payment_intents\/(pi_\w+)$/, readIntent],
   ['POST', /^\/v1\/payment_intents\/(pi_\w+)\/cancel$/, cancelIntent],
+  ['POST', /^\/v1\/payment_methods\/(pm_\w+)\/detach$/, detachCard],
+  ['GET', /^\/v1\/payment_methods\/(pm_\w+)$/, readCard],
   ['POST', /^\/v1\/refunds$/, makeRefund],
   ['GET', /^\/v1\/refunds$/, listRefunds],
   ['GET', /^\/v1\/events$/, listEvents],

@@ -27,6 +27,8 @@ export interface StripeState {
   readonly orders: readonly Order[]
   readonly events: readonly MadeEvent[]
   readonly mostPerPage: number | undefined
+  /** Those whose saved card was detached. */
+  readonly detached: Set<Order>
   /** Refunds wait at the bank until they are completed. */
   refundsWait: boolean
   seconds(): number
@@ -73,6 +75,7 @@ export function createState({
     orders,
     events,
     mostPerPage,
+    detached: new Set(),
     refundsWait: false,
     seconds,
     find: (fits) => orders.findLast(fits),

@@ -1,0 +1,20 @@
+import { findPaymentMethod, listPaymentMethods } from '../database/payment-methods.ts'
+import { isUuid } from '../kernel/ids.ts'
+import { removeSavedCard } from '../money/remove-saved-card.ts'
+import { entitled, handle } from './handles.ts'
+import type { Runtime } from './runtime.ts'
+import type { BillingCore } from './types.ts'
+
+/** `billing.paymentMethods` */
+export function paymentMethodOperations(runtime: Runtime): BillingCore['paymentMethods'] {
+  return {
+    get: async (id) => {
+      const db = await handle(runtime, 'billing.paymentMethods.get')
+      return isUuid(id) ? findPaymentMethod(db, id) : undefined
+    },
+    list: async (query = {}) =>
+      listPaymentMethods(await handle(runtime, 'billing.paymentMethods.list'), query),
+    remove: async (id) =>
+      removeSavedCard(id, await entitled(runtime, 'billing.paymentMethods.remove')),
+  }
+}

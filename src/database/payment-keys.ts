@@ -88,13 +88,13 @@ interface KeylessRow {
 async function insertKeys(db: Kysely<Tables>, rows: readonly KeylessRow[]): Promise<void> {
   const keyed = rows
     .filter(({ type }) => type === 'charge')
-    .flatMap((row) => keysOf(keyedOf(row)).map((key) => ({ ...row, key })))
+    .flatMap((row) => keysOf(keyedOf(row)).map((key) => ({ key, row })))
   await sql`
     insert into billing.payment_keys (key, created_at, payment_id)
     select * from unnest(
       ${keyed.map(({ key }) => key)}::bytea[],
-      ${keyed.map((row) => row.created_at)}::timestamptz[],
-      ${keyed.map(({ id }) => id)}::uuid[])
+      ${keyed.map(({ row }) => row.created_at)}::timestamptz[],
+      ${keyed.map(({ row }) => row.id)}::uuid[])
     on conflict do nothing`.execute(db)
 }
 

@@ -62,7 +62,8 @@ let javascriptProject: string
 const papers = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
 /** What the papers link to there. */
 const linked = [
-  ...['bench/README.md', 'bench/figures.svg'],
+  'bench/README.md',
+  'bench/figures.svg',
   ...['Dockerfile', 'compose.yaml', 'quittance.service'].map((name) => `deploy/${name}`),
 ]
 

@@ -85,17 +85,14 @@ forEachDatabase((engine) => {
   })
 
   test('a worker does that every minute', async () => {
-    await using _worker = { [Symbol.asyncDispose]: (await billing.core.work()).stop }
-    await until(
-      async () => {
-        const { rows } =
-          await sql`select from billing.schedules where name = 'payment keys'`.execute(
-            billing.database.db,
-          )
-        return rows.length === 1
-      },
-      { what: 'the schedule is there' },
-    )
+    const worker = await billing.core.work()
+    const isScheduled = async () => {
+      const { rows } = await sql`
+        select from billing.schedules where name = 'payment keys'`.execute(billing.database.db)
+      return rows.length === 1
+    }
+    await until(isScheduled, { what: 'the schedule is there' })
+    await worker.stop()
   })
 
   test('what cannot be looked for is refused, and not answered with nothing', async () => {

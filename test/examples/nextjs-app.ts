@@ -62,13 +62,14 @@ export async function installNextjs(): Promise<string | undefined> {
 /** An app of an example, with the built package installed. */
 export interface NextjsApp extends Disposable {
   readonly folder: string
-  /** `next build`; what it printed. Fails with that. */
-  build(): Promise<string>
+  /** `next build`. Fails with what it printed. */
+  build(): Promise<void>
+  /** Its types, as the build checks them. Fails with what is wrong. */
+  checkTypes(): Promise<void>
   /** `next start` or `next dev`, and where it listens. */
   run(
     command: 'start' | 'dev',
     env: Readonly<Record<string, string>>,
-    flags?: readonly string[],
   ): Promise<{ readonly running: RunningProcess; readonly url: string }>
 }
 
@@ -81,18 +82,18 @@ export function makeNextjsApp(example: string): NextjsApp {
   cpSync(join(root, 'package.json'), join(installed, 'package.json'))
   const next = join(home, 'node_modules/next/dist/bin/next')
   const quiet = { NEXT_TELEMETRY_DISABLED: '1' }
+  const finish = async (file: string, args: readonly string[]) => {
+    const running = startProcess(args, { file, cwd: folder, env: quiet })
+    const { code, stdout, stderr } = await running.ended
+    if (code !== 0) throw new Error([file, ...args, code, ...stdout, ...stderr].join('\n'))
+  }
   return {
     folder,
-    async build() {
-      const building = startProcess(['build'], { file: next, cwd: folder, env: quiet })
-      const { code, stdout, stderr } = await building.ended
-      const said = [...stdout, ...stderr].join('\n')
-      if (code !== 0) throw new Error(`next build ended with ${code}:\n${said}`)
-      return said
-    },
-    async run(command, env, flags = []) {
+    build: () => finish(next, ['build']),
+    checkTypes: () => finish(join(home, 'node_modules/typescript/bin/tsc'), ['-p', folder]),
+    async run(command, env) {
       const port = await freePort()
-      const args = [command, '--port', String(port), '--hostname', '127.0.0.1', ...flags]
+      const args = [command, '--port', String(port), '--hostname', '127.0.0.1']
       const url = `http://127.0.0.1:${port}`
       const running = startProcess(args, {
         file: next,

@@ -2,6 +2,7 @@
 export const slowest: readonly string[] = [
   'test/faults/processes.test.ts',
   'test/package/tarball.test.ts',
+  'test/examples/nextjs.test.ts',
   'test/money/refunds.test.ts',
   'test/bench/bench.test.ts',
   'test/embedded/owner.test.ts',

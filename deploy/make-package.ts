@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const program = 'dist/cli/main.js'
+const content = ['LICENSE', 'dist', 'node_modules', 'package.json']
 
 /** What users and Node itself read in the package file: nothing that builds or tests. */
 const kept = ['name', 'version', 'description', 'license', 'type', 'bin', 'exports', 'engines']
@@ -36,11 +37,12 @@ function makePackage(folder: string): void {
   writePackageFile(folder)
 }
 
-/** Replaces an earlier package, and nothing else. */
+/** Replaces an earlier package, and nothing else: no checkout, and nothing that was put beside it. */
 function empty(folder: string): void {
-  const isOther = existsSync(folder) && readdirSync(folder).length > 0
-  if (isOther && !existsSync(join(folder, program))) {
-    throw new Error(`${folder} holds something else; name a folder that is empty or not there`)
+  const found = existsSync(folder) ? readdirSync(folder) : []
+  const others = found.filter((name) => !content.includes(name))
+  if (others.length > 0) {
+    throw new Error(`${folder} holds something else (${others.join(', ')}): move that away`)
   }
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })

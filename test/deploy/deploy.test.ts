@@ -113,14 +113,14 @@ test('the package runs in another place, with nothing set', async () => {
   await endsInOrder(running)
 })
 
-test('a folder with something else in it is not replaced', async () => {
+test('a folder with something else in it is not replaced, such as a package with data of its user', async () => {
   using other = temporaryFolder()
-  writeFileSync(join(other.path, 'letters.txt'), 'dear')
+  for (const name of ['dist', 'package.json', '.env']) writeFileSync(join(other.path, name), '')
   const file = join(import.meta.dirname, '../../deploy/make-package.ts')
   const { code, stderr } = await startProcess([other.path], { file }).ended
   assert.equal(code, 1)
-  assert.match(stderr.join('\n'), /holds something else/)
-  assert.deepEqual(readdirSync(other.path), ['letters.txt'])
+  assert.match(stderr.join('\n'), /holds something else \(\.env\)/)
+  assert.deepEqual(readdirSync(other.path).toSorted(), ['.env', 'dist', 'package.json'])
 })
 
 test('the image is of the Node that the tests run on, and the service is nobody special in it', () => {

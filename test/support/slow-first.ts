@@ -3,6 +3,8 @@ export const slowest: readonly string[] = [
   'test/faults/processes.test.ts',
   'test/package/tarball.test.ts',
   'test/examples/nextjs.test.ts',
+  'test/deploy/deploy.test.ts',
+  'test/runtimes/runtimes.test.ts',
   'test/money/refunds.test.ts',
   'test/bench/bench.test.ts',
   'test/embedded/owner.test.ts',

@@ -137,7 +137,7 @@ async function takesPaymentsAndGivesThemBack({ url, origin, looks }: Running): P
   const { page, faults } = ends.use(await visit(browser, { locale: 'en' }))
   page.context().setDefaultTimeout(60_000)
   const look = (looker: Looker, looked: Looked) => (looks ? looker.look(looked) : undefined)
-  const stranger = ends.use(await openLooker(browser, 'en'))
+  const stranger = ends.use(await openLooker(browser, { locale: 'en' }))
   await look(stranger, { name: 'shop-product', url: origin })
   await look(stranger, { name: 'shop-login', url: `${origin}/login` })
 
@@ -156,7 +156,7 @@ async function takesPaymentsAndGivesThemBack({ url, origin, looks }: Running): P
   await page.getByText('The payment was declined').waitFor()
   const order = page.url()
   const storageState = await page.context().storageState()
-  const shopper = ends.use(await openLooker(browser, 'en', { storageState }))
+  const shopper = ends.use(await openLooker(browser, { locale: 'en', storageState }))
   await look(shopper, { name: 'shop-order-unpaid', url: order })
 
   await page.getByRole('button', { name: 'Pay' }).click()

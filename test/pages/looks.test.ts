@@ -162,8 +162,8 @@ for (const [locale, whose, brand] of looks) {
 describe('the main button in a brand’s colour', { skip: missing }, () => {
   const colors = ['#fff', '#000', '#ffe600', '#0b6b3a', '#d6336c', '#777', '#1b212a']
   test('can be read, in light and dark, whatever the colour', async () => {
-    const browser = await openBrowser(0)
-    const looker = await openLooker(browser, { locale: 'en' })
+    await using browser = await openBrowser(0)
+    await using looker = await openLooker(browser, { locale: 'en' })
     for (const color of colors) {
       const answer = await page(
         { language: english, brand: { name: color, color }, allows: () => true },
@@ -177,6 +177,5 @@ describe('the main button in a brand’s colour', { skip: missing }, () => {
       const served = { [url]: { body: await answer.text(), contentType: 'text/html' } }
       await looker.look({ name: `color-${color.slice(1)}`, url, served })
     }
-    await browser.close()
   })
 })

@@ -23,7 +23,7 @@ export function notPayablePage(payment: Payment, why: NotPayable, look: Look): P
   const { say, tag, query } = look.language
   const { mark, ...keys } = words[why]
   const heading = say(keys.heading)
-  const time = humanTime(payment.expiresAt ?? payment.createdAt, tag)
+  const time = payment.expiresAt === null ? '' : humanTime(payment.expiresAt, tag)
   const text = say(keys.text, { time })
   const retry = why === 'not_answered' && linkButton(payPath(payment) + query, say('tryAgain'))
   const back = wayBack(payment, look, retry === false)

@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const program = 'dist/cli/main.js'
-const content = ['LICENSE', 'dist', 'node_modules', 'package.json']
+const content = new Set(['LICENSE', 'dist', 'node_modules', 'package.json'])
 
 /** What users and Node itself read in the package file: nothing that builds or tests. */
 const kept = ['name', 'version', 'description', 'license', 'type', 'bin', 'exports', 'engines']
@@ -40,7 +40,7 @@ function makePackage(folder: string): void {
 /** Replaces an earlier package, and nothing else: no checkout, and nothing that was put beside it. */
 function empty(folder: string): void {
   const found = existsSync(folder) ? readdirSync(folder) : []
-  const others = found.filter((name) => !content.includes(name))
+  const others = found.filter((name) => !content.has(name))
   if (others.length > 0) {
     throw new Error(`${folder} holds something else (${others.join(', ')}): move that away`)
   }

@@ -34,13 +34,14 @@ export type {
   ReplayFailedResult,
   WorkOptions,
 } from './billing/types.ts'
-export { eventTypes, isEventType } from './events/catalogue.ts'
+export { eventTypes, firedEventTypes, isEventType } from './events/catalogue.ts'
 export type {
   BillingEvent,
   EventOf,
   EventPayloads,
   EventSource,
   EventType,
+  FiredEventType,
   InvoiceSnapshot,
   SubscriptionSnapshot,
 } from './events/catalogue.ts'

@@ -3,7 +3,7 @@ import type { EventsQuery } from '../database/events.ts'
 import type { Page } from '../database/page.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { PaymentMethodsQuery } from '../database/payment-methods.ts'
-import type { EventType } from '../events/catalogue.ts'
+import type { FiredEventType } from '../events/catalogue.ts'
 import type { EventRecord } from '../events/event-record.ts'
 import type { ListedPayment } from '../wire/listed-payment.ts'
 import type { PaymentDetails } from '../wire/payment-details.ts'
@@ -71,13 +71,13 @@ export interface BillingCore {
    * listener_unnamed, listener_duplicate, event_type_unknown, listener_too_late once processing has
    * begun.
    */
-  on<const T extends EventType>(
+  on<const T extends FiredEventType>(
     types: T | readonly T[],
     name: string,
     listener: NoInfer<Listener<T>>,
     options?: ListenerOptions & { readonly queued?: false },
   ): void
-  on<const T extends EventType>(
+  on<const T extends FiredEventType>(
     types: T | readonly T[],
     name: string,
     listener: NoInfer<QueuedListener<T>>,

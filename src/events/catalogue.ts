@@ -165,8 +165,13 @@ export const eventTypesWithoutProducer = [
 
 const neverFired: ReadonlySet<EventType> = new Set(eventTypesWithoutProducer)
 
-/** The types that are fired today. */
-export const firedEventTypes = eventTypes.filter((type) => !neverFired.has(type))
+/** An event that something fires: the others cannot be listened to yet. */
+export type FiredEventType = Exclude<EventType, (typeof eventTypesWithoutProducer)[number]>
+
+/** Every type that something fires: `billing.on(firedEventTypes, ...)` hears all there is. */
+export const firedEventTypes = eventTypes.filter(
+  (type): type is FiredEventType => !neverFired.has(type),
+)
 
 /** Whether a text names an event. */
 export function isEventType(given: unknown): given is EventType {

@@ -6,6 +6,7 @@ import {
   defineConfig,
   errorCatalogue,
   eventTypes,
+  firedEventTypes,
   isQuittanceError,
   type Billing,
   type BillingEvent,
@@ -19,6 +20,7 @@ import {
   type EventRecord,
   type ListedPayment,
   type EventType,
+  type FiredEventType,
   type InvoiceSnapshot,
   type ListenerContext,
   type ListenerTransaction,
@@ -130,10 +132,12 @@ test('a listener knows its event and its context', () => {
     expectTypeOf(context.tx).toEqualTypeOf<ListenerTransaction>()
     expectTypeOf(context.billing).toEqualTypeOf<BoundBilling>()
   })
-  const fileInvoice = (event: EventOf<'InvoicePaid'>) => void event.invoice.number
-  billing.on('InvoicePaid', 'fileInvoice', fileInvoice)
+  const fileCard = (event: EventOf<'PaymentMethodAttached'>) => void event.paymentMethod.details
+  billing.on('PaymentMethodAttached', 'fileCard', fileCard)
   // @ts-expect-error -- it listens to another event
-  billing.on('InvoiceIssued', 'fileIssued', fileInvoice)
+  billing.on('PaymentSucceeded', 'filePaid', fileCard)
+  // @ts-expect-error -- nothing fires it yet; in JavaScript the log says so
+  billing.on('InvoicePaid', 'fileInvoice', () => {})
   // @ts-expect-error -- there is no such event
   assert.throws(() => billing.on('PaymentPaid', 'never', () => {}))
   // @ts-expect-error -- it has no name
@@ -141,10 +145,11 @@ test('a listener knows its event and its context', () => {
 })
 
 test('a listener of several events distinguishes them by their type', () => {
-  billing.on(['PaymentFailed', 'InvoiceIssued'], 'fileAway', (event, { tx }) => {
-    expectTypeOf(event.type).toEqualTypeOf<'PaymentFailed' | 'InvoiceIssued'>()
+  billing.on(['PaymentFailed', 'PaymentMethodDetached'], 'fileAway', (event, { tx }) => {
+    expectTypeOf(event.type).toEqualTypeOf<'PaymentFailed' | 'PaymentMethodDetached'>()
     expectTypeOf(tx).toEqualTypeOf<ListenerTransaction>()
-    if (event.type === 'InvoiceIssued') expectTypeOf(event.invoice).toEqualTypeOf<InvoiceSnapshot>()
+    if (event.type === 'PaymentMethodDetached')
+      expectTypeOf(event.paymentMethod).toEqualTypeOf<PaymentMethod>()
     else expectTypeOf(event.payment).toEqualTypeOf<Payment>()
   })
   const types = ['PaymentFailed', 'PaymentCanceled'] as const
@@ -152,7 +157,9 @@ test('a listener of several events distinguishes them by their type', () => {
   billing.on(types, 'reopen', reopen)
   // @ts-expect-error -- it does not expect a payment that succeeded
   billing.on([...types, 'PaymentSucceeded'], 'reopenAll', reopen)
-  billing.on(eventTypes, 'log', (event) => expectTypeOf(event).toEqualTypeOf<BillingEvent>())
+  billing.on(firedEventTypes, 'log', (event) =>
+    expectTypeOf(event).toEqualTypeOf<EventOf<FiredEventType>>(),
+  )
   // @ts-expect-error -- there is no such event
   assert.throws(() => billing.on(['PaymentFailed', 'PaymentPaid'], 'never', () => {}))
 })
@@ -193,20 +200,20 @@ test('the listeners of a configuration are inferred from what they listen to', (
         },
       },
       fileAway: {
-        on: ['PaymentRefunded', 'SubscriptionRenewed'],
+        on: ['PaymentRefunded', 'PaymentMethodDetached'],
         superseded: true,
         async run(event, context) {
-          expectTypeOf(event).toEqualTypeOf<EventOf<'PaymentRefunded' | 'SubscriptionRenewed'>>()
+          expectTypeOf(event).toEqualTypeOf<EventOf<'PaymentRefunded' | 'PaymentMethodDetached'>>()
           expectTypeOf(context).toEqualTypeOf<ListenerContext>()
           if (event.type === 'PaymentRefunded') expectTypeOf(event.payment).toEqualTypeOf<Payment>()
-          else expectTypeOf(event.previousStatus).toEqualTypeOf<string>()
+          else expectTypeOf(event.paymentMethod).toEqualTypeOf<PaymentMethod>()
         },
       },
       mailAway: {
-        on: ['InvoiceIssued', 'InvoicePaid'],
+        on: ['PaymentMethodAttached', 'PaymentMethodDetached'],
         queued: true,
-        run: ({ invoice }, context) => {
-          expectTypeOf(invoice).toEqualTypeOf<InvoiceSnapshot>()
+        run: ({ paymentMethod }, context) => {
+          expectTypeOf(paymentMethod).toEqualTypeOf<PaymentMethod>()
           expectTypeOf(context).toEqualTypeOf<QueuedListenerContext>()
         },
       },
@@ -227,7 +234,7 @@ test('the listeners of a configuration are inferred from what they listen to', (
   // @ts-expect-error -- the key is a name, and says nothing of the event
   defineConfig({ listeners: { PaymentSucceeded: () => {} } })
   // @ts-expect-error -- there is no transaction around it
-  defineConfig({ listeners: { mail: { on: 'InvoicePaid', queued: true, run: (_, { tx }) => tx } } })
+  defineConfig({ listeners: { a: { on: 'PaymentFailed', queued: true, run: (_, { tx }) => tx } } })
 })
 
 test('listeners are inferred by createBilling, and in options that are declared', () => {
@@ -235,9 +242,9 @@ test('listeners are inferred by createBilling, and in options that are declared'
     database: { memory: true },
     listeners: {
       both: {
-        on: ['PaymentFailed', 'InvoicePaid'],
+        on: ['PaymentFailed', 'PaymentCanceled'],
         run: (event) =>
-          expectTypeOf(event).toEqualTypeOf<EventOf<'PaymentFailed' | 'InvoicePaid'>>(),
+          expectTypeOf(event).toEqualTypeOf<EventOf<'PaymentFailed' | 'PaymentCanceled'>>(),
       },
     },
   })
@@ -248,7 +255,7 @@ test('listeners are inferred by createBilling, and in options that are declared'
         on: 'PaymentFailed',
         run: ({ payment }) => expectTypeOf(payment).toEqualTypeOf<Payment>(),
       },
-      both: { on: ['PaymentFailed', 'InvoicePaid'], run: (event: BillingEvent) => event.type },
+      both: { on: ['PaymentFailed', 'PaymentCanceled'], run: (event: BillingEvent) => event.type },
     },
   }
   createBilling({ ...options, production: false })

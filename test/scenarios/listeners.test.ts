@@ -114,12 +114,14 @@ forEachDatabase((engine) => {
 
   test('a listener of what nothing fires yet is warned of, by name, when work starts', async () => {
     const { log: own, lines } = capturedLog()
+    // What JavaScript lets pass.
+    const silent = ['InvoicePaid', 'SubscriptionRenewed'] as unknown as readonly ['PaymentFailed']
     await using opened = await openBilling(engine, {
       log: own,
-      listeners: { archive: { on: ['PaymentSucceeded', 'InvoicePaid'], run: () => {} } },
+      listeners: { archive: { on: ['PaymentSucceeded', ...silent.slice(0, 1)], run: () => {} } },
     })
     const { core } = opened
-    core.on('SubscriptionRenewed', 'extend', () => {}, { queued: true })
+    core.on(silent.slice(1), 'extend', () => {}, { queued: true })
     core.on('PaymentSucceeded', 'fulfil', () => {})
     await core.start()
     const warnings = () => lines.filter(({ level }) => level === 40)

@@ -185,8 +185,9 @@ describe('a test billing', () => {
   })
 
   test('waitFor fails in time with what was dispatched instead', async () => {
-    await assert.rejects(billing.events.waitFor('InvoicePaid', { withinMs: 30 }), {
-      message: /^no InvoicePaid within 30 ms; recorded so far: .*PaymentSucceeded \(payment:paid:/,
+    await assert.rejects(billing.events.waitFor('CheckoutReturned', { withinMs: 30 }), {
+      message:
+        /^no CheckoutReturned within 30 ms; recorded so far: .*PaymentSucceeded \(payment:paid:/,
     })
   })
 

@@ -16,7 +16,8 @@ export async function paymentToSend(
   core: BillingCore,
   { gateway, scenario, asked }: { gateway: Gateway; scenario: Scenario; asked: Asked },
 ): Promise<SignedPayment> {
-  const { payment: id, amount, currency } = asked
+  const { payment: id, currency } = asked
+  const amount = asked.amount === undefined ? undefined : BigInt(asked.amount)
   const { statesMoney = true } = signerOf(gateway)
   if (!statesMoney && (amount !== undefined || currency !== undefined)) {
     throw new QuittanceError(

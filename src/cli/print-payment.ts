@@ -1,13 +1,15 @@
 import type { DeferredEvent } from '../events/event-record.ts'
 import type { PaymentDetails } from '../wire/payment-details.ts'
+import { moneyText } from '../kernel/money.ts'
 import type { Payment } from '../payments/payment.ts'
+import type { ListedPayment } from '../wire/listed-payment.ts'
 import { print, visible } from './output.ts'
 
 /** A payment, one fact per line. */
 export function printPayment(payment: Payment): void {
   print(`payment     ${payment.id}`)
   print(`status      ${payment.status}`)
-  print(`amount      ${moneyText(payment)} (minor units)`)
+  print(`amount      ${moneyText(payment)}`)
   print(`gateway     ${payment.gateway}`)
   print(visible(`payable     ${payment.payable.type}:${payment.payable.id}`))
   print(`created     ${payment.createdAt.toISOString()}`)
@@ -22,6 +24,8 @@ export function printPayment(payment: Payment): void {
 
 /** What happened to it. */
 export function printHistory(payment: PaymentDetails): void {
+  const refunds = refundsText(payment)
+  if (refunds !== '') print(`refunds     ${refunds}`)
   for (const { from, to, cause, at } of payment.transitions) {
     print(`transition  ${at.toISOString()}  ${from} -> ${to}, by ${cause}`)
   }
@@ -58,13 +62,16 @@ export function printDeferredEvent(event: DeferredEvent): void {
 export function printRefund(refund: Payment): void {
   print(`refund      ${refund.id}`)
   print(`status      ${refund.status}`)
-  print(`amount      ${moneyText(refund)} (minor units)`)
+  print(`amount      ${moneyText(refund)}`)
   print(`payment     ${refund.parentId ?? ''}`)
   printError(refund)
 }
 
-export function moneyText({ amount, currency }: Payment): string {
-  return `${amount} ${currency}`
+/** What went back of a payment, and what still can; empty if nothing did. */
+export function refundsText({ refunded, refundable, currency }: ListedPayment): string {
+  if (refunded === 0n) return ''
+  const [back, left] = [refunded, refundable].map((amount) => moneyText({ amount, currency }))
+  return `refunded ${back}, refundable ${left}`
 }
 
 /** What the provider said, in its own words; of no interest once all went well. */

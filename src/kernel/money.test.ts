@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { findCurrency, findCurrencyByNumber, isMoney } from './currency.ts'
 import {
   formatMajorUnits,
+  moneyText,
   isCurrency,
   largestAmount,
   parseMajorUnits,
@@ -157,4 +158,17 @@ test('what is written is read back, and is what JSON makes of the number', () =>
       assert.equal(JSON.stringify(Number(text)), text)
     }),
   )
+})
+
+test('people read it with all decimals of its currency', () => {
+  const rows = [
+    [1_000n, 'UAH', '10.00 UAH'],
+    [5n, 'UAH', '0.05 UAH'],
+    [1_999n, 'JPY', '1999 JPY'],
+    [1_005n, 'KWD', '1.005 KWD'],
+    [9_007_199_254_740_991n, 'USD', '90071992547409.91 USD'],
+  ] as const
+  for (const [amount, currency, text] of rows) {
+    assert.equal(moneyText({ amount, currency }), text)
+  }
 })

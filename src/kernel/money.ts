@@ -55,3 +55,11 @@ export function formatMajorUnits({ amount, currency }: Money): string | undefine
   const whole = text.slice(0, text.length - digits)
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
+
+/** Money as people write it, with all decimals of the currency: `10.00 UAH`, `1999 JPY`. */
+export function moneyText({ amount, currency }: Money): string {
+  const digits = findCurrency(currency)?.digits ?? 0
+  const text = amount.toString().padStart(digits + 1, '0')
+  const fraction = digits === 0 ? '' : `.${text.slice(-digits)}`
+  return `${text.slice(0, text.length - digits)}${fraction} ${currency}`
+}

@@ -256,11 +256,16 @@ onPostgres((engine) => {
         ['refund', 'paid', 500, 'a dent', id],
       )
       const rest = linesOf(await money.runAlone('billing:refund', id))
-      assert.equal(rest['amount'], '1499 UAH (minor units)')
+      assert.equal(rest['amount'], '14.99 UAH')
       assert.equal(rest['payment'], id)
       const { stdout } = await money.run('payments', 'show', id)
-      assert.ok(stdout.includes(`refund      ${String(part['id'])}  paid  500 UAH`))
-      assert.ok(stdout.includes(`refund      ${rest['refund']}  paid  1499 UAH`))
+      assert.ok(stdout.includes(`refund      ${String(part['id'])}  paid  5.00 UAH`))
+      assert.ok(stdout.includes(`refund      ${rest['refund']}  paid  14.99 UAH`))
+      const sums = 'refunded 19.99 UAH, refundable 0.00 UAH'
+      assert.ok(stdout.includes(`refunds     ${sums}`), stdout.join('\n'))
+      const [headings = '', row = ''] = (await money.run('payments', 'list', '--limit', '1')).stdout
+      assert.match(headings, /gateway +refunds$/)
+      assert.ok(row.startsWith(id) && row.endsWith(sums), row)
       assert.deepEqual(await money.told(String(part['id'])), ['PaymentRefunded'])
       const shown = linesOf(await money.run('payments', 'show', String(part['id'])))
       assert.deepEqual([shown['refund'], shown['payment']], [part['id'], id])
@@ -271,7 +276,7 @@ onPostgres((engine) => {
       const line = failure(await money.run('refund', id))
       const [, refund = ''] = /refund ([0-9a-f-]{36}): .* — Do not refund again/.exec(line) ?? []
       const { stdout } = await money.run('payments', 'show', id)
-      assert.ok(stdout.includes(`refund      ${refund}  pending  1999 UAH`))
+      assert.ok(stdout.includes(`refund      ${refund}  pending  19.99 UAH`))
       assert.ok(stdout.includes('error       Scripted gateway does not answer'))
     })
 

@@ -1,10 +1,11 @@
 import { Option, type Command } from 'commander'
 import { QuittanceError } from '../../kernel/errors.ts'
+import { moneyText } from '../../kernel/money.ts'
 import { paymentStatuses, type Payable, type PaymentStatus } from '../../payments/payment.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson, printTable, shortTime } from '../output.ts'
 import { addPaging, type PagingOptions } from '../paging.ts'
-import { moneyText, printHistory, printPayment, printRefund } from '../print-payment.ts'
+import { printHistory, printPayment, printRefund, refundsText } from '../print-payment.ts'
 import { readPayable } from '../read-payable.ts'
 import { addCreatePayment } from './create-payment.ts'
 
@@ -100,7 +101,14 @@ async function list(_options: unknown, command: Command): Promise<void> {
       shortTime(payment.createdAt),
       payment.gateway,
     ])
-    printTable({ headings: ['id', 'status', 'amount', 'created (UTC)', 'gateway'], rows })
+    const refunds = page.data.map((payment) => [refundsText(payment)])
+    printTable({
+      headings: ['id', 'status', 'amount', 'created (UTC)', 'gateway'],
+      rows,
+      ...(refunds.some(([text]) => text !== '') && {
+        notes: { headings: ['refunds'], rows: refunds },
+      }),
+    })
     if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
   }
 }

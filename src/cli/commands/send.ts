@@ -1,11 +1,12 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
 import { addExamples, exampleGateway } from '../examples.ts'
+import { readAmount } from '../read-amount.ts'
 import { print, printJson, printTable, visible } from '../output.ts'
 
 export interface SendOptions {
   readonly scenario?: string
   readonly payment?: string
-  readonly amount?: bigint
+  readonly amount?: number
   readonly currency?: string
   readonly url?: string
   readonly list?: boolean
@@ -34,11 +35,6 @@ export function addSend(program: Command): void {
     [`send ${exampleGateway}`, 'the newest unpaid payment is paid'],
     [`send ${exampleGateway} --scenario failure`, 'it is declined'],
   ])
-}
-
-function readAmount(text: string): bigint {
-  if (/^\d{1,16}$/.test(text)) return BigInt(text)
-  throw new InvalidArgumentError('It must be a whole number of minor units.')
 }
 
 async function send(gateway: string, _options: unknown, command: Command): Promise<void> {

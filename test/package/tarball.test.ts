@@ -62,8 +62,7 @@ let javascriptProject: string
 const papers = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
 /** What the papers link to there. */
 const linked = [
-  'bench/README.md',
-  'bench/figures.svg',
+  ...['README.md', 'figures.svg', 'job.sql'].map((name) => `bench/${name}`),
   ...['Dockerfile', 'compose.yaml', 'quittance.service'].map((name) => `deploy/${name}`),
 ]
 

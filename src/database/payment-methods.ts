@@ -3,6 +3,7 @@ import { isUuid } from '../kernel/ids.ts'
 import type { PaymentMethodOutcome } from '../payments/outcome.ts'
 import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import { keysSought } from './payment-keys.ts'
 import type { PaymentMethodsTable, Tables } from './tables.ts'
 
 /** What is stored of a reported card. */
@@ -84,7 +85,7 @@ export async function findPaymentMethodToken(
 
 /** Which saved cards to list; all of them if left out. */
 export interface PaymentMethodsQuery extends PageQuery {
-  /** Your own id of the customer: `customer.id` of the payment that it was saved with. */
+  /** The `id` or the `email` of the `customer` of the payment that it was saved with. */
   readonly customer?: string
   /** The provider's id of the customer. */
   readonly customerReference?: string
@@ -109,8 +110,8 @@ export async function listPaymentMethods(
     .limit(limit + 1)
   if (customer !== undefined) {
     select = select.where(
-      sql<boolean>`exists (select from billing.payments as payment
-        where payment.id = method.payment_id and payment.customer ->> 'id' = ${customer})`,
+      sql<boolean>`exists (select from billing.payment_keys as known
+        where known.payment_id = method.payment_id and known.key = any(${keysSought({ customer })}))`,
     )
   }
   if (customerReference !== undefined) {

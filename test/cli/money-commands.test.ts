@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
+import { keysSought } from '../../src/database/payment-keys.ts'
 import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
 import type { Ending } from '../support/process.ts'
@@ -45,8 +46,9 @@ onPostgres((engine) => {
       const payment = await money.create({})
       const card = crypto.randomUUID()
       const { db } = money.database
-      await sql`update billing.payments set customer = '{"id":"cli 7"}'
-        where id = ${payment}`.execute(db)
+      const [key] = keysSought({ customer: 'cli 7' })
+      await sql`insert into billing.payment_keys (key, created_at, payment_id)
+        values (${key}, now(), ${payment})`.execute(db)
       await sql`
         insert into billing.payment_methods (id, gateway, status, provider_reference, payment_id,
           brand, last_four)

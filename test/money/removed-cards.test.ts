@@ -112,13 +112,14 @@ forEachDatabase((engine) => {
       return { payment, card: await saveCard({ payment: { id: payment.id } }) }
     }
     const first = await saveFor({ id: '7', email: 'payer@example.test' })
-    await saveFor({ id: '77', email: '7' })
+    await saveFor({ id: '77', email: 'other@example.test' })
     const second = await saveFor({ id: 7 })
     const nobodys = await saveCard({ customerReference: 'cus_1' })
     const own = [second.card.id, first.card.id]
     const listed = async (query: Parameters<typeof paymentMethods.list>[0]) =>
       idsOf((await paymentMethods.list(query)).data)
     assert.deepEqual(await listed({ customer: '7' }), own)
+    assert.deepEqual(await listed({ customer: 'Payer@example.test' }), [first.card.id])
     assert.deepEqual(await listed({ customerReference: 'cus_1' }), [nobodys.id])
     assert.deepEqual(await listed({ paymentId: first.payment.id }), [first.card.id])
     assert.deepEqual(await listed({ paymentId: 'none' }), [])

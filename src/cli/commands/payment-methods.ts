@@ -19,7 +19,10 @@ interface ListOptions extends PagingOptions {
 export function addPaymentMethods(program: Command): void {
   const methods = program.command('payment-methods').description('saved cards: list, remove')
   const listCommand = addPaging(methods.command('list').description('newest first'))
-    .option('--customer <id>', 'only of this customer: the customer.id of your payments')
+    .option(
+      '--customer <id>',
+      'only of this customer: the id or email of the customer of your payments',
+    )
     .option('--payment <id>', 'only those that were saved with this payment')
     .option('--gateway <name>', 'only of this gateway')
     .addOption(new Option('--status <status>', 'only these').choices(paymentMethodStatuses))

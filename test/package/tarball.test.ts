@@ -109,7 +109,7 @@ test('the package holds what runs, its types, papers and examples, and nothing e
   const built = productFiles().flatMap(({ path }) =>
     ['.js', '.d.ts'].map((end) => path.replace(/^src/, 'dist').replace(/\.ts$/, end)),
   )
-  const pages = ['docs', 'src/gateways'].flatMap((name) => filesIn(name, /\.md$/))
+  const pages = ['docs', 'src/gateways'].flatMap((name) => filesIn(name, /\.(?:md|svg)$/))
   const examples = listing(join(root, 'examples')).map((path) => `examples/${path}`)
   const others = [...pages.map(({ path }) => path), ...examples, ...linked, 'package.json']
   assert.deepEqual(files.toSorted(), [...papers, ...others, ...built].toSorted())

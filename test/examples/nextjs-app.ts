@@ -1,62 +1,13 @@
-import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
-import { promisify } from 'node:util'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { installedProject, type InstalledProject } from '../support/installed-project.ts'
 import { freePort, startProcess, type RunningProcess } from '../support/process.ts'
-import { read, root } from '../tidy/source-files.ts'
+import { root } from '../tidy/source-files.ts'
 
-const execute = promisify(execFile)
-
-/** The test project that brings Next.js along; the product does without. */
-const project = 'test/nextjs'
-
-/** In the checkout, so that an app there finds the packages that the product needs. */
-const cache = join(root, '.cache')
-
-/** Where Next.js is installed: once for each lockfile. */
-const home = join(
-  cache,
-  `nextjs-${createHash('sha256')
-    .update(read(`${project}/package-lock.json`))
-    .digest('hex')
-    .slice(0, 16)}`,
-)
-
-/** Installs Next.js unless it is there; why it cannot be, if so. */
-export async function installNextjs(): Promise<string | undefined> {
-  if (existsSync(home)) return undefined
-  mkdirSync(cache, { recursive: true })
-  const aside = mkdtempSync(`${home}.new-`)
-  try {
-    cpSync(join(root, project), aside, { recursive: true })
-    cpSync(join(root, '.npmrc'), join(aside, '.npmrc'))
-    await execute('npm', ['ci', '--ignore-scripts', '--prefer-offline'], {
-      cwd: aside,
-      env: {
-        ...process.env,
-        PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}`,
-      },
-    })
-    // Next.js would warn of two lockfiles, this one and the checkout's.
-    rmSync(join(aside, 'package-lock.json'))
-    renameSync(aside, home)
-    return undefined
-  } catch (error) {
-    // Another process may have been first.
-    if (existsSync(home)) return undefined
-    return `Next.js could not be installed: ${error instanceof Error ? error.message : String(error)}`
-  } finally {
-    rmSync(aside, { recursive: true, force: true })
-  }
+/** Next.js, which the product does without. */
+export function installNextjs(): Promise<InstalledProject> {
+  // Next.js would warn of two lockfiles, this one and the checkout's.
+  return installedProject('test/nextjs', (folder) => rmSync(join(folder, 'package-lock.json')))
 }
 
 /** An app of an example, with the built package installed. */
@@ -73,7 +24,8 @@ export interface NextjsApp extends Disposable {
   ): Promise<{ readonly running: RunningProcess; readonly url: string }>
 }
 
-export function makeNextjsApp(example: string): NextjsApp {
+/** Below `home`, where Next.js is installed. */
+export function makeNextjsApp(home: string, example: string): NextjsApp {
   const folder = mkdtempSync(join(home, 'app-'))
   cpSync(join(root, 'examples', example), folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{ "private": true }')

@@ -9,16 +9,17 @@ import { settlesOnce } from './example.ts'
 import { openBrowser } from './browse.ts'
 import { installNextjs, makeNextjsApp } from './nextjs-app.ts'
 
-const missing = await installNextjs()
+const nextjs = await installNextjs()
+const home = 'folder' in nextjs ? nextjs.folder : ''
 
 test(
   'the Next.js example, built for production, takes payments and goes on after a kill',
-  { skip: missing ?? false },
+  { skip: nextjs.missing },
   async () => {
     await using ends = new AsyncDisposableStack()
     const database = await postgres.create()
     ends.defer(() => database.drop())
-    const app = ends.use(makeNextjsApp('nextjs'))
+    const app = ends.use(makeNextjsApp(home, 'nextjs'))
     await app.build()
 
     const env = {
@@ -63,11 +64,7 @@ test(
   },
 )
 
-test(
-  'the Next.js shop has the types that its build wants',
-  { skip: missing ?? false },
-  async () => {
-    using app = makeNextjsApp('nextjs-shop')
-    await app.checkTypes()
-  },
-)
+test('the Next.js shop has the types that its build wants', { skip: nextjs.missing }, async () => {
+  using app = makeNextjsApp(home, 'nextjs-shop')
+  await app.checkTypes()
+})

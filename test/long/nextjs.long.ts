@@ -19,7 +19,9 @@ import { until } from '../support/until.ts'
 // A step of Next.js takes seconds, on a busy machine many of them.
 const slowMs = 180_000
 
-const missing = (await installNextjs()) ?? false
+const nextjs = await installNextjs()
+const { missing } = nextjs
+const home = 'folder' in nextjs ? nextjs.folder : ''
 
 /** Changes a file as an editor does. */
 function edit(app: NextjsApp, file: string, [from, to]: readonly [string, string]): void {
@@ -42,7 +44,7 @@ async function buyAt(url: string): Promise<number | undefined> {
 }
 
 test('next dev runs edited listeners from the next request on', { skip: missing }, async () => {
-  using app = makeNextjsApp('nextjs')
+  using app = makeNextjsApp(home, 'nextjs')
   const { running, url } = await app.run('dev', {})
   assert.equal(await buyAt(url), undefined)
   await running.line(/^paid: order 42$/, slowMs)
@@ -72,7 +74,7 @@ test(
   'packed into the bundle, the embedded database names the bundler',
   { skip: missing },
   async () => {
-    using app = makeNextjsApp('nextjs')
+    using app = makeNextjsApp(home, 'nextjs')
     rmSync(join(app.folder, 'next.config.ts'))
     const { running } = await app.run('dev', {})
     await running.line(/package_bundled/, slowMs)
@@ -89,7 +91,7 @@ test(
     await using ends = new AsyncDisposableStack()
     const database = await postgres.create()
     ends.defer(() => database.drop())
-    const app = ends.use(makeNextjsApp('nextjs-shop'))
+    const app = ends.use(makeNextjsApp(home, 'nextjs-shop'))
     await app.build()
     const { running, url } = await app.run('start', {
       APP_URL: pagesOrigin,
@@ -106,7 +108,7 @@ test(
   'the shop in next dev: edited pages and listeners count at once',
   { skip: missing },
   async () => {
-    using app = makeNextjsApp('nextjs-shop')
+    using app = makeNextjsApp(home, 'nextjs-shop')
     const { running, url } = await app.run('dev', {})
     await takesPaymentsAndGivesThemBack({ url, origin: url, looks: false })
     edit(app, 'lib/listeners.ts', ['`receipt to', '`thanks to'])

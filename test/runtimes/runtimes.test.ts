@@ -23,7 +23,7 @@ const program = blocks.find(({ language }) => language === 'ts')?.code ?? ''
 /** How the page starts it. */
 const commands = blocks.filter(({ language }) => language === 'sh').map(({ code }) => code.trim())
 
-const runtimes = installedProject('test/runtimes')
+const runtimes = await installedProject('test/runtimes')
 
 /** Where their npm packages leave the programs; the commands beside them need install scripts. */
 function programOf(name: string): string {

@@ -1,28 +1,31 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
-import { root } from '../tidy/source-files.ts'
+import { promisify } from 'node:util'
+import { filesIn, root } from '../tidy/source-files.ts'
+
+const execute = promisify(execFile)
 
 /** Packages that only some tests need, or why they are not there: a reason skips these, loudly. */
 export type InstalledProject =
   | { readonly folder: string; readonly missing: false }
   | { readonly missing: string }
 
-const papers = ['package.json', 'package-lock.json']
+/** In the checkout, so that what is put there finds the packages of the product. */
+const cache = join(root, '.cache')
 
-/**
- * What a project within `test/` has in its lockfile, installed once: kept for as long as neither it
- * nor `node_modules` is replaced. Nothing may be written there.
- */
-export function installedProject(project: string): InstalledProject {
-  const folder = join(
-    root,
-    'node_modules/.cache/projects',
-    `${basename(project)}-${keyOf(project)}`,
-  )
+/** What a project needs besides its packages, done once, where they have just been installed. */
+type Prepare = (folder: string) => void | Promise<void>
+
+/** A project within `test/` with the packages of its lockfile, installed once for as long as it stays the same. */
+export async function installedProject(
+  project: string,
+  prepare: Prepare = () => {},
+): Promise<InstalledProject> {
+  const folder = join(cache, `${basename(project)}-${keyOf(project)}`)
   try {
-    if (!existsSync(folder)) install(project, folder)
+    if (!existsSync(folder)) await install(project, folder, prepare)
     return { folder, missing: false }
   } catch (error) {
     const { message } = error as Error
@@ -34,22 +37,24 @@ export function installedProject(project: string): InstalledProject {
 
 function keyOf(project: string): string {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}`)
-  for (const name of papers) hash.update(readFileSync(join(root, project, name)))
+  for (const { path, text } of filesIn(project, /./)) hash.update(`${path}\n${text}\n`)
   return hash.digest('hex').slice(0, 16)
 }
 
 /** Made aside and then put in place: half a project never stands there, and another may be first. */
-function install(project: string, folder: string): void {
-  const made = `${folder}.${process.pid}`
-  mkdirSync(made, { recursive: true })
+async function install(project: string, folder: string, prepare: Prepare): Promise<void> {
+  mkdirSync(cache, { recursive: true })
+  const aside = mkdtempSync(`${folder}.new-`)
   try {
-    for (const name of papers) copyFileSync(join(root, project, name), join(made, name))
+    cpSync(join(root, project), aside, { recursive: true })
+    cpSync(join(root, '.npmrc'), join(aside, '.npmrc'))
     // Not `npm ci`: it wants a binary of every platform in the lockfile, and mirrors lack some.
     const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
-    execFileSync('npm', ['install', ...flags], { cwd: made, env: npmEnvironment(), stdio: 'pipe' })
-    if (!existsSync(folder)) renameSync(made, folder)
+    await execute('npm', ['install', ...flags], { cwd: aside, env: npmEnvironment() })
+    await prepare(aside)
+    if (!existsSync(folder)) renameSync(aside, folder)
   } finally {
-    rmSync(made, { recursive: true, force: true, maxRetries: 3 })
+    rmSync(aside, { recursive: true, force: true, maxRetries: 3 })
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Sought } from '../database/payment-keys.ts'
+import type { PaymentLookup } from '../database/payment-keys.ts'
 import {
   currency,
   flag,
@@ -98,7 +98,7 @@ const sought = z.object({
 })
 
 /** What a list of payments asks for, checked. Error: `payment_invalid`, naming the field. */
-export function checkSought({ payable, customer }: Sought): void {
+export function checkSought({ payable, customer }: PaymentLookup): void {
   readInput(sought, { payable, customer }, 'payment_invalid')
 }
 

@@ -1,12 +1,12 @@
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
-import { keysSought, type Sought } from './payment-keys.ts'
+import { keysSought, type PaymentLookup } from './payment-keys.ts'
 import { toPayment } from './payments.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
 
 /** Which charges to list: those that fit all of it; all of them if left out. */
-export interface PaymentsQuery extends PageQuery, Sought {
+export interface PaymentsQuery extends PageQuery, PaymentLookup {
   readonly gateway?: string
   readonly status?: PaymentStatus
 }

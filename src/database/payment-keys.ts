@@ -6,7 +6,7 @@ import { minutes } from '../kernel/duration.ts'
 import type { Tables } from './tables.ts'
 
 /** What payments are looked up by. */
-export interface Sought {
+export interface PaymentLookup {
   /** The merchant's own object that they pay for. */
   readonly payable?: Payable
   /** The `id` or the `email` of their `customer`. */
@@ -16,7 +16,7 @@ export interface Sought {
 type Keyed = Pick<Payment, 'payable' | 'customer'>
 
 /** The keys that a payment must have to be found. */
-export function keysSought({ payable, customer }: Sought): readonly Buffer[] {
+export function keysSought({ payable, customer }: PaymentLookup): readonly Buffer[] {
   return [
     ...(payable === undefined ? [] : [payableKey(payable)]),
     ...(customer === undefined ? [] : [customerKey(customer)]),

@@ -54,6 +54,7 @@ export type {
   RefundRequest,
   RegisteredEndpoint,
   Registration,
+  RemoveCardRequest,
   Standing,
 } from './operations.ts'
 

@@ -59,7 +59,9 @@ test(
     })
     assert.equal(answer.status, 200)
     await again.running.line(/^paid: order 42$/)
-    assert.equal((await core.payments.get(payment.id))?.status, 'paid')
+    // The listener has said so before the commit.
+    const third = async () => (await core.payments.find(payment.id))?.status === 'paid'
+    await until(third, { what: 'the payment after the kill is paid' })
     await again.running.stop()
   },
 )

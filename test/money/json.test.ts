@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { Listener, QueuedListener } from '../../src/listeners/listener.ts'
 import type { PaymentJson } from '../../src/payments/payment.ts'
+import { listedPaymentSchema } from '../../src/wire/listed-payment.ts'
 import { paymentDetailsSchema, type PaymentDetails } from '../../src/wire/payment-details.ts'
 import { paymentSchema } from '../../src/wire/payment.ts'
 import { startStripe } from '../providers/stripe.ts'
@@ -16,11 +17,13 @@ const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 describe('what the library hands out is written as JSON in the form of the management API', () => {
   const heard: unknown[] = []
+  const listed: unknown[] = []
   const direct: Listener<'PaymentSucceeded' | 'PaymentRefunded'> = async (event, { billing }) => {
     const { payments } = billing
     const { payable } = event.payment
     const made = await payments.create({ gateway: 'fake', amount: 1, currency: 'UAH', payable })
-    heard.push(event.payment, made, await payments.get(made.id), ...(await payments.list()).data)
+    heard.push(event.payment, made, await payments.get(made.id))
+    listed.push(...(await payments.list()).data)
     heard.push((sent(event) as { payment: unknown }).payment)
   }
   const queued: QueuedListener<'PaymentSucceeded'> = (event) => void heard.push(event.payment)
@@ -53,7 +56,9 @@ describe('what the library hands out is written as JSON in the form of the manag
     const { data } = await payments.list({ limit: 100 })
     assert.equal(data.length, 4)
     assert.ok(heard.length > 8)
-    for (const one of [refund, polled.payment, canceled, found, ...data, ...heard]) isBase(one)
+    for (const one of [refund, polled.payment, canceled, found, ...heard]) isBase(one)
+    assert.ok(listed.length > 2)
+    for (const one of [...data, ...listed]) listedPaymentSchema.parse(sent(one))
     assert.deepEqual(isBase(found), found?.toJSON())
   })
 

@@ -15,7 +15,7 @@ import { newPayment, openBilling, type TestBilling } from '../support/billing.ts
 import { onPostgres } from '../support/databases.ts'
 import { idMadeAt } from '../support/id-made-at.ts'
 
-const many = 200_000
+const many = 100_000
 /** The work of twenty days, the last of it ten minutes old. */
 const time = `now() - interval '10 min' - interval '20 days' * (${many} - number) / ${many}`
 const id = sql.raw(idMadeAt(time))

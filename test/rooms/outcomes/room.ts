@@ -173,11 +173,12 @@ export function counting(db: Kysely<Tables>): {
 } {
   let sent = 0
   const counted = db.withPlugin({
-    transformQuery: ({ node }) => {
+    transformQuery: ({ node }) => node,
+    // Once for each statement; a query may be part of another.
+    transformResult: async ({ result }) => {
       sent += 1
-      return node
+      return result
     },
-    transformResult: async ({ result }) => result,
   })
   return { db: counted, statements: () => sent }
 }

@@ -20,7 +20,7 @@ import { startService } from '../support/process.ts'
 
 /** The connections that work shares. */
 const poolSize = 10
-const ofPayments = /^select .* from "?billing"?\."?payments"?/s
+const ofPayments = /^\s*select .* from "?billing"?\."?payments"?/s
 
 async function ready(url: string): Promise<number> {
   const answer = await fetch(`${url}/readyz`)

@@ -5,7 +5,6 @@ import { callRemark, reviewRemark } from '../call-remark.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { print, printJson, printTable, shortTime, visible } from '../output.ts'
 import { addPaging, type PagingOptions } from '../paging.ts'
-import { printDeferredEvent } from '../print-payment.ts'
 import { addReplay } from './replay.ts'
 
 interface ListOptions extends PagingOptions {
@@ -91,6 +90,7 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
     printJson(view)
     return
   }
+  const { printDeferredEvent } = await import('../print-payment.ts')
   print(`call        ${call.id}`)
   print(`gateway     ${call.gateway}`)
   print(`url         ${visible(call.url)}`)

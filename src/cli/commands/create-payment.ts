@@ -2,7 +2,6 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { CreatePaymentInput } from '../../checkout/payment-input.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { printJson } from '../output.ts'
-import { printPayment } from '../print-payment.ts'
 import { readAmount } from '../read-amount.ts'
 import { readPayable } from '../read-payable.ts'
 import { readTime } from '../read-time.ts'
@@ -68,6 +67,7 @@ function readJson(text: string): unknown {
 async function create(_options: unknown, command: Command): Promise<void> {
   const { json, ...options } = command.optsWithGlobals<CreateOptions>()
   const { paymentView } = await import('../../wire/payment.ts')
+  const { printPayment } = await import('../print-payment.ts')
   const { withCore } = await import('../open-core.ts')
   const payment = await withCore((core, { warnAbout }) => {
     warnAbout(options.gateway)

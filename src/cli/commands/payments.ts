@@ -1,11 +1,9 @@
 import { Option, type Command } from 'commander'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { moneyText } from '../../kernel/money.ts'
 import { paymentStatuses, type Payable, type PaymentStatus } from '../../payments/payment.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson, printTable, shortTime } from '../output.ts'
 import { addPaging, type PagingOptions } from '../paging.ts'
-import { printHistory, printPayment, printRefund, refundsText } from '../print-payment.ts'
 import { readPayable } from '../read-payable.ts'
 import { addCreatePayment } from './create-payment.ts'
 
@@ -58,6 +56,7 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
     printJson(paymentDetailsView(payment))
     return
   }
+  const { printHistory, printPayment, printRefund } = await import('../print-payment.ts')
   if (payment.type === 'refund') printRefund(payment)
   else printPayment(payment)
   printHistory(payment)
@@ -65,6 +64,7 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
 
 async function cancel(id: string, _options: unknown, command: Command): Promise<void> {
   const { paymentView } = await import('../../wire/payment.ts')
+  const { printPayment } = await import('../print-payment.ts')
   const { withCore } = await import('../open-core.ts')
   const payment = await withCore(async (core, { warnAbout }) => {
     const canceled = await core.payments.cancel(id)
@@ -94,6 +94,8 @@ async function list(_options: unknown, command: Command): Promise<void> {
   if (options.json === true) printJson(pageView(page, listedPaymentView))
   else if (page.data.length === 0) print('No payments.')
   else {
+    const { moneyText } = await import('../../kernel/money.ts')
+    const { refundsText } = await import('../print-payment.ts')
     const rows = page.data.map((payment) => [
       payment.id,
       payment.status,

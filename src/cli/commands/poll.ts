@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import type { OutcomeResult } from '../../payments/outcome.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson, visible } from '../output.ts'
-import { printPayment } from '../print-payment.ts'
 
 export function addPoll(program: Command): void {
   const pollCommand = program
@@ -15,6 +14,7 @@ export function addPoll(program: Command): void {
 
 async function poll(payment: string, _options: unknown, command: Command): Promise<void> {
   const { pollView } = await import('../../wire/poll.ts')
+  const { printPayment } = await import('../print-payment.ts')
   const { withCore } = await import('../open-core.ts')
   const polled = await withCore(async (core, { warnAbout }) => {
     const done = await core.payments.poll(payment)

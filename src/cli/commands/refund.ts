@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { addExamples } from '../examples.ts'
 import { printJson } from '../output.ts'
-import { printRefund } from '../print-payment.ts'
 import { readAmount } from '../read-amount.ts'
 
 interface RefundOptions {
@@ -29,6 +28,7 @@ export function addRefund(program: Command): void {
 async function refund(payment: string, _options: unknown, command: Command): Promise<void> {
   const { id, amount, reason, json } = command.optsWithGlobals<RefundOptions>()
   const { paymentView } = await import('../../wire/payment.ts')
+  const { printRefund } = await import('../print-payment.ts')
   const { withCore } = await import('../open-core.ts')
   const made = await withCore(async (core, { warnAbout }) => {
     const done = await core.refunds.create(payment, { id, amount, reason })

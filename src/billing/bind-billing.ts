@@ -13,7 +13,7 @@ import { requeueEarlyCalls } from '../money/requeue-early-calls.ts'
 
 /** The operations that a listener may use inside its transaction. */
 export function bindBilling(
-  { db }: Transaction,
+  { db }: Pick<Transaction, 'db'>,
   context: MoneyContext,
   afterCommit: AfterCommit,
 ): BoundBilling {

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { callbackify } from 'node:util'
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
+import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { ListenerTransaction } from './listener.ts'
 import {
@@ -63,7 +64,9 @@ export function listenerTransaction(
       return typeof value === 'function' ? (value.bind(target) as unknown) : value
     },
   })
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: poolOf(client, scope) }) })
+  // Each connection is the client, and known as the one that has begun what it has begun.
+  const pool = poolOf(() => guardedQuery(client, scope, {}))
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   return Object.assign(db, {
     client: guarded,
     query: <Row extends pg.QueryResultRow>(text: string, params: readonly unknown[] = []) =>
@@ -71,12 +74,14 @@ export function listenerTransaction(
   })
 }
 
-/** Each connection is the client, and known as the one that has begun what it has begun. */
-function poolOf(client: pg.PoolClient, scope: ListenerScope): PostgresPool {
-  const connect = () => {
-    const connection = { query: guardedQuery(client, scope, {}), release: () => {} }
-    return Promise.resolve(connection as PostgresPoolClient)
-  }
+/** For what our own operations write in a listener's transaction, also inside a nested one. */
+export function listenerDb(client: pg.PoolClient, scope: ListenerScope): Kysely<Tables> {
+  const pool = poolOf(() => guardedQuery(client, scope))
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+}
+
+function poolOf(query: () => ReturnType<typeof guardedQuery>): PostgresPool {
+  const connect = () => Promise.resolve({ query: query(), release: () => {} } as PostgresPoolClient)
   return { connect, end: () => Promise.resolve(), options: {} }
 }
 

@@ -6,6 +6,7 @@ import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { BoundBilling, Listener, ListenerContext } from './listener.ts'
 import {
+  listenerDb,
   listenerTransaction,
   ourSavepoint,
   runInScope,
@@ -19,7 +20,8 @@ export interface DispatchContext {
   /** What all in-transaction listeners of one source may take together. */
   readonly listenerBudget: Duration
   readonly newId: NewId
-  bind(transaction: Transaction, afterCommit: AfterCommit): BoundBilling
+  /** To the transaction, for as long as its listener runs. */
+  bind(transaction: Pick<Transaction, 'db'>, afterCommit: AfterCommit): BoundBilling
 }
 
 export type AfterCommit = (work: () => unknown) => void
@@ -78,7 +80,8 @@ export async function runListeners(
 /** The listeners of one source, while they run. */
 interface Run {
   readonly transaction: Transaction
-  readonly context: Omit<ListenerContext, 'tx' | 'idempotencyKey'>
+  readonly context: Omit<ListenerContext, 'tx' | 'billing' | 'idempotencyKey'>
+  bind(scope: ListenerScope): BoundBilling
   readonly afterCommit: (() => unknown)[]
   readonly timer: NodeJS.Timeout
   readonly timedOut: Promise<never>
@@ -102,11 +105,9 @@ function startRun(transaction: Transaction, context: DispatchContext): Run {
     transaction,
     afterCommit,
     timedOut: expiry.promise,
-    context: {
-      billing: context.bind(transaction, (work) => afterCommit.push(work)),
-      afterCommit: (work) => afterCommit.push(work),
-      signal: abort.signal,
-    },
+    bind: (scope) =>
+      context.bind({ db: listenerDb(transaction.client, scope) }, (work) => afterCommit.push(work)),
+    context: { afterCommit: (work) => afterCommit.push(work), signal: abort.signal },
     timer: setTimeout(() => {
       const error = timedOut(run.currentListener, listenerBudget)
       if (run.scope !== undefined) run.scope.open = false
@@ -135,6 +136,7 @@ async function runListener(
   const context: ListenerContext = {
     ...run.context,
     tx: listenerTransaction(run.transaction.client, scope),
+    billing: run.bind(scope),
     idempotencyKey: idempotencyKey(event.dedupKey, listener.name),
   }
   try {

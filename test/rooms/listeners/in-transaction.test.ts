@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
 import type { ListenerContext, ListenerTransaction } from '../../../src/listeners/listener.ts'
 import { onPostgres } from '../../support/databases.ts'
 import { paid } from '../../support/statements.ts'
@@ -236,6 +237,38 @@ onPostgres(() => {
       })
       const { leased: other } = await paying()
       assert.deepEqual(await room.processBatch([leased, other]), ['failed', 'failed'])
+      assert.deepEqual(await notes(room), [])
+    })
+
+    test('writes nothing behind its rollback through `billing` either', async () => {
+      const order = await payment(room)
+      room.give({
+        bind: ({ db }) => ({
+          payments: {
+            create: async () => {
+              for (let sent = 0; sent < 3; sent += 1) {
+                await sql`insert into notes (author, about) values ('billing', 'late')`.execute(db)
+              }
+              return order
+            },
+            get: () => assert.fail('nobody asks'),
+            list: () => assert.fail('nobody lists'),
+          },
+        }),
+      })
+      const { amount, currency, gateway, payable } = order
+      const wanted = { amount, currency, gateway, payable }
+      let left: Promise<unknown> | undefined
+      room.on('PaymentSucceeded', async (event, { billing }) => {
+        if (event.payment.id !== order.id) return
+        const creating = billing.payments.create(wanted)
+        left = assert.rejects(creating, { code: 'outer_handle_in_listener' })
+        await Promise.reject(new Error('closed'))
+      })
+      const leased = await call(room, [paid(order)])
+      const { leased: other } = await paying()
+      assert.deepEqual(await room.processBatch([leased, other]), ['failed', 'done'])
+      await (left ?? assert.fail('the listener has not run'))
       assert.deepEqual(await notes(room), [])
     })
 

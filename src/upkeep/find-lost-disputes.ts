@@ -2,11 +2,12 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 import { toDispute } from '../database/disputes.ts'
 import { interval } from '../database/interval.ts'
 import { findPayments } from '../database/payments.ts'
-import type { DisputesTable, Tables } from '../database/tables.ts'
+import type { DisputesTable, Tables, WebhookCallsTable } from '../database/tables.ts'
 import { disputeDedupKey } from '../events/dedup-key.ts'
 import type { Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Claim } from '../outcomes/applied.ts'
+import type { Dispute } from '../payments/dispute.ts'
 
 const keyOfStatus = sql`'dispute:' || dispute.status || ':' || dispute.id`
 
@@ -28,24 +29,34 @@ export async function findLostDisputes(
         where delivery.dedup_key = ${keyOfStatus} and delivery.state <> 'processed')
     order by dispute.updated_at, dispute.id`.execute(db)
   const charges = await findPayments(db, [...new Set(rows.map((row) => row.payment_id))])
-  const left = await chargesOfOpenCalls(db, [...charges.keys()])
+  const left = await openCallsOf(db, [...charges.keys()])
   return rows.map(toDispute).flatMap((dispute) => {
     const payment = charges.get(dispute.paymentId)
-    if (payment === undefined || left.has(payment.id)) return []
+    if (payment === undefined || left.some((call) => mayHaveReported(call, dispute))) return []
     const dedupKey = disputeDedupKey(dispute)
     return [{ eventId: newId(), dedupKey, type: 'PaymentDisputed', subject: { payment, dispute } }]
   })
 }
 
-/** A dispute does not say which call reported it; one that has not ended well dispatches it itself. */
-async function chargesOfOpenCalls(
+type OpenCall = Pick<Selectable<WebhookCallsTable>, 'payment_id' | 'processed_at'>
+
+/** Calls of these charges that have not ended well. */
+async function openCallsOf(
   db: Kysely<Tables>,
   charges: readonly string[],
-): Promise<ReadonlySet<string>> {
-  if (charges.length === 0) return new Set()
-  const { rows } = await sql<{ payment_id: string }>`
-    select distinct payment_id from billing.webhook_calls
+): Promise<readonly OpenCall[]> {
+  if (charges.length === 0) return []
+  const { rows } = await sql<OpenCall>`
+    select payment_id, processed_at from billing.webhook_calls
     where payment_id = any(${[...charges]}::uuid[])
       and state in ('pending', 'processing', 'failed')`.execute(db)
-  return new Set(rows.map((row) => row.payment_id))
+  return rows
+}
+
+/**
+ * A dispute does not say which call reported it. One that has not ended well dispatches it itself,
+ * unless it had failed before.
+ */
+function mayHaveReported({ payment_id: id, processed_at: end }: OpenCall, told: Dispute): boolean {
+  return id === told.paymentId && (end === null || end >= told.updatedAt)
 }

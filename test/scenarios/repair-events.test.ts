@@ -153,6 +153,21 @@ forEachDatabase((engine) => {
     })
   }
 
+  test('a dispute waits for no call that had failed before it was recorded', async () => {
+    const [before, later] = [await disputed(60), await disputed(60)]
+    const failAgo = async (payment: string, minutesAgo: number) => {
+      await addCall(payment, 'failed', false)
+      await sql`update billing.webhook_calls
+        set processed_at = now() - make_interval(mins => ${minutesAgo}::int)
+        where payment_id = ${payment}`.execute(billing.database.db)
+    }
+    await failAgo(before, 61)
+    await failAgo(later, 59)
+    assert.equal(await repair(new Date()), 1)
+    assert.deepEqual(await deferredOf(before), ['PaymentDisputed'])
+    assert.deepEqual(await deferredOf(later), [])
+  })
+
   test('an event that was deferred before is deferred anew, from now on', async () => {
     const payment = await newPayment(billing.core)
     const { db } = billing.database

@@ -45,9 +45,9 @@ export const ourSavepoint = 'quittance_listeners'
 
 const namesOurs = new RegExp(String.raw`\b(?:${ourSavepoint}\b|${nestedSavepoint})`, 'i')
 
-/** What outlives a savepoint; not noticed inside a function of the user's own. */
+/** What outlives a savepoint, also behind a comment; not noticed inside a function of the user's. */
 const leavesTrace =
-  /(?:^|;)\s*(?:set|reset|prepare|declare)\b|\bset_config\s*\(|\btemp(?:orary)?\b/i
+  /(?:^|;|\*\/|--[^\n]*\n)\s*(?:set|reset|prepare|declare)\b|\bset_config\s*\(|\b(?:pg_)?temp(?:orary)?\b/i
 
 /**
  * The transaction as listeners get it: usable while their scope is open, and never ended by them.

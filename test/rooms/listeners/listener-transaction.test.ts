@@ -275,6 +275,9 @@ describe('the transaction of a listener', () => {
       `select set_config  ('a', 'b', true)`,
       `select pg_catalog.set_config('a', 'b', true)`,
       'create temp table a (b int)',
+      'create table pg_temp.a (b int)',
+      '/* by tenant */ set local search_path to shop',
+      '-- name: SetTenant\n  set local search_path to shop',
       'create temporary table a (b int)',
       'CREATE TEMP VIEW a as select 1',
     ]

@@ -119,6 +119,7 @@ function controlNested(
   }
   const last = nested.at(-1)
   if (control === 'refused' || last === undefined) refuseControl(text)
+  if (connection !== last.connection) refuseParallel(text)
   return endNested(nested, last, { how: control, send })
 }
 

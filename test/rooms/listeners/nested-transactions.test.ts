@@ -290,6 +290,22 @@ onPostgres(() => {
       )
     })
 
+    test('of Kysely end none that the client has begun beside them', async () => {
+      const { end, exception } = await run(async (tx) => {
+        const begun = await tx.withTables<Tables>().startTransaction().execute()
+        await begun.insertInto('notes').values({ author: 'one', about: 'kept' }).execute()
+        await tx.client.query('begin')
+        await begun
+          .commit()
+          .execute()
+          .catch(() => {})
+        await tx.client.query('rollback')
+      })
+      assert.equal(end, 'failed', exception)
+      assert.match(exception, /left a nested transaction open/)
+      assert.deepEqual(await notes(room), [])
+    })
+
     test('of Kysely have savepoints of their own', async () => {
       const { end } = await run(async (tx) => {
         const begun = await tx.withTables<Tables>().startTransaction().execute()

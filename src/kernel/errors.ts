@@ -74,7 +74,7 @@ export const errorCatalogue = {
   listener_duplicate:
     'Give each its own name. One listener of several events takes a list of types.',
   listener_missing:
-    'Register the named listener in this process, or run: quittance listeners forget NAME',
+    'Register it here too; a command: in quittance.config.ts. Removed: quittance listeners forget NAME',
   listener_not_found: 'Check the name: quittance listeners list',
   listener_timed_out: 'Make the listener faster, or register it with { queued: true }.',
   listener_broke_transaction:

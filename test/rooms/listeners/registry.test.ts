@@ -205,6 +205,8 @@ onPostgres((engine) => {
         )
         const fewer = registryOf(['mail PaymentFailed'])
         await assert.rejects(requireAllListeners(db, fewer), refusal)
+        // A command beside an app needs its listeners: to forget them would lose events.
+        await assert.rejects(requireAllListeners(db, fewer), { fix: /quittance\.config\.ts/ })
         await assert.rejects(registerListeners(db, fewer), refusal)
       }),
     )

@@ -1,3 +1,4 @@
+import { checkPaymentMethodsQuery } from '../checkout/list-input.ts'
 import { findPaymentMethod, listPaymentMethods } from '../database/payment-methods.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { removeSavedCard } from '../money/remove-saved-card.ts'
@@ -12,8 +13,10 @@ export function paymentMethodOperations(runtime: Runtime): BillingCore['paymentM
       const db = await handle(runtime, 'billing.paymentMethods.get')
       return isUuid(id) ? findPaymentMethod(db, id) : undefined
     },
-    list: async (query = {}) =>
-      listPaymentMethods(await handle(runtime, 'billing.paymentMethods.list'), query),
+    list: async (query = {}) => {
+      checkPaymentMethodsQuery(query)
+      return listPaymentMethods(await handle(runtime, 'billing.paymentMethods.list'), query)
+    },
     remove: async (id) =>
       removeSavedCard(id, await entitled(runtime, 'billing.paymentMethods.remove')),
   }

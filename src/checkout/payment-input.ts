@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { PaymentLookup } from '../database/payment-keys.ts'
 import {
   currency,
   flag,
@@ -63,7 +62,7 @@ const customer = jsonObject.refine(
  * Texts are short enough for a PostgreSQL index to hold them together. What decides about money is
  * never null: JSON turns an invalid amount or time into null.
  */
-const rules = {
+export const paymentRules = {
   id: uuid.optional(),
   gateway: text(64),
   amount: minorUnits(0n),
@@ -84,23 +83,13 @@ const rules = {
   initiatedBy: oneOf(['customer', 'merchant']).optional(),
 } satisfies Record<keyof CreatePaymentInput, z.ZodType>
 
-const schema = z.strictObject(rules)
+const schema = z.strictObject(paymentRules)
 
 /** The input, checked: nulls are left out, amounts are bigints. */
 export type PaymentInput = z.output<typeof schema>
 
 /** The names of the fields in the library. */
-export const paymentFields = Object.keys(rules)
-
-const sought = z.object({
-  payable: rules.payable.optional(),
-  customer: text(1000).optional(),
-})
-
-/** What a list of payments asks for, checked. Error: `payment_invalid`, naming the field. */
-export function checkSought({ payable, customer }: PaymentLookup): void {
-  readInput(sought, { payable, customer }, 'payment_invalid')
-}
+export const paymentFields = Object.keys(paymentRules)
 
 /** Error: `payment_invalid`, naming the field. */
 export function readPaymentInput(input: unknown): PaymentInput {

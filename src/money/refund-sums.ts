@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { checkSought } from '../checkout/payment-input.ts'
+import { checkPaymentsQuery } from '../checkout/list-input.ts'
 import type { Page } from '../database/page.ts'
 import { listPayments, type PaymentsQuery } from '../database/list-payments.ts'
 import { takenBack } from '../database/refunds.ts'
@@ -14,7 +14,7 @@ export async function listCharges(
   query: PaymentsQuery,
   gateways: Registry,
 ): Promise<Page<ListedPayment>> {
-  checkSought(query)
+  checkPaymentsQuery(query)
   const { data, nextCursor } = await listPayments(db, query)
   const sumsOf = await refundSums(db, data, gateways)
   return { data: data.map((payment) => listedPaymentOf(payment, sumsOf(payment))), nextCursor }

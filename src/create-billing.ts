@@ -3,6 +3,7 @@ import type { BillingCore } from './billing/types.ts'
 import { apiPath, createApp } from './http/app.ts'
 import { internalError, respond } from './http/respond.ts'
 import { hasFields } from './kernel/has-fields.ts'
+import { isQuittanceError } from './kernel/errors.ts'
 import { createLog } from './kernel/log.ts'
 import type { ListenedToByName, WithListeners } from './billing/listeners-option.ts'
 import type { BillingOptions } from './billing/options.ts'
@@ -32,7 +33,17 @@ export function createBilling<const On extends ListenedToByName>(
   options?: WithListeners<BillingOptions, On>,
 ): Billing
 export function createBilling(options: BillingOptions = {}): Billing {
-  return billingOf(runtimeOf(options))
+  return billingOf(pointingAt(createBilling, () => runtimeOf(options)))
+}
+
+/** A wrong option is thrown with the line of the app that gave it, not with lines of ours. */
+function pointingAt(called: typeof createBilling, make: () => Runtime): Runtime {
+  try {
+    return make()
+  } catch (error) {
+    if (isQuittanceError(error)) Error.captureStackTrace(error, called)
+    throw error
+  }
 }
 
 function runtimeOf(options: BillingOptions): Runtime {
@@ -65,13 +76,16 @@ export function sharedBilling<const On extends ListenedToByName>(
 ): Billing
 export function sharedBilling(options: BillingOptions = {}): Billing {
   const shared = ofProcess[sharedKey]
-  if (shared === undefined) return share(options)
+  if (shared === undefined)
+    return share(
+      pointingAt(sharedBilling, () => runtimeOf(options)),
+      options,
+    )
   shared.replaceListeners(options.listeners)
   return shared.billing
 }
 
-function share(options: BillingOptions): Billing {
-  const runtime = runtimeOf(options)
+function share(runtime: Runtime, options: BillingOptions): Billing {
   const made = billingOf(runtime)
   const close = () => {
     if (ofProcess[sharedKey]?.billing === billing) delete ofProcess[sharedKey]

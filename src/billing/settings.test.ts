@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { capturedLog } from '../../test/support/captured-log.ts'
-import { createBilling } from '../create-billing.ts'
+import { createBilling, sharedBilling } from '../create-billing.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
 import { readSettings } from './settings.ts'
 
@@ -31,6 +32,22 @@ test('an unknown option is refused, with the nearest one and those beside it', (
     /^option billing\.queue\.name is unknown; there are connection, queue — /,
   )
   assert.match(refusal({ constructor: 1 }), /^option constructor is unknown; /)
+})
+
+test('a refused option is printed with the line that gave it, and nothing that is not there', () => {
+  for (const make of [createBilling, sharedBilling]) {
+    const wrong: object = { databse: 1 }
+    assert.throws(
+      () => make(wrong),
+      (error: Error) => {
+        const [message, line] = error.stack?.split('\n') ?? []
+        assert.match(message ?? '', /^QuittanceError: option databse is unknown; /)
+        assert.match(line ?? '', /settings\.test\.ts:/)
+        assert.doesNotMatch(inspect(error), /undefined/)
+        return true
+      },
+    )
+  }
 })
 
 test('an option of the wrong kind is refused by its name, with what it must be', () => {

@@ -108,16 +108,17 @@ export class QuittanceError extends Error {
   readonly code: ErrorCode
   readonly fix: string
   /** The provider's own code for the failure, if the provider reported it. */
-  readonly providerCode: string | undefined
+  declare readonly providerCode: string | undefined
   /** The field of the input that is wrong, in the names of the library: `payable.id`. */
-  readonly field: string | undefined
+  declare readonly field: string | undefined
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.fix = options.fix ?? errorCatalogue[code]
-    this.providerCode = options.providerCode
-    this.field = options.field
+    // Node prints what an error has: only what there is.
+    if (options.providerCode !== undefined) this.providerCode = options.providerCode
+    if (options.field !== undefined) this.field = options.field
   }
 }
 

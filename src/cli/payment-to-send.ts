@@ -43,6 +43,8 @@ export async function paymentToSend(
 function statusesFor({ means }: Scenario): readonly (readonly PaymentStatus[])[] {
   // A look-up may find anything.
   if (means === 'looked up') return [paymentStatuses]
+  // A card is saved with a payment, and removed after it: it need not be unpaid.
+  if (means.every((one) => one.startsWith('payment_method:'))) return [['paid'], unpaid]
   if (!means.some((one) => /^(?:refund|dispute):/.test(one))) return [unpaid]
   // Some callbacks of a refund state the payment, too.
   return means.includes('payment:paid') ? [['paid'], unpaid] : [['paid']]

@@ -106,6 +106,15 @@ describe('send waits, and says what became of its callback:', () => {
     }
   })
 
+  test('a card is saved and removed by callbacks about the newest paid payment', async () => {
+    const id = await create(cwd, 'stripe')
+    await run(`send stripe --payment ${id}`, cwd)
+    for (const scenario of ['card_saved', 'card_removed']) {
+      const { code, stdout } = await run(`send stripe --scenario ${scenario}`, cwd)
+      assert.deepEqual([code, stdout[1]], [0, `${scenario} for payment ${id}`])
+    }
+  })
+
   test('an amount is refused where the callback cannot state it', async () => {
     await create(cwd, 'fake')
     const { code, stderr } = await run('send fake --amount 1', cwd)

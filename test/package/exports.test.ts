@@ -129,3 +129,10 @@ test('the parts that gateways share are reached through one entry alone', async 
     await assert.rejects(import(`quittance/gateways/${path}`), { code: /NOT_FOUND|NOT_EXPORTED/ })
   }
 })
+
+test('an app in CommonJS requires each of them', async () => {
+  const names = Object.keys(entries).filter((name) => !/[*]|package\.json/.test(name))
+  const loads = names.map((name) => `require(${JSON.stringify(`quittance${name.slice(1)}`)})`)
+  await run(process.execPath, ['--input-type=commonjs', '--eval', loads.join('\n')], { cwd: root })
+  assert.ok(names.includes('./node'))
+})

@@ -14,7 +14,7 @@ import { describeError, rootOf } from './describe-error.ts'
 import { faultOf, followCall, markHeader } from './follow-call.ts'
 import { withCore } from './open-core.ts'
 import { paymentToSend } from './payment-to-send.ts'
-import { requireConsent, sendTarget } from './send-target.ts'
+import { callbackAt, requireConsent, sendTarget } from './send-target.ts'
 
 const answerTimeoutMs = 30_000
 
@@ -85,8 +85,9 @@ interface Target {
 /** The gateway's callback URL; at the service itself, if it is known where that is. */
 function targetOf(core: BillingCore, { gateway, serviceUrl, given }: Target): string {
   const own = core.url('billing.webhook', { gateway: gateway.name })
-  if (serviceUrl === undefined) return sendTarget(given ?? own, [core.origin])
-  return sendTarget(given ?? serviceUrl + new URL(own).pathname, [core.origin, serviceUrl])
+  const origins = serviceUrl === undefined ? [core.origin] : [core.origin, serviceUrl]
+  const target = sendTarget(given ?? serviceUrl ?? own, origins)
+  return callbackAt(target, new URL(own).pathname)
 }
 
 /** Errors: `service_other_database`. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { requireConsent, sendTarget } from './send-target.ts'
+import { callbackAt, requireConsent, sendTarget } from './send-target.ts'
 
 const own = 'https://pay.example.com'
 
@@ -43,6 +43,18 @@ test('it goes nowhere else, however the URL is written', () => {
 test('what is no URL of the web is a slip of the command line', () => {
   for (const url of ['', 'localhost:3000/hook', '/hook', 'ftp://127.0.0.1/', 'file:///etc/hosts']) {
     assert.throws(() => sendTarget(url, [own]), { code: 'usage' }, url)
+  }
+})
+
+test('an origin alone means the callback URL there; any other URL is meant as it is', () => {
+  const path = '/billing/webhooks/stripe'
+  assert.equal(callbackAt('http://127.0.0.1:3311/', path), `http://127.0.0.1:3311${path}`)
+  for (const url of [
+    'http://127.0.0.1:3311/hook',
+    'http://127.0.0.1:3311/?a=b',
+    'http://user@127.0.0.1:3311/',
+  ]) {
+    assert.equal(callbackAt(url, path), url)
   }
 })
 

@@ -19,6 +19,12 @@ export function sendTarget(url: string, ownOrigins: readonly string[]): string {
   )
 }
 
+/** An origin alone is no callback URL, so it stands for the one that is there. */
+export function callbackAt(target: string, callbackPath: string): string {
+  const { origin } = new URL(target)
+  return target === `${origin}/` ? origin + callbackPath : target
+}
+
 /** A sent callback settles payments as the provider's would. Error: `send_in_production`. */
 export function requireConsent(production: boolean, yes: boolean): void {
   if (!production || yes) return

@@ -174,6 +174,13 @@ test('send says what is wrong when the callback is not accepted', async () => {
   }
 })
 
+test('send finds the callback URL of the origin that it is given', async () => {
+  const { id } = await createPayment()
+  const sent = await quittance('send', 'fake', '--payment', id, '--url', service.url)
+  assert.equal(sent.code, 0, sent.stderr.join('\n'))
+  assert.equal(sent.stdout[0], `POST ${service.url}/billing/webhooks/fake`)
+})
+
 test('send follows no redirect: it could lead the signature anywhere', async () => {
   await createPayment()
   let asked = 0

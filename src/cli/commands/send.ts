@@ -25,7 +25,10 @@ export function addSend(program: Command): void {
     .option('--payment <id>', 'payment it is about (default: the newest that fits)')
     .option('--amount <units>', 'state this amount instead of the payment’s', readAmount)
     .option('--currency <code>', 'state this currency instead of the payment’s')
-    .option('--url <url>', 'post to this URL of the service (default: the gateway’s callback URL)')
+    .option(
+      '--url <url>',
+      'post to this origin or URL of the service (default: the gateway’s callback URL)',
+    )
     .option('--no-wait', 'do not wait until it is processed')
     .option('--yes', 'really do it under NODE_ENV=production')
     .option('--list', 'show the scenarios and send nothing')

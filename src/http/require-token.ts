@@ -8,7 +8,9 @@ import { senderAddress } from './sender-address.ts'
 import { tally } from '../kernel/tally.ts'
 import { excessOver } from './throttle.ts'
 
-const unauthorized = message(401, 'a bearer token is required', { 'www-authenticate': 'Bearer' })
+const unauthorized = message(401, 'the bearer token is missing or wrong', {
+  'www-authenticate': 'Bearer',
+})
 
 /**
  * Lets only requests through that carry the token; compares digests in constant time. After ten

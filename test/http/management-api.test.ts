@@ -111,7 +111,7 @@ describe('authentication', () => {
         const answer = await api(path, { headers: sent })
         assert.equal(answer.status, 401)
         assert.equal(answer.headers.get('www-authenticate'), 'Bearer')
-        assert.deepEqual(answer.body, { message: 'a bearer token is required' })
+        assert.deepEqual(answer.body, { message: 'the bearer token is missing or wrong' })
       }
     })
   }

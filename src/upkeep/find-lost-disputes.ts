@@ -57,6 +57,7 @@ async function openCallsOf(
  * A dispute does not say which call reported it. One that has not ended well dispatches it itself,
  * unless it had failed before.
  */
-function mayHaveReported({ payment_id: id, processed_at: end }: OpenCall, told: Dispute): boolean {
-  return id === told.paymentId && (end === null || end >= told.updatedAt)
+function mayHaveReported(call: OpenCall, { paymentId, updatedAt }: Dispute): boolean {
+  const { payment_id: id, processed_at: end } = call
+  return id === paymentId && (end === null || end >= updatedAt)
 }

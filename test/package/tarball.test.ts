@@ -74,6 +74,16 @@ async function pack(): Promise<string> {
   for (const name of ['src', 'docs', 'examples', ...linked, ...settings, ...papers]) {
     cpSync(join(root, name), join(source, name), { recursive: true })
   }
+  // What may be there once an example has run.
+  for (const name of [
+    '.env',
+    'nextjs-shop/.env.local',
+    '.quittance-examples/postgres/PG_VERSION',
+  ]) {
+    const path = join(source, 'examples', name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, 'private')
+  }
   symlinkSync(join(root, 'node_modules'), join(source, 'node_modules'))
   await run('npm', ['pack', '--pack-destination', folder.path], source)
   return join(folder.path, `quittance-${version}.tgz`)

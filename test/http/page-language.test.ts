@@ -50,6 +50,13 @@ describe('the language of a page', () => {
     ['is Ukrainian for hryvnias if nothing else is known', {}, '', '', 'uk'],
     ['is Ukrainian for hryvnias if no language is there', {}, '', 'de, *;q=0.5', 'uk'],
     ['is English for other money if nothing else is known', inEuros, '', '*', 'en'],
+    [
+      'is not looked for in a header longer than any browser sends',
+      inEuros,
+      '',
+      `uk,${'aa,'.repeat(100)}`,
+      'en',
+    ],
     ['is never what somebody made up', inEuros, '?lang=__proto__', 'constructor, <b>;q="', 'en'],
     [
       'ignores a customer’s locale that is none here',

@@ -16,6 +16,9 @@ export interface Language {
 
 const tags = Object.keys(languages) as readonly LanguageTag[]
 
+/** No browser sends more; each range costs time, and anybody can send thousands. */
+const longestHeader = 256
+
 /**
  * In which language a page is shown: that of its address (`?lang=uk`), that of the payment's
  * `customer.locale`, what the browser accepts, what the currency suggests. Anybody can write an
@@ -28,6 +31,7 @@ export function languageFor(c: Context, payment?: Payment): Language {
 }
 
 function acceptedTag(c: Context): LanguageTag | undefined {
+  if ((c.req.header('accept-language')?.length ?? 0) > longestHeader) return undefined
   const tag = accepts(c, {
     header: 'Accept-Language',
     supports: [...tags],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { seconds } from '../kernel/duration.ts'
+import { codeOf } from './describe-error.ts'
 import type { CommandLog } from './log.ts'
 
 const lookEvery = seconds(1)
@@ -11,7 +12,7 @@ const lookEvery = seconds(1)
 export function endWithNpm({ log }: CommandLog): void {
   const npm = ancestors()
   const watch = setInterval(() => {
-    if (ancestors().join() === npm.join()) return
+    if (isSame(npm)) return
     log.info('npm is gone')
     process.kill(process.pid, 'SIGTERM')
   }, lookEvery)
@@ -19,6 +20,15 @@ export function endWithNpm({ log }: CommandLog): void {
   // A further signal would cut an orderly stop short.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => clearInterval(watch))
+  }
+}
+
+/** While too many files are open, as with very many connections, nothing can be read of them. */
+function isSame(before: readonly number[]): boolean {
+  try {
+    return ancestors().join() === before.join()
+  } catch {
+    return true
   }
 }
 
@@ -42,7 +52,9 @@ function parentOf(pid: number): number {
 function fileOf(pid: number, name: 'cmdline' | 'stat'): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8')
-  } catch {
+  } catch (error) {
+    if (/^E[MN]FILE$/.test(codeOf(error))) throw error
+    // It is gone, or there is no /proc.
     return ''
   }
 }

@@ -9,6 +9,7 @@ import { freePort, startProcess, startService } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const mainFile = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const watchFile = new URL('../../src/cli/end-with-npm.ts', import.meta.url).href
 const serve = `"${process.execPath}" "${mainFile}" serve`
 
 const left = new Set<number>()
@@ -66,4 +67,17 @@ test('a service that npm has not started outlives its parent', async () => {
   process.kill(pid, 'SIGTERM')
   await until(async () => !isRunning(pid), { what: 'the service has ended', limitMs: 20_000 })
   remove()
+})
+
+test('a service that can open no more files does not take npm for gone', async () => {
+  const watching = `
+    import { openSync } from 'node:fs'
+    import { endWithNpm } from ${JSON.stringify(watchFile)}
+    endWithNpm({ log: { info: console.log } })
+    for (;;) try { openSync('/dev/null') } catch (error) { console.log(error.code); break }
+    setTimeout(() => console.log('it goes on'), 2_500)`
+  // The shell stays, as it does between npm and what it runs.
+  const shell = `ulimit -n 200; "${process.execPath}" --input-type=module --eval "$0"; true`
+  const { ended } = startProcess([shell, watching], { node: 'sh', file: '-c' })
+  assert.deepEqual((await ended).stdout, ['EMFILE', 'it goes on'])
 })

@@ -6,6 +6,7 @@ import { respond } from './respond.ts'
 
 const nobody = message(403, 'forbidden')
 const readOnly = message(403, 'a viewer may only read')
+const noMethod = message(405, 'method not allowed')
 const crossSite = message(403, 'a change needs a bearer token, or a page of the same origin')
 
 /**
@@ -15,6 +16,8 @@ const crossSite = message(403, 'a change needs a bearer token, or a page of the 
  */
 export function requireOperator(authenticate: Authenticate, origin: string): MiddlewareHandler {
   return async (c, next) => {
+    // No `Request` for a guard can be made of it.
+    if (c.req.method === 'TRACE') return respond(noMethod)
     const reads = c.req.method === 'GET' || c.req.method === 'HEAD'
     if (!reads && !hasBearer(c) && !isSameOrigin(c, origin)) return respond(crossSite)
     const found: unknown = await authenticate(headOf(c.req.raw), c.env)

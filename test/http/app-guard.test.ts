@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { getRequestListener } from '@hono/node-server'
 import express from 'express'
@@ -215,6 +217,20 @@ describe('mounted', () => {
     const url = `${mounted.url}/billing/api/gateways`
     assert.equal((await fetch(url)).status, 403)
     assert.equal((await fetch(url, { headers: { 'x-user': '1' } })).status, 200)
+  })
+
+  test('TRACE, of which no Request can be made for a guard, is refused and leaves no trace', async () => {
+    authenticate = () => assert.fail('the guard is asked')
+    const logged = host.logged.length
+    await using mounted = await listenWith(express().use(nodeHandler(host.billing)))
+    const asked = request(`${mounted.url}/billing/api/payments`, {
+      method: 'TRACE',
+      headers: { authorization: 'Bearer anything' },
+    }).end()
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    answer.resume()
+    assert.equal(answer.statusCode, 405)
+    assert.equal(host.logged.length, logged)
   })
 
   test('without a guard there is no API, and its paths are the app’s own', async () => {

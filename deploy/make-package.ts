@@ -37,22 +37,34 @@ function makePackage(folder: string): void {
   writePackageFile(folder)
 }
 
-/** Replaces an earlier package, and nothing else: no checkout, and nothing that was put beside it. */
+/**
+ * Replaces an earlier package, and nothing else: no checkout, no package of another name, and
+ * nothing that was put beside it.
+ */
 function empty(folder: string): void {
   const found = existsSync(folder) ? readdirSync(folder) : []
   const others = found.filter((name) => !content.has(name))
   if (others.length > 0) {
     throw new Error(`${folder} holds something else (${others.join(', ')}): move that away`)
   }
+  if (found.includes('package.json') && packageIn(folder)['name'] !== packageIn(root)['name']) {
+    throw new Error(`${folder} holds another package: move that away`)
+  }
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
 }
 
+function packageIn(folder: string): Readonly<Record<string, unknown>> {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+}
+
 function writePackageFile(folder: string): void {
-  const file = join(folder, 'package.json')
-  const whole = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, unknown>>
+  const whole = packageIn(folder)
   const fields = [...kept, 'dependencies'].map((name) => [name, whole[name]] as const)
-  writeFileSync(file, `${JSON.stringify(Object.fromEntries(fields), undefined, 2)}\n`)
+  writeFileSync(
+    join(folder, 'package.json'),
+    `${JSON.stringify(Object.fromEntries(fields), undefined, 2)}\n`,
+  )
 }
 
 const [given = join(root, 'release')] = process.argv.slice(2)

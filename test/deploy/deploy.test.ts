@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
@@ -121,6 +121,19 @@ test('a folder with something else in it is not replaced, such as a package with
   assert.equal(code, 1)
   assert.match(stderr.join('\n'), /holds something else \(\.env\)/)
   assert.deepEqual(readdirSync(other.path).toSorted(), ['.env', 'dist', 'package.json'])
+})
+
+test('the package of another name is not replaced, whatever it holds', async () => {
+  using other = temporaryFolder()
+  const text = '{ "name": "shop" }'
+  for (const name of ['dist', 'LICENSE', 'package.json']) {
+    writeFileSync(join(other.path, name), text)
+  }
+  const file = join(import.meta.dirname, '../../deploy/make-package.ts')
+  const { code, stderr } = await startProcess([other.path], { file }).ended
+  assert.equal(code, 1)
+  assert.match(stderr.join('\n'), /holds another package/)
+  assert.equal(readFileSync(join(other.path, 'package.json'), 'utf8'), text)
 })
 
 test('the image is of the Node that the tests run on, and the service is nobody special in it', () => {

@@ -10,6 +10,7 @@ import type { AfterCommit } from '../listeners/run-listeners.ts'
 import type { MoneyContext } from '../money/context.ts'
 import { listCharges } from '../money/refund-sums.ts'
 import { requeueEarlyCalls } from '../money/requeue-early-calls.ts'
+import { checked, paymentsQuery } from './list-queries.ts'
 
 /** The operations that a listener may use inside its transaction. */
 export function bindBilling(
@@ -29,7 +30,7 @@ export function bindBilling(
         return payment
       },
       get: async (id) => (isUuid(id) ? findPayment(db, id) : undefined),
-      list: (query = {}) => listCharges(db, query, gateways),
+      list: (query = {}) => listCharges(db, checked(paymentsQuery, query), gateways),
     },
   }
 }

@@ -4,6 +4,7 @@ import { isUuid } from '../kernel/ids.ts'
 import { replayCall } from '../processing/replay-call.ts'
 import { replayFailed } from '../upkeep/replay-failed.ts'
 import { handle } from './handles.ts'
+import { callsQuery, checked, failedQuery } from './list-queries.ts'
 import type { Runtime } from './runtime.ts'
 import type { BillingCore } from './types.ts'
 
@@ -15,14 +16,15 @@ export function callOperations(runtime: Runtime): BillingCore['calls'] {
       const call = isUuid(id) ? await findCall(db, id) : undefined
       return call && { ...call, deferredEvents: await listDeferredEventsOfCall(db, call) }
     },
-    list: async (query = {}) => listCalls(await handle(runtime, 'billing.calls.list'), query),
+    list: async (query = {}) =>
+      listCalls(await handle(runtime, 'billing.calls.list'), checked(callsQuery, query)),
     replay: async (id) => {
       await replayCall(await handle(runtime, 'billing.calls.replay'), id)
       await runtime.announce()
     },
     replayFailed: async (query = {}, onProgress) =>
       replayFailed(await handle(runtime, 'billing.calls.replayFailed'), {
-        ...query,
+        ...checked(failedQuery, query),
         announce: () => runtime.announce(),
         ...(onProgress && { onProgress }),
       }),

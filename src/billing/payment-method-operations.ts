@@ -1,8 +1,8 @@
-import { checkPaymentMethodsQuery } from '../checkout/list-input.ts'
 import { findPaymentMethod, listPaymentMethods } from '../database/payment-methods.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { removeSavedCard } from '../money/remove-saved-card.ts'
 import { entitled, handle } from './handles.ts'
+import { checked, paymentMethodsQuery } from './list-queries.ts'
 import type { Runtime } from './runtime.ts'
 import type { BillingCore } from './types.ts'
 
@@ -13,10 +13,11 @@ export function paymentMethodOperations(runtime: Runtime): BillingCore['paymentM
       const db = await handle(runtime, 'billing.paymentMethods.get')
       return isUuid(id) ? findPaymentMethod(db, id) : undefined
     },
-    list: async (query = {}) => {
-      checkPaymentMethodsQuery(query)
-      return listPaymentMethods(await handle(runtime, 'billing.paymentMethods.list'), query)
-    },
+    list: async (query = {}) =>
+      listPaymentMethods(
+        await handle(runtime, 'billing.paymentMethods.list'),
+        checked(paymentMethodsQuery, query),
+      ),
     remove: async (id) =>
       removeSavedCard(id, await entitled(runtime, 'billing.paymentMethods.remove')),
   }

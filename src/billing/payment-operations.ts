@@ -17,6 +17,7 @@ import { checkoutRequest } from '../checkout/checkout-request.ts'
 import { entitled, handle } from './handles.ts'
 import { paymentDetailsView, type PaymentDetails } from '../wire/payment-details.ts'
 import { withJson } from '../wire/with-json.ts'
+import { checked, paymentsQuery } from './list-queries.ts'
 import { addressesOf } from './money-context.ts'
 import type { Runtime } from './runtime.ts'
 import type { BillingCore } from './types.ts'
@@ -61,7 +62,7 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
     },
     list: async (query = {}) => {
       const db = await handle(runtime, 'billing.payments.list')
-      return listCharges(db, query, gateways)
+      return listCharges(db, checked(paymentsQuery, query), gateways)
     },
     statuses: async (ids) =>
       readStatuses(await handle(runtime, 'billing.payments.statuses'), ids.filter(isUuid)),

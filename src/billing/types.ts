@@ -97,7 +97,7 @@ export interface BillingCore {
     get(id: string): Promise<PaymentDetails | undefined>
     /** The same payment without its history: one query instead of eight. */
     find(id: string): Promise<Payment | undefined>
-    /** Charges with what went back of them, newest first. Errors: cursor_invalid, payment_invalid. */
+    /** Charges with what went back of them, newest first. Errors: query_invalid, cursor_invalid. */
     list(query?: PaymentsQuery): Promise<Page<ListedPayment>>
     /** The present statuses of payments, in one query; unknown ids are left out. */
     statuses(ids: readonly string[]): Promise<ReadonlyMap<string, PaymentStatus>>
@@ -133,7 +133,7 @@ export interface BillingCore {
   readonly paymentMethods: {
     /** Undefined for an id that no saved card has. */
     get(id: string): Promise<PaymentMethod | undefined>
-    /** Saved cards, removed ones too, newest first. Error: cursor_invalid. */
+    /** Saved cards, removed ones too, newest first. Errors: query_invalid, cursor_invalid. */
     list(query?: PaymentMethodsQuery): Promise<Page<PaymentMethod>>
     /**
      * Removes a saved card, at the provider too if its API can, and deletes its token;
@@ -146,7 +146,7 @@ export interface BillingCore {
   readonly calls: {
     /** Undefined for an id that no stored call has. */
     get(id: string): Promise<CallDetails | undefined>
-    /** Newest first. Error: cursor_invalid. */
+    /** Newest first. Errors: query_invalid, cursor_invalid. */
     list(query?: CallsQuery): Promise<Page<WebhookCall>>
     /**
      * Processes the call again; its claims still hold. Errors: call_not_found, call_in_progress.
@@ -154,7 +154,7 @@ export interface BillingCore {
     replay(id: string): Promise<void>
     /**
      * Replays every call, delivery to a queued listener and deferred event that has failed for
-     * good. `onProgress` gets how many are requeued so far, and of how many.
+     * good. `onProgress` gets how many are requeued so far, and of how many. Error: query_invalid.
      */
     replayFailed(
       query?: FailedQuery,
@@ -162,7 +162,7 @@ export interface BillingCore {
     ): Promise<ReplayFailedResult>
   }
   readonly events: {
-    /** Newest first. Error: cursor_invalid. */
+    /** Newest first. Errors: query_invalid, cursor_invalid. */
     list(query?: EventsQuery): Promise<Page<EventRecord>>
   }
   readonly listeners: {

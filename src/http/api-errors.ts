@@ -8,6 +8,7 @@ import { internalError, json, respond } from './respond.ts'
 
 /** What the management API answers to a known failure; all others are 500. */
 const statusOf: Partial<Record<ErrorCode, number>> = {
+  query_invalid: 400,
   cursor_invalid: 400,
   payment_not_found: 404,
   call_not_found: 404,

@@ -68,6 +68,7 @@ export const errorCatalogue = {
   payment_not_found: 'Check the id: quittance payments list',
   call_not_found: 'Check the id: quittance calls list',
   call_in_progress: 'It runs on its own: `quittance calls show` says when it is due.',
+  query_invalid: 'Correct the named field.',
   cursor_invalid: 'Use the next_cursor of the previous page, unchanged.',
   billing_closed: 'Make a new billing with createBilling().',
   listener_unnamed: "Name it: billing.on('PaymentSucceeded', 'grantAccess', listener).",

@@ -44,8 +44,7 @@ export async function endNested(
 }
 
 function remove(open: NestedTransaction[], one: NestedTransaction): void {
-  const index = open.indexOf(one)
-  if (index !== -1) open.splice(index, 1)
+  open.splice(open.indexOf(one), 1)
 }
 
 /** As the server would answer the statement that was asked for. */

@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import { checkPaymentsQuery } from '../checkout/list-input.ts'
 import type { Page } from '../database/page.ts'
 import { listPayments, type PaymentsQuery } from '../database/list-payments.ts'
 import { takenBack } from '../database/refunds.ts'
@@ -8,13 +7,12 @@ import type { Registry } from '../gateways/registry.ts'
 import type { Payment } from '../payments/payment.ts'
 import { listedPaymentOf, type ListedPayment, type RefundSums } from '../wire/listed-payment.ts'
 
-/** Charges with what went back of each, newest first. Errors: cursor_invalid, payment_invalid. */
+/** Charges with what went back of each, newest first. Error: cursor_invalid. */
 export async function listCharges(
   db: Kysely<Tables>,
   query: PaymentsQuery,
   gateways: Registry,
 ): Promise<Page<ListedPayment>> {
-  checkPaymentsQuery(query)
   const { data, nextCursor } = await listPayments(db, query)
   const sumsOf = await refundSums(db, data, gateways)
   return { data: data.map((payment) => listedPaymentOf(payment, sumsOf(payment))), nextCursor }

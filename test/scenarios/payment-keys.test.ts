@@ -101,7 +101,7 @@ forEachDatabase((engine) => {
       { payable: { type: 'order' } },
       { customer: {} },
     ]) {
-      await assert.rejects(billing.core.payments.list(query as never), { code: 'payment_invalid' })
+      await assert.rejects(billing.core.payments.list(query as never), { code: 'query_invalid' })
     }
   })
 })

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { paymentRules } from '../checkout/payment-input.ts'
+import type { CallsQuery } from '../database/calls.ts'
+import type { EventsQuery } from '../database/events.ts'
+import type { PaymentsQuery } from '../database/list-payments.ts'
+import type { PaymentMethodsQuery } from '../database/payment-methods.ts'
+import { fieldError, QuittanceError } from '../kernel/errors.ts'
+import { hasFields } from '../kernel/has-fields.ts'
+import { text } from '../kernel/input-rules.ts'
+import { faultOf, unknownField } from '../kernel/read-input.ts'
+import { choiceAmong } from '../kernel/similar-name.ts'
+import type { FailedQuery } from '../upkeep/replay-failed.ts'
+
+/** A rule for every field: the compiler misses none. */
+type RulesOf<Query> = Readonly<Record<keyof Query, z.ZodType>>
+
+/** Whatever is given narrows the list, or is refused by what reads it. */
+const any = z.unknown().optional()
+const words = text(1000).optional()
+const paging = { limit: any, cursor: any }
+
+export const paymentsQuery = z.object({
+  ...paging,
+  gateway: any,
+  status: any,
+  payable: paymentRules.payable.optional(),
+  customer: words,
+} satisfies RulesOf<PaymentsQuery>)
+
+export const paymentMethodsQuery = z.object({
+  ...paging,
+  gateway: any,
+  status: any,
+  customer: words,
+  customerReference: words,
+  paymentId: words,
+} satisfies RulesOf<PaymentMethodsQuery>)
+
+export const callsQuery = z.object({
+  ...paging,
+  gateway: any,
+  state: any,
+  needsReview: any,
+  paymentId: words,
+} satisfies RulesOf<CallsQuery>)
+
+export const eventsQuery = z.object({
+  ...paging,
+  paymentId: words,
+  type: any,
+} satisfies RulesOf<EventsQuery>)
+
+export const failedQuery = z.object({ gateway: any, since: any } satisfies RulesOf<FailedQuery>)
+
+/** These decide what one customer sees of another. */
+const whose = ['customer', 'customerReference', 'paymentId', 'payable']
+
+/**
+ * The query itself, if it asks for what it can. Without types a misspelt field, or the id of
+ * somebody who is not signed in, would count as left out, and the answer would be of everybody: an
+ * app may show it, or remove it. Error: `query_invalid`.
+ */
+export function checked<Query extends object>(schema: z.ZodObject, query: Query): Query {
+  if (!hasFields(query)) {
+    throw new QuittanceError('query_invalid', 'the query must be an object with fields')
+  }
+  const known = Object.keys(schema.shape)
+  const given = new Map(Object.entries(query))
+  const unknown = [...given.keys()].find((name) => !known.includes(name))
+  if (unknown !== undefined) {
+    const choice = choiceAmong(unknown, known)
+    throw new QuittanceError('query_invalid', unknownField(unknown) + choice)
+  }
+  const empty = whose.find((name) => given.has(name) && given.get(name) === undefined)
+  if (empty !== undefined) {
+    const fault = 'is undefined; to list those of everybody, leave it out'
+    throw fieldError('query_invalid', empty, fault)
+  }
+  const { error } = schema.safeParse(query)
+  if (error === undefined) return query
+  const { field = '', fault } = faultOf(error)
+  throw fieldError('query_invalid', field, fault)
+}

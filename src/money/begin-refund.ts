@@ -2,6 +2,7 @@ import { findPayment, insertPayment, isWrittenBy, lockPayments } from '../databa
 import { takenBack } from '../database/refunds.ts'
 import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
+import { moneyText } from '../kernel/money.ts'
 import type { Payment } from '../payments/payment.ts'
 import { refundRow } from '../outcomes/refund-row.ts'
 import { gatewayOf } from './ask-provider.ts'
@@ -99,10 +100,8 @@ function requireLeft(sums: {
 }): void {
   const { amount, left, charge } = sums
   if (amount > 0n && amount <= left) return
-  throw new QuittanceError(
-    'refund_too_large',
-    `of payment ${charge.id} ${left} ${charge.currency} (minor units) are left to refund`,
-  )
+  const rest = left === 0n ? 'nothing' : moneyText({ amount: left, currency: charge.currency })
+  throw new QuittanceError('refund_too_large', `of payment ${charge.id}, ${rest} is left to refund`)
 }
 
 function requirePartial(charge: Payment, context: MoneyContext): void {

@@ -169,8 +169,15 @@ onPostgres((engine) => {
     await database.query("delete from billing.listeners where name = 'o'")
     // The listeners of an app that embeds the library stand in no file.
     rmSync(config)
+    await database.query(
+      "insert into billing.listeners (name, event_types, queued) values ('grant', '{PaymentSucceeded}', false)",
+    )
     const { of: ofApp } = await look()
-    assertFinding(ofApp('listeners'), 'warning', /mourn\/PaymentFailed.*registers it itself/)
+    assertFinding(
+      ofApp('listeners'),
+      'warning',
+      /none of: grant\/PaymentSucceeded, mourn\/PaymentFailed.*app registers them itself/s,
+    )
   })
 
   test('what waits too long is an error; what failed or needs a person is a warning', async () => {

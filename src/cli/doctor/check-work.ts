@@ -165,10 +165,12 @@ async function checkListeners(
   if (missing.length === 0 && fresh.length === 0) {
     return [ok('listeners', own.length === 0 ? 'none' : `${own.length} known, all of them here`)]
   }
-  // If an app embeds the library, its listeners are in its code and not in a file.
-  const severity = inspected.configFile === undefined ? warning : error
+  const [short, named] = [missing.filter(isShort), missing.filter((key) => !isShort(key))]
+  const ofAnApp = inspected.configFile === undefined
+  const severity = ofAnApp ? warning : error
   return [
-    ...missing.map((key) => severity('listeners', lacking(key))),
+    ...short.map((key) => severity('listeners', madeByMinifier(key))),
+    ...(ofAnApp ? notHere(named) : named.map(lacking)),
     ...fresh.map((key) =>
       warning('listeners', {
         found: `${key} is not known to the database yet`,
@@ -178,19 +180,39 @@ async function checkListeners(
   ]
 }
 
+/** If an app embeds the library, its listeners are in its code and not in a file. */
+function notHere(keys: readonly string[]): readonly Finding[] {
+  if (keys.length === 0) return []
+  return [
+    warning('listeners', {
+      found: `without a quittance.config.ts, this command has none of: ${keys.join(', ')}`,
+      fix: 'If an app registers them itself, leave them. Removed for good: quittance listeners forget NAME',
+    }),
+  ]
+}
+
 /** `key`: of a listener that the database knows and this configuration lacks. */
-function lacking(key: string): Fault {
-  const name = key.slice(0, key.lastIndexOf('/'))
-  if (!isShortName(name)) {
-    return {
-      found: `${key} is known to the database, but missing here`,
-      fix: 'Add it to quittance.config.ts. If an app registers it itself, leave it. Removed for good: quittance listeners forget NAME',
-    }
-  }
+function lacking(key: string): Finding {
+  return error('listeners', {
+    found: `${key} is known to the database, but missing here`,
+    fix: 'Add it to quittance.config.ts. Removed for good: quittance listeners forget NAME',
+  })
+}
+
+function madeByMinifier(key: string): Fault {
+  const name = nameIn(key)
   return {
     found: `${key} is known to the database by a name of one or two letters, as a minifier makes them`,
     fix: `Unless a listener of yours is called ${name}: name yours as docs/4-listeners.md shows, stop the processes of the older build, then run: quittance listeners forget ${name}`,
   }
+}
+
+function isShort(key: string): boolean {
+  return isShortName(nameIn(key))
+}
+
+function nameIn(key: string): string {
+  return key.slice(0, key.lastIndexOf('/'))
 }
 
 /** `name/type`, as the registry spells its own. */

@@ -60,7 +60,7 @@ async function openProject(command: string, engine: TestEngine, code = program):
   const port = String(await freePort())
   const url = `http://127.0.0.1:${port}`
   const [name = '', ...words] = command.replace('--port 3000', `--port ${port}`).split(' ')
-  const start = async () => {
+  const start = async (tries = 3): Promise<RunningProcess> => {
     const running = startProcess(words, {
       cwd,
       runtime: programOf(name),
@@ -72,8 +72,14 @@ async function openProject(command: string, engine: TestEngine, code = program):
       },
     })
     ends.defer(async () => void (await running.kill()))
-    await running.line(/listening|started/i)
-    return running
+    try {
+      await running.line(/listening|started/i)
+      return running
+    } catch (error) {
+      // A runtime that loads its modules on a busy machine is late for the first connection.
+      if (tries > 1 && /no database answers/.test(String(error))) return start(tries - 1)
+      throw error
+    }
   }
   const connect = () => createCore({ database })
   return { url, dataDir, start, connect, [Symbol.asyncDispose]: () => ends.disposeAsync() }

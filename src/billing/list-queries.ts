@@ -15,22 +15,22 @@ import type { FailedQuery } from '../upkeep/replay-failed.ts'
 type RulesOf<Query> = Readonly<Record<keyof Query, z.ZodType>>
 
 /** Whatever is given narrows the list, or is refused by what reads it. */
-const any = z.unknown().optional()
+const unchecked = z.unknown().optional()
 const words = text(1000).optional()
-const paging = { limit: any, cursor: any }
+const paging = { limit: unchecked, cursor: unchecked }
 
 export const paymentsQuery = z.object({
   ...paging,
-  gateway: any,
-  status: any,
+  gateway: unchecked,
+  status: unchecked,
   payable: paymentRules.payable.optional(),
   customer: words,
 } satisfies RulesOf<PaymentsQuery>)
 
 export const paymentMethodsQuery = z.object({
   ...paging,
-  gateway: any,
-  status: any,
+  gateway: unchecked,
+  status: unchecked,
   customer: words,
   customerReference: words,
   paymentId: words,
@@ -38,19 +38,22 @@ export const paymentMethodsQuery = z.object({
 
 export const callsQuery = z.object({
   ...paging,
-  gateway: any,
-  state: any,
-  needsReview: any,
+  gateway: unchecked,
+  state: unchecked,
+  needsReview: unchecked,
   paymentId: words,
 } satisfies RulesOf<CallsQuery>)
 
 export const eventsQuery = z.object({
   ...paging,
   paymentId: words,
-  type: any,
+  type: unchecked,
 } satisfies RulesOf<EventsQuery>)
 
-export const failedQuery = z.object({ gateway: any, since: any } satisfies RulesOf<FailedQuery>)
+export const failedQuery = z.object({
+  gateway: unchecked,
+  since: unchecked,
+} satisfies RulesOf<FailedQuery>)
 
 /** These decide what one customer sees of another. */
 const whose = ['customer', 'customerReference', 'paymentId', 'payable']

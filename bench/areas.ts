@@ -4,6 +4,7 @@ import { benchIntake } from './intake.ts'
 import { benchLatency } from './latency.ts'
 import { benchMemory } from './memory.ts'
 import { benchProcessing } from './processing.ts'
+import { benchRenewals } from './renewals.ts'
 import type { Figure } from './rounds.ts'
 import type { BenchOptions } from './service.ts'
 import { benchTogether } from './together.ts'
@@ -34,6 +35,13 @@ export const areas = {
   together: section('Intake and processing in one process: calls in a second', benchTogether),
   latency: section('From the answer to the committed event, at a steady rate', benchLatency),
   growth: section('Processing beside what is finished: calls in a second', benchGrowth),
+  renewals: async (options: BenchOptions) => {
+    const { renewals, looks } = await benchRenewals(options)
+    return [
+      { title: 'Due subscriptions: renewals in a second', figures: renewals },
+      { title: 'Nothing due: one look at the database, in ms', figures: looks },
+    ]
+  },
   memory: section('Memory of the service, in MB', benchMemory),
   commands: section('Commands, in ms', benchCommands),
 } as const satisfies Record<string, Bench>

@@ -17,6 +17,14 @@ export interface Settings {
   readonly latency: { readonly perSecond: number; readonly seconds: number }
   /** Finished calls beside the backlog. */
   readonly finished: number
+  readonly renewals: {
+    readonly due: number
+    /** Subscriptions that nothing is to be done for. */
+    readonly resting: number
+    readonly rounds: number
+    /** Looks for due subscriptions while there are none. */
+    readonly looks: number
+  }
   readonly commandRounds: number
 }
 
@@ -32,6 +40,7 @@ export const full: Settings = {
   together: { postgres: 30_000, embedded: 20_000 },
   latency: { perSecond: 200, seconds: 20 },
   finished: 2_000_000,
+  renewals: { due: 10_000, resting: 200_000, rounds: 1, looks: 2_000 },
   commandRounds: 9,
 }
 
@@ -48,5 +57,6 @@ export const quick: Settings = {
   together: { postgres: 120, embedded: 50 },
   latency: { perSecond: 200, seconds: 1 },
   finished: 200,
+  renewals: { due: 40, resting: 200, rounds: 1, looks: 20 },
   commandRounds: 1,
 }

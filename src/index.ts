@@ -14,6 +14,8 @@ export type {
   ListenersOption,
   WithListeners,
 } from './billing/listeners-option.ts'
+export type { PlanOption } from './billing/setting-types.ts'
+export type { DueQuery, SubscriptionOperations } from './billing/subscription-types.ts'
 export type { GatewayPage } from './billing/gateway-pages.ts'
 export type {
   BackfillOptions,
@@ -43,8 +45,12 @@ export type {
   EventType,
   FiredEventType,
   InvoiceSnapshot,
+  Period,
+  PeriodJson,
   SubscriptionSnapshot,
+  SubscriptionSnapshotJson,
 } from './events/catalogue.ts'
+export type { StoredData } from './events/event-data.ts'
 export type { DeferredEvent, Delivery, DeliveryState, EventRecord } from './events/event-record.ts'
 export type { CallDetails, CallState, PayloadKind, WebhookCall } from './events/webhook-call.ts'
 export type { Gateway, RawRequest } from './gateways/gateway.ts'
@@ -66,6 +72,7 @@ export type {
 export type {
   Cause,
   CheckoutState,
+  JsonFields,
   Payable,
   Payment,
   PaymentJson,
@@ -73,9 +80,41 @@ export type {
   PaymentTransition,
   PaymentType,
 } from './payments/payment.ts'
+export { hasAccess } from './subscriptions/access.ts'
+export type { AccessFacts } from './subscriptions/access.ts'
+export type { IntervalInput } from './subscriptions/interval.ts'
+export type {
+  PeriodKind,
+  PeriodNeeds,
+  PeriodState,
+  SubscriptionPeriod,
+} from './subscriptions/period.ts'
+export type {
+  EndReason,
+  Interval,
+  IntervalUnit,
+  ManagedBy,
+  NextTerms,
+  Subscription,
+  SubscriptionStatus,
+  SubscriptionTransition,
+  Terms,
+} from './subscriptions/subscription.ts'
+export { unusedAmount } from './subscriptions/unused-amount.ts'
+export type { PaidPeriod, PaidTime } from './subscriptions/unused-amount.ts'
 export type { IgnoredReason, OutcomeResult } from './payments/outcome.ts'
+export type { Review, ReviewReason, ReviewState, StatedMoney } from './payments/review.ts'
+export type { HandleReviewInput } from './billing/review-input.ts'
 export type { CreateRefundInput } from './money/refund-input.ts'
 export type { PollResult } from './money/poll-payment.ts'
+export type { Owed, SubscriptionBill } from './money/subscription-bill.ts'
+export type {
+  CancelSubscriptionInput,
+  ChangeSubscriptionInput,
+  CreateSubscriptionInput,
+  PauseSubscriptionInput,
+  PaySubscriptionInput,
+} from './money/subscription-input.ts'
 export type { CreatePaymentInput } from './checkout/payment-input.ts'
 export type {
   BoundBilling,
@@ -89,10 +128,18 @@ export type {
 export type { Worker } from './worker/worker.ts'
 export type { Capabilities, GatewayDescription } from './wire/gateway.ts'
 export type { ListedPayment, ListedPaymentJson } from './wire/listed-payment.ts'
+export type { SubscriptionDetails, SubscriptionDetailsJson } from './wire/subscription-details.ts'
+export type {
+  CreatedSubscription,
+  ListedSubscription,
+  SubscriptionJson,
+} from './wire/subscription.ts'
 export type { PaymentDetails, PaymentDetailsJson } from './wire/payment-details.ts'
 export type { CallsQuery } from './database/calls.ts'
 export type { EventsQuery } from './database/events.ts'
+export type { ReviewsQuery } from './database/list-reviews.ts'
 export type { PaymentMethodsQuery } from './database/payment-methods.ts'
 export type { Page, PageQuery } from './database/page.ts'
 export type { PaymentLookup } from './database/payment-keys.ts'
 export type { PaymentsQuery } from './database/list-payments.ts'
+export type { SubscriptionsQuery } from './database/subscriptions.ts'

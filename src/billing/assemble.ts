@@ -1,9 +1,9 @@
+import { databaseNow } from '../database/now.ts'
 import { requireMigrated } from '../database/migrate.ts'
 import type { OpenDatabase } from '../database/open-database.ts'
 import type { AtOnce, AtOnceResult, Intake } from '../intake/receive.ts'
 import { asLeased } from '../intake/insert-calls.ts'
 import { createCallStore } from '../intake/store-calls.ts'
-import { systemClock } from '../kernel/clock.ts'
 import { seconds } from '../kernel/duration.ts'
 import { newUuid, randomFraction } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
@@ -76,12 +76,15 @@ function processingOf(
     cipher: settings.cipher,
     newId: newUuid,
     random: randomFraction,
+    subscriptionTime: databaseNow,
+    subscriptionPolicy: settings.subscriptions,
     listenerBudget:
       settings.listenerBudget ?? (embedded ? embeddedListenerBudget : postgresListenerBudget),
     underWay: new Set(),
     scrub: settings.scrub,
     bind: (transaction, afterCommit) =>
       bindBilling(transaction, moneyContextOf({ processing, queue }, settings), afterCommit),
+    payPageUrl: (id) => `${settings.origin}/billing/subscriptions/${id}/pay`,
     wake,
   }
   return processing
@@ -95,7 +98,7 @@ function intakeOf(
   return {
     calls,
     gateways: settings.gateways,
-    clock: systemClock,
+    clock: settings.clock,
     newId: newUuid,
     log: settings.log,
     cipher: settings.cipher,

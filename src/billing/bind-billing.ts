@@ -10,7 +10,8 @@ import type { AfterCommit } from '../listeners/run-listeners.ts'
 import type { MoneyContext } from '../money/context.ts'
 import { listCharges } from '../money/refund-sums.ts'
 import { requeueEarlyCalls } from '../money/requeue-early-calls.ts'
-import { checked, paymentsQuery } from './list-queries.ts'
+import { checked, paymentsQuery, requirePayable, subscriptionsQuery } from './list-queries.ts'
+import { givesAccess, pageOfSubscriptions } from './subscription-reads.ts'
 
 /** The operations that a listener may use inside its transaction. */
 export function bindBilling(
@@ -31,6 +32,11 @@ export function bindBilling(
       },
       get: async (id) => (isUuid(id) ? findPayment(db, id) : undefined),
       list: (query = {}) => listCharges(db, checked(paymentsQuery, query), gateways),
+    },
+    subscriptions: {
+      access: async (payable) => givesAccess(db, requirePayable(payable), context.processing),
+      list: async (query = {}) =>
+        pageOfSubscriptions(db, checked(subscriptionsQuery, query), context.processing),
     },
   }
 }

@@ -107,6 +107,55 @@ export interface ConfigFileOptions {
      */
     readonly unknown_payments?: boolean | undefined
   }
+  readonly subscriptions?: {
+    /**
+     * Whether access goes on while a declined renewal is tried again; a subscription may say
+     * otherwise.
+     * @default true
+     */
+    readonly grace_access?: boolean | undefined
+    /**
+     * Days from the first decline of a renewal to each further attempt. Empty: none is made.
+     * @default `[1, 3, 5, 7]`
+     */
+    readonly retry_days?: Option<typeof file.subscriptions.retryDays> | undefined
+    /**
+     * What becomes of a subscription whose renewal is never paid: `cancel` or `pause`.
+     * @default cancel
+     */
+    readonly on_unpaid?: string | undefined
+    /**
+     * Days before the end of a trial at which TrialWillEnd fires. Empty: never.
+     * @default `[3]`
+     */
+    readonly trial_notice_days?: Option<typeof file.subscriptions.trialNoticeDays> | undefined
+    /**
+     * Days before the end of a paid period at which SubscriptionPeriodEnding fires. Empty: never.
+     * @default `[3]`
+     */
+    readonly period_notice_days?: Option<typeof file.subscriptions.periodNoticeDays> | undefined
+    /**
+     * IANA name of the time zone in whose days and months periods are counted, such as `Europe/Kyiv`;
+     * a subscription may say otherwise.
+     * @default UTC
+     */
+    readonly time_zone?: string | undefined
+    /**
+     * How long the first payment of a subscription may take, in hours.
+     * @default 24
+     */
+    readonly incomplete_hours?: number | undefined
+    /**
+     * How many saved cards a process charges at the same time.
+     * @default 4
+     */
+    readonly charges_at_once?: number | undefined
+  }
+  /**
+   * Templates of subscriptions by name: `{ amount: 19900, currency: 'UAH', every: 'month', trial_days:
+   * 14 }`. One is copied as a subscription is made: editing it reprices nobody.
+   */
+  readonly plans?: Option<typeof file.plans> | undefined
   /**
    * Credentials by gateway name and field, named like the variables without the prefix; the
    * variables win.

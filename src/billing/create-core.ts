@@ -1,5 +1,6 @@
 import type { BillingCore, Readiness } from './types.ts'
 import { migrate } from '../database/migrate.ts'
+import { newUuid } from '../kernel/ids.ts'
 import { receive, type IncomingCall, type Intake } from '../intake/receive.ts'
 import { unavailable, type Answer } from '../intake/responses.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
@@ -19,7 +20,9 @@ import { paymentOperations } from './payment-operations.ts'
 import { paymentMethodOperations } from './payment-method-operations.ts'
 import { refundOperations } from './refund-operations.ts'
 import { registrationOperations } from './registration-operations.ts'
+import { reviewOperations } from './review-operations.ts'
 import { createRuntime, type Runtime } from './runtime.ts'
+import { subscriptionOperations } from './subscription-operations.ts'
 
 /**
  * Wires the service: nothing is opened before `start()` or the first use. Errors of the settings
@@ -51,7 +54,9 @@ export function coreOf(runtime: Runtime): BillingCore {
     payments: paymentOperations(runtime),
     refunds: refundOperations(runtime),
     paymentMethods: paymentMethodOperations(runtime),
+    subscriptions: subscriptionOperations(runtime),
     calls: callOperations(runtime),
+    reviews: reviewOperations(runtime),
     events: eventOperations(runtime),
     listeners: listenerOperations(runtime),
     registration: registrationOperations(runtime),
@@ -64,7 +69,12 @@ export function coreOf(runtime: Runtime): BillingCore {
       refuseInsideListener('billing.prune')
       const { database } = await runtime.opened()
       const { retentionDays, log } = settings
-      return prune(database, { retentionDays, log, ...(onProgress && { onProgress }) })
+      return prune(database, {
+        retentionDays,
+        log,
+        newId: newUuid,
+        ...(onProgress && { onProgress }),
+      })
     },
     backfill: async (backfillOptions) => {
       const context = await entitled(runtime, 'billing.backfill')
@@ -92,7 +102,7 @@ async function receiveWhenOpen(runtime: Runtime, call: IncomingCall): Promise<An
 }
 
 async function readiness(runtime: Runtime): Promise<Readiness> {
-  const base = { pendingCalls: 0, oldestPendingSeconds: 0 }
+  const base = { warnings: [], pendingCalls: 0, oldestPendingSeconds: 0 }
   try {
     const { database } = await runtime.opened()
     return await readReadiness(database)

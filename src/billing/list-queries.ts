@@ -2,13 +2,17 @@ import { z } from 'zod'
 import { paymentRules } from '../checkout/payment-input.ts'
 import type { CallsQuery } from '../database/calls.ts'
 import type { EventsQuery } from '../database/events.ts'
+import type { ReviewsQuery } from '../database/list-reviews.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { PaymentMethodsQuery } from '../database/payment-methods.ts'
+import type { SubscriptionsQuery } from '../database/subscriptions.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import { hasFields } from '../kernel/has-fields.ts'
 import { text } from '../kernel/input-rules.ts'
 import { faultOf, unknownField } from '../kernel/read-input.ts'
 import { choiceAmong } from '../kernel/similar-name.ts'
+import type { Payable } from '../payments/payment.ts'
+import type { DueQuery } from './subscription-types.ts'
 import type { FailedQuery } from '../upkeep/replay-failed.ts'
 
 /** A rule for every field: the compiler misses none. */
@@ -36,6 +40,18 @@ export const paymentMethodsQuery = z.object({
   paymentId: words,
 } satisfies RulesOf<PaymentMethodsQuery>)
 
+export const subscriptionsQuery = z.object({
+  ...paging,
+  gateway: unchecked,
+  status: unchecked,
+  payable: paymentRules.payable.optional(),
+} satisfies RulesOf<SubscriptionsQuery>)
+
+export const dueQuery = z.object({
+  limit: unchecked,
+  until: z.date('must be a Date').optional(),
+} satisfies RulesOf<DueQuery>)
+
 export const callsQuery = z.object({
   ...paging,
   gateway: unchecked,
@@ -44,9 +60,18 @@ export const callsQuery = z.object({
   paymentId: words,
 } satisfies RulesOf<CallsQuery>)
 
+export const reviewsQuery = z.object({
+  ...paging,
+  state: unchecked,
+  reason: unchecked,
+  gateway: unchecked,
+  paymentId: words,
+} satisfies RulesOf<ReviewsQuery>)
+
 export const eventsQuery = z.object({
   ...paging,
   paymentId: words,
+  subscriptionId: words,
   type: unchecked,
 } satisfies RulesOf<EventsQuery>)
 
@@ -83,4 +108,12 @@ export function checked<Query extends object>(schema: z.ZodObject, query: Query)
   if (error === undefined) return query
   const { field = '', fault } = faultOf(error)
   throw fieldError('query_invalid', field, fault)
+}
+
+/**
+ * The payable that is asked about. Error: `query_invalid`: the id of somebody who is not signed in
+ * must not be read as anybody's.
+ */
+export function requirePayable(payable: Payable): Payable {
+  return checked(z.object({ payable: paymentRules.payable }), { payable }).payable
 }

@@ -1,8 +1,7 @@
 import type { Addresses } from '../checkout/checkout-request.ts'
-import { systemClock } from '../kernel/clock.ts'
 import type { MoneyContext } from '../money/context.ts'
 import type { Parts } from './parts.ts'
-import type { Settings } from './settings.ts'
+import type { ServiceSettings, Settings } from './settings.ts'
 
 /** Where providers and payers are sent; a callback URL follows the configured path and origin. */
 export function addressesOf({ origin, webhookPaths }: Settings): Addresses {
@@ -15,7 +14,7 @@ export function addressesOf({ origin, webhookPaths }: Settings): Addresses {
 /** What operations on payments need. */
 export function moneyContextOf(
   { processing, queue }: Pick<Parts, 'processing' | 'queue'>,
-  settings: Settings,
+  settings: ServiceSettings,
 ): MoneyContext {
   return {
     processing,
@@ -24,6 +23,6 @@ export function moneyContextOf(
     queue: settings.queue,
     connection: queue,
     answerWithin: settings.answerWithin,
-    now: systemClock,
+    now: settings.clock,
   }
 }

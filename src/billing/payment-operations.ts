@@ -1,10 +1,15 @@
+import type { Kysely } from 'kysely'
 import { listDeferredEvents } from '../database/deferred-events.ts'
 import { listDisputes } from '../database/disputes.ts'
+import { reviewsOf } from '../database/list-reviews.ts'
 import { listEvents } from '../database/events.ts'
 import { savedWith } from '../database/payment-methods.ts'
 import { findPayment, listRefunds, listTransitions, readStatuses } from '../database/payments.ts'
+import type { Tables } from '../database/tables.ts'
 import type { CheckoutForm } from '../gateways/operations.ts'
+import type { Registry } from '../gateways/registry.ts'
 import { isUuid } from '../kernel/ids.ts'
+import { findPeriod } from '../database/subscription-periods.ts'
 import { cancelPayment } from '../money/cancel-payment.ts'
 import { pollPayment } from '../money/poll-payment.ts'
 import { listCharges, refundSums } from '../money/refund-sums.ts'
@@ -36,25 +41,7 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
     get: async (id) => {
       const db = await handle(runtime, 'billing.payments.get')
       const payment = isUuid(id) ? await findPayment(db, id) : undefined
-      if (payment === undefined) return undefined
-      const [sumsOf, transitions, events, deferredEvents, refunds, disputes, paymentMethods] =
-        await Promise.all([
-          refundSums(db, [payment], gateways),
-          listTransitions(db, id),
-          listEvents(db, { paymentId: id, limit: 100 }),
-          listDeferredEvents(db, id),
-          listRefunds(db, id),
-          listDisputes(db, id),
-          savedWith(db, id),
-        ])
-      const history = { transitions, deferredEvents, refunds, disputes, paymentMethods }
-      const details = {
-        ...payment,
-        ...sumsOf(payment),
-        ...history,
-        events: events.data.toReversed(),
-      }
-      return withJson(details, paymentDetailsView) satisfies PaymentDetails
+      return payment && withHistory(db, payment, gateways)
     },
     find: async (id) => {
       const db = await handle(runtime, 'billing.payments.find')
@@ -83,4 +70,39 @@ function checkoutForm({ settings }: Runtime, payment: Payment): CheckoutForm | u
   if (found?.gateway.checkout?.kind !== 'form' || payment.checkout !== 'open') return undefined
   const request = checkoutRequest(payment, addressesOf(settings))
   return found.gateway.checkout.form(request, found.credentials)
+}
+
+async function withHistory(
+  db: Kysely<Tables>,
+  payment: Payment,
+  gateways: Registry,
+): Promise<PaymentDetails> {
+  const { id, periodId } = payment
+  const [sumsOf, events, period, history] = await Promise.all([
+    refundSums(db, [payment], gateways),
+    listEvents(db, { paymentId: id, limit: 100 }),
+    periodId === null ? undefined : findPeriod(db, periodId),
+    historyOf(db, id),
+  ])
+  const details = {
+    ...payment,
+    ...sumsOf(payment),
+    ...history,
+    period: period ?? null,
+    events: events.data.toReversed(),
+  }
+  return withJson(details, paymentDetailsView) satisfies PaymentDetails
+}
+
+async function historyOf(db: Kysely<Tables>, id: string) {
+  const [transitions, deferredEvents, refunds, disputes, paymentMethods, reviews] =
+    await Promise.all([
+      listTransitions(db, id),
+      listDeferredEvents(db, id),
+      listRefunds(db, id),
+      listDisputes(db, id),
+      savedWith(db, id),
+      reviewsOf(db, id),
+    ])
+  return { transitions, deferredEvents, refunds, disputes, paymentMethods, reviews }
 }

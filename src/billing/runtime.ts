@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { readInstallationKey } from '../database/installation.ts'
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts'
+import type { Registry } from '../gateways/registry.ts'
 import type { Intake } from '../intake/receive.ts'
+import { systemClock, type StillClock } from '../kernel/clock.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { silentLog, withSafeErrors, type Log } from '../kernel/log.ts'
+import { silentLog, withSafeErrors } from '../kernel/log.ts'
 import { makeOnce } from '../kernel/make-once.ts'
 import type { Secret } from '../kernel/secret.ts'
 import type { MoneyContext } from '../money/context.ts'
@@ -21,7 +23,7 @@ import { createEntitlement, type Entitlement } from './entitlement.ts'
 import { registerOptionListeners } from './register-option-listeners.ts'
 import type { BillingOptions } from './options.ts'
 import { moneyContextOf } from './money-context.ts'
-import { readSettings, type ServiceSettings, type Settings } from './settings.ts'
+import { readSettings, type ServiceSettings } from './settings.ts'
 import { startWork } from './start-work.ts'
 import { createWorkers } from './workers.ts'
 import type { WorkOptions } from './types.ts'
@@ -48,13 +50,25 @@ export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitl
 /** How long work after commits may take when the service is closed. */
 const workGrace: Duration = seconds(5)
 
-function withLog(settings: Settings, given: Log = silentLog): ServiceSettings {
-  const log = withSafeErrors(given, settings.scrub)
-  return { ...settings, log }
+/** What takes the place of the world, in a rehearsal. */
+export interface Stage {
+  /** All live by it: the embedded database, too. */
+  readonly clock: StillClock
+  gateways(registered: Registry): Registry
 }
 
-export function createRuntime(options: BillingOptions): Runtime {
-  const settings = withLog(readSettings(options), options.log)
+function serviceSettings(options: BillingOptions, stage: Stage | undefined): ServiceSettings {
+  const settings = readSettings(options)
+  return {
+    ...settings,
+    ...(stage && { gateways: stage.gateways(settings.gateways) }),
+    log: withSafeErrors(options.log ?? silentLog, settings.scrub),
+    clock: stage?.clock.now ?? systemClock,
+  }
+}
+
+export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
+  const settings = serviceSettings(options, stage)
   const listeners = createListenerRegistry()
   registerOptionListeners(listeners, options.listeners ?? {})
   const workers = createWorkers()
@@ -66,7 +80,10 @@ export function createRuntime(options: BillingOptions): Runtime {
     settings.onLost?.(error)
   }
   const { wake, handOver } = workers
-  const database = makeOnce(() => openDatabase({ ...settings.database, log: settings.log, onLost }))
+  const database = makeOnce(() => {
+    const { log } = settings
+    return openDatabase({ ...settings.database, clock: stage?.clock.shared, log, onLost })
+  })
   const assembled = makeOnce(async () =>
     assemble(await database.get(), { settings, listeners, wake, handOver }),
   )

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { databaseUrlFault } from '../database/database-url.ts'
 import { encryptionKeyFault } from '../kernel/encryption.ts'
 import { hasFields } from '../kernel/has-fields.ts'
-import { text as printable } from '../kernel/input-rules.ts'
+import { currency, minorUnits, text as printable } from '../kernel/input-rules.ts'
+import { every, timeZone as timeZoneName, trialDays } from '../money/subscription-rules.ts'
+import type { IntervalInput } from '../subscriptions/interval.ts'
+import type { Plan } from '../subscriptions/plan.ts'
 import { isColor, isLogo, supportLink } from './brand.ts'
 import type { ListenersOption } from './listeners-option.ts'
 
@@ -88,6 +91,64 @@ export const webhookPath = text
   )
 
 export const queueConnection = text.pipe(z.enum(['database', 'sync'], 'must be database or sync'))
+
+/** Networks allow 15 attempts in 30 days. */
+const mostRetries = 14
+const retryRule = `must be whole numbers of days from 1 to 30, ascending, ${mostRetries} at most, such as [1, 3, 5, 7]`
+const ascending = (days: readonly number[]) =>
+  days.every((day, at) => at === 0 || day > (days[at - 1] ?? 0))
+export const retryDays = list(z.int(retryRule).min(1, retryRule).max(30, retryRule), retryRule)
+  .refine((days) => days.length <= mostRetries, retryRule)
+  .refine(ascending, retryRule)
+
+const leadRule = 'must be whole numbers of days from 1 to 365, each once, 10 at most, such as [3]'
+export const leadDays = list(z.int(leadRule).min(1, leadRule).max(365, leadRule), leadRule).refine(
+  (days) => days.length <= 10 && new Set(days).size === days.length,
+  leadRule,
+)
+
+export const onUnpaid = z.enum(['cancel', 'pause'], 'must be cancel or pause')
+
+export const timeZone = text.pipe(timeZoneName)
+
+/** A template of subscriptions, as settings have it. */
+export interface PlanOption {
+  /** Minor units of the currency. */
+  readonly amount: bigint | number
+  /** ISO 4217 code. */
+  readonly currency: string
+  /** `month`, `3 months`, `{ unit: 'month', count: 3 }`. */
+  readonly every: IntervalInput
+  /** Whole days without pay before the first period. */
+  readonly trialDays?: number
+  /** The same, as quittance.config.ts may write it. */
+  readonly trial_days?: number
+}
+
+const planFields = z.strictObject(
+  { amount: minorUnits(0n), currency, every, trialDays: trialDays.default(0) },
+  {
+    error: ({ code, keys }) =>
+      code === 'unrecognized_keys'
+        ? `has the unknown key ${keys[0]}; there are amount, currency, every, trial_days`
+        : 'must be an object with amount, currency and every',
+  },
+)
+
+/** Keys of maps are data, so what is spelled as in the file is read here. */
+function planOf(given: unknown): unknown {
+  if (!hasFields(given) || !Object.hasOwn(given, 'trial_days')) return given
+  const { trial_days, ...others } = given as Readonly<Record<string, unknown>>
+  // Given twice it stays a fault.
+  return Object.hasOwn(others, 'trialDays') ? given : { ...others, trialDays: trial_days }
+}
+
+const plansRule = 'must be an object with plans by their names'
+export const plansByName = z.record(
+  printable(64),
+  z.preprocess(planOf, planFields),
+  plansRule,
+) as z.ZodType as z.ZodType<Readonly<Record<string, Plan>>, Readonly<Record<string, PlanOption>>>
 
 const texts = 'must be an object with texts'
 export const credentials = z.record(

@@ -25,11 +25,12 @@ import {
   yesOrNo,
 } from './setting-types.ts'
 import { setting } from './setting.ts'
+import { plans, subscriptions } from './subscription-settings.ts'
 
-// Every setting is written once, here: its name as an option of the library, its type, its default,
-// and what it means in its doc comment. These determine the types, the keys of quittance.config.ts
-// (in snake_case), the environment variables, and the table in docs/configuration.md, which "npm
-// run tables" writes.
+// Every setting is written once, here, and those of subscriptions in their own file: its name as an
+// option of the library, its type, its default, and what it means in its doc comment. These determine
+// the types, the keys of quittance.config.ts (in snake_case), the environment variables, and the table
+// in docs/configuration.md, which "npm run tables" writes.
 
 const none: readonly string[] = []
 
@@ -189,6 +190,8 @@ const shared = {
   billing,
   brand,
   review,
+  subscriptions,
+  plans,
   /**
    * Credentials by gateway name and field, named like the variables without the prefix; the
    * variables win.

@@ -173,3 +173,86 @@ test('a blank URL of the database counts as not set', () => {
     assert.throws(inProduction, { code: 'embedded_in_production' })
   }
 })
+
+test('plans and what holds for subscriptions have defaults, and are taken as an app and a file write them', () => {
+  const preset = readSettings({})
+  assert.deepEqual(preset.plans, {})
+  assert.deepEqual(preset.subscriptions, {
+    graceAccess: true,
+    retryDays: [1, 3, 5, 7],
+    onUnpaid: 'cancel',
+    trialNoticeDays: [3],
+    periodNoticeDays: [3],
+    timeZone: 'UTC',
+    incompleteHours: 24,
+    chargesAtOnce: 4,
+  })
+  const { plans } = readSettings({
+    plans: {
+      pro_yearly: { amount: 199_900, currency: 'UAH', every: 'year', trialDays: 14 },
+      quarterly: { amount: 59_900n, currency: 'UAH', every: '3 months' },
+      weekly: { amount: 0, currency: 'USD', every: { unit: 'week', count: 2 }, trial_days: 3 },
+    },
+  })
+  // The names are data: they keep their spelling.
+  assert.deepEqual(plans, {
+    pro_yearly: {
+      amount: 199_900n,
+      currency: 'UAH',
+      every: { unit: 'year', count: 1 },
+      trialDays: 14,
+    },
+    quarterly: {
+      amount: 59_900n,
+      currency: 'UAH',
+      every: { unit: 'month', count: 3 },
+      trialDays: 0,
+    },
+    weekly: { amount: 0n, currency: 'USD', every: { unit: 'week', count: 2 }, trialDays: 3 },
+  })
+})
+
+test('a wrong plan, or a wrong rule for subscriptions, is refused by its name, with what it must be', () => {
+  const plan = { amount: 100, currency: 'UAH', every: 'month' }
+  for (const [options, message] of [
+    [{ plans: [] }, /^option plans must be an object with plans by their names/],
+    [{ plans: { pro: 'month' } }, /^option plans\.pro must be an object with amount, currency/],
+    [{ plans: { pro: { ...plan, amount: 1.5 } } }, /^option plans\.pro\.amount must be a whole/],
+    [{ plans: { pro: { ...plan, currency: 'uah' } } }, /^option plans\.pro\.currency must be the/],
+    [
+      { plans: { pro: { ...plan, every: 'monthly' } } },
+      /plans\.pro\.every must be day, week, month or year.*, got "monthly"/,
+    ],
+    [{ plans: { pro: { amount: 1, currency: 'UAH' } } }, /^option plans\.pro\.every is required/],
+    [
+      { plans: { pro: { ...plan, trial_days: -1 } } },
+      /plans\.pro\.trialDays must be a whole number/,
+    ],
+    [
+      { plans: { pro: { ...plan, quotas: {} } } },
+      /^option plans\.pro has the unknown key quotas; there/,
+    ],
+    [{ plans: { pro: { ...plan, trialDays: 1, trial_days: 2 } } }, /unknown key trial_days/],
+    [{ plans: { '': plan } }, /^option plans/],
+    [
+      { subscriptions: { retryDays: [3, 1] } },
+      /^option subscriptions\.retryDays must be .*ascending/,
+    ],
+    [{ subscriptions: { retryDays: [0.5] } }, /^option subscriptions\.retryDays must be whole/],
+    [
+      { subscriptions: { retryDays: Array.from({ length: 15 }, (_, day) => day + 1) } },
+      /14 at most/,
+    ],
+    [{ subscriptions: { trialNoticeDays: [3, 3] } }, /trialNoticeDays must be .* each once/],
+    [{ subscriptions: { onUnpaid: 'stop' } }, /onUnpaid must be cancel or pause, got "stop"/],
+    [{ subscriptions: { timeZone: '+02:00' } }, /timeZone must be the IANA name .*, got "\+02:00"/],
+    [
+      { subscriptions: { timeZone: 'Europe/Kiyv' } },
+      /timeZone must be the IANA name of a time zone/,
+    ],
+    [{ subscriptions: { chargesAtOnce: 0 } }, /chargesAtOnce must be a whole number of charges/],
+    [{ subscriptions: { graceAcces: true } }, /is unknown; did you mean graceAccess\? There are/],
+  ] as const) {
+    assert.match(refusal(options), message)
+  }
+})

@@ -3,10 +3,13 @@ import { builtin } from '../gateways/builtin.ts'
 import { credentialWarnings, readCredentials } from '../gateways/credentials.ts'
 import type { Credentials } from '../gateways/credential-fields.ts'
 import { createRegistry, refuseDescriptorFaults, type Registry } from '../gateways/registry.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { days, type Duration } from '../kernel/duration.ts'
 import { readCipher, type Cipher } from '../kernel/encryption.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
+import type { Plans } from '../money/resolve-plan.ts'
+import type { SubscriptionPolicy } from '../subscriptions/change.ts'
 import { parseSecrets, scrubber, type Secret } from '../kernel/secret.ts'
 import { choiceAmong } from '../kernel/similar-name.ts'
 import type { Authenticate } from './authenticate.ts'
@@ -41,6 +44,9 @@ export interface Settings {
   readonly brand: Brand
   /** Money of payments that stay unknown is marked for review. */
   readonly reviewsUnknownPayments: boolean
+  /** Of subscriptions that we charge. */
+  readonly subscriptions: SubscriptionSettings
+  readonly plans: Plans
   /** Whether a payer may be sent on to this URL after the checkout. */
   readonly isAllowedReturn: (url: string) => boolean
   /** How long a provider may take to answer an operation. */
@@ -56,9 +62,18 @@ export interface Settings {
   readonly warnings: readonly string[]
 }
 
+/** What holds for every subscription, and what one has that does not say otherwise. */
+export interface SubscriptionSettings extends SubscriptionPolicy {
+  readonly graceAccess: boolean
+  readonly timeZone: string
+  /** How many saved cards a process charges at the same time. */
+  readonly chargesAtOnce: number
+}
+
 /** Those of a service. */
 export interface ServiceSettings extends Settings {
   readonly log: Log
+  readonly clock: Clock
 }
 
 /** Checks everything that can be wrong before anything is opened. */
@@ -85,6 +100,8 @@ export function readSettings(given: BillingOptions): Settings {
     production,
     brand: options.brand,
     reviewsUnknownPayments: options.review.unknownPayments,
+    subscriptions: options.subscriptions,
+    plans: options.plans,
     isAllowedReturn: returnCheck([url, ...options.returnOrigins], { production }),
     answerWithin: options.providerTimeoutMs,
     listenerBudget: options.listenerBudgetMs,

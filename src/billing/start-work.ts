@@ -5,9 +5,11 @@ import { startWorker, type LocalWorker } from '../worker/worker.ts'
 import { days, hours, minutes } from '../kernel/duration.ts'
 import type { Schedule } from '../queue/schedule.ts'
 import { prune } from '../upkeep/prune.ts'
+import { addMissingReviews } from '../upkeep/add-missing-reviews.ts'
 import { addPaymentKeys } from '../upkeep/add-payment-keys.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
 import { repairEvents } from '../upkeep/repair-events.ts'
+import { startSubscriptions } from '../upkeep/run-subscriptions.ts'
 import { startPresence } from '../upkeep/start-presence.ts'
 import { moneyContextOf } from './money-context.ts'
 import { startUpkeep } from '../upkeep/start-upkeep.ts'
@@ -28,7 +30,7 @@ export async function startWork(
   const opened = await parts()
   const { open, queue, processing } = opened
   const { database } = open
-  const { log, retentionDays } = settings
+  const { log } = settings
   // Under `sync` this process is the only one that processes what the sweeper puts back.
   const idle = options.upkeepOnly === true && !queue.inline
   const worker = idle ? idleWorker() : await startProcessing(opened, options)
@@ -56,30 +58,48 @@ export async function startWork(
     newId: newUuid,
     wake: () => worker.wake(),
     reviewsUnknownPayments: settings.reviewsUnknownPayments,
-    schedules: [
-      {
-        name: 'prune',
-        every: days(1),
-        offset: hours(3) + minutes(17),
-        run: async (signal) => {
-          await prune(database, { retentionDays, log, signal })
-        },
-      },
-      {
-        name: 'payment keys',
-        every: minutes(1),
-        retryAfter: minutes(1),
-        run: (signal) => addPaymentKeys(database, signal),
-      },
-      ...(idle ? [] : dispatching),
-    ],
+    schedules: [...housekeeping(database, settings), ...(idle ? [] : dispatching)],
   })
+  const stopSubscriptions = idle
+    ? async () => {}
+    : startSubscriptions(context, { lanes: settings.subscriptions.chargesAtOnce })
   return {
     ...worker,
     stop: async () => {
-      await Promise.all([upkeep.stop(), worker.stop()])
+      await Promise.all([upkeep.stop(), stopSubscriptions(), worker.stop()])
     },
   }
+}
+
+/** What any process does, whatever its listeners. */
+function housekeeping(
+  database: Database,
+  { log, retentionDays }: Pick<ServiceSettings, 'log' | 'retentionDays'>,
+): readonly Schedule[] {
+  return [
+    {
+      name: 'prune',
+      every: days(1),
+      offset: hours(3) + minutes(17),
+      run: async (signal) => {
+        await prune(database, { retentionDays, log, newId: newUuid, signal })
+      },
+    },
+    {
+      name: 'reviews',
+      every: minutes(10),
+      retryAfter: minutes(1),
+      run: async (signal) => {
+        await addMissingReviews(database, { newId: newUuid, signal })
+      },
+    },
+    {
+      name: 'payment keys',
+      every: minutes(1),
+      retryAfter: minutes(1),
+      run: (signal) => addPaymentKeys(database, signal),
+    },
+  ]
 }
 
 /** Others can count the worker until it ends, however it does. */

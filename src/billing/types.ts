@@ -3,6 +3,7 @@ import type { EventsQuery } from '../database/events.ts'
 import type { Page } from '../database/page.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { PaymentMethodsQuery } from '../database/payment-methods.ts'
+import type { ReviewsQuery } from '../database/list-reviews.ts'
 import type { FiredEventType } from '../events/catalogue.ts'
 import type { EventRecord } from '../events/event-record.ts'
 import type { ListedPayment } from '../wire/listed-payment.ts'
@@ -12,6 +13,7 @@ import type { Answer } from '../intake/responses.ts'
 import type { IncomingCall } from '../intake/receive.ts'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
+import type { Review } from '../payments/review.ts'
 import type { CreatePaymentInput } from '../checkout/payment-input.ts'
 import type { Listener, ListenerOptions, QueuedListener } from '../listeners/listener.ts'
 import type { KnownListener } from '../listeners/known-listeners.ts'
@@ -26,6 +28,8 @@ import type { RegistrationResult } from '../upkeep/register-webhook.ts'
 import type { ReconcileOptions, ReconcileResult } from '../upkeep/reconcile.ts'
 import type { Brand } from './brand.ts'
 import type { GatewayPage } from './gateway-pages.ts'
+import type { HandleReviewInput } from './review-input.ts'
+import type { SubscriptionOperations } from './subscription-types.ts'
 import type { PruneResult } from '../upkeep/prune.ts'
 import type { Readiness } from '../upkeep/readiness.ts'
 import type { GatewayDescription } from '../wire/gateway.ts'
@@ -95,7 +99,7 @@ export interface BillingCore {
     create(input: CreatePaymentInput): Promise<Payment>
     /** Undefined for an id that no payment has. */
     get(id: string): Promise<PaymentDetails | undefined>
-    /** The same payment without its history: one query instead of eight. */
+    /** The same payment without its history: one query instead of nine. */
     find(id: string): Promise<Payment | undefined>
     /** Charges with what went back of them, newest first. Errors: query_invalid, cursor_invalid. */
     list(query?: PaymentsQuery): Promise<Page<ListedPayment>>
@@ -143,6 +147,7 @@ export interface BillingCore {
      */
     remove(id: string): Promise<PaymentMethod>
   }
+  readonly subscriptions: SubscriptionOperations
   readonly calls: {
     /** Undefined for an id that no stored call has. */
     get(id: string): Promise<CallDetails | undefined>
@@ -160,6 +165,18 @@ export interface BillingCore {
       query?: FailedQuery,
       onProgress?: (done: number, total: number) => void,
     ): Promise<ReplayFailedResult>
+  }
+  readonly reviews: {
+    /** Undefined for an id that no review has. */
+    get(id: string): Promise<Review | undefined>
+    /** What a person must look at, newest first. Errors: query_invalid, cursor_invalid. */
+    list(query?: ReviewsQuery): Promise<Page<Review>>
+    /**
+     * A person has looked: the review is handled, and its calls lose their mark. The same said
+     * again opens nothing. To repeat it with the same content is safe. Errors: review_invalid,
+     * review_not_found; review_handled, if another person was first.
+     */
+    handle(id: string, input: HandleReviewInput): Promise<Review>
   }
   readonly events: {
     /** Newest first. Errors: query_invalid, cursor_invalid. */

@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import { findPaymentMethod } from '../database/payment-methods.ts'
 import { findPayment, insertPayment, isWrittenBy, type NewPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
@@ -8,6 +7,7 @@ import type { Payment } from '../payments/payment.ts'
 import { draftPayment, type PaymentCreation } from './draft-payment.ts'
 import type { PaymentInput } from './payment-input.ts'
 import type { CheckoutPlan } from './plan-checkout.ts'
+import { requirePaymentMethod } from './require-payment-method.ts'
 import { isSameContent } from './same-content.ts'
 
 /** A payment as it is now, and what has to follow if it is new. */
@@ -54,24 +54,6 @@ function requireMoney({ gateway }: RegisteredGateway, draft: NewPayment, plan: C
   if (plan === 'none') return
   const fault = gateway.moneyFault?.(draft)
   if (fault !== undefined) throw new QuittanceError('payment_invalid', `${gateway.title}: ${fault}`)
-}
-
-async function requirePaymentMethod(
-  db: Kysely<Tables>,
-  draft: NewPayment,
-  { gateway }: RegisteredGateway,
-): Promise<void> {
-  const { paymentMethodId: id } = draft
-  const method = id === null ? undefined : await findPaymentMethod(db, id)
-  const unusable = (why: string) =>
-    fieldError('payment_method_unusable', 'paymentMethodId', `${id} ${why}`)
-  if (method === undefined) throw unusable('is not known')
-  if (method.gateway !== gateway.name) throw unusable(`is of gateway ${method.gateway}`)
-  if (method.status !== 'attached') throw unusable('has been removed')
-  if (method.merchantAccount !== draft.merchantAccount) throw unusable('is of another account')
-  if (gateway.secretFields.length > 0 && !method.hasToken) {
-    throw unusable('has no stored token: no encryption key was set when it was saved')
-  }
 }
 
 function repeated(existing: Payment | undefined, draft: NewPayment, input: PaymentInput): Payment {

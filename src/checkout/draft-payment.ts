@@ -60,7 +60,7 @@ export function draftPayment(creation: PaymentCreation, input: PaymentInput): Dr
     firstPollAfter: isHanded && gateway.poll !== undefined ? firstPollAfter : null,
   }
   const dates = { handedAt: now, createdAt: now, updatedAt: now }
-  const asRow = paymentOf({ ...draft, ...dates, pollError: null })
+  const asRow = paymentOf({ ...draft, ...dates, declineCode: null, pollError: null })
   const checkoutUrl = plan === 'here' ? ownCheckoutUrl(gateway, asRow, creation.addresses) : null
   return { draft: { ...draft, checkoutUrl }, plan, found }
 }
@@ -91,11 +91,16 @@ function plainOf(
     saveCard: input.saveCard ?? false,
     expiresAt: input.expiresAt ?? null,
     paymentMethodId: input.paymentMethodId ?? null,
+    periodId: null,
     operationError: null,
   } as const
 }
 
-function requireAllowedReturn(url: string | null, creation: PaymentCreation): void {
+/** Error: `return_url_not_allowed`. */
+export function requireAllowedReturn(
+  url: string | null,
+  creation: Pick<PaymentCreation, 'isAllowedReturn'>,
+): void {
   if (url === null || creation.isAllowedReturn(url)) return
   const fault = `must not lead payers to ${new URL(url).origin}`
   throw fieldError('return_url_not_allowed', 'returnUrl', fault)

@@ -40,6 +40,7 @@ const compared: Readonly<
   operationError: 'not compared',
   saveCard: ({ saveCard }) => saveCard,
   paymentMethodId: ({ paymentMethodId }) => paymentMethodId,
+  periodId: ({ periodId }) => periodId,
   // It is not stored: a payment that exists is not charged again.
   initiatedBy: 'not compared',
   expiresAt: ({ checkout, expiresAt }) => checkout !== 'none' || expiresAt,

@@ -97,6 +97,8 @@ test('every variable of a setting counts, and wins over the file', async () => {
     `export default {
       url: 'https://file.example',
       review: { unknown_payments: true },
+      subscriptions: { grace_access: true, retry_days: [2] },
+      plans: { pro_month: { amount: 9900, currency: 'UAH', every: 'month', trial_days: 7 } },
       return_origins: ['https://file.example'],
       billing: { queue: { queue: 'file' } },
       production: true,
@@ -106,6 +108,7 @@ test('every variable of a setting counts, and wins over the file', async () => {
     APP_URL: 'https://app.example',
     APP_NGROK_URL: 'https://tunnel.example/',
     BILLING_REVIEW_UNKNOWN_PAYMENTS: 'off',
+    BILLING_GRACE_ACCESS: 'off',
     BILLING_RETURN_ORIGINS: 'https://a.example, https://b.example/',
     BILLING_QUEUE: 'urgent',
     BILLING_QUEUE_CONNECTION: 'sync',
@@ -124,6 +127,14 @@ test('every variable of a setting counts, and wins over the file', async () => {
       { connection: 'sync', queue: 'urgent' },
     ],
   )
+  assert.equal(options.subscriptions.graceAccess, false)
+  assert.deepEqual(options.subscriptions.retryDays, [2])
+  assert.deepEqual(options.plans['pro_month'], {
+    amount: 9900n,
+    currency: 'UAH',
+    every: { unit: 'month', count: 1 },
+    trialDays: 7,
+  })
   assert.equal(options.production, false)
   assert.deepEqual(service, {
     apiToken: undefined,

@@ -12,7 +12,7 @@ export function addPaging(command: Command): Command {
     .option('--cursor <cursor>', 'continue after a page')
 }
 
-function readLimit(text: string): number {
+export function readLimit(text: string): number {
   if (/^(?:[1-9]\d?|100)$/.test(text)) return Number(text)
   throw new InvalidArgumentError('It must be a whole number from 1 to 100.')
 }

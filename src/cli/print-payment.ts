@@ -2,6 +2,7 @@ import type { DeferredEvent } from '../events/event-record.ts'
 import type { PaymentDetails } from '../wire/payment-details.ts'
 import { moneyText } from '../kernel/money.ts'
 import type { Payment } from '../payments/payment.ts'
+import { inWords } from '../payments/review-words.ts'
 import type { ListedPayment } from '../wire/listed-payment.ts'
 import { print, visible } from './output.ts'
 
@@ -24,6 +25,9 @@ export function printPayment(payment: Payment): void {
 
 /** What happened to it. */
 export function printHistory(payment: PaymentDetails): void {
+  const { period } = payment
+  if (period !== null)
+    print(`period      ${period.number} of subscription ${period.subscriptionId}`)
   const refunds = refundsText(payment)
   if (refunds !== '') print(`refunds     ${refunds}`)
   for (const { from, to, cause, at } of payment.transitions) {
@@ -40,6 +44,9 @@ export function printHistory(payment: PaymentDetails): void {
   }
   for (const dispute of payment.disputes) {
     print(visible(`dispute     ${dispute.providerReference}  ${dispute.status}`))
+  }
+  for (const review of payment.reviews) {
+    print(visible(`review      ${review.id}  ${review.state}  ${inWords(review)}`))
   }
   for (const method of payment.paymentMethods) {
     const { brand = '', lastFour = '' } = method.details
@@ -75,8 +82,9 @@ export function refundsText({ refunded, refundable, currency }: ListedPayment): 
 }
 
 /** What the provider said, in its own words; of no interest once all went well. */
-function printError({ operationError, pollError, status }: Payment): void {
+function printError({ operationError, declineCode, pollError, status }: Payment): void {
   if (operationError !== null && status !== 'paid') print(visible(`error       ${operationError}`))
+  if (declineCode !== null && status === 'failed') print(visible(`declined    ${declineCode}`))
   // For a paid payment, only what a person must look at: the last poll may have failed earlier.
   const isOver = status === 'paid' && pollError?.startsWith('needs a review') !== true
   if (pollError !== null && !isOver) print(visible(`last poll   ${pollError}`))

@@ -37,3 +37,13 @@ export function readSince(text: string): Date {
     'It must be a length such as 90m, 24h or 7d, or a time such as 2026-11-20T09:30Z.',
   )
 }
+
+/** A length such as `90m`, `24h` or `7d`: until when it lasts from now on. */
+export function readWithin(text: string): Date {
+  const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
+  if (count === undefined) {
+    throw new InvalidArgumentError('It must be a length such as 90m, 24h or 7d.')
+  }
+  const length = units[unit as keyof typeof units](Number(count))
+  return new Date(systemClock().getTime() + length)
+}

@@ -15,6 +15,7 @@ const requestGraceMs = 5_000
 const stoppingReadiness: Readiness = {
   ready: false,
   problems: ['this process is stopping'],
+  warnings: [],
   pendingCalls: 0,
   oldestPendingSeconds: 0,
 }

@@ -8,6 +8,16 @@ export type ClaimingCall = Pick<
 >
 
 /**
+ * Notes on a call what was claimed for it after it had ended; in the form of `finishCalls`. Nothing
+ * where the call has been pruned.
+ */
+export async function addClaim(db: Kysely<Tables>, call: string, dedupKey: string): Promise<void> {
+  await sql`
+    update billing.webhook_calls set dedup_claims = dedup_claims || ${JSON.stringify([dedupKey])}::jsonb
+    where id = ${call}::uuid`.execute(db)
+}
+
+/**
  * Keys of the events that calls claimed, by the id of the call. A version without the column
  * finishes calls without writing them, and a call may have run under both: what it claimed is also
  * looked for among the events of its payment.

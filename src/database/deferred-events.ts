@@ -1,7 +1,130 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import type { EventType } from '../events/catalogue.ts'
+import { writeEventData, type StoredData } from '../events/event-data.ts'
 import type { DeferredEvent } from '../events/event-record.ts'
+import type { Duration } from '../kernel/duration.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { Cause } from '../payments/payment.ts'
+import type { SubscriptionEvent } from '../subscriptions/change.ts'
+import { shownState } from './delivery-state.ts'
+import { interval } from './interval.ts'
 import { withRefunds } from './refunds.ts'
 import type { Tables } from './tables.ts'
+
+/** A deferred event to be written. */
+export interface NewDeferredEvent {
+  /** The id that the event will have. */
+  readonly id: string
+  readonly dedupKey: string
+  readonly type: EventType
+  readonly paymentId: string | null
+  readonly paymentMethodId: string | null
+  readonly cause: Cause
+  readonly queue: string
+  /** Attempts that have failed so far. */
+  readonly attempts: number
+  readonly after: Duration
+  readonly exception: string | null
+  /** Of an event of a subscription. */
+  readonly ofSubscription: {
+    readonly id: string
+    readonly data: StoredData
+    /** They are dispatched in this order. */
+    readonly eventNumber: number
+    /** The call that is being applied: the event is shown as its claim. */
+    readonly callId: string | null
+  } | null
+}
+
+/**
+ * Writes deferred events. One that waits already stays as it is, and so does one of a subscription
+ * in every state: its key fires once for ever. Another event may be deferred again once it has been
+ * processed: it was out of date then.
+ */
+export async function insertDeferredEvents(
+  db: Kysely<Tables>,
+  events: readonly NewDeferredEvent[],
+): Promise<void> {
+  if (events.length === 0) return
+  await db
+    .insertInto('billing.deliveries')
+    .values(events.map(toRow))
+    .onConflict((conflict) =>
+      conflict
+        .column('dedup_key')
+        .doUpdateSet((excluded) => ({
+          state: 'pending',
+          cause: excluded.ref('excluded.cause'),
+          created_at: excluded.ref('excluded.created_at'),
+          leases_lost: 0,
+          times_returned: 0,
+          attempts: excluded.ref('excluded.attempts'),
+          exception: excluded.ref('excluded.exception'),
+          next_attempt_at: excluded.ref('excluded.next_attempt_at'),
+          processed_at: null,
+        }))
+        .where(sql<boolean>`deliveries.state = 'processed' and deliveries.subscription_id is null`),
+    )
+    .execute()
+}
+
+function toRow({ ofSubscription, ...event }: NewDeferredEvent) {
+  return {
+    id: event.id,
+    dedup_key: event.dedupKey,
+    event_type: event.type,
+    payment_id: event.paymentId,
+    payment_method_id: event.paymentMethodId,
+    cause: event.cause,
+    queue: event.queue,
+    attempts: event.attempts,
+    exception: event.exception,
+    next_attempt_at: sql<Date>`statement_timestamp() + ${interval(event.after)}`,
+    state: ofSubscription === null ? ('pending' as const) : ('waiting' as const),
+    subscription_id: ofSubscription?.id ?? null,
+    data: ofSubscription && JSON.stringify(ofSubscription.data),
+    event_number: ofSubscription?.eventNumber ?? null,
+    webhook_call_id: ofSubscription?.callId ?? null,
+  }
+}
+
+/** What events of a subscription are written with, besides themselves. */
+export interface EventsOrigin {
+  readonly subscriptionId: string
+  readonly cause: Cause
+  /** The call that is being applied, if it is one. */
+  readonly callId: string | null
+  /** Of the deliveries to queued listeners. */
+  readonly queue: string
+  readonly newId: NewId
+}
+
+/** Events of one subscription, in the manner of `insertDeferredEvents`. Its row is locked. */
+export function insertSubscriptionEvents(
+  db: Kysely<Tables>,
+  events: readonly SubscriptionEvent[],
+  { subscriptionId, cause, callId, queue, newId }: EventsOrigin,
+): Promise<void> {
+  const rows = events.map((event): NewDeferredEvent => ({
+    id: newId(),
+    dedupKey: event.dedupKey,
+    type: event.type,
+    paymentId: 'paymentId' in event.data ? event.data.paymentId : null,
+    paymentMethodId: null,
+    cause,
+    queue,
+    attempts: 0,
+    after: 0,
+    exception: null,
+    ofSubscription: {
+      id: subscriptionId,
+      data: writeEventData(event),
+      eventNumber: event.eventNumber,
+      callId,
+    },
+  }))
+  return insertDeferredEvents(db, rows)
+}
 
 /** The deferred events of a payment and its refunds, oldest first. */
 export function listDeferredEvents(
@@ -19,18 +142,32 @@ export function listDeferredEventsOfCall(
   const { id, paymentId } = call
   return select(
     db,
-    sql`delivery.payment_id = any(${withRefunds(paymentId)}) and moved.webhook_call_id = ${id}::uuid`,
+    sql`(delivery.payment_id = any(${withRefunds(paymentId)})
+        and moved.webhook_call_id = ${id}::uuid)
+      or delivery.webhook_call_id = ${id}::uuid`,
   )
 }
+
+/** The deferred events of a subscription, in the order in which they are dispatched. */
+export function listDeferredEventsOfSubscription(
+  db: Kysely<Tables>,
+  subscriptionId: string,
+): Promise<readonly DeferredEvent[]> {
+  return select(db, sql`delivery.subscription_id = ${subscriptionId}::uuid`)
+}
+
+type DeferredRow = Omit<DeferredEvent, 'data'> & { readonly data: string | null }
 
 async function select(
   db: Kysely<Tables>,
   which: RawBuilder<unknown>,
 ): Promise<readonly DeferredEvent[]> {
-  const { rows } = await sql<DeferredEvent>`
+  const { rows } = await sql<DeferredRow>`
     select delivery.id, delivery.dedup_key as "dedupKey", delivery.event_type as type,
       delivery.payment_id as "paymentId", delivery.payment_method_id as "paymentMethodId",
-      moved.webhook_call_id as "webhookCallId", delivery.cause as source, delivery.state,
+      delivery.subscription_id as "subscriptionId", delivery.data,
+      coalesce(delivery.webhook_call_id, moved.webhook_call_id) as "webhookCallId",
+      delivery.cause as source, ${shownState} as state,
       delivery.attempts,
       case when delivery.state <> 'failed' then delivery.next_attempt_at end as "nextAttemptAt",
       delivery.exception, delivery.created_at as "createdAt"
@@ -38,10 +175,15 @@ async function select(
     left join lateral (
       select webhook_call_id from billing.payment_transitions as transition
       where transition.payment_id = delivery.payment_id
+        and delivery.subscription_id is null
         and transition.to_status = split_part(delivery.dedup_key, ':', 2)
       order by transition.id desc limit 1
     ) as moved on true
-    where delivery.dedup_key is not null and delivery.state <> 'processed' and ${which}
-    order by delivery.created_at, delivery.id`.execute(db)
-  return rows
+    where delivery.dedup_key is not null and delivery.state <> 'processed' and (${which})
+    order by delivery.created_at, delivery.event_number, delivery.id`.execute(db)
+  return rows.map(toDeferredEvent)
+}
+
+function toDeferredEvent(row: DeferredRow): DeferredEvent {
+  return { ...row, data: row.data === null ? null : (JSON.parse(row.data) as StoredData) }
 }

@@ -1,5 +1,6 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import type { Delivery, EventRecord } from '../events/event-record.ts'
+import { shownState } from './delivery-state.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import { withRefunds } from './refunds.ts'
 import type { EventsTable, Tables } from './tables.ts'
@@ -8,6 +9,8 @@ import type { EventsTable, Tables } from './tables.ts'
 export interface EventsQuery extends PageQuery {
   /** Events of this payment and of its refunds. */
   readonly paymentId?: string
+  /** Events of this subscription. */
+  readonly subscriptionId?: string
   readonly type?: string
 }
 
@@ -19,7 +22,7 @@ function selectEvents(db: Kysely<Tables>) {
     .selectAll('event')
     .select(
       sql<string>`coalesce((
-        select json_agg(json_build_object('listener', listener, 'state', state,
+        select json_agg(json_build_object('listener', listener, 'state', ${shownState},
           'attempts', attempts, 'exception', exception) order by listener)
         from billing.deliveries where event_id = event.id
       ), '[]')`.as('deliveries'),
@@ -43,6 +46,9 @@ export async function listEvents(
       .orderBy('created_at', 'desc')
   }
   select = select.orderBy('id', 'desc').limit(limit + 1)
+  if (query.subscriptionId !== undefined) {
+    select = select.where('subscription_id', '=', query.subscriptionId)
+  }
   if (query.type !== undefined) select = select.where('type', '=', query.type)
   if (after !== undefined) {
     select = select.where(
@@ -67,6 +73,7 @@ function toEventRecord(row: EventRow): EventRecord {
     type: row.type,
     paymentId: row.payment_id,
     paymentMethodId: row.payment_method_id,
+    subscriptionId: row.subscription_id,
     webhookCallId: row.webhook_call_id,
     source: row.source,
     superseded: row.superseded,

@@ -22,6 +22,8 @@ export interface OpenOptions {
   readonly attach: boolean
   readonly poolSize: number
   readonly log: Log
+  /** What an embedded database lives by, for rehearsals; the system's clock if left out. */
+  readonly clock?: SharedArrayBuffer | undefined
   /** Called when the embedded database ends on its own. */
   readonly onLost: (error: QuittanceError) => void
 }
@@ -88,6 +90,7 @@ async function locate(
     log: options.log,
     onLost: options.onLost,
     transactionIdleMs: embeddedTransactionIdleMs,
+    clock: options.clock,
   })
   return { target: { kind: 'embedded', ...embedded.socket }, embedded }
 }

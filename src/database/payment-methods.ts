@@ -70,6 +70,20 @@ export async function findPaymentMethod(
   return row && toPaymentMethod(row)
 }
 
+/** By id; ids without a card are left out. */
+export async function findPaymentMethods(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, PaymentMethod>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('billing.payment_methods')
+    .selectAll()
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map((row) => [row.id, toPaymentMethod(row)]))
+}
+
 /** Its token as stored: encrypted; null without one. */
 export async function findPaymentMethodToken(
   db: Kysely<Tables>,

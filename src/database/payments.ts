@@ -91,7 +91,7 @@ export async function lockPayments(
 /** A row to write; the database sets the time. */
 export type NewPayment = Omit<
   Payment,
-  'handedAt' | 'pollError' | 'createdAt' | 'updatedAt' | 'toJSON'
+  'handedAt' | 'pollError' | 'declineCode' | 'createdAt' | 'updatedAt' | 'toJSON'
 > & {
   /** The provider is asked for it right afterwards. */
   readonly isHanded: boolean
@@ -130,6 +130,7 @@ export async function insertPayment(
       operation_error: payment.operationError,
       save_card: payment.saveCard,
       payment_method_id: payment.paymentMethodId,
+      period_id: payment.periodId,
       handed_at: payment.isHanded ? sql<Date>`statement_timestamp()` : null,
       next_poll_at: inTime(payment.firstPollAfter),
       expires_at: payment.expiresAt,
@@ -217,9 +218,11 @@ const columns = [
   'checkout',
   'checkout_url',
   'operation_error',
+  'decline_code',
   'poll_error',
   'save_card',
   'payment_method_id',
+  'period_id',
   'handed_at',
   'expires_at',
   'created_at',
@@ -250,9 +253,11 @@ export function toPayment(row: PaymentRow): Payment {
     checkout: row.checkout,
     checkoutUrl: row.checkout_url,
     operationError: row.operation_error,
+    declineCode: row.decline_code,
     pollError: row.poll_error,
     saveCard: row.save_card,
     paymentMethodId: row.payment_method_id,
+    periodId: row.period_id,
     handedAt: row.handed_at,
     expiresAt: row.expires_at,
     createdAt: row.created_at,

@@ -1,21 +1,17 @@
-import type { ColumnType, Generated } from 'kysely'
+import type { Generated } from 'kysely'
 import type { DisputeStatus } from '../payments/dispute.ts'
 import type { PaymentMethodStatus } from '../payments/payment-method.ts'
 import type { EventSource } from '../events/catalogue.ts'
 import type { DeliveryState } from '../events/event-record.ts'
 import type { CallState, PayloadKind } from '../events/webhook-call.ts'
+import type { NullableJsonText, NullableTimestamp, Timestamp, JsonText } from './column-types.ts'
+import type {
+  SubscriptionPeriodsTable,
+  SubscriptionsTable,
+  SubscriptionTransitionsTable,
+} from './subscription-tables.ts'
 import type { Cause, CheckoutState, PaymentStatus, PaymentType } from '../payments/payment.ts'
-
-/** What a `timestamptz` reads as; written by the database's own clock wherever queueing depends on it. */
-type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>
-type NullableTimestamp = ColumnType<
-  Date | null,
-  Date | string | null | undefined,
-  Date | string | null
->
-/** `json` is passed as its text, and read back as its text: see connect.ts. */
-type JsonText = ColumnType<string, string, string>
-type NullableJsonText = ColumnType<string | null, string | null | undefined, string | null>
+import type { ReviewState } from '../payments/review.ts'
 
 export interface PaymentsTable {
   id: string
@@ -37,10 +33,18 @@ export interface PaymentsTable {
   provider_reference: string | null
   /** The provider's id of the subscription that the payment started; null on its renewals. */
   subscription_reference: string | null
+  /** The period of a subscription that it pays for: see subscriptions/period. */
+  period_id: string | null
+  /** The status that its period has taken note of; it differs if a process did not know of periods. */
+  taken_status: PaymentStatus | null
+  /** The card saved with a payment of a period, once the subscription has taken note of it. */
+  saved_card_id: string | null
   checkout: Generated<CheckoutState>
   checkout_url: string | null
   /** What a provider answered when it did not do what was requested. */
   operation_error: string | null
+  /** Why it was declined, in the provider's code. */
+  decline_code: string | null
   save_card: Generated<boolean>
   payment_method_id: string | null
   handed_at: NullableTimestamp
@@ -111,12 +115,20 @@ export interface EventsTable {
   type: string
   payment_id: string | null
   payment_method_id: string | null
+  subscription_id: string | null
+  invoice_id: string | null
   webhook_call_id: string | null
   source: EventSource
   data: JsonText
   superseded: Generated<boolean>
   created_at: Timestamp
 }
+
+/**
+ * `waiting` and `held` are `pending` and `processing` of what is about a subscription: older versions
+ * take neither.
+ */
+export type StoredDeliveryState = DeliveryState | 'waiting' | 'held'
 
 export interface DeliveriesTable extends LeaseColumns {
   id: string
@@ -126,11 +138,19 @@ export interface DeliveriesTable extends LeaseColumns {
   event_id: string | null
   listener: string | null
   queue: string
-  state: Generated<DeliveryState>
+  state: Generated<StoredDeliveryState>
   dedup_key: string | null
   event_type: string | null
   payment_id: string | null
   payment_method_id: string | null
+  subscription_id: string | null
+  invoice_id: string | null
+  /** What a deferred event stores. */
+  data: NullableJsonText
+  /** Deferred events of a subscription are dispatched in this order. */
+  event_number: number | null
+  /** The call by which a deferred event of a subscription came. */
+  webhook_call_id: string | null
   cause: Cause | null
   created_at: Timestamp
   processed_at: NullableTimestamp
@@ -182,6 +202,8 @@ export interface SchedulesTable {
   lease_until: NullableTimestamp
   last_run_at: NullableTimestamp
   last_error: string | null
+  /** Why nothing is done although it is due; null: it is done. */
+  held_reason: string | null
 }
 
 export interface WorkersTable {
@@ -203,6 +225,40 @@ export interface WalksTable {
   payment_id: string
 }
 
+/** What a person must look at: see reviews.ts. */
+export interface ReviewsTable {
+  id: string
+  /** A hash of what was found: the same again finds its row. */
+  key: Buffer
+  gateway: string
+  reason: string
+  detail: string | null
+  payment_id: string | null
+  period_id: string | null
+  subscription_id: string | null
+  /** The call that said it first; it may have been deleted. */
+  webhook_call_id: string | null
+  stated_reference: string | null
+  stated_amount: bigint | null
+  stated_currency: string | null
+  expected_amount: bigint | null
+  expected_currency: string | null
+  times: Generated<number>
+  state: Generated<ReviewState>
+  operator: string | null
+  note: string | null
+  version: Generated<number>
+  created_at: Timestamp
+  last_at: Timestamp
+  handled_at: NullableTimestamp
+}
+
+/** Which calls said what a review is about. */
+export interface ReviewCallsTable {
+  call_id: string
+  review_id: string
+}
+
 export interface Tables {
   'billing.payments': PaymentsTable
   'billing.payment_transitions': PaymentTransitionsTable
@@ -216,4 +272,9 @@ export interface Tables {
   'billing.workers': WorkersTable
   'billing.payment_keys': PaymentKeysTable
   'billing.walks': WalksTable
+  'billing.subscriptions': SubscriptionsTable
+  'billing.subscription_periods': SubscriptionPeriodsTable
+  'billing.subscription_transitions': SubscriptionTransitionsTable
+  'billing.reviews': ReviewsTable
+  'billing.review_calls': ReviewCallsTable
 }

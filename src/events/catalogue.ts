@@ -1,14 +1,61 @@
+import type { Money } from '../kernel/money.ts'
 import type { Dispute } from '../payments/dispute.ts'
-import type { Cause, Payment } from '../payments/payment.ts'
+import type { Cause, JsonFields, Payable, Payment } from '../payments/payment.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
+import type { PeriodNeeds } from '../subscriptions/period.ts'
+import type {
+  EndReason,
+  Interval,
+  ManagedBy,
+  SubscriptionStatus,
+} from '../subscriptions/subscription.ts'
 
-/** A provider-managed subscription, as far as its events show it. */
-export interface SubscriptionSnapshot {
+/** A subscription as it stands when the listener runs. */
+export interface SubscriptionSnapshot extends Money {
   readonly id: string
+  readonly managedBy: ManagedBy
   readonly gateway: string
-  readonly status: string
-  readonly providerReference: string
+  /** The provider's id of it; null if we charge it. */
+  readonly providerReference: string | null
+  readonly status: SubscriptionStatus
+  /** Whether it gives access now: what to set access by, whatever the event's name. */
+  readonly access: boolean
+  /** The merchant's own object that is paid for. */
+  readonly payable: Payable
+  readonly plan: string | null
+  readonly every: Interval
+  /** The saved card that is charged; null: none. */
+  readonly paymentMethodId: string | null
+  readonly customer: Readonly<Record<string, unknown>> | null
+  readonly metadata: Readonly<Record<string, unknown>> | null
+  readonly trialEndsAt: Date | null
+  readonly paidUntil: Date | null
+  /** It ends then. */
+  readonly cancelAt: Date | null
+  readonly pauseAt: Date | null
+  readonly resumeAt: Date | null
+  readonly endedAt: Date | null
+  /** As JSON, with names in snake_case. A copy (`{ ...subscription }`) is without it. */
+  toJSON(): SubscriptionSnapshotJson
 }
+
+/** A subscription of an event in JSON. */
+export type SubscriptionSnapshotJson = JsonFields<Omit<SubscriptionSnapshot, 'toJSON'>>
+
+/** A period of a subscription: what was owed for which time. */
+export interface Period extends Money {
+  readonly id: string
+  /** The first that is charged is 1. */
+  readonly number: number
+  readonly startsAt: Date
+  /** Exclusive. */
+  readonly endsAt: Date
+  /** As JSON, with names in snake_case. A copy (`{ ...period }`) is without it. */
+  toJSON(): PeriodJson
+}
+
+/** A period in JSON. */
+export type PeriodJson = JsonFields<Omit<Period, 'toJSON'>>
 
 /** A document of the merchant: its own number and where it can be read. */
 export interface InvoiceSnapshot {
@@ -30,6 +77,48 @@ interface AboutPaymentMethod {
 }
 interface AboutSubscription {
   readonly subscription: SubscriptionSnapshot
+}
+interface AboutPeriod extends AboutSubscription {
+  readonly period: Period
+}
+interface Renewed extends AboutPeriod {
+  /** `incomplete` or `trialing` the first time; `past_due` if a charge of the period had failed. */
+  readonly previousStatus: SubscriptionStatus
+  /** As it stands when the listener runs; null: the period costs nothing. */
+  readonly payment: Payment | null
+  /** Whole periods that went by, unpaid and not charged, right before this one. */
+  readonly skippedPeriods: number
+}
+interface RenewalFailed extends AboutPeriod {
+  /** As it stands when the listener runs; null: there was no card to charge. */
+  readonly payment: Payment | null
+  /** Attempts that have failed so far. */
+  readonly attempt: number
+  /** When the card is charged next; null: not again by itself. */
+  readonly nextAttemptAt: Date | null
+  readonly needs: PeriodNeeds
+  /** Where the payer can pay the period; null: we do not know our own address. */
+  readonly payUrl: string | null
+}
+interface Cancelled extends AboutSubscription {
+  readonly previousStatus: SubscriptionStatus
+  readonly reason: EndReason
+}
+interface Paused extends AboutSubscription {
+  readonly resumesAt: Date | null
+}
+interface Notice extends AboutSubscription {
+  /** Whether it goes on by itself afterwards. */
+  readonly renews: boolean
+  /** 1: the last notice before the end. */
+  readonly notice: number
+}
+interface TrialNotice extends Notice {
+  readonly endsAt: Date
+}
+interface TrialOver extends AboutSubscription {
+  /** Whether it goes on, with its first charge. */
+  readonly converts: boolean
 }
 interface AboutQuota extends AboutSubscription {
   readonly quota: string
@@ -57,24 +146,24 @@ export interface EventPayloads {
   PaymentMethodDetached: AboutPaymentMethod
   /** A provider-managed subscription was linked. Nothing fires it yet. */
   SubscriptionCreated: AboutSubscription
-  /** A paid period was granted. Nothing fires it yet. */
-  SubscriptionRenewed: AboutSubscription & { readonly previousStatus: string }
-  /** A renewal failed and is retried, or it led to `past_due`. Nothing fires it yet. */
-  SubscriptionPaymentFailed: AboutSubscription
-  /** A failure cut access immediately. Nothing fires it yet. */
-  SubscriptionAccessSuspended: AboutSubscription
-  /** A subscription became `canceled`. Nothing fires it yet. */
-  SubscriptionCancelled: AboutSubscription
-  /** Paused, locally or by the provider. Nothing fires it yet. */
-  SubscriptionPaused: AboutSubscription
-  /** Resumed, locally or by the provider. Nothing fires it yet. */
+  /** A period was granted: it is paid, or costs nothing. */
+  SubscriptionRenewed: Renewed
+  /** The charge of a period failed; it is tried again, or needs the payer. */
+  SubscriptionPaymentFailed: RenewalFailed
+  /** A failed charge ended access at once. */
+  SubscriptionAccessSuspended: AboutPeriod
+  /** A subscription is over. */
+  SubscriptionCancelled: Cancelled
+  /** A subscription was paused: nothing is charged until it is resumed. */
+  SubscriptionPaused: Paused
+  /** A paused subscription goes on. */
   SubscriptionResumed: AboutSubscription
-  /** Reminder before a trial ends. Nothing fires it yet. */
-  TrialWillEnd: AboutSubscription
-  /** A trial expired. Nothing fires it yet. */
-  TrialEnded: AboutSubscription
-  /** Advance notice before a paid period ends. Nothing fires it yet. */
-  SubscriptionPeriodEnding: AboutSubscription
+  /** A trial ends soon. */
+  TrialWillEnd: TrialNotice
+  /** A trial is over. */
+  TrialEnded: TrialOver
+  /** A paid period ends soon. */
+  SubscriptionPeriodEnding: Notice & AboutPeriod
   /** A quota was reset. Nothing fires it yet. */
   SubscriptionQuotaReset: AboutQuota
   /** A usage limit was reached. Nothing fires it yet. */
@@ -94,7 +183,7 @@ export interface EventPayloads {
 /** The name of an event. */
 export type EventType = keyof EventPayloads
 
-/** What caused an event: what moved a payment, or the payer's browser. */
+/** What caused an event: what moved a payment or a subscription, or the payer's browser. */
 export type EventSource = Cause | 'browser'
 
 interface EventIdentity<T extends EventType> {
@@ -148,15 +237,6 @@ export const eventTypes = [
 /** Types that nothing fires yet: their listeners are never called. */
 export const eventTypesWithoutProducer = [
   'SubscriptionCreated',
-  'SubscriptionRenewed',
-  'SubscriptionPaymentFailed',
-  'SubscriptionAccessSuspended',
-  'SubscriptionCancelled',
-  'SubscriptionPaused',
-  'SubscriptionResumed',
-  'TrialWillEnd',
-  'TrialEnded',
-  'SubscriptionPeriodEnding',
   'SubscriptionQuotaReset',
   'UsageLimitReached',
   'InvoiceIssued',

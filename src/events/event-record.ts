@@ -1,5 +1,6 @@
 import type { Cause } from '../payments/payment.ts'
 import type { EventSource } from './catalogue.ts'
+import type { StoredData } from './event-data.ts'
 
 export const deliveryStates = ['pending', 'processing', 'processed', 'failed'] as const
 /** Of what is due to a queued listener, or of a deferred event. */
@@ -13,11 +14,13 @@ export interface EventRecord {
   readonly paymentId: string | null
   /** The saved card that it is about; `paymentId` is then the payment that it was saved with. */
   readonly paymentMethodId: string | null
+  readonly subscriptionId: string | null
   readonly webhookCallId: string | null
   readonly source: EventSource
   /** It was overtaken before it was dispatched: a decline, by a payment. */
   readonly superseded: boolean
-  readonly data: Readonly<Record<string, unknown>>
+  /** What it stores of itself; what it is about is read when it is dispatched. */
+  readonly data: StoredData
   readonly createdAt: Date
   /** Its delivery to each queued listener. */
   readonly deliveries: readonly Delivery[]
@@ -32,8 +35,9 @@ export interface Delivery {
 }
 
 /**
- * An event that waits to be dispatched: a listener of it failed, or the process that would have
- * dispatched it lacked one. A worker tries it again; `failed`: after three attempts no more.
+ * An event that waits to be dispatched: of a subscription, by the next worker; of anything else
+ * because a listener of it failed, or the process that would have dispatched it lacked one. A worker
+ * tries it again; `failed`: after three attempts no more.
  */
 export interface DeferredEvent {
   /** The id that the event will have. */
@@ -44,7 +48,10 @@ export interface DeferredEvent {
   readonly paymentId: string | null
   /** The saved card that it is about; `paymentId` is then the payment that it was saved with. */
   readonly paymentMethodId: string | null
-  /** The call that moved the payment to what the event says; null: a poll did, or a refund. */
+  readonly subscriptionId: string | null
+  /** What an event of a subscription stores of itself; null for any other. */
+  readonly data: StoredData | null
+  /** The call that led to what the event says; null: something else did. */
   readonly webhookCallId: string | null
   /** What caused the event. */
   readonly source: Cause
@@ -53,7 +60,7 @@ export interface DeferredEvent {
   readonly attempts: number
   /** When it is retried; null: no more. */
   readonly nextAttemptAt: Date | null
-  /** What the listener threw; null if no attempt was made. */
+  /** What the listener threw; null if none has failed. */
   readonly exception: string | null
   /** Since when it is deferred. */
   readonly createdAt: Date

@@ -1,3 +1,4 @@
+import { declineCodeIn, type DeclineKind } from '../payments/decline.ts'
 import type { Gateway } from './gateway.ts'
 
 const nameGrammar = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
@@ -93,7 +94,20 @@ function operationFault(gateway: Gateway): string | undefined {
     return `apiCredential ${apiCredential} is none of its credentials`
   }
   if (partialRefund === true && refund === undefined) return 'partialRefund without refund()'
-  return signerFault(gateway)
+  return chargeFault(gateway) ?? signerFault(gateway)
+}
+
+const declineKinds: ReadonlySet<unknown> = new Set<DeclineKind>(['soft', 'hard', 'authentication'])
+
+function chargeFault({ declines, chargesPerMinute = 1 }: Gateway): string | undefined {
+  if (declines !== undefined && !(declines instanceof Map)) return 'declines must be a Map'
+  for (const [code, kind] of declines ?? []) {
+    if (declineCodeIn(code) === undefined) return `declines: ${code} is no code`
+    if (!declineKinds.has(kind)) return `declines: ${code} must be soft, hard or authentication`
+  }
+  return Number.isFinite(chargesPerMinute) && chargesPerMinute > 0
+    ? undefined
+    : 'chargesPerMinute must be a number above 0'
 }
 
 function signerFault({ signer }: Gateway): string | undefined {

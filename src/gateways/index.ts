@@ -88,6 +88,7 @@ export type {
   RefundOutcome,
   SingleRefundOutcome,
 } from '../payments/outcome.ts'
+export type { DeclineKind } from '../payments/decline.ts'
 export type { PaymentStatus } from '../payments/payment.ts'
 export { days, hours, minutes, seconds } from '../kernel/duration.ts'
 export type { Duration } from '../kernel/duration.ts'

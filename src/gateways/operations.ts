@@ -1,6 +1,7 @@
 import type { Duration } from '../kernel/duration.ts'
 import type { Money } from '../kernel/money.ts'
 import type { Secret } from '../kernel/secret.ts'
+import type { DeclineKind } from '../payments/decline.ts'
 import type { Outcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
@@ -156,6 +157,10 @@ export interface ChargeReply {
   readonly providerReference?: string
   /** Where the payer confirms it (3-D Secure). */
   readonly redirectUrl?: string
+  /**
+   * Nothing is decided, and nothing will be without the payer, who has nowhere to confirm it.
+   */
+  readonly needsPayer?: true
   /** Whether live money was charged, if the reply says so. */
   readonly live?: boolean
 }
@@ -186,8 +191,19 @@ export interface Operations {
   refund?(request: RefundRequest, context: OperationContext): Promise<RefundReply>
   /** `refund` can also return part of a payment; without this, only the whole. */
   readonly partialRefund?: true
-  /** Moves money, under the same rule as `refund`. */
+  /**
+   * Moves money, under the same rule as `refund`. A decline is an answer with a `failed` outcome,
+   * or `provider_refused` with one of the codes in `declines`. Any other refusal is taken for a
+   * fault of ours: the card and its owner have nothing to do with it.
+   */
   chargeSavedCard?(request: ChargeRequest, context: OperationContext): Promise<ChargeReply>
+  /**
+   * What a decline of a saved card means, by the provider's code: of a `declineCode`, and of a
+   * refusal that came instead of a charge. A declined payment with any other code is `soft`.
+   */
+  readonly declines?: ReadonlyMap<string, DeclineKind>
+  /** How many saved cards may be charged in a minute by a schedule of ours. 120 by default. */
+  readonly chargesPerMinute?: number
   /** Removes a saved card; one that is gone already is no error. */
   removeSavedCard?(request: RemoveCardRequest, context: OperationContext): Promise<void>
   /**

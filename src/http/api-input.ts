@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { handlingFields, readHandling, type HandleReviewInput } from '../billing/review-input.ts'
 import { paymentFields, readPaymentInput, type PaymentInput } from '../checkout/payment-input.ts'
 import { callStates } from '../events/webhook-call.ts'
 import { eventTypes } from '../events/catalogue.ts'
@@ -7,8 +8,16 @@ import { snakeCase } from '../kernel/field-names.ts'
 import { must, oneOf, text, uuid } from '../kernel/input-rules.ts'
 import { faultOf, unknownField } from '../kernel/read-input.ts'
 import { readRefundInput, refundFields, type RefundInput } from '../money/refund-input.ts'
+import {
+  readSubscriptionInput,
+  subscriptionFields,
+  type SubscriptionInputs,
+  type SubscriptionWish,
+} from '../money/subscription-input.ts'
 import { paymentMethodStatuses } from '../payments/payment-method.ts'
 import { paymentStatuses } from '../payments/payment.ts'
+import { reviewReasons, reviewStates } from '../payments/review.ts'
+import { subscriptionStatuses } from '../subscriptions/subscription.ts'
 
 /** Input as checked, or the first thing that is wrong with it, naming the field. */
 export type Checked<T> =
@@ -46,6 +55,21 @@ export function refundBody(body: unknown): RefundInput {
   return readRefundInput(namedAsInLibrary(body, names))
 }
 
+/** What a person says who has handled a review, checked. Error: `review_invalid`. */
+export function handlingBody(body: unknown): HandleReviewInput {
+  const names = { fields: handlingFields, code: 'review_invalid' } as const
+  return readHandling(namedAsInLibrary(body, names))
+}
+
+/** The body of a wish about a subscription, checked. Error: `subscription_invalid`. */
+export function subscriptionBody<W extends SubscriptionWish>(
+  wish: W,
+  body: unknown,
+): SubscriptionInputs[W] {
+  const names = { fields: subscriptionFields(wish), code: 'subscription_invalid' } as const
+  return readSubscriptionInput(wish, namedAsInLibrary(body, names))
+}
+
 export const emptyBody = z.strictObject({}, must(notAnObject))
 
 const limitRule = must('must be a whole number from 1 to 100')
@@ -73,6 +97,13 @@ export const paymentsQuery = z.strictObject({
   customer: text(1000).optional(),
 })
 
+export const subscriptionsQuery = z.strictObject({
+  ...paging,
+  gateway: text(64).optional(),
+  status: oneOf(subscriptionStatuses).optional(),
+  payable: payableText.optional(),
+})
+
 export const paymentMethodsQuery = z.strictObject({
   ...paging,
   customer: text(255).optional(),
@@ -92,9 +123,18 @@ export const callsQuery = z.strictObject({
   payment_id: uuid.optional(),
 })
 
+export const reviewsQuery = z.strictObject({
+  ...paging,
+  state: oneOf(reviewStates).optional(),
+  reason: oneOf(reviewReasons).optional(),
+  gateway: text(64).optional(),
+  payment_id: uuid.optional(),
+})
+
 export const eventsQuery = z.strictObject({
   ...paging,
   payment_id: uuid.optional(),
+  subscription_id: uuid.optional(),
   type: z.enum(eventTypes, must('must be one of the event names')).optional(),
 })
 

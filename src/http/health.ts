@@ -35,6 +35,7 @@ export function health(core: BillingCore, { log, databaseKey }: HealthOptions): 
     return json(readiness.ready ? 200 : 503, {
       ready: readiness.ready,
       problems: readiness.problems,
+      warnings: readiness.warnings,
       pending_calls: readiness.pendingCalls,
       oldest_pending_seconds: readiness.oldestPendingSeconds,
     })
@@ -46,6 +47,7 @@ export function health(core: BillingCore, { log, databaseKey }: HealthOptions): 
 const unknown: Readiness = {
   ready: false,
   problems: ['the readiness check failed: see the log'],
+  warnings: [],
   pendingCalls: 0,
   oldestPendingSeconds: 0,
 }

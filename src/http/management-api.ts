@@ -12,14 +12,17 @@ import { paymentDetailsView } from '../wire/payment-details.ts'
 import { paymentMethodView } from '../wire/payment-method.ts'
 import { paymentView } from '../wire/payment.ts'
 import { pollView } from '../wire/poll.ts'
+import { reviewView } from '../wire/review.ts'
 import { apiError } from './api-errors.ts'
 import {
   callsQuery,
   eventsQuery,
+  handlingBody,
   paymentBody,
   paymentMethodsQuery,
   paymentsQuery,
   refundBody,
+  reviewsQuery,
 } from './api-input.ts'
 import {
   canonical,
@@ -29,7 +32,9 @@ import {
   readOptionalJson,
   requireNoFields,
 } from './api-request.ts'
+import { operatorOf } from './require-operator.ts'
 import { json, onlyAllow } from './respond.ts'
+import { subscriptionRoutes } from './subscription-routes.ts'
 
 export interface ManagementApiOptions {
   /** Lets only those through who may ask. */
@@ -50,7 +55,9 @@ const allRoutes = [
   paymentRoutes,
   refundRoutes,
   paymentMethodRoutes,
+  subscriptionRoutes,
   callRoutes,
+  reviewRoutes,
   eventRoutes,
   gatewayRoutes,
 ]
@@ -143,10 +150,35 @@ function callRoutes(api: Hono, core: BillingCore): void {
   api.all('/webhook-calls/:id/replay', onlyAllow('POST'))
 }
 
+function reviewRoutes(api: Hono, core: BillingCore): void {
+  api.get('/reviews', async (c) => {
+    const { payment_id: paymentId, ...query } = queryOf(c, reviewsQuery)
+    const page = await core.reviews.list(canonical(core, { ...query, paymentId }))
+    return json(200, pageView(page, reviewView))
+  })
+  api.get('/reviews/:id', async (c) => {
+    const review = await core.reviews.get(c.req.param('id'))
+    if (review === undefined) {
+      throw new QuittanceError('review_not_found', 'there is no review with this id')
+    }
+    return json(200, reviewView(review))
+  })
+  api.post('/reviews/:id/handle', async (c) => {
+    const operator = operatorOf(c)
+    const given = handlingBody(await readJson(c))
+    const input = operator === undefined ? given : { ...given, operator }
+    return json(200, reviewView(await core.reviews.handle(c.req.param('id'), input)))
+  })
+  api.all('/reviews', onlyAllow('GET, HEAD'))
+  api.all('/reviews/:id', onlyAllow('GET, HEAD'))
+  api.all('/reviews/:id/handle', onlyAllow('POST'))
+}
+
 function eventRoutes(api: Hono, core: BillingCore): void {
   api.get('/events', async (c) => {
-    const { payment_id: paymentId, ...query } = queryOf(c, eventsQuery)
-    const page = await core.events.list(defined({ ...query, paymentId }))
+    const asked = queryOf(c, eventsQuery)
+    const { payment_id: paymentId, subscription_id: subscriptionId, ...query } = asked
+    const page = await core.events.list(defined({ ...query, paymentId, subscriptionId }))
     return json(200, pageView(page, eventView))
   })
   api.all('/events', onlyAllow('GET, HEAD'))

@@ -3,6 +3,14 @@ import type { Authenticate, Operator } from '../billing/authenticate.ts'
 import { message } from '../intake/responses.ts'
 import { hasFields } from '../kernel/has-fields.ts'
 import { respond } from './respond.ts'
+import { isSameOrigin } from './same-origin.ts'
+
+const operatorKey = 'operator'
+
+/** The name of who asks, for a route behind this guard; a token says none. */
+export function operatorOf(c: Context): string | undefined {
+  return c.get(operatorKey) as string | undefined
+}
 
 const nobody = message(403, 'forbidden')
 const readOnly = message(403, 'a viewer may only read')
@@ -25,7 +33,9 @@ export function requireOperator(authenticate: Authenticate, origin: string): Mid
     // What is not typed may say no in other words: null, false.
     if (!found) return respond(nobody)
     if (!isOperator(found)) throw new TypeError('authenticate must answer { name, role }')
-    return reads || found.role === 'operator' ? next() : respond(readOnly)
+    if (!reads && found.role !== 'operator') return respond(readOnly)
+    c.set(operatorKey, found.name)
+    return next()
   }
 }
 
@@ -37,12 +47,6 @@ function headOf({ url, method, headers }: Request): Request {
 /** No other site can make a browser send one unasked. */
 function hasBearer(c: Context): boolean {
   return /^bearer +\S+$/i.test(c.req.header('authorization') ?? '')
-}
-
-/** Over plain HTTP browsers send only the origin: it must be the configured one, not that of `Host`. */
-function isSameOrigin(c: Context, origin: string): boolean {
-  const site = c.req.header('sec-fetch-site')
-  return site === undefined ? c.req.header('origin') === origin : site === 'same-origin'
 }
 
 function isOperator(found: unknown): found is Operator {

@@ -48,7 +48,7 @@ export const errorCatalogue = {
     'Add its origin to return_origins (BILLING_RETURN_ORIGINS), or use one that is there.',
   payment_method_not_found: 'Check the id: quittance payment-methods list',
   payment_method_unusable:
-    'Use a saved card of this gateway and account: quittance payments show ID',
+    'Use a saved card of this gateway and account: quittance payment-methods list',
   operation_unsupported: 'Use another gateway, or the dashboard of the provider.',
   gateway_call_in_transaction:
     'Do it in a queued listener ({ queued: true }), or after the transaction.',
@@ -65,9 +65,18 @@ export const errorCatalogue = {
   refund_unknown:
     'Do not refund again: the provider is asked what became of it. Check the payment later.',
   payment_exists: 'Use another id, or send the content that this payment was created with.',
+  subscription_invalid: 'Correct the named field.',
+  subscription_exists:
+    'Use another id, or send the content that this subscription was created with.',
+  subscription_not_found: 'Check the id: quittance subscriptions list',
+  subscription_ended: 'Create another one: an ended subscription never begins again.',
+  renewal_under_way: 'Try again once its charge is decided: quittance subscriptions show ID',
   payment_not_found: 'Check the id: quittance payments list',
   call_not_found: 'Check the id: quittance calls list',
   call_in_progress: 'It runs on its own: `quittance calls show` says when it is due.',
+  review_invalid: 'Correct the named field.',
+  review_not_found: 'Check the id: quittance reviews list',
+  review_handled: 'See what was found: quittance reviews show ID',
   query_invalid: 'Correct the named field.',
   cursor_invalid: 'Use the next_cursor of the previous page, unchanged.',
   billing_closed: 'Make a new billing with createBilling().',

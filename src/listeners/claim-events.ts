@@ -54,16 +54,19 @@ export async function claimEvents(
         as guard (id, key) where id is not null),
     claimed as (
       insert into billing.events
-        (id, dedup_key, type, payment_id, payment_method_id, webhook_call_id, source, superseded)
+        (id, dedup_key, type, payment_id, payment_method_id, subscription_id, webhook_call_id, source,
+          superseded, data)
       select * from unnest(
         ${ordered.map(({ claim }) => claim.eventId)}::uuid[],
         ${ordered.map(({ claim }) => claim.dedupKey)}::text[],
         ${ordered.map(({ claim }) => claim.type)}::text[],
         ${subjects.map(({ paymentId }) => paymentId)}::uuid[],
         ${subjects.map(({ paymentMethodId }) => paymentMethodId)}::uuid[],
+        ${subjects.map(({ subscriptionId }) => subscriptionId)}::uuid[],
         ${ordered.map(({ source }) => source.callId)}::uuid[],
         ${ordered.map(({ source }) => source.cause)}::text[],
-        ${ordered.map(({ claim }) => claim.superseded === true)}::boolean[])
+        ${ordered.map(({ claim }) => claim.superseded === true)}::boolean[],
+        ${ordered.map(({ claim }) => JSON.stringify(claim.data ?? {}))}::jsonb[])
       where not exists (select from missing)
       on conflict (dedup_key) do nothing
       returning id, created_at)

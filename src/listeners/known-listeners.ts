@@ -6,7 +6,10 @@ import type { ListenerRegistry } from './listeners.ts'
 /** A listener that some process registered, and that no process may go without. */
 export interface KnownListener {
   readonly name: string
-  /** Types of events; `PaymentFailed:superseded` means that it hears of superseded ones too. */
+  /**
+   * Types of events; `PaymentFailed:superseded` means that it hears of superseded ones too,
+   * `TrialEnded:loaded` that its process can load events of subscriptions.
+   */
   readonly eventTypes: readonly string[]
   readonly queued: boolean
   /** This process has it, with all of its event types. */

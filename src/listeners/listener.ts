@@ -3,9 +3,11 @@ import type pg from 'pg'
 import type { EventOf, EventType } from '../events/catalogue.ts'
 import type { Page } from '../database/page.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
-import type { Payment } from '../payments/payment.ts'
+import type { SubscriptionsQuery } from '../database/subscriptions.ts'
+import type { Payable, Payment } from '../payments/payment.ts'
 import type { CreatePaymentInput } from '../checkout/payment-input.ts'
 import type { ListedPayment } from '../wire/listed-payment.ts'
+import type { ListedSubscription } from '../wire/subscription.ts'
 
 /**
  * The transaction in which the event is claimed: what a listener writes through it commits together
@@ -21,12 +23,18 @@ export type ListenerTransaction = Kysely<unknown> & {
   readonly client: pg.PoolClient
 }
 
-/** What a listener may do with payments, inside its transaction. */
+/** What a listener may do with payments and subscriptions, inside its transaction. */
 export interface BoundBilling {
   readonly payments: {
     create(input: CreatePaymentInput): Promise<Payment>
     get(id: string): Promise<Payment | undefined>
     list(query?: PaymentsQuery): Promise<Page<ListedPayment>>
+  }
+  /** To change one, use a queued listener: it may ask a provider, which no transaction waits for. */
+  readonly subscriptions: {
+    /** Whether any subscription of this payable gives access now. */
+    access(payable: Payable): Promise<boolean>
+    list(query?: SubscriptionsQuery): Promise<Page<ListedSubscription>>
   }
 }
 

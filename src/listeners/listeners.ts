@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import { missingListeners } from '../database/missing-listeners.ts'
 import type { Tables } from '../database/tables.ts'
 import { eventTypesWithoutProducer, type EventType } from '../events/catalogue.ts'
+import { isSubscriptionEventType } from '../events/event-data.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 
@@ -68,10 +69,15 @@ function duplicate(known: RegisteredListener, added: RegisteredListener): Quitta
 /**
  * How the database knows a listener. Superseded events are a type of their own there: a process
  * that would not dispatch them to this listener lacks it, even if its version does not know of
- * them.
+ * them. So are events of subscriptions: a version that cannot load them lacks their listeners, even
+ * if the app registered them before anything fired these events.
  */
 function knownTypesOf({ types, superseded }: RegisteredListener): readonly string[] {
-  return superseded ? types.flatMap((type) => [type, `${type}:superseded`]) : types
+  return types.flatMap((type) => [
+    type,
+    ...(superseded ? [`${type}:superseded`] : []),
+    ...(isSubscriptionEventType(type) ? [`${type}:loaded`] : []),
+  ])
 }
 
 /**

@@ -33,6 +33,8 @@ const refusals: ReadonlySet<string> = new Set<ErrorCode>([
   'gateway_not_configured',
   'payment_invalid',
   'payment_method_unusable',
+  'gateway_unknown',
+  'operation_unsupported',
 ])
 
 /** Whether it is certain that nothing was done: the provider said no, or was not even asked. */

@@ -8,6 +8,7 @@ import { closeCheckout } from './close-checkout.ts'
 import { checkoutFailure } from './open-checkout.ts'
 import { gatewayOf } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
+import { isWrittenOff } from './is-written-off.ts'
 import { pollPayment } from './poll-payment.ts'
 import { requireCharge } from './require-charge.ts'
 import { cancel } from './write-off.ts'
@@ -63,8 +64,18 @@ async function ask(payment: Payment, context: MoneyContext): Promise<Payment> {
   const { payment: asked, standing } = await pollPayment(payment.id, context)
   requireUnpaid(asked)
   if (standing === 'undecided') throw notCancelable(asked, 'is being paid')
+  if (standing === 'absent' && (await mayTurnUp(asked, context))) {
+    throw notCancelable(asked, 'may still turn up at its provider: try again within the hour')
+  }
   if (asked.pollError !== null) throw notCancelable(asked, asked.pollError)
   return asked
+}
+
+/** A period is charged anew as soon as a charge of it is canceled: one of them must not be late. */
+async function mayTurnUp(payment: Payment, context: MoneyContext): Promise<boolean> {
+  const { status, periodId, paymentMethodId } = payment
+  if (status !== 'pending' || periodId === null || paymentMethodId === null) return false
+  return !isWrittenOff(payment, 'absent', await databaseNow(context.processing.database.db))
 }
 
 function requireUnpaid(payment: Payment): void {

@@ -2,6 +2,7 @@ import type { Addresses } from '../checkout/checkout-request.ts'
 import type { Duration } from '../kernel/duration.ts'
 import type { ProcessingContext } from '../processing/context.ts'
 import type { QueueConnection } from '../queue/queue.ts'
+import type { Plans } from './resolve-plan.ts'
 
 /** What every request to a provider needs. */
 export interface ProviderContext {
@@ -21,4 +22,14 @@ export interface MoneyContext extends ProviderContext {
   readonly queue: string
   /** Where calls are announced that must be processed again. */
   readonly connection: Pick<QueueConnection, 'announce'>
+}
+
+/** What operations on subscriptions need. */
+export interface SubscriptionContext extends MoneyContext {
+  /** What a new one has that does not say otherwise. */
+  readonly subscriptions: {
+    readonly plans: Plans
+    readonly graceAccess: boolean
+    readonly timeZone: string
+  }
 }

@@ -46,6 +46,14 @@ test('before its end, or without one, only what the provider says counts', () =>
   assert.deepEqual(writtenOff(days(1) + grace, { expiresAt: after(days(1)), checkout: 'none' }), [])
 })
 
+test('a payment of a period that its provider does not know is canceled only after an hour', () => {
+  const of = { periodId: '00000000-0000-8000-8000-000000000001', checkout: 'unknown' } as const
+  assert.deepEqual(writtenOff(minutes(60), of), ['unpaid'])
+  assert.deepEqual(writtenOff(minutes(60) + 1, of), ['unpaid', 'absent'])
+  // It was refused: that is certain.
+  assert.deepEqual(writtenOff(grace + 1, { ...of, checkout: 'refused' }), ['unpaid', 'absent'])
+})
+
 test('what was never handed to a provider is never written off', () => {
   const fields = { handedAt: null, expiresAt: after(1) }
   assert.deepEqual(writtenOff(days(90), fields), [])

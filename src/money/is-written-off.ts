@@ -1,16 +1,22 @@
 import type { Standing } from '../gateways/operations.ts'
-import { minutes } from '../kernel/duration.ts'
+import { hours, minutes } from '../kernel/duration.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 
 /** Clocks differ, and a payer who has just paid must not read that the payment was canceled. */
 const grace = minutes(15)
 
+/**
+ * A provider may take its time to hear of what it was asked. The period of a subscription is charged
+ * anew once a payment of it was canceled, so that has to be certain.
+ */
+const absentFor = hours(1)
+
 /** Whether money can no longer be expected, judged only by what the provider has said. */
 export function isWrittenOff(payment: Payment, standing: Standing, now: Date): boolean {
   const { handedAt, expiresAt, checkout } = payment
   if (handedAt === null) return false
-  const isPast = (time: Date) => now.getTime() > time.getTime() + grace
+  const isPast = (time: Date, by = grace) => now.getTime() > time.getTime() + by
   const hasEnded = expiresAt !== null && isPast(expiresAt)
   const isUnconfirmed = checkout === 'unknown' || checkout === 'refused'
   switch (standing) {
@@ -19,7 +25,7 @@ export function isWrittenOff(payment: Payment, standing: Standing, now: Date): b
     case 'unpaid':
       return hasEnded || (checkout !== 'none' && isPast(handedAt))
     case 'absent':
-      return hasEnded || (isUnconfirmed && isPast(handedAt))
+      return hasEnded || (isUnconfirmed && isPast(handedAt, isSure(payment) ? grace : absentFor))
     case 'undecided':
     case 'paid':
     case 'unclear':
@@ -27,4 +33,9 @@ export function isWrittenOff(payment: Payment, standing: Standing, now: Date): b
     default:
       return assertNever(standing)
   }
+}
+
+/** It was refused, so nothing was done; or nothing follows from its being canceled. */
+function isSure({ checkout, periodId }: Payment): boolean {
+  return checkout === 'refused' || periodId === null
 }

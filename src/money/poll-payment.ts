@@ -17,6 +17,7 @@ import type { MoneyContext } from './context.ts'
 import { noteOf, reviewOf } from './poll-review.ts'
 import { nextPoll, nextPollAfterFailure } from './poll-schedule.ts'
 import { requireCharge } from './require-charge.ts'
+import { reviewPoll } from './review-poll.ts'
 import { resolveRefunds } from './resolve-refunds.ts'
 import { writeOff } from './write-off.ts'
 
@@ -63,15 +64,16 @@ async function pollCharge(payment: Payment, context: MoneyContext): Promise<Poll
   await takeMode(payment, { outcomes, applied }, context)
   const known = await requireCharge(payment.id, context)
   const review = reviewOf({ payment: known, standing, applied })
+  const noted = await reviewPoll({ payment, applied, review }, context)
   const now = await databaseNow(db)
-  await resolveRefunds(known, { reply, applied, review, now }, context)
+  await resolveRefunds(known, { reply, applied, review: noted, now }, context)
   if (review === undefined) await writeOff(known, { standing, now }, context)
   const after = await requireCharge(payment.id, context)
   const { retryWindow } = gateway
   const isUndecided = review !== undefined || standing === 'undecided'
   const wait = nextPoll({ payment: after, now, retryWindow, isUndecided })
   const note = after.status === 'paid' ? noteOf(applied) : undefined
-  const pollError = review ?? note ?? null
+  const pollError = noted ?? note ?? null
   await schedulePoll(db, payment.id, { wait, error: pollError })
   return {
     payment: paymentOf({ ...after, pollError }),

@@ -1,7 +1,7 @@
 import type { Standing } from '../gateways/operations.ts'
 import type { IgnoredReason } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { Applied } from '../outcomes/applied.ts'
+import { isMarked, type Applied } from '../outcomes/applied.ts'
 
 /** The result of a poll, once its outcomes are applied. */
 export interface Polled {
@@ -17,17 +17,38 @@ export interface Polled {
  */
 export function reviewOf(polled: Polled): string | undefined {
   const found = oddityOf(polled)
-  return found && `needs a review: ${found}`
+  return found && mark + found
+}
+
+const mark = 'needs a review: '
+const looked = 'looked at: '
+
+/** What is wrong, without the mark before it. */
+export function oddityIn(review: string): string {
+  return review.slice(mark.length)
+}
+
+/** The same once a person has looked: it stays as odd. */
+export function lookedAt(review: string): string {
+  return looked + oddityIn(review)
+}
+
+export function isMarkedByPoll(pollError: string | null): boolean {
+  return pollError?.startsWith(mark) === true
+}
+
+export function isLookedAt(pollError: string | null): boolean {
+  return pollError?.startsWith(looked) === true
 }
 
 /** What counts and still needs a person, in the words of a call's mark. */
 export function noteOf(applied: readonly Applied[]): string | undefined {
   const found = applied.flatMap((one) => {
-    if (one.kind === 'ignored' || !one.review) return []
+    if (one.kind === 'ignored' || !isMarked(one)) return []
     const { type, detail } = one.kind === 'claim' ? one : one.result
     return detail === undefined ? type : `${type} (${detail})`
   })
-  return found[0] && `needs a review: ${found[0]}`
+  return found[0] && mark + found[0]
 }
 
 function oddityOf({ payment, standing, applied }: Polled): string | undefined {

@@ -9,6 +9,7 @@ export async function tokenOf(
   method: PaymentMethod,
   { processing }: MoneyContext,
 ): Promise<Secret | null> {
+  if (!method.hasToken) return null
   const encrypted = await findPaymentMethodToken(processing.database.db, method.id)
   const context = tokenContext(method.gateway, method.providerReference)
   const bytes = encrypted && processing.cipher?.decrypt(encrypted, context)

@@ -27,12 +27,19 @@ async function handOver(
   context: MoneyContext,
 ): Promise<Payment> {
   if (!isNew) {
-    const isOpen = payment.checkout !== 'unknown' && payment.checkout !== 'refused'
-    if (isOpen || payment.status !== 'pending') return payment
+    if (isHandedOver(payment)) return payment
     throw checkoutFailure(payment)
   }
   const { checkout } = gatewayOf(payment, context).gateway
   if (plan === 'api' && checkout?.kind === 'api') return openCheckout(payment, checkout, context)
   if (plan === 'charge') return chargeSavedCard(payment, input.initiatedBy ?? 'customer', context)
   return payment
+}
+
+/** Otherwise a repeated call fails as the first one did. */
+function isHandedOver({ checkout, status, paymentMethodId }: Payment): boolean {
+  if (checkout !== 'unknown' && checkout !== 'refused') return true
+  // A refused charge of a saved card is canceled at once.
+  const isRefusedCharge = status === 'canceled' && paymentMethodId !== null
+  return status !== 'pending' && !isRefusedCharge
 }

@@ -31,7 +31,7 @@ export async function writeOff(
 export async function cancel(
   payment: Payment,
   context: MoneyContext,
-  cause: 'poll' | 'operator',
+  cause: 'poll' | 'operator' | 'service',
 ): Promise<void> {
   const { id, gateway } = payment
   const canceled = { type: 'payment', payment: { id }, status: 'canceled' } as const

@@ -22,10 +22,15 @@ test('an event’s row refers to its payment, or to its card and what that was s
     createdAt: at,
     updatedAt: at,
   }
-  assert.deepEqual(subjectIds({ payment }), { paymentId: payment.id, paymentMethodId: null })
+  assert.deepEqual(subjectIds({ payment }), {
+    paymentId: payment.id,
+    paymentMethodId: null,
+    subscriptionId: null,
+  })
   assert.deepEqual(subjectIds({ paymentMethod }), {
     paymentId: payment.id,
     paymentMethodId: paymentMethod.id,
+    subscriptionId: null,
   })
 })
 

@@ -1,11 +1,16 @@
-import type { EventType } from '../events/catalogue.ts'
+import type { Kysely } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+import type { EventPayloads, EventType } from '../events/catalogue.ts'
+import type { StoredData, SubscriptionEventType } from '../events/event-data.ts'
 import type { Registry } from '../gateways/registry.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import type { NewId } from '../kernel/ids.ts'
+import type { Money } from '../kernel/money.ts'
 import type { IgnoredReason, Outcome, OutcomeResult, PaymentOutcome } from '../payments/outcome.ts'
 import type { Dispute } from '../payments/dispute.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
+import type { SubscriptionPolicy } from '../subscriptions/change.ts'
 
 /** What one source says: a stored call, or an answer to a poll. */
 export interface Report {
@@ -13,6 +18,8 @@ export interface Report {
   readonly outcomes: readonly Outcome[]
   readonly cause: Cause
   readonly callId: string | null
+  /** The queue whose workers run the queued listeners of what follows; the default one if left out. */
+  readonly queue?: string
 }
 
 /** One outcome, and the report that contains it. */
@@ -35,18 +42,29 @@ export interface ChargeEntry<Stated extends Outcome> {
 }
 
 /** What applying needs besides the database. */
-export interface ApplyContext {
+export interface ApplyContext extends SubscriptionContext {
   readonly newId: NewId
   /** Encrypts the tokens of saved cards; without it they are not stored. */
   readonly cipher: Cipher | undefined
-  /** Which gateways can be polled. */
-  readonly gateways: Pick<Registry, 'find'>
 }
+
+/** What a decision about a subscription needs, besides its state. */
+export interface SubscriptionContext {
+  /** Which gateways can be polled, and charge which cards. */
+  readonly gateways: Pick<Registry, 'find'>
+  /** The time that subscriptions live by: no other clock decides about them. */
+  subscriptionTime(db: Kysely<Tables>): Promise<Date>
+  readonly subscriptionPolicy: SubscriptionPolicy
+}
+
+/** What an event of a subscription carries: the subscription, and what else its type says. */
+export type SubscriptionSubject = EventPayloads[SubscriptionEventType]
 
 /** What an event is about. */
 export type Subject =
   | { readonly payment: Payment; readonly dispute?: Dispute }
   | { readonly paymentMethod: PaymentMethod }
+  | SubscriptionSubject
 
 /** An event that waits for its claim. */
 export interface Claim {
@@ -57,6 +75,8 @@ export interface Claim {
   readonly subject: Subject
   /** What it says is out of date: see the event. */
   readonly superseded?: boolean
+  /** What the event stores of itself, if it does. */
+  readonly data?: StoredData
 }
 
 interface AnyApplied {
@@ -64,6 +84,10 @@ interface AnyApplied {
   readonly payment: Payment | undefined
   /** A person should look: money may be involved. */
   readonly review: boolean
+  /** One has looked at the very same before: nothing is marked. */
+  readonly isHandled?: true
+  /** The money that was expected, where it is not the payment's. */
+  readonly expected?: Money
 }
 
 /** What became of an outcome: an event to claim, a change without one, or nothing. */
@@ -122,15 +146,26 @@ export function claimsIn(applied: readonly Applied[]): readonly Claim[] {
 
 /** Whether a person should look at what a source said, whatever happens to its events. */
 export function needsReview(applied: readonly Applied[]): boolean {
-  return applied.some(({ review }) => review)
+  return applied.some(isMarked)
+}
+
+/** Whether a person should look at this, and none has. */
+export function isMarked({ review, isHandled }: Applied): boolean {
+  return review && isHandled !== true
 }
 
 /** The ids that an event's row refers to. */
 export function subjectIds(subject: Subject): {
   readonly paymentId: string | null
   readonly paymentMethodId: string | null
+  readonly subscriptionId: string | null
 } {
-  return 'payment' in subject
-    ? { paymentId: subject.payment.id, paymentMethodId: null }
-    : { paymentId: subject.paymentMethod.paymentId, paymentMethodId: subject.paymentMethod.id }
+  const none = { paymentId: null, paymentMethodId: null, subscriptionId: null }
+  if ('subscription' in subject) {
+    const paymentId = 'payment' in subject ? (subject.payment?.id ?? null) : null
+    return { ...none, paymentId, subscriptionId: subject.subscription.id }
+  }
+  if ('payment' in subject) return { ...none, paymentId: subject.payment.id }
+  const { id, paymentId } = subject.paymentMethod
+  return { ...none, paymentId, paymentMethodId: id }
 }

@@ -25,10 +25,12 @@ import { applyPayments } from './apply-payments.ts'
 import { applyRefund } from './apply-refund.ts'
 import { awaitingKey } from './awaiting.ts'
 import { claimOf, findPayments, isPaymentEntry, type FoundPayments } from './find-payments.ts'
+import { followPeriods } from './follow-periods.ts'
 import { reviewLate } from './late-payments.ts'
 import { reviewRenewals } from './make-renewals.ts'
 import { refundByRelease, reviewRelease } from './released-money.ts'
 import { requeueReleases } from './requeue-releases.ts'
+import { reviewFlagged } from './review-flagged.ts'
 
 /** What became of each entry: an event, several, a change, or nothing. */
 type Results = Map<Entry, readonly Applied[]>
@@ -37,8 +39,8 @@ type Results = Map<Entry, readonly Applied[]>
  * Applies what callbacks say: locks the payments' rows in the order of their ids, decides each
  * outcome by the state table and writes the changes and their history. For payments the number of
  * statements does not grow with the number of outcomes; everything else that callbacks report is
- * rarer and is applied one by one. Claims and listeners follow in the same transaction. Returns
- * what became of each outcome of each report.
+ * rarer and is applied one by one. What a person must look at is written down. Claims and listeners
+ * follow in the same transaction. Returns what became of each outcome of each report.
  */
 export async function applyOutcomes(
   db: Kysely<Tables>,
@@ -47,15 +49,20 @@ export async function applyOutcomes(
 ): Promise<readonly (readonly Applied[])[]> {
   const entries = reports.map((report) => report.outcomes.map((outcome) => ({ report, outcome })))
   const found = await findPayments(db, entries.flat(), applying)
+  const before = new Map([...found.payments].map(([id, { status }]) => [id, status]))
   const results: Results = await applyToPayments(db, entries.flat(), { ...applying, ...found })
+  await followPeriods(db, { entries: entries.flat(), before, ...found }, applying)
   for (const entry of entries.flat().filter(isOtherEntry).toSorted(byReference)) {
     const payment = paymentOf(entry, found)
     results.set(entry, await applyOther(db, entry, { payment, ...applying }))
   }
-  return entries.map((ofOne) =>
-    // Stryker disable next-line ArrayDeclaration: each entry has its results
-    ofOne.flatMap((entry) => (results.get(entry) ?? []).map((one) => withStatus(entry, one))),
+  const said = entries.map((ofOne) =>
+    ofOne.flatMap((entry) =>
+      // Stryker disable next-line ArrayDeclaration: each entry has its results
+      (results.get(entry) ?? []).map((one) => ({ entry, applied: withStatus(entry, one) })),
+    ),
   )
+  return reviewFlagged(db, said, applying.newId)
 }
 
 /** An outcome of something else: a card, refunds, disputes, or nothing that we handle. */

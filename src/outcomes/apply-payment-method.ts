@@ -5,6 +5,8 @@ import { paymentMethodDedupKey, paymentMethodEventType } from '../events/dedup-k
 import type { PaymentMethodOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { accountMismatch } from '../payments/transition.ts'
+import { writingOf } from './follow-periods.ts'
+import { useSavedCard } from './use-saved-card.ts'
 import { ignoredResult, type Applied, type ApplyContext, type Entry } from './applied.ts'
 
 interface AttachedTo extends ApplyContext {
@@ -18,8 +20,9 @@ interface AttachedTo extends ApplyContext {
 export async function applyPaymentMethod(
   db: Kysely<Tables>,
   { report, outcome }: Entry<PaymentMethodOutcome>,
-  { payment, newId, cipher }: AttachedTo,
+  { payment, ...applying }: AttachedTo,
 ): Promise<Applied> {
+  const { newId, cipher } = applying
   const { gateway } = report
   const { status, reference, token } = outcome
   const reason = payment && accountMismatch(payment, gateway, outcome)
@@ -35,6 +38,10 @@ export async function applyPaymentMethod(
   })
   if (method.status !== status) {
     return ignoredResult({ type: 'payment_method', reason: 'already_settled', payment })
+  }
+  if (payment !== undefined) {
+    const writing = writingOf(report, newId)
+    await useSavedCard(db, { payment, method, writing }, applying)
   }
   return {
     kind: 'claim',

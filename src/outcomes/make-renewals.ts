@@ -112,7 +112,9 @@ export async function reviewRenewals(
     if (claimed === undefined) continue
     const isPaid = statuses.get(found.first.id) === 'paid'
     const detail = isPaid ? oddityOf(entry, found) : 'first_payment_unpaid'
-    if (detail !== undefined) marked.set(entry, { ...claimed, review: true, detail })
+    if (detail === undefined) continue
+    const { amount, currency } = found.first
+    marked.set(entry, { ...claimed, review: true, detail, expected: { amount, currency } })
   }
   return marked
 }

@@ -4,6 +4,7 @@ import { toPayment } from '../database/payments.ts'
 import { keepSubscriptionReference } from '../database/subscription-references.ts'
 import type { PaymentsTable, Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'
+import { declineCodeIn } from '../payments/decline.ts'
 import { chargedAsIs, type PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { paymentOf } from '../wire/payment.ts'
@@ -12,7 +13,9 @@ import type { PaymentEntry } from './applied.ts'
 /**
  * Moves the payments and writes their history; returns them by id. The rules of the state table are
  * repeated in SQL: what they forbid changes no row. Only the callback that pays binds the
- * provider's ids, because declined tries have ids of their own.
+ * provider's ids, because declined tries have ids of their own. Where a saved card was charged, a
+ * decline is the end; the payer of a checkout may try again there. Whoever moves payments lets
+ * their periods take note of it in the same transaction (`grantPeriods`): `taken_status` says so.
  */
 export async function movePayments(
   db: Kysely<Tables>,
@@ -28,8 +31,11 @@ export async function movePayments(
         checkout_reference = coalesce(payment.checkout_reference, stated.checkout),
         provider_reference = coalesce(payment.provider_reference, stated.provider),
         subscription_reference = coalesce(payment.subscription_reference, stated.subscription),
-        checkout = case when stated.to_status in ('paid', 'canceled')
-          and payment.checkout in ('open', 'unknown') then 'closed' else payment.checkout end
+        decline_code = coalesce(stated.decline_code, payment.decline_code),
+        taken_status = case when payment.period_id is not null then stated.to_status end,
+        checkout = case when payment.checkout in ('open', 'unknown')
+          and (stated.to_status <> 'failed' or payment.payment_method_id is not null)
+          then 'closed' else payment.checkout end
       from stated
       where payment.id = stated.id and payment.type = 'charge'
         and payment.gateway = stated.gateway and payment.status = stated.from_status
@@ -38,7 +44,7 @@ export async function movePayments(
             or (payment.amount = stated.amount and payment.currency = stated.currency))
           else payment.status = 'pending' end
       returning payment.id, payment.status, payment.updated_at, payment.checkout_reference,
-        payment.provider_reference, payment.checkout
+        payment.provider_reference, payment.checkout, payment.decline_code
     ), history as (
       insert into billing.payment_transitions
         (id, payment_id, from_status, to_status, cause, webhook_call_id)
@@ -46,7 +52,7 @@ export async function movePayments(
         stated.call_id
       from moved join stated on stated.id = moved.id
     )
-    select id, status, updated_at, checkout_reference, provider_reference, checkout
+    select id, status, updated_at, checkout_reference, provider_reference, checkout, decline_code
     from moved`.execute(db)
   const changes = new Map(rows.map((row) => [row.id, changeOf(row)]))
   return new Map(
@@ -61,7 +67,13 @@ export async function movePayments(
 /** What a move can change of a payment. */
 type MovedRow = Pick<
   Selectable<PaymentsTable>,
-  'id' | 'status' | 'updated_at' | 'checkout_reference' | 'provider_reference' | 'checkout'
+  | 'id'
+  | 'status'
+  | 'updated_at'
+  | 'checkout_reference'
+  | 'provider_reference'
+  | 'checkout'
+  | 'decline_code'
 >
 
 function changeOf(row: MovedRow) {
@@ -71,6 +83,7 @@ function changeOf(row: MovedRow) {
     checkoutReference: row.checkout_reference,
     providerReference: row.provider_reference,
     checkout: row.checkout,
+    declineCode: row.decline_code,
   }
 }
 
@@ -89,11 +102,16 @@ function statedBy(targets: readonly PaymentEntry[], newId: NewId) {
     ${outcomes.map((outcome) => paid(outcome, outcome.checkoutReference))}::text[],
     ${outcomes.map((outcome) => paid(outcome, outcome.providerReference))}::text[],
     ${outcomes.map((outcome) => paid(outcome, begunBy(outcome)))}::text[],
+    ${outcomes.map(declineCodeOf)}::text[],
     ${targets.map(() => newId())}::uuid[],
     ${targets.map(({ entry }) => entry.report.cause)}::text[],
     ${targets.map(({ entry }) => entry.report.callId)}::uuid[]
   ) as stated (id, from_status, gateway, to_status, amount, currency, as_charged, checkout,
-    provider, subscription, transition_id, cause, call_id)`
+    provider, subscription, decline_code, transition_id, cause, call_id)`
+}
+
+function declineCodeOf({ status, declineCode }: PaymentOutcome): string | null {
+  return status === 'failed' ? (declineCodeIn(declineCode) ?? null) : null
 }
 
 /** The subscription that the payment began. */
@@ -111,20 +129,31 @@ export function bindsReferences({ payment, entry }: PaymentEntry): boolean {
   )
 }
 
-/** A second callback about the same charge may have an id that the first did not. */
+/** A second report of the same thing may have an id, or a code, that the first did not. */
 export async function learnReferences(db: Kysely<Tables>, target: PaymentEntry): Promise<Payment> {
   const { payment, entry } = target
   const subscription = begunBy(entry.outcome)
   if (entry.outcome.status === 'paid' && subscription !== undefined) {
     await keepSubscriptionReference(db, payment.id, subscription)
   }
-  if (!bindsReferences(target)) return payment
-  const { checkoutReference = null, providerReference = null } = entry.outcome
+  const declineCode = payment.declineCode === null ? declineCodeOf(entry.outcome) : null
+  if (declineCode === null && !bindsReferences(target)) return payment
+  return write(db, target, declineCode)
+}
+
+async function write(
+  db: Kysely<Tables>,
+  { payment, entry }: PaymentEntry,
+  declineCode: string | null,
+): Promise<Payment> {
+  const { status, ...outcome } = entry.outcome
+  const { checkoutReference = null, providerReference = null } = status === 'paid' ? outcome : {}
   const row = await db
     .updateTable('billing.payments')
     .set({
       checkout_reference: sql<string>`coalesce(checkout_reference, ${checkoutReference})`,
       provider_reference: sql<string>`coalesce(provider_reference, ${providerReference})`,
+      decline_code: sql<string>`coalesce(decline_code, ${declineCode})`,
     })
     .where('id', '=', payment.id)
     .returningAll()

@@ -28,6 +28,7 @@ export function refundRow(
     operationError: null,
     saveCard: false,
     paymentMethodId: null,
+    periodId: null,
     expiresAt: null,
     isHanded: false,
     firstPollAfter: null,

@@ -9,8 +9,8 @@ export const paymentTypes = ['charge', 'refund'] as const
 /** A charge, or a refund of one. */
 export type PaymentType = (typeof paymentTypes)[number]
 
-export const causes = ['call', 'poll', 'refund', 'operator'] as const
-/** What moved a payment: a stored call, a status poll, our own refund, or a person. */
+export const causes = ['call', 'poll', 'refund', 'operator', 'service'] as const
+/** What moved a payment: a stored call, a status poll, our own refund, a person, or our clock. */
 export type Cause = (typeof causes)[number]
 
 export const checkoutStates = ['none', 'unknown', 'open', 'refused', 'closed'] as const
@@ -20,7 +20,7 @@ export const checkoutStates = ['none', 'unknown', 'open', 'refused', 'closed'] a
  * - `unknown`: the provider was asked for one and has not answered;
  * - `open`: there is one;
  * - `refused`: the provider said no; `operationError` says what;
- * - `closed`: it was paid, canceled or written off.
+ * - `closed`: it was paid, canceled or written off, or the charge of a saved card was declined.
  */
 export type CheckoutState = (typeof checkoutStates)[number]
 
@@ -54,12 +54,16 @@ export interface Payment extends Money {
   readonly checkoutUrl: string | null
   /** What the provider answered when a request for a checkout, a charge or a refund failed. */
   readonly operationError: string | null
+  /** Why it was declined, in the provider's code; stays if it is paid later. */
+  readonly declineCode: string | null
   /** Why the provider could not be polled, or what in its answer needs a person. */
   readonly pollError: string | null
   /** The card is to be saved with it. */
   readonly saveCard: boolean
   /** The saved card that it charges, if any. */
   readonly paymentMethodId: string | null
+  /** The period of a subscription that it pays for, if any. */
+  readonly periodId: string | null
   /** When it was handed to the provider. */
   readonly handedAt: Date | null
   readonly expiresAt: Date | null
@@ -73,8 +77,11 @@ export interface Payment extends Money {
 }
 
 /** A payment in JSON: names in snake_case, times in ISO 8601 UTC, the amount as a number. */
-export type PaymentJson = {
-  readonly [Field in Exclude<keyof Payment, 'toJSON'> as SnakeCase<Field>]: JsonOf<Payment[Field]>
+export type PaymentJson = JsonFields<Omit<Payment, 'toJSON'>>
+
+/** Data in JSON: names in snake_case, times in ISO 8601 UTC, amounts as numbers. */
+export type JsonFields<Data> = {
+  readonly [Field in keyof Data & string as SnakeCase<Field>]: JsonOf<Data[Field]>
 }
 
 type JsonOf<Value> = Value extends Date ? string : Value extends bigint ? number : Value

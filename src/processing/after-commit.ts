@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log.ts'
 import { within } from '../kernel/within.ts'
 import { hasQueuedListener } from '../listeners/dispatch-events.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
-import type { Applied, Subject } from '../outcomes/applied.ts'
+import { isMarked, type Applied, type Subject } from '../outcomes/applied.ts'
 import { requeueCallsWithPayment } from '../outcomes/awaiting.ts'
 import { webhookCalls } from '../queue/calls.ts'
 import { logReturned } from '../queue/return-after.ts'
@@ -37,6 +37,8 @@ export async function afterCommit(
   if (ended.kind === 'returned') {
     logReturned(context.log, webhookCalls, { row: ended.call, error: ended.error })
   }
+  // Whatever became of the listeners: payments keep what was stated, and periods with them.
+  if (ended.kind !== 'left') wakeForPeriods(ended.applied, context)
   if (ended.kind !== 'done') return ended.kind
   const { call, applied } = ended
   follow(call, context, ended)
@@ -50,6 +52,12 @@ export async function afterCommit(
 export function afterReport(origin: Origin, context: Context, committed: Committed): void {
   follow(origin, context, committed)
   if (committed.dispatched.kind === 'failed') context.wake()
+  else wakeForPeriods(committed.applied, context)
+}
+
+/** What is decided of a period's payment may have led to events of its subscription. */
+function wakeForPeriods(applied: readonly Applied[], { wake }: Pick<Context, 'wake'>): void {
+  if (applied.some(({ payment }) => (payment?.periodId ?? null) !== null)) wake()
 }
 
 /** The payment that a call waits for may have been created between our look and our commit. */
@@ -104,6 +112,7 @@ function logDispatched(
 }
 
 function shown(subject: Subject) {
+  if ('subscription' in subject) return { subscription: subject.subscription.id }
   if ('paymentMethod' in subject) return { paymentMethod: subject.paymentMethod.id }
   const { id, amount, currency } = subject.payment
   return { payment: id, amount: `${amount}`, currency }
@@ -112,7 +121,7 @@ function shown(subject: Subject) {
 /** Money that does not move as it should: no event says so. */
 function logFlagged(call: Origin, applied: readonly Applied[], log: Log): void {
   for (const one of applied) {
-    if (one.kind === 'ignored' || !one.review) continue
+    if (one.kind === 'ignored' || !isMarked(one)) continue
     const { type, detail } = one.kind === 'claim' ? one : one.result
     log.warn({ ...about(call, one), detail }, `${type} needs a review`)
   }
@@ -130,7 +139,7 @@ function logIgnored(origin: Origin, applied: readonly Applied[], log: Log): void
     const { reason, detail } = one.result
     const entry = { ...about(origin, one), reason, detail }
     if (reason === 'amount_mismatch') log.warn(entry, 'paid webhook amount/currency mismatch')
-    else if (one.review) log.warn(entry, `${source} ignored; it needs a review`)
+    else if (isMarked(one)) log.warn(entry, `${source} ignored; it needs a review`)
     // It claims another status for a paid payment: an app with the default log must see that.
     else if (reason === 'already_paid') log.warn(entry, `${source} ignored`)
     else log.info(entry, `${source} ignored`)

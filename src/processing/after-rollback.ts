@@ -123,8 +123,8 @@ async function postponeOrFail(
   context: ProcessingContext,
 ): Promise<CallEnd> {
   if (await postponeCall(call, context, error)) return 'returned'
-  const { database, log, scrub } = context
-  await failCall(database.db, call, { error, scrub })
+  const { database, log, newId, scrub } = context
+  await database.transaction(({ db }) => failCall(db, call, { error, newId, scrub }))
   logFailedCall(log, call, { error })
   return 'failed'
 }
@@ -142,12 +142,12 @@ async function applyWithoutListeners(
   context: ProcessingContext,
 ): Promise<FailedCall> {
   const { call } = interpreted
-  const { database, scrub } = context
+  const { database, newId, scrub } = context
   const lost = lostByListener(error)
   const once = () =>
     database.transaction(async ({ db }) => {
       const applied = (await applyOutcomes(db, [reportOf(interpreted)], context)).flat()
-      const failed = { error: lost?.error ?? error, scrub, ...knownOf(applied) }
+      const failed = { error: lost?.error ?? error, newId, scrub, ...knownOf(applied) }
       await failCall(db, call, failed)
       return failed
     })

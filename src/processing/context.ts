@@ -1,8 +1,11 @@
+import type { Kysely } from 'kysely'
 import type { Database } from '../database/connect.ts'
+import type { Tables } from '../database/tables.ts'
 import type { Registry } from '../gateways/registry.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import type { Log } from '../kernel/log.ts'
 import type { DispatchContext } from '../listeners/run-listeners.ts'
+import type { SubscriptionPolicy } from '../subscriptions/change.ts'
 
 /** What processing needs besides its work. */
 export interface ProcessingContext extends DispatchContext {
@@ -12,10 +15,18 @@ export interface ProcessingContext extends DispatchContext {
   /** For what is stored encrypted; undefined where no key is set. */
   readonly cipher: Cipher | undefined
   readonly random: () => number
+  /**
+   * The time that subscriptions live by, the database's: no other clock decides about them. Another
+   * one for rehearsals and tests.
+   */
+  subscriptionTime(db: Kysely<Tables>): Promise<Date>
+  readonly subscriptionPolicy: SubscriptionPolicy
   /** Blanks out known secrets in a text that will be stored. */
   scrub(text: string): string
   /** Work after commits that has not ended yet. */
   readonly underWay: Set<Promise<void>>
+  /** Where the payer can pay what a subscription owes. */
+  payPageUrl(subscriptionId: string): string
   /** Calls or deliveries wait: the workers of this process look for them now. */
   wake(): void
 }

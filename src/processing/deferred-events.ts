@@ -1,8 +1,9 @@
-import { sql, type Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Transaction } from '../database/connect.ts'
+import { addClaim } from '../database/dedup-claims.ts'
+import { insertDeferredEvents } from '../database/deferred-events.ts'
 import { findDispute } from '../database/disputes.ts'
 import { isPassing } from '../database/failure.ts'
-import { interval } from '../database/interval.ts'
 import { findPaymentMethod } from '../database/payment-methods.ts'
 import { findPayment, lockPayments } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
@@ -14,19 +15,21 @@ import {
   paymentMethodDedupKey,
   refundDedupKey,
 } from '../events/dedup-key.ts'
+import { isSubscriptionEventType, readEventData, type StoredData } from '../events/event-data.ts'
 import type { Duration } from '../kernel/duration.ts'
 import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
 import { subjectIds, type Claim } from '../outcomes/applied.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
-import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
+import { tableOf, type LeasedDelivery } from '../queue/deliveries.ts'
 import { finishRows } from '../queue/end-rows.ts'
 import { leaseLost } from '../queue/leased-table.ts'
 import { logReturned, releaseToOthers, returnAfter } from '../queue/return-after.ts'
 import { mayReturn } from '../queue/retry.ts'
 import { afterReport } from './after-commit.ts'
 import type { ProcessingContext } from './context.ts'
+import { loadSubscriptionEvent } from './load-subscription-event.ts'
 import { failDelivery, logFailedDelivery, returnIfPassing } from './fail-attempt.ts'
 
 /** Why events are deferred, and until when. */
@@ -48,41 +51,11 @@ export async function deferEvents(
   claims: readonly Claim[],
   deferral: Deferral,
 ): Promise<void> {
-  if (claims.length === 0) return
   const rows = claims.map(({ eventId, dedupKey, type, subject }) => {
     const ids = subjectIds(subject)
-    return {
-      id: eventId,
-      dedup_key: dedupKey,
-      event_type: type,
-      payment_id: ids.paymentId,
-      payment_method_id: ids.paymentMethodId,
-      cause: deferral.cause,
-      queue: deferral.queue,
-      attempts: deferral.attempts,
-      exception: deferral.exception,
-      next_attempt_at: sql<Date>`statement_timestamp() + ${interval(deferral.after)}`,
-    }
+    return { id: eventId, dedupKey, type, ...ids, ...deferral, ofSubscription: null }
   })
-  const insert = db.insertInto('billing.deliveries').values(rows)
-  await insert
-    .onConflict((conflict) =>
-      conflict
-        .column('dedup_key')
-        .doUpdateSet((excluded) => ({
-          state: 'pending',
-          cause: excluded.ref('excluded.cause'),
-          created_at: excluded.ref('excluded.created_at'),
-          leases_lost: 0,
-          times_returned: 0,
-          attempts: excluded.ref('excluded.attempts'),
-          exception: excluded.ref('excluded.exception'),
-          next_attempt_at: excluded.ref('excluded.next_attempt_at'),
-          processed_at: null,
-        }))
-        .where(sql<boolean>`deliveries.state = 'processed'`),
-    )
-    .execute()
+  await insertDeferredEvents(db, rows)
 }
 
 /** A deferred event as it was leased. */
@@ -94,6 +67,13 @@ export type LeasedEvent = LeasedDelivery & {
 
 export function isDeferredEvent(delivery: LeasedDelivery): delivery is LeasedEvent {
   return delivery.dedup_key !== null
+}
+
+/** One of a subscription: what it says is stored with it. */
+type SubscriptionEventRow = LeasedEvent & { readonly subscription_id: string }
+
+function isOfSubscription(leased: LeasedEvent): leased is SubscriptionEventRow {
+  return leased.subscription_id !== null
 }
 
 /** What becomes of an event when its transaction commits. */
@@ -121,8 +101,10 @@ export async function dispatchDeferred(
 function afterEvent(leased: LeasedEvent, ended: EndedEvent, context: ProcessingContext): void {
   if (ended.kind === 'failed') logFailedDelivery(context.log, leased, ended)
   if (ended.kind === 'returned') {
-    logReturned(context.log, deliveries, { row: leased, error: ended.error })
+    logReturned(context.log, tableOf(leased), { row: leased, error: ended.error })
   }
+  // The next one of the subscription may have waited for it.
+  if (isOfSubscription(leased)) context.wake()
   if (ended.kind !== 'dispatched') return
   const { claim, dispatched } = ended
   const applied = { kind: 'claim', type: '', payment: undefined, review: false, claim } as const
@@ -136,25 +118,42 @@ async function dispatchIn(
   context: ProcessingContext,
 ): Promise<EndedEvent | undefined> {
   const { db } = transaction
-  const current = await currentSubject(db, leased)
+  const current = isOfSubscription(leased)
+    ? await carried(db, leased, context)
+    : await currentSubject(db, leased)
   if (current === undefined) {
     await finish(db, leased)
     return undefined
   }
   const { event_type: type, dedup_key: dedupKey, cause, queue } = leased
   const claim = { eventId: leased.id, dedupKey, type: type as EventType, ...current }
-  const source = { cause, callId: null, queue }
+  const { webhook_call_id: callId } = leased
+  const source = { cause, callId, queue }
   const dispatched = await dispatchAlone(transaction, { source, claims: [claim] }, context)
   if (dispatched.kind === 'dispatched') {
+    if (callId !== null && dispatched.events.length > 0) await addClaim(db, callId, dedupKey)
     await finish(db, leased)
     return { kind: 'dispatched', claim, dispatched }
   }
   const { error } = dispatched
-  if (await returnIfPassing(db, deliveries, { leased, error, random: context.random })) {
+  if (await returnIfPassing(db, tableOf(leased), { leased, error, random: context.random })) {
     return { ...dispatched, kind: 'returned' }
   }
   await failDelivery(db, leased, { ...dispatched, scrub: context.scrub })
   return dispatched
+}
+
+/** Of an event of a subscription, as it stands; not locked, and not asked whether it still holds. */
+async function carried(
+  db: Kysely<Tables>,
+  { event_type: type, subscription_id: subscriptionId, data: stored }: SubscriptionEventRow,
+  context: ProcessingContext,
+): Promise<Pick<Claim, 'subject' | 'data'>> {
+  // Stryker disable next-line all: nothing else is taken
+  if (!isSubscriptionEventType(type)) throw new Error(`${type} is no event of a subscription`)
+  const data = JSON.parse(stored ?? '{}') as StoredData
+  const planned = readEventData(type, data)
+  return { subject: await loadSubscriptionEvent(db, { subscriptionId, planned }, context), data }
 }
 
 /**
@@ -204,7 +203,7 @@ function isOvertaken({ id, type, status }: Payment, key: string): boolean {
 }
 
 async function finish(db: Kysely<Tables>, leased: LeasedEvent): Promise<void> {
-  const [lost] = await finishRows(db, deliveries, { leases: [leased] })
+  const [lost] = await finishRows(db, tableOf(leased), { leases: [leased] })
   if (lost !== undefined) throw leaseLost(lost)
 }
 
@@ -214,15 +213,16 @@ async function afterRollback(
   context: ProcessingContext,
 ): Promise<void> {
   if (isListenerMissing(error)) {
-    await releaseToOthers({ ...context, error }, deliveries, [leased])
+    await releaseToOthers({ ...context, error }, tableOf(leased), [leased])
     return
   }
   if (isPassing(error) && mayReturn(leased)) {
-    await returnAfter({ ...context, error }, deliveries, leased)
+    await returnAfter({ ...context, error }, tableOf(leased), leased)
     return
   }
   const lost = lostByListener(error)
   const failed = { error: lost?.error ?? error, scrub: context.scrub }
   await failDelivery(context.database.db, leased, failed)
+  if (isOfSubscription(leased)) context.wake()
   logFailedDelivery(context.log, leased, failed)
 }

@@ -13,7 +13,7 @@ import { returnAfter } from '../queue/return-after.ts'
 import type { ProcessingContext } from './context.ts'
 import { dispatchDeferred, isDeferredEvent } from './deferred-events.ts'
 import { failDelivery, logFailedDelivery } from './fail-attempt.ts'
-import { loadEvents } from './load-events.ts'
+import { loadEvents, type LoadedEvent } from './load-events.ts'
 
 /** How long a queued listener may take; it may call other services. */
 const deliveryLimit: Duration = seconds(60)
@@ -32,7 +32,7 @@ export function createDeliver(context: ProcessingContext): Deliver {
   const { database, random } = context
   const { db } = database
   const together: Together = {
-    load: batched(mostTogether, (ids) => loadEvents(db, ids)),
+    load: batched(mostTogether, (ids) => loadEvents(db, ids, context)),
     finish: batched(mostTogether, async (leases) => {
       // Otherwise the listeners of all of them would run again, and what they did is done.
       const lost = new Set(await insist(() => finishRows(db, deliveries, { leases }), random))
@@ -51,7 +51,7 @@ export function createDeliver(context: ProcessingContext): Deliver {
 }
 
 interface Together {
-  load(eventId: string): Promise<BillingEvent | undefined>
+  load(eventId: string): Promise<LoadedEvent | undefined>
   /** False: the lease is lost. */
   finish(lease: Lease): Promise<boolean>
 }
@@ -71,9 +71,9 @@ async function deliverQueued(
   { load, finish }: Together,
 ): Promise<void> {
   try {
-    const event = await load(delivery.event_id)
-    if (event === undefined) throw new Error(`event ${delivery.event_id} is gone`)
-    const failure = await run(delivery, event, context)
+    const loaded = await load(delivery.event_id)
+    if (loaded === undefined) throw new Error(`event ${delivery.event_id} is gone`)
+    const failure = 'error' in loaded ? loaded : await run(delivery, loaded.event, context)
     if (failure !== undefined) await fail(delivery, failure, context)
     else if (!(await finish(delivery))) throw leaseLost(delivery)
   } catch (error) {

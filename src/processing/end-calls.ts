@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { closeUnsaid } from '../database/close-reviews.ts'
 import type { Tables } from '../database/tables.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { SourceClaims } from '../listeners/claim-events.ts'
@@ -30,10 +31,16 @@ export type EndedCall =
   | {
       readonly kind: 'failed'
       readonly call: LeasedCall
+      readonly applied: readonly Applied[]
       readonly error: unknown
       readonly listener: string
     }
-  | { readonly kind: 'returned'; readonly call: LeasedCall; readonly error: unknown }
+  | {
+      readonly kind: 'returned'
+      readonly call: LeasedCall
+      readonly applied: readonly Applied[]
+      readonly error: unknown
+    }
   | { readonly kind: 'left'; readonly call: LeasedCall }
 
 /** A call, the results of its outcomes, and what they claim. */
@@ -46,7 +53,7 @@ type DispatchedCall = DispatchedSource<AppliedCall>
 
 /** What the callback of a call says, as a report. */
 export function reportOf({ call, outcomes }: InterpretedCall): Report {
-  return { gateway: call.gateway, outcomes, cause: 'call', callId: call.id }
+  return { gateway: call.gateway, outcomes, cause: 'call', callId: call.id, queue: call.queue }
 }
 
 /** Each call with what was applied of it; `results` are in the order of the calls. */
@@ -68,7 +75,13 @@ export async function endCalls(
   calls: readonly DispatchedCall[],
   context: ProcessingContext,
 ): Promise<readonly EndedCall[]> {
-  await finishCalls(db, calls.flatMap(finished))
+  const finishing = calls.flatMap(finished)
+  const marked = finishing.filter(({ call }) => call.needs_review === true)
+  await closeUnsaid(
+    db,
+    marked.map(({ call }) => call.id),
+  )
+  await finishCalls(db, finishing)
   const ended: EndedCall[] = []
   for (const call of calls) ended.push(await endCall(db, call, context))
   return ended
@@ -89,12 +102,12 @@ async function endCall(
       return { kind: 'done', call, applied, dispatched }
     case 'failed': {
       const { error, listener } = dispatched
-      const { random, scrub } = context
+      const { newId, random, scrub } = context
       if (await returnIfPassing(db, webhookCalls, { leased: call, error, random })) {
-        return { kind: 'returned', call, error }
+        return { kind: 'returned', call, applied, error }
       }
-      await failCall(db, call, { error, listener, scrub, ...knownOf(applied) })
-      return { kind: 'failed', call, error, listener }
+      await failCall(db, call, { error, listener, newId, scrub, ...knownOf(applied) })
+      return { kind: 'failed', call, applied, error, listener }
     }
     case 'left':
       return { kind: 'left', call }

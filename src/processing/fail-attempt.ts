@@ -2,9 +2,11 @@ import type { Kysely } from 'kysely'
 import { classifyFailure } from '../database/failure.ts'
 import type { Tables } from '../database/tables.ts'
 import { exceptionText } from '../kernel/exception-text.ts'
+import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
+import { reviewCalls } from '../outcomes/review-calls.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
-import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
+import { tableOf, type LeasedDelivery } from '../queue/deliveries.ts'
 import { failRow, returnRow } from '../queue/end-rows.ts'
 import { leaseLost, type LeasedRow, type LeasedTable } from '../queue/leased-table.ts'
 import { mayReturn, retryDelay, returnDelay } from '../queue/retry.ts'
@@ -20,29 +22,32 @@ export interface FailedAttempt {
 
 /** The same of a call, with what is known of it by then. */
 export interface FailedCall extends FailedAttempt {
+  readonly newId: NewId
   readonly paymentId?: string | undefined
   /** A person should look at what was made of it. */
   readonly review?: boolean
 }
 
 /**
- * Records a failed attempt of a call; another follows after a wait, or none. Throws `leaseLost`. To
- * be logged once it is committed.
+ * Records a failed attempt of a call, in a transaction; another follows after a wait, or none: then
+ * a person must look. Throws `leaseLost`. To be logged once it is committed.
  */
 export async function failCall(
   db: Kysely<Tables>,
   call: LeasedCall,
   failed: FailedCall,
 ): Promise<void> {
-  const { paymentId, review } = failed
+  const { newId, paymentId, review } = failed
+  const after = retryDelay(call.attempts + 1)
   const isOurs = await failRow(db, webhookCalls, {
     lease: call,
-    after: retryDelay(call.attempts + 1),
+    after,
     exception: exceptionOf(failed),
     columns: paymentId === undefined ? {} : { payment_id: paymentId },
     review,
   })
   if (!isOurs) throw leaseLost(call)
+  if (after === undefined) await reviewCalls(db, [call.id], newId)
 }
 
 export function logFailedCall(
@@ -64,7 +69,7 @@ export async function failDelivery(
   leased: LeasedDelivery,
   failed: FailedAttempt,
 ): Promise<void> {
-  const isOurs = await failRow(db, deliveries, {
+  const isOurs = await failRow(db, tableOf(leased), {
     lease: leased,
     after: retryDelay(leased.attempts + 1),
     // A delivery's row names its listener; a deferred event may have several.

@@ -4,7 +4,7 @@ import { readClaims, type ClaimingCall } from '../database/dedup-claims.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
-import { asNew } from '../queue/end-rows.ts'
+import { deliveryAsNew } from '../queue/end-rows.ts'
 import { requeued } from '../outcomes/awaiting.ts'
 
 /**
@@ -27,14 +27,22 @@ async function replay(db: Kysely<Tables>, id: string): Promise<boolean> {
     returning id, payment_id, outcome, dedup_claims`.execute(db)
   const claims = await readClaims(db, rows)
   await retryDeliveries(db, [...claims.values()].flat())
+  if (rows.length === 1) await retryDeferred(db, id)
   return rows.length === 1
 }
 
 async function retryDeliveries(db: Kysely<Tables>, claims: readonly string[]): Promise<void> {
   await sql`
-    update billing.deliveries set ${asNew}
+    update billing.deliveries set ${deliveryAsNew}
     where state = 'failed' and event_id in (
       select id from billing.events where dedup_key = any(${[...claims]}::text[]))`.execute(db)
+}
+
+/** What came of it and was never dispatched is not brought up by the call again. */
+async function retryDeferred(db: Kysely<Tables>, id: string): Promise<void> {
+  await sql`
+    update billing.deliveries set ${deliveryAsNew}
+    where state = 'failed' and webhook_call_id = ${id}::uuid`.execute(db)
 }
 
 function notFound(id: string): QuittanceError {

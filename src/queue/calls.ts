@@ -6,13 +6,16 @@ export type LeasedCall = LeasedRow &
   Pick<
     Selectable<WebhookCallsTable>,
     'gateway' | 'queue' | 'kind' | 'payload' | 'body' | 'body_encrypted'
-  >
+  > & {
+    /** It was marked before; left out of a call that has just been stored. */
+    readonly needs_review?: boolean
+  }
 
 /** Stored callbacks. */
 export const webhookCalls: LeasedTable<LeasedCall> = {
   name: 'billing.webhook_calls',
   // The bytes matter only if there is no text, or one that masks something; they may be large.
-  columns: sql`row.gateway, row.queue, row.kind, row.payload, row.body_encrypted,
+  columns: sql`row.gateway, row.queue, row.kind, row.payload, row.body_encrypted, row.needs_review,
     case when row.kind = 'unreadable' or row.body_encrypted then row.body end as body`,
   cameAt: 'received_at',
   isReviewed: true,

@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import type { DeliveriesTable } from '../database/tables.ts'
+import { subscriptionEventTypes } from '../events/event-data.ts'
 import type { LeasedRow, LeasedTable } from './leased-table.ts'
 
 export type LeasedDelivery = LeasedRow &
@@ -11,15 +12,43 @@ export type LeasedDelivery = LeasedRow &
     | 'event_type'
     | 'payment_id'
     | 'payment_method_id'
+    | 'subscription_id'
+    | 'data'
+    | 'webhook_call_id'
     | 'cause'
     | 'queue'
   >
 
-/** What is due to queued listeners, and deferred events. */
+/** What is due to queued listeners, and deferred events of payments and cards. */
 export const deliveries: LeasedTable<LeasedDelivery> = {
   name: 'billing.deliveries',
   columns: sql`row.event_id, row.listener, row.dedup_key, row.event_type, row.payment_id,
-    row.payment_method_id, row.cause, row.queue`,
+    row.payment_method_id, row.subscription_id, row.data, row.webhook_call_id, row.cause, row.queue`,
   cameAt: 'created_at',
   isReviewed: false,
+}
+
+/**
+ * Deferred events of subscriptions, in the same table. Versions that cannot load them do not know
+ * their states: they would finish them as out of date.
+ *
+ * Those of one subscription are taken in their order: one only when none before it waits or is held.
+ * That stays so once it is: their numbers are given under the subscription's lock, so whoever sees
+ * one sees all before it, and what has ended comes back only if a person replays it. Types that a
+ * newer version has added are left to it.
+ */
+export const subscriptionEvents: LeasedTable<LeasedDelivery> = {
+  ...deliveries,
+  states: { pending: 'waiting', processing: 'held' },
+  isNext: sql`event_type in (${sql.join(subscriptionEventTypes.map((type) => sql.lit(type)))})
+    and not exists (
+      select from billing.deliveries as earlier
+      where earlier.subscription_id = due.subscription_id
+        and earlier.event_number < due.event_number and earlier.state in ('waiting', 'held')
+      offset 0)`,
+}
+
+/** Where a leased row returns to. */
+export function tableOf({ subscription_id: id }: LeasedDelivery): LeasedTable<LeasedDelivery> {
+  return id === null ? deliveries : subscriptionEvents
 }

@@ -3,7 +3,7 @@ import { interval } from '../database/interval.ts'
 import { named } from '../database/named-statements.ts'
 import type { Tables } from '../database/tables.ts'
 import { minutes, seconds, type Duration } from '../kernel/duration.ts'
-import type { Lease, LeasedTable } from './leased-table.ts'
+import { statesOf, type Lease, type LeasedTable } from './leased-table.ts'
 
 /**
  * Every way in which a leased row ends, whatever its table: finished, failed, returned (a passing
@@ -13,10 +13,16 @@ import type { Lease, LeasedTable } from './leased-table.ts'
 
 const unleased = sql`lease_token = null, lease_until = null`
 
-/** What puts an ended row back into the queue as if it had just come. */
-export const asNew = sql`
-  state = 'pending', attempts = 0, leases_lost = 0, times_returned = 0,
+/** What puts an ended row back into the queue as if it had just come, besides its state. */
+const begunAnew = sql`
+  attempts = 0, leases_lost = 0, times_returned = 0,
   next_attempt_at = statement_timestamp(), processed_at = null`
+
+export const asNew = sql`state = 'pending', ${begunAnew}`
+
+/** The same of deliveries: those of subscriptions have states of their own. */
+export const deliveryAsNew = sql`
+  state = case when subscription_id is null then 'pending' else 'waiting' end, ${begunAnew}`
 
 function isHeld({ id, token }: Lease): RawBuilder<unknown> {
   return sql`id = ${id}::uuid and lease_token = ${token}::uuid`
@@ -66,12 +72,12 @@ export async function finishRows(
 /** Releases rows untouched, for another worker to take at once. */
 export async function releaseRows(
   db: Kysely<Tables>,
-  { name }: LeasedTable,
+  table: LeasedTable,
   leases: readonly Lease[],
 ): Promise<void> {
   if (leases.length === 0) return
   await sql`
-    update ${sql.table(name)} set state = 'pending', ${unleased}
+    update ${sql.table(table.name)} set state = ${statesOf(table).pending}, ${unleased}
     where id = any(${leases.map(({ id }) => id)}::uuid[])
       and lease_token = any(${leases.map(({ token }) => token)}::uuid[])`.execute(db)
 }
@@ -79,23 +85,25 @@ export async function releaseRows(
 /** Releases whatever was taken under these tokens: which rows that were is not known. */
 export async function releaseTaken(
   db: Kysely<Tables>,
-  { name }: LeasedTable,
+  table: LeasedTable,
   tokens: readonly string[],
 ): Promise<void> {
   await sql`
-    update ${sql.table(name)} set state = 'pending', ${unleased}
-    where state = 'processing' and lease_token = any(${[...tokens]}::uuid[])`.execute(db)
+    update ${sql.table(table.name)} set state = ${statesOf(table).pending}, ${unleased}
+    where state = ${statesOf(table).processing} and lease_token = any(${[...tokens]}::uuid[])`.execute(
+    db,
+  )
 }
 
 /** Returns a row after a passing failure: no attempt is used. False where the lease is lost. */
 export async function returnRow(
   db: Kysely<Tables>,
-  { name }: LeasedTable,
+  table: LeasedTable,
   { lease, after }: { readonly lease: Lease; readonly after: Duration },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update ${sql.table(name)}
-    set state = 'pending', ${unleased}, times_returned = times_returned + 1,
+    update ${sql.table(table.name)}
+    set state = ${statesOf(table).pending}, ${unleased}, times_returned = times_returned + 1,
       next_attempt_at = statement_timestamp() + ${interval(after)}
     where ${isHeld(lease)}`.execute(db)
   return numAffectedRows === 1n
@@ -112,9 +120,10 @@ const longestPostponement: Duration = minutes(10)
  */
 export async function postponeRow(
   db: Kysely<Tables>,
-  { name, cameAt }: LeasedTable,
+  table: LeasedTable,
   postponed: { readonly lease: Lease; readonly patience: Duration; readonly exception: string },
 ): Promise<Duration | undefined> {
+  const { name, cameAt } = table
   const { lease, patience, exception } = postponed
   const came = sql.ref(cameAt)
   const { rows } = await sql<{ pause: number }>`
@@ -126,7 +135,7 @@ export async function postponeRow(
       for update
     )
     update ${sql.table(name)} as row
-    set state = 'pending', ${unleased}, exception = ${exception},
+    set state = ${statesOf(table).pending}, ${unleased}, exception = ${exception},
       next_attempt_at = statement_timestamp() + waiting.pause
     from waiting where row.id = waiting.id
     returning extract(epoch from waiting.pause)::float8 * 1000 as pause`.execute(db)
@@ -151,15 +160,16 @@ export interface FailedRow {
  */
 export async function failRow(
   db: Kysely<Tables>,
-  { name, isReviewed }: LeasedTable,
+  table: LeasedTable,
   { lease, after, exception, columns = {}, review = false }: FailedRow,
 ): Promise<boolean> {
+  const { name, isReviewed } = table
   const isOver = after === undefined
   const mark = isReviewed && (review || isOver) ? sql`needs_review = true,` : sql``
   const also = Object.entries(columns).map(([column, value]) => sql`${sql.ref(column)} = ${value},`)
   const next = isOver
     ? sql`state = 'failed', processed_at = statement_timestamp()`
-    : sql`state = 'pending', next_attempt_at = statement_timestamp() + ${interval(after)}`
+    : sql`state = ${statesOf(table).pending}, next_attempt_at = statement_timestamp() + ${interval(after)}`
   const { numAffectedRows } = await sql`
     update ${sql.table(name)}
     set attempts = attempts + 1, exception = ${exception}, ${sql.join(also, sql``)} ${mark}
@@ -179,15 +189,14 @@ export interface ExpiredRows {
 }
 
 /** Takes rows back from workers that died or hang. */
-export async function expireRows(
-  db: Kysely<Tables>,
-  { name, isReviewed }: LeasedTable,
-): Promise<ExpiredRows> {
+export async function expireRows(db: Kysely<Tables>, table: LeasedTable): Promise<ExpiredRows> {
+  const { name, isReviewed } = table
+  const state = statesOf(table)
   const mark = isReviewed ? sql`needs_review = needs_review or lost.is_given_up,` : sql``
   // A CASE may hold no function that is not immutable where tables are distributed.
   const { rows } = await sql<{ state: string }>`
     update ${sql.table(name)} as row
-    set state = case when lost.is_given_up then 'failed' else 'pending' end, ${mark}
+    set state = case when lost.is_given_up then 'failed' else ${state.pending} end, ${mark}
       exception = case when lost.is_given_up
         then 'worker lost: ' || (leases_lost + 1) || ' workers died while they held this row'
         else exception end,
@@ -197,7 +206,7 @@ export async function expireRows(
       select id, statement_timestamp() as now,
         leases_lost + 1 >= ${leasesBeforeFailure} as is_given_up
       from ${sql.table(name)}
-      where state = 'processing' and lease_until < now()
+      where state = ${state.processing} and lease_until < now()
       order by lease_until limit 1000 for update skip locked
     ) as lost
     where row.id = lost.id

@@ -1,4 +1,4 @@
-import type { RawBuilder } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 
 /** A row that this process holds; nobody changes it without its token. */
 export interface Lease {
@@ -16,6 +16,19 @@ export interface LeasedRow extends Lease {
   readonly times_returned: number
 }
 
+/** What a row's state is while it waits, and while somebody holds it. */
+export interface LeaseStates {
+  readonly pending: string
+  readonly processing: string
+}
+
+/** As they are written in a statement: a partial index is found by them. */
+export function statesOf({
+  states = { pending: 'pending', processing: 'processing' },
+}: Pick<LeasedTable, 'states'>): Readonly<Record<keyof LeaseStates, RawBuilder<unknown>>> {
+  return { pending: sql.lit(states.pending), processing: sql.lit(states.processing) }
+}
+
 /**
  * A table whose rows are their own queue entries. It has the columns of `LeasedRow`, with
  * `lease_token` for the token, and `queue`, `state` (`pending`, `processing`, `processed`,
@@ -29,6 +42,10 @@ export interface LeasedTable<Row extends LeasedRow = LeasedRow> {
   readonly columns: RawBuilder<Omit<Row, keyof LeasedRow>>
   /** The column that says when a row came: how long it may be postponed counts from there. */
   readonly cameAt: string
+  /** What the states of its rows are called, if not `pending` and `processing`. */
+  readonly states?: LeaseStates
+  /** Which due rows may be taken; the table is called `due`. All of them if left out. */
+  readonly isNext?: RawBuilder<unknown>
   /** It has `needs_review`, which marks a row that has failed for good: a person must look. */
   readonly isReviewed: boolean
 }

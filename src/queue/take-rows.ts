@@ -3,7 +3,7 @@ import { interval } from '../database/interval.ts'
 import { missingListeners } from '../database/missing-listeners.ts'
 import type { Tables } from '../database/tables.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
-import type { Lease, LeasedRow, LeasedTable } from './leased-table.ts'
+import { statesOf, type Lease, type LeasedRow, type LeasedTable } from './leased-table.ts'
 
 export interface TakeOptions {
   readonly limit: number
@@ -30,15 +30,17 @@ export async function takeRows<Row extends LeasedRow>(
   const inQueues = queues === undefined ? sql`` : sql`and queue = any(${[...queues]}::text[])`
   const ofGateways =
     gateways === undefined ? sql`` : sql`and gateway = any(${[...gateways]}::text[])`
+  const state = statesOf(table)
+  const isNext = table.isNext === undefined ? sql`` : sql`and ${table.isNext}`
   const losses = options.alone ? sql`leases_lost > 0` : sql`leases_lost = 0`
   const { rows } = await sql<Row>`
     update ${sql.table(table.name)} as row
-    set state = 'processing', lease_token = ${options.token}::uuid,
+    set state = ${state.processing}, lease_token = ${options.token}::uuid,
       lease_until = statement_timestamp() + ${interval(leaseLength)}
     from (
-      select id from ${sql.table(table.name)}
-      where state = 'pending' and next_attempt_at <= now() and ${losses} ${inQueues} ${ofGateways}
-        and not exists (${missingListeners(options.listeners)})
+      select id from ${sql.table(table.name)} as due
+      where state = ${state.pending} and next_attempt_at <= now() and ${losses} ${inQueues}
+        ${ofGateways} ${isNext} and not exists (${missingListeners(options.listeners)})
       order by next_attempt_at, id limit ${options.limit} for update skip locked
     ) as due
     where row.id = due.id
@@ -48,10 +50,12 @@ export async function takeRows<Row extends LeasedRow>(
 }
 
 /** Whether due rows wait that already cost a worker its life. */
-export async function anyAlone(db: Kysely<Tables>, { name }: LeasedTable): Promise<boolean> {
+export async function anyAlone(db: Kysely<Tables>, table: LeasedTable): Promise<boolean> {
   const { rows } = await sql`
-    select 1 from ${sql.table(name)}
-    where state = 'pending' and next_attempt_at <= now() and leases_lost > 0 limit 1`.execute(db)
+    select 1 from ${sql.table(table.name)}
+    where state = ${statesOf(table).pending} and next_attempt_at <= now() and leases_lost > 0 limit 1`.execute(
+    db,
+  )
   return rows.length > 0
 }
 

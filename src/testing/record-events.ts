@@ -56,9 +56,10 @@ export function recordEvents(core: BillingCore): RecordedEvents {
     all,
     of,
     about: ({ id }) =>
-      all.filter(
-        (event) => 'payment' in event && [event.payment.id, event.payment.parentId].includes(id),
-      ),
+      all.filter((event) => {
+        const payment = 'payment' in event ? event.payment : null
+        return payment !== null && [payment.id, payment.parentId].includes(id)
+      }),
     waitFor: (type, { where = () => true, withinMs = defaultWaitMs } = {}) => {
       const find = () => of(type).find(where)
       const failure = (reason: string) => new Error(`no ${type} ${reason}; ${recorded(all)}`)

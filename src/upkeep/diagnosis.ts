@@ -57,9 +57,6 @@ export interface CallBacklog {
   /** Failed before, or waiting for a provider, and due at another time. */
   readonly retried: number
   readonly failed: number
-  readonly review: number
-  /** Since when the oldest of them has been waiting. */
-  readonly oldestReviewDays: number
 }
 
 export async function readCallBacklog({ db }: Database): Promise<CallBacklog> {
@@ -72,10 +69,24 @@ export async function readCallBacklog({ db }: Database): Promise<CallBacklog> {
       (select count(*)::int from billing.webhook_calls where state = 'processing') as processing,
       (select count(*)::int from billing.webhook_calls
         where state = 'pending' and (attempts > 0 or exception is not null)) as retried,
-      (select count(*)::int from billing.webhook_calls where state = 'failed') as failed,
-      (select count(*)::int from billing.webhook_calls where needs_review) as review,
-      (select coalesce(extract(day from statement_timestamp() - min(received_at)), 0)::int
-        from billing.webhook_calls where needs_review) as "oldestReviewDays"`.execute(db)
+      (select count(*)::int from billing.webhook_calls where state = 'failed') as failed`.execute(
+    db,
+  )
+  return only(rows)
+}
+
+/** What a person must look at. */
+export interface OpenReviews {
+  readonly count: number
+  /** Since when the oldest of them has been waiting. */
+  readonly oldestDays: number
+}
+
+export async function readOpenReviews({ db }: Database): Promise<OpenReviews> {
+  const { rows } = await sql<OpenReviews>`
+    select count(*)::int as count,
+      coalesce(extract(day from statement_timestamp() - min(created_at)), 0)::int as "oldestDays"
+    from billing.reviews where state = 'open'`.execute(db)
   return only(rows)
 }
 
@@ -104,7 +115,7 @@ export async function readSchedules(database: Database): Promise<readonly Schedu
     select name, last_error as "lastError",
       greatest(0, round(extract(epoch from statement_timestamp() - next_run_at)))::int
         as "overdueSeconds"
-    from billing.schedules order by name`.execute(database.db)
+    from billing.schedules where held_reason is null order by name`.execute(database.db)
   return rows
 }
 

@@ -1,35 +1,31 @@
-import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../database/connect.ts'
 import { interval } from '../database/interval.ts'
 import { databaseNow } from '../database/now.ts'
-import type { Tables, WebhookCallsTable } from '../database/tables.ts'
+import type { Tables } from '../database/tables.ts'
+import type { CallState } from '../events/webhook-call.ts'
 import { days, hours, minutes } from '../kernel/duration.ts'
-import { idAt } from '../kernel/ids.ts'
+import { idAt, type NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
+import { lacksReview, reviewCalls } from '../outcomes/review-calls.ts'
 
-/** What was deleted, and what is kept for a person. */
+/** What was deleted. */
 export interface PruneResult {
   readonly deletedCalls: number
   /** Of these, calls that had failed for good. */
   readonly deletedFailedCalls: number
-  /** Of these, calls that needed a person for so long that they are given up. */
-  readonly deletedReviewCalls: number
-  /** Older than the window, and kept because nobody has looked at them. */
-  readonly keptReviewCalls: number
 }
 
 export interface PruneOptions {
   readonly retentionDays: number
   readonly log: Log
+  readonly newId: NewId
   /** Called after each batch, with the total number of calls to delete. */
   readonly onProgress?: (deletedCalls: number, totalCalls: number) => void
   /** Ends the run between two batches. */
   readonly signal?: AbortSignal
 }
-
-/** Money may have moved, so what needs a person is kept longer; but personal data not for ever. */
-export const longestReviewDays = 400
 
 const batchRows = 500
 /** Between two batches, so that intake and processing go on undisturbed. */
@@ -38,22 +34,20 @@ const vacuumLimitMs = minutes(1)
 
 /**
  * Deletes finished calls older than the window, in small transactions. Their events stay: they are
- * the claims, and an old callback sent once more must still fire nothing. Calls that need a person
- * also stay, for 400 days at most, failed ones included: their event may never have been
- * dispatched.
+ * the claims, and an old callback sent once more must still fire nothing. Reviews stay as well: what
+ * a person must look at outlives its calls.
  */
 export async function prune(database: Database, options: PruneOptions): Promise<PruneResult> {
-  const { retentionDays, onProgress, log } = options
-  const deleted = { calls: 0, failed: 0, review: 0 }
+  const { retentionDays, newId, onProgress, log } = options
+  const deleted = { calls: 0, failed: 0 }
   const old = { retentionDays, before: await oldBefore(database.db, retentionDays) }
   // Only for display: counting a backlog of millions takes longer than a statement may.
   const total = onProgress && (await countPrunable(database.db, old).catch(() => 0))
   let after = idAt(new Date(0))
   for (;;) {
-    const batch = await pruneBatch(database.db, { ...old, after })
+    const batch = await database.transaction(({ db }) => pruneBatch(db, { ...old, after, newId }))
     deleted.calls += batch.deleted.length
     deleted.failed += batch.deleted.filter(({ state }) => state === 'failed').length
-    deleted.review += batch.deleted.filter((call) => call.needs_review).length
     onProgress?.(deleted.calls, Math.max(total ?? 0, deleted.calls))
     if (batch.last === undefined) break
     after = batch.last
@@ -61,27 +55,10 @@ export async function prune(database: Database, options: PruneOptions): Promise<
     if (batch.deleted.length > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
   if (database.kind === 'embedded' && deleted.calls > 0) await vacuum(database)
-  const result = {
-    deletedCalls: deleted.calls,
-    deletedFailedCalls: deleted.failed,
-    deletedReviewCalls: deleted.review,
-    keptReviewCalls: await countKept(database.db, retentionDays),
+  if (deleted.failed > 0) {
+    log.warn({ calls: deleted.failed }, 'pruned calls that had failed for good')
   }
-  warn(result, log)
-  return result
-}
-
-function warn(result: PruneResult, log: Log): void {
-  const { deletedFailedCalls, deletedReviewCalls, keptReviewCalls } = result
-  if (deletedFailedCalls > 0) {
-    log.warn({ calls: deletedFailedCalls }, 'pruned calls that had failed for good')
-  }
-  if (deletedReviewCalls > 0) {
-    log.warn({ calls: deletedReviewCalls }, 'pruned calls that nobody had looked at')
-  }
-  if (keptReviewCalls > 0) {
-    log.warn({ calls: keptReviewCalls }, 'calls are kept that need a person to look at them')
-  }
+  return { deletedCalls: deleted.calls, deletedFailedCalls: deleted.failed }
 }
 
 /** A server does this on its own; the embedded database has no autovacuum. */
@@ -114,58 +91,67 @@ function olderThan(wantedDays: number): RawBuilder<unknown> {
   return sql`received_at < statement_timestamp() - ${interval(days(wantedDays))}`
 }
 
-/** A failed call is marked, unless an older version gave it up. */
-const needsPerson = sql`(needs_review or state = 'failed')`
-
 function prunable(retentionDays: number): RawBuilder<unknown> {
-  const reviewDays = Math.max(retentionDays, longestReviewDays)
-  return sql`state in ('processed', 'ignored', 'failed') and ${olderThan(retentionDays)}
-    and (not ${needsPerson} or ${olderThan(reviewDays)})`
+  return sql`state in ('processed', 'ignored', 'failed') and ${olderThan(retentionDays)}`
 }
 
 async function countPrunable(
   db: Kysely<Tables>,
   { retentionDays, before }: OldCalls,
 ): Promise<number> {
-  return count(db, sql`${prunable(retentionDays)} and id < ${before}::uuid`)
-}
-
-async function countKept(db: Kysely<Tables>, retentionDays: number): Promise<number> {
-  return count(db, sql`${needsPerson} and ${olderThan(retentionDays)}`)
-}
-
-async function count(db: Kysely<Tables>, where: RawBuilder<unknown>): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from billing.webhook_calls where ${where}`.execute(db)
+    select count(*)::int as count from billing.webhook_calls
+    where ${prunable(retentionDays)} and id < ${before}::uuid`.execute(db)
   return rows[0]?.count ?? 0
 }
 
-type DeletedCall = Pick<Selectable<WebhookCallsTable>, 'state' | 'needs_review'>
+interface OldCall {
+  readonly id: string
+  /** Null: it is kept. */
+  readonly state: CallState | null
+  readonly lacksReview: boolean | null
+}
 
 /**
- * Looks at this many old calls, whether they are kept or not: a great many kept ones make the run
- * longer, but no single statement.
+ * Looks at so many old calls, whether they are deleted or not: a great many that go on make the run
+ * longer, but no single statement. One that an older version has marked gets its review first.
  */
 async function pruneBatch(
   db: Kysely<Tables>,
+  { newId, ...page }: OldCalls & { readonly after: string; readonly newId: NewId },
+): Promise<{ readonly deleted: readonly OldCall[]; readonly last: string | undefined }> {
+  const rows = await lockPage(db, page)
+  const deleted = rows.filter(({ state }) => state !== null)
+  const unwritten = deleted.filter(({ lacksReview: lacks }) => lacks === true)
+  await reviewCalls(db, idsOf(unwritten), newId)
+  if (deleted.length > 0) {
+    await sql`
+      delete from billing.webhook_calls where id = any(${idsOf(deleted)}::uuid[])`.execute(db)
+  }
+  return { deleted, last: rows.length < batchRows ? undefined : rows.at(-1)?.id }
+}
+
+function idsOf(calls: readonly OldCall[]): string[] {
+  return calls.map(({ id }) => id)
+}
+
+/** Locked, so that no other version marks a call whose review is not written. */
+async function lockPage(
+  db: Kysely<Tables>,
   { retentionDays, before, after }: OldCalls & { readonly after: string },
-): Promise<{ readonly deleted: readonly DeletedCall[]; readonly last: string | undefined }> {
-  const { rows } = await sql<{ id: string; deleted: boolean } & DeletedCall>`
+): Promise<readonly OldCall[]> {
+  const { rows } = await sql<OldCall>`
     with page as materialized (
       select id from billing.webhook_calls
       where id > ${after}::uuid and id < ${before}::uuid
       order by id limit ${batchRows}
-    ), gone as (
-      delete from billing.webhook_calls where id in (
-        select id from billing.webhook_calls
-        where id in (select id from page) and ${prunable(retentionDays)} for update skip locked
-      ) returning id, state, needs_review
+    ), old as materialized (
+      select id, state, ${lacksReview} as lacks_review from billing.webhook_calls as call
+      where id in (select id from page) and ${prunable(retentionDays)}
+      for update of call skip locked
     )
-    select page.id, gone.state, gone.needs_review, gone.id is not null as deleted
-    from page left join gone on gone.id = page.id
+    select page.id, old.state, old.lacks_review as "lacksReview"
+    from page left join old on old.id = page.id
     order by page.id`.execute(db)
-  return {
-    deleted: rows.filter(({ deleted }) => deleted),
-    last: rows.length < batchRows ? undefined : rows.at(-1)?.id,
-  }
+  return rows
 }

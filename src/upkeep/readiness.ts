@@ -2,11 +2,14 @@ import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { interval } from '../database/interval.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
+import { readSubscriptionWork, subscriptionWarnings } from './read-subscription-work.ts'
 
 /** What monitoring asks: every problem is one sentence; none means ready. */
 export interface Readiness {
   readonly ready: boolean
   readonly problems: readonly string[]
+  /** What a person should know although callbacks are taken: charges that are held, for one. */
+  readonly warnings: readonly string[]
   readonly pendingCalls: number
   /** How long the oldest call that is due has been waiting. */
   readonly oldestPendingSeconds: number
@@ -48,6 +51,7 @@ export async function readReadiness(database: Database): Promise<Readiness> {
   return {
     ready: problems.length === 0,
     problems,
+    warnings: subscriptionWarnings(await readSubscriptionWork(database)),
     pendingCalls: Number(row.pending),
     oldestPendingSeconds,
   }

@@ -2,7 +2,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { databaseNow } from '../database/now.ts'
 import type { Tables } from '../database/tables.ts'
 import { requeued } from '../outcomes/awaiting.ts'
-import { asNew } from '../queue/end-rows.ts'
+import { deliveryAsNew } from '../queue/end-rows.ts'
 
 /** Which failed calls and deliveries; all of them if left out. */
 export interface FailedQuery {
@@ -105,7 +105,7 @@ async function replayCalls(
 
 async function replayDeliveries(db: Kysely<Tables>, which: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows } = await sql`
-    update billing.deliveries set ${asNew}
+    update billing.deliveries set ${deliveryAsNew}
     where id in (
       select id from billing.deliveries as delivery where ${which}
       order by id limit ${batchRows} for update skip locked

@@ -25,19 +25,19 @@ const restEvery: Duration = minutes(1)
 
 /** Finds what was forgotten, and runs what is due; every process may do it, none needs to. */
 export function startUpkeep(options: UpkeepOptions): Upkeep {
-  const { database, log } = options
+  const { database, log, newId } = options
   const stopping = new AbortController()
   const sweeps = [
     repeat(leasesEvery, log, async () => {
-      if ((await sweepLeases(database, log)) > 0) options.wake()
+      if ((await sweepLeases(database, { log, newId })) > 0) options.wake()
     }),
     repeat(restEvery, log, async () => {
       if ((await sweepAwaiting(database, log)) > 0) options.wake()
-      if (options.reviewsUnknownPayments) await markUnknownPayments(database, log)
+      if (options.reviewsUnknownPayments) await markUnknownPayments(database, { log, newId })
     }),
     ...options.schedules.map((schedule) =>
       repeat(restEvery, log, async () => {
-        await runIfDue(database.db, schedule, { newId: options.newId, signal: stopping.signal })
+        await runIfDue(database.db, schedule, { newId, signal: stopping.signal })
       }),
     ),
   ]

@@ -1,19 +1,35 @@
 import { sql, type Kysely } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { interval } from '../database/interval.ts'
+import { serviceOperator } from '../database/reviews.ts'
 import type { Tables } from '../database/tables.ts'
 import { days } from '../kernel/duration.ts'
+import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { requeueCallsWithPayment } from '../outcomes/awaiting.ts'
+import { reviewCalls } from '../outcomes/review-calls.ts'
 import { waitingCalls } from '../outcomes/waiting-calls.ts'
 import { webhookCalls } from '../queue/calls.ts'
-import { deliveries } from '../queue/deliveries.ts'
+import { deliveries, subscriptionEvents } from '../queue/deliveries.ts'
 import { expireRows } from '../queue/end-rows.ts'
+import { addMissingReviews } from './add-missing-reviews.ts'
 
-const tables = [webhookCalls, deliveries]
+const tables = [webhookCalls, deliveries, subscriptionEvents]
 
-/** Takes rows back from workers that are gone. Returns how many wait again. */
-export async function sweepLeases(database: Database, log: Log): Promise<number> {
+/** What upkeep needs besides the database. */
+interface SweepOptions {
+  readonly log: Log
+  readonly newId: NewId
+}
+
+/**
+ * Takes rows back from workers that are gone; of what is given up a person must know. Returns how
+ * many wait again.
+ */
+export async function sweepLeases(
+  database: Database,
+  { log, newId }: SweepOptions,
+): Promise<number> {
   let requeued = 0
   for (const table of tables) {
     const expired = await expireRows(database.db, table)
@@ -24,23 +40,30 @@ export async function sweepLeases(database: Database, log: Log): Promise<number>
         'leases ran out; another worker takes over',
       )
     }
-    if (expired.failed > 0)
-      log.error({ table: table.name, rows: expired.failed }, 'given up: worker lost')
+    if (expired.failed === 0) continue
+    log.error({ table: table.name, rows: expired.failed }, 'given up: worker lost')
+    await addMissingReviews(database, { newId })
   }
   return requeued
 }
 
 /**
  * Marks callbacks that report money of a payment, by an id of our form, that still does not exist a
- * day later: nothing else will happen to them. Returns how many.
+ * day later: nothing else will happen to them. One that a person has looked at is not marked again.
+ * Returns how many.
  */
-export async function markUnknownPayments({ db }: Database, log: Log): Promise<number> {
+export async function markUnknownPayments(
+  database: Database,
+  { log, newId }: SweepOptions,
+): Promise<number> {
   let marked = 0
-  for await (const waiting of waitingCalls(db)) {
-    const calls = await markUnknown(
-      db,
-      waiting.map(({ id }) => id),
-    )
+  for await (const waiting of waitingCalls(database.db)) {
+    const ids = waiting.map(({ id }) => id)
+    const calls = await database.transaction(async ({ db }) => {
+      const unknown = await markUnknown(db, ids)
+      await reviewCalls(db, unknown, newId)
+      return unknown
+    })
     if (calls.length > 0) {
       log.warn({ calls }, 'money of payments that are unknown; it needs a review')
     }
@@ -52,7 +75,7 @@ export async function markUnknownPayments({ db }: Database, log: Log): Promise<n
 async function markUnknown(db: Kysely<Tables>, ids: readonly string[]): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     update billing.webhook_calls set needs_review = true where id in (
-      select id from billing.webhook_calls
+      select id from billing.webhook_calls as call
       where id = any(${[...ids]}::uuid[])
         and awaiting is not null and state in ('processed', 'ignored') and not needs_review
         and received_at < statement_timestamp() - ${interval(days(1))}
@@ -61,7 +84,12 @@ async function markUnknown(db: Kysely<Tables>, ids: readonly string[]): Promise<
           select from json_array_elements(outcome) as one
           where one ->> 'reason' = 'unknown_payment'
             and (one ->> 'type' = 'dispute' or one ->> 'detail' = 'paid'))
-      for update skip locked
+        and not exists (
+          select from billing.review_calls as link join billing.reviews as review
+            on review.id = link.review_id
+          where link.call_id = call.id and review.reason = 'unknown_payment'
+            and review.operator is distinct from ${serviceOperator})
+      for update of call skip locked
     ) returning id`.execute(db)
   return rows.map(({ id }) => id)
 }

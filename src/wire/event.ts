@@ -10,6 +10,7 @@ const head = {
   type: z.string(),
   payment_id: z.uuid().nullable(),
   payment_method_id: z.uuid().nullable(),
+  subscription_id: z.uuid().nullable(),
   webhook_call_id: z.uuid().nullable(),
 }
 
@@ -34,6 +35,7 @@ export const eventSchema = z.strictObject({
 export const deferredEventSchema = z.strictObject({
   ...head,
   source: z.enum(causes),
+  data: z.record(z.string(), z.unknown()).nullable(),
   state: z.enum(deliveryStates).exclude(['processed']),
   attempts: z.int(),
   next_attempt_at: time.nullable(),
@@ -56,6 +58,7 @@ export function deferredEventView(event: DeferredEvent): z.output<typeof deferre
   return {
     ...headOf(event),
     source: event.source,
+    data: event.data,
     state: event.state,
     attempts: event.attempts,
     next_attempt_at: event.nextAttemptAt?.toISOString() ?? null,
@@ -71,6 +74,7 @@ function headOf(event: EventRecord | DeferredEvent) {
     type: event.type,
     payment_id: event.paymentId,
     payment_method_id: event.paymentMethodId,
+    subscription_id: event.subscriptionId,
     webhook_call_id: event.webhookCallId,
   }
 }

@@ -8,11 +8,14 @@ import {
   type Payment,
   type PaymentTransition,
 } from '../payments/payment.ts'
+import type { Review } from '../payments/review.ts'
+import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
 import { amount, time } from './fields.ts'
 import { listedPaymentSchema, listedPaymentView, type ListedPayment } from './listed-payment.ts'
 import { paymentMethodSchema, paymentMethodView } from './payment-method.ts'
 import { paymentSchema, paymentView } from './payment.ts'
+import { reviewSchema, reviewView } from './review.ts'
 
 const transitionSchema = z.strictObject({
   from: z.enum(paymentStatuses),
@@ -32,13 +35,23 @@ const disputeSchema = z.strictObject({
   updated_at: time,
 })
 
+const ofPeriodSchema = z.strictObject({
+  id: z.uuid(),
+  number: z.int(),
+  subscription_id: z.uuid(),
+  starts_at: time,
+  ends_at: time,
+})
+
 export const paymentDetailsSchema = listedPaymentSchema.extend({
+  period: ofPeriodSchema.nullable(),
   transitions: z.array(transitionSchema),
   events: z.array(eventSchema),
   deferred_events: z.array(deferredEventSchema),
   refunds: z.array(paymentSchema),
   disputes: z.array(disputeSchema),
   payment_methods: z.array(paymentMethodSchema),
+  reviews: z.array(reviewSchema),
 })
 
 /** The same in JSON. */
@@ -46,6 +59,8 @@ export type PaymentDetailsJson = z.output<typeof paymentDetailsSchema>
 
 /** A payment with its whole history, each list oldest first. */
 export interface PaymentDetails extends ListedPayment {
+  /** The period of a subscription that it pays; null: none. */
+  readonly period: SubscriptionPeriod | null
   readonly transitions: readonly PaymentTransition[]
   readonly events: readonly EventRecord[]
   /**
@@ -57,18 +72,32 @@ export interface PaymentDetails extends ListedPayment {
   readonly disputes: readonly Dispute[]
   /** The cards that were saved with this payment. */
   readonly paymentMethods: readonly PaymentMethod[]
+  /** What a person must look at, or has. */
+  readonly reviews: readonly Review[]
   toJSON(): PaymentDetailsJson
 }
 
 export function paymentDetailsView(payment: PaymentDetails): PaymentDetailsJson {
   return {
     ...listedPaymentView(payment),
+    period: payment.period && ofPeriodView(payment.period),
     transitions: payment.transitions.map(transitionView),
     events: payment.events.map(eventView),
     deferred_events: payment.deferredEvents.map(deferredEventView),
     refunds: payment.refunds.map(paymentView),
     disputes: payment.disputes.map(disputeView),
     payment_methods: payment.paymentMethods.map(paymentMethodView),
+    reviews: payment.reviews.map(reviewView),
+  }
+}
+
+function ofPeriodView(period: SubscriptionPeriod): z.output<typeof ofPeriodSchema> {
+  return {
+    id: period.id,
+    number: period.number,
+    subscription_id: period.subscriptionId,
+    starts_at: period.startsAt.toISOString(),
+    ends_at: period.endsAt.toISOString(),
   }
 }
 

@@ -2,7 +2,7 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
 import type { HandOver } from '../queue/hand-over.ts'
 import type { QueueConnection } from '../queue/queue.ts'
-import { deliveries } from '../queue/deliveries.ts'
+import { deliveries, subscriptionEvents } from '../queue/deliveries.ts'
 import { anyAlone, takeRows } from '../queue/take-rows.ts'
 import { startCallLanes } from './call-lanes.ts'
 import { createDeliver } from '../processing/deliver.ts'
@@ -45,26 +45,25 @@ export async function startWorker(options: WorkerOptions): Promise<LocalWorker> 
   const { processing, queues, lanes } = options
   const { database, log, newId } = processing
   const calls = startCallLanes(options)
-  const deliveryLanes = startLanes({
-    database,
-    log,
-    newId,
-    least: lanes,
-    most: mostDeliveries,
-    table: deliveries,
-    anyAlone: () => anyAlone(database.db, deliveries),
-    take: (take) =>
-      takeRows(database.db, deliveries, {
-        ...take,
-        queues,
-        listeners: processing.listeners.keys(),
-      }),
-    handle: createDeliver(processing),
-  })
-  const wake = () => {
-    calls.wake()
-    deliveryLanes.wake()
-  }
+  const handle = createDeliver(processing)
+  const lanesOf = (table: typeof deliveries, most: number) =>
+    startLanes({
+      database,
+      log,
+      newId,
+      least: lanes,
+      most,
+      table,
+      anyAlone: () => anyAlone(database.db, table),
+      take: (take) =>
+        takeRows(database.db, table, { ...take, queues, listeners: processing.listeners.keys() }),
+      handle,
+    })
+  const deliveryLanes = lanesOf(deliveries, mostDeliveries)
+  // Each of them is a transaction.
+  const subscriptionLanes = lanesOf(subscriptionEvents, lanes)
+  const everyLane = [calls, deliveryLanes, subscriptionLanes]
+  const wake = () => everyLane.forEach((one) => one.wake())
   const unsubscribe = await options.queue.subscribe(wake, { everyQueue: queues === undefined })
 
   const ended = Promise.withResolvers<Error | undefined>()
@@ -79,7 +78,7 @@ export async function startWorker(options: WorkerOptions): Promise<LocalWorker> 
     stopped ??= (async () => {
       clearInterval(check)
       await unsubscribe()
-      await Promise.all([calls.stop(stopGrace), deliveryLanes.stop(stopGrace)])
+      await Promise.all(everyLane.map((one) => one.stop(stopGrace)))
       ended.resolve(error)
     })()
     return stopped

@@ -31,6 +31,7 @@ const togetherSubjects = [
   'embedded, a listener inserts a row',
 ]
 const latencySubjects = ['no listener', 'a listener inserts a row']
+const renewalSubjects = ['C: a loop of payments', ...[1, 2, 4].map((count) => `${count} x 4 lanes`)]
 const commandSubjects = [
   'node -e ""',
   'quittance --help',
@@ -64,6 +65,8 @@ test('the bench measures every subject, finds every call stored and processed on
       ['Intake and processing in one process: calls in a second', togetherSubjects],
       ['From the answer to the committed event, at a steady rate', await timed(latencySubjects)],
       ['Processing beside what is finished: calls in a second', ['empty', '200 finished calls']],
+      ['Due subscriptions: renewals in a second', renewalSubjects],
+      ['Nothing due: one look at the database, in ms', ['select 1', 'among 200']],
       ['Memory of the service, in MB', ['serve, PostgreSQL']],
       ['Commands, in ms', commandSubjects],
     ],

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
+import { openReview } from '../../src/database/reviews.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
 import { onPostgres } from '../support/databases.ts'
 import { assertFinding, doctor } from './doctor.ts'
 import { deployMoney, type MoneyDeployment } from './money-deployment.ts'
@@ -26,17 +28,17 @@ onPostgres((engine) => {
     assertFinding((await look(without)).of('reconcile'), 'warning', lacking)
   })
 
-  test('doctor names a payment of which a poll has found what a person must look at', async () => {
-    const odd = (error: string | null) =>
-      sql`update billing.payments set poll_error = ${error}, next_poll_at = now() + interval '1 day'
-        where status = 'pending'`.execute(money.database.db)
-    const id = await money.create({})
-    await sql`delete from billing.payments where id <> ${id}`.execute(money.database.db)
-    await odd('out of reach')
-    assertFinding((await look()).of('reconcile'), 'ok', /no payment is overdue/)
-    await odd('needs a review: no_outcome (state 7)')
-    const found = new RegExp(`scripted says of 1 payment .* a person .*payments show ${id}`)
-    assertFinding((await look()).of('reconcile'), 'warning', found)
+  test('doctor names what a person must look at, whoever has found it', async () => {
+    assertFinding((await look()).of('review'), 'ok', /none/)
+    const { db } = money.database
+    const finding = { gateway: 'scripted', reason: 'poll_unclear', callId: null } as const
+    const stated = { reference: 'cs_1' }
+    const { id } = await db
+      .transaction()
+      .execute((tx) => openReview(tx, { ...finding, stated }, newUuid))
+    const found = /a person must look at: 1 — See: quittance reviews list --state open/
+    assertFinding((await look()).of('review'), 'warning', found)
+    await db.deleteFrom('billing.reviews').where('id', '=', id).execute()
   })
 
   test('doctor tells why the last run failed, once', async () => {

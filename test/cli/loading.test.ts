@@ -46,6 +46,7 @@ const light = new Set([
   'gateways',
   'kernel',
   'payments',
+  'subscriptions',
 ])
 const ofServers = new Set(['cluster', 'http', 'https', 'net', 'sqlite', 'tls'])
 const ofDatabaseOrServer = new Set([

@@ -106,8 +106,10 @@ function expectedOf({ name, decodedData = '{}', meaning }: Vector): readonly unk
     case 'sandbox':
       assert.equal(account.live, false)
       return [{ ...own, status: 'paid' }]
-    case 'failed':
-      return [{ ...own, status: 'failed' }]
+    case 'failed': {
+      const { err_code: declineCode } = JSON.parse(decodedData) as { err_code?: string }
+      return [{ ...own, status: 'failed', ...(declineCode && { declineCode }) }]
+    }
     case 'pending':
       return ignored('no_outcome', name.replaceAll('-', '_'))
     case 'refunded': {

@@ -116,7 +116,11 @@ function expectedOf({ meaning, rawBody }: Vector): readonly unknown[] {
     const { status: detail } = JSON.parse(rawBody) as { readonly status: string }
     return [{ type: 'ignored', reason: 'no_outcome', detail }]
   }
-  return [{ type: 'payment', status, ...money, ...bound }]
+  const { errCode } = JSON.parse(rawBody) as { readonly errCode?: string }
+  const declined = status === 'failed' && errCode !== undefined
+  return [
+    { type: 'payment', status, ...money, ...bound, ...(declined && { declineCode: errCode }) },
+  ]
 }
 
 interface WebhookService {

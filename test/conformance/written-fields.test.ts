@@ -1,3 +1,4 @@
+import { subscriptionContext } from '../support/subscription-context.ts'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
@@ -197,7 +198,8 @@ describe('whatever a payer writes', () => {
       for (const outcomes of reports) {
         const application = { gateway, outcomes, cause: 'call', callId: null } as const
         const { gateways } = billing.runtime.settings
-        await applyOutcomes(db, [application], { newId: newUuid, cipher: undefined, gateways })
+        const applying = { newId: newUuid, cipher: undefined, gateways, ...subscriptionContext }
+        await applyOutcomes(db, [application], applying)
       }
       rows = await readRows(db, gateway)
       throw undone

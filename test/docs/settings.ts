@@ -16,6 +16,7 @@ import { snakeCase } from '../../src/kernel/field-names.ts'
 import { read } from '../tidy/source-files.ts'
 
 const schema = 'src/billing/settings-schema.ts'
+const files = [schema, 'src/billing/subscription-settings.ts']
 const placeOf = ({ path }: PlacedSetting) => path.join('.')
 
 /** The lines of each setting's doc comment, by its place: `webhook.pruneAfterDays`. */
@@ -23,11 +24,11 @@ function readComments(): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>()
   let comment: string[] = []
   let groups: { readonly name: string; readonly depth: number }[] = []
-  for (const line of read(schema).split('\n')) {
+  for (const line of files.flatMap((file) => read(file).split('\n'))) {
     const depth = line.search(/\S/)
     const text = line.trim()
     const [, group] = /^(?:export const |const )?(\w+)(?: =|:) \{$/.exec(text) ?? []
-    const [, name] = /^(\w+): setting\(/.exec(text) ?? []
+    const [, name] = /^(?:export const )?(\w+)(?:: | = )setting\(/.exec(text) ?? []
     if (text.startsWith('/**')) comment = [text]
     else if (text.startsWith('*')) comment.push(` ${text}`)
     else if (group !== undefined) groups.push({ name: group, depth })

@@ -73,6 +73,11 @@ function submit({ url, text }: Shown, { button, open }: Pressing): Promise<Shown
       const name = attribute(tag, 'name')
       if (name !== undefined) fields.append(name, attribute(tag, 'value') ?? '')
     }
+    for (const [, tag = '', option = ''] of form.matchAll(
+      /(<select\b[^>]*>)\s*(<option\b[^>]*>)/g,
+    )) {
+      fields.append(attribute(tag, 'name') ?? '', attribute(option, 'value') ?? '')
+    }
     const multipart = /multipart/.test(head)
     const body = multipart ? fields : new URLSearchParams([...fields] as [string, string][])
     const action = new URL(attribute(head, 'action') ?? '', url)

@@ -9,7 +9,10 @@ import { paymentDetailsSchema } from '../../src/wire/payment-details.ts'
 import { paymentMethodSchema } from '../../src/wire/payment-method.ts'
 import { paymentSchema } from '../../src/wire/payment.ts'
 import { pollSchema } from '../../src/wire/poll.ts'
+import { subscriptionDetailsSchema } from '../../src/wire/subscription-details.ts'
+import { createdSubscriptionSchema, subscriptionSchema } from '../../src/wire/subscription.ts'
 
+const heldSchema = z.strictObject({ held: z.string().nullable() })
 const message = z.strictObject({ message: z.string() })
 const refusal = message.extend({
   code: z.string().optional(),
@@ -27,6 +30,16 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'GET /payment-methods': pageSchema(paymentMethodSchema),
   'GET /payment-methods/:id': paymentMethodSchema,
   'DELETE /payment-methods/:id': paymentMethodSchema,
+  'POST /subscriptions': createdSubscriptionSchema,
+  'GET /subscriptions': pageSchema(subscriptionSchema),
+  'GET /subscriptions/:id': subscriptionDetailsSchema,
+  'POST /subscriptions/:id/cancel': subscriptionSchema,
+  'POST /subscriptions/:id/pause': subscriptionSchema,
+  'POST /subscriptions/:id/resume': subscriptionSchema,
+  'POST /subscriptions/:id/change': subscriptionSchema,
+  'POST /subscriptions/:id/pay': paymentSchema,
+  'POST /subscriptions/hold': heldSchema,
+  'POST /subscriptions/release': heldSchema,
   'GET /webhook-calls': pageSchema(callSchema),
   'GET /webhook-calls/:id': callDetailsSchema,
   'POST /webhook-calls/:id/replay': message,
@@ -39,7 +52,9 @@ export async function requireForm(method: string, path: string, answer: Response
   const body = await answer.clone().text()
   if (body === '') return
   const [first, id, ...rest] = (path.split('?')[0] ?? '').split('/').filter((part) => part !== '')
-  const route = ['', first, ...(id === undefined ? [] : [':id']), ...rest].join('/')
+  const isVerb = id === 'hold' || id === 'release'
+  const part = id === undefined ? [] : [isVerb ? id : ':id']
+  const route = ['', first, ...part, ...rest].join('/')
   const schema = answer.ok ? answers[`${method} ${route}`] : refusal
   assert.ok(schema, `${method} ${route} is missing in the table of answers`)
   const { error } = schema.safeParse(JSON.parse(body))

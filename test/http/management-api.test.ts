@@ -153,6 +153,8 @@ describe('POST /payments', () => {
       refunded: 0,
       refundable: 0,
       transitions: [],
+      period: null,
+      reviews: [],
       events: [],
       deferred_events: [],
       refunds: [],

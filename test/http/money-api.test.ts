@@ -157,6 +157,8 @@ describe('deferred events', () => {
         type: 'PaymentSucceeded',
         payment_id: id,
         payment_method_id: null,
+        subscription_id: null,
+        data: null,
         webhook_call_id: null,
         source: 'poll',
         state: 'pending',

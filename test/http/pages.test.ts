@@ -101,9 +101,36 @@ describe('the checkout page of the fake gateway', () => {
     }
   })
 
+  test('saves the test card that was chosen, if the payment saves one', async () => {
+    for (const [saveCard, card, saved] of [
+      [true, 'soft', 'soft'],
+      [true, undefined, 'good'],
+      [false, 'soft', undefined],
+    ] as const) {
+      const { id } = await service.core.payments.create({ ...order, saveCard })
+      const { text } = await pageOf(id)
+      assert.equal(/<option value="soft">\s*Are declined/.test(text), saveCard)
+      const fields = card === undefined ? '' : `&card=${card}`
+      assert.equal((await press(id, `result=success${fields}`)).status, 303)
+      const payload = await eventually(async () => {
+        const [call] = (await service.core.calls.list({ paymentId: id })).data
+        return call?.payload ?? undefined
+      })
+      const sent = JSON.parse(payload) as { readonly card?: string }
+      assert.equal(sent.card, saved)
+    }
+  })
+
   test('a press that is none of the two answers 400 and sends nothing', async () => {
     const { id } = await service.core.payments.create(order)
-    for (const body of ['', 'result=paid', 'result=', '{"result":"success"}', 'x'.repeat(5_000)]) {
+    for (const body of [
+      '',
+      'result=success&card=gold',
+      'result=paid',
+      'result=',
+      '{"result":"success"}',
+      'x'.repeat(5_000),
+    ]) {
       assert.equal((await press(id, body)).status, 400)
     }
     assert.deepEqual((await service.core.calls.list({ paymentId: id })).data, [])

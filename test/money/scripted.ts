@@ -29,6 +29,11 @@ export function scriptedGateway(script: Script): Gateway {
     pollsRenewals: true,
     poll: async (...asked) => (script.poll ?? silent)(...asked),
     refund: async (...asked) => (script.refund ?? silent)(...asked),
+    declines: new Map([
+      ['no_money', 'soft'],
+      ['stolen', 'hard'],
+      ['confirm_it', 'authentication'],
+    ]),
     chargeSavedCard: async (...asked) => (script.chargeSavedCard ?? silent)(...asked),
     closeCheckout: async (...asked) => (script.closeCheckout ?? silent)(...asked),
   }

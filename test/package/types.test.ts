@@ -30,6 +30,7 @@ import {
   type PaymentMethod,
   type QueuedListenerContext,
   type SubscriptionSnapshot,
+  type SubscriptionStatus,
   type WebhookCall,
 } from 'quittance'
 import type { Gateway, Outcome, Payload, Verdict } from 'quittance/gateways'
@@ -58,8 +59,10 @@ test('all options may be left out, and a misspelt one is refused', () => {
     | 'gateways'
     | 'extraGateways'
     | 'listeners'
+    | 'plans'
     | 'returnOrigins'
     | 'review'
+    | 'subscriptions'
     | 'providerTimeoutMs'
     | 'listenerBudgetMs'
     | 'environment'
@@ -89,7 +92,9 @@ function subjectOf(event: BillingEvent): string {
       expectTypeOf(event.paymentMethod).toEqualTypeOf<PaymentMethod>()
       return event.paymentMethod.id
     case 'SubscriptionRenewed':
-      expectTypeOf(event.previousStatus).toEqualTypeOf<string>()
+      expectTypeOf(event.previousStatus).toEqualTypeOf<SubscriptionStatus>()
+      expectTypeOf(event.payment).toEqualTypeOf<Payment | null>()
+      expectTypeOf(event.period.startsAt).toEqualTypeOf<Date>()
       return event.subscription.id
     case 'SubscriptionQuotaReset':
     case 'UsageLimitReached':

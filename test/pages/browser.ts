@@ -145,7 +145,7 @@ async function assertFits(page: Page): Promise<void> {
 
 /** Every link and button gets the focus by the tabulator key, and shows it. */
 async function assertReachable(page: Page): Promise<void> {
-  const all = 'a[href], button:not([hidden]), input:not([type="hidden"]), summary'
+  const all = 'a[href], button:not([hidden]), input:not([type="hidden"]), select, summary'
   const count = await page.evaluate<number>(`document.querySelectorAll('${all}').length`)
   const reached: string[] = []
   for (let pressed = 0; pressed < count; pressed += 1) {

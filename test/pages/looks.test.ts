@@ -13,8 +13,10 @@ import {
   createExpired,
   createPayment,
   createUnanswered,
+  saveTestCard,
   settle,
   startPayerService,
+  subscribe,
 } from './payer-service.ts'
 
 type Brand = NonNullable<BillingOptions['brand']>
@@ -112,22 +114,63 @@ for (const [locale, whose, brand] of looks) {
     })
 
     test('texts that are long or without spaces', async () => {
-      const { id } = await create({
-        amount: 9_007_199_254_740_991n,
-        description: `${'w'.repeat(150)} ${'a very long description '.repeat(20)}`,
-        returnUrl: 'http://localhost:3000/',
-      })
-      await looking([{ name: 'return-long', path: `/billing/return/${id}` }])
+      const amount = 9_007_199_254_740_991n
+      const description = `${'w'.repeat(150)} ${'a very long description '.repeat(20)}`
+      const { id } = await create({ amount, description, returnUrl: 'http://localhost:3000/' })
+      const { subscription } = await subscribe(service, { amount, description })
+      await looking([
+        { name: 'return-long', path: `/billing/return/${id}` },
+        { name: 'subscription-long', path: `/billing/subscriptions/${subscription.id}/pay` },
+      ])
     })
 
     test('the checkout of the fake gateway', async () => {
       const pending = await create()
+      const saving = await create({ saveCard: true })
       const path = '/billing/fake/checkout'
       await looking([
         { name: 'fake-pending', path: `${path}/${pending.id}` },
+        { name: 'fake-saves-card', path: `${path}/${saving.id}` },
         { name: 'fake-refused', path: `${path}/${pending.id}?answer=403` },
         { name: 'fake-failed', path: `${path}/${await failed()}` },
         { name: 'fake-paid', path: `${path}/${await paid()}` },
+      ])
+    })
+
+    test('the pay page of a subscription in each state', async () => {
+      const paymentMethodId = await saveTestCard(service)
+      const made = async (input: Parameters<typeof subscribe>[1] = {}) =>
+        (await subscribe(service, input)).subscription.id
+      const active = await made({ paymentMethodId })
+      const paused = await made({ paymentMethodId })
+      await service.core.subscriptions.pause(paused, { at: 'now' })
+      const ended = await made({ paymentMethodId })
+      await service.core.subscriptions.cancel(ended, { at: 'now' })
+      // Its trial is over, and the first charge was declined.
+      const due = await made({ paymentMethodId, amount: 14_901, trialDays: 14 })
+      await service.core.subscriptions.change(due, { trialEndsAt: new Date() })
+      await service.core.subscriptions.runDue()
+      const path = (id: string) => `/billing/subscriptions/${id}/pay`
+      await looking([
+        { name: 'subscription-due', path: path(due) },
+        { name: 'subscription-owed', path: path(await made()) },
+        { name: 'subscription-trial', path: path(await made({ trialDays: 14 })) },
+        {
+          name: 'subscription-confirm',
+          path: path(await made({ paymentMethodId, amount: 14_904 })),
+        },
+        {
+          name: 'subscription-charging',
+          path: path(await made({ paymentMethodId, amount: 14_907 })),
+        },
+        { name: 'subscription-paid', path: path(active) },
+        { name: 'subscription-paused', path: path(paused) },
+        { name: 'subscription-ended', path: path(ended) },
+        {
+          name: 'subscription-unknown',
+          path: path('0199a000-0000-7000-8000-0000000000ff'),
+          status: 404,
+        },
       ])
     })
 

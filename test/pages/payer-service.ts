@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
 import type { Gateway } from '../../src/gateways/gateway.ts'
+import type { CreateSubscriptionInput } from '../../src/money/subscription-input.ts'
+import type { CreatedSubscription } from '../../src/wire/subscription.ts'
 import type { CheckoutForm } from '../../src/gateways/operations.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
@@ -114,4 +116,30 @@ export async function workUntil(service: Service, id: string, status: PaymentSta
 export async function settle(service: Service, id: string, result: 'success' | 'failure') {
   await service.post('/billing/webhooks/fake', JSON.stringify({ payment_id: id, result }))
   await workUntil(service, id, result === 'success' ? 'paid' : 'failed')
+}
+
+/** A monthly subscription of the fake gateway. */
+export async function subscribe(
+  { core }: Service,
+  input: Partial<CreateSubscriptionInput> = {},
+): Promise<CreatedSubscription> {
+  return core.subscriptions.create({
+    gateway: 'fake',
+    amount: 14_900,
+    currency: 'EUR',
+    every: 'month',
+    payable: { type: 'account', id: newUuid() },
+    description: 'Reading room, monthly',
+    ...input,
+  })
+}
+
+/** A saved test card: the amount of a charge says how it ends. */
+export async function saveTestCard(service: Service): Promise<string> {
+  const { id } = await createPayment(service)
+  const body = JSON.stringify({ payment_id: id, result: 'success', card: 'good' })
+  await service.post('/billing/webhooks/fake', body)
+  await workUntil(service, id, 'paid')
+  const { data } = await service.core.paymentMethods.list({ paymentId: id })
+  return data[0]?.id ?? ''
 }

@@ -19,6 +19,8 @@ interface Habits {
   slowRefunds: boolean
   /** While true, saved cards are declined. */
   declinesTokens: boolean
+  /** With which. */
+  declineCode: string
 }
 
 export interface HutkoStandIn extends ProviderStandIn {
@@ -43,6 +45,7 @@ interface Order {
   /** Each try has an id of its own. */
   paymentId: number
   token: string
+  declineCode: string
 }
 
 type Fields = Readonly<Record<string, string>>
@@ -185,7 +188,7 @@ function parametersOf(order: Order, operation: 'purchase' | 'reverse' = 'purchas
     settlement_currency: '',
     payment_id: order.paymentId,
     card_bin: wasTried ? 444455 : '',
-    response_code: order.status === 'declined' ? 1004 : '',
+    response_code: order.status === 'declined' ? Number(order.declineCode) : '',
     card_type: wasTried ? 'VISA' : '',
     amount: String(order.amount),
     product_id: '',
@@ -237,6 +240,7 @@ function create(state: State, fields: Fields, byToken: boolean): Order | StandIn
     status: 'created',
     paymentId: (state.paymentId += 1),
     token: '',
+    declineCode: '1004',
   }
   state.orders.set(id, order)
   return order
@@ -263,6 +267,7 @@ function charge(state: State, fields: Fields): StandInReply {
   if (![...state.orders.values()].some(({ token }) => token === rectoken)) return failure('1035')
   const order = create(state, fields, true)
   if (!('id' in order)) return order
+  order.declineCode = state.habits.declineCode
   settle(state, order, state.habits.declinesTokens ? 'declined' : 'approved')
   order.token = rectoken
   return answer(parametersOf(order))
@@ -308,7 +313,7 @@ function understand(state: State, request: AskedRequest): Understood | undefined
 
 /** hutko's API as documented for Fondy, Flitt and hutko; what is assumed says so. */
 export async function startHutko(): Promise<HutkoStandIn> {
-  const habits: Habits = { slowRefunds: false, declinesTokens: false }
+  const habits: Habits = { slowRefunds: false, declinesTokens: false, declineCode: '1004' }
   const state: State = { orders: new Map(), faults: [], habits, paymentId: 805_230_051 }
   const { orders, faults } = state
   const find = (id: string): Order => {
@@ -328,6 +333,9 @@ export async function startHutko(): Promise<HutkoStandIn> {
     config: { merchant_id: merchant, secret_key: key, api_base: provider.base },
     pay: (id) => settle(state, find(id), 'approved'),
     decline: (id) => settle(state, find(id), 'declined'),
+    declineCharges: (code) => {
+      Object.assign(habits, { declinesTokens: code !== undefined, declineCode: code ?? '1004' })
+    },
     expire: (id) => {
       find(id).status = 'expired'
     },

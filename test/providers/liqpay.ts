@@ -34,6 +34,7 @@ interface Order {
   readonly refunds: { readonly amount: bigint; status: 'paid' | 'pending' }[]
   status: 'opened' | 'success' | 'failure' | '3ds_verify' | 'wait_secure'
   paymentId: number
+  errCode: string
 }
 
 interface State {
@@ -44,6 +45,7 @@ interface State {
   card: LiqpayStandIn['card']
   isShort: boolean
   lastPaymentId: number
+  declineCode: string | undefined
 }
 
 /** Starts LiqPay's checkout and API. An expired form still takes what its payer had begun. */
@@ -55,6 +57,7 @@ export async function startLiqpay(): Promise<LiqpayStandIn> {
     card: 'good',
     isShort: false,
     lastPaymentId: 7310094424,
+    declineCode: undefined,
   }
   const server = await startProvider({
     understand: (request) => understand(state, request),
@@ -97,6 +100,9 @@ export async function startLiqpay(): Promise<LiqpayStandIn> {
     },
     pay: (id) => decide(id, 'success'),
     decline: (id) => decide(id, 'failure'),
+    declineCharges: (code) => {
+      state.declineCode = code
+    },
     expire: (id) => void state.expired.add(id),
     refundByHand: (id, amount) => void find(id).refunds.push({ amount, status: 'paid' }),
     completeRefunds: (id) => {
@@ -162,7 +168,14 @@ function openForm(state: State, data: Data): StandInReply {
 }
 
 function newOrder(data: Data): Order {
-  return { id: String(data.order_id), data, refunds: [], status: 'opened', paymentId: 0 }
+  return {
+    id: String(data.order_id),
+    data,
+    refunds: [],
+    status: 'opened',
+    paymentId: 0,
+    errCode: 'limit',
+  }
 }
 
 const sameJson = (one: Data, other: Data) => {
@@ -195,7 +208,8 @@ function charge(state: State, data: Data): StandInReply {
   }
   const order = newOrder(data)
   order.paymentId = nextId(state)
-  order.status = outcomesOfCards[state.card]
+  order.status = state.declineCode === undefined ? outcomesOfCards[state.card] : 'failure'
+  order.errCode = state.declineCode ?? order.errCode
   state.orders.set(id, order)
   return ok(statement(order))
 }
@@ -256,7 +270,7 @@ function statement(order: Order): Fields {
     ...(waits && { wait_reserve_status: true }),
     ...(isPaid && data.recurringbytoken === '1' && { card_token: `CARD${paymentId}` }),
     ...(order.status === 'failure' && {
-      err_code: 'limit',
+      err_code: order.errCode,
       err_description: 'The limit is reached',
     }),
     ...(order.status === '3ds_verify' && {

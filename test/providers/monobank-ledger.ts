@@ -25,6 +25,7 @@ export interface Invoice {
   readonly createdDate: string
   modifiedDate: string
   status: Attempt | 'created' | 'hold' | 'reversed' | 'expired'
+  errCode: string
   /** The last one; the statement lists no invoice without any. */
   attempt: Attempt | undefined
   readonly cancelList: Cancel[]
@@ -87,6 +88,7 @@ export function makeInvoice(ledger: Ledger, order: Order, kind: Invoice['kind'])
     createdDate: date,
     modifiedDate: date,
     status: 'created',
+    errCode: '59',
     attempt: undefined,
     cancelList: [],
   }
@@ -159,12 +161,12 @@ function sumOf(cancels: readonly Cancel[]): number {
 /** What the status query answers and a callback carries. */
 export function reportOf(invoice: Invoice): object {
   const { invoiceId, status, amount, ccy, createdDate, modifiedDate } = invoice
-  const { reference, destination, attempt, walletId, cancelList } = invoice
+  const { reference, destination, attempt, walletId, cancelList, errCode } = invoice
   const isDeclined = status === 'failure'
   return {
     invoiceId,
     status,
-    ...(isDeclined && { failureReason: 'Недостатньо коштів', errCode: '59' }),
+    ...(isDeclined && { failureReason: 'Недостатньо коштів', errCode }),
     amount,
     ccy,
     finalAmount: wasPaid(invoice) ? leftOf(invoice) : 0,

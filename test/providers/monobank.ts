@@ -77,6 +77,9 @@ export async function startMonobank(options: StandInOptions = {}): Promise<Monob
     delay: (id, status) => move(ledger, of(id), status),
     pay: (id) => tryToPay(ledger, of(id), 'success'),
     decline: (id) => tryToPay(ledger, of(id), 'failure'),
+    declineCharges: (code) => {
+      bank.declineCode = code
+    },
     expire: (id) => move(ledger, of(id), 'expired'),
     refundByHand: (id, amount) => {
       giveBack(ledger, of(id), { status: 'success', amount: Number(amount) })
@@ -96,6 +99,7 @@ interface Bank {
   readonly keys: ReturnType<typeof sampleKeys>
   readonly keepsToPeriod: boolean
   refundsBegin: Cancel['status']
+  declineCode: string | undefined
 }
 
 function openBank({ now }: StandInOptions): Bank {
@@ -105,6 +109,7 @@ function openBank({ now }: StandInOptions): Bank {
     keys: sampleKeys('the bank of the stand-in'),
     keepsToPeriod: now !== undefined,
     refundsBegin: 'processing',
+    declineCode: undefined,
   }
 }
 
@@ -277,18 +282,21 @@ function remove({ invoiceId }: ById, { ledger }: Bank): StandInReply {
 /** A merchant's charge is done at once; one that the payer asks for he confirms himself. */
 function charge(
   order: Order & { readonly cardToken: string; readonly initiationKind: 'client' | 'merchant' },
-  { ledger }: Bank,
+  { ledger, declineCode }: Bank,
 ): StandInReply {
   if (!ledger.cards.has(order.cardToken)) return no(400, 'TOKEN_NOT_FOUND')
   const invoice = makeInvoice(ledger, order, 'charge')
-  const asksPayer = order.initiationKind === 'client'
-  tryToPay(ledger, invoice, asksPayer ? 'processing' : 'success')
+  const asksPayer = order.initiationKind === 'client' && declineCode === undefined
+  if (declineCode !== undefined) Object.assign(invoice, { errCode: declineCode })
+  const declines = declineCode !== undefined
+  tryToPay(ledger, invoice, declines ? 'failure' : asksPayer ? 'processing' : 'success')
   const { invoiceId, status, amount, ccy, createdDate, modifiedDate } = invoice
   return {
     body: {
       invoiceId,
       ...(asksPayer && { tdsUrl: `https://3ds.mbnk.biz/${invoiceId}` }),
       status,
+      ...(declines && { failureReason: 'Недостатньо коштів' }),
       amount,
       ccy,
       createdDate,

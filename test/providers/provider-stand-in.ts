@@ -73,6 +73,8 @@ export interface ProviderStandIn extends ProviderServer {
   completeRefunds(paymentId: string): void
   /** What went back, and what is on its way. */
   refunds(paymentId: string): readonly MadeRefund[]
+  /** From now on charges of saved cards are declined with this code; undefined: they are not. */
+  declineCharges?(code: string | undefined): void
   /** Saved cards that were charged under this payment's id; 0 or 1, if all is well. */
   charges(paymentId: string): number
   /** Checkouts that were opened under this payment's id; 0 or 1, if all is well. */

@@ -30,7 +30,7 @@ export interface StripeStandIn extends ProviderStandIn {
 export async function startStripe(options: StripeStandInOptions = {}): Promise<StripeStandIn> {
   const state = createState(options)
   const faults: string[] = []
-  const once = createOnce()
+  const once = createOnce(() => state.seconds())
   const server = await startProvider({ understand: (asked) => understand(asked), faults })
   const understand = (asked: AskedRequest): Understood | undefined => {
     const request = readRequest(asked)
@@ -92,6 +92,9 @@ export async function startStripe(options: StripeStandInOptions = {}): Promise<S
     pay: (paymentId) => state.pay(order(paymentId), 'at_once'),
     paySlowly: (paymentId) => state.pay(order(paymentId), 'slowly'),
     decline: (paymentId) => state.decline(order(paymentId)),
+    declineCharges: (code) => {
+      state.declineCode = code
+    },
     expire: (paymentId) => state.end(order(paymentId), 'expired'),
     refundByHand: (paymentId, amount) => {
       state.refund(order(paymentId), amount)
@@ -142,18 +145,26 @@ function headerFaults(asked: AskedRequest): readonly string[] {
   ]
 }
 
-/** One thing under one key. https://docs.stripe.com/api/idempotent_requests */
-function createOnce() {
-  const kept = new Map<string, { readonly asked: string; readonly reply: StandInReply }>()
+interface Kept {
+  readonly asked: string
+  readonly reply: StandInReply
+  readonly at: number
+}
+
+const day = 86_400
+
+/** One thing under one key, for a day. https://docs.stripe.com/api/idempotent_requests */
+function createOnce(seconds: () => number) {
+  const kept = new Map<string, Kept>()
   return ({ headers, target, body }: AskedRequest, perform: () => StandInReply): StandInReply => {
     const name = headers['idempotency-key']
     if (typeof name !== 'string') return perform()
     const fields = Array.from(new URLSearchParams(body), (field) => field.join('=')).toSorted()
     const asked = [target, ...fields].join('\n')
     const known = kept.get(name)
-    if (known === undefined) {
+    if (known === undefined || seconds() - known.at > day) {
       const reply = perform()
-      kept.set(name, { asked, reply })
+      kept.set(name, { asked, reply, at: seconds() })
       return reply
     }
     if (known.asked !== asked) return stripeError(400, { type: 'idempotency_error' })

@@ -32,6 +32,8 @@ interface Order {
   readonly currency: string
   readonly isCharge: boolean
   state: keyof typeof states
+  /** Why it was declined, if not for the usual reason. */
+  declineCode?: number
   refunds: readonly MadeRefund[]
 }
 
@@ -52,10 +54,11 @@ const otherReference = '00000000-0000-4000-8000-00000000000f'
 export async function startWayforpay(options: WayforpayOptions = {}): Promise<ProviderStandIn> {
   const orders = new Map<string, Order>()
   const faults: string[] = []
+  const habits: Habits = { declineCode: undefined }
   const server = await startProvider({
     understand: (asked) => {
       const read = readRequest(asked, (sentence) => faults.push(sentence))
-      return read && understood(read, { orders, options })
+      return read && understood(read, { orders, options, habits })
     },
     faults,
     sign: (fields) => signed(signedNames, fields as Fields),
@@ -75,6 +78,9 @@ export async function startWayforpay(options: WayforpayOptions = {}): Promise<Pr
     config: { merchant_account: shop.account, secret_key: shop.secretKey, api_base: server.base },
     pay: (paymentId) => void (orderOf(paymentId).state = 'paid'),
     decline: (paymentId) => void (orderOf(paymentId).state = 'declined'),
+    declineCharges: (code) => {
+      habits.declineCode = code === undefined ? undefined : Number(code)
+    },
     expire: (paymentId) => void (orderOf(paymentId).state = 'expired'),
     refundByHand: (paymentId, amount) => addRefund(orderOf(paymentId), { amount, status: 'paid' }),
     completeRefunds: (paymentId) => {
@@ -84,13 +90,18 @@ export async function startWayforpay(options: WayforpayOptions = {}): Promise<Pr
     refunds: (paymentId) => orders.get(paymentId)?.refunds ?? [],
     charges: (paymentId) => count(paymentId, ({ isCharge, state }) => isCharge && state === 'paid'),
     checkouts: (paymentId) => count(paymentId, ({ isCharge }) => !isCharge),
-    paymentCallback: (paymentId) => callback(orderOf(paymentId), states[orderOf(paymentId).state]),
+    paymentCallback: (paymentId) => callback(orderOf(paymentId), standingOf(orderOf(paymentId))),
     refundCallback: (paymentId) => callback(orderOf(paymentId), statusOf(orderOf(paymentId))),
   }
   return Object.assign(server, own)
 }
 
+interface Habits {
+  declineCode: number | undefined
+}
+
 interface Shop {
+  readonly habits: Habits
   readonly orders: Map<string, Order>
   readonly options: WayforpayOptions
 }
@@ -177,17 +188,26 @@ function addRefund(order: Order, refund: MadeRefund): void {
   order.refunds = [...order.refunds, refund]
 }
 
-function chargeToken(read: ReadRequest, { orders, options }: Shop): StandInReply {
+function chargeToken(read: ReadRequest, { orders, options, habits }: Shop): StandInReply {
   const order = orderFrom(read, true)
   if (!/^[0-9a-f-]{36}$/.test(read.text('recToken'))) return error(1116, 'Token not found')
   if (orders.has(order.reference)) return error(1112, 'Duplicate Order ID')
   order.state = options.wants3ds ? 'waits3ds' : 'paid'
+  if (habits.declineCode !== undefined) {
+    Object.assign(order, { state: 'declined', declineCode: habits.declineCode })
+  }
   orders.set(order.reference, order)
-  return json(report(order, states[order.state], options))
+  return json(report(order, standingOf(order), options))
 }
 
-function statusOf({ state, refunds }: Order): Status {
-  if (refunds.length === 0) return states[state]
+function standingOf({ state, declineCode }: Order): Status {
+  const [status, reason, code] = states[state]
+  return state === 'declined' ? [status, reason, declineCode ?? code] : states[state]
+}
+
+function statusOf(order: Order): Status {
+  const { refunds } = order
+  if (refunds.length === 0) return standingOf(order)
   return refunds.some(({ status }) => status === 'pending') ? refunding : refunded
 }
 

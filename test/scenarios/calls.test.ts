@@ -179,75 +179,70 @@ forEachDatabase((engine) => {
       return age(call.id, days)
     }
 
-    test('prune deletes what ended more than 30 days ago, what failed after 400, and nothing else', async () => {
+    test('prune deletes what ended more than 30 days ago, and nothing else', async () => {
       const gone = [
         await storeAged('processed', 31),
         await storeAged('ignored', 31),
-        await storeAged('failed', 401),
+        await storeAged('failed', 31),
       ]
       const kept = [
         await storeAged('pending', 400),
         await storeAged('processing', 400),
         await storeAged('processed', 29),
-        await storeAged('failed', 399),
+        await storeAged('failed', 29),
       ]
       const progress: number[] = []
       assert.deepEqual(await billing.core.prune((deleted) => progress.push(deleted)), {
         deletedCalls: 3,
         deletedFailedCalls: 1,
-        deletedReviewCalls: 0,
-        keptReviewCalls: 1,
       })
       assert.deepEqual(progress, [3])
       for (const id of gone) assert.equal(await billing.core.calls.get(id), undefined)
       for (const id of kept) assert.ok(await billing.core.calls.get(id))
       assert.ok(log.lines.some((line) => line['msg'] === 'pruned calls that had failed for good'))
       await sql`delete from billing.webhook_calls`.execute(billing.database.db)
+      await sql`delete from billing.reviews`.execute(billing.database.db)
     })
 
-    test('a call that needs a person is kept for 400 days, with a warning each time', async () => {
+    test('what a person must look at outlives its call, also if an older version has marked it', async () => {
       const { db } = billing.database
-      const flagged = async (state: string, days: number) => {
-        const id = await storeAged(state, days)
-        await sql`update billing.webhook_calls set needs_review = true where id = ${id}::uuid`.execute(
-          db,
-        )
-        return id
-      }
-      const kept = [await flagged('ignored', 31), await flagged('processed', 399)]
-      const gone = [await flagged('ignored', 401), await storeAged('ignored', 31)]
-      const result = await billing.core.prune()
-      assert.deepEqual(result, {
-        deletedCalls: 2,
-        deletedFailedCalls: 0,
-        deletedReviewCalls: 1,
-        keptReviewCalls: 2,
-      })
-      for (const id of gone) assert.equal(await billing.core.calls.get(id), undefined)
-      for (const id of kept) assert.ok(await billing.core.calls.get(id))
-      const warned = (message: string) =>
-        log.lines.findLast(({ msg }) => msg === message)?.['calls']
-      assert.equal(warned('pruned calls that nobody had looked at'), 1)
-      assert.equal(warned('calls are kept that need a person to look at them'), 2)
-      await sql`update billing.webhook_calls set needs_review = false`.execute(db)
+      const ignored = await storeAged('ignored', 31)
+      const failed = await storeAged('failed', 31)
+      await sql`update billing.webhook_calls set needs_review = true,
+          outcome = '[{"result":"ignored","type":"payment","reason":"amount_mismatch"}]'
+        where id = ${ignored}::uuid`.execute(db)
+      await sql`update billing.webhook_calls set exception = 'Error: no shop\n  at shop.ts'
+        where id = ${failed}::uuid`.execute(db)
       assert.equal((await billing.core.prune()).deletedCalls, 2)
+      const { data } = await billing.core.reviews.list()
+      const found = data.map(({ reason, detail, state, webhookCallId }) => ({
+        reason,
+        detail,
+        state,
+        call: webhookCallId,
+      }))
+      assert.deepEqual(
+        found.toSorted((a, b) => (a.reason < b.reason ? -1 : 1)),
+        [
+          { reason: 'amount_mismatch', detail: null, state: 'open', call: ignored },
+          { reason: 'call_failed', detail: 'Error: no shop', state: 'open', call: failed },
+        ],
+      )
+      await sql`delete from billing.reviews`.execute(db)
     })
 
-    test('however many calls are kept, those behind them are deleted', async () => {
+    test('however many calls go on, those behind them are deleted', async () => {
       const { db } = billing.database
       // More than one statement looks at.
       await sql`
         insert into billing.webhook_calls
-          (id, gateway, queue, url, headers, kind, payload, state, needs_review, received_at)
+          (id, gateway, queue, url, headers, kind, payload, state, received_at, next_attempt_at)
         select ${sql.raw(idMadeAt(`now() - interval '40 days' + number * interval '1 s'`))},
-          'fake', 'default', '/', '{}', 'json', '{}', 'ignored', number <= 600,
-          now() - interval '40 days'
+          'fake', 'default', '/', '{}', 'json', '{}',
+          case when number <= 600 then 'pending' else 'ignored' end,
+          now() - interval '40 days', now() + interval '1 day'
         from generate_series(1, 1200) as number`.execute(db)
-      const { deletedCalls, keptReviewCalls } = await billing.core.prune()
-      assert.deepEqual(
-        { deletedCalls, keptReviewCalls },
-        { deletedCalls: 600, keptReviewCalls: 600 },
-      )
+      assert.equal((await billing.core.prune()).deletedCalls, 600)
       await sql`delete from billing.webhook_calls`.execute(db)
     })
 

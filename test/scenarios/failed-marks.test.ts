@@ -57,9 +57,6 @@ onPostgres((engine) => {
     const call = await stated.core.calls.get(id)
     return `${call?.state} ${call?.needsReview}`
   }
-  const age = (call: { readonly id: string }, days: number) =>
-    ageCall(stated.database.db, call.id, days)
-
   for (const kind of ['throws', 'commits'] as const) {
     test(`what a person must look at is marked though each listener ${kind}`, async () => {
       const payment = await stated.createPaid()
@@ -72,31 +69,42 @@ onPostgres((engine) => {
     })
   }
 
-  test('a call that fails for good is marked, kept, and brings its event when it is replayed', async () => {
+  test('a call that fails for good is marked, has a review, and brings its event when it is replayed', async () => {
     const payment = await stated.create()
     trouble = 'throws'
     await stated.deliver(paid(payment))
     const call = await latest()
     assert.deepEqual(await failThrice(call), ['pending false', 'pending false', 'failed true'])
-    const id = await age(call, 31)
-    const { deletedCalls, keptReviewCalls } = await stated.core.prune()
-    assert.deepEqual({ deletedCalls, keptReviewCalls }, { deletedCalls: 0, keptReviewCalls: 1 })
+    const failures = async () =>
+      (await stated.core.reviews.list({ paymentId: payment.id })).data.map(
+        ({ reason, state, times, operator }) => [reason, state, times, operator],
+      )
+    assert.deepEqual(await failures(), [['call_failed', 'open', 1, null]])
     trouble = 'none'
-    assert.equal(await replayed({ id }), 'processed false')
+    assert.equal(await replayed(call), 'processed false')
     assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
-    assert.equal((await stated.core.prune()).deletedCalls, 1)
+    assert.deepEqual(await failures(), [['call_failed', 'handled', 1, 'service']])
   })
 
-  test('one that an older version gave up without a mark is kept as long', async () => {
-    const call = await stated.say(paid(await stated.create()))
-    await sql`update billing.webhook_calls set state = 'failed'
-      where id = ${call.id}::uuid`.execute(stated.database.db)
-    const kept = await age(call, 399)
-    await stated.core.prune()
-    assert.ok(await stated.core.calls.get(kept))
-    const gone = await age({ id: kept }, 401)
-    await stated.core.prune()
-    assert.equal(await stated.core.calls.get(gone), undefined)
+  test('a call that fails for good once more, after a person has handled it, is for a person again', async () => {
+    const payment = await stated.create()
+    trouble = 'throws'
+    await stated.deliver(paid(payment))
+    const call = await latest()
+    await failThrice(call)
+    const [review] = (await stated.core.reviews.list({ paymentId: payment.id })).data
+    assert.ok(review)
+    assert.match(review.detail ?? '', /^in listener grant: Error: the shop is closed/)
+    await stated.core.reviews.handle(review.id, { note: 'the shop is open again' })
+    assert.equal((await stated.core.calls.get(call.id))?.needsReview, false)
+    await stated.core.calls.replay(call.id)
+    await failThrice(call)
+    const again = await stated.core.reviews.get(review.id)
+    assert.deepEqual(
+      [again?.state, again?.version, again?.note],
+      ['open', 3, 'the shop is open again'],
+    )
+    assert.equal((await stated.core.calls.get(call.id))?.needsReview, true)
   })
 
   test('a marked call that is replayed keeps its mark till its new end, and is not pruned', async () => {

@@ -115,7 +115,7 @@ forEachDatabase((engine) => {
   test('a listener of what nothing fires yet is warned of, by name, when work starts', async () => {
     const { log: own, lines } = capturedLog()
     // What JavaScript lets pass.
-    const silent = ['InvoicePaid', 'SubscriptionRenewed'] as unknown as readonly ['PaymentFailed']
+    const silent = ['InvoicePaid', 'SubscriptionCreated'] as unknown as readonly ['PaymentFailed']
     await using opened = await openBilling(engine, {
       log: own,
       listeners: { archive: { on: ['PaymentSucceeded', ...silent.slice(0, 1)], run: () => {} } },
@@ -131,7 +131,7 @@ forEachDatabase((engine) => {
     assert.deepEqual(
       warnings().map(({ msg, listener, event }) => [msg, listener, event]),
       [
-        [text, 'extend', 'SubscriptionRenewed'],
+        [text, 'extend', 'SubscriptionCreated'],
         [text, 'archive', 'InvoicePaid'],
       ],
     )

@@ -4,9 +4,12 @@ import { sql } from 'kysely'
 import { findCall, listCalls, type CallsQuery } from '../../src/database/calls.ts'
 import { listEvents } from '../../src/database/events.ts'
 import { listPayments } from '../../src/database/list-payments.ts'
+import { listReviews } from '../../src/database/list-reviews.ts'
 import { keysSought } from '../../src/database/payment-keys.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { replayCall } from '../../src/processing/replay-call.ts'
+import { addMissingReviews } from '../../src/upkeep/add-missing-reviews.ts'
 import { readCallBacklog } from '../../src/upkeep/diagnosis.ts'
 import { prune } from '../../src/upkeep/prune.ts'
 import { repairEvents } from '../../src/upkeep/repair-events.ts'
@@ -139,8 +142,23 @@ onPostgres((engine) => {
     await assertReads(10_000, () => readCallBacklog(billing.database))
   })
 
+  test('the look for calls without a review reads those for a person; a page of reviews, itself', async () => {
+    const { database } = billing
+    const look = () => addMissingReviews(database, { newId: newUuid })
+    assert.equal(await look(), 2_000)
+    await sql`analyze billing.reviews, billing.review_calls`.execute(database.db)
+    await assertReads(12_000, look)
+    for (const query of [{}, { state: 'open' }, { paymentId: old.payment }] as const) {
+      await assertReads(300, () =>
+        inTheMiddle((cursor) => listReviews(database.db, { ...query, ...(cursor && { cursor }) })),
+      )
+    }
+  })
+
   test('prune and the look for lost events read what they are about', async () => {
-    await assertReads(5_000, () => prune(billing.database, { retentionDays: 30, log: silentLog }))
+    await assertReads(5_000, () =>
+      prune(billing.database, { retentionDays: 30, newId: newUuid, log: silentLog }),
+    )
     const context = await billing.runtime.registeredContext()
     const since = new Date(Date.now() - 60_000)
     // Of these forty minutes: 300 transitions, their payments and events.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
+import { newUuid } from '../../src/kernel/ids.ts'
 import { markUnknownPayments } from '../../src/upkeep/sweep.ts'
 import { idle } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
@@ -27,7 +28,7 @@ forEachDatabase((engine) => {
     await sql`update billing.webhook_calls
       set received_at = received_at - make_interval(hours => ${hours}::int)
       where id = ${call.id}::uuid`.execute(stated.database.db)
-    await markUnknownPayments(stated.database, capturedLog().log)
+    await markUnknownPayments(stated.database, { log: capturedLog().log, newId: newUuid })
     return (await stated.core.calls.get(call.id))?.needsReview
   }
   const about = (id = randomUUID()) => ({ payment: { id }, ...money })
@@ -38,6 +39,18 @@ forEachDatabase((engine) => {
     assert.equal(await markedAfter(25, refund({ id: randomUUID(), currency: 'UAH' }, 're_1')), true)
     const dispute = { type: 'dispute', reference: 'dp_1', status: 'open', ...about() } as const
     assert.equal(await markedAfter(25, dispute), true)
+  })
+
+  test('once a person has looked, it is not marked again', async () => {
+    assert.equal(await markedAfter(25, paidUnknown()), true)
+    const { data } = await stated.core.reviews.list({ reason: 'unknown_payment', limit: 1 })
+    const id = data[0]?.id ?? assert.fail()
+    await stated.core.reviews.handle(id, { note: 'of another shop' })
+    await markUnknownPayments(stated.database, { log: capturedLog().log, newId: newUuid })
+    const review = await stated.core.reviews.get(id)
+    assert.deepEqual([review?.state, review?.times], ['handled', 1])
+    const call = await stated.core.calls.get(review?.webhookCallId ?? '')
+    assert.equal(call?.needsReview, false)
   })
 
   test('not within the day, nor where no money moved, nor by a reference that is not our kind', async () => {
@@ -67,9 +80,15 @@ forEachDatabase((engine) => {
     assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
   })
 
-  test('a payment that is made after all takes the mark away, and is paid', async () => {
+  test('a payment that is made after all takes the mark away, closes the review, and is paid', async () => {
     const id = randomUUID()
     assert.equal(await markedAfter(25, { type: 'payment', status: 'paid', ...about(id) }), true)
+    const unknown = async () => {
+      const { data } = await stated.core.reviews.list({ reason: 'unknown_payment' })
+      const review = data.find((one) => one.stated.reference === `id:${id}`)
+      return [review?.state, review?.operator, review?.detail]
+    }
+    assert.deepEqual(await unknown(), ['open', null, 'paid'])
     const payment = await stated.create({ id, currency: 'UAH' })
     await idle(stated.core)
     assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
@@ -78,6 +97,7 @@ forEachDatabase((engine) => {
       data.map(({ needsReview }) => needsReview),
       [false],
     )
+    assert.deepEqual(await unknown(), ['handled', 'service', 'paid'])
     assert.deepEqual(stated.resultsOf(await stated.say(paid(payment))), ['duplicate'])
   })
 })

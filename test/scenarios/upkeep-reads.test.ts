@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { connect } from '../../src/database/connect.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
 import { prune } from '../../src/upkeep/prune.ts'
@@ -74,6 +75,7 @@ onPostgres((engine) => {
       const shown: (readonly [number, number])[] = []
       const { deletedCalls } = await prune(pruning, {
         retentionDays: 30,
+        newId: newUuid,
         log: silentLog,
         onProgress: (done, total) => shown.push([done, total]),
       })
@@ -109,7 +111,7 @@ onPostgres((engine) => {
       const early = [await of(`id:${id}`, 20), await of(`id:${id}`, many - 1)]
       assert.deepEqual((await requeueCallsWithPayment(sweeping.db)).toSorted(), early.toSorted())
       const { log, lines } = capturedLog()
-      assert.equal(await markUnknownPayments({ ...sweeping }, log), 2)
+      assert.equal(await markUnknownPayments(sweeping, { log, newId: newUuid }), 2)
       assert.deepEqual(
         lines.flatMap(({ calls }) => calls as string[]).toSorted(),
         unknown.toSorted(),

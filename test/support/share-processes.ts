@@ -23,7 +23,7 @@ const shares: readonly Share[] = [
     files: /^test\/(?:cli\/(?:help|tables)|testing\/(?:orders|signed))/,
     processes: 1,
   },
-  { name: 'docs', files: /^test\/(?:docs|tidy)\//, processes: 1 },
+  { name: 'docs', files: /^test\/(?:docs\/(?!subscriptions)|tidy\/)/, processes: 1 },
   { name: 'bad-input', files: /^test\/spec\/(?:bad|stripe|case)-/, processes: 1 },
 ]
 

@@ -112,7 +112,7 @@ export async function openStated(
 
 /** A listener's events with what they carry, to be asserted on. */
 export function subjectOf(event: BillingEvent): string {
-  if ('payment' in event) return `${event.type} ${event.payment.amount}`
+  if ('payment' in event && event.payment !== null) return `${event.type} ${event.payment.amount}`
   return 'paymentMethod' in event
     ? `${event.type} ${event.paymentMethod.providerReference}`
     : event.type

@@ -12,6 +12,7 @@ const operations = {
   'poll.ts': 'poll',
   'refund.ts': 'refund',
   'charge-saved-card.ts': 'chargeSavedCard',
+  'declines.ts': 'declines',
   'remove-saved-card.ts': 'removeSavedCard',
   'close-checkout.ts': 'closeCheckout',
   'registration.ts': 'registration',

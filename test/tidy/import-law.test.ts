@@ -7,6 +7,7 @@ import { importedPath, importsOf, productFiles, read, type SourceFile } from './
 const order = [
   'kernel',
   'payments',
+  'subscriptions',
   'events',
   'wire',
   'gateways',
@@ -22,6 +23,7 @@ const order = [
   'worker',
   'billing',
   'http',
+  'rehearsal',
   'cli',
   'index.ts',
   'testing',
@@ -32,7 +34,7 @@ function placeOf(first: string): string {
   return first === 'create-billing.ts' ? 'index.ts' : first
 }
 
-const pure = new Set(['payments', 'events'])
+const pure = new Set(['payments', 'subscriptions', 'events'])
 
 function rank(path: string): number {
   const [, first = ''] = path.split('/')

@@ -1,8 +1,9 @@
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import type { CreatePaymentInput } from '../../checkout/payment-input.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { printJson } from '../output.ts'
 import { readAmount } from '../read-amount.ts'
+import { readJson } from '../read-json.ts'
 import { readPayable } from '../read-payable.ts'
 import { readTime } from '../read-time.ts'
 
@@ -54,14 +55,6 @@ export function addCreatePayment(payments: Command): void {
     [`payments create --gateway ${exampleGateway} ${order}`],
     [`payments create --gateway ${exampleGateway} ${order} --no-checkout`],
   ])
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new InvalidArgumentError('It must be a JSON object.')
-  }
 }
 
 async function create(_options: unknown, command: Command): Promise<void> {

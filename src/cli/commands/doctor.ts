@@ -51,7 +51,7 @@ const colours = {
   skipped: 'dim',
 } as const satisfies Record<FindingState, Parameters<typeof styled>[0]>
 const stateWidth = 'warning'.length
-const checkWidth = 'failed_calls'.length
+const checkWidth = 'subscriptions'.length
 const indent = ' '.repeat(stateWidth + checkWidth + 4)
 
 function printFinding({ state, check, found, fix }: Finding): void {

@@ -21,7 +21,7 @@ export function addPayments(program: Command): void {
   const showCommand = payments
     .command('show')
     .description(
-      'one payment with its transitions, events (deferred ones too), refunds, disputes, cards',
+      'one payment with its transitions, events (deferred ones too), refunds, disputes, reviews, cards',
     )
     .argument('<id>')
     .action(show)

@@ -20,14 +20,10 @@ async function prune(_options: unknown, command: Command): Promise<void> {
     printJson({
       deleted_calls: result.deletedCalls,
       deleted_failed_calls: result.deletedFailedCalls,
-      deleted_review_calls: result.deletedReviewCalls,
-      kept_review_calls: result.keptReviewCalls,
     })
     return
   }
   const failed = result.deletedFailedCalls
   const ofThose = failed === 0 ? '' : `, of which ${failed} had failed`
   print(`Deleted ${result.deletedCalls} stored calls${ofThose}.`)
-  if (result.keptReviewCalls === 0) return
-  print(`Kept ${result.keptReviewCalls} that need a person: quittance calls list --needs-review`)
 }

@@ -28,7 +28,6 @@ export async function checkReconcile({
   const findings = [
     ...(await checkLastRun(database)),
     ...checkWaiting(waiting, checked.value.gateways),
-    ...checkOdd(waiting),
   ]
   return findings.length > 0 ? findings : [ok(check, 'no payment is overdue')]
 }
@@ -40,22 +39,14 @@ interface WaitingPayment {
   /** Payments and refunds that are to be polled. */
   readonly waiting: number
   readonly overdue: number
-  /** Those for which a poll found something that a person must look at. */
-  readonly odd: number
-  /** One of these. */
-  readonly oddId: string | null
 }
-
-const isOdd = sql`type = 'charge' and poll_error like 'needs a review:%'`
 
 async function readWaiting(database: Database): Promise<readonly WaitingPayment[]> {
   const { rows } = await sql<WaitingPayment>`
     select gateway, count(*)::int as waiting,
       (count(*) filter (where
         next_poll_at < statement_timestamp() - ${interval(overdueAfter)})
-      )::int as overdue,
-      (count(*) filter (where ${isOdd}))::int as odd,
-      min(id::text) filter (where ${isOdd}) as "oddId"
+      )::int as overdue
     from billing.payments
     where next_poll_at is not null and status <> 'paid'
       and (type = 'charge' or status = 'pending')
@@ -90,20 +81,6 @@ function checkWaiting(all: readonly WaitingPayment[], registry: Registry): reado
       }),
     ]
   })
-}
-
-/** Nothing else reports them: there is no call that could be marked. */
-function checkOdd(all: readonly WaitingPayment[]): readonly Finding[] {
-  return all.flatMap(({ gateway, odd, oddId }) =>
-    odd === 0
-      ? []
-      : [
-          warning(check, {
-            found: `${gateway} says of ${counted(odd)} what a person must look at`,
-            fix: `See: quittance payments show ${oddId}; the log names every one (needs a review).`,
-          }),
-        ],
-  )
 }
 
 /** What has to be set before the gateway's provider can be asked. */

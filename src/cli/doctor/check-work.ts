@@ -3,11 +3,11 @@ import { pendingMigrations } from '../../database/migrate.ts'
 import { countWorkers } from '../../database/workers.ts'
 import { listKnownListeners } from '../../listeners/known-listeners.ts'
 import { isShortName, type ListenerRegistry } from '../../listeners/listeners.ts'
-import { longestReviewDays } from '../../upkeep/prune.ts'
 import { tooOldSeconds } from '../../upkeep/readiness.ts'
 import {
   readCallBacklog,
   readFailedDeliveries,
+  readOpenReviews,
   readSchedules,
   type FailedDeliveries,
 } from '../../upkeep/diagnosis.ts'
@@ -77,6 +77,7 @@ function besideRequests(workers: number): Finding {
 
 async function checkCalls(database: Database): Promise<readonly Finding[]> {
   const calls = await readCallBacklog(database)
+  const reviews = await readOpenReviews(database)
   const age = `the oldest due for ${calls.oldestPendingSeconds} s`
   const depth = `${calls.pending} pending, ${calls.processing} in work`
   return [
@@ -94,9 +95,9 @@ async function checkCalls(database: Database): Promise<readonly Finding[]> {
       found: `${calls.failed} failed for good`,
       fix: 'See quittance calls list --state failed; then quittance calls replay --failed',
     }),
-    none('review', calls.review, {
-      found: `calls that a person must look at: ${calls.review}${since(calls.oldestReviewDays)}`,
-      fix: `See: quittance calls list --needs-review, and docs/5-operations.md. They are deleted after ${longestReviewDays} days.`,
+    none('review', reviews.count, {
+      found: `what a person must look at: ${reviews.count}${since(reviews.oldestDays)}`,
+      fix: 'See: quittance reviews list --state open, and docs/5-operations.md',
     }),
   ]
 }

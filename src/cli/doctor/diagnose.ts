@@ -10,6 +10,7 @@ import { checkReconcile } from './check-reconcile.ts'
 import { checkRegistration } from './check-registration.ts'
 import { checkSecrets } from './check-secrets.ts'
 import { checkSettings } from './check-settings.ts'
+import { checkSubscriptions } from './check-subscriptions.ts'
 import { checkWork } from './check-work.ts'
 import { thrown, type Finding } from './finding.ts'
 import { openForDiagnosis, unanswered, type DatabaseState } from './open-for-diagnosis.ts'
@@ -25,6 +26,7 @@ const checks: Readonly<Record<string, Check>> = {
   database: checkDatabase,
   work: checkWork,
   reconcile: checkReconcile,
+  subscriptions: checkSubscriptions,
   public_url: checkPublicUrl,
   registration: checkRegistration,
 }

@@ -8,6 +8,8 @@ export interface ThreadOptions {
   readonly template?: Blob | undefined
   readonly address: SocketAddress
   readonly transactionIdleMs: number
+  /** A clock to live by (`StillClock`), for rehearsals; the system's if left out. */
+  readonly clock?: SharedArrayBuffer | undefined
 }
 
 export type ToThread = { readonly kind: 'ping' } | { readonly kind: 'close' }

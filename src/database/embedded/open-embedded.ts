@@ -24,6 +24,8 @@ export interface EmbeddedOptions {
   readonly transactionIdleMs: number
   /** How long the database's thread may stay silent before it counts as hung. */
   readonly hungAfterMs?: number
+  /** A clock that it lives by, for rehearsals; the system's if left out. */
+  readonly clock?: SharedArrayBuffer | undefined
 }
 
 /** A running embedded database. */
@@ -111,6 +113,7 @@ async function open(place: Place, options: EmbeddedOptions): Promise<Embedded> {
       databaseFolder,
       address,
       transactionIdleMs: options.transactionIdleMs,
+      clock: options.clock,
       ...(databaseFolder === undefined && { template: memoryTemplate }),
     },
     warn: (message) => options.log.warn(message),

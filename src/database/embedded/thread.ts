@@ -1,5 +1,6 @@
 import process from 'node:process'
 import { parentPort, workerData } from 'node:worker_threads'
+import { readStillClock } from '../../kernel/clock.ts'
 import type { FromThread, ToThread, ThreadOptions } from './messages.ts'
 import { openPglite, type OpenPglite } from './open-pglite.ts'
 import { serveSocket, type SocketServer } from './serve-socket.ts'
@@ -48,6 +49,7 @@ async function start(options: ThreadOptions): Promise<RunningDatabase> {
     throw new Error(lines[0] ?? describe(error), { cause: error })
   })
   opened = true
+  if (options.clock !== undefined) liveBy(options.clock)
   let used = false
   const turns = createTurns({
     session: createSession((bytes) => {
@@ -66,6 +68,12 @@ async function start(options: ThreadOptions): Promise<RunningDatabase> {
   const { initialised, template } = database
   post({ kind: 'ready', initialised, template })
   return { database, server, checkpoints }
+}
+
+/** All that PostgreSQL's runtime knows of the time of day is `Date.now`, and this thread is its own. */
+function liveBy(clock: SharedArrayBuffer): void {
+  const cell = new Float64Array(clock)
+  Date.now = () => readStillClock(cell)
 }
 
 /** Takes its turn like any client; nobody reads the answer. */

@@ -13,6 +13,9 @@ import * as claims from './0011_claims.ts'
 import * as workers from './0012_workers.ts'
 import * as installation from './0013_installation.ts'
 import * as paymentKeys from './0014_payment_keys.ts'
+import * as reviews from './0015_reviews.ts'
+import * as declines from './0016_declines.ts'
+import * as subscriptions from './0017_subscriptions.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -30,4 +33,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0012_workers': workers,
   '0013_installation': installation,
   '0014_payment_keys': paymentKeys,
+  '0015_reviews': reviews,
+  '0016_declines': declines,
+  '0017_subscriptions': subscriptions,
 }

@@ -30,4 +30,37 @@ export const lateIndexes: readonly LateIndex[] = [
     on: `billing.deliveries (next_attempt_at) where state = 'pending' and leases_lost > 0`,
   },
   { name: 'disputes_updated', on: `billing.disputes (updated_at)` },
+  {
+    name: 'payments_period',
+    on: `billing.payments (period_id, id) where period_id is not null`,
+  },
+  {
+    // None at all, unless a process that knows of no periods has moved a payment of one.
+    name: 'payments_untaken',
+    on: `billing.payments (id) where period_id is not null and status <> 'pending'
+      and taken_status is distinct from status`,
+  },
+  {
+    name: 'events_subscription',
+    on: `billing.events (subscription_id, id) where subscription_id is not null`,
+  },
+  {
+    // Events of a subscription are dispatched in their order.
+    name: 'deliveries_subscription',
+    on: `billing.deliveries (subscription_id, event_number)
+      where subscription_id is not null and state <> 'processed'`,
+  },
+  {
+    name: 'deliveries_waiting',
+    on: `billing.deliveries (next_attempt_at, id) where state = 'waiting'`,
+  },
+  {
+    name: 'deliveries_held',
+    on: `billing.deliveries (lease_until) where state = 'held'`,
+  },
+  {
+    name: 'deliveries_call',
+    on: `billing.deliveries (webhook_call_id)
+      where webhook_call_id is not null and state <> 'processed'`,
+  },
 ]

@@ -77,6 +77,43 @@ test('success pays what was charged and failure fails', async () => {
   ])
 })
 
+test('a success may save a test card, and a failure say why', async () => {
+  const payment = { id: paymentId }
+  const [, card, ...more] = await outcomesOf({
+    payment_id: paymentId,
+    result: 'success',
+    card: 'soft',
+  })
+  assert.deepEqual(card, {
+    type: 'payment_method',
+    status: 'attached',
+    reference: `fake_card_soft_${paymentId}`,
+    payment,
+    details: { kind: 'card', brand: 'soft', lastFour: '4242' },
+  })
+  assert.deepEqual(more, [])
+  assert.deepEqual(await outcomesOf({ payment_id: paymentId, result: 'failure', code: 'lost' }), [
+    { type: 'payment', payment, status: 'failed', declineCode: 'lost' },
+  ])
+})
+
+test('a card that there is not is not saved, and one by which nothing would be answered is none', async () => {
+  for (const card of ['', 'visa', 'refused', 'lost', 'cut', 'slow', 'constructor']) {
+    const outcomes = await outcomesOf({ payment_id: paymentId, result: 'success', card })
+    assert.deepEqual(
+      outcomes.map((one) => (one.type === 'ignored' ? one.reason : one.type)),
+      ['payment', 'invalid_reference'],
+      card,
+    )
+  }
+  const body = (fields: object) =>
+    JSON.stringify({ payment_id: paymentId, result: 'success', ...fields })
+  for (const wrong of [null, 1, true, ['good'], { card: 'good' }]) {
+    assert.deepEqual(verdictOf(body({ card: wrong })), { malformed: 'card' })
+    assert.deepEqual(verdictOf(body({ code: wrong })), { malformed: 'code' })
+  }
+})
+
 test('a payment_id that is no canonical UUID is accepted and ignored', async () => {
   const upperCase = paymentId.toUpperCase()
   for (const id of [

@@ -9,12 +9,15 @@ import {
   type Verdict,
 } from '../gateway.ts'
 import type { CredentialFields, Credentials } from '../credential-fields.ts'
+import { chargeSavedCard } from './charge-saved-card.ts'
 import { fakeCheckout } from './checkout.ts'
 import { closeCheckout } from './close-checkout.ts'
+import { declines } from './declines.ts'
 import { interpretFake } from './interpret.ts'
 import { readFakeCallback } from './payload.ts'
 import { pollFake } from './poll.ts'
 import { refundFake } from './refund.ts'
+import { removeSavedCard } from './remove-saved-card.ts'
 import { fakeSigner } from './samples/sign.ts'
 
 const credentials = {
@@ -50,17 +53,21 @@ export const fake: Gateway = {
   maxBodyBytes: smallBody,
   credentialHeaders: [],
   secretFields: [],
-  readFields: ['payment_id', 'result'],
+  readFields: ['payment_id', 'result', 'card', 'code'],
   retryWindow: 0,
   account: () => ({ merchantAccount: null, live: false }),
   verify,
   parse: (request) => parseJsonBody(request.body),
   acknowledge: () => plainAcknowledgment,
-  interpret: (payload) => Promise.resolve([interpretFake(payload)]),
+  interpret: (payload) => Promise.resolve(interpretFake(payload)),
   signer: fakeSigner,
   checkout: fakeCheckout,
   poll: pollFake,
   refund: refundFake,
   partialRefund: true,
+  chargeSavedCard,
+  declines,
+  chargesPerMinute: 60_000,
+  removeSavedCard,
   closeCheckout,
 }

@@ -3,15 +3,27 @@ import { ignored, type Outcome } from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import { readFakeCallback } from './payload.ts'
+import { isTestCard, savedWith } from './test-card.ts'
 
-/** What a fake callback states. It carries no amount: a success pays what was charged. */
-export function interpretFake(payload: Payload): Outcome {
+/**
+ * What a fake callback states. It carries no amount: a success pays what was charged, and may save
+ * a card.
+ */
+export function interpretFake(payload: Payload): readonly Outcome[] {
   const callback = readFakeCallback(payload)
-  if (!callback.ok) return ignored('malformed_payload', callback.malformed)
-  const { paymentId, result } = callback
-  if (!isUuid(paymentId)) return ignored('invalid_reference', detail(paymentId))
+  if (!callback.ok) return [ignored('malformed_payload', callback.malformed)]
+  const { paymentId, result, card, code } = callback
+  if (!isUuid(paymentId)) return [ignored('invalid_reference', detail(paymentId))]
   const payment = { id: paymentId }
-  return result === 'success'
-    ? { type: 'payment', payment, status: 'paid', amountIs: 'as_charged' }
-    : { type: 'payment', payment, status: 'failed' }
+  if (result === 'failure') {
+    const failed = { type: 'payment', payment, status: 'failed' } as const
+    return [{ ...failed, ...(code !== undefined && { declineCode: code }) }]
+  }
+  const paid = { type: 'payment', payment, status: 'paid', amountIs: 'as_charged' } as const
+  if (card === undefined) return [paid]
+  return [paid, isTestCard(card) ? savedWith(paymentId, card) : noSuchCard(card)]
+}
+
+function noSuchCard(card: string): Outcome {
+  return ignored('invalid_reference', detail(card), { money: false })
 }

@@ -68,7 +68,10 @@ test('a saved card is charged by its token with one request', async (t) => {
 test('a card that is declined fails the payment for good', async (t) => {
   const { charge: chargeCard, poll, provider, token } = await startSaved(t)
   provider.habits.declinesTokens = true
-  assert.deepEqual((await chargeCard(token)).outcomes[0], charge('failed'))
+  assert.deepEqual((await chargeCard(token)).outcomes[0], {
+    ...charge('failed'),
+    declineCode: '1004',
+  })
   assert.equal((await poll(tokenPayment)).standing, 'unpaid')
   assert.equal(provider.charges(otherPaymentId), 0)
 })

@@ -3,7 +3,7 @@ import type { ChargeReply, ChargeRequest, OperationContext } from '../operations
 import { invalidReply, openApi } from './api.ts'
 import { orderParameters } from './checkout.ts'
 import { interpretOrder } from './interpret.ts'
-import { readFields } from './read-order.ts'
+import { readOrderIn } from './read-order.ts'
 import { signedReply } from './reply.ts'
 
 /**
@@ -26,7 +26,7 @@ export async function chargeSavedCard(
     ...orderParameters(request),
     rectoken: token.reveal(),
   })
-  const read = readFields(signedReply(reply, payment, context.credentials))
+  const read = readOrderIn(signedReply(reply, payment, context.credentials))
   if (!read.ok) throw invalidReply(reply.call, 'an order that cannot be read')
   return { outcomes: interpretOrder(read.order) }
 }

@@ -6,6 +6,7 @@ import { infoFields } from './read-additional-info.ts'
 import { defaultApiBase } from './api.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
 import { openCheckout } from './checkout.ts'
+import { declines } from './declines.ts'
 import { interpretHutko } from './interpret.ts'
 import { isLive, isMerchantId, sampleMerchantId, testKeys, testMerchants } from './merchant.ts'
 import { moneyFault } from './money-fault.ts'
@@ -75,5 +76,6 @@ export const hutko: Gateway = {
   refund: refundOrder,
   partialRefund: true,
   chargeSavedCard,
+  declines,
   signer: hutkoSigner,
 }

@@ -59,7 +59,7 @@ const statuses: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['created', noOutcome],
   ['processing', noOutcome],
   ['approved', approved],
-  ['declined', (order, subject) => [paymentOutcome(order, subject, 'failed')]],
+  ['declined', declined],
   ['expired', (order, subject) => [paymentOutcome(order, subject, 'canceled')]],
   ['reversed', reversed],
 ])
@@ -94,6 +94,12 @@ function approved(order: Order, subject: Subject): readonly Outcome[] {
   if (order.capture !== 'done') return [...noOutcome(order, subject), ...card]
   const refund = order.reversed > 0n ? [refundOutcome(order, subject)] : []
   return [paymentOutcome(order, subject, 'paid'), ...refund, ...card]
+}
+
+function declined(order: Order, subject: Subject): readonly Outcome[] {
+  const { declineCode } = order
+  const failed = paymentOutcome(order, subject, 'failed')
+  return [{ ...failed, ...(declineCode !== undefined && { declineCode }) }]
 }
 
 /**

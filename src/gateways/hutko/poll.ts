@@ -5,7 +5,7 @@ import { detail } from '../detail.ts'
 import type { OperationContext, PollReply, PollRequest, Standing } from '../operations.ts'
 import { invalidReply, openApi } from './api.ts'
 import { interpretOrder } from './interpret.ts'
-import { readFields, type Order } from './read-order.ts'
+import { readOrderIn, type Order } from './read-order.ts'
 import type { Fields } from './payload.ts'
 import { orderNotFound } from './refusals.ts'
 import { signedReply } from './reply.ts'
@@ -22,7 +22,7 @@ export async function pollOrder(
     return { outcomes: [outcome], standing: 'absent', listsRefunds: false }
   }
   const fields = signedReply(reply, payment, context.credentials)
-  const read = readFields(fields)
+  const read = readOrderIn(fields)
   if (read.ok) return toPollReply(read.order, payment, context.now)
   const standing = unpaidStanding(fields, payment)
   if (standing !== undefined) return standing

@@ -26,6 +26,8 @@ export interface Order {
   /** Whether the money is ours, or only blocked. */
   readonly capture: Capture['state']
   readonly test: boolean | undefined
+  /** Why it was declined: only in a reply, because a callback can name anything so. */
+  readonly declineCode?: string
   readonly card: {
     readonly token: string | undefined
     readonly masked: string | undefined
@@ -66,8 +68,16 @@ export function readOrder(payload: Payload): OrderResult {
   return fields === undefined ? malformed('body') : readFields(fields)
 }
 
+/** The same for the order in a reply, whose names can be trusted. */
+export function readOrderIn(fields: Fields): OrderResult {
+  const read = readFields(fields)
+  const declineCode = scalarOf(fields.get('response_code'))?.match(digits)?.[0]
+  if (!read.ok || declineCode === undefined) return read
+  return { ok: true, order: { ...read.order, declineCode } }
+}
+
 /** The same for the fields around the order in a callback or an API reply. */
-export function readFields(fields: Fields): OrderResult {
+function readFields(fields: Fields): OrderResult {
   const nested = orderFields.find((name) => !isScalar(fields.get(name)))
   if (nested !== undefined) return malformed(nested)
   const texts: Texts = Object.fromEntries(

@@ -5,7 +5,7 @@ import { createProviderApi } from '../api/provider-api.ts'
 import { isJsonObject, textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import type { Credentials } from '../credential-fields.ts'
-import { scalarText } from './payload.ts'
+import { errorCodeOf } from './payload.ts'
 import { saysNothingDone } from './refusals.ts'
 import { signData, type DataFields } from './signed-data.ts'
 
@@ -62,11 +62,6 @@ export function isError(reply: JsonObject): boolean {
 /** Whether the reply says how a payment stands: an error about the request names no payment. */
 export function tellsPayment(reply: JsonObject): boolean {
   return !isError(reply) || (reply.get('payment_id') ?? null) !== null
-}
-
-export function errorCodeOf(reply: JsonObject): string | undefined {
-  const code = scalarText(reply.get('err_code')) ?? scalarText(reply.get('code'))
-  return code === undefined || code === '' ? undefined : detail(code)
 }
 
 /** The error of a request to move money that was answered with an error. */

@@ -75,7 +75,7 @@ test('a card that is declined fails the payment', async () => {
   await using standIn = await startLiqpay()
   standIn.card = 'declined'
   const { outcomes } = await charge(standIn)
-  assert.deepEqual(outcomes, [{ ...paid, status: 'failed' }])
+  assert.deepEqual(outcomes, [{ ...paid, status: 'failed', declineCode: 'limit' }])
 })
 
 test('a check against fraud leaves it open, and the status tells the rest', async () => {

@@ -5,6 +5,7 @@ import type { CredentialFields, Credentials } from '../credential-fields.ts'
 import { defaultApiBase } from './api.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
 import { liqpayCheckout } from './checkout.ts'
+import { declines } from './declines.ts'
 import { interpretLiqpay } from './interpret.ts'
 import { moneyFault } from './money-fault.ts'
 import { isOwnPublicKey, isSandboxKey, parseCallback } from './payload.ts'
@@ -60,10 +61,12 @@ export const liqpay: Gateway = {
     'action',
     'amount',
     'card_token',
+    'code',
     'completion_date',
     'create_date',
     'currency',
     'end_date',
+    'err_code',
     'order_id',
     'payment_id',
     'paytype',
@@ -90,4 +93,5 @@ export const liqpay: Gateway = {
   refund: refundLiqpay,
   partialRefund: true,
   chargeSavedCard,
+  declines,
 }

@@ -13,6 +13,7 @@ import { detail } from '../detail.ts'
 import {
   amountOf,
   currencyOf,
+  errorCodeOf,
   isSandboxKey,
   paymentIdOf,
   readCallback,
@@ -68,7 +69,10 @@ function onPaid(callback: Callback): readonly Outcome[] {
 
 function onFailed(callback: Callback): readonly Outcome[] {
   const charge = readCharge(callback)
-  return [charge.ok ? paymentOutcome(callback, charge, 'failed') : charge.outcome]
+  if (!charge.ok) return [charge.outcome]
+  const declineCode = errorCodeOf(callback.fields)
+  const failed = paymentOutcome(callback, charge, 'failed')
+  return [{ ...failed, ...(declineCode !== undefined && { declineCode }) }]
 }
 
 function onReversed(callback: Callback): readonly Outcome[] {

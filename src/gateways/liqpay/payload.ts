@@ -10,6 +10,7 @@ import {
 } from '../body/json.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
 import { unreadable, type Payload } from '../body/payload.ts'
+import { detail } from '../detail.ts'
 import type { RawRequest } from '../gateway.ts'
 import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
 import { readEnvelope } from './read-envelope.ts'
@@ -105,6 +106,12 @@ export function amountOf(
   field: 'amount' | 'refund_amount',
 ): bigint | undefined {
   return parseMajorUnits(scalarText(callback.fields.get(field)), currencyOf(callback))
+}
+
+/** Why an operation failed, or a request was refused. */
+export function errorCodeOf(reply: JsonObject): string | undefined {
+  const code = scalarText(reply.get('err_code')) ?? scalarText(reply.get('code'))
+  return code === undefined || code === '' ? undefined : detail(code)
 }
 
 /** The text of a field that may come as a number or as a text. */

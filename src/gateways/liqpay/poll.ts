@@ -3,9 +3,9 @@ import type { Payment } from '../../payments/payment.ts'
 import { textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import type { OperationContext, PollReply, PollRequest, Standing } from '../operations.ts'
-import { ask, errorCodeOf, refused, replyInvalid, shopOf, tellsPayment, type Shop } from './api.ts'
+import { ask, refused, replyInvalid, shopOf, tellsPayment, type Shop } from './api.ts'
 import { interpretCallback } from './interpret.ts'
-import { amountOf, paymentIdOf, readFields, type Callback } from './payload.ts'
+import { amountOf, errorCodeOf, paymentIdOf, readFields, type Callback } from './payload.ts'
 import { awaitsDecision, awaitsPayer, mayBeTriedAgain, wasTaken } from './statuses.ts'
 
 /**

@@ -1,23 +1,26 @@
 import { QuittanceError } from '../../kernel/errors.ts'
+import type { Payment } from '../../payments/payment.ts'
 import { path as valueAt } from '../body/json.ts'
 import type { ChargeReply, ChargeRequest, OperationContext } from '../operations.ts'
-import { invalidReply, monobankApi, urlIn } from './api.ts'
-import { invoiceIn } from './find-invoice.ts'
+import { invalidReply, monobankApi, urlIn, type MonobankApi } from './api.ts'
+import { askInvoice, invoiceIn } from './find-invoice.ts'
 import { interpretInvoice } from './interpret.ts'
 import { orderOf } from './order.ts'
+import type { Invoice } from './payload.ts'
 
 const path = 'api/merchant/wallet/payment'
 
 const initiationKinds = { customer: 'client', merchant: 'merchant' } as const
 
-/** Charges a card by its token; the bank makes an invoice for it. */
+/** Charges a card by its token, once; the bank makes an invoice for it. */
 export async function chargeSavedCard(
   request: ChargeRequest,
   context: OperationContext,
 ): Promise<ChargeReply> {
   const { payment, token, initiatedBy } = request
   if (token === null) throw withoutToken(request)
-  const reply = await monobankApi(context).post(path, {
+  const api = monobankApi(context)
+  const reply = await api.post(path, {
     cardToken: token.reveal(),
     initiationKind: initiationKinds[initiatedBy],
     ...orderOf(request),
@@ -32,10 +35,25 @@ export async function chargeSavedCard(
     throw invalidReply(path, 'with a tdsUrl that is none')
   }
   return {
-    outcomes: interpretInvoice(invoice, { paymentId: payment.id }),
+    outcomes: interpretInvoice(await withReason(invoice, { api, payment }), {
+      paymentId: payment.id,
+    }),
     checkoutReference: invoice.id,
     ...(redirectUrl !== undefined && { redirectUrl }),
   }
+}
+
+/**
+ * The reply to a charge is not documented to say by which code the card was declined; the status
+ * of the invoice is. Without it, the card is declined all the same.
+ */
+async function withReason(
+  invoice: Invoice,
+  { api, payment }: { readonly api: MonobankApi; readonly payment: Payment },
+): Promise<Invoice> {
+  if (invoice.status !== 'failure' || invoice.body.has('errCode')) return invoice
+  const stated = await askInvoice(api, invoice.id, payment).catch(() => undefined)
+  return stated?.status === 'failure' ? stated : invoice
 }
 
 function withoutToken({ method }: ChargeRequest): QuittanceError {

@@ -6,6 +6,7 @@ import type { CredentialFields } from '../credential-fields.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
 import { openInvoice } from './checkout.ts'
 import { closeInvoice } from './close-checkout.ts'
+import { declines } from './declines.ts'
 import { interpretMonobank } from './interpret.ts'
 import { moneyFault } from './money-fault.ts'
 import { pollInvoice } from './poll.ts'
@@ -71,6 +72,7 @@ export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptio
       'cardToken',
       'ccy',
       'createdDate',
+      'errCode',
       'extRef',
       'invoiceId',
       'maskedPan',
@@ -97,6 +99,7 @@ export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptio
     refund: refundInvoice,
     partialRefund: true,
     chargeSavedCard,
+    declines,
     removeSavedCard,
     closeCheckout: closeInvoice,
   }

@@ -22,7 +22,7 @@ const ignored = (reason: string, detail: string) => [{ type: 'ignored', reason, 
 test('each status becomes its outcome, bound by the invoice', () => {
   assert.deepEqual(statedBy({ status: 'success' }), [paid])
   assert.deepEqual(statedBy({ status: 'failure', errCode: '59', failureReason: 'Недостатньо' }), [
-    { ...paid, status: 'failed' },
+    { ...paid, status: 'failed', declineCode: '59' },
   ])
   assert.deepEqual(statedBy({ status: 'expired' }), [{ ...paid, status: 'canceled' }])
   for (const status of ['created', 'processing', 'hold']) {

@@ -1,4 +1,5 @@
 import { ignored, type Outcome, type PaymentOutcome } from '../../payments/outcome.ts'
+import { textOf } from '../body/json.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import { readClaim, readInvoice, type ClaimResult, type Invoice } from './payload.ts'
@@ -29,8 +30,17 @@ export function interpretInvoice(invoice: Invoice, asked?: AskedInvoice): readon
   if (settles === undefined) return more
   const { claimed } = claim
   const { ifOpenedHere } = meaning
-  const stated = { ...paymentOutcome(invoice, settles), ...(ifOpenedHere && { ifOpenedHere }) }
+  const stated = {
+    ...paymentOutcome(invoice, settles),
+    ...(settles === 'failed' && declineOf(invoice)),
+    ...(ifOpenedHere && { ifOpenedHere }),
+  }
   return [{ ...stated, ...(claimed && { claimed }) }, ...more]
+}
+
+function declineOf({ body }: Invoice): Pick<PaymentOutcome, 'declineCode'> {
+  const declineCode = textOf(body.get('errCode'))
+  return declineCode === undefined ? {} : { declineCode }
 }
 
 /** Whatever the status means, it is about money. */

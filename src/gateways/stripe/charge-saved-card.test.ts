@@ -14,7 +14,11 @@ import {
   startPaid,
   paymentOf,
 } from '../../../test/gateways/stripe/operations.ts'
-import { failureOf } from '../../../test/providers/kit.ts'
+import { failureOf, now } from '../../../test/providers/kit.ts'
+import { days } from '../../kernel/duration.ts'
+import { namedUuid } from '../../kernel/named-uuid.ts'
+import type { Payment } from '../../payments/payment.ts'
+import { declineKindOf } from '../decline-kind.ts'
 import { stripe } from './index.ts'
 
 test('a saved card is charged by one request with exactly these fields', async () => {
@@ -52,6 +56,43 @@ test('a saved card is charged by one request with exactly these fields', async (
   await using byCustomer = await startOperations()
   await byCustomer.charge({ initiatedBy: 'customer' })
   assert.deepEqual(byCustomer.changes(), [['/v1/payment_intents', fields]])
+})
+
+test('a period that was charged before our database was restored is not charged again', async () => {
+  const begin = now.getTime()
+  const payment = chargedPayment({
+    id: namedUuid(new Date(begin), 'a period'),
+    periodId: otherId,
+  })
+  let passed = 0
+  const time = () => new Date(begin + passed)
+  await using started = await startOperations({ now: time })
+  const { chargeSavedCard } = stripe
+  assert.ok(chargeSavedCard)
+  const charge = (fields: Partial<Payment> = {}) =>
+    chargeSavedCard(chargeOf(null, { payment: { ...payment, ...fields } }), {
+      ...started.context(),
+      now: time(),
+    })
+  const looked = () => started.standIn.asked.filter(({ request }) => request.method === 'GET')
+  const first = await charge()
+  assert.equal(looked().length, 0)
+  // Stripe has forgotten the key by then.
+  passed = days(3)
+  assert.deepEqual(await charge({ description: 'other words' }), first)
+  assert.equal(started.standIn.charges(payment.id), 1)
+  assert.equal(started.changes().length, 1)
+  // So does a poll, if nobody heard the answer to that look.
+  const { poll } = stripe
+  const asked = { payment, handedAt: time() }
+  assert.partialDeepStrictEqual(await poll?.(asked, started.context()), { standing: 'paid' })
+  // Another attempt is another charge, and so is a payment of no period.
+  const other = { id: namedUuid(new Date(begin), 'a period/2') }
+  await charge(other)
+  assert.equal(started.standIn.charges(other.id), 1)
+  const before = looked().length
+  await charge({ id: otherId, periodId: null })
+  assert.equal(looked().length, before)
 })
 
 test('a charge of the official package is the same request', async () => {
@@ -98,11 +139,11 @@ test('the card that a checkout saved is charged for its customer, and for no oth
 
 test('a declined card is an outcome, bound to the intent that the error names', async () => {
   const cases = [
-    ['pm_card_chargeDeclined', 'merchant'],
-    ['pm_card_chargeDeclined', 'customer'],
-    ['pm_card_authenticationRequired', 'merchant'],
+    ['pm_card_chargeDeclined', 'merchant', 'card_declined'],
+    ['pm_card_chargeDeclined', 'customer', 'card_declined'],
+    ['pm_card_authenticationRequired', 'merchant', 'authentication_required'],
   ] as const
-  for (const [providerReference, initiatedBy] of cases) {
+  for (const [providerReference, initiatedBy, declineCode] of cases) {
     await using started = await startOperations()
     const method = { ...savedCard, providerReference }
     assert.deepEqual(await started.charge({ method, initiatedBy }), {
@@ -115,6 +156,7 @@ test('a declined card is an outcome, bound to the intent that the error names', 
           currency: 'USD',
           live: false,
           providerReference: intentId,
+          declineCode,
         },
       ],
       providerReference: intentId,
@@ -139,9 +181,47 @@ test('what was declined has failed, whatever its intent says besides', async () 
     '/v1/payment_intents': () => ({ status: 402, body: { error } }),
   })
   assert.partialDeepStrictEqual(await started.charge({}, { api_base: api.standIn.base }), {
-    outcomes: [{ status: 'failed', providerReference: 'pi_1' }],
+    outcomes: [{ status: 'failed', providerReference: 'pi_1', declineCode: 'expired_card' }],
     providerReference: 'pi_1',
   })
+})
+
+test('a card that is declined before there is an intent has failed, too', async () => {
+  const error = { type: 'card_error', code: 'card_declined', decline_code: 'stolen_card' }
+  await using api = await startApi({
+    '/v1/payment_intents': () => ({ status: 402, body: { error } }),
+  })
+  await using started = await startOperations()
+  const failed = { type: 'payment', payment: { id: paymentId }, status: 'failed' }
+  assert.deepEqual(await started.charge({}, { api_base: api.standIn.base }), {
+    outcomes: [{ ...failed, declineCode: 'stolen_card' }],
+  })
+})
+
+test('the network’s advice not to try again counts more than a code that leaves it open', async () => {
+  const advice_code = 'do_not_try_again'
+  const cases = [
+    [{ decline_code: 'generic_decline', advice_code }, 'do_not_try_again', 'hard'],
+    [{ advice_code }, 'do_not_try_again', 'hard'],
+    [{ decline_code: 'lost_card', advice_code }, 'lost_card', 'hard'],
+    [
+      { decline_code: 'generic_decline', advice_code: 'try_again_later' },
+      'generic_decline',
+      'soft',
+    ],
+    [{ decline_code: 'authentication_required' }, 'authentication_required', 'authentication'],
+    [{}, 'card_declined', 'soft'],
+  ] as const
+  for (const [more, code, kind] of cases) {
+    const error = { type: 'card_error', code: 'card_declined', ...more }
+    await using api = await startApi({
+      '/v1/payment_intents': () => ({ status: 402, body: { error } }),
+    })
+    await using started = await startOperations()
+    const [outcome] = (await started.charge({}, { api_base: api.standIn.base })).outcomes
+    assert.ok(outcome?.type === 'payment')
+    assert.deepEqual([outcome.declineCode, declineKindOf(stripe, code)], [code, kind])
+  }
 })
 
 test('a payer who is there is sent to confirm, and the payment is paid afterwards', async () => {

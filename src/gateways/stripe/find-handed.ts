@@ -1,4 +1,6 @@
 import { minutes } from '../../kernel/duration.ts'
+import { timeInUuid } from '../../kernel/named-uuid.ts'
+import type { Payment } from '../../payments/payment.ts'
 import type { JsonObject } from '../body/json.ts'
 import type { PollRequest } from '../operations.ts'
 import type { StripeApi } from './api.ts'
@@ -18,10 +20,44 @@ export async function findHanded(
   api: StripeApi,
   listPath: 'v1/checkout/sessions' | 'v1/payment_intents',
 ): Promise<JsonObject | undefined> {
+  const from = listPath === 'v1/payment_intents' ? firstAsked(payment, handedAt) : handedAt
   const pages = api.pages(listPath, {
-    'created[gte]': seconds(handedAt.getTime() - around).toString(),
+    'created[gte]': seconds(from.getTime() - around).toString(),
     'created[lte]': seconds(handedAt.getTime() + around).toString(),
   })
+  return findIn(pages, payment)
+}
+
+/**
+ * The intent of a charge that may have been made before our database was restored: a payment of a
+ * period has the same id then, but Stripe keeps idempotency keys for a day only. Nothing is looked
+ * for while the period has just begun.
+ */
+export async function findCharged(
+  payment: Payment,
+  {
+    api,
+    customer,
+    now,
+  }: { readonly api: StripeApi; readonly customer: string; readonly now: Date },
+): Promise<JsonObject | undefined> {
+  const from = firstAsked(payment, now)
+  if (from.getTime() > now.getTime() - around) return undefined
+  const created = { 'created[gte]': seconds(from.getTime() - around).toString() }
+  return findIn(api.pages('v1/payment_intents', { customer, ...created }), payment)
+}
+
+/** A payment of a period is named by the period's begin: it cannot have been charged before. */
+function firstAsked({ id, periodId }: Payment, asked: Date): Date {
+  if (periodId === null) return asked
+  const begin = timeInUuid(id)
+  return begin < asked ? begin : asked
+}
+
+async function findIn(
+  pages: AsyncIterable<readonly JsonObject[]>,
+  payment: Payment,
+): Promise<JsonObject | undefined> {
   for await (const page of pages) {
     const found = page.find((object) => isOf(payment, object))
     if (found !== undefined) return found

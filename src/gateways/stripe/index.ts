@@ -8,6 +8,7 @@ import { backfill } from './backfill.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
 import { openCheckout } from './checkout.ts'
 import { closeCheckout } from './close-checkout.ts'
+import { declines } from './declines.ts'
 import { interpretStripe } from './interpret.ts'
 import { modeOfKeys } from './keys.ts'
 import { moneyFault } from './money-fault.ts'
@@ -49,6 +50,7 @@ export const stripe: Gateway = {
   secretFields: [],
   readFields: [
     'account',
+    'advice_code',
     'amount',
     'amount_due',
     'amount_paid',
@@ -62,15 +64,18 @@ export const stripe: Gateway = {
     'card',
     'charge',
     'client_reference_id',
+    'code',
     'created',
     'currency',
     'customer',
+    'decline_code',
     'exp_month',
     'exp_year',
     'failure_reason',
     'id',
     'invoice',
     'last4',
+    'last_payment_error',
     'livemode',
     'mode',
     'next_action',
@@ -111,6 +116,7 @@ export const stripe: Gateway = {
   refund: refundCharge,
   partialRefund: true,
   chargeSavedCard,
+  declines,
   removeSavedCard,
   closeCheckout,
   registration,

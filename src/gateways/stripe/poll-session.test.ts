@@ -24,7 +24,7 @@ test('each state of a checkout is told as its callbacks tell it', async () => {
   })
   standIn.decline(paymentId)
   assert.deepEqual(await started.poll(known), {
-    outcomes: [{ ...charged, status: 'failed' }],
+    outcomes: [{ ...charged, status: 'failed', declineCode: 'insufficient_funds' }],
     standing: 'open',
     listsRefunds: false,
   })
@@ -48,7 +48,7 @@ test('a bank debit that bounces has failed, and nobody can pay any more', async 
   started.standIn.paySlowly(paymentId)
   started.standIn.decline(paymentId)
   assert.deepEqual(await started.poll(known), {
-    outcomes: [{ ...charged, status: 'failed' }],
+    outcomes: [{ ...charged, status: 'failed', declineCode: 'insufficient_funds' }],
     standing: 'unpaid',
     listsRefunds: false,
   })

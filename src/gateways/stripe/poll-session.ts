@@ -1,4 +1,4 @@
-import { ignored } from '../../payments/outcome.ts'
+import { ignored, type Outcome } from '../../payments/outcome.ts'
 import { isJsonObject, textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import type { Standing } from '../operations.ts'
@@ -6,6 +6,7 @@ import type { LookUps } from './api.ts'
 import { checkoutOf } from './checkout.ts'
 import { shownField } from './fields.ts'
 import { payingIntents } from './read-invoice.ts'
+import { lastErrorOf, withCode } from './declines.ts'
 import { isId, type Snapshot } from './payload.ts'
 import { isDeclined, standingOf } from './poll-intent.ts'
 import type { Polled } from './polled.ts'
@@ -103,9 +104,13 @@ function openNow(
   const said = detail(`session ${shownField(session, 'status')}`)
   const declined = intent !== undefined && isDeclined(intent)
   return {
-    outcomes: [declined ? sessionFailed(snapshot) : ignored('no_outcome', said)],
+    outcomes: [declined ? failedBy(intent, snapshot) : ignored('no_outcome', said)],
     standing: besideOpen[intentStanding({ session, intent })],
   }
+}
+
+function failedBy(intent: JsonObject, snapshot: Snapshot): Outcome {
+  return withCode(sessionFailed(snapshot), lastErrorOf(intent))
 }
 
 /** An intent is ahead of its session for a moment; a canceled one is followed by another. */
@@ -126,7 +131,7 @@ async function completeNow(
 ): Promise<Pick<Polled, 'outcomes' | 'standing'>> {
   const isUnpaid = session.get('payment_status') === 'unpaid'
   if (isUnpaid && intent !== undefined) {
-    if (isDeclined(intent)) return { outcomes: [sessionFailed(snapshot)], standing: 'unpaid' }
+    if (isDeclined(intent)) return { outcomes: [failedBy(intent, snapshot)], standing: 'unpaid' }
     if (intent.get('status') === 'canceled') {
       return { outcomes: [sessionOutcome(snapshot, () => 'canceled')], standing: 'unpaid' }
     }

@@ -1,5 +1,6 @@
 import type { Outcome } from '../../payments/outcome.ts'
-import type { JsonObject } from '../body/json.ts'
+import { isJsonObject, type JsonObject } from '../body/json.ts'
+import { lastErrorOf, withCode } from './declines.ts'
 import { moneyOf } from './fields.ts'
 import { toOutcome, undecided, type Meaning } from './meaning.ts'
 import { malformed } from './malformed.ts'
@@ -23,7 +24,12 @@ export function intentSucceeded(snapshot: Snapshot): Outcome {
 
 /** The same intent can still be paid: with another card, or with another try. */
 export function intentFailed(snapshot: Snapshot): Outcome {
-  return onIntent(snapshot, () => 'failed')
+  const { object } = snapshot
+  const error = isJsonObject(object) ? lastErrorOf(object) : null
+  return withCode(
+    onIntent(snapshot, () => 'failed'),
+    error,
+  )
 }
 
 export function intentCanceled(snapshot: Snapshot): Outcome {

@@ -98,7 +98,8 @@ const order = {
 test('each signed reply means what a callback with its fields means', async () => {
   const undecided = (detail: string) => ({ type: 'ignored', reason: 'no_outcome', detail })
   const cases: readonly (readonly [status: string, reasonCode: number, outcome: object])[] = [
-    ['Declined', 1104, stated('failed')],
+    ['Declined', 1104, { ...stated('failed'), declineCode: '1104' }],
+    ['Declined', 5100, { ...stated('failed'), declineCode: '5100' }],
     ['Expired', 1124, stated('canceled')],
     ['Pending', 1134, undecided('Pending 1134')],
     ['InProcessing', 1131, undecided('InProcessing 1131')],
@@ -119,7 +120,7 @@ test('a bank that wants 3-D Secure leaves the charge undecided, and the log says
   assert.deepEqual(outcomes, [
     { type: 'ignored', reason: 'no_outcome', detail: 'InProcessing 5100' },
   ])
-  assert.deepEqual(more, {})
+  assert.deepEqual(more, { needsPayer: true })
   assert.equal(logged.length, 1)
   assert.match(logged[0] ?? '', /"level":40,.*needs 3-D Secure/)
   assert.ok(!logged[0]?.includes(token))

@@ -12,7 +12,8 @@ const transactionType = 'CHARGE'
 
 /**
  * CHARGE by token (the wiki's pages 852194 and 852175), sent once, without 3-D Secure. If the bank
- * requires 3-D Secure all the same, nothing is decided: WayForPay lets the order expire.
+ * requires 3-D Secure all the same, nothing is decided, and the payer has nowhere to pass it:
+ * WayForPay lets the order expire.
  */
 export async function chargeSavedCard(
   request: ChargeRequest,
@@ -32,12 +33,15 @@ export async function chargeSavedCard(
   const found = authenticate(reply, context.credentials)
   if (!found.ok) throw unusable(transactionType, found.reason, reply)
   const { signed } = found
-  if (signed.reasonCode === reasonCodes.awaiting3ds) {
+  const awaits3ds = signed.reasonCode === reasonCodes.awaiting3ds
+  if (awaits3ds) {
     const { orderReference } = signed
     context.log.warn({ gateway: 'wayforpay', orderReference }, 'saved card needs 3-D Secure')
   }
   const stated = statedBy({ signed, charge: { payment: { id: payment.id } } })
-  if (stated !== 'money_returned') return { outcomes: [stated] }
+  if (stated !== 'money_returned') {
+    return { outcomes: [stated], ...(awaits3ds && { needsPayer: true }) }
+  }
   throw unusable(transactionType, detail(signed.transactionStatus))
 }
 

@@ -8,6 +8,7 @@ import { defaultApiBase } from './api.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
 import { openCheckout } from './checkout.ts'
 import { closeCheckout } from './close-checkout.ts'
+import { declines } from './declines.ts'
 import { interpretWayforpay } from './interpret.ts'
 import { moneyFault } from './money-fault.ts'
 import { parseCallback, signedFieldNames } from './payload.ts'
@@ -69,5 +70,6 @@ export const wayforpay: Gateway = {
   refund: refundWayforpay,
   partialRefund: true,
   chargeSavedCard,
+  declines,
   closeCheckout,
 }

@@ -49,8 +49,8 @@ test('every status means what the protocol says', async () => {
     ['Approved', '1101', ignored('no_outcome', 'Approved 1101')],
     ['Approved', '4100', ignored('no_outcome', 'Approved 4100')],
     ['Approved', '1100.0', ignored('no_outcome', 'Approved 1100.0')],
-    ['Declined', '1101', payment('failed')],
-    ['Declined', '1104', payment('failed')],
+    ['Declined', '1101', payment('failed', { declineCode: '1101' })],
+    ['Declined', '1104', payment('failed', { declineCode: '1104' })],
     ['Declined', '1151', ignored('no_outcome', 'Declined 1151')],
     ['Declined', '1100', ignored('no_outcome', 'Declined 1100')],
     ['Expired', '1124', payment('canceled')],
@@ -115,7 +115,10 @@ test('a scheduled charge is a payment of its own that renews the first', async (
   }
   assert.deepEqual(await outcomesOf(change), payment('paid', renews))
   const declined = { ...change, transactionStatus: '"Declined"', reasonCode: '1104' }
-  assert.deepEqual(await outcomesOf(declined), payment('failed', renews))
+  assert.deepEqual(
+    await outcomesOf(declined),
+    payment('failed', { ...renews, declineCode: '1104' }),
+  )
 })
 
 test('every other spelling of a reference is no payment of ours', async () => {

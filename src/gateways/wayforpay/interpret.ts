@@ -44,7 +44,8 @@ export function statedBy(
 ): PaymentOutcome | ReturnType<typeof ignored> | 'money_returned' {
   const meaning = meaningOf(report)
   if (typeof meaning !== 'string' || meaning === 'money_returned') return meaning
-  return paymentOutcome(report, meaning)
+  const outcome = paymentOutcome(report, meaning)
+  return meaning === 'failed' ? { ...outcome, declineCode: report.signed.reasonCode } : outcome
 }
 
 /** A masked token, or any that a payer has put there, is reason enough to ask for the real one. */

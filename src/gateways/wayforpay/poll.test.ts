@@ -67,7 +67,7 @@ test('CHECK_STATUS is asked by the payment’s id, signed, and says that the pay
 test('a poll says the same as the callback, in every state of an order', async () => {
   await using here = await startOpen()
   const steps: readonly (readonly [() => void, outcome: object, standing: string])[] = [
-    [() => here.decline(id), stated('failed'), 'open'],
+    [() => here.decline(id), { ...stated('failed'), declineCode: '1104' }, 'open'],
     [() => here.expire(id), stated('canceled'), 'unpaid'],
     [() => here.pay(id), paid, 'paid'],
   ]
@@ -177,7 +177,11 @@ test('each status says what may still become of the payment', async () => {
     [{ reasonCode: 1101 }, [nothing('Approved 1101')], 'unclear'],
     [{ transactionStatus: 'Declined' }, [nothing('Declined 1100')], 'unclear'],
     [{ transactionStatus: 'Expired' }, [nothing('Expired 1100')], 'unclear'],
-    [{ transactionStatus: 'Declined', reasonCode: 1104 }, [stated('failed')], 'open'],
+    [
+      { transactionStatus: 'Declined', reasonCode: 1104 },
+      [{ ...stated('failed'), declineCode: '1104' }],
+      'open',
+    ],
     [
       { transactionStatus: 'Martian' },
       [{ type: 'ignored', reason: 'unhandled_event', detail: 'Martian' }],

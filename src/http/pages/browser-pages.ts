@@ -8,6 +8,7 @@ import { paymentLink } from './payment-link.ts'
 import { troublePage } from './payment-view.ts'
 import { returnPage } from './return-page.ts'
 import { followStatus, submitForm } from './scripts.ts'
+import { subscriptionPage, subscriptionPages } from './subscription-page.ts'
 import { minutes, seconds } from '../../kernel/duration.ts'
 
 const payPages = '/billing/pay'
@@ -29,6 +30,7 @@ export function browserPages(surroundings: Omit<PageContext, 'findCharge'>): Hon
   const app = new Hono()
   app.route(payPages, paymentLink(context, signal))
   app.route(returnPages, returnPage(context, signal))
+  app.route(subscriptionPages, subscriptionPage(context))
   app.route('/', gatewayPageRoutes(core))
   app.route(assetsPath, assetRoutes([submitForm, followStatus, ...core.pages.map(scriptOf)]))
   app.onError((error, c) => {
@@ -40,7 +42,7 @@ export function browserPages(surroundings: Omit<PageContext, 'findCharge'>): Hon
 
 /** Whether a path is one of these pages, or something that they load. */
 export function isPagePath(path: string, pages: readonly { readonly path: string }[]): boolean {
-  const folders = [payPages, returnPages, assetsPath]
+  const folders = [payPages, returnPages, subscriptionPages, assetsPath]
   return (
     folders.some((folder) => path.startsWith(`${folder}/`)) ||
     pages.some((page) => page.path === path)

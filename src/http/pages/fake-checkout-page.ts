@@ -1,5 +1,6 @@
 import { Hono, type Context } from 'hono'
 import type { BillingCore } from '../../billing/types.ts'
+import { isTestCard, type TestCard } from '../../gateways/fake/test-card.ts'
 import { isUuid } from '../../kernel/ids.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { readBody } from '../read-body.ts'
@@ -32,9 +33,9 @@ export function fakeCheckoutPage(core: BillingCore, dispatch: Dispatch): Hono {
     const payment = await payable(core, c.req.param('payment'))
     const look = lookOf(core, c, payment)
     if (payment === undefined) return noCheckoutPage(look)
-    const result = await chosenResult(c)
-    if (result === undefined) return respond(badRequest)
-    const answer = await dispatch(callback(core, payment, result))
+    const chosen = await readChosen(c)
+    if (chosen === undefined) return respond(badRequest)
+    const answer = await dispatch(callback(core, payment, chosen))
     const { query } = look.language
     if (answer.ok) return seeOther(returnPath(payment.id) + query)
     return seeOther(`${c.req.path}${query === '' ? '?' : `${query}&`}answer=${answer.status}`)
@@ -49,18 +50,30 @@ async function payable(core: BillingCore, id: string): Promise<Payment | undefin
   return payment?.gateway === gateway && payment.type === 'charge' ? payment : undefined
 }
 
-async function chosenResult(c: Context): Promise<'success' | 'failure' | undefined> {
-  const read = await readBody(c, largestFormBytes)
-  if (read.kind !== 'read') return undefined
-  const result = new URLSearchParams(Buffer.from(read.bytes).toString()).get('result')
-  return result === 'success' || result === 'failure' ? result : undefined
+interface Chosen {
+  readonly result: 'success' | 'failure'
+  /** What is saved, of a payment that saves a card. */
+  readonly card: TestCard
 }
 
-function callback(core: BillingCore, payment: Payment, result: string): Request {
+async function readChosen(c: Context): Promise<Chosen | undefined> {
+  const read = await readBody(c, largestFormBytes)
+  if (read.kind !== 'read') return undefined
+  const fields = new URLSearchParams(Buffer.from(read.bytes).toString())
+  const [result, card] = [fields.get('result'), fields.get('card') ?? 'good']
+  if ((result !== 'success' && result !== 'failure') || !isTestCard(card)) return undefined
+  return { result, card }
+}
+
+function callback(core: BillingCore, payment: Payment, { result, card }: Chosen): Request {
   return new Request(core.url('billing.webhook', { gateway }), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ payment_id: payment.id, result }),
+    body: JSON.stringify({
+      payment_id: payment.id,
+      result,
+      ...(payment.saveCard && result === 'success' && { card }),
+    }),
   })
 }
 

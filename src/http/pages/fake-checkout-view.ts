@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import type { TestCard } from '../../gateways/fake/test-card.ts'
 import type { Payment, PaymentStatus } from '../../payments/payment.ts'
 import type { Language } from './language.ts'
 import { page, type Html } from './layout.ts'
@@ -35,7 +36,7 @@ export function checkoutPage(
       <dd class="status ${status}">${word}</dd>
     </dl>
     <div role="status">${notice}</div>
-    ${buttons(status, look.language)}
+    ${buttons(payment, look.language)}
     <div class="actions">${wayBack(payment, look, status === 'paid')}</div>
     ${paymentDetails(payment, look)}
     <footer>${say('testFooter')}</footer>`
@@ -53,11 +54,32 @@ export function noCheckoutPage(look: Look): Promise<Response> {
 }
 
 /** A paid payment never changes again; a declined one can still be paid. */
-function buttons(status: PaymentStatus, { say }: Language): Html | false {
+function buttons({ status, saveCard }: Payment, { say }: Language): Html | false {
   if (status === 'paid') return false
   const decline = html`<button name="result" value="failure">${say('decline')}</button>`
   return html`<form method="post">
+    ${saveCard && cards(say)}
     <button class="go" name="result" value="success">${say('pay')}</button>
     ${status === 'pending' && decline}
   </form>`
+}
+
+/** Those with which there is something to see; each ends every later charge in its way. */
+const offeredCards = {
+  good: 'testCardGood',
+  soft: 'testCardSoft',
+  hard: 'testCardHard',
+  confirm: 'testCardConfirm',
+} as const satisfies Partial<Record<TestCard, string>>
+
+function cards(say: Language['say']): Html {
+  const options = Object.entries(offeredCards).map(
+    ([card, text]) => html`<option value="${card}">${say(text)}</option>`,
+  )
+  return html`<label class="field">
+    <span>${say('testCard')}</span>
+    <select name="card">
+      ${options}
+    </select>
+  </label>`
 }

@@ -24,7 +24,10 @@ const longestHeader = 256
  * `customer.locale`, what the browser accepts, what the currency suggests. Anybody can write an
  * address or a header: they only choose among the languages that there are.
  */
-export function languageFor(c: Context, payment?: Payment): Language {
+export function languageFor(
+  c: Context,
+  payment?: Pick<Payment, 'customer' | 'currency'>,
+): Language {
   const chosen = firstKnown([c.req.query('lang'), payment && customerLocale(payment)])
   const tag = chosen ?? acceptedTag(c) ?? languageOfCurrency[payment?.currency ?? ''] ?? 'en'
   return { tag, say: sayIn(languages[tag]), query: chosen === undefined ? '' : `?lang=${chosen}` }

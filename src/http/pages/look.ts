@@ -14,8 +14,8 @@ export interface Look {
 export function lookOf(
   { brand, payments }: Pick<BillingCore, 'brand' | 'payments'>,
   c: Context,
-  payment?: Payment,
+  about?: Pick<Payment, 'customer' | 'currency'>,
 ): Look {
   const allows = (url: string) => payments.allowsReturn(url)
-  return { language: languageFor(c, payment), brand, allows }
+  return { language: languageFor(c, about), brand, allows }
 }

@@ -34,6 +34,7 @@ p { margin: 0 0 1rem; text-wrap: pretty }
   font-weight: 700; letter-spacing: -.01em; font-variant-numeric: tabular-nums }
 .small .amount { margin-top: .25rem }
 .about { color: var(--soft) }
+.about + .about { margin-top: -.75rem }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1rem; margin: 0 0 1rem }
 dt { color: var(--soft) }
 dd { margin: 0; min-width: 0; overflow: hidden }
@@ -46,6 +47,9 @@ button, .button { flex: 1 1 8rem; min-height: 3rem; padding: .7rem 1rem; font: i
   font-weight: 600; line-height: 1.5; text-align: center; text-decoration: none;
   border: 1px solid var(--edge); border-radius: .5rem; background: transparent; color: inherit;
   cursor: pointer }
+.field { flex: 1 1 100%; display: grid; gap: .25rem; color: var(--soft) }
+select { width: 100%; min-height: 3rem; padding: 0 .75rem; font: inherit; color: var(--ink);
+  background: var(--paper); border: 1px solid var(--edge); border-radius: .5rem }
 [hidden] { display: none }
 .go { background: var(--go); border-color: var(--go-edge, var(--go)); color: var(--on-go) }
 button:hover, .button:hover { text-decoration: underline; text-underline-offset: .2em }

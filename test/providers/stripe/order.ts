@@ -19,6 +19,8 @@ export interface Order {
   tried: boolean
   /** The last try was declined. */
   declined: boolean
+  /** Why, if it is not for the usual reason. */
+  declineCode: string | undefined
   /** The payer has to confirm it. */
   waiting: boolean
   readonly refunds: OrderRefund[]
@@ -57,8 +59,10 @@ export function intentOf(order: Order): Readonly<Record<string, unknown>> {
   const { input, state, declined, waiting } = order
   const status = waiting ? 'requires_action' : intentStatuses[state]
   const base = status === 'requires_action' || (status === 'requires_payment_method' && !declined)
+  const sample = sampleIntent(input, base ? 'canceled' : status)
   return {
-    ...sampleIntent(input, base ? 'canceled' : status),
+    ...sample,
+    ...(declined && order.declineCode !== undefined && { last_payment_error: errorOf(order) }),
     status,
     created: input.createdAt,
     canceled_at: status === 'canceled' ? input.createdAt : null,
@@ -76,6 +80,13 @@ export function intentOf(order: Order): Readonly<Record<string, unknown>> {
     customer: order.customer,
     setup_future_usage: order.saveCard ? 'off_session' : null,
   }
+}
+
+/** What declined a charge. */
+export function errorOf({ declineCode }: Order): Readonly<Record<string, unknown>> {
+  const asksPayer = declineCode === 'authentication_required'
+  const code = asksPayer ? declineCode : 'card_declined'
+  return { type: 'card_error', code, ...(declineCode && { decline_code: declineCode }) }
 }
 
 const intentStatuses = {

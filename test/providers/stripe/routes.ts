@@ -1,6 +1,6 @@
 import type { StandInReply } from '../../support/stand-in.ts'
 import type { Asking } from '../provider-stand-in.ts'
-import { intentOf, methodOf, refundOf, sessionOf, type Order } from './order.ts'
+import { errorOf, intentOf, methodOf, refundOf, sessionOf, type Order } from './order.ts'
 import {
   chargeRules,
   endpointRules,
@@ -75,10 +75,14 @@ const readIntent: Handler = (state, request, id) => {
   )
 }
 
+const intentRules = { ...listRules, 'customer?': /^cus_\w+$/ }
+
 const listIntents: Handler = (state, request) => ({
-  ...reading('poll', fieldFaults(request.query, listRules), () => {
+  ...reading('poll', fieldFaults(request.query, intentRules), () => {
+    const [wanted] = request.query.get('customer') ?? []
     const intents = state.orders
       .filter(({ tried }) => tried)
+      .filter(({ customer }) => wanted === undefined || customer === wanted)
       .map((order) => ({
         id: order.input.intentId,
         created: order.input.createdAt,
@@ -207,7 +211,7 @@ const chargeCard: Handler = (state, request) => {
         return stripeError(400, { param: 'payment_method', message: 'It is of another customer.' })
       }
       const order = state.charge(id, form)
-      return order.declined ? declinedReply(order, form.has('off_session')) : body(intentOf(order))
+      return order.declined ? declinedReply(order) : body(intentOf(order))
     },
   }
 }
@@ -243,11 +247,8 @@ const readCard: Handler = (state, request, id) =>
   })
 
 /** Stripe's own test cards are named after what becomes of them. */
-function declinedReply(order: Order, offSession: boolean): StandInReply {
-  const asksPayer = offSession && order.method.includes('authenticationRequired')
-  const code = asksPayer ? 'authentication_required' : 'card_declined'
-  const payment_intent = intentOf(order)
-  return stripeError(402, { type: 'card_error', code, payment_intent })
+function declinedReply(order: Order): StandInReply {
+  return stripeError(402, { ...errorOf(order), payment_intent: intentOf(order) })
 }
 
 /** Calls that make something must say under which key. */

@@ -31,6 +31,8 @@ export interface StripeState {
   readonly detached: Set<Order>
   /** Refunds wait at the bank until they are completed. */
   refundsWait: boolean
+  /** With which charges of saved cards are declined. */
+  declineCode: string | undefined
   seconds(): number
   find(fits: (order: Order) => boolean): Order | undefined
   open(paymentId: string, form: StripeRequest['form']): Order
@@ -77,6 +79,7 @@ export function createState({
     mostPerPage,
     detached: new Set(),
     refundsWait: false,
+    declineCode: undefined,
     seconds,
     find: (fits) => orders.findLast(fits),
     open: (paymentId, form) => add(newOrder('session', { paymentId, form, createdAt: seconds() })),
@@ -84,7 +87,9 @@ export function createState({
       const order = add(newOrder('intent', { paymentId, form, createdAt: seconds() }))
       order.tried = true
       const asks = order.method.includes('authenticationRequired')
-      if (order.method.includes('chargeDeclined') || (asks && form.has('off_session'))) {
+      const declines = order.method.includes('chargeDeclined') || state.declineCode !== undefined
+      if (declines || (asks && form.has('off_session'))) {
+        order.declineCode = declines ? state.declineCode : 'authentication_required'
         state.decline(order)
       } else if (asks) order.waiting = true
       else state.pay(order, 'at_once')
@@ -170,6 +175,7 @@ function newOrder(kind: Order['kind'], { paymentId, form, createdAt }: NewOrder)
     state: 'open',
     tried: false,
     declined: false,
+    declineCode: undefined,
     waiting: false,
     refunds: [],
   }

@@ -121,6 +121,8 @@ onPostgres((engine) => {
             type: claim.type,
             payment_id: payment.id,
             payment_method_id: null,
+            subscription_id: null,
+            invoice_id: null,
             webhook_call_id: null,
             source: 'poll',
             superseded: claim.superseded,

@@ -254,6 +254,10 @@ onPostgres(() => {
             get: () => assert.fail('nobody asks'),
             list: () => assert.fail('nobody lists'),
           },
+          subscriptions: {
+            access: () => assert.fail('nobody asks'),
+            list: () => assert.fail('nobody lists'),
+          },
         }),
       })
       const { amount, currency, gateway, payable } = order

@@ -41,6 +41,13 @@ const ignored = (reason: string, payment: string, also: Brief = {}): Brief => ({
   of: payment,
   ...also,
 })
+/** A saved card. */
+const cardOf = async (db: Kysely<Tables>) => {
+  const id = newUuid()
+  const card = { id, gateway: 'x', status: 'attached', provider_reference: id } as const
+  await db.insertInto('billing.payment_methods').values(card).execute()
+  return id
+}
 const standingOf = async (db: Kysely<Tables>, name: Name) => standing(await rowOf(db, name))
 
 onPostgres((engine) => {
@@ -157,6 +164,66 @@ onPostgres((engine) => {
 
   const ids = { checkoutReference: 'cs_1', providerReference: 'pi_1' }
   const both = { ...ids, subscriptionReference: 'sub_1' }
+
+  for (const checkout of ['open', 'unknown', 'refused', 'closed'] as const) {
+    test(
+      `a declined charge of a saved card ends its checkout, which is ${checkout}`,
+      rolledBack(async (db) => {
+        await charge(db, 'a', { checkout, paymentMethodId: await cardOf(db) })
+        await apply(db, [stated('failed')])
+        const isLive = checkout === 'open' || checkout === 'unknown'
+        assert.equal((await rowOf(db, 'a')).checkout, isLive ? 'closed' : checkout)
+      }),
+    )
+  }
+
+  for (const [said, code, kept] of [
+    ['failed', 'insufficient_funds', 'insufficient_funds'],
+    ['failed', 'P-57:1.0_a', 'P-57:1.0_a'],
+    ['failed', 'x'.repeat(64), 'x'.repeat(64)],
+    ['failed', 'x'.repeat(65), null],
+    ['failed', 'do not honor', null],
+    ['failed', '', null],
+    ['failed', 'a\nb', null],
+    ['failed', '12345678901', '12345678901'],
+    ['failed', 'pan4444333322221111', null],
+    ['canceled', 'insufficient_funds', null],
+  ] as const) {
+    test(
+      `of what is ${said} with the code ${JSON.stringify(code)} the row keeps ${JSON.stringify(kept)}`,
+      rolledBack(async (db) => {
+        await charge(db, 'a')
+        await apply(db, [stated(said, { declineCode: code })])
+        assert.equal((await rowOf(db, 'a')).declineCode, kept)
+      }),
+    )
+  }
+
+  test(
+    'a second report of a decline adds the code that the first lacks, and replaces none',
+    rolledBack(async (db) => {
+      await charge(db, 'a')
+      const declined = (declineCode?: string) =>
+        stated('failed', { ...both, ...(declineCode !== undefined && { declineCode }) })
+      await apply(db, [declined()])
+      assert.equal((await rowOf(db, 'a')).declineCode, null)
+      await apply(db, [declined('first')])
+      await apply(db, [declined('second')])
+      assert.equal((await rowOf(db, 'a')).declineCode, 'first')
+      assert.equal(await standingOf(db, 'a'), 'a failed')
+    }),
+  )
+
+  test(
+    'what is paid after a decline keeps the code of it, and takes none',
+    rolledBack(async (db) => {
+      await charge(db, 'a')
+      await apply(db, [stated('failed', { declineCode: 'first' })])
+      await apply(db, [stated('paid', { declineCode: 'second' })])
+      const { status, declineCode } = await rowOf(db, 'a')
+      assert.deepEqual([status, declineCode], ['paid', 'first'])
+    }),
+  )
 
   test(
     'what pays binds the provider’s ids, and the subscription that it began',

@@ -8,6 +8,7 @@ import { applyOutcomes } from '../../../src/outcomes/apply-outcomes.ts'
 import type { Report, Applied, ApplyContext } from '../../../src/outcomes/applied.ts'
 import type { Outcome, PaymentOutcome } from '../../../src/payments/outcome.ts'
 import type { Payment } from '../../../src/payments/payment.ts'
+import { subscriptionContext } from '../../support/subscription-context.ts'
 import { pendingPayment } from '../../support/pending-payment.ts'
 
 /** Rows are known by a letter, in the order of the alphabet. */
@@ -108,6 +109,7 @@ export async function applyAll(
     newId: newUuid,
     cipher: undefined,
     gateways: { find: () => undefined },
+    ...subscriptionContext,
     ...applying,
   })
   return applied.map((one) => one.map(brief))
@@ -131,6 +133,7 @@ export function brief(applied: Applied): Brief {
   assert.equal(applied.kind, 'claim')
   const { claim, type } = applied
   const { subject } = claim
+  if ('subscription' in subject) assert.fail('no outcome is about a subscription')
   return {
     type,
     claims: claim.type,

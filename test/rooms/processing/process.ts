@@ -2,6 +2,7 @@
  * The entrances of processing, as the tests of this room use them. Whoever changes an entrance
  * changes this file, and none of the tests.
  */
+import { subscriptionContext } from '../../support/subscription-context.ts'
 import type { Registry } from '../../../src/gateways/registry.ts'
 import type { Database, Transaction } from '../../../src/database/connect.ts'
 import type { Cipher } from '../../../src/kernel/encryption.ts'
@@ -72,8 +73,10 @@ export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances 
   const processing: ProcessingContext = {
     ...given,
     newId: newUuid,
+    ...subscriptionContext,
     listenerBudget: listenersMayTakeMs,
     underWay: new Set(),
+    payPageUrl: (id) => `https://pay.example/billing/subscriptions/${id}/pay`,
   }
   return {
     processing,

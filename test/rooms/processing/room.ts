@@ -114,6 +114,7 @@ const emptied = `
   delete from billing.payments; delete from billing.payment_methods; delete from billing.disputes;
   delete from billing.payment_transitions; delete from billing.webhook_calls;
   delete from billing.events; delete from billing.deliveries; delete from billing.listeners;
+  delete from billing.subscription_periods; delete from billing.subscriptions;
   delete from faults; delete from notes; alter sequence strikes restart;`
 
 /** Declares the room of a test file. */
@@ -174,6 +175,10 @@ function givenIn(room: Room): Given {
           return payment(room)
         },
         get: (id) => findPayment(db, id),
+        list: () => Promise.reject(new Error('nobody lists here')),
+      },
+      subscriptions: {
+        access: () => Promise.reject(new Error('nobody asks here')),
         list: () => Promise.reject(new Error('nobody lists here')),
       },
     }),

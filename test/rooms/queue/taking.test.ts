@@ -163,6 +163,9 @@ onPostgres((engine) => {
         event_type: 'PaymentFailed',
         payment_id: null,
         payment_method_id: null,
+        subscription_id: null,
+        data: null,
+        webhook_call_id: null,
         cause: 'poll',
         queue: 'default',
       })

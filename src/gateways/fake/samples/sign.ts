@@ -5,6 +5,10 @@ import type { Scenario } from '../../scenario.ts'
 const scenarios = {
   success: { shows: 'the customer pays', means: ['payment:paid'] },
   failure: { shows: 'the payment is refused', means: ['payment:failed'] },
+  card_saved: {
+    shows: 'the customer pays, and the test card is saved',
+    means: ['payment:paid', 'payment_method:attached'],
+  },
 } as const satisfies Record<string, Scenario>
 
 /** Makes fake callbacks. There is nothing to sign. */
@@ -18,7 +22,11 @@ export const fakeSigner: Signer = {
     }
     return {
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ payment_id: payment.id, result: scenario }),
+      body: JSON.stringify({ payment_id: payment.id, ...said(scenario) }),
     }
   },
+}
+
+function said(scenario: string): Readonly<Record<string, string>> {
+  return scenario === 'card_saved' ? { result: 'success', card: 'good' } : { result: scenario }
 }

@@ -1,0 +1,67 @@
+// What follows from the events of subscriptions.
+import { isQuittanceError } from 'quittance'
+import { billing } from './billing.ts'
+import { day, price } from './magazine.ts'
+
+// Access is set by what the subscription says of it, never by the event's name.
+billing.on(
+  [
+    'SubscriptionRenewed',
+    'SubscriptionAccessSuspended',
+    'SubscriptionPaused',
+    'SubscriptionResumed',
+    'SubscriptionCancelled',
+  ],
+  'followAccess',
+  async ({ subscription: { payable, access } }, { tx }) => {
+    await tx.query('update readers set access = $1 where id = $2', [access, payable.id])
+  },
+)
+
+// Mails go after the commit, and again until that succeeds.
+billing.on(
+  'SubscriptionRenewed',
+  'sendReceipt',
+  ({ subscription: { payable }, period, previousStatus }) => {
+    const subject = previousStatus === 'incomplete' ? 'Welcome' : 'Your receipt'
+    console.log(`mail to ${payable.id}: ${subject}, ${price(period)}, until ${day(period.endsAt)}`)
+  },
+  { queued: true },
+)
+
+billing.on(
+  'SubscriptionPaymentFailed',
+  'askForPayment',
+  ({ subscription: { payable }, period, payUrl }) => {
+    // Null: it was paid meanwhile.
+    if (payUrl !== null) console.log(`mail to ${payable.id}: please pay ${price(period)} ${payUrl}`)
+  },
+  { queued: true },
+)
+
+billing.on(
+  ['TrialWillEnd', 'SubscriptionCancelled'],
+  'sayWhatEnds',
+  ({ type, subscription: { payable } }) => {
+    console.log(`mail to ${payable.id}: ${type === 'TrialWillEnd' ? 'your trial ends' : 'bye'}`)
+  },
+  { queued: true },
+)
+
+billing.on(
+  'PaymentMethodAttached',
+  'useNewCard',
+  async ({ paymentMethod: { id, paymentId } }) => {
+    const payment = await billing.payments.find(paymentId ?? '')
+    // A card that paid for a period is charged for the next ones already.
+    if (payment?.payable.type !== 'card') return
+    // Runs this twice, it is one refund: its id is the card's.
+    await billing.refunds.create(payment.id, { id })
+    try {
+      await billing.subscriptions.change(payment.payable.id, { paymentMethodId: id })
+    } catch (error) {
+      if (!isQuittanceError(error) || error.code !== 'subscription_ended') throw error
+    }
+  },
+  { queued: true },
+)

@@ -1,0 +1,128 @@
+import type { Kysely } from 'kysely'
+import { listDeferredEventsOfSubscription } from '../database/deferred-events.ts'
+import { listEvents } from '../database/events.ts'
+import { readSubscriptionState } from '../database/lock-subscriptions.ts'
+import { findPayment } from '../database/payments.ts'
+import type { Page } from '../database/page.ts'
+import { findRenewable, listPaymentsOfPeriods } from '../database/subscription-history.ts'
+import { listPeriods, readStandingPeriods } from '../database/subscription-periods.ts'
+import {
+  findSubscription,
+  findSubscriptionsOf,
+  listSubscriptions,
+  listSubscriptionTransitions,
+  type SubscriptionsQuery,
+} from '../database/subscriptions.ts'
+import type { Tables } from '../database/tables.ts'
+import { owedOf, type SubscriptionBill } from '../money/subscription-bill.ts'
+import type { Payable } from '../payments/payment.ts'
+import type { ProcessingContext } from '../processing/context.ts'
+import { hasAccess } from '../subscriptions/access.ts'
+import type { Subscription } from '../subscriptions/subscription.ts'
+import { subscriptionDetailsView, type SubscriptionDetails } from '../wire/subscription-details.ts'
+import { listedSubscriptionOf, type ListedSubscription } from '../wire/subscription.ts'
+import { withJson } from '../wire/with-json.ts'
+
+/** What reading subscriptions needs besides the database. */
+export type ReadContext = Pick<ProcessingContext, 'gateways' | 'subscriptionTime' | 'payPageUrl'>
+
+/** As they stand now: access goes by the clock. */
+export async function listedSubscriptions(
+  db: Kysely<Tables>,
+  subscriptions: readonly Subscription[],
+  { gateways, subscriptionTime }: ReadContext,
+): Promise<readonly ListedSubscription[]> {
+  if (subscriptions.length === 0) return []
+  const [renewable, now] = await Promise.all([
+    findRenewable(db, subscriptions, gateways),
+    subscriptionTime(db),
+  ])
+  return subscriptions.map((one) =>
+    listedSubscriptionOf(one, hasAccess({ ...one, renewable: renewable.has(one.id) }, now)),
+  )
+}
+
+export async function pageOfSubscriptions(
+  db: Kysely<Tables>,
+  query: SubscriptionsQuery,
+  context: ReadContext,
+): Promise<Page<ListedSubscription>> {
+  const page = await listSubscriptions(db, query)
+  return { ...page, data: await listedSubscriptions(db, page.data, context) }
+}
+
+/**
+ * Whether any subscription of this payable gives access now: one look at its subscriptions. Their
+ * cards matter only to a trial that is over, and are looked up only then.
+ */
+export async function givesAccess(
+  db: Kysely<Tables>,
+  payable: Payable,
+  { gateways, subscriptionTime }: ReadContext,
+): Promise<boolean> {
+  const [subscriptions, now] = await Promise.all([
+    findSubscriptionsOf(db, payable),
+    subscriptionTime(db),
+  ])
+  if (subscriptions.some((one) => hasAccess({ ...one, renewable: false }, now))) return true
+  const ifRenewable = subscriptions.filter((one) => hasAccess({ ...one, renewable: true }, now))
+  return (await findRenewable(db, ifRenewable, gateways)).size > 0
+}
+
+/** How many periods, and events, of its history are shown. */
+const mostShown = 100
+
+export async function readDetails(
+  db: Kysely<Tables>,
+  id: string,
+  context: ReadContext,
+): Promise<SubscriptionDetails | undefined> {
+  const subscription = await findSubscription(db, id)
+  if (subscription === undefined) return undefined
+  const { data: latest } = await listPeriods(db, { subscriptionId: id, limit: mostShown })
+  const periods = latest.toReversed()
+  const [listed, standing, transitions, payments, events, deferredEvents] = await Promise.all([
+    listedSubscriptions(db, [subscription], context),
+    readStandingPeriods(db, id),
+    listSubscriptionTransitions(db, id),
+    listPaymentsOfPeriods(
+      db,
+      periods.map((period) => period.id),
+    ),
+    listEvents(db, { subscriptionId: id, limit: mostShown }),
+    listDeferredEventsOfSubscription(db, id),
+  ])
+  const [first] = listed
+  if (first === undefined) return undefined
+  const details = {
+    ...first,
+    payUrl: context.payPageUrl(id),
+    currentPeriod: standing.current,
+    openPeriod: standing.open,
+    periods,
+    transitions,
+    payments,
+    events: events.data.toReversed(),
+    deferredEvents,
+  }
+  return withJson(details, subscriptionDetailsView) satisfies SubscriptionDetails
+}
+
+/** What its pay page shows. */
+export async function readBill(
+  db: Kysely<Tables>,
+  id: string,
+  { gateways, subscriptionTime }: ReadContext,
+): Promise<SubscriptionBill | undefined> {
+  const subscription = await findSubscription(db, id)
+  if (subscription === undefined) return undefined
+  const state = await readSubscriptionState(db, subscription, gateways)
+  const { live } = state
+  const payment = live === null ? undefined : await findPayment(db, live.id)
+  return {
+    subscription,
+    owed: owedOf(state, await subscriptionTime(db)),
+    live: payment ?? null,
+    isCharging: live !== null && !live.isPage && !live.needsPayer,
+  }
+}

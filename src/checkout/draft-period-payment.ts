@@ -1,0 +1,48 @@
+import { hours, type Duration } from '../kernel/duration.ts'
+import type { NewPayment } from '../database/payments.ts'
+import type { PeriodPayment } from '../subscriptions/change.ts'
+import type { Subscription } from '../subscriptions/subscription.ts'
+import { draftPayment, type PaymentCreation } from './draft-payment.ts'
+
+/** How long the payer of a period has on the page; no card is charged meanwhile. */
+const pageLifetime: Duration = hours(1)
+
+export interface PeriodPaymentCreation extends PaymentCreation {
+  /** Where the payer of a page can go on to afterwards. */
+  readonly returnUrl?: string | undefined
+}
+
+/**
+ * The row of a payment of a period: the subscription says for what and for whom. A card that is used
+ * on a page is saved, and charged from then on. Errors: `gateway_unknown`, `gateway_not_configured`,
+ * `operation_unsupported`.
+ */
+export function draftPeriodPayment(
+  creation: PeriodPaymentCreation,
+  { id, periodId, amount, currency, paymentMethodId }: PeriodPayment,
+  subscription: Subscription,
+): NewPayment {
+  const { gateway, payable, description, customer, metadata, merchantAccount, live } = subscription
+  const isPage = paymentMethodId === null
+  const { draft } = draftPayment(creation, {
+    id,
+    gateway,
+    amount,
+    currency,
+    payable,
+    description: description ?? undefined,
+    customer: customer ?? undefined,
+    metadata: metadata ?? undefined,
+    merchantAccount: merchantAccount ?? undefined,
+    live: live ?? undefined,
+    returnUrl: isPage ? creation.returnUrl : undefined,
+    ...(isPage
+      ? { checkout: true, saveCard: true, expiresAt: pageEnd(creation.now()) }
+      : { paymentMethodId }),
+  })
+  return { ...draft, periodId }
+}
+
+function pageEnd(now: Date): Date {
+  return new Date(now.getTime() + pageLifetime)
+}

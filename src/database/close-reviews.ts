@@ -1,0 +1,52 @@
+import { sql, type Kysely } from 'kysely'
+import { serviceOperator } from './reviews.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * Closes what calls had said before and do not say any more: they are processed again, and these
+ * reviews were not opened by the present transaction. What is said of a period is not said twice,
+ * so it stays. To be called before the calls' rows are locked.
+ */
+export async function closeUnsaid(db: Kysely<Tables>, callIds: readonly string[]): Promise<void> {
+  if (callIds.length === 0) return
+  const { rows } = await sql<{ id: string }>`
+    update billing.reviews set ${closed('its callback was processed again, and needs nobody')}
+    where id in (select review_id from billing.review_calls
+        where call_id = any(${[...callIds]}::uuid[]))
+      and state = 'open' and period_id is null and subscription_id is null
+      and last_at < date_trunc('milliseconds', now())
+    returning id`.execute(db)
+  await unmarkCalls(
+    db,
+    rows.map(({ id }) => id),
+  )
+}
+
+/** Closes what polls of a payment could not understand: a later one did. */
+export async function closeUnclear(db: Kysely<Tables>, paymentId: string): Promise<void> {
+  await sql`
+    update billing.reviews set ${closed('a later poll was understood')}
+    where payment_id = ${paymentId}::uuid and reason = 'poll_unclear' and state = 'open'`.execute(
+    db,
+  )
+}
+
+function closed(note: string) {
+  return sql`state = 'handled', operator = ${serviceOperator}, note = ${note},
+    handled_at = statement_timestamp(), version = version + 1`
+}
+
+/** Takes the mark from calls of closed reviews, unless another review of them is open. */
+export async function unmarkCalls(db: Kysely<Tables>, reviewIds: readonly string[]): Promise<void> {
+  if (reviewIds.length === 0) return
+  const { rows } = await sql<{ id: string }>`
+    select distinct link.call_id as id from billing.review_calls as link
+    where link.review_id = any(${[...reviewIds]}::uuid[]) and not exists (
+      select from billing.review_calls as other join billing.reviews as review
+        on review.id = other.review_id
+      where other.call_id = link.call_id and review.state = 'open')`.execute(db)
+  if (rows.length === 0) return
+  await sql`
+    update billing.webhook_calls set needs_review = false
+    where id = any(${rows.map(({ id }) => id)}::uuid[]) and needs_review`.execute(db)
+}

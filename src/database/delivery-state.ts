@@ -1,0 +1,6 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { DeliveryState } from '../events/event-record.ts'
+
+/** The state of a row of `deliveries` as it is shown: see `StoredDeliveryState`. */
+export const shownState: RawBuilder<DeliveryState> = sql`
+  case state when 'waiting' then 'pending' when 'held' then 'processing' else state end`

@@ -1,0 +1,81 @@
+import { sql, type Kysely } from 'kysely'
+import { minutes, type Duration } from '../kernel/duration.ts'
+import { interval } from './interval.ts'
+import { named } from './named-statements.ts'
+import type { Tables } from './tables.ts'
+
+/** A subscription that is due, and the token of whoever has taken it. */
+export interface SubscriptionLease {
+  readonly id: string
+  readonly token: string
+  readonly gateway: string
+}
+
+/** It ends by itself, so a worker that dies stops no subscription. */
+const leaseLength: Duration = minutes(2)
+
+export interface DueSubscriptions {
+  /** The time that subscriptions live by. */
+  readonly now: Date
+  /** The time of this process. */
+  readonly ours: Date
+  readonly limit: number
+  readonly token: string
+  /** Gateways whose subscriptions are left for later. */
+  readonly except: readonly string[]
+}
+
+/** Two clocks that differ by more make us ask which of them is right before we do anything. */
+export const clocksApart: Duration = minutes(5)
+
+/**
+ * Takes what has been due for longest; what others hold is skipped. The lease saves work: what is
+ * charged at most once does not depend on it. Nothing is taken while our clock and the database's
+ * differ: by a clock that is ahead too much is due, and what is planned by it sleeps for as long once
+ * it is set right.
+ */
+export async function takeDueSubscriptions(
+  db: Kysely<Tables>,
+  { now, ours, limit, token, except }: DueSubscriptions,
+): Promise<readonly SubscriptionLease[]> {
+  const { rows } = await sql<SubscriptionLease>`${named('take-due-subscriptions')}
+    update billing.subscriptions as taken
+    set lease_token = ${token}::uuid, lease_until = statement_timestamp() + ${interval(leaseLength)}
+    from (
+      select id from billing.subscriptions
+      where next_action_at <= ${now} and (lease_until is null or lease_until < statement_timestamp())
+        and gateway <> all(${[...except]}::text[])
+        and statement_timestamp() between ${ours}::timestamptz - ${interval(clocksApart)}
+          and ${ours}::timestamptz + ${interval(clocksApart)}
+      order by next_action_at limit ${limit} for no key update skip locked
+    ) as due
+    where taken.id = due.id
+    returning taken.id, taken.lease_token as token, taken.gateway`.execute(db)
+  return rows
+}
+
+/** Gives a subscription back whose step has failed: it is due again, but not at once. */
+export async function postponeSubscription(
+  db: Kysely<Tables>,
+  { id, token }: SubscriptionLease,
+  until: Date,
+): Promise<void> {
+  await sql`
+    update billing.subscriptions
+    set next_action_at = ${until}, lease_token = null, lease_until = null
+    where id = ${id}::uuid and lease_token = ${token}::uuid`.execute(db)
+}
+
+/** Makes it due now: something about it can only be seen by looking again. */
+export async function wakeSubscriptionOf(
+  db: Kysely<Tables>,
+  periodId: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update billing.subscriptions set next_action_at = least(next_action_at, ${now}::timestamptz)
+    where ended_at is null and id = (
+      select subscription_id from billing.subscription_periods where id = ${periodId}::uuid)`.execute(
+    db,
+  )
+}

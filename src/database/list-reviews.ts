@@ -1,0 +1,86 @@
+import { sql, type Kysely, type Selectable } from 'kysely'
+import { isUuid } from '../kernel/ids.ts'
+import type { Review, ReviewState } from '../payments/review.ts'
+import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import type { ReviewsTable, Tables } from './tables.ts'
+
+/** Which reviews to list; all of them if left out. */
+export interface ReviewsQuery extends PageQuery {
+  readonly state?: ReviewState
+  readonly reason?: string
+  readonly gateway?: string
+  readonly paymentId?: string
+}
+
+/** By id, which begins with the time. */
+export async function listReviews(db: Kysely<Tables>, query: ReviewsQuery): Promise<Page<Review>> {
+  const limit = pageLimit(query)
+  const after = readCursor(query.cursor)
+  const { state, reason, gateway, paymentId } = query
+  let select = db
+    .selectFrom('billing.reviews')
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (state !== undefined) select = select.where('state', '=', state)
+  if (reason !== undefined) select = select.where('reason', '=', reason)
+  if (gateway !== undefined) select = select.where('gateway', '=', gateway)
+  if (paymentId !== undefined) {
+    // There is none of what is no id.
+    const id = isUuid(paymentId) ? paymentId : null
+    select = select.where(sql<boolean>`payment_id = ${id}::uuid`)
+  }
+  if (after !== undefined) select = select.where('id', '<', after.id)
+  const rows = await select.execute()
+  return toPage(rows.map(toReview), limit, ({ createdAt, id }) => ({ at: createdAt, id }))
+}
+
+/** Locked until the transaction ends, if that is asked for. */
+export async function findReview(
+  db: Kysely<Tables>,
+  id: string,
+  { isLocked = false }: { readonly isLocked?: boolean } = {},
+): Promise<Review | undefined> {
+  const select = db.selectFrom('billing.reviews').selectAll().where('id', '=', id)
+  const row = await (isLocked ? select.forUpdate() : select).executeTakeFirst()
+  return row && toReview(row)
+}
+
+/** The reviews of a charge, oldest first. */
+export async function reviewsOf(db: Kysely<Tables>, paymentId: string): Promise<readonly Review[]> {
+  const rows = await db
+    .selectFrom('billing.reviews')
+    .selectAll()
+    .where('payment_id', '=', paymentId)
+    .orderBy('id')
+    .execute()
+  return rows.map(toReview)
+}
+
+function toReview(row: Selectable<ReviewsTable>): Review {
+  const { expected_amount: amount, expected_currency: currency } = row
+  return {
+    id: row.id,
+    gateway: row.gateway,
+    reason: row.reason,
+    detail: row.detail,
+    paymentId: row.payment_id,
+    periodId: row.period_id,
+    subscriptionId: row.subscription_id,
+    webhookCallId: row.webhook_call_id,
+    stated: {
+      reference: row.stated_reference,
+      amount: row.stated_amount,
+      currency: row.stated_currency,
+    },
+    expected: amount === null || currency === null ? null : { amount, currency },
+    times: row.times,
+    state: row.state,
+    operator: row.operator,
+    note: row.note,
+    version: row.version,
+    createdAt: row.created_at,
+    lastAt: row.last_at,
+    handledAt: row.handled_at,
+  }
+}

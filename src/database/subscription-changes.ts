@@ -1,0 +1,219 @@
+import { sql, type Kysely } from 'kysely'
+import { QuittanceError } from '../kernel/errors.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { Cause, Payment } from '../payments/payment.ts'
+import type { SubscriptionChange } from '../subscriptions/change.ts'
+import type { SubscriptionPeriod } from '../subscriptions/period.ts'
+import type { Subscription } from '../subscriptions/subscription.ts'
+import { insertSubscriptionEvents } from './deferred-events.ts'
+import { openReviews } from './reviews.ts'
+import { insertPayment, type NewPayment } from './payments.ts'
+import { writeTerms } from './subscriptions.ts'
+import type { Tables } from './tables.ts'
+
+/** How a change is written. */
+export interface ChangeOrigin {
+  readonly newId: NewId
+  /** What led to it. */
+  readonly cause: Cause
+  readonly callId: string | null
+  /** The queue whose workers run the queued listeners of its events. */
+  readonly queue: string
+  /** For a new subscription: what its caller gave, and what the call recognises its row by. */
+  readonly creation?: { readonly content: string; readonly writtenBy: string }
+  /** The row of the change's payment, and what the call recognises it by. */
+  readonly payment?: { readonly row: NewPayment; readonly writtenBy: string }
+}
+
+/**
+ * Writes everything that one decision changes: the only writer of subscriptions and their periods.
+ * The subscription's row is locked, or new. Returns the payment, which its writer must now hand
+ * over. Throws if somebody else has that payment, or another that is live: nothing may be written
+ * then, and the transaction has to end.
+ */
+export async function writeChange(
+  db: Kysely<Tables>,
+  change: SubscriptionChange,
+  writing: ChangeOrigin,
+): Promise<Payment | undefined> {
+  if ((change.payment === null) !== (writing.payment === undefined)) {
+    throw new Error('a change and its row disagree about a payment')
+  }
+  const { subscription } = change
+  if (writing.creation === undefined) await updateSubscription(db, subscription)
+  else await insertSubscription(db, subscription, writing.creation)
+  // Only one period may be open at a time: what closes comes first.
+  const isOpen = (period: SubscriptionPeriod) => Number(period.state === 'open')
+  for (const period of change.periods.toSorted((a, b) => isOpen(a) - isOpen(b))) {
+    await upsertPeriod(db, period)
+  }
+  await insertTransition(db, change, writing)
+  const origin = { ...writing, subscriptionId: subscription.id }
+  await insertSubscriptionEvents(db, change.events, origin)
+  await writeReviews(db, change, writing)
+  return writing.payment && insertOnce(db, writing.payment)
+}
+
+async function insertOnce(
+  db: Kysely<Tables>,
+  { row, writtenBy }: NonNullable<ChangeOrigin['payment']>,
+): Promise<Payment> {
+  const payment = await insertPayment(db, row, writtenBy)
+  if (payment !== undefined) return payment
+  throw new QuittanceError('payment_exists', `payment ${row.id} of a period exists already`)
+}
+
+async function writeReviews(
+  db: Kysely<Tables>,
+  { subscription, reviews }: SubscriptionChange,
+  { newId, callId }: ChangeOrigin,
+): Promise<void> {
+  const { id, gateway } = subscription
+  const findings = reviews.map((review) => ({ ...review, gateway, subscriptionId: id, callId }))
+  if (findings.length > 0) await openReviews(db, findings, newId)
+}
+
+/**
+ * What may change; the rest is as it was made. Whoever changes it ends its lease: what the holder
+ * has planned is out of date.
+ */
+function changeable(subscription: Subscription) {
+  return {
+    status: subscription.status,
+    plan: subscription.plan,
+    description: subscription.description,
+    customer: subscription.customer && JSON.stringify(subscription.customer),
+    metadata: subscription.metadata && JSON.stringify(subscription.metadata),
+    amount: subscription.amount,
+    currency: subscription.currency,
+    every_unit: subscription.every.unit,
+    every_count: subscription.every.count,
+    next_terms: subscription.nextTerms && writeTerms(subscription.nextTerms),
+    anchor_at: subscription.anchorAt,
+    anchor_number: subscription.anchorNumber,
+    payment_method_id: subscription.paymentMethodId,
+    trial_ends_at: subscription.trialEndsAt,
+    paid_until: subscription.paidUntil,
+    cancel_at: subscription.cancelAt,
+    pause_at: subscription.pauseAt,
+    resume_at: subscription.resumeAt,
+    suspended_at: subscription.suspendedAt,
+    ended_at: subscription.endedAt,
+    end_reason: subscription.endReason,
+    event_number: subscription.eventNumber,
+    next_action_at: subscription.nextActionAt,
+    action_error: subscription.actionError,
+    lease_token: null,
+    lease_until: null,
+    updated_at: subscription.updatedAt,
+  }
+}
+
+/** What never goes back, repeated in SQL: a decision about a state of the past writes nothing. */
+async function updateSubscription(db: Kysely<Tables>, subscription: Subscription): Promise<void> {
+  const { id, endedAt, paidUntil, eventNumber } = subscription
+  const written = await db
+    .updateTable('billing.subscriptions')
+    .set(changeable(subscription))
+    .where('id', '=', id)
+    .where(sql<boolean>`(ended_at is null or ended_at = ${endedAt}::timestamptz)`)
+    .where(sql<boolean>`(paid_until is null or paid_until <= ${paidUntil}::timestamptz)`)
+    .where('event_number', '<=', eventNumber)
+    .returning('id')
+    .executeTakeFirst()
+  if (written === undefined) throw outOfDate(`subscription ${id}`)
+}
+
+function outOfDate(what: string): Error {
+  return new Error(`a decision about ${what} is out of date, and was not written`)
+}
+
+async function insertSubscription(
+  db: Kysely<Tables>,
+  subscription: Subscription,
+  { content, writtenBy }: NonNullable<ChangeOrigin['creation']>,
+): Promise<void> {
+  await db
+    .insertInto('billing.subscriptions')
+    .values({
+      ...changeable(subscription),
+      id: subscription.id,
+      managed_by: subscription.managedBy,
+      gateway: subscription.gateway,
+      merchant_account: subscription.merchantAccount,
+      live: subscription.live,
+      provider_reference: subscription.providerReference,
+      payable_type: subscription.payable.type,
+      payable_id: subscription.payable.id,
+      time_zone: subscription.timeZone,
+      grace_access: subscription.graceAccess,
+      created_at: subscription.createdAt,
+      content,
+      written_by: writtenBy,
+    })
+    .execute()
+}
+
+async function upsertPeriod(db: Kysely<Tables>, period: SubscriptionPeriod): Promise<void> {
+  const changing = {
+    state: period.state,
+    starts_at: period.startsAt,
+    ends_at: period.endsAt,
+    amount: period.amount,
+    currency: period.currency,
+    payments_made: period.paymentsMade,
+    declines: period.declines,
+    not_made: period.notMade,
+    first_failed_at: period.firstFailedAt,
+    next_attempt_at: period.nextAttemptAt,
+    needs: period.needs,
+    paid_payment_id: period.paidPaymentId,
+    paid_at: period.paidAt,
+    last_notice: period.lastNotice,
+  }
+  // What was granted, or given up, stays so; and by what it was paid.
+  const written = await db
+    .insertInto('billing.subscription_periods')
+    .values({
+      ...changing,
+      id: period.id,
+      subscription_id: period.subscriptionId,
+      number: period.number,
+      kind: period.kind,
+      nominal_starts_at: period.nominalStartsAt,
+      status_before: period.statusBefore,
+      skipped_periods: period.skippedPeriods,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet(changing)
+        .where(
+          sql<boolean>`subscription_periods.state = 'open' or (subscription_periods.state = excluded.state
+            and subscription_periods.paid_payment_id is not distinct from excluded.paid_payment_id)`,
+        ),
+    )
+    .returning('id')
+    .executeTakeFirst()
+  if (written === undefined) throw outOfDate(`period ${period.id}`)
+}
+
+async function insertTransition(
+  db: Kysely<Tables>,
+  { subscription, transition }: SubscriptionChange,
+  { newId }: ChangeOrigin,
+): Promise<void> {
+  if (transition === null) return
+  await db
+    .insertInto('billing.subscription_transitions')
+    .values({
+      id: newId(),
+      subscription_id: subscription.id,
+      from_status: transition.from,
+      to_status: transition.to,
+      reason: transition.reason,
+      period_id: transition.periodId,
+      at: subscription.updatedAt,
+    })
+    .execute()
+}

@@ -1,0 +1,132 @@
+import { sql, type Kysely, type Selectable } from 'kysely'
+import type { SubscriptionPeriod } from '../subscriptions/period.ts'
+import { named } from './named-statements.ts'
+import { pageLimit, toPage, readCursor, type Page, type PageQuery } from './page.ts'
+import type { SubscriptionPeriodsTable } from './subscription-tables.ts'
+import type { Tables } from './tables.ts'
+
+export async function findPeriod(
+  db: Kysely<Tables>,
+  id: string,
+): Promise<SubscriptionPeriod | undefined> {
+  return (await findPeriods(db, [id])).get(id)
+}
+
+/** By id; ids without a period are left out. */
+export async function findPeriods(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, SubscriptionPeriod>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await sql<PeriodRow>`${named('find-periods')}
+    select ${periodColumns} from billing.subscription_periods
+    where id = any(${[...ids]}::uuid[])`.execute(db)
+  return new Map(rows.map((row) => [row.id, toPeriod(row)]))
+}
+
+/** The periods of a subscription, the latest first. */
+export async function listPeriods(
+  db: Kysely<Tables>,
+  { subscriptionId, ...query }: PageQuery & { readonly subscriptionId: string },
+): Promise<Page<SubscriptionPeriod>> {
+  const limit = pageLimit(query)
+  const after = readCursor(query.cursor)
+  let select = db
+    .selectFrom('billing.subscription_periods')
+    .selectAll()
+    .where('subscription_id', '=', subscriptionId)
+    .orderBy('number', 'desc')
+    .limit(limit + 1)
+  if (after !== undefined) {
+    select = select.where(sql<boolean>`number < (
+      select last.number from billing.subscription_periods as last where last.id = ${after.id})`)
+  }
+  const rows = await select.execute()
+  return toPage(rows.map(toPeriod), limit, ({ id, startsAt }) => ({ at: startsAt, id }))
+}
+
+/** Those of its periods that a decision needs. */
+export interface StandingPeriods {
+  /** The period that waits for its money. */
+  readonly open: SubscriptionPeriod | null
+  /** The last that was granted. */
+  readonly current: SubscriptionPeriod | null
+  /** -1: it has none. */
+  readonly lastNumber: number
+}
+
+export async function readStandingPeriods(
+  db: Kysely<Tables>,
+  subscriptionId: string,
+): Promise<StandingPeriods> {
+  const { rows } = await sql<PeriodRow>`${named('read-standing-periods')}
+    (select ${periodColumns} from billing.subscription_periods
+      where subscription_id = ${subscriptionId}::uuid and state = 'open')
+    union all
+    (select ${periodColumns} from billing.subscription_periods
+      where subscription_id = ${subscriptionId}::uuid and state in ('paid', 'free')
+      order by number desc limit 1)
+    union all
+    (select ${periodColumns} from billing.subscription_periods
+      where subscription_id = ${subscriptionId}::uuid order by number desc limit 1)`.execute(db)
+  const periods = rows.map(toPeriod)
+  return {
+    open: periods.find(({ state }) => state === 'open') ?? null,
+    current: periods.find(({ state }) => state === 'paid' || state === 'free') ?? null,
+    lastNumber: Math.max(-1, ...periods.map((period) => period.number)),
+  }
+}
+
+/** Columns that `toPeriod` reads. */
+const columns = [
+  'id',
+  'subscription_id',
+  'number',
+  'kind',
+  'state',
+  'starts_at',
+  'ends_at',
+  'nominal_starts_at',
+  'amount',
+  'currency',
+  'status_before',
+  'skipped_periods',
+  'payments_made',
+  'declines',
+  'not_made',
+  'first_failed_at',
+  'next_attempt_at',
+  'needs',
+  'paid_payment_id',
+  'paid_at',
+  'last_notice',
+] as const satisfies readonly (keyof SubscriptionPeriodsTable)[]
+
+type PeriodRow = Pick<Selectable<SubscriptionPeriodsTable>, (typeof columns)[number]>
+const periodColumns = sql.raw(columns.join(', '))
+
+export function toPeriod(row: PeriodRow): SubscriptionPeriod {
+  return {
+    id: row.id,
+    subscriptionId: row.subscription_id,
+    number: row.number,
+    kind: row.kind,
+    state: row.state,
+    startsAt: row.starts_at,
+    endsAt: row.ends_at,
+    nominalStartsAt: row.nominal_starts_at,
+    amount: row.amount,
+    currency: row.currency,
+    statusBefore: row.status_before,
+    skippedPeriods: row.skipped_periods,
+    paymentsMade: row.payments_made,
+    declines: row.declines,
+    notMade: row.not_made,
+    firstFailedAt: row.first_failed_at,
+    nextAttemptAt: row.next_attempt_at,
+    needs: row.needs,
+    paidPaymentId: row.paid_payment_id,
+    paidAt: row.paid_at,
+    lastNotice: row.last_notice,
+  }
+}

@@ -1,0 +1,195 @@
+import { sql, type Kysely, type Selectable } from 'kysely'
+import type {
+  NextTerms,
+  Subscription,
+  SubscriptionStatus,
+  SubscriptionTransition,
+} from '../subscriptions/subscription.ts'
+import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import type { SubscriptionsTable, SubscriptionTransitionsTable } from './subscription-tables.ts'
+import type { Tables } from './tables.ts'
+
+export async function findSubscription(
+  db: Kysely<Tables>,
+  id: string,
+): Promise<Subscription | undefined> {
+  const row = await db
+    .selectFrom('billing.subscriptions')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && toSubscription(row)
+}
+
+/** Which subscriptions to list: those that fit all of it; all of them if left out. */
+export interface SubscriptionsQuery extends PageQuery {
+  readonly payable?: { readonly type: string; readonly id: string }
+  readonly status?: SubscriptionStatus
+  readonly gateway?: string
+}
+
+/** Newest first. */
+export async function listSubscriptions(
+  db: Kysely<Tables>,
+  query: SubscriptionsQuery,
+): Promise<Page<Subscription>> {
+  const { payable, status, gateway } = query
+  const limit = pageLimit(query)
+  const after = readCursor(query.cursor)
+  let select = db
+    .selectFrom('billing.subscriptions')
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (payable !== undefined) {
+    select = select.where('payable_type', '=', payable.type).where('payable_id', '=', payable.id)
+  }
+  if (status !== undefined) select = select.where('status', '=', status)
+  if (gateway !== undefined) select = select.where('gateway', '=', gateway)
+  if (after !== undefined) {
+    select = select.where(sql<boolean>`(created_at, id) < (${after.at}, ${after.id}::uuid)`)
+  }
+  const rows = await select.execute()
+  return toPage(rows.map(toSubscription), limit, ({ createdAt, id }) => ({ at: createdAt, id }))
+}
+
+/** Those that grant access or may come to: all that are not over, oldest first. */
+export async function findSubscriptionsOf(
+  db: Kysely<Tables>,
+  payable: { readonly type: string; readonly id: string },
+): Promise<readonly Subscription[]> {
+  const rows = await db
+    .selectFrom('billing.subscriptions')
+    .selectAll()
+    .where('payable_type', '=', payable.type)
+    .where('payable_id', '=', payable.id)
+    .where('ended_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  return rows.map(toSubscription)
+}
+
+/** Its history, oldest first. */
+export async function listSubscriptionTransitions(
+  db: Kysely<Tables>,
+  subscriptionId: string,
+): Promise<readonly SubscriptionTransition[]> {
+  const rows = await db
+    .selectFrom('billing.subscription_transitions')
+    .selectAll()
+    .where('subscription_id', '=', subscriptionId)
+    .orderBy('id')
+    .execute()
+  return rows.map(toTransition)
+}
+
+function toTransition(row: Selectable<SubscriptionTransitionsTable>): SubscriptionTransition {
+  return {
+    id: row.id,
+    subscriptionId: row.subscription_id,
+    from: row.from_status,
+    to: row.to_status,
+    reason: row.reason,
+    periodId: row.period_id,
+    at: row.at,
+  }
+}
+
+/** Columns that `toSubscription` reads. */
+const columns = [
+  'id',
+  'managed_by',
+  'gateway',
+  'merchant_account',
+  'live',
+  'provider_reference',
+  'status',
+  'plan',
+  'payable_type',
+  'payable_id',
+  'description',
+  'customer',
+  'metadata',
+  'amount',
+  'currency',
+  'every_unit',
+  'every_count',
+  'next_terms',
+  'time_zone',
+  'anchor_at',
+  'anchor_number',
+  'payment_method_id',
+  'grace_access',
+  'trial_ends_at',
+  'paid_until',
+  'cancel_at',
+  'pause_at',
+  'resume_at',
+  'suspended_at',
+  'ended_at',
+  'end_reason',
+  'event_number',
+  'next_action_at',
+  'action_error',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof SubscriptionsTable)[]
+
+export type SubscriptionRow = Pick<Selectable<SubscriptionsTable>, (typeof columns)[number]>
+export const subscriptionColumns = sql.raw(columns.join(', '))
+
+export function toSubscription(row: SubscriptionRow): Subscription {
+  return {
+    id: row.id,
+    managedBy: row.managed_by,
+    gateway: row.gateway,
+    merchantAccount: row.merchant_account,
+    live: row.live,
+    providerReference: row.provider_reference,
+    status: row.status,
+    plan: row.plan,
+    payable: { type: row.payable_type, id: row.payable_id },
+    description: row.description,
+    customer: readObject(row.customer),
+    metadata: readObject(row.metadata),
+    amount: row.amount,
+    currency: row.currency,
+    every: { unit: row.every_unit, count: row.every_count },
+    nextTerms: readTerms(row.next_terms),
+    timeZone: row.time_zone,
+    anchorAt: row.anchor_at,
+    anchorNumber: row.anchor_number,
+    paymentMethodId: row.payment_method_id,
+    graceAccess: row.grace_access,
+    trialEndsAt: row.trial_ends_at,
+    paidUntil: row.paid_until,
+    cancelAt: row.cancel_at,
+    pauseAt: row.pause_at,
+    resumeAt: row.resume_at,
+    suspendedAt: row.suspended_at,
+    endedAt: row.ended_at,
+    endReason: row.end_reason,
+    eventNumber: row.event_number,
+    nextActionAt: row.next_action_at,
+    actionError: row.action_error,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
+
+/** As it is stored: the amount as a text, because JSON has no whole numbers of that size. */
+export function writeTerms({ amount, ...terms }: NextTerms): string {
+  return JSON.stringify({ ...terms, amount: `${amount}` })
+}
+
+function readTerms(text: string | null): NextTerms | null {
+  if (text === null) return null
+  const terms = JSON.parse(text) as Omit<NextTerms, 'amount'> & { readonly amount: string }
+  return { ...terms, amount: BigInt(terms.amount) }
+}
+
+function readObject(text: string | null): Record<string, unknown> | null {
+  return text === null ? null : (JSON.parse(text) as Record<string, unknown>)
+}

@@ -1,0 +1,197 @@
+import { html } from 'hono/html'
+import type { Owed, SubscriptionBill } from '../../money/subscription-bill.ts'
+import type { IntervalUnit, Subscription } from '../../subscriptions/subscription.ts'
+import { humanMoney } from '../human-money.ts'
+import { humanDate, humanDates, humanLength } from '../human-time.ts'
+import { visibleText } from '../visible-text.ts'
+import type { TextKey } from './languages/texts.ts'
+import { page, type Html } from './layout.ts'
+import type { Look } from './look.ts'
+import { payPath } from './page-context.ts'
+import { deadEnd, help, linkButton } from './payment-view.ts'
+
+interface Surroundings {
+  readonly gatewayTitle: string
+  readonly isHttps: boolean
+}
+
+/** What is owed, and the way to pay it; or that nothing is. */
+export function billPage(
+  bill: SubscriptionBill,
+  surroundings: Surroundings,
+  look: Look,
+): Promise<Response> {
+  const { subscription, owed, live } = bill
+  if (subscription.status === 'canceled') {
+    return nothingPage(subscription, { heading: 'endedHeading', text: 'endedText' }, look)
+  }
+  if (owed === null) return nothingPage(subscription, restOf(subscription), look)
+  if (bill.isCharging) {
+    return waitingPage(
+      { subscription, owed },
+      { heading: 'chargingHeading', text: 'chargingText' },
+      look,
+    )
+  }
+  if (live?.checkout === 'unknown') {
+    const texts = { heading: 'notReadyHeading', text: 'notReadyText' } as const
+    return waitingPage({ subscription, owed }, texts, look)
+  }
+  return payablePage(bill, owed, { ...surroundings, look })
+}
+
+interface Texts {
+  readonly heading: TextKey
+  readonly text: TextKey
+}
+
+function restOf({ status }: Subscription): Texts {
+  if (status === 'paused') return { heading: 'pausedHeading', text: 'pausedText' }
+  return { heading: 'nothingOwedHeading', text: 'nothingOwedText' }
+}
+
+function nothingPage(subscription: Subscription, texts: Texts, look: Look): Promise<Response> {
+  const { say, tag } = look.language
+  const title = say(texts.heading as 'endedHeading')
+  const { paidUntil, status, timeZone } = subscription
+  const isPaid = status === 'active' && paidUntil !== null
+  const until = isPaid && say('paidUntil', { time: humanDate(paidUntil, tag, timeZone) })
+  const body = html`<h1>${title}</h1>
+    <p>${say(texts.text as 'endedText')} ${until}</p>
+    ${about(subscription)}
+    <div class="actions">${status === 'canceled' && help(look)}</div>
+    ${details(subscription, look)}`
+  const mark = status === 'canceled' ? 'canceled' : status === 'active' ? 'paid' : ''
+  return page(look, { title, mark, body })
+}
+
+interface OwedSubscription {
+  readonly subscription: Subscription
+  readonly owed: Owed
+}
+
+function waitingPage(
+  { subscription, owed }: OwedSubscription,
+  texts: Texts,
+  look: Look,
+): Promise<Response> {
+  const { say, query } = look.language
+  const title = say(texts.heading as 'endedHeading')
+  const body = html`<h1>${title}</h1>
+    ${sum({ subscription, owed }, look)}
+    <p>${say(texts.text as 'endedText')}</p>
+    <div class="actions">${linkButton(`pay${query}`, say('lookAgain'), false)}${help(look)}</div>
+    ${details(subscription, look)}`
+  return page(look, { title, mark: 'pending', body })
+}
+
+function payablePage(
+  { subscription, live }: SubscriptionBill,
+  owed: Owed,
+  { look, gatewayTitle: gateway, isHttps }: Surroundings & { readonly look: Look },
+): Promise<Response> {
+  const { say, tag, query } = look.language
+  const isConfirmation = live !== null && live.paymentMethodId !== null
+  const time = owed.startsAt === null ? '' : humanDate(owed.startsAt, tag, subscription.timeZone)
+  const { heading, text } = isConfirmation
+    ? { heading: say('confirmHeading'), text: say('confirmText', { gateway }) }
+    : owed.isInAdvance
+      ? { heading: say('inTrialHeading'), text: say('inTrialText', { time, gateway }) }
+      : subscription.status === 'paused'
+        ? { heading: say('pausedHeading'), text: say('resumeText', { gateway }) }
+        : { heading: say(headingOf(subscription)), text: say('owedText', { gateway }) }
+  const way = isConfirmation
+    ? linkButton(payPath(live) + query, say('continueTo', { gateway }))
+    : html`<button class="go">${say('pay')}</button>`
+  const form = isConfirmation
+    ? html`<div class="actions">${way}</div>`
+    : html`<form method="post">${way}</form>`
+  const isDeclined = subscription.status === 'past_due' && !isConfirmation
+  const said = html`<p>${isDeclined && say('dueText')} ${text}</p>`
+  const asked = sum({ subscription, owed }, look)
+  // Who owes nothing yet reads that first.
+  const parts = owed.isInAdvance ? [said, asked] : [asked, said]
+  const body = html`<h1>${heading}</h1>
+    ${parts} ${form}
+    <div class="actions">${help(look)}</div>
+    ${details(subscription, look)}`
+  return page(look, {
+    title: heading,
+    mark: subscription.status === 'past_due' ? 'pending' : '',
+    body,
+    // The answer redirects to the provider's page, which browsers count as the form's address.
+    policy: { 'form-action': ["'self'", 'https:', ...(isHttps ? [] : ['http:'])] },
+    // Without an origin nobody could tell that the form was sent from here.
+    headers: { 'referrer-policy': 'same-origin' },
+  })
+}
+
+function headingOf({ status }: Subscription): 'dueHeading' | 'subscriptionHeading' {
+  return status === 'past_due' ? 'dueHeading' : 'subscriptionHeading'
+}
+
+function about({ description }: Subscription): Html | false {
+  return description !== null && html`<p class="about">${visibleText(description)}</p>`
+}
+
+function sum({ subscription, owed }: OwedSubscription, { language }: Look): Html {
+  const { startsAt, endsAt } = owed
+  const dates =
+    startsAt !== null &&
+    endsAt !== null &&
+    html`<p class="about">
+      ${humanDates([startsAt, endsAt], language.tag, subscription.timeZone)}
+    </p>`
+  return html`<p class="amount">${humanMoney(owed, language.tag)}</p>
+    <p class="about">${howOften(subscription, language)}</p>
+    ${about(subscription)} ${dates}`
+}
+
+const everyOne = {
+  day: 'everyDay',
+  week: 'everyWeek',
+  month: 'everyMonth',
+  year: 'everyYear',
+} as const satisfies Record<IntervalUnit, TextKey>
+
+/** Whoever pays agrees to be charged again. */
+function howOften({ every, nextTerms }: Subscription, { say, tag }: Look['language']): string {
+  const { unit, count } = nextTerms?.every ?? every
+  if (count === 1) return say(everyOne[unit])
+  return say('everyLength', { length: humanLength({ unit, count }, tag) })
+}
+
+/** What a payer tells the shop if something is unclear; shown only when asked for. */
+function details({ id }: Subscription, { language: { say } }: Look): Html {
+  return html`<details>
+    <summary>${say('subscriptionDetails')}</summary>
+    <dl>
+      <dt>${say('subscriptionNumber')}</dt>
+      <dd>${id}</dd>
+    </dl>
+  </details>`
+}
+
+/** The button was pressed, and there is no checkout: for now, or at all. */
+export function notOpenedPage(
+  subscription: Subscription,
+  why: 'not_answered' | 'refused',
+  look: Look,
+): Promise<Response> {
+  const { say, query } = look.language
+  const isPassing = why === 'not_answered'
+  const title = say(isPassing ? 'notReadyHeading' : 'notPayableHeading')
+  const retry = isPassing && linkButton(`pay${query}`, say('tryAgain'))
+  const body = html`<h1>${title}</h1>
+    <p>${say(isPassing ? 'notReadyText' : 'notOpenedText')}</p>
+    ${about(subscription)}
+    <div class="actions">${retry}${help(look)}</div>
+    ${details(subscription, look)}`
+  return page(look, { title, mark: isPassing ? 'pending' : 'canceled', body })
+}
+
+export function unknownSubscriptionPage(look: Look): Promise<Response> {
+  const { say } = look.language
+  const title = say('unknownSubscriptionHeading')
+  return deadEnd(look, { status: 404, title, text: say('unknownSubscriptionText') })
+}

@@ -1,0 +1,212 @@
+import { requireAllowedReturn } from '../checkout/draft-payment.ts'
+import { requirePaymentMethod } from '../checkout/require-payment-method.ts'
+import { findPayment } from '../database/payments.ts'
+import { readReturnUrl } from '../database/subscription-creations.ts'
+import { findSubscription } from '../database/subscriptions.ts'
+import { requireGateway, requireOperation } from '../gateways/require.ts'
+import { assertNever, QuittanceError } from '../kernel/errors.ts'
+import { isUuid } from '../kernel/ids.ts'
+import type { Payment } from '../payments/payment.ts'
+import { cancelSubscription } from '../subscriptions/cancel-subscription.ts'
+import { changeSubscription } from '../subscriptions/change-subscription.ts'
+import type { LivePayment, SubscriptionState, WishResult } from '../subscriptions/change.ts'
+import { pauseSubscription } from '../subscriptions/pause-subscription.ts'
+import { payPeriod } from '../subscriptions/pay-period.ts'
+import { resumeSubscription } from '../subscriptions/resume-subscription.ts'
+import type { Subscription, Terms } from '../subscriptions/subscription.ts'
+import { closePage } from './close-page.ts'
+import type { SubscriptionContext } from './context.ts'
+import { decideSubscription, type DecidedWish } from './decide-subscription.ts'
+import { requireMoney } from './make-subscription.ts'
+import { requirePlan } from './resolve-plan.ts'
+import type { SubscriptionInputs } from './subscription-input.ts'
+import type { SubscriptionMoment } from './subscription-moment.ts'
+
+type Wish = (state: SubscriptionState, moment: SubscriptionMoment) => WishResult
+
+/** Errors: `subscription_not_found`, `subscription_ended`. */
+export function cancelNowOrLater(
+  id: string,
+  { at }: SubscriptionInputs['cancel'],
+  context: SubscriptionContext,
+): Promise<Subscription> {
+  return carryOut(id, (state, moment) => cancelSubscription(state, { at }, moment), context)
+}
+
+/** Errors: `subscription_not_found`, `subscription_ended`, `subscription_invalid`, `renewal_under_way`. */
+export function pauseNowOrLater(
+  id: string,
+  { at, until }: SubscriptionInputs['pause'],
+  context: SubscriptionContext,
+): Promise<Subscription> {
+  return carryOut(
+    id,
+    (state, moment) => pauseSubscription(state, { at, until: until ?? null }, moment),
+    context,
+  )
+}
+
+/** The same errors. */
+export function resume(id: string, context: SubscriptionContext): Promise<Subscription> {
+  return carryOut(id, resumeSubscription, context)
+}
+
+/** The same errors, and `payment_method_unusable`. */
+export async function change(
+  id: string,
+  input: SubscriptionInputs['change'],
+  context: SubscriptionContext,
+): Promise<Subscription> {
+  const { db } = context.processing.database
+  const known = isUuid(id) ? await findSubscription(db, id) : undefined
+  if (known === undefined) throw notFound(id)
+  const found = requireGateway(context.processing.gateways, known.gateway)
+  const { paymentMethodId, trialEndsAt, metadata } = input
+  if (paymentMethodId != null) {
+    const { merchantAccount } = known
+    await requirePaymentMethod(db, { paymentMethodId, merchantAccount }, found)
+  }
+  const terms = termsIn(input, context)
+  const wish: Wish = (state, moment) => {
+    const { amount, currency } = state.subscription.nextTerms ?? state.subscription
+    if (terms !== undefined) requireMoney(found, { amount, currency, ...terms })
+    return changeSubscription(
+      state,
+      {
+        ...terms,
+        ...(paymentMethodId !== undefined && { paymentMethodId }),
+        ...(trialEndsAt !== undefined && { trialEndsAt }),
+        ...(metadata !== undefined && { metadata }),
+      },
+      moment,
+    )
+  }
+  return carryOut(id, wish, context)
+}
+
+/** A plan whole, and what is given beside it instead of its own; undefined: they stay. */
+function termsIn(
+  { plan: name, amount, every }: SubscriptionInputs['change'],
+  { subscriptions }: SubscriptionContext,
+): Partial<Terms> | undefined {
+  const given = { ...(amount !== undefined && { amount }), ...(every !== undefined && { every }) }
+  if (name === undefined) return amount === undefined && every === undefined ? undefined : given
+  const plan = requirePlan(name, subscriptions.plans)
+  return {
+    plan: name,
+    amount: plan.amount,
+    currency: plan.currency,
+    every: plan.every,
+    ...given,
+  }
+}
+
+/**
+ * A page on which the payer pays what is owed; one that is open already is returned again, and so is
+ * a charge that waits for its payer. Errors: `subscription_not_found`, `subscription_ended`,
+ * `subscription_invalid`, `renewal_under_way`, `return_url_not_allowed`, `checkout_refused`,
+ * `checkout_unknown`.
+ */
+export async function pay(
+  id: string,
+  { returnUrl: given }: SubscriptionInputs['pay'],
+  context: SubscriptionContext,
+): Promise<Payment> {
+  requireAllowedReturn(given ?? null, context)
+  const returnUrl = given ?? (await usualReturn(id, context))
+  const asking = { ...context, ...(returnUrl !== undefined && { returnUrl }) }
+  const first = await askToPay(id, asking)
+  if (first.live === undefined) return first.payment
+  if (!first.live.hasEnded) return required(first.live.id, context)
+  // Its time is over, but nobody has looked at it since.
+  await closePage(first.live.id, first.live.now, context)
+  const second = await askToPay(id, asking)
+  if (second.live === undefined) return second.payment
+  if (!second.live.hasEnded) return required(second.live.id, context)
+  const text = 'the page to pay on has ended, and is not closed yet: try again in a few minutes'
+  throw new QuittanceError('renewal_under_way', text)
+}
+
+/** It was allowed as the subscription was made. */
+async function usualReturn(id: string, { processing, isAllowedReturn }: SubscriptionContext) {
+  const url = isUuid(id) ? await readReturnUrl(processing.database.db, id) : undefined
+  return url !== undefined && isAllowedReturn(url) ? url : undefined
+}
+
+type Asked =
+  | { readonly live?: undefined; readonly payment: Payment }
+  | { readonly live: { readonly id: string; readonly hasEnded: boolean; readonly now: Date } }
+
+async function askToPay(id: string, context: SubscriptionContext): Promise<Asked> {
+  let live: Exclude<Asked['live'], undefined> | undefined
+  const decided = await decide(
+    id,
+    (state, moment) => {
+      requireOperation(
+        requireGateway(context.processing.gateways, state.subscription.gateway),
+        'checkout',
+      )
+      live = waiting(state.live, moment.now)
+      return payPeriod(state, moment)
+    },
+    context,
+  )
+  if (decided.kind === 'refused') {
+    if (decided.reason === 'renewal_under_way' && live !== undefined) return { live }
+    throw refusal(decided)
+  }
+  if (decided.payment === null) throw new Error(`subscription ${id} is paid without a payment`)
+  return { payment: decided.payment }
+}
+
+/** A payment that waits for its payer: there is no second one beside it. */
+function waiting(live: LivePayment | null, now: Date) {
+  if (live === null || !(live.isPage || live.needsPayer)) return undefined
+  const hasEnded = live.expiresAt !== null && live.expiresAt <= now
+  return { id: live.id, hasEnded, now }
+}
+
+async function required(id: string, context: SubscriptionContext): Promise<Payment> {
+  const payment = await findPayment(context.processing.database.db, id)
+  if (payment === undefined) throw new Error(`payment ${id} is gone`)
+  return payment
+}
+
+async function carryOut(
+  id: string,
+  wish: Wish,
+  context: SubscriptionContext,
+): Promise<Subscription> {
+  const decided = await decide(id, wish, context)
+  if (decided.kind === 'refused') throw refusal(decided)
+  return decided.subscription
+}
+
+async function decide(id: string, wish: Wish, context: SubscriptionContext) {
+  const decided = isUuid(id)
+    ? await decideSubscription(id, wish, context)
+    : ({ kind: 'not_found' } as const)
+  if (decided.kind === 'not_found') throw notFound(id)
+  return decided
+}
+
+function refusal(refused: DecidedWish & { readonly kind: 'refused' }): QuittanceError {
+  const { reason, field, text } = refused
+  switch (reason) {
+    case 'subscription_ended':
+      return new QuittanceError('subscription_ended', text)
+    case 'renewal_under_way':
+      return new QuittanceError('renewal_under_way', text)
+    case 'subscription_invalid':
+      return field === undefined
+        ? new QuittanceError('subscription_invalid', text)
+        : new QuittanceError('subscription_invalid', `${field}: ${text}`, { field })
+    default:
+      return assertNever(reason)
+  }
+}
+
+function notFound(id: string): QuittanceError {
+  const text = `there is no subscription ${JSON.stringify(id.slice(0, 80))}`
+  return new QuittanceError('subscription_not_found', text)
+}

@@ -1,0 +1,118 @@
+import type { Kysely } from 'kysely'
+import { draftPeriodPayment } from '../checkout/draft-period-payment.ts'
+import { lockSubscriptionState } from '../database/lock-subscriptions.ts'
+import { writeChange, type ChangeOrigin } from '../database/subscription-changes.ts'
+import type { Tables } from '../database/tables.ts'
+import { hasUntakenPayment } from '../outcomes/grant-periods.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { SubscriptionChange, SubscriptionState, WishResult } from '../subscriptions/change.ts'
+import type { Subscription } from '../subscriptions/subscription.ts'
+import { closePage } from './close-page.ts'
+import type { MoneyContext } from './context.ts'
+import { handOverPeriod } from './hand-over-period.ts'
+import { takeUntakenOf } from './take-untaken.ts'
+import { readMoment, type SubscriptionMoment } from './subscription-moment.ts'
+
+/** What became of a wish: the subscription afterwards, and the payment that was made for it. */
+export type DecidedWish =
+  | {
+      readonly kind: 'changed'
+      readonly subscription: Subscription
+      readonly payment: Payment | null
+    }
+  | (WishResult & { readonly kind: 'refused' })
+  | { readonly kind: 'not_found' }
+
+/**
+ * Carries out a wish: decides it with the subscription's row locked, writes what it changes, and
+ * hands its payment over, if it makes one. Whoever comes first wins, a wish or a renewal.
+ */
+export async function decideSubscription(
+  id: string,
+  wish: (state: SubscriptionState, moment: SubscriptionMoment) => WishResult,
+  context: Omit<Decider, 'token'>,
+): Promise<DecidedWish> {
+  const token = context.processing.newId()
+  for (;;) {
+    const decided = await decide(id, wish, { ...context, token })
+    if (decided.kind === 'untaken') {
+      if (await takeUntakenOf(decided.periodId, context)) continue
+      return underWay
+    }
+    if (decided.kind !== 'written') return decided
+    context.processing.wake()
+    const { subscription, payment, closing } = decided
+    if (closing !== null) await closePage(closing, decided.now, context)
+    if (payment === undefined) return { kind: 'changed', subscription, payment: null }
+    const handed = await handOverPeriod(payment, context)
+    return { kind: 'changed', subscription, payment: handed }
+  }
+}
+
+const underWay = {
+  kind: 'refused',
+  reason: 'renewal_under_way',
+  text: 'its provider may still hear of a charge',
+} as const
+
+type Decision =
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'untaken'; readonly periodId: string }
+  | (WishResult & { readonly kind: 'refused' })
+  | {
+      readonly kind: 'written'
+      readonly subscription: Subscription
+      readonly payment: Payment | undefined
+      /** A page that nobody owes any more. */
+      readonly closing: string | null
+      readonly now: Date
+    }
+
+interface Decider extends MoneyContext {
+  /** Where the payer can go on to from the page of a payment. */
+  readonly returnUrl?: string | undefined
+  /** Made for this call: what it recognises its payment by. */
+  readonly token: string
+}
+
+function decide(
+  id: string,
+  wish: (state: SubscriptionState, moment: SubscriptionMoment) => WishResult,
+  context: Decider,
+): Promise<Decision> {
+  const { database, gateways, newId } = context.processing
+  return database.transaction(async ({ db }): Promise<Decision> => {
+    const state = await lockSubscriptionState(db, id, gateways)
+    if (state === undefined) return { kind: 'not_found' }
+    const { open, subscription } = state
+    if (open !== null && (await hasUntakenPayment(db, open.id))) {
+      return { kind: 'untaken', periodId: open.id }
+    }
+    const moment = await readMoment(db, subscription, context)
+    const result = wish(state, moment)
+    if (result.kind === 'refused') return result
+    const { change } = result
+    const writing = { newId, cause: 'operator', callId: null, queue: context.queue } as const
+    const payment = await writeDecided(db, { change, writing, moment }, context)
+    const { subscription: changed, closeCheckout: closing } = change
+    return { kind: 'written', subscription: changed, payment, closing, now: moment.now }
+  })
+}
+
+/** Writes a change and the row of its payment, which the caller hands over after the commit. */
+export async function writeDecided(
+  db: Kysely<Tables>,
+  decided: {
+    readonly change: SubscriptionChange
+    readonly writing: ChangeOrigin
+    readonly moment: Pick<SubscriptionMoment, 'now'>
+  },
+  context: Decider,
+): Promise<Payment | undefined> {
+  const { change, writing, moment } = decided
+  if (change.payment === null) return writeChange(db, change, writing)
+  const { token, processing } = context
+  const creation = { ...context, gateways: processing.gateways, token, now: () => moment.now }
+  const row = draftPeriodPayment(creation, change.payment, change.subscription)
+  return writeChange(db, change, { ...writing, payment: { row, writtenBy: token } })
+}

@@ -1,0 +1,132 @@
+import { draftPeriodPayment } from '../checkout/draft-period-payment.ts'
+import { postponeSubscription, type SubscriptionLease } from '../database/due-subscriptions.ts'
+import { lockLeasedState } from '../database/lock-subscriptions.ts'
+import { writeChange } from '../database/subscription-changes.ts'
+import { minutes, type Duration } from '../kernel/duration.ts'
+import { hasUntakenPayment } from '../outcomes/grant-periods.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { SubscriptionChange, SubscriptionState } from '../subscriptions/change.ts'
+import { planAction } from '../subscriptions/plan-action.ts'
+import type { ChargeResult } from './attempt-charge.ts'
+import { chargePeriod } from './charge-period.ts'
+import { closePage } from './close-page.ts'
+import type { MoneyContext } from './context.ts'
+import { readMoment, type SubscriptionMoment } from './subscription-moment.ts'
+import { takeUntakenOf } from './take-untaken.ts'
+
+/**
+ * What a step has done:
+ * - `lost`: nothing, for another has the subscription by now;
+ * - `planned`: whatever was due that needs no provider; `fault`: why no card could be charged, if
+ *   the reason is with this process;
+ * - `charged`: it has made a payment, and asked the provider for it once.
+ */
+export type Stepped =
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'planned'; readonly fault: string | null }
+  | { readonly kind: 'charged'; readonly result: ChargeResult }
+
+/**
+ * Does what is due of one subscription. **The step on one screen**: one short transaction locks the
+ * row, fenced by the lease, decides (`planAction`, which is pure) and writes; only then, and only by
+ * whoever has written the payment's row, is the provider asked, once. If the commit is cut off,
+ * nothing is sent: a poll finds out that there was no charge. `onPlanned` is called before the charge.
+ */
+export async function stepSubscription(
+  lease: SubscriptionLease,
+  context: MoneyContext,
+  onPlanned: (makesPayment: boolean) => void = () => {},
+): Promise<Stepped> {
+  const { db } = context.processing.database
+  let planned = await plan(lease, context, 'close')
+  if (planned.kind === 'untaken') {
+    const isTaken = await takeUntakenOf(planned.periodId, context)
+    // Whatever is due then is taken again.
+    await postponeSubscription(db, lease, isTaken ? planned.now : later(planned.now))
+    return { kind: 'planned', fault: null }
+  }
+  if (planned.kind === 'page') {
+    await closePage(planned.paymentId, planned.now, context)
+    planned = await plan(lease, context, 'wait')
+  }
+  onPlanned(planned.kind === 'payment')
+  // Its events are committed; the workers of this process need not look for them by chance.
+  context.processing.wake()
+  if (planned.kind === 'written' && planned.closing !== null) {
+    await closePage(planned.closing, planned.now, context)
+  }
+  if (planned.kind === 'payment') {
+    return { kind: 'charged', result: await chargePeriod(planned.payment, 'merchant', context) }
+  }
+  return planned.kind === 'written' ? { kind: 'planned', fault: planned.fault } : { kind: 'lost' }
+}
+
+type Planned =
+  | { readonly kind: 'lost' }
+  /** `closing`: a page that is in the way of a card, or that nobody owes any more. */
+  | {
+      readonly kind: 'written'
+      readonly closing: string | null
+      readonly now: Date
+      readonly fault: string | null
+    }
+  /** A payment was decided by a process that knows of no periods: that comes first. */
+  | { readonly kind: 'untaken'; readonly periodId: string; readonly now: Date }
+  /** The time of a page is over; that must be noted first. */
+  | { readonly kind: 'page'; readonly paymentId: string; readonly now: Date }
+  | { readonly kind: 'payment'; readonly payment: Payment }
+
+function plan(
+  lease: SubscriptionLease,
+  context: MoneyContext,
+  ifEnded: 'close' | 'wait',
+): Promise<Planned> {
+  const { database, gateways, newId } = context.processing
+  return database.transaction(async ({ db }): Promise<Planned> => {
+    const state = await lockLeasedState(db, lease, gateways)
+    if (state === undefined) return { kind: 'lost' }
+    const moment = await readMoment(db, state.subscription, context)
+    const { now } = moment
+    const { open } = state
+    if (open !== null && (await hasUntakenPayment(db, open.id))) {
+      return { kind: 'untaken', periodId: open.id, now }
+    }
+    const page = endedPage(state, now)
+    if (page !== undefined && ifEnded === 'close') return { kind: 'page', paymentId: page, now }
+    const change = progressing(planAction(state, moment), moment)
+    const writing = { newId, cause: 'service', callId: null, queue: context.queue } as const
+    if (change.payment === null) {
+      await writeChange(db, change, writing)
+      return { kind: 'written', closing: change.closeCheckout, now, fault: moment.fault }
+    }
+    const creation = { ...context, gateways, token: newId(), now: () => now }
+    const row = draftPeriodPayment(creation, change.payment, change.subscription)
+    const payment = await writeChange(db, change, {
+      ...writing,
+      payment: { row, writtenBy: creation.token },
+    })
+    if (payment === undefined) throw new Error('a payment was planned and not written')
+    return { kind: 'payment', payment }
+  })
+}
+
+const patience: Duration = minutes(15)
+
+function later(time: Date): Date {
+  return new Date(time.getTime() + patience)
+}
+
+/** A step that changes nothing and is due again at once would be taken for ever. */
+function progressing(change: SubscriptionChange, { now }: SubscriptionMoment): SubscriptionChange {
+  const { subscription, periods, payment, events } = change
+  const isNothing = payment === null && periods.length === 0 && events.length === 0
+  const { nextActionAt } = subscription
+  if (!isNothing || nextActionAt === null || nextActionAt > now) return change
+  return { ...change, subscription: { ...subscription, nextActionAt: later(now) } }
+}
+
+/** A page that is live although its time is over: it was declined, or cannot be polled. */
+function endedPage({ live }: SubscriptionState, now: Date): string | undefined {
+  if (live?.isPage !== true || live.expiresAt === null) return undefined
+  return live.expiresAt <= now ? live.id : undefined
+}

@@ -1,0 +1,41 @@
+import type { Kysely } from 'kysely'
+import type { ChangeOrigin } from '../database/subscription-changes.ts'
+import type { Tables } from '../database/tables.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { PaymentStatus } from '../payments/payment.ts'
+import type { ApplyContext, Entry, Report } from './applied.ts'
+import type { FoundPayments } from './find-payments.ts'
+import { grantPeriods, movedOfPeriods } from './grant-periods.ts'
+
+/** What was applied, and the payments as they were before and are now. */
+interface Followed extends Pick<FoundPayments, 'payments' | 'ids'> {
+  readonly entries: readonly Entry[]
+  readonly before: ReadonlyMap<string, PaymentStatus>
+}
+
+/**
+ * What follows for subscriptions once payments have moved; no statement where none of them is of a
+ * period. Their cards come later in the transaction: those subscriptions are locked now, too.
+ */
+export async function followPeriods(
+  db: Kysely<Tables>,
+  { entries, before, payments, ids }: Followed,
+  applying: ApplyContext,
+): Promise<void> {
+  const reports = new Map(entries.map((entry) => [ids.get(entry), entry.report]))
+  const moved = movedOfPeriods(before, payments).flatMap((payment) => {
+    const report = reports.get(payment.id)
+    return report === undefined ? [] : [{ payment, writing: writingOf(report, applying.newId) }]
+  })
+  const cards = entries.filter(({ outcome }) => outcome.type === 'payment_method')
+  const alsoLocked = cards.flatMap((entry) => payments.get(ids.get(entry) ?? '')?.periodId ?? [])
+  await grantPeriods(db, { moved, alsoLocked }, applying)
+}
+
+/** How what follows from a report is written. */
+export function writingOf(
+  { cause, callId, queue = 'default' }: Report,
+  newId: NewId,
+): ChangeOrigin {
+  return { newId, cause, callId, queue }
+}

@@ -1,0 +1,193 @@
+import { sql, type Kysely } from 'kysely'
+import { interval } from '../database/interval.ts'
+import { lockSubscriptionState, lockSubscriptionStates } from '../database/lock-subscriptions.ts'
+import { findPaymentMethod, savedWith } from '../database/payment-methods.ts'
+import { findPayments } from '../database/payments.ts'
+import { findPeriod, findPeriods } from '../database/subscription-periods.ts'
+import { writeChange, type ChangeOrigin } from '../database/subscription-changes.ts'
+import type { Tables } from '../database/tables.ts'
+import { declineKindOf } from '../gateways/decline-kind.ts'
+import { hours } from '../kernel/duration.ts'
+import { assertNever } from '../kernel/errors.ts'
+import type { Payment, PaymentStatus } from '../payments/payment.ts'
+import type {
+  DecidedPayment,
+  SubscriptionChange,
+  SubscriptionState,
+} from '../subscriptions/change.ts'
+import type { SubscriptionPeriod } from '../subscriptions/period.ts'
+import { takePayment } from '../subscriptions/take-payment.ts'
+import type { SubscriptionContext } from './applied.ts'
+
+/** A payment of a period that was moved, and what led to that. */
+export interface MovedPayment {
+  readonly payment: Payment & { readonly periodId: string }
+  readonly writing: ChangeOrigin
+}
+
+/** Payments of periods that have another status than before. */
+export function movedOfPeriods(
+  before: ReadonlyMap<string, PaymentStatus>,
+  payments: ReadonlyMap<string, Payment>,
+): readonly MovedPayment['payment'][] {
+  return [...payments.values()].filter(
+    (payment): payment is MovedPayment['payment'] =>
+      payment.periodId !== null && payment.status !== before.get(payment.id),
+  )
+}
+
+export interface Grants {
+  readonly moved: readonly MovedPayment[]
+  /** Periods whose subscriptions are changed later in this transaction. */
+  readonly alsoLocked?: readonly string[]
+}
+
+/**
+ * Lets periods take note of payments that were decided, in the transaction that has moved them and
+ * still holds them: a paid one is granted, a declined one is counted, money that bought nothing is
+ * shown to a person. The subscriptions are locked after the payments, in the order of their ids.
+ */
+export async function grantPeriods(
+  db: Kysely<Tables>,
+  { moved, alsoLocked = [] }: Grants,
+  context: SubscriptionContext,
+): Promise<void> {
+  const periodIds = [...moved.map(({ payment }) => payment.periodId), ...alsoLocked]
+  if (periodIds.length === 0) return
+  const periods = await findPeriods(db, periodIds)
+  const ids = [...new Set([...periods.values()].map(({ subscriptionId }) => subscriptionId))]
+  const states = await lockSubscriptionStates(db, ids, context.gateways)
+  for (const { payment, writing } of moved.toSorted(byPayment)) {
+    const id = periods.get(payment.periodId)?.subscriptionId
+    if (id === undefined) continue
+    // As it is under the lock, and after the payments before this one.
+    const state = states.get(id) ?? (await lockSubscriptionState(db, id, context.gateways))
+    const period = state && (await periodOf(db, payment.periodId, state))
+    if (state === undefined || period === undefined) continue
+    const change = await takeOne(db, { payment, period, state }, context)
+    if (change === undefined) continue
+    if (change.payment !== null) throw new Error('a decided payment makes no other')
+    await writeChange(db, change, writing)
+    states.delete(id)
+  }
+}
+
+/** The period that waits for its money has been read with the state. */
+async function periodOf(
+  db: Kysely<Tables>,
+  id: string,
+  { open }: SubscriptionState,
+): Promise<SubscriptionPeriod | undefined> {
+  return open?.id === id ? open : findPeriod(db, id)
+}
+
+function byPayment(a: MovedPayment, b: MovedPayment): number {
+  return a.payment.id < b.payment.id ? -1 : 1
+}
+
+interface TakenPayment {
+  readonly payment: Payment
+  readonly period: SubscriptionPeriod
+  readonly state: SubscriptionState
+}
+
+async function takeOne(
+  db: Kysely<Tables>,
+  taking: TakenPayment,
+  context: SubscriptionContext,
+): Promise<SubscriptionChange | undefined> {
+  const decided = await decidedOf(db, taking, context)
+  if (decided === undefined) return undefined
+  const now = await context.subscriptionTime(db)
+  const { state } = taking
+  const live = state.live?.id === decided.id ? null : state.live
+  const moment = { now, policy: context.subscriptionPolicy, held: false }
+  return takePayment({ ...state, live }, decided, moment)
+}
+
+/** Undefined: it changes nothing. */
+async function decidedOf(
+  db: Kysely<Tables>,
+  { payment, period }: TakenPayment,
+  context: SubscriptionContext,
+): Promise<DecidedPayment | undefined> {
+  const { id, status } = payment
+  const isPage = payment.paymentMethodId === null
+  const paymentMethodId = payment.paymentMethodId ?? (await findSaved(db, id))
+  const about = { id, period, isPage, paymentMethodId }
+  switch (status) {
+    case 'paid':
+      return { ...about, kind: 'paid' }
+    case 'failed': {
+      // The payer of a page may try again there.
+      if (isPage) return undefined
+      const found = context.gateways.find(payment.gateway)
+      const decline = found ? declineKindOf(found.gateway, payment.declineCode) : 'soft'
+      return { ...about, kind: 'declined', decline }
+    }
+    case 'canceled':
+      return (await isOurFault(db, payment))
+        ? { ...about, kind: 'ours', text: payment.operationError ?? 'the request was refused' }
+        : { ...about, kind: 'not_made' }
+    case 'pending':
+      return undefined
+    default:
+      return assertNever(status)
+  }
+}
+
+/** The card that was saved with it last. */
+async function findSaved(db: Kysely<Tables>, paymentId: string): Promise<string | null> {
+  const saved = await savedWith(db, paymentId)
+  return saved.findLast(({ status }) => status === 'attached')?.id ?? null
+}
+
+/** A request that was refused without a decline; not if the card had been removed meanwhile. */
+async function isOurFault(db: Kysely<Tables>, payment: Payment): Promise<boolean> {
+  const { paymentMethodId: id, checkout } = payment
+  if (checkout !== 'refused' || id === null) return false
+  return (await findPaymentMethod(db, id))?.status === 'attached'
+}
+
+/** Whether a payment of this period was decided without the period's taking note of it. */
+export async function hasUntakenPayment(db: Kysely<Tables>, periodId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from billing.payments where period_id = ${periodId}::uuid and ${isUntaken} limit 1`.execute(
+    db,
+  )
+  return rows.length > 0
+}
+
+/** The words of the index `payments_untaken`. */
+export const isUntaken = sql<boolean>`period_id is not null and status <> 'pending'
+  and taken_status is distinct from status`
+
+/** An older version cancels what its provider has not heard of sooner than we charge it anew. */
+const absentFor = hours(1)
+
+/**
+ * Does what a process that knows of no periods has left undone when it moved a payment of one; an
+ * older version may run beside this one. The payment is locked first, like everywhere. One that was
+ * canceled so early that its provider may still hear of it is left for later.
+ */
+export async function takeUntaken(
+  db: Kysely<Tables>,
+  paymentIds: readonly string[],
+  { writing, ...context }: SubscriptionContext & { readonly writing: ChangeOrigin },
+): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select id from billing.payments where id = any(${[...paymentIds]}::uuid[]) and ${isUntaken}
+      and (status <> 'canceled' or checkout = 'refused' or payment_method_id is null
+        or handed_at is null or handed_at < statement_timestamp() - ${interval(absentFor)})
+    order by id for no key update`.execute(db)
+  const ids = rows.map(({ id }) => id)
+  if (ids.length === 0) return
+  // An older version leaves the declined charge of a saved card open.
+  await sql`update billing.payments set taken_status = status,
+      checkout = case when payment_method_id is not null and checkout in ('unknown', 'open')
+        then 'closed' else checkout end
+    where id = any(${ids}::uuid[])`.execute(db)
+  const payments = await findPayments(db, ids)
+  const moved = movedOfPeriods(new Map(), payments).map((payment) => ({ payment, writing }))
+  await grantPeriods(db, { moved }, context)
+}

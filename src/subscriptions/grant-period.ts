@@ -1,0 +1,88 @@
+import type { Moment } from './change.ts'
+import { fired, moved, withSubscription, withPeriod, type Draft } from './draft.ts'
+import { pauseKey, periodKey, subscriptionKey } from './event-keys.ts'
+import { endOfFirst } from './open-period.ts'
+import type { SubscriptionPeriod } from './period.ts'
+import { isInTrial } from './standing.ts'
+import type { Subscription } from './subscription.ts'
+import { termsOf } from './terms.ts'
+
+/**
+ * Grants the open period: for this paid payment, or because it costs nothing (null). It is the only
+ * place that makes paid time.
+ */
+export function grant(draft: Draft, paymentId: string | null, { now }: Moment): Draft {
+  const { open } = draft.state
+  if (open === null) return draft
+  const paid: SubscriptionPeriod = {
+    ...open,
+    ...timeOfGranted(draft, open, now),
+    state: 'paid',
+    paidPaymentId: paymentId,
+    paidAt: now,
+    nextAttemptAt: null,
+    needs: 'nothing',
+    notMade: 0,
+  }
+  const opened = announceStart(draft)
+  const granted = withPeriod(withSubscription(opened, grantedTo(opened, paid)), paid)
+  const renewed = {
+    type: 'SubscriptionRenewed',
+    data: {
+      periodId: paid.id,
+      paymentId,
+      // Not the status now: a decline may be reported after the payment that made up for it.
+      previousStatus: open.firstFailedAt === null ? open.statusBefore : 'past_due',
+      skippedPeriods: open.skippedPeriods,
+    },
+  } as const
+  const active = moved(granted, 'active', { reason: 'paid', periodId: paid.id })
+  return fired(active, renewed, periodKey('renewed', paid.id))
+}
+
+/** Whether a period begins when it is paid: nobody had the use of it before. */
+export function startsWhenPaid({ statusBefore }: SubscriptionPeriod): boolean {
+  return statusBefore === 'incomplete' || statusBefore === 'paused'
+}
+
+/** A recovered period keeps its boundaries, one paid in a trial begins at the trial's end. */
+function timeOfGranted({ state }: Draft, open: SubscriptionPeriod, now: Date) {
+  const subscription = { ...state.subscription, ...termsOf(state.subscription, open.number) }
+  const { startsAt, endsAt } = open
+  if (!startsWhenPaid(open)) return { startsAt, endsAt }
+  return { startsAt: now, endsAt: endOfFirst(subscription, now) }
+}
+
+/** What ends with the payment: a trial, if its end has not been announced, or a pause. */
+function announceStart(draft: Draft): Draft {
+  const { state } = draft
+  const { id, status } = state.subscription
+  if (isInTrial(state)) {
+    const event = { type: 'TrialEnded', data: { converts: true } } as const
+    return fired(draft, event, subscriptionKey('trial_ended', id))
+  }
+  if (status !== 'paused') return draft
+  return fired(draft, { type: 'SubscriptionResumed', data: {} }, (number) =>
+    pauseKey('resumed', id, number),
+  )
+}
+
+function grantedTo({ state }: Draft, paid: SubscriptionPeriod): Partial<Subscription> {
+  const { subscription } = state
+  const { anchorAt, anchorNumber, nextTerms, paidUntil, cancelAt, pauseAt } = subscription
+  const { number, startsAt, endsAt } = paid
+  const isAnchor = anchorAt === null || startsWhenPaid(paid)
+  return {
+    ...termsOf(subscription, number),
+    nextTerms: nextTerms !== null && nextTerms.fromNumber <= number ? null : nextTerms,
+    anchorAt: isAnchor ? startsAt : anchorAt,
+    anchorNumber: isAnchor ? number : anchorNumber,
+    paidUntil: paidUntil !== null && paidUntil > endsAt ? paidUntil : endsAt,
+    // What was planned for the end of paid time waits for the end of the new period.
+    cancelAt: cancelAt && endsAt,
+    pauseAt: pauseAt && endsAt,
+    resumeAt: subscription.status === 'paused' ? null : subscription.resumeAt,
+    suspendedAt: null,
+    actionError: null,
+  }
+}

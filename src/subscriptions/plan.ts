@@ -1,0 +1,9 @@
+import type { Money } from '../kernel/money.ts'
+import type { Interval } from './subscription.ts'
+
+/** A template of a subscription: it is copied as one is made, so editing it reprices nobody. */
+export interface Plan extends Money {
+  readonly every: Interval
+  /** 0: no trial. */
+  readonly trialDays: number
+}

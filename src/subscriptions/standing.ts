@@ -1,0 +1,27 @@
+import type { SubscriptionState } from './change.ts'
+import { nextTermsOf } from './terms.ts'
+
+/** In a trial that has not ended by our steps: nothing is owed yet, but may be paid in advance. */
+export function isInTrial({ subscription }: SubscriptionState): boolean {
+  return subscription.status === 'trialing' && subscription.anchorAt === null
+}
+
+/** Whether it goes on by itself: its card is there, or nothing is to be paid. */
+export function canRenew(state: SubscriptionState): boolean {
+  return state.isCardUsable || nextTermsOf(state).amount === 0n
+}
+
+/** When what was paid or given is over; null: nothing was. */
+export function paidTimeEndsAt(state: SubscriptionState): Date | null {
+  const { trialEndsAt, paidUntil } = state.subscription
+  return isInTrial(state) ? trialEndsAt : paidUntil
+}
+
+/**
+ * When a planned end or pause is carried out: at its time, or as soon as nothing that was paid is
+ * left. A wish made during a charge is planned for the end of what is being charged.
+ */
+export function wishedAt(state: SubscriptionState, planned: Date): Date {
+  const paidEnd = paidTimeEndsAt(state) ?? state.subscription.createdAt
+  return paidEnd < planned ? paidEnd : planned
+}

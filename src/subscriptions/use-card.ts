@@ -1,0 +1,27 @@
+import type { Moment, SubscriptionChange, SubscriptionState } from './change.ts'
+import { draftOf, withPeriod, withSubscription, type Draft } from './draft.ts'
+import { finish } from './finish.ts'
+import { isInTrial } from './standing.ts'
+
+/**
+ * Charges this card from now on: at once, if something is owed and no other payment of it is live.
+ * The card that it has already is nothing new, however often it is reported.
+ */
+export function useCard(
+  state: SubscriptionState,
+  paymentMethodId: string,
+  moment: Moment,
+): SubscriptionChange {
+  return finish(withCard(draftOf(state), paymentMethodId, moment), moment)
+}
+
+export function withCard(draft: Draft, paymentMethodId: string, moment: Moment): Draft {
+  const { subscription } = draft.state
+  if (subscription.status === 'canceled') return draft
+  if (subscription.paymentMethodId === paymentMethodId) return draft
+  const changed = withSubscription(draft, { paymentMethodId })
+  const { open, live, ...rest } = changed.state
+  const given = { ...changed, state: { ...rest, open, live, isCardUsable: true } }
+  if (open === null || live !== null || isInTrial(given.state)) return given
+  return withPeriod(given, { ...open, nextAttemptAt: moment.now })
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import type { DeferredEvent, EventRecord } from '../events/event-record.ts'
+import type { Payment } from '../payments/payment.ts'
+import {
+  periodKinds,
+  periodNeeds,
+  periodStates,
+  type SubscriptionPeriod,
+} from '../subscriptions/period.ts'
+import { subscriptionStatuses, type SubscriptionTransition } from '../subscriptions/subscription.ts'
+import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
+import { amount, time } from './fields.ts'
+import { paymentSchema, paymentView } from './payment.ts'
+import { subscriptionSchema, subscriptionView, type ListedSubscription } from './subscription.ts'
+
+/** What was owed for which time, and what became of it. */
+export const periodSchema = z.strictObject({
+  id: z.uuid(),
+  number: z.int(),
+  kind: z.enum(periodKinds),
+  state: z.enum(periodStates),
+  starts_at: time,
+  ends_at: time,
+  amount,
+  currency: z.string(),
+  skipped_periods: z.int(),
+  payments_made: z.int(),
+  declines: z.int(),
+  first_failed_at: time.nullable(),
+  next_attempt_at: time.nullable(),
+  needs: z.enum(periodNeeds),
+  paid_payment_id: z.uuid().nullable(),
+  paid_at: time.nullable(),
+})
+
+const transitionSchema = z.strictObject({
+  from: z.enum(subscriptionStatuses).nullable(),
+  to: z.enum(subscriptionStatuses),
+  reason: z.string(),
+  period_id: z.uuid().nullable(),
+  at: time,
+})
+
+export const subscriptionDetailsSchema = subscriptionSchema.extend({
+  pay_url: z.string(),
+  current_period: periodSchema.nullable(),
+  open_period: periodSchema.nullable(),
+  periods: z.array(periodSchema),
+  transitions: z.array(transitionSchema),
+  payments: z.array(paymentSchema),
+  events: z.array(eventSchema),
+  deferred_events: z.array(deferredEventSchema),
+})
+
+/** The same in JSON. */
+export type SubscriptionDetailsJson = z.output<typeof subscriptionDetailsSchema>
+
+/** A subscription with its history, each list oldest first; of long ones the last hundred. */
+export interface SubscriptionDetails extends ListedSubscription {
+  /** The page on which the customer pays what is owed, or puts in another card. */
+  readonly payUrl: string
+  /** The last period that was granted; `unusedAmount` reads it. */
+  readonly currentPeriod: SubscriptionPeriod | null
+  /** The period that waits for its money. */
+  readonly openPeriod: SubscriptionPeriod | null
+  readonly periods: readonly SubscriptionPeriod[]
+  readonly transitions: readonly SubscriptionTransition[]
+  /** Every attempt to pay one of these periods. */
+  readonly payments: readonly Payment[]
+  readonly events: readonly EventRecord[]
+  /** Events that wait for their turn, or for a retry of their listeners, or have failed. */
+  readonly deferredEvents: readonly DeferredEvent[]
+  toJSON(): SubscriptionDetailsJson
+}
+
+export function subscriptionDetailsView(details: SubscriptionDetails): SubscriptionDetailsJson {
+  return {
+    ...subscriptionView(details),
+    pay_url: details.payUrl,
+    current_period: details.currentPeriod && periodView(details.currentPeriod),
+    open_period: details.openPeriod && periodView(details.openPeriod),
+    periods: details.periods.map(periodView),
+    transitions: details.transitions.map(transitionView),
+    payments: details.payments.map(paymentView),
+    events: details.events.map(eventView),
+    deferred_events: details.deferredEvents.map(deferredEventView),
+  }
+}
+
+export function periodView(period: SubscriptionPeriod): z.output<typeof periodSchema> {
+  return {
+    id: period.id,
+    number: period.number,
+    kind: period.kind,
+    state: period.state,
+    starts_at: period.startsAt.toISOString(),
+    ends_at: period.endsAt.toISOString(),
+    amount: Number(period.amount),
+    currency: period.currency,
+    skipped_periods: period.skippedPeriods,
+    payments_made: period.paymentsMade,
+    declines: period.declines,
+    first_failed_at: period.firstFailedAt?.toISOString() ?? null,
+    next_attempt_at: period.nextAttemptAt?.toISOString() ?? null,
+    needs: period.needs,
+    paid_payment_id: period.paidPaymentId,
+    paid_at: period.paidAt?.toISOString() ?? null,
+  }
+}
+
+function transitionView(transition: SubscriptionTransition): z.output<typeof transitionSchema> {
+  return {
+    from: transition.from,
+    to: transition.to,
+    reason: transition.reason,
+    period_id: transition.periodId,
+    at: transition.at.toISOString(),
+  }
+}

@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import type { Payment } from '../payments/payment.ts'
+import {
+  endReasons,
+  intervalUnits,
+  managers,
+  subscriptionStatuses,
+  type Interval,
+  type Subscription,
+  type Terms,
+} from '../subscriptions/subscription.ts'
+import { amount, time } from './fields.ts'
+import { paymentSchema, paymentView } from './payment.ts'
+import { withJson } from './with-json.ts'
+
+/** What only the decisions about it need. */
+type Internal = 'anchorAt' | 'anchorNumber' | 'eventNumber'
+
+/** A subscription as it stands. */
+export interface ListedSubscription extends Omit<Subscription, Internal> {
+  /** Whether it gives access now: `hasAccess` at the time at which it was read. */
+  readonly access: boolean
+  toJSON(): SubscriptionJson
+}
+
+const intervalSchema = z.strictObject({ unit: z.enum(intervalUnits), count: z.int() })
+
+const termsSchema = z.strictObject({
+  plan: z.string().nullable(),
+  amount,
+  currency: z.string(),
+  every: intervalSchema,
+})
+
+const anyObject = z.record(z.string(), z.unknown())
+
+export const subscriptionSchema = termsSchema.extend({
+  id: z.uuid(),
+  managed_by: z.enum(managers),
+  gateway: z.string(),
+  merchant_account: z.string().nullable(),
+  live: z.boolean().nullable(),
+  provider_reference: z.string().nullable(),
+  status: z.enum(subscriptionStatuses),
+  access: z.boolean(),
+  payable: z.strictObject({ type: z.string(), id: z.string() }),
+  description: z.string().nullable(),
+  customer: anyObject.nullable(),
+  metadata: anyObject.nullable(),
+  next_terms: termsSchema.nullable(),
+  time_zone: z.string(),
+  payment_method_id: z.uuid().nullable(),
+  grace_access: z.boolean(),
+  trial_ends_at: time.nullable(),
+  paid_until: time.nullable(),
+  cancel_at: time.nullable(),
+  pause_at: time.nullable(),
+  resume_at: time.nullable(),
+  suspended_at: time.nullable(),
+  ended_at: time.nullable(),
+  end_reason: z.enum(endReasons).nullable(),
+  next_action_at: time.nullable(),
+  action_error: z.string().nullable(),
+  created_at: time,
+  updated_at: time,
+})
+
+/** The same in JSON. */
+export type SubscriptionJson = z.output<typeof subscriptionSchema>
+
+export function subscriptionView(subscription: ListedSubscription): SubscriptionJson {
+  return {
+    ...termsView(subscription),
+    id: subscription.id,
+    managed_by: subscription.managedBy,
+    gateway: subscription.gateway,
+    merchant_account: subscription.merchantAccount,
+    live: subscription.live,
+    provider_reference: subscription.providerReference,
+    status: subscription.status,
+    access: subscription.access,
+    payable: { type: subscription.payable.type, id: subscription.payable.id },
+    description: subscription.description,
+    customer: subscription.customer,
+    metadata: subscription.metadata,
+    next_terms: subscription.nextTerms && termsView(subscription.nextTerms),
+    time_zone: subscription.timeZone,
+    payment_method_id: subscription.paymentMethodId,
+    grace_access: subscription.graceAccess,
+    trial_ends_at: textOf(subscription.trialEndsAt),
+    paid_until: textOf(subscription.paidUntil),
+    cancel_at: textOf(subscription.cancelAt),
+    pause_at: textOf(subscription.pauseAt),
+    resume_at: textOf(subscription.resumeAt),
+    suspended_at: textOf(subscription.suspendedAt),
+    ended_at: textOf(subscription.endedAt),
+    end_reason: subscription.endReason,
+    next_action_at: textOf(subscription.nextActionAt),
+    action_error: subscription.actionError,
+    created_at: subscription.createdAt.toISOString(),
+    updated_at: subscription.updatedAt.toISOString(),
+  }
+}
+
+export function listedSubscriptionOf(
+  subscription: Subscription,
+  access: boolean,
+): ListedSubscription {
+  const { anchorAt: _at, anchorNumber: _number, eventNumber: _last, ...shown } = subscription
+  return withJson({ ...shown, access }, subscriptionView)
+}
+
+function termsView({ plan, amount: units, currency, every }: Terms) {
+  return { plan, amount: Number(units), currency, every: intervalView(every) }
+}
+
+function intervalView({ unit, count }: Interval) {
+  return { unit, count }
+}
+
+function textOf(at: Date | null): string | null {
+  return at?.toISOString() ?? null
+}
+
+/** A new subscription, and what was made to pay its first period. */
+export interface CreatedSubscription {
+  readonly subscription: ListedSubscription
+  /**
+   * The payment of the first period: `checkoutUrl` is where the payer pays, where no saved card was
+   * charged. Null: nothing is to be paid yet.
+   */
+  readonly payment: Payment | null
+}
+
+export const createdSubscriptionSchema = z.strictObject({
+  subscription: subscriptionSchema,
+  payment: paymentSchema.nullable(),
+})
+
+export function createdSubscriptionView({
+  subscription,
+  payment,
+}: CreatedSubscription): z.output<typeof createdSubscriptionSchema> {
+  return {
+    subscription: subscriptionView(subscription),
+    payment: payment && paymentView(payment),
+  }
+}

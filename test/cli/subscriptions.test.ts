@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { createdSubscriptionSchema, subscriptionSchema } from '../../src/wire/subscription.ts'
+import { subscriptionDetailsSchema } from '../../src/wire/subscription-details.ts'
+import { runHosted } from '../support/command-host.ts'
+import { onPostgres } from '../support/databases.ts'
+import { deployOpen } from '../support/deployment.ts'
+import { runCommand, type Ending } from '../support/process.ts'
+
+type Json = Record<string, unknown>
+
+const config = `export default {
+  plans: {
+    pro: { amount: 19900, currency: 'UAH', every: 'month', trial_days: 14 },
+    weekly: { amount: 4900, currency: 'UAH', every: 'week' },
+  },
+  subscriptions: { period_notice_days: [10] },
+}`
+
+function printed({ code, stdout, stderr }: Ending): string {
+  assert.equal(code, 0, stderr.join('\n') + stdout.join('\n'))
+  return stdout.join('\n')
+}
+
+onPostgres((engine) => {
+  let deployment: Awaited<ReturnType<typeof deployOpen>>
+  before(async () => {
+    deployment = await deployOpen(engine)
+    writeFileSync(join(deployment.cwd, 'quittance.config.js'), config)
+  })
+  after(() => deployment.remove())
+
+  const options = () => ({ cwd: deployment.cwd, env: deployment.env })
+  const run = (...args: readonly string[]) => runHosted(['subscriptions', ...args], options())
+  const json = async (...args: readonly string[]) =>
+    JSON.parse(printed(await run(...args, '--json'))) as Json
+  const card = async () => {
+    const id = newUuid()
+    await sql`insert into billing.payment_methods (id, gateway, live, status, provider_reference)
+      values (${id}::uuid, 'fake', false, 'attached', ${`fake_card_good_${id}`})`.execute(
+      deployment.database.db,
+    )
+    return id
+  }
+  const base = ['--gateway', 'fake', '--payable', 'account:7']
+  const terms = [...base, '--amount', '19900', '--currency', 'UAH', '--every', '3 months']
+  const create = async (...args: readonly string[]) => {
+    const made = createdSubscriptionSchema.parse(await json('create', ...args))
+    return made
+  }
+
+  test('subscriptions are made by terms or by a plan, and listed with their access', async () => {
+    assert.equal(printed(await run('list')), 'No subscriptions.')
+    const text = printed(await run('create', ...terms, '--payment-method', await card()))
+    assert.match(text, /^status {7}active, gives access$/m)
+    assert.match(text, /^terms {8}199\.00 UAH every 3 months$/m)
+    assert.match(text, /^payment {5}[0-9a-f-]{36}$/m)
+    const onPage = await create(...terms, '--no-grace-access')
+    assert.equal(onPage.subscription.status, 'incomplete')
+    assert.equal(onPage.subscription.grace_access, false)
+    assert.match(onPage.payment?.checkout_url ?? '', /\/billing\/fake\/checkout\//)
+    const planned = await create(...base, '--plan', 'pro')
+    assert.deepEqual([planned.subscription.status, planned.payment], ['trialing', null])
+    const list = printed(await run('list', '--payable', 'account:7', '--gateway', 'fake'))
+    const [heads, ...lines] = list.split('\n')
+    assert.match(heads ?? '', /^id +status +access +terms +paid until \(UTC\) +gateway$/)
+    assert.equal(lines.length, 3)
+    assert.match(lines[0] ?? '', /trialing +yes +199\.00 UAH \/ month/)
+    const { data } = await json('list', '--status', 'incomplete')
+    assert.deepEqual(
+      (data as Json[]).map(({ id }) => id),
+      [onPage.subscription.id],
+    )
+  })
+
+  test('its terms name the zone that periods are counted in, and one decline is said as one', async () => {
+    const inKyiv = [...base, '--amount', '19901', '--currency', 'UAH', '--every', 'month']
+    inKyiv.push('--time-zone', 'Europe/Kyiv', '--payment-method', await card())
+    const { subscription } = await create(...inKyiv)
+    const text = printed(await run('show', subscription.id))
+    assert.match(text, /^terms {8}199\.01 UAH every month, counted in Europe\/Kyiv$/m)
+    assert.match(text, /period {4}1 .* open, declined once(,|$)/m)
+  })
+
+  test('one is shown with a timeline of periods, charges, statuses and access', async () => {
+    const { subscription, payment } = await create(...terms, '--payment-method', await card())
+    assert.ok(payment)
+    const { id } = subscription
+    const text = printed(await run('show', id))
+    const at = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`
+    for (const line of [
+      `${at}  status    incomplete, created; no access`,
+      `${at}  period    1  \\d{4}-\\d\\d-\\d\\d - \\d{4}-\\d\\d-\\d\\d  199\\.00 UAH  paid`,
+      `${at}  payment   ${payment.id}  period 1, saved card  199\\.00 UAH  paid`,
+      `${at}  status    incomplete -> active, paid; access`,
+    ]) {
+      assert.match(text, new RegExp(`^${line}$`, 'm'))
+    }
+    assert.match(text, new RegExp(`^pay at {7}http.*/billing/subscriptions/${id}/pay$`, 'm'))
+    subscriptionDetailsSchema.parse(await json('show', id))
+    const shown = printed(await runHosted(['payments', 'show', payment.id], options()))
+    assert.match(shown, new RegExp(`^period {6}1 of subscription ${id}$`, 'm'))
+    const nobody = await run('show', newUuid())
+    assert.deepEqual(
+      [nobody.code, /there is no subscription/.test(nobody.stderr.join(''))],
+      [1, true],
+    )
+  })
+
+  test('what a merchant wants of one is done at the shell', async () => {
+    const { subscription } = await create(...terms, '--payment-method', await card())
+    const { id, paid_until: paidUntil } = subscription
+    const wish = async (...args: readonly string[]) => subscriptionSchema.parse(await json(...args))
+    assert.equal((await wish('cancel', id)).cancel_at, paidUntil)
+    assert.equal((await wish('resume', id)).cancel_at, null)
+    const changed = await wish('change', id, '--amount', '29900', '--metadata', '{"seat":3}')
+    assert.deepEqual([changed.next_terms?.amount, changed.metadata], [29_900, { seat: 3 }])
+    const paused = await wish('pause', id, '--now', '--until', '2099-01-01')
+    assert.deepEqual(
+      [paused.status, paused.access, paused.resume_at],
+      ['paused', false, '2099-01-01T00:00:00.000Z'],
+    )
+    assert.match(printed(await run('resume', id)), /^then {9}299\.00 UAH every 3 months$/m)
+    assert.match(printed(await run('cancel', id, '--now')), /^reason {7}requested$/m)
+    const again = await run('pay', id)
+    assert.deepEqual([again.code, /has ended/.test(again.stderr.join(''))], [1, true])
+    const unpaid = await create(...terms)
+    const payment = JSON.parse(printed(await run('pay', unpaid.subscription.id, '--json'))) as Json
+    assert.equal(payment['id'], unpaid.payment?.id)
+  })
+
+  test('what is due is listed and done; charges are held and released, and doctor says so', async () => {
+    const { subscription } = await create(...terms, '--payment-method', await card())
+    const { id } = subscription
+    assert.equal(printed(await run('due')), 'Nothing is due.')
+    await sql`update billing.subscriptions set next_action_at = statement_timestamp() - interval '1 h'
+      where id = ${id}::uuid`.execute(deployment.database.db)
+    const [heads, line] = printed(await run('due', '--within', '1d')).split('\n')
+    assert.match(heads ?? '', /^id +due \(UTC\) +status +what +price +gateway$/)
+    assert.match(line ?? '', new RegExp(`^${id} .* active +notice +199\\.00 UAH +fake$`))
+    const doctor = async () => {
+      const { stdout } = await runHosted(['doctor', '--json'], options())
+      const { findings } = JSON.parse(stdout.join('\n')) as { findings: Json[] }
+      return findings
+        .filter(({ check }) => check === 'subscriptions')
+        .map(({ found }) => String(found))
+    }
+    const found = await doctor()
+    const { stdout: lines } = await runHosted(['doctor'], options())
+    const widths = lines.map(
+      (line) => /^(?:ok|warning|error|skipped) +\S+ +/.exec(line)?.[0].length,
+    )
+    assert.equal(new Set(widths.filter((width) => width !== undefined)).size, 1, lines.join('\n'))
+    assert.match(
+      found.join('\n'),
+      /the notice 10 days before .* for plan weekly, whose period is a week/,
+    )
+    assert.match(found.join('\n'), /the oldest that is due has waited for 36\d\d s/)
+    assert.match(
+      printed(await run('hold', 'wrong prices')),
+      /until: quittance subscriptions release/,
+    )
+    assert.match(
+      (await doctor()).join('\n'),
+      /no period is charged until it is released: wrong prices/,
+    )
+    assert.deepEqual(await json('release'), { held: null })
+    assert.match(printed(await run('run')), /^Did \d+ steps?\.$/)
+    assert.equal((await doctor()).length, 1)
+  })
+
+  test('what is wrong is said by its option, and as its own process the command ends well', async () => {
+    const wrong = await run('create', ...base, '--amount', '19.99')
+    assert.deepEqual([wrong.code, /minor units/.test(wrong.stderr.join(''))], [2, true])
+    const every = await run('create', ...base, '--every', 'fortnight')
+    assert.equal(every.code, 2)
+    const unknown = await run('create', ...base, '--plan', 'gold')
+    assert.match(unknown.stderr.join(''), /plan "gold" is unknown; there are pro, weekly/)
+    const alone = await runCommand(['subscriptions', 'list', '--limit', '1'], options())
+    assert.equal(alone.code, 0, alone.stderr.join('\n'))
+  })
+})

@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { sql } from 'kysely'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { isQuittanceError } from '../../src/kernel/errors.ts'
+import type { Payment } from '../../src/payments/payment.ts'
+import type { Review } from '../../src/payments/review.ts'
+import { addMissingReviews } from '../../src/upkeep/add-missing-reviews.ts'
+import { idle } from '../support/billing.ts'
+import { forEachDatabase } from '../support/databases.ts'
+import { openStated, type StatedBilling } from '../support/stated-billing.ts'
+import { paid, refund } from '../support/statements.ts'
+import { statedCall } from '../support/stating-gateway.ts'
+
+forEachDatabase((engine) => {
+  let stated: StatedBilling
+  let isClosed = false
+  before(async () => {
+    stated = await openStated(engine, {
+      listen: ({ core }) =>
+        core.on(['PaymentSucceeded', 'PaymentRefunded'], 'shop', () => {
+          if (isClosed) throw new Error('the shop is closed')
+        }),
+    })
+  })
+  beforeEach(() => {
+    isClosed = false
+  })
+  after(() => stated.close())
+
+  const codeOf = (error: unknown) => (isQuittanceError(error) ? error.code : String(error))
+  const refusal = (work: Promise<unknown>) => work.then(() => 'none', codeOf)
+  const reviewsOf = async ({ id }: Payment) =>
+    (await stated.core.reviews.list({ paymentId: id })).data
+  const only = async (payment: Payment): Promise<Review> => {
+    const reviews = await reviewsOf(payment)
+    assert.equal(reviews.length, 1, JSON.stringify(reviews.map(({ reason }) => reason)))
+    return reviews[0] ?? assert.fail()
+  }
+  const marksOf = async ({ id }: Payment) =>
+    (await stated.core.calls.list({ paymentId: id, limit: 100 })).data.map(
+      ({ needsReview }) => needsReview,
+    )
+  const short = (payment: Payment) => ({
+    ...paid(payment),
+    amount: 9_000n,
+    providerReference: 'pi_9',
+  })
+  const underpaid = async () => {
+    const payment = await stated.create()
+    await stated.say(short(payment))
+    return payment
+  }
+
+  test('what a callback says wrongly is a review, with the money that was stated and expected', async () => {
+    const payment = await underpaid()
+    const review = await only(payment)
+    const [call] = (await stated.core.calls.list({ paymentId: payment.id })).data
+    const { currency } = payment
+    assert.deepEqual(
+      { ...review, id: '', createdAt: 0, lastAt: 0 },
+      {
+        id: '',
+        gateway: 'stating',
+        reason: 'amount_mismatch',
+        detail: null,
+        paymentId: payment.id,
+        periodId: null,
+        subscriptionId: null,
+        webhookCallId: call?.id,
+        stated: { reference: 'pi_9', amount: 9_000n, currency },
+        expected: { amount: 10_000n, currency },
+        times: 1,
+        state: 'open',
+        operator: null,
+        note: null,
+        version: 1,
+        createdAt: 0,
+        lastAt: 0,
+        handledAt: null,
+      },
+    )
+    assert.deepEqual((await stated.details(payment)).reviews, [review])
+    assert.deepEqual(await stated.core.reviews.get(review.id), review)
+    assert.equal(await stated.core.reviews.get(newUuid()), undefined)
+    assert.equal(await stated.core.reviews.get('no id'), undefined)
+  })
+
+  test('reviews are listed by state, reason, gateway and payment, a page at a time', async () => {
+    const payment = await underpaid()
+    await stated.say({ ...short(payment), providerReference: 'pi_8' })
+    const [second, first] = await reviewsOf(payment)
+    assert.ok(first && second)
+    const { list } = stated.core.reviews
+    const about = { paymentId: payment.id }
+    assert.deepEqual((await list({ ...about, gateway: 'stating', state: 'open' })).data.length, 2)
+    assert.deepEqual((await list({ ...about, state: 'handled' })).data, [])
+    assert.deepEqual((await list({ ...about, reason: 'dispute_open' })).data, [])
+    assert.deepEqual((await list({ ...about, gateway: 'echoing' })).data, [])
+    const page = await list({ ...about, limit: 1 })
+    assert.deepEqual(page.data, [second])
+    const next = await list({ ...about, limit: 1, cursor: page.nextCursor ?? '' })
+    assert.deepEqual([next.data, next.nextCursor], [[first], null])
+    const misspelt = { payment: payment.id } as object
+    assert.equal(await refusal(list(misspelt)), 'query_invalid')
+  })
+
+  test('a redelivery adds one; once it is handled, no call is marked, nor is a further one', async () => {
+    const payment = await underpaid()
+    await stated.say(short(payment))
+    const { id, times } = await only(payment)
+    assert.equal(times, 2)
+    assert.deepEqual(await marksOf(payment), [true, true])
+    const handled = await stated.core.reviews.handle(id, { note: 'refunded', operator: 'olena' })
+    assert.deepEqual(
+      [handled.state, handled.note, handled.operator, handled.version],
+      ['handled', 'refunded', 'olena', 2],
+    )
+    assert.ok(handled.handledAt)
+    assert.deepEqual(await marksOf(payment), [false, false])
+    await stated.say(short(payment))
+    const again = await only(payment)
+    assert.deepEqual([again.state, again.times, again.version], ['handled', 3, 2])
+    assert.deepEqual(await marksOf(payment), [false, false, false])
+  })
+
+  test('what another callback says of the same payment is another review, and keeps its mark', async () => {
+    const payment = await underpaid()
+    const { id } = await only(payment)
+    await stated.say(short(payment), { ...paid(payment), currency: 'EUR' })
+    assert.equal((await reviewsOf(payment)).length, 2)
+    await stated.core.reviews.handle(id, { note: 'seen' })
+    assert.deepEqual(await marksOf(payment), [true, false])
+  })
+
+  test('of two operators the second is refused; the same content again is not, nor is an older view', async () => {
+    const payment = await underpaid()
+    const { id } = await only(payment)
+    const { handle } = stated.core.reviews
+    assert.equal(await refusal(handle(id, { note: 'x', version: 2 })), 'review_handled')
+    assert.equal((await only(payment)).state, 'open')
+    const done = { note: 'refunded', operator: 'olena', version: 1 }
+    const first = await handle(id, done)
+    assert.deepEqual(await handle(id, done), first)
+    assert.equal(await refusal(handle(id, { ...done, operator: 'taras' })), 'review_handled')
+    assert.equal(await refusal(handle(id, { ...done, note: 'another' })), 'review_handled')
+    assert.deepEqual(await only(payment), first)
+  })
+
+  test('whoever handles a review says what was found, and is a person', async () => {
+    const { id } = await only(await underpaid())
+    const { handle } = stated.core.reviews
+    assert.equal(await refusal(handle(id, {} as { note: string })), 'review_invalid')
+    assert.equal(await refusal(handle(id, { note: '' })), 'review_invalid')
+    assert.equal(await refusal(handle(id, { note: 'x', operator: 'service' })), 'review_invalid')
+    assert.equal(await refusal(handle(id, { note: 'x', version: 0 })), 'review_invalid')
+    assert.equal(await refusal(handle(newUuid(), { note: 'x' })), 'review_not_found')
+    assert.equal(await refusal(handle('no id', { note: 'x' })), 'review_not_found')
+  })
+
+  test('of ten operators at once one is first', async () => {
+    const { id } = await only(await underpaid())
+    const operators = Array.from({ length: 10 }, (_, at) => `operator ${at}`)
+    const ends = await Promise.all(
+      operators.map((operator) => refusal(stated.core.reviews.handle(id, { note: 'x', operator }))),
+    )
+    assert.deepEqual(ends.toSorted(), ['none', ...Array<string>(9).fill('review_handled')])
+    assert.equal((await stated.core.reviews.get(id))?.version, 2)
+  })
+
+  test('handled while it is delivered again, it stays handled, and no call of it stays marked', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const payment = await underpaid()
+      const { id } = await only(payment)
+      const delivered = [1, 2, 3].map(() => stated.core.receive(statedCall([short(payment)])))
+      const handled = stated.core.reviews.handle(id, { note: 'seen' })
+      await Promise.all([...delivered, handled])
+      await idle(stated.core)
+      const review = await only(payment)
+      assert.deepEqual([review.state, review.times], ['handled', 4])
+      assert.deepEqual(await marksOf(payment), [false, false, false, false])
+    }
+  })
+
+  test('a call that is retried says it once', async () => {
+    const payment = await stated.createPaid()
+    isClosed = true
+    await stated.deliver(refund(payment, `re_${payment.id}`, { amount: 30_000n }))
+    const [call] = (await stated.core.calls.list({ limit: 1 })).data
+    assert.ok(call)
+    for (const attempt of [1, 2]) {
+      await stated.attempted(call, attempt)
+      await sql`update billing.webhook_calls set next_attempt_at = statement_timestamp()
+        where state = 'pending'`.execute(stated.database.db)
+    }
+    await stated.attempted(call, 3)
+    const reasons = async () =>
+      (await reviewsOf(payment)).map(({ reason, state, times }) => `${reason} ${state} ${times}`)
+    assert.deepEqual((await reasons()).toSorted(), ['call_failed open 1', 'over_refund open 1'])
+    isClosed = false
+    await stated.core.calls.replay(call.id)
+    await idle(stated.core)
+    assert.deepEqual((await reasons()).toSorted(), ['call_failed handled 1', 'over_refund open 1'])
+    assert.equal((await stated.core.calls.get(call.id))?.needsReview, true)
+  })
+
+  test('a call that is replayed and says it no more closes its review; if it says it again, it is open', async () => {
+    const payment = await underpaid()
+    const [call] = (await stated.core.calls.list({ paymentId: payment.id })).data
+    assert.ok(call)
+    const { db } = stated.database
+    const setAmount = (amount: number) =>
+      sql`update billing.payments set amount = ${amount} where id = ${payment.id}::uuid`.execute(db)
+    await setAmount(8_000)
+    await stated.core.calls.replay(call.id)
+    await idle(stated.core)
+    assert.equal((await only(payment)).state, 'open')
+    await setAmount(9_000)
+    await stated.say({ ...short(payment), amount: 1n })
+    await stated.core.calls.replay(call.id)
+    await idle(stated.core)
+    const ends = (await reviewsOf(payment)).map(({ stated: { amount }, state, operator }) => [
+      amount,
+      state,
+      operator,
+    ])
+    assert.deepEqual(ends, [
+      [1n, 'open', null],
+      [9_000n, 'handled', 'service'],
+    ])
+    await setAmount(10_000)
+    await stated.core.calls.replay(call.id)
+    await idle(stated.core)
+    const open = (await reviewsOf(payment)).filter(({ state }) => state === 'open')
+    assert.equal(open.length, 2)
+  })
+
+  const olderMarks = (payment: Payment, state = 'ignored') =>
+    sql`update billing.webhook_calls set needs_review = true, state = ${state}
+      where payment_id = ${payment.id}::uuid`.execute(stated.database.db)
+  const addMissing = () => addMissingReviews(stated.database, { newId: newUuid })
+
+  test('what an older version has marked gets a review of its own, once, whoever looks', async () => {
+    await addMissing()
+    const payment = await stated.create()
+    await stated.say({ ...short(payment), status: 'failed' })
+    await sql`update billing.webhook_calls
+      set outcome = '[{"result":"ignored","type":"payment","reason":"mode_mismatch"}]'
+      where payment_id = ${payment.id}::uuid`.execute(stated.database.db)
+    await olderMarks(payment)
+    const added = await Promise.all([addMissing(), addMissing(), addMissing()])
+    assert.equal(
+      added.reduce((sum, calls) => sum + calls, 0),
+      1,
+    )
+    const review = await only(payment)
+    assert.deepEqual([review.reason, review.times, review.state], ['mode_mismatch', 1, 'open'])
+    await stated.core.reviews.handle(review.id, { note: 'seen' })
+    assert.deepEqual(await marksOf(payment), [false])
+    assert.equal(await addMissing(), 0)
+    await olderMarks(payment)
+    assert.equal(await addMissing(), 1)
+    assert.deepEqual([(await only(payment)).state, (await only(payment)).note], ['open', 'seen'])
+  })
+
+  test('what this version has marked needs no further review, and neither does what was handled', async () => {
+    const payment = await underpaid()
+    assert.equal(await addMissing(), 0)
+    await stated.core.reviews.handle((await only(payment)).id, { note: 'seen' })
+    assert.equal(await addMissing(), 0)
+    assert.equal((await only(payment)).state, 'handled')
+  })
+
+  test('a call that an older version gave up without a mark gets one as well', async () => {
+    const payment = await stated.createPaid()
+    await sql`update billing.webhook_calls set state = 'failed', exception = 'worker lost: 10'
+      where payment_id = ${payment.id}::uuid`.execute(stated.database.db)
+    assert.equal(await addMissing(), 1)
+    const { reason, detail } = await only(payment)
+    assert.deepEqual([reason, detail], ['call_failed', 'worker lost: 10'])
+    assert.equal(await addMissing(), 0)
+  })
+})

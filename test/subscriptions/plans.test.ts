@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { sql, type Kysely } from 'kysely'
+import type { Database } from '../../src/database/connect.ts'
+import { takeDueSubscriptions } from '../../src/database/due-subscriptions.ts'
+import { listDueSubscriptions } from '../../src/database/list-due-subscriptions.ts'
+import type { Tables } from '../../src/database/tables.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { closeForgottenPages } from '../../src/money/close-page.ts'
+import type { MoneyContext } from '../../src/money/context.ts'
+import { takeAllUntaken } from '../../src/money/take-untaken.ts'
+import { subscriptionEvents } from '../../src/queue/deliveries.ts'
+import { takeRows } from '../../src/queue/take-rows.ts'
+import { readSubscriptionWork } from '../../src/upkeep/read-subscription-work.ts'
+import { onPostgres } from '../support/databases.ts'
+import { rollingBack } from '../support/rolled-back.ts'
+
+/** Rows of each table. */
+const many = 60_000
+/** Periods that wait for somebody to pay on a page. */
+const pages = many / 10
+const few = 20
+
+/** Subscriptions at rest, each with a paid period and its events; every tenth has an unpaid page. */
+async function fill(db: Kysely<Tables>): Promise<void> {
+  await sql`create temporary table made on commit drop as
+    select n, gen_random_uuid() as subscription, gen_random_uuid() as period,
+      gen_random_uuid() as payment, '2026-01-01Z'::timestamptz + make_interval(secs => n) as at
+    from generate_series(1, ${many}::int) as n`.execute(db)
+  await sql`insert into billing.subscriptions (id, managed_by, gateway, status, payable_type,
+      payable_id, amount, currency, every_unit, every_count, time_zone, anchor_number,
+      grace_access, paid_until, next_action_at, created_at, updated_at)
+    select subscription, 'local', 'fake', 'active', 'account', n::text, 4999, 'USD', 'month', 1,
+      'UTC', 1, true, at + interval '1 month', at + interval '1 month', at, at
+    from made`.execute(db)
+  await sql`insert into billing.subscription_periods (id, subscription_id, number, kind, state,
+      starts_at, ends_at, nominal_starts_at, amount, currency, status_before,
+      paid_payment_id, paid_at)
+    select period, subscription, 1, 'paid', case when n % 10 = 0 then 'open' else 'paid' end,
+      at, at + interval '1 month', at, 4999, 'USD', 'active',
+      case when n % 10 <> 0 then payment end, case when n % 10 <> 0 then at end
+    from made`.execute(db)
+  await sql`insert into billing.payments (id, gateway, status, amount, currency, payable_type,
+      payable_id, period_id, checkout, taken_status, created_at, updated_at)
+    select payment, 'fake', case when n % 10 = 0 then 'pending' else 'paid' end, 4999, 'USD',
+      'account', n::text, period, case when n % 10 = 0 then 'open' else 'closed' end,
+      case when n % 10 <> 0 then 'paid' end, at, at
+    from made`.execute(db)
+  await sql`insert into billing.payments (id, gateway, status, amount, currency, payable_type,
+      payable_id, checkout, created_at, updated_at)
+    select gen_random_uuid(), 'fake', case when n % 2 = 0 then 'pending' else 'paid' end, 4999,
+      'USD', 'order', n::text, 'open', at, at
+    from made`.execute(db)
+  await sql`insert into billing.deliveries (id, dedup_key, event_type, cause, queue, state,
+      next_attempt_at, processed_at, subscription_id, data, event_number)
+    select gen_random_uuid(), 'subscription:renewed:' || period, 'SubscriptionRenewed', 'service',
+      'default', 'processed', at, at, subscription, '{}', 1
+    from made`.execute(db)
+  await sql`analyze billing.subscriptions, billing.subscription_periods, billing.payments,
+    billing.deliveries, billing.schedules`.execute(db)
+}
+
+const tables = ['subscriptions', 'subscription_periods', 'payments', 'deliveries']
+
+/** Tables that were read from end to end, and rows that were read by an index, so far. */
+async function readings(db: Kysely<Tables>) {
+  const { rows } = await sql<{ name: string; scans: bigint; read: bigint }>`
+    select relname as name, seq_scan as scans, coalesce(idx_tup_fetch, 0) as read
+    from pg_stat_xact_user_tables
+    where schemaname = 'billing' and relname = any(${tables}::text[])`.execute(db)
+  return new Map(
+    rows.map(({ name, scans, read }) => [name, [Number(scans), Number(read)] as const]),
+  )
+}
+
+onPostgres((engine) => {
+  suite('how work on subscriptions is found among many rows', () => {
+    const rolledBack = rollingBack(engine)
+
+    test(
+      'what is done again and again reads no table from end to end, and few rows',
+      rolledBack(async (db) => {
+        await fill(db)
+        const rest = new Date('2026-01-31Z')
+        const take = (now: Date, except: readonly string[]) =>
+          takeDueSubscriptions(db, { now, ours: new Date(), limit: 1, token: newUuid(), except })
+        const database = { db } as Database
+        const processing = { database, subscriptionTime: async () => rest }
+        const context = { processing } as unknown as MoneyContext
+        const events = { limit: 8, token: newUuid(), alone: false, listeners: [] }
+        const works: Readonly<Record<string, () => Promise<unknown>>> = {
+          'due subscriptions': () => take(rest, []),
+          'due subscriptions but of resting gateways': () => take(rest, ['fake', 'stripe']),
+          'one due subscription': () => take(new Date('2026-02-10Z'), ['stripe']),
+          'subscriptions due until then': () =>
+            listDueSubscriptions(db, { until: new Date('2026-02-01T00:00:20Z'), limit: 20 }),
+          'the oldest due, and holds': () => readSubscriptionWork(database),
+          'events of subscriptions': () => takeRows(db, subscriptionEvents, events),
+          'payments that no period took note of': () => takeAllUntaken(context),
+          'pages that were forgotten': () => closeForgottenPages(context),
+        }
+        for (const [name, work] of Object.entries(works)) {
+          const before = await readings(db)
+          await work()
+          for (const [table, [scans, read]] of await readings(db)) {
+            const [scansBefore = 0, readBefore = 0] = before.get(table) ?? []
+            assert.equal(scans, scansBefore, `${name}: ${table} was read from end to end`)
+            const most = name === 'pages that were forgotten' ? pages : few
+            assert.ok(read - readBefore <= most, `${name}: ${read - readBefore} rows of ${table}`)
+          }
+        }
+      }),
+    )
+  })
+})

@@ -44,8 +44,9 @@ export async function lockSubscriptionStates(
 }
 
 /**
- * The same for whoever has leased it. Undefined: the lease is another's by now, or somebody is at
- * work on it, who then ends the lease.
+ * The same for whoever has leased it; undefined: the lease is another's by now. It waits for whoever
+ * holds the row: that may be another worker's look for what is due, which locks also what it then
+ * finds taken, until its statement is over.
  */
 export async function lockLeasedState(
   db: Kysely<Tables>,
@@ -55,7 +56,7 @@ export async function lockLeasedState(
   const { rows } = await sql<SubscriptionRow>`${named('lock-leased-subscription')}
     select ${subscriptionColumns} from billing.subscriptions
     where id = ${id}::uuid and lease_token = ${token}::uuid
-    for no key update skip locked`.execute(db)
+    for no key update`.execute(db)
   const [row] = rows
   return row && readSubscriptionState(db, toSubscription(row), gateways)
 }

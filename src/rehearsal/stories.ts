@@ -45,7 +45,7 @@ export const stories = {
     card: second('hard'),
     act: async (stage) => {
       await toRenewal(stage, days(2))
-      await stage.play.payPage(stage.id)
+      await payOwed(stage)
     },
   },
   confirmed: {
@@ -54,7 +54,7 @@ export const stories = {
     card: second('confirm', 1),
     act: async (stage) => {
       await toRenewal(stage, hours(20))
-      await stage.play.payPage(stage.id)
+      await payOwed(stage)
     },
   },
   'no-card': {
@@ -105,4 +105,10 @@ async function toRenewal({ play, core, id }: Stage, further: number): Promise<vo
   const paid = await core.subscriptions.get(id)
   if (paid === undefined || paid.paidUntil === null) return
   await play.advance(new Date(paid.paidUntil.getTime() + further))
+}
+
+/** By then it may cost nothing, or have ended: as the terms and settings say. */
+async function payOwed({ play, core, id }: Stage): Promise<void> {
+  const bill = await core.subscriptions.bill(id)
+  if (bill?.owed != null) await play.payPage(id)
 }

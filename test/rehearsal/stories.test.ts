@@ -37,3 +37,19 @@ for (const [name, end] of Object.entries(ends)) {
     assert.equal(renewals, paid, timeline.text)
   })
 }
+
+test('a payer who comes when nothing is owed pays nothing, and the story goes on', async () => {
+  const played = async (name: keyof typeof stories, amount: number) => {
+    const { subscription } = await rehearseStory({
+      options: { subscriptions: { retryDays: [] } },
+      startsAt: new Date('2027-01-01T00:00:00Z'),
+      months: 4,
+      story: { name },
+      terms: { amount, currency: 'USD', every: 'month' },
+    })
+    return subscription.status
+  }
+  assert.equal(await played('stolen', 1000), 'canceled')
+  assert.equal(await played('confirmed', 1000), 'canceled')
+  assert.equal(await played('stolen', 0), 'active')
+})

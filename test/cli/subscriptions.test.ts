@@ -173,6 +173,16 @@ onPostgres((engine) => {
     assert.equal((await doctor()).length, 1)
   })
 
+  test('a charge that is waited for, or made again, is due as a charge, not as a notice', async () => {
+    const { subscription } = await create(...terms, '--payment-method', await card())
+    await sql`update billing.subscriptions set paid_until = statement_timestamp() - interval '1 h',
+        next_action_at = statement_timestamp() + interval '10 min'
+      where id = ${subscription.id}::uuid`.execute(deployment.database.db)
+    const lines = printed(await run('due', '--within', '15m')).split('\n')
+    const line = lines.find((one) => one.startsWith(subscription.id))
+    assert.match(line ?? lines.join('\n'), / active +charge +199\.00 UAH /)
+  })
+
   test('what is wrong is said by its option, and as its own process the command ends well', async () => {
     const wrong = await run('create', ...base, '--amount', '19.99')
     assert.deepEqual([wrong.code, /minor units/.test(wrong.stderr.join(''))], [2, true])

@@ -81,7 +81,11 @@ function whatIsDue(subscription: ListedSubscription): string {
   if (status === 'trialing' && isAt(trialEndsAt)) return 'trial ends'
   if (status === 'active' && isAt(paidUntil)) return 'renews'
   if (status === 'past_due') return 'retry or end'
-  return status === 'incomplete' ? 'first payment' : 'notice'
+  if (status === 'incomplete') return 'first payment'
+  // A notice comes before the end that it announces.
+  const end = status === 'trialing' ? trialEndsAt : paidUntil
+  const isBefore = nextActionAt !== null && end !== null && nextActionAt < end
+  return isBefore ? 'notice' : 'charge'
 }
 
 async function run(_options: unknown, command: Command): Promise<void> {

@@ -157,7 +157,7 @@ onPostgres((engine) => {
     assert.equal(new Set(widths.filter((width) => width !== undefined)).size, 1, lines.join('\n'))
     assert.match(
       found.join('\n'),
-      /the notice 10 days before .* for plan weekly, whose period is a week/,
+      /the notice 10 days before .* for plan weekly, which renews every week/,
     )
     assert.match(found.join('\n'), /the oldest that is due has waited for 36\d\d s/)
     assert.match(

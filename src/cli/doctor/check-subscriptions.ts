@@ -1,9 +1,8 @@
 import { pendingMigrations } from '../../database/migrate.ts'
 import { intervalText } from '../../subscriptions/interval.ts'
 import { boundary } from '../../subscriptions/boundary.ts'
-import type { Plan } from '../../subscriptions/plan.ts'
+import type { Interval } from '../../subscriptions/subscription.ts'
 import { days } from '../../kernel/duration.ts'
-import { systemClock } from '../../kernel/clock.ts'
 import {
   dueTooLongSeconds,
   heldText,
@@ -51,25 +50,25 @@ export async function checkSubscriptions({
 }
 
 /** A notice comes within what it announces the end of: one of a longer lead never does. */
-function checkNotices({ plans, subscriptions }: Settings): readonly Finding[] {
-  const named = Object.entries(plans)
-  const ofPeriods = named.flatMap(([name, plan]) =>
-    neverDue(subscriptions.periodNoticeDays, shortestDays(plan)).map((lead) =>
+export function checkNotices({
+  plans,
+  subscriptions,
+}: Pick<Settings, 'plans' | 'subscriptions'>): readonly Finding[] {
+  const { periodNoticeDays, trialNoticeDays } = subscriptions
+  return Object.entries(plans).flatMap(([name, { every, trialDays }]) => [
+    ...neverDue(periodNoticeDays, longestDays(every)).map((lead) =>
       warning(check, {
-        found: `the notice ${lead} days before the end of a period never comes for plan ${name}, whose period is a ${intervalText(plan.every)}`,
+        found: `the notice ${lead} days before the end of a period never comes for plan ${name}, which renews every ${intervalText(every)}`,
         fix: 'Give subscriptions.period_notice_days a shorter lead as well.',
       }),
     ),
-  )
-  const ofTrials = named.flatMap(([name, { trialDays }]) =>
-    neverDue(subscriptions.trialNoticeDays, trialDays).map((lead) =>
+    ...neverDue(trialNoticeDays, trialDays).map((lead) =>
       warning(check, {
-        found: `the notice ${lead} days before the end of a trial never comes for plan ${name}, whose trial lasts ${trialDays} days`,
+        found: `the notice ${lead} days before the end of a trial never comes for plan ${name}, whose trial takes ${trialDays} ${trialDays === 1 ? 'day' : 'days'}`,
         fix: 'Give subscriptions.trial_notice_days a shorter lead as well.',
       }),
     ),
-  )
-  return [...ofPeriods, ...ofTrials]
+  ])
 }
 
 /** Only if no lead fits: the others are for plans with longer periods. */
@@ -78,9 +77,10 @@ function neverDue(leads: readonly number[], length: number): readonly number[] {
   return leads.slice(0, 1)
 }
 
-/** A month may have 28 days, but which one does not matter here. */
-function shortestDays({ every }: Plan): number {
-  const anchorAt = systemClock()
-  const end = boundary({ anchorAt, every, timeZone: 'UTC' }, 1)
-  return Math.round((end.getTime() - anchorAt.getTime()) / days(1))
+/** From a July before a leap year on, months and years are as long as they get. */
+const july = new Date('2027-07-01T00:00:00Z')
+
+function longestDays(every: Interval): number {
+  const end = boundary({ anchorAt: july, every, timeZone: 'UTC' }, 1)
+  return (end.getTime() - july.getTime()) / days(1)
 }

@@ -90,4 +90,6 @@ test('the stories are listed, and another one is refused', async () => {
   const refused = await run('--story', 'elope')
   assert.equal(refused.code, 2)
   assert.match(refused.stderr.join('\n'), /there is no story "elope"/)
+  const half = await run('--card-fails-after', '3')
+  assert.deepEqual([half.code, /--card-fails /.test(half.stderr.join(''))], [2, true])
 })

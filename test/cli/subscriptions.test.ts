@@ -188,6 +188,9 @@ onPostgres((engine) => {
     assert.deepEqual([wrong.code, /minor units/.test(wrong.stderr.join(''))], [2, true])
     const every = await run('create', ...base, '--every', 'fortnight')
     assert.equal(every.code, 2)
+    // A shell's variable that is not set must not charge at once.
+    const trial = await run('create', ...terms, '--trial-days', '')
+    assert.deepEqual([trial.code, /whole number/.test(trial.stderr.join(''))], [2, true])
     const unknown = await run('create', ...base, '--plan', 'gold')
     assert.match(unknown.stderr.join(''), /plan "gold" is unknown; there are pro, weekly/)
     const alone = await runCommand(['subscriptions', 'list', '--limit', '1'], options())

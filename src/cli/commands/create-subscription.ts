@@ -3,6 +3,7 @@ import type { CreateSubscriptionInput } from '../../money/subscription-input.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { print, printJson } from '../output.ts'
 import { readAmount } from '../read-amount.ts'
+import { readCount } from '../read-count.ts'
 import { readIntervalOption } from '../read-interval.ts'
 import { readJson } from '../read-json.ts'
 import { readPayable } from '../read-payable.ts'
@@ -29,7 +30,7 @@ export function addCreateSubscription(subscriptions: Command): void {
     .option('--amount <units>', 'of a period, in minor units, e.g. 1999 for 19.99', readAmount)
     .option('--currency <code>', 'ISO 4217 code, e.g. UAH')
     .option('--every <length>', 'month, "3 months", year, ...', readIntervalOption)
-    .option('--trial-days <days>', 'days without pay before the first period', Number)
+    .option('--trial-days <days>', 'days without pay before the first period', readCount)
     .option('--trial-ends-at <time>', 'the same, exactly', readTime)
     .option('--payment-method <id>', 'a saved card to charge; else the payer gets a checkout')
     .option(
@@ -37,11 +38,7 @@ export function addCreateSubscription(subscriptions: Command): void {
       'brought from another system, and paid there until then',
       readTime,
     )
-    .addOption(
-      new Option('--grace-access', 'access while a declined renewal is tried again').conflicts(
-        'noGraceAccess',
-      ),
-    )
+    .option('--grace-access', 'access while a declined renewal is tried again')
     .option('--no-grace-access', 'no access then')
     .option('--time-zone <name>', 'in whose days and months periods are counted')
     .option('--id <uuid>', 'an id of your own: makes the command repeatable')

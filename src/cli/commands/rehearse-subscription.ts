@@ -1,8 +1,10 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
+import { QuittanceError } from '../../kernel/errors.ts'
 import type { Interval } from '../../subscriptions/subscription.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson, visible } from '../output.ts'
 import { readAmount } from '../read-amount.ts'
+import { readCount } from '../read-count.ts'
 import { readIntervalOption } from '../read-interval.ts'
 import { readTime } from '../read-time.ts'
 
@@ -52,11 +54,6 @@ export function addRehearseSubscription(subscriptions: Command): void {
   ])
 }
 
-function readCount(text: string): number {
-  if (/^\d{1,4}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It must be a whole number.')
-}
-
 const mostMonths = 60
 
 function readMonths(text: string): number {
@@ -100,9 +97,10 @@ async function rehearse(_options: unknown, command: Command): Promise<void> {
   print(visible(timeline.text))
 }
 
-function storyOf({ story, cardFails, cardFailsAfter = 1 }: RehearseOptions) {
-  if (cardFails !== undefined) return { cardFails, after: cardFailsAfter }
-  return { name: story }
+function storyOf({ story, cardFails, cardFailsAfter }: RehearseOptions) {
+  if (cardFails !== undefined) return { cardFails, after: cardFailsAfter ?? 1 }
+  if (cardFailsAfter === undefined) return { name: story }
+  throw new QuittanceError('usage', '--card-fails-after goes with --card-fails <how>')
 }
 
 /** Without any, those of the first plan of the settings, or of an example. */

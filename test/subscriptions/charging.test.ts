@@ -15,42 +15,23 @@ import { addDue } from './due-subscriptions.ts'
 import { decideSubscription } from '../../src/money/decide-subscription.ts'
 import { payPeriod } from '../../src/subscriptions/pay-period.ts'
 import { forEachDatabase } from '../support/databases.ts'
-import {
-  answers,
-  declined,
-  openSubscribing,
-  takesMoney,
-  unanswered,
-  type Subscribing,
-} from './subscribing.ts'
+import { openRenewing, type Renewing } from './renewing.ts'
+import { answers, declined, takesMoney, unanswered } from './subscribing.ts'
 
 const month = days(31)
 
 forEachDatabase((engine) => {
   describe('a subscription that we charge', () => {
-    let at: Subscribing
+    let at: Renewing
     before(async () => {
-      at = await openSubscribing(engine)
+      at = await openRenewing(engine)
     })
     after(() => at.billing.close())
     beforeEach(async () => {
-      takesMoney(at.script, at.till)
-      at.till.asked.length = 0
+      await at.reset()
       at.till.debits.length = 0
-      await releaseCharges(at.context.processing.database.db)
-      await sql`update billing.subscriptions set next_action_at = null`.execute(
-        at.billing.database.db,
-      )
     })
 
-    const subscribe = async () => {
-      const { subscription } = await at.subscribe({ paymentMethodId: await at.card() })
-      assert.equal(subscription.status, 'active')
-      at.till.asked.length = 0
-      return subscription
-    }
-    const statuses = async (of: { readonly id: string }) =>
-      (await at.payments(of)).map(({ status }) => status)
     const states = async (of: { readonly id: string }) =>
       (await at.periods(of)).map(({ state }) => state)
     const paidTwice = async () =>
@@ -59,7 +40,7 @@ forEachDatabase((engine) => {
       group by period_id having count(*) > 1`.execute(at.billing.database.db)
 
     test('is charged when its period is over, and granted for the money', async () => {
-      const made = await subscribe()
+      const made = await at.renewable()
       assert.ok(made.paidUntil)
       at.pass(days(20))
       assert.equal(await at.run(), 0)
@@ -70,7 +51,7 @@ forEachDatabase((engine) => {
       assert.ok(renewed.paidUntil)
       assert.ok(renewed.paidUntil > made.paidUntil)
       assert.deepEqual(await states(made), ['paid', 'paid'])
-      assert.deepEqual(await statuses(made), ['paid', 'paid'])
+      assert.deepEqual(await at.statuses(made), ['paid', 'paid'])
       assert.deepEqual(at.till.asked, [(await at.payments(made))[1]?.id])
       const [, payment] = await at.payments(made)
       const [, period] = await at.periods(made)
@@ -81,7 +62,7 @@ forEachDatabase((engine) => {
     })
 
     test('10: an answer that comes after the time-out is found by a poll: one debit', async () => {
-      const made = await subscribe()
+      const made = await at.renewable()
       answers(at, async ({ payment }) => {
         at.till.debits.push(payment.id)
         throw new QuittanceError('provider_unreachable', 'too late')
@@ -103,7 +84,7 @@ forEachDatabase((engine) => {
     })
 
     test('11: what the provider has never heard of is charged anew after an hour: one debit', async () => {
-      const made = await subscribe()
+      const made = await at.renewable()
       answers(at, unanswered)
       at.pass(month)
       await at.run()
@@ -115,7 +96,7 @@ forEachDatabase((engine) => {
       await age(at.billing, payment, 2)
       await pollPayment(payment.id, at.context)
       await at.run()
-      assert.deepEqual(await statuses(made), ['paid', 'canceled', 'paid'])
+      assert.deepEqual(await at.statuses(made), ['paid', 'canceled', 'paid'])
       assert.deepEqual(await states(made), ['paid', 'paid'])
       assert.equal(at.till.asked.length, 2)
       assert.equal(at.till.debits.length, 2)
@@ -123,7 +104,7 @@ forEachDatabase((engine) => {
     })
 
     test('a declined card is tried again, and what is paid then is granted', async () => {
-      const made = await subscribe()
+      const made = await at.renewable()
       answers(at, declined(), declined())
       at.pass(month)
       await at.run()
@@ -133,7 +114,7 @@ forEachDatabase((engine) => {
       at.pass(days(2))
       await at.run()
       assert.equal((await at.state(made)).status, 'active')
-      assert.deepEqual(await statuses(made), ['paid', 'failed', 'failed', 'paid'])
+      assert.deepEqual(await at.statuses(made), ['paid', 'failed', 'failed', 'paid'])
       assert.deepEqual((await at.events(made)).slice(1), [
         'SubscriptionPaymentFailed',
         'SubscriptionPaymentFailed',
@@ -142,7 +123,7 @@ forEachDatabase((engine) => {
     })
 
     test('money that is reported again grants nothing again', async () => {
-      const made = await subscribe()
+      const made = await at.renewable()
       at.pass(month)
       await at.run()
       const [, payment] = await at.payments(made)
@@ -157,7 +138,7 @@ forEachDatabase((engine) => {
     })
 
     test('a declined payment that is paid after all pays the period', async () => {
-      const made = await subscribe()
+      const made = await at.renewable()
       answers(at, declined())
       at.pass(month)
       await at.run()
@@ -173,7 +154,7 @@ forEachDatabase((engine) => {
     })
 
     test('a period that an older process let be paid is granted, and not charged again', async () => {
-      const made = await subscribe()
+      const made = await at.renewable()
       answers(at, unanswered)
       at.pass(month)
       await at.run()
@@ -190,8 +171,8 @@ forEachDatabase((engine) => {
     })
 
     test('upkeep finds what an older process has moved, whatever it was', async () => {
-      const made = await subscribe()
-      const other = await subscribe()
+      const made = await at.renewable()
+      const other = await at.renewable()
       answers(at, unanswered, unanswered)
       at.pass(month)
       await at.run()
@@ -212,7 +193,7 @@ forEachDatabase((engine) => {
     })
 
     test('what an older process cancels too early is not charged anew before the hour', async () => {
-      const made = await subscribe()
+      const made = await at.renewable()
       answers(at, unanswered)
       at.pass(month)
       await at.run()
@@ -249,7 +230,7 @@ forEachDatabase((engine) => {
 
     test('16: a hold stops charges at once; what is under way is finished', async () => {
       const { db } = at.billing.database
-      const made = await Promise.all(Array.from({ length: 5 }, subscribe))
+      const made = await Promise.all(Array.from({ length: 5 }, () => at.renewable()))
       at.till.asked.length = 0
       answers(at, async ({ payment }) => {
         await holdCharges(db, 'a wrong price')
@@ -266,20 +247,8 @@ forEachDatabase((engine) => {
       for (const one of made) assert.deepEqual(await states(one), ['paid', 'paid'])
     })
 
-    test('15: while the clocks differ nobody is charged', async () => {
-      const made = await subscribe()
-      at.pass(month)
-      const behind = () => new Date(Date.now() - days(365))
-      await runDueSubscriptions({ ...at.context, now: behind }, {})
-      assert.equal(at.till.asked.length, 0)
-      assert.equal((await at.state(made)).status, 'active')
-      at.pass(hours(1))
-      await at.run()
-      assert.equal(at.till.asked.length, 1)
-    })
-
     test('17: with the credentials of another account or mode nobody is charged', async () => {
-      const [made] = [await subscribe(), await subscribe()]
+      const [made] = [await at.renewable(), await at.renewable()]
       await sql`update billing.subscriptions set merchant_account = 'shop', live = false
         where id = ${made.id}::uuid`.execute(at.billing.database.db)
       const { processing } = at.context
@@ -310,25 +279,9 @@ forEachDatabase((engine) => {
       throw new QuittanceError('provider_refused', 'Expired API Key', { providerCode: 'key' })
     }
 
-    test('17: a key that has expired makes nobody past due, and the gateway rests', async () => {
-      const made = []
-      for (let index = 0; index < 5; index += 1) made.push(await subscribe())
-      answers(at, ...Array.from({ length: 5 }, () => refused))
-      at.pass(month)
-      await runDueSubscriptions(at.context, { lanes: 1 })
-      assert.equal(at.till.asked.length, 3)
-      for (const one of made) assert.equal((await at.state(one)).status, 'active')
-      const { db } = at.billing.database
-      await releaseCharges(db)
-      takesMoney(at.script, at.till)
-      at.pass(hours(2))
-      await at.run()
-      for (const one of made) assert.deepEqual(await states(one), ['paid', 'paid'])
-    })
-
     test('17: a subscription that is refused again and again keeps no other from being charged', async () => {
-      const bad = await subscribe()
-      const others = [await subscribe(), await subscribe()]
+      const bad = await at.renewable()
+      const others = [await at.renewable(), await at.renewable()]
       takesMoney(at.script, at.till)
       const charge = at.script.chargeSavedCard
       assert.ok(charge)
@@ -342,19 +295,8 @@ forEachDatabase((engine) => {
       assert.deepEqual(await states(bad), ['paid', 'open'])
     })
 
-    test('18: of a provider that is down no more is asked after three', async () => {
-      const made = []
-      for (let index = 0; index < 6; index += 1) made.push(await subscribe())
-      at.till.asked.length = 0
-      answers(at, ...Array.from({ length: 6 }, () => unanswered))
-      at.pass(month)
-      await runDueSubscriptions(at.context, { lanes: 1 })
-      assert.equal(at.till.asked.length, 3)
-      for (const one of made) assert.equal((await at.state(one)).status, 'active')
-    })
-
     test('a process that was asleep between commit and request does not charge what was given up', async () => {
-      const made = await subscribe()
+      const made = await at.renewable()
       at.pass(month)
       const { database } = at.context.processing
       let isAsleep = false
@@ -371,12 +313,12 @@ forEachDatabase((engine) => {
       const processing = { ...at.context.processing, database: { ...database, transaction } }
       await runDueSubscriptions({ ...at.context, processing }, { lanes: 1 })
       assert.ok(isAsleep)
-      assert.deepEqual(await statuses(made), ['paid', 'canceled', 'paid'])
+      assert.deepEqual(await at.statuses(made), ['paid', 'canceled', 'paid'])
       assert.equal(at.till.asked.length, 1)
     })
 
     test('20: what was canceled between the take and the step is not charged', async () => {
-      const made = await subscribe()
+      const made = await at.renewable()
       at.pass(month)
       const { database } = at.context.processing
       let isCanceled = false
@@ -397,7 +339,7 @@ forEachDatabase((engine) => {
     })
 
     test('a payment of a period can be canceled, and the card is charged anew', async () => {
-      const made = await subscribe()
+      const made = await at.renewable()
       answers(at, unanswered)
       at.pass(month)
       await at.run()
@@ -410,7 +352,7 @@ forEachDatabase((engine) => {
       await cancelPayment(payment.id, at.context)
       at.pass(minutes(1))
       await at.run()
-      assert.deepEqual(await statuses(made), ['paid', 'canceled', 'paid'])
+      assert.deepEqual(await at.statuses(made), ['paid', 'canceled', 'paid'])
     })
   })
 })

@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url'
 import { after, before, suite, test } from 'node:test'
 import { sql } from 'kysely'
 import { days, hours } from '../../src/kernel/duration.ts'
-import { newUuid } from '../../src/kernel/ids.ts'
 import { createSubscription } from '../../src/money/create-subscription.ts'
 import { pollPayment } from '../../src/money/poll-payment.ts'
 import { runDueSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
@@ -13,6 +12,7 @@ import { startProcess, type Ending } from '../support/process.ts'
 import { startStandIn, type StandIn } from '../support/stand-in.ts'
 import { addDue } from './due-subscriptions.ts'
 import { addCard, openCharging, type Charging, type Cut } from './charging-program.ts'
+import { newSubscription } from './subscribing.ts'
 
 const file = fileURLToPath(new URL('charging-program.ts', import.meta.url))
 
@@ -58,35 +58,15 @@ forEachDatabase((engine) => {
       startProcess([], { file, env: { CHARGING: JSON.stringify(charging) } }).ended
 
     /** One subscription, paid until a month from the start. */
-    const prepare = async (database: Charging['database'], count = 1) => {
-      const opened = await openCharging(chargingOf(database, start, 'none'))
-      for (let index = 0; index < count; index += 1) {
-        await createSubscription(
-          {
-            id: newUuid(),
-            managedBy: 'local',
-            gateway: 'scripted',
-            merchantAccount: null,
-            live: null,
-            plan: null,
-            payable: { type: 'account', id: `${index}` },
-            description: null,
-            customer: null,
-            metadata: null,
-            amount: 4_999n,
-            currency: 'USD',
-            every: { unit: 'month', count: 1 },
-            timeZone: 'UTC',
-            paymentMethodId: await addCard(opened.database),
-            graceAccess: true,
-            trialEndsAt: null,
-            paidUntil: null,
-          },
-          '{}',
-          opened.context,
-        )
-      }
-      await opened.close()
+    const prepare = async (database: Charging['database']) => {
+      const {
+        context,
+        database: opened,
+        close,
+      } = await openCharging(chargingOf(database, start, 'none'))
+      const paymentMethodId = await addCard(opened)
+      await createSubscription(newSubscription({ paymentMethodId }), '{}', context)
+      await close()
     }
 
     /** Whoever is left: polls what was not answered, charges what is due, until nothing is. */

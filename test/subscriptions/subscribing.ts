@@ -43,7 +43,7 @@ export interface Subscribing {
   readonly clock: { now: Date }
   pass(length: number): void
   card(): Promise<string>
-  /** An active monthly subscription with a card, its first period paid, unless the fields differ. */
+  /** A monthly subscription whose first period is to be paid on a page, unless the fields differ. */
   subscribe(fields?: Partial<NewSubscription>): Promise<CreatedSubscription>
   /** Does all that is due. */
   run(): Promise<number>

@@ -24,11 +24,12 @@ export function payPeriod(state: SubscriptionState, moment: Moment): WishResult 
   return carriedOut(payOpen(afterPage(opened, moment), null), moment)
 }
 
-/** Opens what may be paid though it was not asked for yet. */
+/** Opens what may be paid though it was not asked for yet; not of what has just been canceled. */
 function openOwed(draft: Draft, moment: Moment): Draft {
   const { state } = draft
   const { now } = moment
-  const { status, trialEndsAt, paidUntil } = state.subscription
+  const { status, trialEndsAt, paidUntil, cancelAt } = state.subscription
+  if (cancelAt !== null) return draft
   if (isInTrial(state) && trialEndsAt !== null) return openFirst(draft, trialEndsAt)
   if (paidUntil === null || paidUntil > now) return draft
   if (status === 'paused') return openFirst(draft, now)

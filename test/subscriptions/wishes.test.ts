@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cancelSubscription } from '../../src/subscriptions/cancel-subscription.ts'
+import { owedOf } from '../../src/money/subscription-bill.ts'
 import { changeSubscription } from '../../src/subscriptions/change-subscription.ts'
 import type { SubscriptionState, WishResult } from '../../src/subscriptions/change.ts'
 import { pauseSubscription } from '../../src/subscriptions/pause-subscription.ts'
@@ -284,6 +285,23 @@ test('nothing is to be paid where nothing is owed', () => {
   assert.equal(reasonOf(payPeriod(active(), at(march(5)))), 'subscription_invalid')
   const free = trialing({ subscription: { amount: 0n } })
   assert.equal(reasonOf(payPeriod(free, at(march(5)))), 'subscription_invalid')
+})
+
+test('what has just been canceled is not paid for once more, until that is taken back', () => {
+  for (const [state, moment] of [
+    [trialing(), at(march(5))],
+    // Its end is due, and no worker has come by.
+    [active(), at(march(9))],
+  ] as const) {
+    const canceled = wished(state, cancelSubscription(state, atEnd, moment))
+    const late = at(march(11))
+    const pressed = payPeriod(canceled, state.subscription.status === 'active' ? late : moment)
+    assert.equal(reasonOf(pressed), 'subscription_invalid')
+    assert.equal(owedOf(canceled, late.now), null)
+  }
+  const canceled = wished(trialing(), cancelSubscription(trialing(), atEnd, at(march(5))))
+  const resumed = wished(canceled, resumeSubscription(canceled, at(march(5))))
+  assert.equal(said(changeOf(payPeriod(resumed, at(march(5))))), 'period 1 open | page')
 })
 
 test('what has ended takes no wish', () => {

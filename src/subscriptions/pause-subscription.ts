@@ -24,11 +24,11 @@ export function pauseSubscription(
   }
   if (at === 'now' && live !== null) return underWay
   const draft = withSubscription(draftOf(state), { resumeAt: until })
-  if (status === 'paused') return carriedOut(draft, moment)
-  const pauseAt = at === 'now' ? null : endOfPaid(state, moment)
+  const pauseAt = at === 'now' || status === 'paused' ? null : endOfPaid(state, moment)
   if (until !== null && until <= (pauseAt ?? moment.now)) {
     return refused('subscription_invalid', 'the pause would end before it begins', 'until')
   }
+  if (status === 'paused') return carriedOut(draft, moment)
   if (pauseAt === null) return carriedOut(pause(draft, 'requested'), moment)
   return carriedOut(withClosing(withSubscription(draft, { pauseAt })), moment)
 }

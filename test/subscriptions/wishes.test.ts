@@ -218,11 +218,13 @@ test('a pause ends at its time, and no earlier than it begins', () => {
   assert.ok(event?.type === 'SubscriptionPaused')
   assert.deepEqual(event.data.resumesAt, until)
   assert.equal(said(planAction(after(state, pausing), at(until))), 'period 2 open | charge 1')
-  const early = pauseSubscription(active(), { at: 'period_end', until: march(9) }, at(march(9)))
-  assert.deepEqual(
-    [reasonOf(early), early.kind === 'refused' && early.field],
-    ['subscription_invalid', 'until'],
-  )
+  for (const given of [active(), paused()]) {
+    const early = pauseSubscription(given, { at: 'period_end', until: march(9) }, at(march(9)))
+    assert.deepEqual(
+      [reasonOf(early), early.kind === 'refused' && early.field],
+      ['subscription_invalid', 'until'],
+    )
+  }
 })
 
 test('nothing is paused that was never paid', () => {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { paymentRules } from '../checkout/payment-input.ts'
-import { flag, jsonObject, oneOf, text, time, uuid } from '../kernel/input-rules.ts'
+import { flag, jsonObject, oneOf, text, uuid } from '../kernel/input-rules.ts'
 import { readInput } from '../kernel/read-input.ts'
 import type { IntervalInput } from '../subscriptions/interval.ts'
-import { every, timeZone, trialDays } from './subscription-rules.ts'
+import { countable, every, timeZone, trialDays } from './subscription-rules.ts'
 
 /**
  * What a caller gives to make a subscription: a plan of the settings, or amount, currency and length
@@ -91,9 +91,9 @@ const creation = {
   currency: paymentRules.currency.optional(),
   every: every.optional(),
   trialDays: trialDays.optional(),
-  trialEndsAt: time.optional(),
+  trialEndsAt: countable.optional(),
   paymentMethodId: uuid.optional(),
-  paidUntil: time.optional(),
+  paidUntil: countable.optional(),
   graceAccess: flag.optional(),
   timeZone: timeZone.optional(),
   description: paymentRules.description,
@@ -108,14 +108,14 @@ const at = oneOf(['period_end', 'now']).default('period_end')
 const cancellation = { at } satisfies Record<keyof CancelSubscriptionInput, z.ZodType>
 const pausing = {
   at,
-  until: time.optional(),
+  until: countable.optional(),
 } satisfies Record<keyof PauseSubscriptionInput, z.ZodType>
 const changing = {
   plan: planName.optional(),
   amount: paymentRules.amount.optional(),
   every: every.optional(),
   paymentMethodId: uuid.nullable().optional(),
-  trialEndsAt: time.optional(),
+  trialEndsAt: countable.optional(),
   metadata: jsonObject.nullable().optional(),
 } satisfies Record<keyof ChangeSubscriptionInput, z.ZodType>
 const paying = {

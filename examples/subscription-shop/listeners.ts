@@ -48,6 +48,17 @@ billing.on(
   { queued: true },
 )
 
+// Of each check: a card that was saved before is attached to nothing anew.
+billing.on(
+  'PaymentSucceeded',
+  'giveBackCardCheck',
+  async ({ id, payment }) => {
+    // Runs this twice, it is one refund: its id is the event's.
+    if (payment.payable.type === 'card') await billing.refunds.create(payment.id, { id })
+  },
+  { queued: true },
+)
+
 billing.on(
   'PaymentMethodAttached',
   'useNewCard',
@@ -55,8 +66,6 @@ billing.on(
     const payment = await billing.payments.find(paymentId ?? '')
     // A card that paid for a period is charged for the next ones already.
     if (payment?.payable.type !== 'card') return
-    // Runs this twice, it is one refund: its id is the card's.
-    await billing.refunds.create(payment.id, { id })
     try {
       await billing.subscriptions.change(payment.payable.id, { paymentMethodId: id })
     } catch (error) {

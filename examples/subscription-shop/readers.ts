@@ -1,5 +1,4 @@
 // The shop's own table, in the database of the payments: so a listener can write to it.
-import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import pg from 'pg'
 import { dataDir } from './billing.ts'
@@ -23,10 +22,8 @@ export async function createTable(): Promise<void> {
   )
 }
 
-export async function addReader(): Promise<string> {
-  const id = randomUUID()
-  await pool.query('insert into readers (id) values ($1)', [id])
-  return id
+export async function addReader(id: string): Promise<void> {
+  await pool.query('insert into readers (id) values ($1) on conflict do nothing', [id])
 }
 
 export async function giveAccess(id: string): Promise<void> {

@@ -5,10 +5,13 @@
 //
 // Run it here, after `npm ci`:    npx node examples/subscription-shop/shop.ts
 // In a project of your own:       npm install quittance hono @hono/node-server pg
+import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { serve } from '@hono/node-server'
 import { Hono, type Context } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
+import { csrf } from 'hono/csrf'
+import { HTTPException } from 'hono/http-exception'
 import { isQuittanceError, type SubscriptionDetails } from 'quittance'
 import { billing } from './billing.ts'
 import { accountPage } from './account-page.ts'
@@ -24,6 +27,8 @@ await billing.work()
 const app = new Hono()
 // Callbacks, and the pages that payers see: checkouts, and what a subscription owes.
 app.all('/billing/*', (c) => billing.fetch(c.req.raw, c.env))
+// Forms of other sites are refused; callbacks have come by already.
+app.use(csrf({ origin: billing.origin }))
 
 const style = await readFile(new URL('style.css', import.meta.url), 'utf8')
 app.get('/style.css', (c) => c.body(style, 200, { 'content-type': 'text/css' }))
@@ -31,13 +36,19 @@ app.get('/style.css', (c) => c.body(style, 200, { 'content-type': 'text/css' }))
 /** Who has signed in; in your shop, your own session. */
 const readerOf = (c: Context) => getCookie(c, 'reader')
 
-app.get('/', async (c) => c.html(frontPage(await countReaders())))
+app.get('/', async (c) => {
+  // With the form, not with its answer: pressed twice, it is the same reader.
+  if (readerOf(c) === undefined) {
+    setCookie(c, 'reader', randomUUID(), { httpOnly: true, sameSite: 'Lax', path: '/' })
+  }
+  return c.html(frontPage(await countReaders()))
+})
 
 app.post('/subscribe', async (c) => {
   const { id, plan } = await c.req.parseBody<{ id: string; plan: string }>()
-  const reader = readerOf(c) ?? (await addReader())
-  // Lax: a form of another site is sent without it.
-  setCookie(c, 'reader', reader, { httpOnly: true, sameSite: 'Lax', path: '/' })
+  const reader = readerOf(c)
+  if (reader === undefined) return c.redirect('/', 303)
+  await addReader(reader)
   return c.redirect(await subscribe(reader, { id, plan }), 303)
 })
 
@@ -72,6 +83,7 @@ app.post('/account/:wish', async (c) => {
 app.notFound((c) => c.html(sorryPage('There is no such page.'), 404))
 
 app.onError((error, c) => {
+  if (error instanceof HTTPException) return error.getResponse()
   if (!isQuittanceError(error)) throw error
   // Such as `checkout_unknown`: the provider has not answered, and the account shows what comes.
   console.error(error.message)

@@ -80,7 +80,14 @@ forEachDatabase((engine) => {
     assert.match(back.text, /\$90\.00/)
 
     const other = openBrowser()
-    const trial = await other.press(await other.open(url), 'Try it')
+    const offer = await other.open(url)
+    const twice = await Promise.all([other.press(offer, 'Try it'), other.press(offer, 'Try it')])
+    const [trial] = twice
+    assert.deepEqual(
+      twice.map((shown) => shown.url),
+      [account.url, account.url],
+    )
+    assert.equal((await core.subscriptions.list()).data.length, 3)
     assert.deepEqual([trial.url, /Free until/.test(trial.text)], [`${url}/account`, true])
     assert.match((await other.open(`${url}/issue`)).text, /you have access/)
     assert.deepEqual(await readers(), [{ access: false }, { access: true }])
@@ -93,7 +100,10 @@ forEachDatabase((engine) => {
     await until(async () => said(/Your receipt, \$90\.00/) === 1, { what: 'it is told' })
 
     assert.equal((await open(`${url}/nothing`)).status, 404)
-    assert.equal((await open(`${url}/account/steal`, { method: 'POST' })).status, 404)
+    const own = { method: 'POST', headers: { origin: url } }
+    const foreign = { method: 'POST', headers: { origin: 'http://evil.example' } }
+    assert.equal((await open(`${url}/account/cancel`, foreign)).status, 403)
+    assert.equal((await open(`${url}/account/steal`, own)).status, 404)
     await core.close()
     const { code, stdout, stderr } = await running.stop()
     assert.deepEqual([code, stderr], [0, []])

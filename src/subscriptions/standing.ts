@@ -11,6 +11,11 @@ export function canRenew(state: SubscriptionState): boolean {
   return state.isCardUsable || nextTermsOf(state).amount === 0n
 }
 
+/** Paused, and no charge is planned of what would end that: only its payer can pay it. */
+export function isLeftToPayer({ subscription, open }: SubscriptionState): boolean {
+  return subscription.status === 'paused' && open !== null && open.nextAttemptAt === null
+}
+
 /** When what was paid or given is over; null: nothing was. */
 export function paidTimeEndsAt(state: SubscriptionState): Date | null {
   const { trialEndsAt, paidUntil } = state.subscription

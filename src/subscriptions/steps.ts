@@ -6,10 +6,11 @@ import { end, giveUp, pause } from './end-subscription.ts'
 import { awaitConfirmation } from './fail-period.ts'
 import { startsWhenPaid } from './grant-period.ts'
 import { noticeOf, fireNotice } from './notify-end.ts'
+import { voidOpen } from './open-period.ts'
 import { renew } from './renew.ts'
 import { resume } from './resume.ts'
 import { dunningEndsAt } from './retry-times.ts'
-import { canRenew, isInTrial, wishedAt } from './standing.ts'
+import { canRenew, isInTrial, isLeftToPayer, wishedAt } from './standing.ts'
 import { convertTrial, endTrial } from './trial.ts'
 
 /** Something that is to be done to a subscription, and when. */
@@ -101,6 +102,11 @@ function wishedResumption({ subscription }: SubscriptionState): Step | null {
   return status === 'paused' && resumeAt !== null ? { at: resumeAt, take: resume } : null
 }
 
+/** The payer has left a page that may have been closed without a word to the period. */
+function abandoned(state: SubscriptionState, { now }: Moment): Step | null {
+  return isLeftToPayer(state) ? { at: now, take: voidOpen } : null
+}
+
 function trialConversion(state: SubscriptionState, moment: Moment): Step | null {
   const { trialEndsAt } = state.subscription
   if (!isInTrial(state) || trialEndsAt === null || !canRenew(state)) return null
@@ -150,6 +156,7 @@ const plansOfResting: readonly Plan[] = [
   dunningEnd,
   // Pauses and their ends.
   wishedPause,
+  abandoned,
   wishedResumption,
   // Periods, with their first charge.
   trialConversion,

@@ -8,7 +8,7 @@ import { finish } from './finish.ts'
 import { grant } from './grant-period.ts'
 import { voidOpen } from './open-period.ts'
 import type { SubscriptionPeriod } from './period.ts'
-import { isInTrial } from './standing.ts'
+import { isInTrial, isLeftToPayer } from './standing.ts'
 
 /** How long a charge waits that failed by a fault of our own. */
 export const pauseAfterFault = hours(1)
@@ -128,12 +128,10 @@ function planAfter(
 
 /** Nobody was refused: the payer left the page. It goes on as was planned before it. */
 function leavePage(draft: Draft, decided: Unpaid, moment: Moment): Draft {
-  const { open, subscription } = draft.state
-  if (open === null || isInTrial(draft.state)) return draft
+  if (isInTrial(draft.state)) return draft
   const wished = endAsWished(draft, moment)
   if (wished !== null) return wished
   const left =
     decided.kind === 'ours' ? withSubscription(draft, { actionError: decided.text }) : draft
-  const isOver = subscription.status === 'paused' && open.nextAttemptAt === null
-  return isOver ? voidOpen(left) : left
+  return isLeftToPayer(left.state) ? voidOpen(left) : left
 }

@@ -1,7 +1,7 @@
 import type { Moment, SubscriptionChange, SubscriptionState } from './change.ts'
 import { draftOf, withPeriod, withSubscription, type Draft } from './draft.ts'
 import { finish } from './finish.ts'
-import { isInTrial } from './standing.ts'
+import { isInTrial, isLeftToPayer } from './standing.ts'
 
 /**
  * Charges this card from now on: at once, if something is owed and no other payment of it is live.
@@ -23,5 +23,6 @@ export function withCard(draft: Draft, paymentMethodId: string, moment: Moment):
   const { open, live, ...rest } = changed.state
   const given = { ...changed, state: { ...rest, open, live, isCardUsable: true } }
   if (open === null || live !== null || isInTrial(given.state)) return given
+  if (isLeftToPayer(given.state)) return given
   return withPeriod(given, { ...open, nextAttemptAt: moment.now })
 }

@@ -5,6 +5,7 @@ import { days, hours, minutes } from '../../src/kernel/duration.ts'
 import { closeForgottenPages } from '../../src/money/close-page.ts'
 import { decideSubscription } from '../../src/money/decide-subscription.ts'
 import type { Payment } from '../../src/payments/payment.ts'
+import { pauseSubscription } from '../../src/subscriptions/pause-subscription.ts'
 import { payPeriod } from '../../src/subscriptions/pay-period.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { paid } from '../support/statements.ts'
@@ -113,6 +114,28 @@ forEachDatabase((engine) => {
       assert.equal((await at.state(made)).status, 'active')
       assert.deepEqual(await at.told(made), ['SubscriptionPaymentFailed', 'SubscriptionRenewed'])
       assert.deepEqual(await at.statuses(made), ['paid', 'failed', 'failed', 'paid'])
+    })
+
+    test('a pause that was to end on a page goes on, also with a new card, if it was declined there', async () => {
+      const made = await at.renewable()
+      at.pass(days(20))
+      await decideSubscription(
+        made.id,
+        (state, moment) => pauseSubscription(state, { at: 'now', until: null }, moment),
+        at.context,
+      )
+      at.pass(days(20))
+      const page = await openPage(made)
+      await at.report({ type: 'payment', payment: { id: page.id }, status: 'failed' })
+      at.script.closeCheckout = async () => 'not_open'
+      at.pass(hours(2))
+      await at.run()
+      assert.equal((await at.billing.details(page)).checkout, 'closed')
+      await at.giveCard(made, await at.card())
+      await at.run()
+      assert.deepEqual(at.till.asked, [])
+      assert.equal((await at.lastPeriod(made)).state, 'void')
+      assert.equal((await at.state(made)).nextActionAt, null)
     })
 
     test('a dispute about a period’s payment changes no subscription', async () => {

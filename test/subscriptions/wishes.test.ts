@@ -194,6 +194,16 @@ test('case 35: a pause is ended by a payment on the page, too', () => {
   assert.equal(said(take(state, { kind: 'not_made' })), 'period 2 void', 'a page that is left')
 })
 
+test('a page on which a pause was to end, declined and over, leaves nothing that is owed', () => {
+  const state = wished(paused(), payPeriod(paused(), at(march(20))))
+  // It was closed here: no payment has moved by that.
+  const left = { ...state, live: null }
+  const saved = after(left, useCard(left, 'other', at(march(21))))
+  assert.equal(said(planAction(saved, at(march(21)))), 'period 2 void', 'it stays paused')
+  const ended = after(left, planAction(left, at(march(21))))
+  assert.equal(ended.subscription.nextActionAt, null)
+})
+
 test('after a pause that took an open period with it, numbers go on and time follows', () => {
   // The clock was ahead: the period was opened too early, and paid time is left.
   const state = wished(

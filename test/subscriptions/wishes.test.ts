@@ -264,6 +264,16 @@ test('case 34: a page that is live at the trial’s end is closed for the card, 
   assert.match(said(planAction(left, at(start))), /^trialing -> canceled/)
 })
 
+test('case 34: a trial whose first period is owed needs a card, whatever the second one costs', () => {
+  const opened = wished(trialing(), payPeriod(trialing(), at(march(5))))
+  const left = { ...opened, live: null, isCardUsable: false }
+  const state = wished(left, changeSubscription(left, { amount: 0n }, at(march(6))))
+  assert.equal(
+    said(planAction(state, at(start))),
+    'trialing -> canceled | period 1 void | TrialEnded | SubscriptionCancelled',
+  )
+})
+
 test('a trial’s end can be moved, and with it what is planned and paid in advance', () => {
   const opened = wished(trialing(), payPeriod(trialing(), at(march(5))))
   const canceled = wished(opened, cancelSubscription(opened, atEnd, at(march(5))))

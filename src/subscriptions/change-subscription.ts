@@ -78,6 +78,8 @@ function defined(changes: Partial<Terms>): Partial<Terms> {
 /** Moves the end of a trial, and what hangs on it: a planned end, and what is paid in advance. */
 function withTrialEnd(draft: Draft, wanted: Date, { now }: Moment): Draft {
   const { subscription, current, open } = draft.state
+  // It was announced already, perhaps.
+  if (wanted.getTime() === subscription.trialEndsAt?.getTime()) return draft
   const trialEndsAt = wanted > now ? wanted : now
   const isPlanned = subscription.cancelAt !== null
   const changed = withSubscription(draft, {

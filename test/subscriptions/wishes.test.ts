@@ -274,6 +274,15 @@ test('case 34: a trial whose first period is owed needs a card, whatever the sec
   )
 })
 
+test('a trial’s end that is moved to where it was is not announced again', () => {
+  const moment = (day: number) => at(march(day), { trialNoticeDays: [3] })
+  const told = after(trialing(), planAction(trialing(), moment(8)))
+  const same = wished(told, changeSubscription(told, { trialEndsAt: start }, moment(9)))
+  assert.equal(said(planAction(same, moment(9))), '')
+  const other = wished(told, changeSubscription(told, { trialEndsAt: march(11) }, moment(9)))
+  assert.equal(said(planAction(other, moment(9))), 'period 0 free | TrialWillEnd')
+})
+
 test('a trial’s end can be moved, and with it what is planned and paid in advance', () => {
   const opened = wished(trialing(), payPeriod(trialing(), at(march(5))))
   const canceled = wished(opened, cancelSubscription(opened, atEnd, at(march(5))))

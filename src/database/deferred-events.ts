@@ -6,7 +6,7 @@ import type { Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Cause } from '../payments/payment.ts'
 import type { SubscriptionEvent } from '../subscriptions/change.ts'
-import { shownState } from './delivery-state.ts'
+import { hasFailed, shownState } from './delivery-state.ts'
 import { interval } from './interval.ts'
 import { withRefunds } from './refunds.ts'
 import type { Tables } from './tables.ts'
@@ -169,7 +169,7 @@ async function select(
       coalesce(delivery.webhook_call_id, moved.webhook_call_id) as "webhookCallId",
       delivery.cause as source, ${shownState} as state,
       delivery.attempts,
-      case when delivery.state <> 'failed' then delivery.next_attempt_at end as "nextAttemptAt",
+      case when not ${hasFailed} then delivery.next_attempt_at end as "nextAttemptAt",
       delivery.exception, delivery.created_at as "createdAt"
     from billing.deliveries as delivery
     left join lateral (

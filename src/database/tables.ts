@@ -125,10 +125,10 @@ export interface EventsTable {
 }
 
 /**
- * `waiting` and `held` are `pending` and `processing` of what is about a subscription: older versions
- * take neither.
+ * `waiting`, `held` and `given_up` are `pending`, `processing` and `failed` of what is about a
+ * subscription: older versions take none of them, nor replay it.
  */
-export type StoredDeliveryState = DeliveryState | 'waiting' | 'held'
+export type StoredDeliveryState = DeliveryState | 'waiting' | 'held' | 'given_up'
 
 export interface DeliveriesTable extends LeaseColumns {
   id: string

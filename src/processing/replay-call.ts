@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import { findCall } from '../database/calls.ts'
 import { readClaims, type ClaimingCall } from '../database/dedup-claims.ts'
+import { hasFailed } from '../database/delivery-state.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
@@ -42,7 +43,7 @@ async function retryDeliveries(db: Kysely<Tables>, claims: readonly string[]): P
 async function retryDeferred(db: Kysely<Tables>, id: string): Promise<void> {
   await sql`
     update billing.deliveries set ${deliveryAsNew}
-    where state = 'failed' and webhook_call_id = ${id}::uuid`.execute(db)
+    where ${hasFailed} and webhook_call_id = ${id}::uuid`.execute(db)
 }
 
 function notFound(id: string): QuittanceError {

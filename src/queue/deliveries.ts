@@ -39,7 +39,7 @@ export const deliveries: LeasedTable<LeasedDelivery> = {
  */
 export const subscriptionEvents: LeasedTable<LeasedDelivery> = {
   ...deliveries,
-  states: { pending: 'waiting', processing: 'held' },
+  states: { pending: 'waiting', processing: 'held', failed: 'given_up' },
   isNext: sql`event_type in (${sql.join(subscriptionEventTypes.map((type) => sql.lit(type)))})
     and not exists (
       select from billing.deliveries as earlier

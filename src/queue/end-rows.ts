@@ -168,7 +168,7 @@ export async function failRow(
   const mark = isReviewed && (review || isOver) ? sql`needs_review = true,` : sql``
   const also = Object.entries(columns).map(([column, value]) => sql`${sql.ref(column)} = ${value},`)
   const next = isOver
-    ? sql`state = 'failed', processed_at = statement_timestamp()`
+    ? sql`state = ${statesOf(table).failed}, processed_at = statement_timestamp()`
     : sql`state = ${statesOf(table).pending}, next_attempt_at = statement_timestamp() + ${interval(after)}`
   const { numAffectedRows } = await sql`
     update ${sql.table(name)}
@@ -194,9 +194,10 @@ export async function expireRows(db: Kysely<Tables>, table: LeasedTable): Promis
   const state = statesOf(table)
   const mark = isReviewed ? sql`needs_review = needs_review or lost.is_given_up,` : sql``
   // A CASE may hold no function that is not immutable where tables are distributed.
-  const { rows } = await sql<{ state: string }>`
+  const { rows } = await sql<{ is_given_up: boolean }>`
     update ${sql.table(name)} as row
-    set state = case when lost.is_given_up then 'failed' else ${state.pending} end, ${mark}
+    set state = case when lost.is_given_up then ${state.failed} else ${state.pending} end,
+      ${mark}
       exception = case when lost.is_given_up
         then 'worker lost: ' || (leases_lost + 1) || ' workers died while they held this row'
         else exception end,
@@ -210,7 +211,7 @@ export async function expireRows(db: Kysely<Tables>, table: LeasedTable): Promis
       order by lease_until limit 1000 for update skip locked
     ) as lost
     where row.id = lost.id
-    returning row.state`.execute(db)
-  const failed = rows.filter((row) => row.state === 'failed').length
+    returning lost.is_given_up`.execute(db)
+  const failed = rows.filter((row) => row.is_given_up).length
   return { requeued: rows.length - failed, failed }
 }

@@ -16,17 +16,20 @@ export interface LeasedRow extends Lease {
   readonly times_returned: number
 }
 
-/** What a row's state is while it waits, and while somebody holds it. */
+/** What a row's state is while it waits, while somebody holds it, and once it has failed for good. */
 export interface LeaseStates {
   readonly pending: string
   readonly processing: string
+  readonly failed: string
 }
+
+const plainStates: LeaseStates = { pending: 'pending', processing: 'processing', failed: 'failed' }
 
 /** As they are written in a statement: a partial index is found by them. */
 export function statesOf({
-  states = { pending: 'pending', processing: 'processing' },
+  states: { pending, processing, failed } = plainStates,
 }: Pick<LeasedTable, 'states'>): Readonly<Record<keyof LeaseStates, RawBuilder<unknown>>> {
-  return { pending: sql.lit(states.pending), processing: sql.lit(states.processing) }
+  return { pending: sql.lit(pending), processing: sql.lit(processing), failed: sql.lit(failed) }
 }
 
 /**
@@ -42,7 +45,7 @@ export interface LeasedTable<Row extends LeasedRow = LeasedRow> {
   readonly columns: RawBuilder<Omit<Row, keyof LeasedRow>>
   /** The column that says when a row came: how long it may be postponed counts from there. */
   readonly cameAt: string
-  /** What the states of its rows are called, if not `pending` and `processing`. */
+  /** What the states of its rows are called, if not `pending`, `processing` and `failed`. */
   readonly states?: LeaseStates
   /** Which due rows may be taken; the table is called `due`. All of them if left out. */
   readonly isNext?: RawBuilder<unknown>

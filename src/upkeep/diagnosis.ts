@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
+import { hasFailed } from '../database/delivery-state.ts'
 
 // What a diagnosis asks; each is one read-only statement.
 
@@ -99,7 +100,7 @@ export interface FailedDeliveries {
 export async function readFailedDeliveries({ db }: Database): Promise<FailedDeliveries> {
   const { rows } = await sql<FailedDeliveries>`
     select count(event_id)::int as "toListeners", count(dedup_key)::int as "deferredEvents"
-    from billing.deliveries where state = 'failed'`.execute(db)
+    from billing.deliveries where ${hasFailed}`.execute(db)
   return only(rows)
 }
 

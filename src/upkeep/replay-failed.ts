@@ -1,4 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { hasFailed } from '../database/delivery-state.ts'
 import { databaseNow } from '../database/now.ts'
 import type { Tables } from '../database/tables.ts'
 import { requeued } from '../outcomes/awaiting.ts'
@@ -84,7 +85,7 @@ function whichDeliveries({ gateway, since }: FailedQuery, before?: Date): RawBui
     select from billing.payments as payment
     where payment.gateway = ${gateway ?? null} and payment.id = coalesce(delivery.payment_id,
       (select event.payment_id from billing.events as event where event.id = delivery.event_id)))`
-  return sql`delivery.state = 'failed'
+  return sql`${hasFailed}
     ${before === undefined ? sql`` : sql`and delivery.processed_at <= ${before}`}
     ${gateway === undefined ? sql`` : ofGateway}
     ${since === undefined ? sql`` : sql`and delivery.created_at >= ${since}`}`

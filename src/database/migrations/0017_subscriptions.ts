@@ -145,13 +145,13 @@ const deferredEvents = [
   sql`alter table billing.deliveries
     drop constraint deliveries_state_check,
     add constraint deliveries_state_check check (state in
-      ('pending', 'processing', 'waiting', 'held', 'processed', 'failed')) not valid,
+      ('pending', 'processing', 'waiting', 'held', 'processed', 'failed', 'given_up')) not valid,
     drop constraint deliveries_check,
     add constraint deliveries_check check
       ((state in ('processing', 'held')) = (lease_token is not null)) not valid,
     add constraint deliveries_subscription check
-      ((subscription_id is null) = (state in ('pending', 'processing'))
-        or state in ('processed', 'failed')) not valid`,
+      ((subscription_id is null) = (state in ('pending', 'processing', 'failed'))
+        or state = 'processed') not valid`,
   sql`alter table billing.events drop constraint events_source_check,
     add constraint events_source_check check
       (source in ('call', 'poll', 'refund', 'operator', 'service', 'browser')) not valid`,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql, type Kysely } from 'kysely'
+import { listDeferredEventsOfSubscription } from '../../../src/database/deferred-events.ts'
+import { hasFailed } from '../../../src/database/delivery-state.ts'
 import type { Tables } from '../../../src/database/tables.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { deliveries, subscriptionEvents, tableOf } from '../../../src/queue/deliveries.ts'
@@ -133,7 +135,7 @@ onPostgres((engine) => {
       await failRow(db, tableOf(lease), { lease, after: undefined, exception: 'thrown' })
       const next = await mustTake(db, 2)
       await finishRows(db, tableOf(next), { leases: [next] })
-      await sql`update billing.deliveries set ${deliveryAsNew} where state = 'failed'`.execute(db)
+      await sql`update billing.deliveries set ${deliveryAsNew} where ${hasFailed}`.execute(db)
       await due(db)
       await mustTake(db, 1)
     }),
@@ -211,7 +213,8 @@ onPostgres((engine) => {
     replay: sql`
       update billing.deliveries set state = 'pending', attempts = 0, leases_lost = 0,
         times_returned = 0, next_attempt_at = now(), processed_at = null
-      where id in (select id from billing.deliveries where state = 'failed' for update skip locked)`,
+      where id in (select id from billing.deliveries where state = 'failed' for update skip locked)
+      returning id`,
   }
 
   test(
@@ -219,15 +222,45 @@ onPostgres((engine) => {
     rolledBack(async (db) => {
       await oneWith(db, 2)
       assert.deepEqual((await older.take.execute(db)).rows, [])
-      const lease = await mustTake(db, 1)
+      await mustTake(db, 1)
       await sql`update billing.deliveries set lease_until = now() - interval '1 s'
         where state = 'held'`.execute(db)
       assert.deepEqual((await older.expire.execute(db)).rows, [])
       assert.deepEqual((await older.take.execute(db)).rows, [])
-      await failRow(db, tableOf(lease), { lease, after: undefined, exception: 'thrown' })
-      await sql`savepoint before`.execute(db)
-      await assert.rejects(older.replay.execute(db), /deliveries_subscription/)
-      await sql`rollback to before`.execute(db)
+    }),
+  )
+
+  test(
+    'an older version replays what else has failed, whatever has failed of subscriptions',
+    rolledBack(async (db) => {
+      const id = await oneWith(db, 2)
+      const thrown = await mustTake(db, 1)
+      const failed = { after: undefined, exception: 'thrown' }
+      await failRow(db, tableOf(thrown), { lease: thrown, ...failed })
+      await mustTake(db, 2)
+      // Its workers have died too often.
+      await sql`update billing.deliveries set lease_until = now() - interval '1 s', leases_lost = 99
+        where state = 'held'`.execute(db)
+      assert.deepEqual(await expireRows(db, subscriptionEvents), { requeued: 0, failed: 1 })
+      const other = await db
+        .insertInto('billing.deliveries')
+        .values({
+          id: newUuid(),
+          queue: 'default',
+          dedup_key: 'k',
+          event_type: 'PaymentFailed',
+          cause: 'poll',
+          state: 'failed',
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      assert.deepEqual((await older.replay.execute(db)).rows, [other])
+      assert.deepEqual((await older.take.execute(db)).rows, [other])
+      const shown = await listDeferredEventsOfSubscription(db, id)
+      assert.deepEqual(
+        shown.map(({ state }) => state),
+        ['failed', 'failed'],
+      )
     }),
   )
 

@@ -7,7 +7,7 @@ import { deliveryAsNew } from '../queue/end-rows.ts'
 
 /** Which failed calls and deliveries; all of them if left out. */
 export interface FailedQuery {
-  /** Only calls of this gateway, and deliveries about its payments. */
+  /** Only calls of this gateway, and deliveries about its payments, cards and subscriptions. */
   readonly gateway?: string
   /** Only calls received, and deliveries created, at that time or later. */
   readonly since?: Date
@@ -81,14 +81,20 @@ function whichCalls({ gateway, since }: FailedQuery, before?: Date): RawBuilder<
 }
 
 function whichDeliveries({ gateway, since }: FailedQuery, before?: Date): RawBuilder<unknown> {
-  const ofGateway = sql`and exists (
-    select from billing.payments as payment
-    where payment.gateway = ${gateway ?? null} and payment.id = coalesce(delivery.payment_id,
-      (select event.payment_id from billing.events as event where event.id = delivery.event_id)))`
   return sql`${hasFailed}
     ${before === undefined ? sql`` : sql`and delivery.processed_at <= ${before}`}
-    ${gateway === undefined ? sql`` : ofGateway}
+    ${gateway === undefined ? sql`` : sql`and ${isAbout(gateway)}`}
     ${since === undefined ? sql`` : sql`and delivery.created_at >= ${since}`}`
+}
+
+/** Whether the delivery's event is about a payment, a card or a subscription of this gateway. */
+function isAbout(gateway: string): RawBuilder<unknown> {
+  const subject = (column: string) => sql`coalesce(delivery.${sql.ref(column)},
+    (select ${sql.ref(column)} from billing.events where id = delivery.event_id))`
+  return sql`${gateway} in (
+    select gateway from billing.payments where id = ${subject('payment_id')}
+    union all select gateway from billing.payment_methods where id = ${subject('payment_method_id')}
+    union all select gateway from billing.subscriptions where id = ${subject('subscription_id')})`
 }
 
 async function replayCalls(

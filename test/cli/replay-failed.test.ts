@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { sql } from 'kysely'
+import { sql, type Insertable, type Kysely } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
+import type { Tables } from '../../src/database/tables.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
 import { replayFailed } from '../../src/upkeep/replay-failed.ts'
 import { newPayment, openBilling, sendFake, idle } from '../support/billing.ts'
 import { runHosted } from '../support/command-host.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { deploy, type Deployment } from '../support/deployment.ts'
+import { insertSubscription } from '../support/subscription-rows.ts'
 import { startService, type RunningService } from '../support/process.ts'
 
 async function failCalls({ db }: Database, count: number, gateway = 'fake'): Promise<void> {
@@ -16,6 +19,49 @@ async function failCalls({ db }: Database, count: number, gateway = 'fake'): Pro
     select gen_random_uuid(), ${gateway}, 'default', '/', '{}', 'json', '{}', 'failed', 3,
       clock_timestamp() - interval '1 minute'
     from generate_series(1, ${count}::int)`.execute(db)
+}
+
+type Columns = Partial<Insertable<Tables['billing.deliveries']>>
+
+/** A deferred event that has failed. */
+async function deferFailed(db: Kysely<Tables>, about: Columns): Promise<void> {
+  const key = newUuid()
+  const state = 'subscription_id' in about ? 'given_up' : 'failed'
+  const event = { dedup_key: key, event_type: 'SubscriptionResumed', cause: 'poll' } as const
+  const row = {
+    id: newUuid(),
+    queue: 'default',
+    state,
+    processed_at: new Date(0),
+    ...event,
+  } as const
+  await db
+    .insertInto('billing.deliveries')
+    .values({ ...row, ...about })
+    .execute()
+}
+
+/** An event whose delivery to a queued listener has failed. */
+async function deliverFailed(
+  db: Kysely<Tables>,
+  about: Partial<Insertable<Tables['billing.events']>>,
+): Promise<void> {
+  const id = newUuid()
+  const event = { id, dedup_key: id, type: 'SubscriptionResumed', source: 'poll' } as const
+  await db
+    .insertInto('billing.events')
+    .values({ ...event, data: '{}', ...about })
+    .execute()
+  const row = {
+    id: newUuid(),
+    queue: 'default',
+    state: 'failed',
+    processed_at: new Date(0),
+  } as const
+  await db
+    .insertInto('billing.deliveries')
+    .values({ ...row, event_id: id, listener: 'x' })
+    .execute()
 }
 
 async function statesOf({ db }: Database): Promise<Readonly<Record<string, number>>> {
@@ -90,6 +136,31 @@ forEachDatabase((engine) => {
         await new Promise((wait) => setTimeout(wait, 20))
       }
       assert.equal(mails, 1)
+    })
+
+    test('of one gateway: also what is about no payment of it, but about its cards and subscriptions', async () => {
+      await using billing = await openBilling(engine)
+      const { db } = billing.database
+      const ofCard = async (gateway: string) => {
+        const id = newUuid()
+        const card = { id, gateway, status: 'attached' as const, provider_reference: id }
+        await db.insertInto('billing.payment_methods').values(card).execute()
+        return { payment_method_id: id }
+      }
+      const ofSubscription = async (gateway: string) => ({
+        subscription_id: await insertSubscription(db, { gateway }),
+      })
+      for (const about of [ofCard, ofSubscription]) {
+        await deferFailed(db, await about('stripe'))
+        await deferFailed(db, await about('fake'))
+        await deliverFailed(db, await about('stripe'))
+        await deliverFailed(db, await about('fake'))
+      }
+      const replayed = async (gateway?: string) =>
+        (await billing.core.calls.replayFailed({ ...(gateway !== undefined && { gateway }) }))
+          .replayedDeliveries
+      assert.deepEqual([await replayed('stripe'), await replayed('stripe')], [4, 0])
+      assert.deepEqual([await replayed('fake'), await replayed()], [4, 0])
     })
   })
 

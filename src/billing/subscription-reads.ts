@@ -38,7 +38,7 @@ export async function listedSubscriptions(
     subscriptionTime(db),
   ])
   return subscriptions.map((one) =>
-    listedSubscriptionOf(one, hasAccess({ ...one, renewable: renewable.has(one.id) }, now)),
+    listedSubscriptionOf(one, { renewable: renewable.has(one.id), now }),
   )
 }
 

@@ -13,7 +13,8 @@ export function printSubscription(subscription: ListedSubscription): void {
   if (nextTerms !== null) print(visible(`then         ${termsText(nextTerms)}`))
   print(`gateway      ${subscription.gateway}`)
   print(visible(`payable      ${payable.type}:${payable.id}`))
-  print(`card         ${subscription.paymentMethodId ?? 'none'}`)
+  const remark = cardText(subscription) === 'gone' ? ', which cannot be charged' : ''
+  print(`card         ${subscription.paymentMethodId ?? 'none'}${remark}`)
   for (const [name, at] of datesOf(subscription)) print(`${name.padEnd(12)} ${at.toISOString()}`)
   if (subscription.endReason !== null) print(`reason       ${subscription.endReason}`)
   if (subscription.actionError !== null) print(visible(`error        ${subscription.actionError}`))
@@ -32,6 +33,12 @@ function datesOf(subscription: ListedSubscription): readonly (readonly [string, 
     ['next action', subscription.nextActionAt],
   ]
   return dates.filter((one): one is readonly [string, Date] => one[1] !== null)
+}
+
+/** `gone`: it was removed, or cannot be charged for another reason. */
+function cardText({ paymentMethodId, renewable }: ListedSubscription): 'ok' | 'gone' | 'none' {
+  if (paymentMethodId === null) return 'none'
+  return renewable ? 'ok' : 'gone'
 }
 
 /** Whose days and months the periods are counted in, where they are not those of the times shown. */
@@ -54,10 +61,11 @@ export function printSubscriptions(subscriptions: readonly ListedSubscription[])
     one.id,
     one.status,
     one.access ? 'yes' : 'no',
+    cardText(one),
     `${moneyText(one)} / ${intervalText(one.every)}`,
     one.paidUntil === null ? '' : shortTime(one.paidUntil),
     one.gateway,
   ])
-  const headings = ['id', 'status', 'access', 'terms', 'paid until (UTC)', 'gateway']
+  const headings = ['id', 'status', 'access', 'card', 'terms', 'paid until (UTC)', 'gateway']
   printTable({ headings, rows })
 }

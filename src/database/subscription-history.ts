@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Payment } from '../payments/payment.ts'
+import { isRenewable } from '../subscriptions/standing.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { isChargeable, type CardGateways } from './lock-subscriptions.ts'
 import { findPaymentMethods } from './payment-methods.ts'
@@ -23,7 +24,7 @@ export async function listPaymentsOfPeriods(
   return rows.map(toPayment)
 }
 
-/** Those of these subscriptions that go on by themselves after a trial: by their ids. */
+/** Those of these subscriptions that go on by themselves: by their ids. */
 export async function findRenewable(
   db: Kysely<Tables>,
   subscriptions: readonly Subscription[],
@@ -31,10 +32,10 @@ export async function findRenewable(
 ): Promise<ReadonlySet<string>> {
   const cards = subscriptions.flatMap(({ paymentMethodId }) => paymentMethodId ?? [])
   const known = await findPaymentMethods(db, cards)
-  const isRenewable = ({ managedBy, gateway, paymentMethodId }: Subscription) => {
+  const hasUsableCard = ({ gateway, paymentMethodId }: Subscription) => {
     const card = paymentMethodId === null ? undefined : known.get(paymentMethodId)
-    if (managedBy === 'provider') return true
     return card?.gateway === gateway && isChargeable(card, gateways)
   }
-  return new Set(subscriptions.filter(isRenewable).map(({ id }) => id))
+  const renewable = subscriptions.filter((one) => isRenewable(one, hasUsableCard(one)))
+  return new Set(renewable.map(({ id }) => id))
 }

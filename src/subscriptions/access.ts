@@ -8,7 +8,7 @@ export interface AccessFacts {
   /** Since when a declined renewal cuts access; null: it does not. */
   readonly suspendedAt: Date | null
   readonly trialEndsAt: Date | null
-  /** Whether it goes on by itself after a trial: a card is there, or the provider charges. */
+  /** Whether it goes on by itself: a card is there, or none is needed. */
   readonly renewable: boolean
 }
 

@@ -1,4 +1,5 @@
 import type { SubscriptionState } from './change.ts'
+import type { Subscription } from './subscription.ts'
 import { nextTermsOf } from './terms.ts'
 
 /** In a trial that has not ended by our steps: nothing is owed yet, but may be paid in advance. */
@@ -21,6 +22,12 @@ export function isLeftToPayer({ subscription, open }: SubscriptionState): boolea
 export function paidTimeEndsAt(state: SubscriptionState): Date | null {
   const { trialEndsAt, paidUntil } = state.subscription
   return isInTrial(state) ? trialEndsAt : paidUntil
+}
+
+/** The same for whoever only reads it; the provider needs no card of ours. */
+export function isRenewable(subscription: Subscription, isCardUsable: boolean): boolean {
+  const { amount } = subscription.nextTerms ?? subscription
+  return subscription.managedBy === 'provider' || isCardUsable || amount === 0n
 }
 
 /**

@@ -7,6 +7,7 @@ import type {
 } from '../events/catalogue.ts'
 import { hasAccess } from '../subscriptions/access.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
+import { isRenewable } from '../subscriptions/standing.ts'
 import {
   intervalUnits,
   managers,
@@ -77,7 +78,7 @@ export function snapshotOf(
   const { id, managedBy, gateway, providerReference, status, payable, plan, every } = subscription
   const { amount: price, currency, paymentMethodId, customer, metadata } = subscription
   const { trialEndsAt, paidUntil, cancelAt, pauseAt, resumeAt, endedAt } = subscription
-  const renewable = managedBy === 'provider' || isCardUsable
+  const renewable = isRenewable(subscription, isCardUsable)
   const access = hasAccess({ ...subscription, renewable }, now)
   const what = { id, managedBy, gateway, providerReference, status, access, payable, plan, every }
   const money = { amount: price, currency, paymentMethodId, customer, metadata }

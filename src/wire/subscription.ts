@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Payment } from '../payments/payment.ts'
+import { hasAccess } from '../subscriptions/access.ts'
 import {
   endReasons,
   intervalUnits,
@@ -20,6 +21,11 @@ type Internal = 'anchorAt' | 'anchorNumber' | 'eventNumber'
 export interface ListedSubscription extends Omit<Subscription, Internal> {
   /** Whether it gives access now: `hasAccess` at the time at which it was read. */
   readonly access: boolean
+  /**
+   * Whether it goes on by itself: its saved card can be charged, as far as we know, or none is needed,
+   * because it costs nothing or the provider charges.
+   */
+  readonly renewable: boolean
   toJSON(): SubscriptionJson
 }
 
@@ -43,6 +49,7 @@ export const subscriptionSchema = termsSchema.extend({
   provider_reference: z.string().nullable(),
   status: z.enum(subscriptionStatuses),
   access: z.boolean(),
+  renewable: z.boolean(),
   payable: z.strictObject({ type: z.string(), id: z.string() }),
   description: z.string().nullable(),
   customer: anyObject.nullable(),
@@ -79,6 +86,7 @@ export function subscriptionView(subscription: ListedSubscription): Subscription
     provider_reference: subscription.providerReference,
     status: subscription.status,
     access: subscription.access,
+    renewable: subscription.renewable,
     payable: { type: subscription.payable.type, id: subscription.payable.id },
     description: subscription.description,
     customer: subscription.customer,
@@ -102,12 +110,14 @@ export function subscriptionView(subscription: ListedSubscription): Subscription
   }
 }
 
+/** A subscription as it is shown at that time. */
 export function listedSubscriptionOf(
   subscription: Subscription,
-  access: boolean,
+  { renewable, now }: { readonly renewable: boolean; readonly now: Date },
 ): ListedSubscription {
   const { anchorAt: _at, anchorNumber: _number, eventNumber: _last, ...shown } = subscription
-  return withJson({ ...shown, access }, subscriptionView)
+  const access = hasAccess({ ...subscription, renewable }, now)
+  return withJson({ ...shown, access, renewable }, subscriptionView)
 }
 
 function termsView({ plan, amount: units, currency, every }: Terms) {

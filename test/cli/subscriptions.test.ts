@@ -67,9 +67,9 @@ onPostgres((engine) => {
     assert.deepEqual([planned.subscription.status, planned.payment], ['trialing', null])
     const list = printed(await run('list', '--payable', 'account:7', '--gateway', 'fake'))
     const [heads, ...lines] = list.split('\n')
-    assert.match(heads ?? '', /^id +status +access +terms +paid until \(UTC\) +gateway$/)
+    assert.match(heads ?? '', /^id +status +access +card +terms +paid until \(UTC\) +gateway$/)
     assert.equal(lines.length, 3)
-    assert.match(lines[0] ?? '', /trialing +yes +199\.00 UAH \/ month/)
+    assert.match(lines[0] ?? '', /trialing +yes +none +199\.00 UAH \/ month/)
     const { data } = await json('list', '--status', 'incomplete')
     assert.deepEqual(
       (data as Json[]).map(({ id }) => id),
@@ -109,6 +109,20 @@ onPostgres((engine) => {
       [nobody.code, /there is no subscription/.test(nobody.stderr.join(''))],
       [1, true],
     )
+  })
+
+  test('one whose card was removed shows so', async () => {
+    const paymentMethodId = await card()
+    const { subscription } = await create(...terms, '--payment-method', paymentMethodId)
+    const { id } = subscription
+    const standing = async () => {
+      const list = printed(await run('list', '--status', 'active'))
+      const [, inList] = new RegExp(`^${id} +active +yes +(\\w+)`, 'm').exec(list) ?? []
+      return [inList, /^card .*, which cannot be charged$/m.test(printed(await run('show', id)))]
+    }
+    assert.deepEqual(await standing(), ['ok', false])
+    await runHosted(['payment-methods', 'remove', paymentMethodId], options())
+    assert.deepEqual(await standing(), ['gone', true])
   })
 
   test('what a merchant wants of one is done at the shell', async () => {

@@ -38,10 +38,10 @@ onPostgres((engine) => {
   const run = (...args: readonly string[]) => runHosted(['subscriptions', ...args], options())
   const json = async (...args: readonly string[]) =>
     JSON.parse(printed(await run(...args, '--json'))) as Json
-  const card = async () => {
+  const card = async (ending = 'good') => {
     const id = newUuid()
     await sql`insert into billing.payment_methods (id, gateway, live, status, provider_reference)
-      values (${id}::uuid, 'fake', false, 'attached', ${`fake_card_good_${id}`})`.execute(
+      values (${id}::uuid, 'fake', false, 'attached', ${`fake_card_${ending}_${id}`})`.execute(
       deployment.database.db,
     )
     return id
@@ -145,6 +145,68 @@ onPostgres((engine) => {
     const unpaid = await create(...terms)
     const payment = JSON.parse(printed(await run('pay', unpaid.subscription.id, '--json'))) as Json
     assert.equal(payment['id'], unpaid.payment?.id)
+  })
+
+  for (const [ending, charge, next, isPaidOnPage] of [
+    [
+      'soft',
+      'declined, insufficient_funds',
+      /pays on the page, or charge another card: .* change/,
+      true,
+    ],
+    ['confirm', 'waits for the customer, who has to confirm it', /confirms it on the page/, true],
+    ['waiting', 'waits for the customer, who has to confirm it', /confirms it on the page/, true],
+    ['late', 'not decided yet', /not charged again before/, false],
+  ] as const) {
+    test(`a first charge that is ${ending} says what comes next`, async () => {
+      const text = printed(await run('create', ...terms, '--payment-method', await card(ending)))
+      assert.match(text, /^status {7}incomplete, gives no access$/m)
+      assert.match(text, new RegExp(`^charge {7}${charge}$`, 'm'))
+      assert.match(text, new RegExp(`^next {9}.*${next.source}`, 'm'))
+      const [, id = ''] = /^subscription (\S+)$/m.exec(text) ?? []
+      const page = new RegExp(`^pay at {7}http.*/billing/subscriptions/${id}/pay$`, 'm')
+      assert.equal(page.test(text), isPaidOnPage)
+    })
+  }
+
+  test('a charge that was our own fault is not said to be the customer’s', async () => {
+    const refused = [...base, '--amount', '19906', '--currency', 'UAH', '--every', 'month']
+    const text = printed(await run('create', ...refused, '--payment-method', await card()))
+    assert.match(
+      text,
+      /^charge {7}not made: the fake gateway refuses the request \(bad_request\)$/m,
+    )
+    assert.match(text, /^next {9}it is charged again on \d{4}-.*Z; the customer need do nothing$/m)
+    assert.doesNotMatch(text, /^pay at {7}.*\/subscriptions\//m)
+  })
+
+  test('a resumption whose charge is declined says that it stays paused, and why', async () => {
+    const { subscription } = await create(...terms, '--payment-method', await card())
+    const { id } = subscription
+    await run('pause', id, '--now')
+    await sql`update billing.subscriptions set paid_until = created_at
+      where id = ${id}::uuid`.execute(deployment.database.db)
+    await run('change', id, '--payment-method', await card('hard'))
+    const text = printed(await run('resume', id))
+    assert.match(text, /^status {7}paused, gives no access$/m)
+    assert.match(text, /^charge {7}declined, stolen_card$/m)
+    assert.match(
+      text,
+      /^next {9}it stays paused: the customer pays on the page, or give another card/m,
+    )
+    assert.match(text, new RegExp(`^pay at {7}http.*/billing/subscriptions/${id}/pay$`, 'm'))
+    await run('change', id, '--payment-method', await card())
+    assert.doesNotMatch(printed(await run('resume', id)), /^(charge|next|pay at) {3}/m)
+  })
+
+  test('a trial says what comes after it, and where to pay if there is no card', async () => {
+    const trial = [...base, '--plan', 'pro']
+    const bare = printed(await run('create', ...trial))
+    assert.match(bare, /^next {9}without a card it ends with the trial: .* pays .* on the page/m)
+    assert.match(bare, /^pay at {7}http.*\/billing\/subscriptions\/[0-9a-f-]{36}\/pay$/m)
+    const withCard = printed(await run('create', ...trial, '--payment-method', await card()))
+    assert.match(withCard, /^next {9}the card is charged when the trial ends$/m)
+    assert.doesNotMatch(withCard, /^pay at/m)
   })
 
   test('what is due is listed and done; charges are held and released, and doctor says so', async () => {

@@ -62,16 +62,19 @@ async function create(_options: unknown, command: Command): Promise<void> {
   const { createdSubscriptionView } = await import('../../wire/subscription.ts')
   const { printSubscription } = await import('../print-subscription.ts')
   const { withCore } = await import('../open-core.ts')
-  const created = await withCore((core, { warnAbout }) => {
+  const { created, details } = await withCore(async (core, { warnAbout }) => {
     warnAbout(options.gateway)
-    return core.subscriptions.create(inputOf(options))
+    const made = await core.subscriptions.create(inputOf(options))
+    return { created: made, details: await core.subscriptions.get(made.subscription.id) }
   })
   if (json === true) {
     printJson(createdSubscriptionView(created))
     return
   }
   const { printPayment } = await import('../print-payment.ts')
+  const { printNext } = await import('../print-next.ts')
   printSubscription(created.subscription)
+  if (details !== undefined) printNext(details)
   if (created.payment === null) return
   print()
   printPayment(created.payment)

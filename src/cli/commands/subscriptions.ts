@@ -4,6 +4,7 @@ import { QuittanceError } from '../../kernel/errors.ts'
 import type { ChangeSubscriptionInput } from '../../money/subscription-input.ts'
 import type { Payable } from '../../payments/payment.ts'
 import { subscriptionStatuses, type SubscriptionStatus } from '../../subscriptions/subscription.ts'
+import type { SubscriptionDetails } from '../../wire/subscription-details.ts'
 import type { ListedSubscription } from '../../wire/subscription.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson } from '../output.ts'
@@ -108,13 +109,7 @@ function addChange(subscriptions: Command): void {
 async function show(id: string, _options: unknown, command: Command): Promise<void> {
   const { subscriptionDetailsView } = await import('../../wire/subscription-details.ts')
   const { withCore } = await import('../open-core.ts')
-  const found = await withCore((core) => core.subscriptions.get(id))
-  if (found === undefined) {
-    throw new QuittanceError(
-      'subscription_not_found',
-      `there is no subscription ${JSON.stringify(id)}`,
-    )
-  }
+  const found = await withCore((core) => detailsOf(core, id))
   if (isJson(command)) {
     printJson(subscriptionDetailsView(found))
     return
@@ -125,6 +120,13 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   if (found.endedAt === null) print(`pay at       ${found.payUrl}`)
   print()
   printTimeline(found)
+}
+
+async function detailsOf(core: BillingCore, id: string): Promise<SubscriptionDetails> {
+  const found = await core.subscriptions.get(id)
+  if (found !== undefined) return found
+  const text = `there is no subscription ${JSON.stringify(id)}`
+  throw new QuittanceError('subscription_not_found', text)
 }
 
 async function list(_options: unknown, command: Command): Promise<void> {
@@ -165,8 +167,14 @@ function pause(
   return wish(command, (core) => core.subscriptions.pause(id, { at, until }))
 }
 
-function resume(id: string, _options: unknown, command: Command): Promise<void> {
-  return wish(command, (core) => core.subscriptions.resume(id))
+/** A declined charge throws nothing: it stays paused, and the command says why. */
+async function resume(id: string, _options: unknown, command: Command): Promise<void> {
+  const { printNext } = await import('../print-next.ts')
+  const carryOut = async (core: BillingCore) => {
+    await core.subscriptions.resume(id)
+    return detailsOf(core, id)
+  }
+  await wish(command, carryOut, printNext)
 }
 
 type ChangeOptions = Omit<ChangeSubscriptionInput, 'paymentMethodId'> & {
@@ -194,9 +202,10 @@ async function pay(
   else printPayment(payment)
 }
 
-async function wish(
+async function wish<Wished extends ListedSubscription>(
   command: Command,
-  carryOut: (core: BillingCore) => Promise<ListedSubscription>,
+  carryOut: (core: BillingCore) => Promise<Wished>,
+  printMore: (subscription: Wished) => void = () => {},
 ): Promise<void> {
   const { subscriptionView } = await import('../../wire/subscription.ts')
   const { printSubscription } = await import('../print-subscription.ts')
@@ -206,8 +215,12 @@ async function wish(
     warnAbout(changed.gateway)
     return changed
   })
-  if (isJson(command)) printJson(subscriptionView(subscription))
-  else printSubscription(subscription)
+  if (isJson(command)) {
+    printJson(subscriptionView(subscription))
+    return
+  }
+  printSubscription(subscription)
+  printMore(subscription)
 }
 
 function isJson(command: Command): boolean {

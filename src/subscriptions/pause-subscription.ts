@@ -2,6 +2,7 @@ import { endOfPaid } from './cancel-subscription.ts'
 import type { Moment, SubscriptionState, WishResult } from './change.ts'
 import { draftOf, withClosing, withSubscription } from './draft.ts'
 import { pause } from './end-subscription.ts'
+import { voidOpen } from './open-period.ts'
 import { carriedOut, ended, refused, underWay } from './wish-result.ts'
 
 export interface PauseWish {
@@ -10,7 +11,10 @@ export interface PauseWish {
   readonly until: Date | null
 }
 
-/** Pauses it: with the end of what is paid, so that none of it is lost, or now. */
+/**
+ * Pauses it: with the end of what is paid, so that none of it is lost, or now. One that is paused
+ * stays so until then, also if it was about to be resumed.
+ */
 export function pauseSubscription(
   state: SubscriptionState,
   { at, until }: PauseWish,
@@ -22,13 +26,15 @@ export function pauseSubscription(
   if (status === 'incomplete' || status === 'trialing') {
     return refused('subscription_invalid', 'nothing of the subscription has been paid yet')
   }
-  if (at === 'now' && live !== null) return underWay
-  const draft = withSubscription(draftOf(state), { resumeAt: until })
-  const pauseAt = at === 'now' || status === 'paused' ? null : endOfPaid(state, moment)
+  const isPaused = status === 'paused'
+  if (live !== null && (at === 'now' || isPaused)) return underWay
+  const pauseAt = at === 'now' || isPaused ? null : endOfPaid(state, moment)
   if (until !== null && until <= (pauseAt ?? moment.now)) {
     return refused('subscription_invalid', 'the pause would end before it begins', 'until')
   }
-  if (status === 'paused') return carriedOut(draft, moment)
+  const draft = withSubscription(draftOf(state), { resumeAt: until })
+  // What was to end the pause, and waits for its charge, is not owed any more.
+  if (isPaused) return carriedOut(withSubscription(voidOpen(draft), { actionError: null }), moment)
   if (pauseAt === null) return carriedOut(pause(draft, 'requested'), moment)
   return carriedOut(withClosing(withSubscription(draft, { pauseAt })), moment)
 }

@@ -106,5 +106,8 @@ export function failWithoutCard(draft: Draft, moment: Moment): Draft {
 
 /** The bank wants the payer to confirm the charge: as if it had declined, but it may yet be paid. */
 export function awaitConfirmation(draft: Draft, live: LivePayment, moment: Moment): Draft {
-  return failOpen(draft, { paymentId: live.id, needs: 'confirmation', hasNewCard: false }, moment)
+  const { open, isCardUsable } = draft.state
+  // A charge leaves nothing planned: it is another card, given since.
+  const hasNewCard = isCardUsable && open !== null && open.nextAttemptAt !== null
+  return failOpen(draft, { paymentId: live.id, needs: 'confirmation', hasNewCard }, moment)
 }

@@ -4,7 +4,7 @@ import { finish } from './finish.ts'
 import { isInTrial, isLeftToPayer } from './standing.ts'
 
 /**
- * Charges this card from now on: at once, if something is owed and no other payment of it is live.
+ * Charges this card from now on: at once, if something is owed; what is live is decided first.
  * The card that it has already is nothing new, however often it is reported.
  */
 export function useCard(
@@ -22,7 +22,8 @@ export function withCard(draft: Draft, paymentMethodId: string, moment: Moment):
   const changed = withSubscription(draft, { paymentMethodId })
   const { open, live, ...rest } = changed.state
   const given = { ...changed, state: { ...rest, open, live, isCardUsable: true } }
-  if (open === null || live !== null || isInTrial(given.state)) return given
-  if (isLeftToPayer(given.state)) return given
+  if (open === null || isInTrial(given.state) || isLeftToPayer(given.state)) return given
+  // A page is waited for as long as planned, unless no charge is: for want of a card.
+  if (live?.isPage === true && open.needs !== 'new_card') return given
   return withPeriod(given, { ...open, nextAttemptAt: moment.now })
 }

@@ -314,6 +314,32 @@ test('case 24: without a card it is waited for, until all is over', () => {
   assert.equal(said(planAction(paying, at(end))), 'close')
 })
 
+test('case 22: another card that comes while a page is open is charged once that is closed', () => {
+  const state = pastDue({ open: { needs: 'new_card', nextAttemptAt: null } })
+  const result = payPeriod({ ...state, isCardUsable: false }, at(march(11)))
+  assert.ok(result.kind === 'changed')
+  const paying = after(state, result.change)
+  const given = after(paying, useCard(paying, 'other', at(march(12))))
+  assert.equal(said(planAction(given, at(march(12)))), 'close')
+  // It may have been declined there: its period hears nothing of its end.
+  const charge = planAction({ ...given, live: null }, at(march(12)))
+  assert.equal(charge.payment?.paymentMethodId, 'other')
+})
+
+test('case 23: also where the old one was charged for the last time, and waits for its payer', () => {
+  const state = retrying(4)
+  const given = after(state, useCard(state, 'other', at(march(18))))
+  const waiting = withPayer(given)
+  const change = planAction(waiting, at(march(18)))
+  assert.equal(said(change), 'period 2 open | SubscriptionPaymentFailed')
+  assert.deepEqual(failure(change).nextAttemptAt, march(18))
+  const asked = withPayer(after(waiting, change))
+  assert.equal(said(planAction(asked, at(march(18, '12:15:00')))), 'close')
+  const { state: closed, decided } = decide(asked, { ...notMade, paymentMethodId: 'card' })
+  const left = takePayment(closed, decided, at(march(19)))
+  assert.equal(planAction(after(closed, left), at(march(19))).payment?.paymentMethodId, 'other')
+})
+
 test('case 29: a page that is left is no decline', () => {
   for (const answer of [notMade, soft, ours]) {
     const state = renewing({

@@ -110,12 +110,16 @@ async function replayCalls(
   return rows.map((row) => row.id)
 }
 
+/**
+ * Events of a subscription in their order. Another run is waited for: if its rows were skipped, those
+ * behind them could be dispatched first.
+ */
 async function replayDeliveries(db: Kysely<Tables>, which: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows } = await sql`
     update billing.deliveries set ${deliveryAsNew}
     where id in (
       select id from billing.deliveries as delivery where ${which}
-      order by id limit ${batchRows} for update skip locked
+      order by subscription_id, event_number, id limit ${batchRows} for update
     )`.execute(db)
   return Number(numAffectedRows ?? 0n)
 }

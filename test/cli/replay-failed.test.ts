@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
 import { after, before, describe, test } from 'node:test'
 import { sql, type Insertable, type Kysely } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
+import { deliveryAsNew } from '../../src/queue/end-rows.ts'
 import { replayFailed } from '../../src/upkeep/replay-failed.ts'
-import { newPayment, openBilling, sendFake, idle } from '../support/billing.ts'
+import { newPayment, openBilling, sendFake, idle, until } from '../support/billing.ts'
 import { runHosted } from '../support/command-host.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { forEachDatabase, onPostgres } from '../support/databases.ts'
 import { deploy, type Deployment } from '../support/deployment.ts'
 import { insertSubscription } from '../support/subscription-rows.ts'
 import { startService, type RunningService } from '../support/process.ts'
@@ -23,22 +25,15 @@ async function failCalls({ db }: Database, count: number, gateway = 'fake'): Pro
 
 type Columns = Partial<Insertable<Tables['billing.deliveries']>>
 
-/** A deferred event that has failed. */
-async function deferFailed(db: Kysely<Tables>, about: Columns): Promise<void> {
-  const key = newUuid()
-  const state = 'subscription_id' in about ? 'given_up' : 'failed'
-  const event = { dedup_key: key, event_type: 'SubscriptionResumed', cause: 'poll' } as const
-  const row = {
-    id: newUuid(),
-    queue: 'default',
-    state,
-    processed_at: new Date(0),
-    ...event,
-  } as const
-  await db
-    .insertInto('billing.deliveries')
-    .values({ ...row, ...about })
-    .execute()
+/** Deferred events that have failed. */
+async function deferFailed(db: Kysely<Tables>, ...events: readonly Columns[]): Promise<void> {
+  const rows = events.map((event) => {
+    const [id, key] = [newUuid(), newUuid()]
+    const state = 'subscription_id' in event ? 'given_up' : 'failed'
+    const what = { dedup_key: key, event_type: 'SubscriptionResumed', cause: 'poll' } as const
+    return { id, queue: 'default', state, processed_at: new Date(0), ...what, ...event } as const
+  })
+  await db.insertInto('billing.deliveries').values(rows).execute()
 }
 
 /** An event whose delivery to a queued listener has failed. */
@@ -162,6 +157,27 @@ forEachDatabase((engine) => {
       assert.deepEqual([await replayed('stripe'), await replayed('stripe')], [4, 0])
       assert.deepEqual([await replayed('fake'), await replayed()], [4, 0])
     })
+
+    test('those of a subscription by their numbers: ids are by the clocks of several processes', async () => {
+      await using billing = await openBilling(engine)
+      const { db } = billing.database
+      const subscription = { subscription_id: await insertSubscription(db) }
+      const ids = Array.from({ length: 102 }, () => newUuid()).toReversed()
+      const numbers = ids.map((_id, index) => index + 1)
+      await deferFailed(
+        db,
+        ...ids.map((id, index) => ({ ...subscription, id, event_number: index + 1 })),
+      )
+      await billing.core.calls.replayFailed()
+      // Each batch has a time of its own.
+      const { rows } = await sql<{ number: number }>`
+        select event_number as number from billing.deliveries
+        order by next_attempt_at, event_number`.execute(db)
+      assert.deepEqual(
+        rows.map(({ number }) => number),
+        numbers,
+      )
+    })
   })
 
   describe('calls replay --failed', () => {
@@ -220,5 +236,32 @@ forEachDatabase((engine) => {
         assert.match(stderr[0] ?? '', pattern)
       }
     })
+  })
+})
+
+onPostgres((engine) => {
+  test('two runs at once: an event waits again only after those before it', async () => {
+    await using billing = await openBilling(engine)
+    const { db } = billing.database
+    const subscription = { subscription_id: await insertSubscription(db) }
+    await deferFailed(db, ...[1, 2, 3].map((number) => ({ ...subscription, event_number: number })))
+    const meanwhile = await db.transaction().execute(async (other) => {
+      await sql`update billing.deliveries set ${deliveryAsNew} where event_number = 1`.execute(
+        other,
+      )
+      const run = replayFailed(db, { announce: async () => {} })
+      await until(
+        async () => {
+          const { rows } = await sql`select from pg_stat_activity
+            where wait_event_type = 'Lock' and datname = current_database()`.execute(db)
+          return rows.length > 0 || (await Promise.race([run, pause(0)])) !== undefined
+        },
+        { what: 'the run waits for the other, or has ended' },
+      )
+      const { rows } = await sql`select from billing.deliveries where state = 'waiting'`.execute(db)
+      return { run, waiting: rows.length }
+    })
+    assert.equal(meanwhile.waiting, 0)
+    assert.deepEqual(await meanwhile.run, { replayedCalls: 0, replayedDeliveries: 2 })
   })
 })

@@ -19,7 +19,7 @@ export function printTimeline(details: SubscriptionDetails): void {
 }
 
 /** Of things that happened at the same time, causes come before what followed from them. */
-export function timelineOf(details: SubscriptionDetails): readonly Entry[] {
+function timelineOf(details: SubscriptionDetails): readonly Entry[] {
   const { periods, payments, transitions, events, deferredEvents } = details
   const entries = [
     ...periods.map(periodEntry),

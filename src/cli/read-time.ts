@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { systemClock } from '../kernel/clock.ts'
-import { days, hours, minutes } from '../kernel/duration.ts'
+import { days, hours, minutes, type Duration } from '../kernel/duration.ts'
 
 const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
 
@@ -22,16 +22,21 @@ export function readTime(text: string): Date {
   throw new InvalidArgumentError('It must be a time such as 2026-11-20T09:30Z.')
 }
 
-const units = { m: minutes, h: hours, d: days } as const
+const units: Readonly<Record<string, (count: number) => Duration>> = {
+  m: minutes,
+  h: hours,
+  d: days,
+}
+
+function lengthOf(text: string): Duration | undefined {
+  const [, count, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
+  return units[unit]?.(Number(count))
+}
 
 /** The same, or how long ago. */
 export function readSince(text: string): Date {
-  const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
-  if (count !== undefined) {
-    const length = units[unit as keyof typeof units](Number(count))
-    return new Date(systemClock().getTime() - length)
-  }
-  const time = isoTimeOf(text)
+  const length = lengthOf(text)
+  const time = length === undefined ? isoTimeOf(text) : new Date(systemClock().getTime() - length)
   if (time !== undefined) return time
   throw new InvalidArgumentError(
     'It must be a length such as 90m, 24h or 7d, or a time such as 2026-11-20T09:30Z.',
@@ -40,10 +45,7 @@ export function readSince(text: string): Date {
 
 /** A length such as `90m`, `24h` or `7d`: until when it lasts from now on. */
 export function readWithin(text: string): Date {
-  const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
-  if (count === undefined) {
-    throw new InvalidArgumentError('It must be a length such as 90m, 24h or 7d.')
-  }
-  const length = units[unit as keyof typeof units](Number(count))
-  return new Date(systemClock().getTime() + length)
+  const length = lengthOf(text)
+  if (length !== undefined) return new Date(systemClock().getTime() + length)
+  throw new InvalidArgumentError('It must be a length such as 90m, 24h or 7d.')
 }

@@ -61,11 +61,6 @@ export async function listEvents(
   return toPage(rows.map(toEventRecord), limit, (event) => ({ at: event.createdAt, id: event.id }))
 }
 
-export async function findEvent(db: Kysely<Tables>, id: string): Promise<EventRecord | undefined> {
-  const row = await selectEvents(db).where('id', '=', id).executeTakeFirst()
-  return row && toEventRecord(row)
-}
-
 function toEventRecord(row: EventRow): EventRecord {
   return {
     id: row.id,

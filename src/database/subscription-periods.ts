@@ -105,7 +105,7 @@ const columns = [
 type PeriodRow = Pick<Selectable<SubscriptionPeriodsTable>, (typeof columns)[number]>
 const periodColumns = sql.raw(columns.join(', '))
 
-export function toPeriod(row: PeriodRow): SubscriptionPeriod {
+function toPeriod(row: PeriodRow): SubscriptionPeriod {
   return {
     id: row.id,
     subscriptionId: row.subscription_id,

@@ -3,9 +3,11 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { boundary } from '../subscriptions/boundary.ts'
 import { readInterval } from '../subscriptions/interval.ts'
 
-const short: Readonly<Record<string, (count: number) => Duration>> = {
+/** Of the same length on any calendar. */
+const units: Readonly<Record<string, (count: number) => Duration>> = {
   minute: minutes,
   hour: hours,
+  day: days,
 }
 
 /**
@@ -14,7 +16,7 @@ const short: Readonly<Record<string, (count: number) => Duration>> = {
  */
 export function endOf(length: string, from: Date): Date {
   const [, count = '1', unit = ''] = /^(?:(\d{1,6}) )?(minute|hour|day)s?$/.exec(length) ?? []
-  const lengthOf = unit === 'day' ? days : short[unit]
+  const lengthOf = units[unit]
   if (lengthOf !== undefined) return new Date(from.getTime() + lengthOf(Number(count)))
   const every = readInterval(length)
   if (every !== undefined) return boundary({ anchorAt: from, every, timeZone: 'UTC' }, 1)

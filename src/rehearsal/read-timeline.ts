@@ -104,12 +104,12 @@ function paymentEntry(payment: Payment, period: SubscriptionPeriod | undefined):
   return {
     at: payment.createdAt,
     kind: payment.paymentMethodId === null ? 'page' : 'charge',
-    text: `${moneyText(payment)}${span}: ${endOf(payment)}${note}`,
+    text: `${moneyText(payment)}${span}: ${howItEnded(payment)}${note}`,
     mail: null,
   }
 }
 
-function endOf(payment: Payment): string {
+function howItEnded(payment: Payment): string {
   const { status, declineCode, checkout, operationError, createdAt, updatedAt } = payment
   const isConfirmed = payment.paymentMethodId !== null && payment.checkoutUrl !== null
   switch (status) {

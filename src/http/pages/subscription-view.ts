@@ -4,7 +4,7 @@ import type { IntervalUnit, Subscription } from '../../subscriptions/subscriptio
 import { humanMoney } from '../human-money.ts'
 import { humanDate, humanDates, humanLength } from '../human-time.ts'
 import { visibleText } from '../visible-text.ts'
-import type { TextKey } from './languages/texts.ts'
+import type { PlainTextKey } from './languages/texts.ts'
 import { page, type Html } from './layout.ts'
 import type { Look } from './look.ts'
 import { payPath } from './page-context.ts'
@@ -40,24 +40,24 @@ export function billPage(
   return payablePage(bill, owed, { ...surroundings, look })
 }
 
-interface Texts {
-  readonly heading: TextKey
-  readonly text: TextKey
+interface Said {
+  readonly heading: PlainTextKey
+  readonly text: PlainTextKey
 }
 
-function restOf({ status }: Subscription): Texts {
+function restOf({ status }: Subscription): Said {
   if (status === 'paused') return { heading: 'pausedHeading', text: 'pausedText' }
   return { heading: 'nothingOwedHeading', text: 'nothingOwedText' }
 }
 
-function nothingPage(subscription: Subscription, texts: Texts, look: Look): Promise<Response> {
+function nothingPage(subscription: Subscription, texts: Said, look: Look): Promise<Response> {
   const { say, tag } = look.language
-  const title = say(texts.heading as 'endedHeading')
+  const title = say(texts.heading)
   const { paidUntil, status, timeZone } = subscription
   const isPaid = status === 'active' && paidUntil !== null
   const until = isPaid && say('paidUntil', { time: humanDate(paidUntil, tag, timeZone) })
   const body = html`<h1>${title}</h1>
-    <p>${say(texts.text as 'endedText')} ${until}</p>
+    <p>${say(texts.text)} ${until}</p>
     ${about(subscription)}
     <div class="actions">${status === 'canceled' && help(look)}</div>
     ${details(subscription, look)}`
@@ -72,14 +72,14 @@ interface OwedSubscription {
 
 function waitingPage(
   { subscription, owed }: OwedSubscription,
-  texts: Texts,
+  texts: Said,
   look: Look,
 ): Promise<Response> {
   const { say, query } = look.language
-  const title = say(texts.heading as 'endedHeading')
+  const title = say(texts.heading)
   const body = html`<h1>${title}</h1>
     ${sum({ subscription, owed }, look)}
-    <p>${say(texts.text as 'endedText')}</p>
+    <p>${say(texts.text)}</p>
     <div class="actions">${linkButton(`pay${query}`, say('lookAgain'), false)}${help(look)}</div>
     ${details(subscription, look)}`
   return page(look, { title, mark: 'pending', body })
@@ -126,7 +126,7 @@ function payablePage(
   })
 }
 
-function headingOf({ status }: Subscription): 'dueHeading' | 'subscriptionHeading' {
+function headingOf({ status }: Subscription): PlainTextKey {
   return status === 'past_due' ? 'dueHeading' : 'subscriptionHeading'
 }
 
@@ -152,7 +152,7 @@ const everyOne = {
   week: 'everyWeek',
   month: 'everyMonth',
   year: 'everyYear',
-} as const satisfies Record<IntervalUnit, TextKey>
+} as const satisfies Record<IntervalUnit, PlainTextKey>
 
 /** Whoever pays agrees to be charged again. */
 function howOften({ every, nextTerms }: Subscription, { say, tag }: Look['language']): string {

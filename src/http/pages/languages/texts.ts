@@ -13,6 +13,11 @@ type Names<T extends string> = T extends `${string}{${infer Name}}${infer Rest}`
 
 type Values<K extends TextKey> = Readonly<Record<Names<English[K]>, string>>
 
+/** Of a text without placeholders. */
+export type PlainTextKey = {
+  [K in TextKey]: Names<English[K]> extends never ? K : never
+}[TextKey]
+
 /** A text, with a value for each of its placeholders. */
 export type Say = <K extends TextKey>(
   key: K,

@@ -28,7 +28,7 @@ export function suggestMail(event: PlannedEvent): string | null {
       return null
     case 'SubscriptionPeriodEnding': {
       const { endsAt, renews } = event.data
-      return renews ? `it renews on ${day(endsAt)}` : `it ends on ${day(endsAt)}`
+      return renews ? `it renews on ${day(endsAt)}` : `what is paid ends on ${day(endsAt)}`
     }
     default:
       return assertNever(event)

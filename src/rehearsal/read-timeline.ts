@@ -52,8 +52,8 @@ export async function readTimeline(
     throw new QuittanceError('subscription_not_found', `there is no subscription ${id}`)
   }
   const ofIt = { subscriptionId: id, limit: 100 }
-  const periods = await all((cursor) => listPeriods(db, { ...ofIt, ...cursor }))
-  const events = await all((cursor) => listEvents(db, { ...ofIt, ...cursor }))
+  const periods = await allPages((cursor) => listPeriods(db, { ...ofIt, ...cursor }))
+  const events = await allPages((cursor) => listEvents(db, { ...ofIt, ...cursor }))
   const payments = await listPaymentsOfPeriods(
     db,
     periods.map((period) => period.id),
@@ -73,7 +73,7 @@ export async function readTimeline(
   return entries.toSorted((one, other) => one.at.getTime() - other.at.getTime())
 }
 
-async function all<T>(
+export async function allPages<T>(
   list: (cursor: { readonly cursor?: string }) => Promise<Page<T>>,
 ): Promise<readonly T[]> {
   const found: T[] = []

@@ -9,9 +9,16 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import type { MoneyContext } from '../money/context.ts'
 import type { Payment } from '../payments/payment.ts'
+import type { ListedSubscription } from '../wire/subscription.ts'
 import { createPlay, type Play } from './play-due.ts'
 import { endOf } from './read-length.ts'
-import { readTimeline, timelineText, type AccessChange, type Timeline } from './read-timeline.ts'
+import {
+  allPages,
+  readTimeline,
+  timelineText,
+  type AccessChange,
+  type Timeline,
+} from './read-timeline.ts'
 import {
   scriptCards,
   type CardBehavior,
@@ -103,7 +110,7 @@ export async function beginRehearsal(
     },
     downtime: async (length) => {
       await catchUp()
-      clock.set(endOf(length, clock.now()))
+      await standStill(begun, endOf(length, clock.now()))
       await catchUp()
     },
     catchUp,
@@ -155,19 +162,33 @@ async function advanceTo(begun: Begun, until: Date): Promise<void> {
   if (until > clock.now()) clock.set(until)
 }
 
+/** Nothing runs, but access goes by the clock: it ends at its time all the same. */
+async function standStill(begun: Begun, until: Date): Promise<void> {
+  const { clock } = begun
+  const ends = (await allOf(begun))
+    .flatMap(({ cancelAt, trialEndsAt }) => [cancelAt, trialEndsAt])
+    .filter((end) => end !== null)
+    .filter((end) => end > clock.now() && end < until)
+  for (const end of ends.toSorted((one, other) => one.getTime() - other.getTime())) {
+    clock.set(end)
+    await noteAccess(begun)
+  }
+  clock.set(until)
+}
+
 /** Whether each subscription gives access now, if that has changed. */
-async function noteAccess({ core, access, clock }: Begun): Promise<void> {
-  let cursor: string | null = null
-  do {
-    const page = await core.subscriptions.list({ limit: 100, ...(cursor !== null && { cursor }) })
-    for (const one of page.data) {
-      const changes = access.get(one.id) ?? []
-      access.set(one.id, changes)
-      if (changes.at(-1)?.access === one.access) continue
-      changes.push({ at: clock.now(), access: one.access })
-    }
-    cursor = page.nextCursor
-  } while (cursor !== null)
+async function noteAccess(begun: Begun): Promise<void> {
+  const { access, clock } = begun
+  for (const one of await allOf(begun)) {
+    const changes = access.get(one.id) ?? []
+    access.set(one.id, changes)
+    if (changes.at(-1)?.access === one.access) continue
+    changes.push({ at: clock.now(), access: one.access })
+  }
+}
+
+function allOf({ core }: Begun): Promise<readonly ListedSubscription[]> {
+  return allPages((cursor) => core.subscriptions.list({ limit: 100, ...cursor }))
 }
 
 /** What the gateway `fake` takes for a card whose charges end by their amount. */

@@ -207,6 +207,22 @@ test('a pause begins with the end of what is paid, and a resumption begins a new
   )
 })
 
+test('a planned end takes access at its time while the service is down, too', async () => {
+  await using rehearsal = await opened({ subscriptions: { periodNoticeDays: [] } })
+  const card = await rehearsal.saveCard()
+  const id = await sell(rehearsal, { paymentMethodId: card.id })
+  await rehearsal.billing.subscriptions.cancel(id)
+  const trial = await sell(rehearsal, { trialDays: 30 })
+  await rehearsal.advance(new Date('2027-01-30T00:00:00Z'))
+  await rehearsal.downtime('7 days')
+  const access = async (one: string) =>
+    (await rehearsal.timeline(one)).entries
+      .filter(({ kind }) => kind === 'access')
+      .map(({ at, text }) => `${at.toISOString().slice(0, 10)} ${text}`)
+  assert.deepEqual(await access(id), ['2027-01-01 yes', '2027-02-01 no'])
+  assert.deepEqual(await access(trial), ['2027-01-01 yes', '2027-01-31 no'])
+})
+
 test('a charge that the bank wants confirmed is confirmed by the payer, and paid once', async () => {
   await using rehearsal = await opened({ subscriptions: { periodNoticeDays: [] } })
   const card = await rehearsal.saveCard()

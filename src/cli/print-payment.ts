@@ -1,4 +1,5 @@
 import type { DeferredEvent } from '../events/event-record.ts'
+import { counted } from '../kernel/counted.ts'
 import type { PaymentDetails } from '../wire/payment-details.ts'
 import { moneyText } from '../kernel/money.ts'
 import type { Payment } from '../payments/payment.ts'
@@ -58,7 +59,7 @@ export function printHistory(payment: PaymentDetails): void {
 export function printDeferredEvent(event: DeferredEvent): void {
   const { createdAt, type, state, attempts, source } = event
   print(`deferred    ${createdAt.toISOString()}  ${type}, by ${source}`)
-  print(`  state     ${state}, ${attempts} failed attempts`)
+  print(`  state     ${state}, ${counted(attempts, 'failed attempt')}`)
   if (event.nextAttemptAt !== null) print(`  due       ${event.nextAttemptAt.toISOString()}`)
   if (event.webhookCallId !== null) print(`  call      ${event.webhookCallId}`)
   const [error] = event.exception?.split('\n', 1) ?? []

@@ -1,6 +1,7 @@
 import type { RegistrationResult } from '../billing/types.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import type { RegisteredEndpoint } from '../gateways/operations.ts'
+import { counted } from '../kernel/counted.ts'
 import { assertNever } from '../kernel/errors.ts'
 import { print, styled, visible, wrapped } from './output.ts'
 import { faultText } from './registered-endpoint.ts'
@@ -74,7 +75,7 @@ function printSecret(result: RegistrationResult, { gateway, variable, configured
 }
 
 function orphanText({ id, url, events, enabled }: RegisteredEndpoint, ours: string): string {
-  const state = `${events.length} events, ${enabled ? 'on' : 'off'}`
+  const state = `${counted(events.length, 'event')}, ${enabled ? 'on' : 'off'}`
   const twice = url === ours ? '; every event comes twice' : ''
   return `${id}  ${url}  (${state}${twice})`
 }

@@ -1,3 +1,4 @@
+import { counted } from '../kernel/counted.ts'
 import { moneyText } from '../kernel/money.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
@@ -29,7 +30,7 @@ function timelineOf(details: SubscriptionDetails): readonly Entry[] {
     ...deferredEvents.map(({ createdAt, type, state, attempts }) => ({
       at: createdAt,
       what: 'event',
-      text: `${type}: ${state}, ${attempts} failed attempts`,
+      text: `${type}: ${state}, ${counted(attempts, 'failed attempt')}`,
     })),
   ]
   return entries.toSorted((a, b) => a.at.getTime() - b.at.getTime())

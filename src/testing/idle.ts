@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
 import { shownState } from '../database/delivery-state.ts'
 import type { Tables } from '../database/tables.ts'
+import { counted } from '../kernel/counted.ts'
 import type { Worker } from '../worker/worker.ts'
 
 /** How long to wait until all is done, and for what. */
@@ -110,5 +111,5 @@ function sentence(one: WaitingRow): string {
   const [reason = ''] = (one.exception ?? '').split('\n')
   const failure = reason === '' ? '' : `, the last one failed: ${reason}`
   const due = one.due_in_ms > 0 ? `, due in ${Math.ceil(one.due_in_ms / 1000)} s` : ''
-  return `${one.what} is ${one.state} after ${one.attempts} attempts${due}${failure}`
+  return `${one.what} is ${one.state} after ${counted(one.attempts, 'attempt')}${due}${failure}`
 }

@@ -239,7 +239,7 @@ onPostgres((engine) => {
       const at = stdout.findIndex((line) => line.startsWith('deferred'))
       const [event, state, due, from, error] = stdout.slice(at, at + 5)
       assert.match(event ?? '', /^deferred    \d{4}-.*Z  PaymentSucceeded, by poll$/)
-      assert.equal(state, '  state     pending, 1 failed attempts')
+      assert.equal(state, '  state     pending, 1 failed attempt')
       assert.match(due ?? '', /^  due       \d{4}-.*Z$/)
       assert.equal(from, `  call      ${call}`)
       assert.equal(error, '  error     in listener teller: Error: the printer is on fire')

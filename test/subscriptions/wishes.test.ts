@@ -260,29 +260,6 @@ test('a pause is moved to no end that has passed', () => {
   assert.equal(reasonOf(result), 'subscription_invalid')
 })
 
-test('paused again, what was to end the pause is not charged any more', () => {
-  const onHold = resumeSubscription(paused(), at(march(20), { held: true }))
-  const resuming = wished(paused(), onHold)
-  assert.equal(resuming.open?.state, 'open', 'it waits for its charge')
-  const until = march(30)
-  for (const wish of [now, atEnd]) {
-    const change = changeOf(pauseSubscription(resuming, { ...wish, until }, at(march(21))))
-    assert.equal(said(change), 'period 2 void')
-    assert.deepEqual(change.subscription.nextActionAt, until)
-  }
-  const charging = wished(resuming, resumeSubscription(resuming, at(march(20))))
-  assert.notEqual(charging.live, null)
-  for (const wish of [now, atEnd]) {
-    const result = pauseSubscription(charging, { ...wish, until }, at(march(20)))
-    assert.equal(reasonOf(result), 'renewal_under_way')
-  }
-})
-
-test('a pause is moved to no end that has passed', () => {
-  const result = pauseSubscription(paused(), { at: 'now', until: march(19) }, at(march(20)))
-  assert.equal(reasonOf(result), 'subscription_invalid')
-})
-
 test('nothing is paused that was never paid', () => {
   for (const state of [trialing(), incomplete()]) {
     const result = pauseSubscription(state, { at: 'now', until: null }, at(march(5)))

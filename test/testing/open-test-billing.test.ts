@@ -154,7 +154,7 @@ describe('a test billing', () => {
     broken.add(payment.id)
     await billing.send(payment)
     const waits =
-      /^not idle within 5000 ms: call [-0-9a-f]{36} of fake is pending after 1 attempts, due in \d+ s, the last one failed: .*no access today; idle\(\{ retries: "now" \}\)/
+      /^not idle within 5000 ms: call [-0-9a-f]{36} of fake is pending after 1 attempt, due in \d+ s, the last one failed: .*no access today; idle\(\{ retries: "now" \}\)/
     await assert.rejects(billing.idle({ withinMs: 5_000 }), { message: waits })
     broken.delete(payment.id)
     await billing.idle({ retries: 'now' })
@@ -165,7 +165,7 @@ describe('a test billing', () => {
     const payment = await billing.createPayment()
     broken.add(payment.id)
     await billing.billing.payments.cancel(payment.id)
-    const waits = /: deferred PaymentCanceled is pending after 1 attempts, .*no access today/
+    const waits = /: deferred PaymentCanceled is pending after 1 attempt, .*no access today/
     await assert.rejects(billing.idle({ withinMs: 5_000 }), { message: waits })
     broken.delete(payment.id)
     await billing.idle({ retries: 'now' })

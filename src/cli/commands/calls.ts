@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander'
 import { callStates, type CallState } from '../../events/webhook-call.ts'
+import { counted } from '../../kernel/counted.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { callRemark, reviewRemark } from '../call-remark.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
@@ -95,7 +96,7 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   print(`gateway     ${call.gateway}`)
   print(`url         ${visible(call.url)}`)
   print(`received    ${call.receivedAt.toISOString()}`)
-  print(`state       ${call.state}, ${call.attempts} failed attempts`)
+  print(`state       ${call.state}, ${counted(call.attempts, 'failed attempt')}`)
   if (view.next_attempt_at !== null) print(`due         ${view.next_attempt_at}`)
   const review = reviewRemark(call)
   if (review !== undefined) print(`review      needed: ${review}`)

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Finding, FindingState } from '../doctor/finding.ts'
 import { addExamples } from '../examples.ts'
+import { counted } from '../../kernel/counted.ts'
 import { print, printJson, styled, visible, wrapped } from '../output.ts'
 
 export function addDoctor(program: Command): void {
@@ -64,7 +65,6 @@ function printFinding({ state, check, found, fix }: Finding): void {
 }
 
 function summary(errors: number, warnings: number): string {
-  const counted = (count: number, word: string) =>
-    count === 0 ? [] : [`${count} ${word}${count === 1 ? '' : 's'}`]
-  return `${[...counted(errors, 'error'), ...counted(warnings, 'warning')].join(', ')}.`
+  const some = (count: number, word: string) => (count === 0 ? [] : [counted(count, word)])
+  return `${[...some(errors, 'error'), ...some(warnings, 'warning')].join(', ')}.`
 }

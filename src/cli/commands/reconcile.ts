@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { ReconcileResult } from '../../billing/types.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
+import { counted } from '../../kernel/counted.ts'
 import { print, printJson } from '../output.ts'
 
 interface ReconcileOptions {
@@ -37,8 +38,12 @@ async function reconcile(_options: unknown, command: Command): Promise<void> {
 }
 
 function summary({ polled, changed, failed, repaired }: ReconcileResult): string {
-  const counts = [`${changed} changed`, `${failed} failed`, `${repaired} events repaired`]
-  return `Asked about ${polled} ${polled === 1 ? 'payment' : 'payments'}: ${counts.join(', ')}.`
+  const counts = [
+    `${changed} changed`,
+    `${failed} failed`,
+    `${counted(repaired, 'event')} repaired`,
+  ]
+  return `Asked about ${counted(polled, 'payment')}: ${counts.join(', ')}.`
 }
 
 function troubleIn({ failed, unreachable }: ReconcileResult): string | undefined {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { counted } from '../../kernel/counted.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson } from '../output.ts'
@@ -56,8 +57,9 @@ async function replayFailed({ gateway, since, json }: ReplayOptions): Promise<vo
   } else if (replayedCalls + replayedDeliveries === 0) {
     print('Nothing has failed.')
   } else {
-    const deliveries = replayedDeliveries === 0 ? '' : ` and ${replayedDeliveries} deliveries`
-    const calls = replayedCalls === 1 ? '1 call' : `${replayedCalls} calls`
-    print(`Queued ${calls}${deliveries} again. A worker processes them.`)
+    const also =
+      replayedDeliveries === 1 ? ' and 1 delivery' : ` and ${replayedDeliveries} deliveries`
+    const deliveries = replayedDeliveries === 0 ? '' : also
+    print(`Queued ${counted(replayedCalls, 'call')}${deliveries} again. A worker processes them.`)
   }
 }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
+import { counted } from '../../kernel/counted.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { reviewStates, type Review, type ReviewState } from '../../payments/review.ts'
 import { addExamples } from '../examples.ts'
@@ -133,7 +134,7 @@ async function printReview(review: Review, command: Command): Promise<void> {
     ['reference', stated.reference],
     ['stated', amount === null || currency === null ? null : moneyText({ amount, currency })],
     ['expected', expected && moneyText(expected)],
-    ['said', `${review.times} times, the last time ${view.last_at}`],
+    ['said', `${counted(review.times, 'time')}, the last time ${view.last_at}`],
     ['first', view.created_at],
     ['version', String(review.version)],
     ['handled', view.handled_at],

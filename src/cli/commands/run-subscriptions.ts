@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { counted } from '../../kernel/counted.ts'
 import type { ListedSubscription } from '../../wire/subscription.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson, printTable, shortTime, visible } from '../output.ts'
@@ -92,7 +93,7 @@ async function run(_options: unknown, command: Command): Promise<void> {
   const { withCore } = await import('../open-core.ts')
   const result = await withCore((core) => core.subscriptions.runDue())
   if (command.optsWithGlobals<JsonOption>().json === true) printJson(result)
-  else print(`Did ${result.steps} ${result.steps === 1 ? 'step' : 'steps'}.`)
+  else print(`Did ${counted(result.steps, 'step')}.`)
 }
 
 async function hold(reason: string, _options: unknown, command: Command): Promise<void> {

@@ -3,6 +3,7 @@ import type { Database } from '../../database/connect.ts'
 import { interval } from '../../database/interval.ts'
 import { pendingMigrations } from '../../database/migrate.ts'
 import type { RegisteredGateway, Registry } from '../../gateways/registry.ts'
+import { counted } from '../../kernel/counted.ts'
 import { minutes } from '../../kernel/duration.ts'
 import { lackingCredential } from '../../gateways/require.ts'
 import { readSchedules } from '../../upkeep/diagnosis.ts'
@@ -70,13 +71,13 @@ function checkWaiting(all: readonly WaitingPayment[], registry: Registry): reado
   return all.flatMap(({ gateway, waiting, overdue }) => {
     const fix = whatIsMissing(gateway, registry.find(gateway))
     if (fix !== undefined) {
-      const found = `${gateway} cannot be asked about ${counted(waiting)}`
+      const found = `${gateway} cannot be asked about ${counted(waiting, 'payment')}`
       return [warning(check, { found, fix })]
     }
     if (overdue === 0) return []
     return [
       warning(check, {
-        found: `${gateway} should have been asked about ${counted(overdue)} by now`,
+        found: `${gateway} should have been asked about ${counted(overdue, 'payment')} by now`,
         fix: 'Keep a service or a worker running: it asks; by hand: quittance reconcile',
       }),
     ]
@@ -89,8 +90,4 @@ function whatIsMissing(name: string, found: RegisteredGateway | undefined): stri
   if (!found.credentials.configured) return 'Set what `quittance gateways` names for it.'
   const lacking = lackingCredential(found)
   return lacking === undefined ? undefined : `Set ${lacking}.`
-}
-
-function counted(payments: number): string {
-  return payments === 1 ? '1 payment' : `${payments} payments`
 }

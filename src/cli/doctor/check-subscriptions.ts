@@ -1,4 +1,5 @@
 import { pendingMigrations } from '../../database/migrate.ts'
+import { counted } from '../../kernel/counted.ts'
 import { intervalText } from '../../subscriptions/interval.ts'
 import { boundary } from '../../subscriptions/boundary.ts'
 import type { Interval } from '../../subscriptions/subscription.ts'
@@ -55,20 +56,21 @@ export function checkNotices({
   subscriptions,
 }: Pick<Settings, 'plans' | 'subscriptions'>): readonly Finding[] {
   const { periodNoticeDays, trialNoticeDays } = subscriptions
-  return Object.entries(plans).flatMap(([name, { every, trialDays }]) => [
-    ...neverDue(periodNoticeDays, longestDays(every)).map((lead) =>
+  return Object.entries(plans).flatMap(([name, { every, trialDays }]) => {
+    const ofPeriods = neverDue(periodNoticeDays, longestDays(every)).map((lead) =>
       warning(check, {
-        found: `the notice ${lead} days before the end of a period never comes for plan ${name}, which renews every ${intervalText(every)}`,
+        found: `the notice ${counted(lead, 'day')} before the end of a period never comes for plan ${name}, which renews every ${intervalText(every)}`,
         fix: 'Give subscriptions.period_notice_days a shorter lead as well.',
       }),
-    ),
-    ...neverDue(trialNoticeDays, trialDays).map((lead) =>
+    )
+    const ofTrials = neverDue(trialNoticeDays, trialDays).map((lead) =>
       warning(check, {
-        found: `the notice ${lead} days before the end of a trial never comes for plan ${name}, whose trial takes ${trialDays} ${trialDays === 1 ? 'day' : 'days'}`,
+        found: `the notice ${counted(lead, 'day')} before the end of a trial never comes for plan ${name}, whose trial takes ${counted(trialDays, 'day')}`,
         fix: 'Give subscriptions.trial_notice_days a shorter lead as well.',
       }),
-    ),
-  ])
+    )
+    return ofPeriods.concat(ofTrials)
+  })
 }
 
 /** Only if no lead fits: the others are for plans with longer periods. */

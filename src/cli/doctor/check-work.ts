@@ -3,6 +3,7 @@ import { pendingMigrations } from '../../database/migrate.ts'
 import { countWorkers } from '../../database/workers.ts'
 import { listKnownListeners } from '../../listeners/known-listeners.ts'
 import { isShortName, type ListenerRegistry } from '../../listeners/listeners.ts'
+import { counted } from '../../kernel/counted.ts'
 import { tooOldSeconds } from '../../upkeep/readiness.ts'
 import {
   readCallBacklog,
@@ -117,7 +118,7 @@ function failedKinds({ toListeners, deferredEvents }: FailedDeliveries): string 
 }
 
 function since(oldestDays: number): string {
-  return oldestDays === 0 ? '' : `, the oldest for ${oldestDays} days`
+  return oldestDays === 0 ? '' : `, the oldest for ${counted(oldestDays, 'day')}`
 }
 
 function none(check: string, count: number, fault: Fault): Finding {

@@ -32,24 +32,25 @@ export const clocksApart: Duration = minutes(5)
  * Takes what has been due for longest; what others hold is skipped. The lease saves work: what is
  * charged at most once does not depend on it. Nothing is taken while our clock and the database's
  * differ: by a clock that is ahead too much is due, and what is planned by it sleeps for as long once
- * it is set right.
+ * it is set right. Materialized: a plan may look anew for each row of the table, and then leases more
+ * than the limit, which nobody works on.
  */
 export async function takeDueSubscriptions(
   db: Kysely<Tables>,
   { now, ours, limit, token, except }: DueSubscriptions,
 ): Promise<readonly SubscriptionLease[]> {
   const { rows } = await sql<SubscriptionLease>`${named('take-due-subscriptions')}
-    update billing.subscriptions as taken
-    set lease_token = ${token}::uuid, lease_until = statement_timestamp() + ${interval(leaseLength)}
-    from (
+    with due as materialized (
       select id from billing.subscriptions
       where next_action_at <= ${now} and (lease_until is null or lease_until < statement_timestamp())
         and gateway <> all(${[...except]}::text[])
         and statement_timestamp() between ${ours}::timestamptz - ${interval(clocksApart)}
           and ${ours}::timestamptz + ${interval(clocksApart)}
       order by next_action_at limit ${limit} for no key update skip locked
-    ) as due
-    where taken.id = due.id
+    )
+    update billing.subscriptions as taken
+    set lease_token = ${token}::uuid, lease_until = statement_timestamp() + ${interval(leaseLength)}
+    from due where taken.id = due.id
     returning taken.id, taken.lease_token as token, taken.gateway`.execute(db)
   return rows
 }

@@ -20,7 +20,10 @@ export interface TakeOptions {
 
 export const leaseLength: Duration = seconds(30)
 
-/** Takes due rows, oldest first; rows that others hold are skipped. The database's clock rules. */
+/**
+ * Takes due rows, oldest first; rows that others hold are skipped. The database's clock rules.
+ * Materialized: a plan may look anew for each row of the table, and then takes more than the limit.
+ */
 export async function takeRows<Row extends LeasedRow>(
   db: Kysely<Tables>,
   table: LeasedTable<Row>,
@@ -34,16 +37,16 @@ export async function takeRows<Row extends LeasedRow>(
   const isNext = table.isNext === undefined ? sql`` : sql`and ${table.isNext}`
   const losses = options.alone ? sql`leases_lost > 0` : sql`leases_lost = 0`
   const { rows } = await sql<Row>`
-    update ${sql.table(table.name)} as row
-    set state = ${state.processing}, lease_token = ${options.token}::uuid,
-      lease_until = statement_timestamp() + ${interval(leaseLength)}
-    from (
+    with taken as materialized (
       select id from ${sql.table(table.name)} as due
       where state = ${state.pending} and next_attempt_at <= now() and ${losses} ${inQueues}
         ${ofGateways} ${isNext} and not exists (${missingListeners(options.listeners)})
       order by next_attempt_at, id limit ${options.limit} for update skip locked
-    ) as due
-    where row.id = due.id
+    )
+    update ${sql.table(table.name)} as row
+    set state = ${state.processing}, lease_token = ${options.token}::uuid,
+      lease_until = statement_timestamp() + ${interval(leaseLength)}
+    from taken where row.id = taken.id
     returning row.id, row.lease_token as token, ${table.columns},
       row.attempts, row.leases_lost, row.times_returned`.execute(db)
   return rows

@@ -5,8 +5,10 @@ import { takeDueSubscriptions } from '../../src/database/due-subscriptions.ts'
 import { days } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { stepSubscription } from '../../src/money/step-subscription.ts'
+import { openBilling } from '../support/billing.ts'
 import { onPostgres, postgres } from '../support/databases.ts'
 import { until } from '../support/until.ts'
+import { addDue } from './due-subscriptions.ts'
 import { openSubscribing } from './subscribing.ts'
 
 onPostgres(() => {
@@ -44,5 +46,25 @@ onPostgres(() => {
     assert.equal((await stepped).kind, 'charged')
     assert.equal(at.till.asked.length, 1)
     await at.billing.close()
+  })
+
+  test('a look leases no more than it asked for, whatever the planner believes of the table', async () => {
+    const { database, close } = await openBilling(postgres)
+    const { db } = database
+    const start = new Date()
+    await addDue(database, { start, count: 1 })
+    await sql`analyze billing.subscriptions`.execute(db)
+    await addDue(database, { start, count: 9 })
+    const taken = await takeDueSubscriptions(db, {
+      now: start,
+      ours: start,
+      limit: 1,
+      token: newUuid(),
+      except: [],
+    })
+    const { rows } = await sql`
+      select from billing.subscriptions where lease_token is not null`.execute(db)
+    assert.deepEqual([taken.length, rows.length], [1, 1])
+    await close()
   })
 })

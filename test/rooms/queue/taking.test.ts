@@ -48,6 +48,18 @@ onPostgres((engine) => {
     )
 
     test(
+      `no more ${table} are taken than asked for, whatever the planner believes of the table`,
+      rolledBack(async (db) => {
+        await row(db, table, { name: 'a' })
+        await sql`analyze ${sql.table(tables[table].name)}`.execute(db)
+        for (const name of ['b', 'c', 'd']) await row(db, table, { name })
+        assert.equal((await takeRows(db, tables[table], taking({ limit: 1 }))).length, 1)
+        const states = await read(db, table, 'state')
+        assert.equal(states.filter((state) => state.endsWith('processing')).length, 1)
+      }),
+    )
+
+    test(
       `${table} that cost a worker its life are taken alone`,
       rolledBack(async (db) => {
         assert.equal(await anyAlone(db, tables[table]), false)

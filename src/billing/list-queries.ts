@@ -35,6 +35,7 @@ export const paymentMethodsQuery = z.object({
   ...paging,
   gateway: unchecked,
   status: unchecked,
+  payable: paymentRules.payable.optional(),
   customer: words,
   customerReference: words,
   paymentId: words,

@@ -3,7 +3,7 @@ import { isUuid } from '../kernel/ids.ts'
 import type { PaymentMethodOutcome } from '../payments/outcome.ts'
 import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
-import { keysSought } from './payment-keys.ts'
+import { keysSought, type PaymentLookup } from './payment-keys.ts'
 import type { PaymentMethodsTable, Tables } from './tables.ts'
 
 /** What is stored of a reported card. */
@@ -97,10 +97,11 @@ export async function findPaymentMethodToken(
   return row?.token ?? null
 }
 
-/** Which saved cards to list; all of them if left out. */
-export interface PaymentMethodsQuery extends PageQuery {
-  /** The `id` or the `email` of the `customer` of the payment that it was saved with. */
-  readonly customer?: string
+/**
+ * Which saved cards to list; all of them if left out. `payable` and `customer` are those of the payment
+ * that a card was saved with.
+ */
+export interface PaymentMethodsQuery extends PageQuery, PaymentLookup {
   /** The provider's id of the customer. */
   readonly customerReference?: string
   /** The payment that it was saved with. */
@@ -116,16 +117,16 @@ export async function listPaymentMethods(
 ): Promise<Page<PaymentMethod>> {
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
-  const { customer, customerReference, paymentId, gateway, status } = query
+  const { customerReference, paymentId, gateway, status } = query
   let select = db
     .selectFrom('billing.payment_methods as method')
     .selectAll()
     .orderBy('id', 'desc')
     .limit(limit + 1)
-  if (customer !== undefined) {
+  for (const key of keysSought(query)) {
     select = select.where(
       sql<boolean>`exists (select from billing.payment_keys as known
-        where known.payment_id = method.payment_id and known.key = any(${keysSought({ customer })}))`,
+        where known.payment_id = method.payment_id and known.key = ${key})`,
     )
   }
   if (customerReference !== undefined) {

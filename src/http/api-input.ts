@@ -106,6 +106,7 @@ export const subscriptionsQuery = z.strictObject({
 
 export const paymentMethodsQuery = z.strictObject({
   ...paging,
+  payable: payableText.optional(),
   customer: text(255).optional(),
   customer_reference: text(255).optional(),
   payment_id: uuid.optional(),

@@ -67,6 +67,11 @@ onPostgres((engine) => {
       assert.deepEqual(await listed('--customer', 'cli 7'), [[card, 'attached']])
       assert.deepEqual(await listed('--customer', '7'), [])
       assert.deepEqual(await listed('--payment', payment), [[card, 'attached']])
+      const { payable } = parsed(await money.run('payments', 'show', payment, '--json'))
+      const { type, id } = payable as Json
+      const ofPayable = await listed('--payable', `${String(type)}:${String(id)}`)
+      assert.ok(ofPayable.some(([one]) => one === card))
+      assert.deepEqual(await listed('--payable', 'order:of-nobody'), [])
       const { stdout } = await money.run('payment-methods', 'list', '--payment', payment)
       assert.match(stdout.join('\n'), new RegExp(`${card} +attached +visa 4242 .* scripted`))
       const removed = await money.run('payment-methods', 'remove', card)

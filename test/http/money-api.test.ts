@@ -111,6 +111,10 @@ describe('saved cards', () => {
     )
     const mine = `/payment-methods?payment_id=${String(body['payment_id'])}`
     assert.deepEqual(idsOf((await ask(mine)).body), [card])
+    assert.deepEqual(idsOf((await ask(`${mine}&payable=order:of:nobody`)).body), [])
+    const { type, id } = (await read(String(body['payment_id'])))['payable'] as Json
+    const payable = encodeURIComponent(`${String(type)}:${String(id)}`)
+    assert.deepEqual(idsOf((await ask(`${mine}&payable=${payable}`)).body), [card])
     const removed = await ask(`/payment-methods/${card}`, { method: 'DELETE' })
     assert.deepEqual(
       [removed.status, ...shown(removed.body, 'status', 'has_token')],

@@ -107,12 +107,13 @@ forEachDatabase((engine) => {
 
   test('saved cards are listed by customer, by payment, by gateway and by status, page by page', async () => {
     const { paymentMethods } = billing.core
+    const payable = { type: 'account', id: `7:${newUuid()}` }
     const saveFor = async (customer: Readonly<Record<string, unknown>>) => {
-      const payment = await billing.create({ gateway: 'scripted', customer })
+      const payment = await billing.create({ gateway: 'scripted', customer, payable })
       return { payment, card: await saveCard({ payment: { id: payment.id } }) }
     }
     const first = await saveFor({ id: '7', email: 'payer@example.test' })
-    await saveFor({ id: '77', email: 'other@example.test' })
+    const other = await saveFor({ id: '77', email: 'other@example.test' })
     const second = await saveFor({ id: 7 })
     const nobodys = await saveCard({ customerReference: 'cus_1' })
     const own = [second.card.id, first.card.id]
@@ -124,6 +125,9 @@ forEachDatabase((engine) => {
     assert.deepEqual(await listed({ paymentId: first.payment.id }), [first.card.id])
     assert.deepEqual(await listed({ paymentId: 'none' }), [])
     assert.deepEqual(await listed({ customer: '7', gateway: 'stripe' }), [])
+    assert.deepEqual(await listed({ payable }), [second.card.id, other.card.id, first.card.id])
+    assert.deepEqual(await listed({ payable, customer: '7' }), own)
+    assert.deepEqual(await listed({ payable: { ...payable, id: '7' }, customer: '7' }), [])
 
     const page = await paymentMethods.list({ customer: '7', limit: 1 })
     assert.deepEqual(idsOf(page.data), [second.card.id])

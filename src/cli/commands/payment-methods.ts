@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander'
+import type { Payable } from '../../payments/payment.ts'
 import {
   paymentMethodStatuses,
   type PaymentMethod,
@@ -6,9 +7,11 @@ import {
 } from '../../payments/payment-method.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson, printTable, shortTime, visible } from '../output.ts'
+import { readPayable } from '../read-payable.ts'
 import { addPaging, type PagingOptions } from '../paging.ts'
 
 interface ListOptions extends PagingOptions {
+  readonly payable?: Payable
   readonly customer?: string
   readonly payment?: string
   readonly gateway?: string
@@ -20,6 +23,11 @@ export function addPaymentMethods(program: Command): void {
   const methods = program.command('payment-methods').description('saved cards: list, remove')
   const listCommand = addPaging(methods.command('list').description('newest first'))
     .option(
+      '--payable <type:id>',
+      'only those saved with a payment of this object, e.g. account:7',
+      readPayable,
+    )
+    .option(
       '--customer <id>',
       'only of this customer: the id or email of the customer of your payments',
     )
@@ -27,7 +35,10 @@ export function addPaymentMethods(program: Command): void {
     .option('--gateway <name>', 'only of this gateway')
     .addOption(new Option('--status <status>', 'only these').choices(paymentMethodStatuses))
     .action(list)
-  addExamples(listCommand, [['payment-methods list --customer 7 --status attached']])
+  addExamples(listCommand, [
+    ['payment-methods list --customer 7 --status attached'],
+    ['payment-methods list --payable account:7'],
+  ])
   const removeCommand = methods
     .command('remove')
     .description('remove a saved card, here and at the provider')
@@ -38,7 +49,7 @@ export function addPaymentMethods(program: Command): void {
 
 async function list(_options: unknown, command: Command): Promise<void> {
   const { json, gateway, payment, ...rest } = command.optsWithGlobals<ListOptions>()
-  const { customer, cursor, limit, status } = rest
+  const { payable, customer, cursor, limit, status } = rest
   const { pageView } = await import('../../wire/page.ts')
   const { paymentMethodView } = await import('../../wire/payment-method.ts')
   const { withCore } = await import('../open-core.ts')
@@ -48,6 +59,7 @@ async function list(_options: unknown, command: Command): Promise<void> {
       ...(limit !== undefined && { limit }),
       ...(cursor !== undefined && { cursor }),
       ...(status !== undefined && { status }),
+      ...(payable !== undefined && { payable }),
       ...(customer !== undefined && { customer }),
       ...(payment !== undefined && { paymentId: payment }),
       ...gatewayQuery(core, gateway),

@@ -216,8 +216,8 @@ export function startSubscriptions(
     while (!signal.aborted) {
       const wait = await runner.look()
       if (wait === undefined && runner.underWay.size === 0) return
-      const turns = [...runner.underWay, ...(wait === undefined ? [] : [sleep(wait, signal)])]
-      await Promise.race(turns)
+      // A provider may be slow, and other lanes free.
+      await Promise.race([...runner.underWay, sleep(wait ?? lookEvery, signal)])
     }
   }
   const stops = [

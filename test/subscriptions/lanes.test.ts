@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { days } from '../../src/kernel/duration.ts'
+import type { ChargeReply } from '../../src/gateways/operations.ts'
+import { startSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
+import { forEachDatabase, type TestEngine } from '../support/databases.ts'
+import { until } from '../support/until.ts'
+import { answers, openSubscribing } from './subscribing.ts'
+
+/** One that is due, and whose charge is answered when the test wants it to be. */
+async function openAsking(engine: TestEngine) {
+  const at = await openSubscribing(engine)
+  const answer = Promise.withResolvers<ChargeReply>()
+  const { subscription } = await at.subscribe({ paymentMethodId: await at.card() })
+  at.till.asked.length = 0
+  answers(at, () => answer.promise)
+  at.pass(days(32))
+  const isAsked = () =>
+    until(() => at.till.asked.length === 1, { what: 'the provider is asked for a charge' })
+  return { ...at, first: subscription, answer, isAsked }
+}
+
+forEachDatabase((engine) => {
+  test('what falls due while a charge waits for its answer is charged beside it', async () => {
+    const at = await openAsking(engine)
+    const stop = startSubscriptions({ ...at.context, answerWithin: days(1) }, { lanes: 2 })
+    await at.isAsked()
+    const paidUntil = new Date(at.clock.now.getTime() + days(1))
+    const { subscription } = await at.subscribe({ paymentMethodId: await at.card(), paidUntil })
+    at.pass(days(2))
+    try {
+      await until(async () => (await at.payments(subscription)).at(-1)?.status === 'paid', {
+        what: 'the other is charged',
+      })
+    } finally {
+      answer(at)
+      await stop()
+      await at.billing.close()
+    }
+  })
+})
+
+function answer(at: Awaited<ReturnType<typeof openAsking>>): void {
+  const [id = ''] = at.till.asked
+  void at.payments(at.first).then((payments) => {
+    const payment = payments.find((one) => one.id === id)
+    at.answer.resolve({ outcomes: payment === undefined ? [] : [at.paidOutcome(payment)] })
+  })
+}

@@ -188,12 +188,16 @@ export async function runDueSubscriptions(
   options: RunOptions & { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<{ readonly steps: number }> {
   const runner = createRunner(context, options)
-  while (options.signal?.aborted !== true) {
-    const wait = await runner.look()
-    if (wait === undefined && runner.underWay.size === 0) break
-    await Promise.race([...runner.underWay, ...(wait === undefined ? [] : [pause(wait)])])
+  try {
+    while (options.signal?.aborted !== true) {
+      const wait = await runner.look()
+      if (wait === undefined && runner.underWay.size === 0) break
+      await Promise.race([...runner.underWay, ...(wait === undefined ? [] : [pause(wait)])])
+    }
+  } finally {
+    // Whoever asked for this closes the database next.
+    await Promise.all(runner.underWay)
   }
-  await Promise.all(runner.underWay)
   return { steps: runner.begun }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { days } from '../../src/kernel/duration.ts'
 import type { ChargeReply } from '../../src/gateways/operations.ts'
-import { startSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
+import { runDueSubscriptions, startSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
 import { forEachDatabase, type TestEngine } from '../support/databases.ts'
 import { until } from '../support/until.ts'
 import { answers, openSubscribing } from './subscribing.ts'
@@ -37,6 +37,32 @@ forEachDatabase((engine) => {
       await stop()
       await at.billing.close()
     }
+  })
+
+  test('a run that loses its database between two subscriptions ends after the charges under way', async () => {
+    const at = await openAsking(engine)
+    const { processing } = at.context
+    let looks = 0
+    const subscriptionTime: typeof processing.subscriptionTime = async (db) => {
+      const isLook = db === at.billing.database.db
+      if (isLook && looks > 0) throw new Error('the database is gone')
+      looks += Number(isLook)
+      return at.clock.now
+    }
+    const context = { ...at.context, processing: { ...processing, subscriptionTime } }
+    let isOver = false
+    const run = assert.rejects(
+      runDueSubscriptions(context, { lanes: 2 }).finally(() => {
+        isOver = true
+      }),
+      /the database is gone/,
+    )
+    await at.isAsked()
+    assert.equal(isOver, false)
+    answer(at)
+    await run
+    assert.equal((await at.payments(at.first)).at(-1)?.status, 'paid')
+    await at.billing.close()
   })
 })
 

@@ -2,6 +2,7 @@ import { lockSubscriptionState } from '../database/lock-subscriptions.ts'
 import { writeChange } from '../database/subscription-changes.ts'
 import { findPeriod } from '../database/subscription-periods.ts'
 import type { Payment } from '../payments/payment.ts'
+import { insist } from '../queue/insist.ts'
 import { planAction } from '../subscriptions/plan-action.ts'
 import { attemptCharge, type ChargeResult } from './attempt-charge.ts'
 import type { MoneyContext } from './context.ts'
@@ -17,7 +18,9 @@ export async function chargePeriod(
   context: MoneyContext,
 ): Promise<ChargeResult> {
   const result = await attemptCharge(payment, initiatedBy, context)
-  if (result.kind === 'pending' && result.needsPayer) await awaitPayer(payment, context)
+  if (result.kind === 'pending' && result.needsPayer) {
+    await insist(() => awaitPayer(payment, context), context.processing.random)
+  }
   return result
 }
 

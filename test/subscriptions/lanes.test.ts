@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Database } from '../../src/database/connect.ts'
 import { days } from '../../src/kernel/duration.ts'
 import type { ChargeReply } from '../../src/gateways/operations.ts'
+import type { MoneyContext } from '../../src/money/context.ts'
 import { runDueSubscriptions, startSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
 import { forEachDatabase, type TestEngine } from '../support/databases.ts'
 import { until } from '../support/until.ts'
 import { answers, openSubscribing } from './subscribing.ts'
+
+/** The same process, but its transactions are run like this. */
+function within(context: MoneyContext, transaction: Database['transaction']): MoneyContext {
+  const { processing } = context
+  return {
+    ...context,
+    processing: { ...processing, database: { ...processing.database, transaction } },
+  }
+}
 
 /** One that is due, and whose charge is answered when the test wants it to be. */
 async function openAsking(engine: TestEngine) {
@@ -62,6 +73,24 @@ forEachDatabase((engine) => {
     answer(at)
     await run
     assert.equal((await at.payments(at.first)).at(-1)?.status, 'paid')
+    await at.billing.close()
+  })
+
+  test('that a charge waits for its payer is told, even if writing it down takes a second try', async () => {
+    const at = await openAsking(engine)
+    at.answer.resolve({ outcomes: [], needsPayer: true })
+    const deadlock = Object.assign(new Error('deadlock'), { code: '40P01', severity: 'ERROR' })
+    let afterwards = 0
+    const { transaction } = at.billing.database
+    const context = within(at.context, async (work) => {
+      if (at.till.asked.length > 0) afterwards += 1
+      // The first writes the answer, the second what follows for the subscription.
+      if (afterwards === 2) throw deadlock
+      return transaction(work)
+    })
+    await runDueSubscriptions(context, { lanes: 1 })
+    assert.equal((await at.state(at.first)).status, 'past_due')
+    assert.equal((await at.periods(at.first)).at(-1)?.needs, 'confirmation')
     await at.billing.close()
   })
 })

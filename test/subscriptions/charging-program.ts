@@ -35,7 +35,7 @@ function outcomes({ id, amount, currency }: Payment, paid: boolean) {
 }
 
 /** A provider that is asked over real HTTP. */
-export function httpGateway(base: string, cut: Cut): Gateway {
+function httpGateway(base: string, cut: Cut): Gateway {
   const ask = async (what: string, { id }: Payment): Promise<{ readonly paid: boolean }> => {
     const response = await fetch(`${base}/${what}/${id}`, { method: 'POST' })
     return (await response.json()) as { readonly paid: boolean }

@@ -28,6 +28,10 @@ forEachDatabase((engine) => {
       await at.run()
       const waiting = (await at.payments(made)).at(-1)
       assert.ok(waiting)
+      assert.deepEqual(
+        [waiting.status, waiting.checkoutUrl],
+        ['pending', 'https://bank.example/3ds'],
+      )
       await at.report(at.paidOutcome(waiting))
       assert.equal((await at.state(made)).status, 'active')
       assert.deepEqual(await at.told(made), ['SubscriptionPaymentFailed', 'SubscriptionRenewed'])

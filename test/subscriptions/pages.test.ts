@@ -107,30 +107,6 @@ forEachDatabase((engine) => {
       assert.deepEqual(await statuses(made), ['paid', 'failed', 'failed', 'paid'])
     })
 
-    test('26: a charge that its payer must confirm is a failure that can still be paid', async () => {
-      const { subscription: made } = await at.subscribe({ paymentMethodId: await at.card() })
-      answers(at, async () => ({ outcomes: [], redirectUrl: 'https://bank.example/confirm' }))
-      at.pass(days(31))
-      await at.run()
-      const [, charge] = await at.payments(made)
-      assert.ok(charge)
-      assert.deepEqual(
-        [charge.status, charge.checkoutUrl],
-        ['pending', 'https://bank.example/confirm'],
-      )
-      assert.equal((await at.state(made)).status, 'past_due')
-      const [, period] = await at.periods(made)
-      assert.equal(period?.needs, 'confirmation')
-      const failures = ['SubscriptionRenewed', 'SubscriptionPaymentFailed']
-      assert.deepEqual(await at.events(made), failures)
-      at.pass(hours(1))
-      await at.run()
-      assert.deepEqual(await at.events(made), failures)
-      await report(at.paidOutcome(charge))
-      assert.equal((await at.state(made)).status, 'active')
-      assert.deepEqual(await at.events(made), [...failures, 'SubscriptionRenewed'])
-    })
-
     test('29: one that is left alone is no decline', async () => {
       const made = await pastDue()
       const page = await openPage(made)

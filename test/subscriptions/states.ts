@@ -78,7 +78,7 @@ export const subscription: Subscription = {
   updatedAt: march(-18),
 }
 
-export const paidPeriod: SubscriptionPeriod = {
+const paidPeriod: SubscriptionPeriod = {
   ...newPeriod(subscription, { number: 1, startsAt: march(-18), endsAt: start }),
   state: 'paid',
   paidPaymentId: 'first payment',
@@ -91,12 +91,10 @@ export const openPeriod: SubscriptionPeriod = newPeriod(subscription, {
   endsAt: end,
 })
 
-type Part<T> = Partial<T>
-
 export interface Parts {
-  readonly subscription?: Part<Subscription>
-  readonly open?: Part<SubscriptionPeriod>
-  readonly live?: Part<LivePayment>
+  readonly subscription?: Partial<Subscription>
+  readonly open?: Partial<SubscriptionPeriod>
+  readonly live?: Partial<LivePayment>
   readonly isCardUsable?: boolean
 }
 

@@ -103,7 +103,7 @@ export function schedule(world: World, after: number, run: () => void): void {
 }
 
 /** Whether something goes wrong now. */
-export const isTrouble = ({ isCalm, dice, life }: World): boolean =>
+const isTrouble = ({ isCalm, dice, life }: World): boolean =>
   !isCalm && dice.chance(life.trouble)
 
 /** One transaction with the subscription's row locked: it is written, or nothing has happened. */

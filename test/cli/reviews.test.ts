@@ -70,6 +70,12 @@ onPostgres((engine) => {
     assert.match(more, /more: --cursor \S+$/)
   })
 
+  test('a reason that there is not is refused, or nothing would seem to be open', async () => {
+    const { code, stderr } = await run('list', '--reason', 'amount_missmatch')
+    assert.equal(code, 2)
+    assert.match(stderr.join('\n'), /no such reason; did you mean amount_mismatch\?/)
+  })
+
   test('reviews show says what was stated and expected, and payments show lists it', async () => {
     const { id, paymentId, reference, words } = await open()
     const shown = printed(await run('show', id))

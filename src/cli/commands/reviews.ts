@@ -1,14 +1,22 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { counted } from '../../kernel/counted.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { reviewStates, type Review, type ReviewState } from '../../payments/review.ts'
+import { choiceAmong } from '../../kernel/similar-name.ts'
+import {
+  isReviewReason,
+  reviewReasons,
+  reviewStates,
+  type Review,
+  type ReviewReason,
+  type ReviewState,
+} from '../../payments/review.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson, printTable, shortTime, visible } from '../output.ts'
 import { addPaging, type PagingOptions } from '../paging.ts'
 
 interface ListOptions extends PagingOptions {
   readonly state?: ReviewState
-  readonly reason?: string
+  readonly reason?: ReviewReason
   readonly gateway?: string
   readonly payment?: string
   readonly json?: boolean
@@ -27,7 +35,7 @@ export function addReviews(program: Command): void {
   const reviews = program.command('reviews').description('what a person must look at')
   const listCommand = addPaging(reviews.command('list').description('newest first'))
     .addOption(new Option('--state <state>', 'only these').choices(reviewStates))
-    .option('--reason <reason>', 'only for this reason: see docs/5-operations.md')
+    .option('--reason <reason>', 'only for this reason: see docs/5-operations.md', readReason)
     .option('--gateway <name>', 'only of this gateway')
     .option('--payment <id>', 'only of this payment')
     .action(list)
@@ -50,6 +58,11 @@ export function addReviews(program: Command): void {
     .option('--if-version <number>', 'only if it still is the version that was shown', readVersion)
     .action(handle)
   addExamples(handleCommand, [[`reviews handle ${exampleId} --note refunded --operator olena`]])
+}
+
+function readReason(text: string): ReviewReason {
+  if (isReviewReason(text)) return text
+  throw new InvalidArgumentError(`There is no such reason${choiceAmong(text, reviewReasons)}.`)
 }
 
 function readVersion(text: string): number {

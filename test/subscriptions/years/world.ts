@@ -103,8 +103,7 @@ export function schedule(world: World, after: number, run: () => void): void {
 }
 
 /** Whether something goes wrong now. */
-const isTrouble = ({ isCalm, dice, life }: World): boolean =>
-  !isCalm && dice.chance(life.trouble)
+const isTrouble = ({ isCalm, dice, life }: World): boolean => !isCalm && dice.chance(life.trouble)
 
 /** One transaction with the subscription's row locked: it is written, or nothing has happened. */
 export function transact(

@@ -220,6 +220,16 @@ test('a charge under way leaves nothing to press; one that waits for the payer l
   assert.equal((await paymentsOf(subscription.id)).length, 1)
 })
 
+test('a charge that nobody can confirm on a page leads to none', async () => {
+  script.chargeSavedCard = async () => ({ outcomes: [], needsPayer: true })
+  const { subscription } = await create({ paymentMethodId: await card() })
+  const text = await textOf(subscription.id)
+  assert.match(text, /Confirm the payment[^]*Look again/)
+  assert.doesNotMatch(text, /<button|billing\/pay\//)
+  const answer = await press(subscription.id)
+  assert.equal(answer.headers.get('location'), pathOf(subscription.id))
+})
+
 test('a provider that does not answer, or refuses, is said on a page of ours', async () => {
   script.open = async () => {
     throw new QuittanceError('provider_unreachable', 'no answer')

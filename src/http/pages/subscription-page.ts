@@ -11,7 +11,12 @@ import { excessOver } from '../throttle.ts'
 import { seeOther } from './layout.ts'
 import { lookOf, type Look } from './look.ts'
 import { payPath, type PageContext } from './page-context.ts'
-import { billPage, notOpenedPage, unknownSubscriptionPage } from './subscription-view.ts'
+import {
+  billPage,
+  leadsNowhere,
+  notOpenedPage,
+  unknownSubscriptionPage,
+} from './subscription-view.ts'
 
 /** Where the pay page of a subscription is. */
 export const subscriptionPages = '/billing/subscriptions'
@@ -72,7 +77,8 @@ async function pay(
   const { query } = look.language
   try {
     const payment = await core.subscriptions.pay(subscription.id)
-    return seeOther(payPath(payment) + query)
+    const target = leadsNowhere(payment) ? payPathOf(subscription.id) : payPath(payment)
+    return seeOther(target + query)
   } catch (error) {
     if (!isQuittanceError(error)) throw error
     // A page that has ended is not closed yet: what is shown would be the same button again.

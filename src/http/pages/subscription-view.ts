@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { Owed, SubscriptionBill } from '../../money/subscription-bill.ts'
+import type { Payment } from '../../payments/payment.ts'
 import type { IntervalUnit, Subscription } from '../../subscriptions/subscription.ts'
 import { humanMoney } from '../human-money.ts'
 import { humanDate, humanDates, humanLength } from '../human-time.ts'
@@ -21,28 +22,33 @@ export function billPage(
   surroundings: Surroundings,
   look: Look,
 ): Promise<Response> {
-  const { subscription, owed, live } = bill
+  const { subscription, owed } = bill
   if (subscription.status === 'canceled') {
     return nothingPage(subscription, { heading: 'endedHeading', text: 'endedText' }, look)
   }
   if (owed === null) return nothingPage(subscription, restOf(subscription), look)
-  if (bill.isCharging) {
-    return waitingPage(
-      { subscription, owed },
-      { heading: 'chargingHeading', text: 'chargingText' },
-      look,
-    )
-  }
-  if (live?.checkout === 'unknown') {
-    const texts = { heading: 'notReadyHeading', text: 'notReadyText' } as const
-    return waitingPage({ subscription, owed }, texts, look)
-  }
+  const waiting = waitingFor(bill)
+  if (waiting !== undefined) return waitingPage({ subscription, owed }, waiting, look)
   return payablePage(bill, owed, { ...surroundings, look })
 }
 
 interface Said {
   readonly heading: PlainTextKey
   readonly text: PlainTextKey
+}
+
+/** Why there is nothing to press, though money is owed. */
+function waitingFor({ isCharging, live }: SubscriptionBill): Said | undefined {
+  if (isCharging) return { heading: 'chargingHeading', text: 'chargingText' }
+  if (live === null) return undefined
+  if (live.checkout === 'unknown') return { heading: 'notReadyHeading', text: 'notReadyText' }
+  if (!leadsNowhere(live)) return undefined
+  return { heading: 'confirmHeading', text: 'confirmNowhereText' }
+}
+
+/** A charge that its payer has to confirm, of a provider that has no page for that. */
+export function leadsNowhere({ paymentMethodId, checkoutUrl }: Payment): boolean {
+  return paymentMethodId !== null && checkoutUrl === null
 }
 
 function restOf({ status }: Subscription): Said {

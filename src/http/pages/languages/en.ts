@@ -51,6 +51,9 @@ export const en = {
     'The trial is free until {time}, and there is nothing that you must pay now. If you like, pay for the first period in advance, on the page of {gateway}. Your card is saved there, so that the next periods are paid by themselves.',
   confirmHeading: 'Confirm the payment',
   confirmText: 'Your bank asks you to confirm this payment. You do that on the page of {gateway}.',
+  confirmNowhereText:
+    'Your bank asks you to confirm this payment, and there is no page for that. ' +
+    'It will lapse, and then you can pay here. Please look again later.',
   chargingHeading: 'Payment under way',
   chargingText: 'Your saved card is being charged. Please look again in a minute.',
   lookAgain: 'Look again',

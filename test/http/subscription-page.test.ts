@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
-import type { CreateSubscriptionInput } from '../../src/money/subscription-input.ts'
+import type {
+  ChangeSubscriptionInput,
+  CreateSubscriptionInput,
+} from '../../src/money/subscription-input.ts'
 import { opensAt, refusal, scriptedGateway, type Script } from '../money/scripted.ts'
 import { takesMoney, type Till } from '../subscriptions/subscribing.ts'
 import { statedCall, stating } from '../support/stating-gateway.ts'
@@ -194,6 +197,17 @@ test('what is owed is said, and that nothing is', async () => {
   // A page that was open all the while: it is shown anew.
   const late = await press(paid.id)
   assert.deepEqual([late.status, late.headers.get('location')], [303, pathOf(paid.id)])
+})
+
+test('other money from the next period on is not said to be the price of this one', async () => {
+  const { subscription } = await create()
+  const change = (input: ChangeSubscriptionInput) =>
+    service.core.subscriptions.change(subscription.id, input)
+  assert.match(await textOf(subscription.id), /\$49\.99<[^]*>every month</)
+  await change({ amount: 19_900, every: 'year' })
+  assert.match(await textOf(subscription.id), /\$49\.99<[^]*>then \$199\.00 every year</)
+  await change({ amount: 4_999, every: 'week' })
+  assert.match(await textOf(subscription.id), /\$49\.99<[^]*>then \$49\.99 every week</)
 })
 
 test('a charge under way leaves nothing to press; one that waits for the payer leads there', async () => {

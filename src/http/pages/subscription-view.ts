@@ -1,7 +1,8 @@
 import { html } from 'hono/html'
 import type { Owed, SubscriptionBill } from '../../money/subscription-bill.ts'
 import type { Payment } from '../../payments/payment.ts'
-import type { IntervalUnit, Subscription } from '../../subscriptions/subscription.ts'
+import type { Interval, IntervalUnit, Subscription } from '../../subscriptions/subscription.ts'
+import { isSameInterval } from '../../subscriptions/terms.ts'
 import { humanMoney } from '../human-money.ts'
 import { humanDate, humanDates, humanLength } from '../human-time.ts'
 import { visibleText } from '../visible-text.ts'
@@ -149,7 +150,7 @@ function sum({ subscription, owed }: OwedSubscription, { language }: Look): Html
       ${humanDates([startsAt, endsAt], language.tag, subscription.timeZone)}
     </p>`
   return html`<p class="amount">${humanMoney(owed, language.tag)}</p>
-    <p class="about">${howOften(subscription, language)}</p>
+    <p class="about">${howOften({ subscription, owed }, language)}</p>
     ${about(subscription)} ${dates}`
 }
 
@@ -160,9 +161,19 @@ const everyOne = {
   year: 'everyYear',
 } as const satisfies Record<IntervalUnit, PlainTextKey>
 
-/** Whoever pays agrees to be charged again. */
-function howOften({ every, nextTerms }: Subscription, { say, tag }: Look['language']): string {
-  const { unit, count } = nextTerms?.every ?? every
+/** Whoever pays agrees to be charged again: the same, or what the next period costs. */
+function howOften({ subscription, owed }: OwedSubscription, language: Look['language']): string {
+  const next = subscription.nextTerms ?? subscription
+  const often = lengthOf(next.every, language)
+  const isSame =
+    next.amount === owed.amount &&
+    next.currency === owed.currency &&
+    isSameInterval(next.every, subscription.every)
+  const { say, tag } = language
+  return isSame ? often : say('thenOften', { money: humanMoney(next, tag), often })
+}
+
+function lengthOf({ unit, count }: Interval, { say, tag }: Look['language']): string {
   if (count === 1) return say(everyOne[unit])
   return say('everyLength', { length: humanLength({ unit, count }, tag) })
 }

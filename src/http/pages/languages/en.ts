@@ -44,6 +44,7 @@ export const en = {
   everyMonth: 'every month',
   everyYear: 'every year',
   everyLength: 'every {length}',
+  thenOften: 'then {money} {often}',
   owedText:
     'You pay on the page of {gateway}. Your card is saved there, so that the next periods are paid by themselves.',
   inTrialHeading: 'You are in your trial',

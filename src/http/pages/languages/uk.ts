@@ -40,6 +40,7 @@ export const uk: Texts = {
   everyMonth: 'щомісяця',
   everyYear: 'щороку',
   everyLength: 'кожні {length}',
+  thenOften: 'далі {money} {often}',
   owedText:
     'Оплата відбудеться на сторінці {gateway}. Картку буде збережено там, щоб наступні періоди оплачувалися самі.',
   inTrialHeading: 'У вас пробний період',

@@ -24,9 +24,10 @@ export interface Owed extends Money {
 }
 
 /** What `payPeriod` would have paid: the open period, or one that may be opened for that. */
-export function owedOf({ subscription, open }: SubscriptionState, now: Date): Owed | null {
-  const { status } = subscription
-  if (status === 'canceled') return null
+export function owedOf({ subscription, open, live }: SubscriptionState, now: Date): Owed | null {
+  const { status, cancelAt } = subscription
+  // A page that was open already may still be paid.
+  if (status === 'canceled' || (cancelAt !== null && live === null)) return null
   const isInAdvance = status === 'trialing' && isLater(subscription.trialEndsAt, now)
   if (open !== null) {
     const { amount, currency } = open
@@ -42,8 +43,7 @@ export function owedOf({ subscription, open }: SubscriptionState, now: Date): Ow
 
 /** Undefined: nothing may be paid now; null: it begins when it is paid. */
 function startOfNext(subscription: Subscription, now: Date): Date | null | undefined {
-  const { status, trialEndsAt, paidUntil, cancelAt } = subscription
-  if (cancelAt !== null) return undefined
+  const { status, trialEndsAt, paidUntil } = subscription
   if (status === 'trialing') return isLater(trialEndsAt, now) ? trialEndsAt : undefined
   if (paidUntil === null || isLater(paidUntil, now)) return undefined
   if (status === 'paused') return null

@@ -18,18 +18,19 @@ export function payPeriod(state: SubscriptionState, moment: Moment): WishResult 
   const draft = draftOf(state)
   const opened = state.open === null ? openOwed(draft, moment) : draft
   const { open } = opened.state
-  if (open === null || open.amount === 0n) {
+  // What has just been canceled is not paid for once more.
+  const isCanceled = state.subscription.cancelAt !== null
+  if (open === null || open.amount === 0n || isCanceled) {
     return refused('subscription_invalid', 'nothing of the subscription is to be paid now')
   }
   return carriedOut(payOpen(afterPage(opened, moment), null), moment)
 }
 
-/** Opens what may be paid though it was not asked for yet; not of what has just been canceled. */
+/** Opens what may be paid though it was not asked for yet. */
 function openOwed(draft: Draft, moment: Moment): Draft {
   const { state } = draft
   const { now } = moment
-  const { status, trialEndsAt, paidUntil, cancelAt } = state.subscription
-  if (cancelAt !== null) return draft
+  const { status, trialEndsAt, paidUntil } = state.subscription
   if (isInTrial(state) && trialEndsAt !== null) return openFirst(draft, trialEndsAt)
   if (paidUntil === null || paidUntil > now) return draft
   if (status === 'paused') return openFirst(draft, now)

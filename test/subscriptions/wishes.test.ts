@@ -342,8 +342,11 @@ test('nothing is to be paid where nothing is owed', () => {
 })
 
 test('what has just been canceled is not paid for once more, until that is taken back', () => {
+  const paying = wished(trialing(), payPeriod(trialing(), at(march(5))))
+  const { state: left } = decide(paying, { kind: 'not_made' })
   for (const [state, moment] of [
     [trialing(), at(march(5))],
+    [left, at(march(5))],
     // Its end is due, and no worker has come by.
     [active(), at(march(9))],
   ] as const) {

@@ -85,10 +85,7 @@ export async function readDetails(
     listedSubscriptions(db, [subscription], context),
     readStandingPeriods(db, id),
     listSubscriptionTransitions(db, id),
-    listPaymentsOfPeriods(
-      db,
-      periods.map((period) => period.id),
-    ),
+    listPaymentsOfPeriods(db, periods),
     listEvents(db, { subscriptionId: id, limit: mostShown }),
     listDeferredEventsOfSubscription(db, id),
   ])

@@ -1,5 +1,6 @@
-import { sql, type Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Payment } from '../payments/payment.ts'
+import { attemptId } from '../subscriptions/open-period.ts'
 import { findPayment } from './payments.ts'
 import type { Tables } from './tables.ts'
 
@@ -22,13 +23,13 @@ export async function readCreation(
     .where('id', '=', id)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  const { rows } = await sql<{ id: string }>`
-    select payment.id from billing.subscription_periods as period
-    join billing.payments as payment on payment.period_id = period.id
-    where period.subscription_id = ${id}::uuid and period.number = 1
-    order by payment.created_at, payment.id limit 1`.execute(db)
-  const [first] = rows
-  const firstPayment = first === undefined ? undefined : await findPayment(db, first.id)
+  const first = await db
+    .selectFrom('billing.subscription_periods')
+    .select(['id', 'nominal_starts_at as nominalStartsAt'])
+    .where('subscription_id', '=', id)
+    .where('number', '=', 1)
+    .executeTakeFirst()
+  const firstPayment = first && (await findPayment(db, attemptId(first, 1)))
   return {
     id: row.id,
     content: row.content,

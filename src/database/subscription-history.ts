@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Payment } from '../payments/payment.ts'
+import { attemptId } from '../subscriptions/open-period.ts'
+import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import { isRenewable } from '../subscriptions/standing.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { isChargeable, type CardGateways } from './lock-subscriptions.ts'
@@ -7,21 +9,36 @@ import { findPaymentMethods } from './payment-methods.ts'
 import { toPayment } from './payments.ts'
 import type { Tables } from './tables.ts'
 
-/** Every payment that was made for one of these periods, oldest first. */
+/**
+ * Every payment that was made for one of these periods, oldest first: by their numbers, for several may
+ * be of the same time.
+ */
 export async function listPaymentsOfPeriods(
   db: Kysely<Tables>,
-  periodIds: readonly string[],
+  periods: readonly SubscriptionPeriod[],
 ): Promise<readonly Payment[]> {
-  if (periodIds.length === 0) return []
+  if (periods.length === 0) return []
   const rows = await db
     .selectFrom('billing.payments')
     .selectAll()
-    .where('period_id', 'in', periodIds)
+    .where(
+      'period_id',
+      'in',
+      periods.map(({ id }) => id),
+    )
     .where('type', '=', 'charge')
     .orderBy('created_at')
     .orderBy('id')
     .execute()
-  return rows.map(toPayment)
+  const attempts = periods.toSorted((one, other) => one.number - other.number).flatMap(attemptsOf)
+  const places = new Map(attempts.map((id, place) => [id, place]))
+  // One that was made since the periods were read comes last.
+  const placeOf = ({ id }: Payment) => places.get(id) ?? places.size
+  return rows.map(toPayment).toSorted((one, other) => placeOf(one) - placeOf(other))
+}
+
+function attemptsOf(period: SubscriptionPeriod): readonly string[] {
+  return Array.from({ length: period.paymentsMade }, (_, made) => attemptId(period, made + 1))
 }
 
 /** Those of these subscriptions that go on by themselves: by their ids. */

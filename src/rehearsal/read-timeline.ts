@@ -54,10 +54,7 @@ export async function readTimeline(
   const ofIt = { subscriptionId: id, limit: 100 }
   const periods = await allPages((cursor) => listPeriods(db, { ...ofIt, ...cursor }))
   const events = await allPages((cursor) => listEvents(db, { ...ofIt, ...cursor }))
-  const payments = await listPaymentsOfPeriods(
-    db,
-    periods.map((period) => period.id),
-  )
+  const payments = await listPaymentsOfPeriods(db, periods)
   const periodOf = new Map(periods.map((period) => [period.id, period]))
   const statuses = await listSubscriptionTransitions(db, id)
   const [made, ...moves] = statuses.map(statusEntry)

@@ -116,13 +116,21 @@ export function payOpen(draft: Draft, paymentMethodId: string | null): Draft {
   return withPayment(paid, paymentOf(open, attempt, paymentMethodId))
 }
 
+/** The id of a payment of this period: the first attempt is 1. */
+export function attemptId(
+  { id, nominalStartsAt }: Pick<SubscriptionPeriod, 'id' | 'nominalStartsAt'>,
+  attempt: number,
+): string {
+  return namedUuid(nominalStartsAt, `period/${id}/${attempt}`)
+}
+
 function paymentOf(
   period: SubscriptionPeriod,
   attempt: number,
   paymentMethodId: string | null,
 ): PeriodPayment {
   return {
-    id: namedUuid(period.nominalStartsAt, `period/${period.id}/${attempt}`),
+    id: attemptId(period, attempt),
     periodId: period.id,
     attempt,
     paymentMethodId,

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import type { Payment } from '../payments/payment.ts'
 import { attemptId } from '../subscriptions/open-period.ts'
 import { findPayment } from './payments.ts'
@@ -48,4 +48,17 @@ export async function readReturnUrl(db: Kysely<Tables>, id: string): Promise<str
   if (row?.content == null) return undefined
   const { returnUrl } = JSON.parse(row.content) as { readonly returnUrl?: unknown }
   return typeof returnUrl === 'string' ? returnUrl : undefined
+}
+
+/**
+ * The payer of this payment goes on to where its subscription says, unless it says so itself. Nobody
+ * may hold the subscription: payments are locked before those.
+ */
+export async function returnAsSubscribed(db: Kysely<Tables>, paymentId: string): Promise<void> {
+  await sql`
+    update billing.payments as payment set return_url = made.content::json ->> 'returnUrl'
+    from billing.subscription_periods as period
+    join billing.subscriptions as made on made.id = period.subscription_id
+    where payment.id = ${paymentId}::uuid and period.id = payment.period_id
+      and payment.return_url is null`.execute(db)
 }

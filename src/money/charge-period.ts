@@ -1,4 +1,5 @@
 import { lockSubscriptionState } from '../database/lock-subscriptions.ts'
+import { returnAsSubscribed } from '../database/subscription-creations.ts'
 import { writeChange } from '../database/subscription-changes.ts'
 import { findPeriod } from '../database/subscription-periods.ts'
 import type { Payment } from '../payments/payment.ts'
@@ -19,7 +20,9 @@ export async function chargePeriod(
 ): Promise<ChargeResult> {
   const result = await attemptCharge(payment, initiatedBy, context)
   if (result.kind === 'pending' && result.needsPayer) {
-    await insist(() => awaitPayer(payment, context), context.processing.random)
+    const { database, random } = context.processing
+    await insist(() => awaitPayer(payment, context), random)
+    await insist(() => returnAsSubscribed(database.db, payment.id), random)
   }
   return result
 }

@@ -10,7 +10,7 @@ import {
   type ServerLimits,
 } from './connect.ts'
 import { findEmbedded } from './embedded/find-embedded.ts'
-import { openEmbedded, type Embedded } from './embedded/open-embedded.ts'
+import { openEmbedded, tooBusy, type Embedded } from './embedded/open-embedded.ts'
 import { classifyFailure, sqlStateOf } from './failure.ts'
 import { migrate } from './migrate.ts'
 
@@ -67,7 +67,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     return { database, intake, close }
   } catch (error) {
     await close()
-    throw explain(error)
+    throw explain(error, embedded !== undefined)
   }
 }
 
@@ -183,7 +183,7 @@ function missingLimits(server: ServerSettings): readonly string[] {
  * A driver's error in the words of a setting; the URL is not repeated, because it contains a
  * password.
  */
-function explain(error: unknown): unknown {
+function explain(error: unknown, isOwn: boolean): unknown {
   if (isQuittanceError(error)) return error
   const reason = error instanceof Error ? reasonOf(error) : String(error)
   const state = sqlStateOf(error)
@@ -203,6 +203,8 @@ function explain(error: unknown): unknown {
   if (classifyFailure(error) === 'lost' || classifyFailure(error) === 'unavailable') {
     return new QuittanceError('database_unreachable', `no database answers: ${reason}`, {
       cause: error,
+      // No server has to run, and no setting names it: the embedded one has just been opened.
+      ...(isOwn && { fix: tooBusy }),
     })
   }
   return error

@@ -139,6 +139,9 @@ async function open(place: Place, options: EmbeddedOptions): Promise<Embedded> {
   }
 }
 
+/** What to do when it, or whoever asked it, was too slow. */
+export const tooBusy = 'Try again when the machine is less busy: it was too slow for the database.'
+
 const refusals = {
   database: 'embedded_damaged',
   code: 'package_bundled',
@@ -150,5 +153,7 @@ function refused({ reason, cause }: Refusal, databaseFolder: string | undefined)
     cause === 'code'
       ? 'the code of the embedded database could not be loaded (a bundler has packed it with the app?)'
       : `the embedded database in ${databaseFolder ?? 'memory'} did not open`
-  return new QuittanceError(refusals[cause], `${what}: ${reason}; nothing was changed`)
+  return new QuittanceError(refusals[cause], `${what}: ${reason}; nothing was changed`, {
+    ...(cause === 'time' && { fix: tooBusy }),
+  })
 }

@@ -95,6 +95,7 @@ export type {
   IntervalUnit,
   ManagedBy,
   NextTerms,
+  PauseReason,
   Subscription,
   SubscriptionStatus,
   SubscriptionTransition,

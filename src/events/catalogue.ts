@@ -7,6 +7,7 @@ import type {
   EndReason,
   Interval,
   ManagedBy,
+  PauseReason,
   SubscriptionStatus,
 } from '../subscriptions/subscription.ts'
 
@@ -105,6 +106,7 @@ interface Cancelled extends AboutSubscription {
   readonly reason: EndReason
 }
 interface Paused extends AboutSubscription {
+  readonly reason: PauseReason
   readonly resumesAt: Date | null
 }
 interface Notice extends AboutSubscription {

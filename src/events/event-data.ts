@@ -2,7 +2,7 @@ import { snakeCase } from '../kernel/field-names.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { PlannedEvent } from '../subscriptions/change.ts'
 import { periodNeeds } from '../subscriptions/period.ts'
-import { endReasons, subscriptionStatuses } from '../subscriptions/subscription.ts'
+import { endReasons, pauseReasons, subscriptionStatuses } from '../subscriptions/subscription.ts'
 
 /** The types of the events of subscriptions. */
 export type SubscriptionEventType = PlannedEvent['type']
@@ -58,7 +58,7 @@ const reads: { readonly [T in SubscriptionEventType]: Reads<DataOf<T>> } = {
   },
   SubscriptionAccessSuspended: { periodId: id },
   SubscriptionCancelled: { previousStatus: status, reason: oneOf(endReasons) },
-  SubscriptionPaused: { resumesAt: orNull(time) },
+  SubscriptionPaused: { reason: oneOf(pauseReasons), resumesAt: orNull(time) },
   SubscriptionResumed: {},
   TrialWillEnd: { renews: yesOrNo, notice: count, endsAt: time },
   TrialEnded: { converts: yesOrNo },

@@ -13,7 +13,8 @@ export function suggestMail(event: PlannedEvent): string | null {
     case 'SubscriptionCancelled':
       return endMails[event.data.reason]
     case 'SubscriptionPaused': {
-      const { resumesAt } = event.data
+      const { reason, resumesAt } = event.data
+      if (reason === 'payment_failed') return 'it is paused, for it was not paid'
       return resumesAt === null ? 'it is paused' : `it is paused until ${day(resumesAt)}`
     }
     case 'SubscriptionResumed':

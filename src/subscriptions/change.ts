@@ -1,5 +1,5 @@
 import type { Money } from '../kernel/money.ts'
-import type { Interval, Subscription, SubscriptionStatus } from './subscription.ts'
+import type { Interval, PauseReason, Subscription, SubscriptionStatus } from './subscription.ts'
 import type { PeriodNeeds, SubscriptionPeriod } from './period.ts'
 
 /** What a merchant wants of every subscription; lengths in days or hours as the names say. */
@@ -67,7 +67,7 @@ export type PlannedEvent =
   | { readonly type: 'SubscriptionPaymentFailed'; readonly data: PaymentFailedData }
   | { readonly type: 'SubscriptionAccessSuspended'; readonly data: { readonly periodId: string } }
   | { readonly type: 'SubscriptionCancelled'; readonly data: CancelledData }
-  | { readonly type: 'SubscriptionPaused'; readonly data: { readonly resumesAt: Date | null } }
+  | { readonly type: 'SubscriptionPaused'; readonly data: PausedData }
   | { readonly type: 'SubscriptionResumed'; readonly data: Readonly<Record<string, never>> }
   | { readonly type: 'TrialWillEnd'; readonly data: NoticeData & { readonly endsAt: Date } }
   | { readonly type: 'TrialEnded'; readonly data: { readonly converts: boolean } }
@@ -97,6 +97,11 @@ export interface PaymentFailedData {
 export interface CancelledData {
   readonly previousStatus: SubscriptionStatus
   readonly reason: NonNullable<Subscription['endReason']>
+}
+
+export interface PausedData {
+  readonly reason: PauseReason
+  readonly resumesAt: Date | null
 }
 
 export interface NoticeData {

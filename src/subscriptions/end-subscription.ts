@@ -3,7 +3,7 @@ import { fired, moved, withClosing, withSubscription, type Draft } from './draft
 import { pauseKey, subscriptionKey } from './event-keys.ts'
 import { voidOpen } from './open-period.ts'
 import { wishedAt } from './standing.ts'
-import type { EndReason } from './subscription.ts'
+import type { EndReason, PauseReason } from './subscription.ts'
 
 /** Ends it for ever: what is open is not owed any more. */
 export function end(draft: Draft, reason: EndReason, { now }: Moment): Draft {
@@ -26,7 +26,7 @@ export function end(draft: Draft, reason: EndReason, { now }: Moment): Draft {
 const noPlans = { pauseAt: null, resumeAt: null } as const
 
 /** Nothing is charged any more until it is resumed; what is open is not owed. */
-export function pause(draft: Draft, reason: string): Draft {
+export function pause(draft: Draft, reason: PauseReason): Draft {
   const { subscription, open } = draft.state
   const closed = withSubscription(voidOpen(withClosing(draft)), {
     pauseAt: null,
@@ -36,7 +36,7 @@ export function pause(draft: Draft, reason: string): Draft {
   const paused = moved(closed, 'paused', { reason, periodId: open?.id ?? null })
   const event = {
     type: 'SubscriptionPaused',
-    data: { resumesAt: subscription.resumeAt },
+    data: { reason, resumesAt: subscription.resumeAt },
   } as const
   return fired(paused, event, (number) => pauseKey('paused', subscription.id, number))
 }

@@ -29,6 +29,10 @@ export const endReasons = [
 /** Why a subscription is canceled. */
 export type EndReason = (typeof endReasons)[number]
 
+export const pauseReasons = ['requested', 'payment_failed'] as const
+/** Why a subscription is paused: somebody wished it, or its renewal was never paid. */
+export type PauseReason = (typeof pauseReasons)[number]
+
 export const managers = ['local', 'provider'] as const
 /** Who charges each period: we charge a saved card, or the provider does it on its own. */
 export type ManagedBy = (typeof managers)[number]

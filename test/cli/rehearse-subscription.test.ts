@@ -70,6 +70,8 @@ test('a merchant sees what the settings do, and nothing real is touched', async 
   )
   const failed = timeline.find(({ text }) => text === 'SubscriptionPaymentFailed')
   assert.match(failed?.mail ?? '', /we try again on 2027-02-17/)
+  const paused = timeline.find(({ text }) => text === 'SubscriptionPaused')
+  assert.equal(paused?.mail, 'it is paused, for it was not paid')
   assert.deepEqual(readdirSync(folder.path), [configName])
 })
 

@@ -182,7 +182,10 @@ forEachDatabase((engine) => {
     const { core, database } = billing
     const id = await insertSubscription(database.db)
     const other = await insertSubscription(database.db)
-    const paused = { type: 'SubscriptionPaused', data: { resumesAt: null } } as const
+    const paused = {
+      type: 'SubscriptionPaused',
+      data: { reason: 'requested', resumesAt: null },
+    } as const
     for (const one of [id, other]) await database.transaction(({ db }) => fire(db, one, [paused]))
     core.on('SubscriptionPaused', 'pause', () => {})
     await core.work()
@@ -190,7 +193,7 @@ forEachDatabase((engine) => {
     const { data } = await core.events.list({ subscriptionId: id })
     assert.deepEqual(
       data.map(({ type, subscriptionId, data: stored }) => [type, subscriptionId, stored]),
-      [['SubscriptionPaused', id, { resumes_at: null }]],
+      [['SubscriptionPaused', id, { reason: 'requested', resumes_at: null }]],
     )
   })
 })

@@ -226,7 +226,7 @@ test('a pause ends at its time, and no earlier than it begins', () => {
   assert.equal(said(pausing), 'active -> paused | SubscriptionPaused')
   const [event] = pausing.events
   assert.ok(event?.type === 'SubscriptionPaused')
-  assert.deepEqual(event.data.resumesAt, until)
+  assert.deepEqual(event.data, { reason: 'requested', resumesAt: until })
   assert.equal(said(planAction(after(state, pausing), at(until))), 'period 2 open | charge 1')
   for (const given of [active(), paused()]) {
     const early = pauseSubscription(given, { at: 'period_end', until: march(9) }, at(march(9)))

@@ -177,7 +177,7 @@ onPostgres(() => {
       const at = new Date('2026-12-01T00:00:00.000Z')
       const planned: readonly PlannedEvent[] = [
         { type: 'SubscriptionCancelled', data: { previousStatus: 'active', reason: 'requested' } },
-        { type: 'SubscriptionPaused', data: { resumesAt: at } },
+        { type: 'SubscriptionPaused', data: { reason: 'requested', resumesAt: at } },
         { type: 'SubscriptionResumed', data: {} },
         { type: 'TrialWillEnd', data: { endsAt: at, renews: true, notice: 1 } },
         {
@@ -200,7 +200,7 @@ onPostgres(() => {
         previousStatus: 'active',
         reason: 'requested',
       })
-      assert.deepEqual(paused, { type: 'SubscriptionPaused', resumesAt: at })
+      assert.deepEqual(paused, { type: 'SubscriptionPaused', reason: 'requested', resumesAt: at })
       assert.deepEqual(resumed, { type: 'SubscriptionResumed' })
       assert.deepEqual(trial, { type: 'TrialWillEnd', endsAt: at, renews: true, notice: 1 })
       const notice = { renews: false, notice: 2, period: periodId }
@@ -228,14 +228,17 @@ onPostgres(() => {
 
     test('that cannot be read fails by itself; other deliveries beside it do not', async () => {
       const id = await subscription()
-      const planned = { type: 'SubscriptionPaused', data: { resumesAt: null } } as const
+      const planned = {
+        type: 'SubscriptionPaused',
+        data: { reason: 'requested', resumesAt: null },
+      } as const
       let runs = 0
       room.onQueued('SubscriptionPaused', () => void (runs += 1))
       for (const _ of [1, 2]) await room.deliver(await fired(id, planned))
       const [broken] = await events(room)
       await room.db
         .updateTable('billing.events')
-        .set({ data: '{"resumes_at":7}' })
+        .set({ data: '{"reason":"requested","resumes_at":7}' })
         .where('id', '=', broken?.id ?? '')
         .execute()
       const due = (await deliveries(room)).filter(({ listener }) => listener)
@@ -249,7 +252,7 @@ onPostgres(() => {
 
       await room.db.updateTable('billing.subscriptions').set({ status: 'active' }).execute()
       const leased = await fired(id, planned)
-      await room.deliver({ ...leased, data: '{}' })
+      await room.deliver({ ...leased, data: '{"reason":"requested"}' })
       assert.equal(await stateOf(leased), 'waiting 1')
       assert.match((await deliveryRow(room, leased)).exception ?? '', /resumes_at/)
     })

@@ -45,9 +45,13 @@ const longestAsked: Duration = days(1)
 /**
  * Pages of periods that are not owed any more: paid otherwise, or given up. In any order, so that
  * those that cannot be closed now keep no others waiting. Only live payments of periods are read, by
- * their index, and their own periods; a join would be free to walk through all periods.
+ * their index, and their own periods; a join would be free to walk through all periods. `signal` ends
+ * it between two pages: a provider that does not answer takes long for each.
  */
-export async function closeForgottenPages(context: MoneyContext): Promise<void> {
+export async function closeForgottenPages(
+  context: MoneyContext,
+  signal?: AbortSignal,
+): Promise<void> {
   const { database, subscriptionTime } = context.processing
   const now = await subscriptionTime(database.db)
   const { rows } = await sql<{ id: string }>`
@@ -57,7 +61,10 @@ export async function closeForgottenPages(context: MoneyContext): Promise<void> 
       and (expires_at is null or expires_at > ${now}::timestamptz - ${interval(longestAsked)})
       and (select state from billing.subscription_periods where id = payment.period_id) <> 'open'
     order by random() limit 100`.execute(database.db)
-  for (const { id } of rows) await closePage(id, now, context)
+  for (const { id } of rows) {
+    if (signal?.aborted === true) return
+    await closePage(id, now, context)
+  }
 }
 
 async function end(payment: Payment, now: Date, context: MoneyContext): Promise<boolean> {

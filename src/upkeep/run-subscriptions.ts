@@ -229,7 +229,7 @@ export function startSubscriptions(
     repeat(repairEvery, log, async () => {
       await reportClocks(context)
       await takeAllUntaken(context)
-      await closeForgottenPages(context)
+      await closeForgottenPages(context, signal)
     }),
   ]
   return async () => {

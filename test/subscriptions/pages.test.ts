@@ -209,6 +209,25 @@ forEachDatabase((engine) => {
       assert.equal(asked, 2)
     })
 
+    test('a process that stops asks of no further page', async () => {
+      const made = await pastDue()
+      await openPage(made)
+      let asked = 0
+      at.script.closeCheckout = async () => {
+        asked += 1
+        throw new Error('the provider does not answer')
+      }
+      await decideSubscription(
+        made.id,
+        (state, moment) => cancelSubscription(state, { at: 'now' }, moment),
+        at.context,
+      )
+      await closeForgottenPages(at.context, AbortSignal.abort())
+      assert.equal(asked, 1)
+      await closeForgottenPages(at.context)
+      assert.equal(asked, 2)
+    })
+
     test('one of a subscription that was canceled is closed, also where that was cut off', async () => {
       const made = await pastDue()
       const page = await openPage(made)

@@ -52,7 +52,7 @@ onPostgres((engine) => {
       rolledBack(async (db) => {
         await row(db, table, { name: 'a' })
         await sql`analyze ${sql.table(tables[table].name)}`.execute(db)
-        for (const name of ['b', 'c', 'd']) await row(db, table, { name })
+        for (const name of ['b', 'c', 'd'] as const) await row(db, table, { name })
         assert.equal((await takeRows(db, tables[table], taking({ limit: 1 }))).length, 1)
         const states = await read(db, table, 'state')
         assert.equal(states.filter((state) => state.endsWith('processing')).length, 1)

@@ -28,7 +28,7 @@ const embeddedListenerBudget = seconds(1)
 export interface Assembly {
   readonly settings: ServiceSettings
   readonly listeners: ListenerRegistry
-  wake(): void
+  wake: ProcessingContext['wake']
   readonly handOver?: () => HandOver | undefined
 }
 

@@ -6,7 +6,7 @@ import type { LocalWorker, Worker } from '../worker/worker.ts'
 export interface Workers {
   readonly begun: boolean
   start(make: () => Promise<LocalWorker>): Promise<Worker>
-  wake(): void
+  wake: LocalWorker['wake']
   /** The one that has most room for calls as they are stored. */
   handOver(): HandOver | undefined
   /** Ends all of them; none starts afterwards. */
@@ -29,8 +29,8 @@ export function createWorkers(): Workers {
       running.push(worker)
       return worker
     },
-    wake() {
-      for (const worker of running) worker.wake()
+    wake(what) {
+      for (const worker of running) worker.wake(what)
     },
     handOver: () =>
       running.flatMap(({ handOver }) => handOver ?? []).toSorted((a, b) => b.room() - a.room())[0],

@@ -46,5 +46,5 @@ async function awaitPayer(payment: Payment, context: MoneyContext): Promise<void
       queue: context.queue,
     })
   })
-  context.processing.wake()
+  context.processing.wake('subscription_events')
 }

@@ -33,7 +33,7 @@ export async function createSubscription(
   const { processing } = context
   const creating = { ...context, token: processing.newId() }
   const written = await insist(() => write(input, content, creating), processing.random)
-  processing.wake()
+  processing.wake('subscription_events')
   const { payment, isNew } = written
   const handed = isNew && payment !== null ? await handOverPeriod(payment, context) : payment
   const { db } = processing.database

@@ -40,7 +40,7 @@ export async function decideSubscription(
       return underWay
     }
     if (decided.kind !== 'written') return decided
-    context.processing.wake()
+    context.processing.wake('subscription_events')
     const { subscription, payment, closing } = decided
     if (closing !== null) await closePage(closing, decided.now, context)
     if (payment === undefined) return { kind: 'changed', subscription, payment: null }

@@ -50,15 +50,14 @@ export async function stepSubscription(
     planned = await plan(lease, context, 'wait')
   }
   onPlanned(planned.kind === 'payment')
-  // Its events are committed; the workers of this process need not look for them by chance.
-  context.processing.wake()
-  if (planned.kind === 'written' && planned.closing !== null) {
-    await closePage(planned.closing, planned.now, context)
-  }
+  if (planned.kind !== 'written' && planned.kind !== 'payment') return { kind: 'lost' }
+  // They are committed; the workers of this process need not look for them by chance.
+  if (planned.hasEvents) context.processing.wake('subscription_events')
   if (planned.kind === 'payment') {
     return { kind: 'charged', result: await chargePeriod(planned.payment, 'merchant', context) }
   }
-  return planned.kind === 'written' ? { kind: 'planned', fault: planned.fault } : { kind: 'lost' }
+  if (planned.closing !== null) await closePage(planned.closing, planned.now, context)
+  return { kind: 'planned', fault: planned.fault }
 }
 
 type Planned =
@@ -69,12 +68,13 @@ type Planned =
       readonly closing: string | null
       readonly now: Date
       readonly fault: string | null
+      readonly hasEvents: boolean
     }
   /** A payment was decided by a process that knows of no periods: that comes first. */
   | { readonly kind: 'untaken'; readonly periodId: string; readonly now: Date }
   /** The time of a page is over; that must be noted first. */
   | { readonly kind: 'page'; readonly paymentId: string; readonly now: Date }
-  | { readonly kind: 'payment'; readonly payment: Payment }
+  | { readonly kind: 'payment'; readonly payment: Payment; readonly hasEvents: boolean }
 
 function plan(
   lease: SubscriptionLease,
@@ -94,10 +94,12 @@ function plan(
     const page = endedPage(state, now)
     if (page !== undefined && ifEnded === 'close') return { kind: 'page', paymentId: page, now }
     const change = progressing(planAction(state, moment), moment)
+    const hasEvents = change.events.length > 0
     const writing = { newId, cause: 'service', callId: null, queue: context.queue } as const
     if (change.payment === null) {
       await writeChange(db, change, writing)
-      return { kind: 'written', closing: change.closeCheckout, now, fault: moment.fault }
+      const { closeCheckout: closing } = change
+      return { kind: 'written', closing, now, fault: moment.fault, hasEvents }
     }
     const creation = { ...context, gateways, token: newId(), now: () => now }
     const row = draftPeriodPayment(creation, change.payment, change.subscription)
@@ -106,7 +108,7 @@ function plan(
       payment: { row, writtenBy: creation.token },
     })
     if (payment === undefined) throw new Error('a payment was planned and not written')
-    return { kind: 'payment', payment }
+    return { kind: 'payment', payment, hasEvents }
   })
 }
 

@@ -43,5 +43,5 @@ async function takePayments(ids: readonly string[], context: MoneyContext): Prom
   await processing.database.transaction(({ db }) =>
     takeUntaken(db, ids, { ...processing, writing }),
   )
-  processing.wake()
+  processing.wake('subscription_events')
 }

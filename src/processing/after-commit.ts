@@ -57,7 +57,8 @@ export function afterReport(origin: Origin, context: Context, committed: Committ
 
 /** What is decided of a period's payment may have led to events of its subscription. */
 function wakeForPeriods(applied: readonly Applied[], { wake }: Pick<Context, 'wake'>): void {
-  if (applied.some(({ payment }) => (payment?.periodId ?? null) !== null)) wake()
+  const isOfPeriod = ({ payment }: Applied) => (payment?.periodId ?? null) !== null
+  if (applied.some(isOfPeriod)) wake('subscription_events')
 }
 
 /** The payment that a call waits for may have been created between our look and our commit. */

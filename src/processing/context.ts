@@ -27,6 +27,9 @@ export interface ProcessingContext extends DispatchContext {
   readonly underWay: Set<Promise<void>>
   /** Where the payer can pay what a subscription owes. */
   payPageUrl(subscriptionId: string): string
-  /** Calls or deliveries wait: the workers of this process look for them now. */
-  wake(): void
+  /** Something waits: the workers of this process look for it now. */
+  wake(what?: Woken): void
 }
+
+/** What workers are woken for: all that they take, if left out. */
+export type Woken = 'subscription_events'

@@ -104,7 +104,7 @@ function afterEvent(leased: LeasedEvent, ended: EndedEvent, context: ProcessingC
     logReturned(context.log, tableOf(leased), { row: leased, error: ended.error })
   }
   // The next one of the subscription may have waited for it.
-  if (isOfSubscription(leased)) context.wake()
+  if (isOfSubscription(leased)) context.wake('subscription_events')
   if (ended.kind !== 'dispatched') return
   const { claim, dispatched } = ended
   const applied = { kind: 'claim', type: '', payment: undefined, review: false, claim } as const
@@ -223,6 +223,6 @@ async function afterRollback(
   const lost = lostByListener(error)
   const failed = { error: lost?.error ?? error, scrub: context.scrub }
   await failDelivery(context.database.db, leased, failed)
-  if (isOfSubscription(leased)) context.wake()
+  if (isOfSubscription(leased)) context.wake('subscription_events')
   logFailedDelivery(context.log, leased, failed)
 }

@@ -8,7 +8,7 @@ import { startCallLanes } from './call-lanes.ts'
 import { createDeliver } from '../processing/deliver.ts'
 import { startLanes } from './lanes.ts'
 import { requireAllListeners } from '../listeners/listeners.ts'
-import type { ProcessingContext } from '../processing/context.ts'
+import type { ProcessingContext, Woken } from '../processing/context.ts'
 
 /** A worker of this process. */
 export interface Worker {
@@ -22,6 +22,7 @@ export interface Worker {
 
 /** As the intake of its own process knows it. */
 export interface LocalWorker extends Worker {
+  wake: ProcessingContext['wake']
   /** Takes calls as they are stored; undefined: it processes none. */
   readonly handOver?: HandOver
 }
@@ -63,8 +64,12 @@ export async function startWorker(options: WorkerOptions): Promise<LocalWorker> 
   // Each of them is a transaction.
   const subscriptionLanes = lanesOf(subscriptionEvents, lanes)
   const everyLane = [calls, deliveryLanes, subscriptionLanes]
-  const wake = () => everyLane.forEach((one) => one.wake())
-  const unsubscribe = await options.queue.subscribe(wake, { everyQueue: queues === undefined })
+  const wake = (what?: Woken) => {
+    const woken = what === 'subscription_events' ? [subscriptionLanes] : everyLane
+    for (const one of woken) one.wake()
+  }
+  const everyQueue = queues === undefined
+  const unsubscribe = await options.queue.subscribe(() => wake(), { everyQueue })
 
   const ended = Promise.withResolvers<Error | undefined>()
   const checkListeners = async () => {

@@ -75,6 +75,24 @@ onPostgres(() => {
     await processed(third)
   })
 
+  test('a worker that is woken for events of subscriptions looks for nothing else', async (t) => {
+    const { database, log } = room.processing
+    const deaf = { ...databaseQueue(database, log), subscribe: async () => async () => {} }
+    const sent = statements(t)
+    const looks = (text: string) => sent.filter((one) => one.includes(text)).length
+    const worker = await start(t, { queue: deaf })
+    await until(() => looks('"billing"."webhook_calls"') > 0 && looks(`'held'`) > 0, {
+      what: 'all have been looked for',
+    })
+    const states = await waiting()
+    sent.length = 0
+    worker.wake('subscription_events')
+    await until(() => looks(`'held'`) > 0, { what: 'events are looked for' })
+    assert.equal(await states(), 'pending pending')
+    worker.wake()
+    await processed(states)
+  })
+
   test('a delivery that cost a worker its life is looked for every five seconds', async (t) => {
     const states = await waiting()
     await room.db.updateTable('billing.deliveries').set({ leases_lost: 1 }).execute()

@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Duration } from '../kernel/duration.ts'
 import { interval } from './interval.ts'
+import { named } from './named-statements.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -18,7 +19,7 @@ export interface ChargeHold {
 }
 
 export async function readChargeHold(db: Kysely<Tables>, gateway: string): Promise<ChargeHold> {
-  const { rows } = await sql<{ now: Date; reasons: readonly string[] }>`
+  const { rows } = await sql<{ now: Date; reasons: readonly string[] }>`${named('read-charge-hold')}
     select statement_timestamp() as now, array(
       select held_reason from billing.schedules
       where name = any(${[all, ofGateway(gateway)]}::text[]) and held_reason is not null

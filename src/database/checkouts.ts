@@ -1,7 +1,8 @@
 import { sql, type Kysely } from 'kysely'
 import type { OpenedCheckout } from '../gateways/operations.ts'
 import type { Payment } from '../payments/payment.ts'
-import { toPayment } from './payments.ts'
+import { named } from './named-statements.ts'
+import { paymentColumns, toPayment, type PaymentRow } from './payments.ts'
 import type { Tables } from './tables.ts'
 
 /** The result of the request for a checkout, or for the charge of a saved card. */
@@ -20,26 +21,25 @@ export async function recordCheckout(
   paymentId: string,
   { state, found = {}, error }: CheckoutAnswer,
 ): Promise<Payment> {
-  const { url, checkoutReference = null, providerReference = null, expiresAt, live = null } = found
-  const row = await db
-    .updateTable('billing.payments')
-    .set({
-      checkout: sql<Payment['checkout']>`case
-        when checkout = 'unknown' or ${state} = 'closed' then ${state} else checkout end`,
-      checkout_url: sql<string>`case
-        when checkout in ('unknown', 'open') then coalesce(checkout_url, ${url ?? null})
-        else checkout_url end`,
-      operation_error: error,
-      checkout_reference: sql<string>`coalesce(checkout_reference, ${checkoutReference})`,
-      provider_reference: sql<string>`coalesce(provider_reference, ${providerReference})`,
-      live: sql<boolean>`coalesce(live, ${live}::boolean)`,
-      ...(expiresAt instanceof Date && { expires_at: expiresAt }),
-      answered_at: sql<Date>`statement_timestamp()`,
-      updated_at: sql<Date>`statement_timestamp()`,
-    })
-    .where('id', '=', paymentId)
-    .returningAll()
-    .executeTakeFirstOrThrow()
+  const { url = null, checkoutReference = null, providerReference = null } = found
+  const { expiresAt = null, live = null } = found
+  const { rows } = await sql<PaymentRow>`${named('record-checkout')}
+    update billing.payments set
+      checkout = case when checkout = 'unknown' or ${state}::text = 'closed'
+        then ${state}::text else checkout end,
+      checkout_url = case when checkout in ('unknown', 'open')
+        then coalesce(checkout_url, ${url}::text) else checkout_url end,
+      operation_error = ${error},
+      checkout_reference = coalesce(checkout_reference, ${checkoutReference}),
+      provider_reference = coalesce(provider_reference, ${providerReference}),
+      live = coalesce(live, ${live}::boolean),
+      expires_at = coalesce(${expiresAt}::timestamptz, expires_at),
+      answered_at = statement_timestamp(),
+      updated_at = statement_timestamp()
+    where id = ${paymentId}::uuid
+    returning ${paymentColumns}`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new Error(`there is no payment ${paymentId}`)
   return toPayment(row)
 }
 

@@ -6,7 +6,7 @@ export function interval(length: Duration): RawBuilder<unknown> {
   return sql`make_interval(secs => ${length / 1000})`
 }
 
-/** The instant this far from now by the database's clock, which will also compare it. */
+/** The instant this far from now by the database's clock, which will also compare it; or null. */
 export function inTime(wait: Duration | null): RawBuilder<Date | null> {
-  return wait === null ? sql`null` : sql`statement_timestamp() + ${interval(wait)}`
+  return sql`statement_timestamp() + make_interval(secs => ${wait === null ? null : wait / 1000})`
 }

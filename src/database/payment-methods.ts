@@ -2,6 +2,7 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 import { isUuid } from '../kernel/ids.ts'
 import type { PaymentMethodOutcome } from '../payments/outcome.ts'
 import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
+import { named } from './named-statements.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import { keysSought, type PaymentLookup } from './payment-keys.ts'
 import type { PaymentMethodsTable, Tables } from './tables.ts'
@@ -62,12 +63,7 @@ export async function findPaymentMethod(
   db: Kysely<Tables>,
   id: string,
 ): Promise<PaymentMethod | undefined> {
-  const row = await db
-    .selectFrom('billing.payment_methods')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row && toPaymentMethod(row)
+  return (await findPaymentMethods(db, [id])).get(id)
 }
 
 /** By id; ids without a card are left out. */
@@ -76,11 +72,10 @@ export async function findPaymentMethods(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, PaymentMethod>> {
   if (ids.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('billing.payment_methods')
-    .selectAll()
-    .where('id', 'in', ids)
-    .execute()
+  const { rows } = await sql<PaymentMethodRow>`${named('find-payment-methods')}
+    select ${methodColumns} from billing.payment_methods where id = any(${[...ids]}::uuid[])`.execute(
+    db,
+  )
   return new Map(rows.map((row) => [row.id, toPaymentMethod(row)]))
 }
 
@@ -159,7 +154,30 @@ export async function savedWith(
   return rows.map(toPaymentMethod)
 }
 
-function toPaymentMethod(row: Selectable<PaymentMethodsTable>): PaymentMethod {
+/** Columns that `toPaymentMethod` reads. */
+const columns = [
+  'id',
+  'gateway',
+  'merchant_account',
+  'live',
+  'status',
+  'provider_reference',
+  'customer_reference',
+  'payment_id',
+  'kind',
+  'brand',
+  'last_four',
+  'expiry_month',
+  'expiry_year',
+  'token',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof PaymentMethodsTable)[]
+
+type PaymentMethodRow = Pick<Selectable<PaymentMethodsTable>, (typeof columns)[number]>
+const methodColumns = sql.raw(columns.join(', '))
+
+function toPaymentMethod(row: PaymentMethodRow): PaymentMethod {
   return {
     id: row.id,
     gateway: row.gateway,

@@ -9,12 +9,7 @@ import { keysOf } from './payment-keys.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
 
 export async function findPayment(db: Kysely<Tables>, id: string): Promise<Payment | undefined> {
-  const row = await db
-    .selectFrom('billing.payments')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row && toPayment(row)
+  return (await findPayments(db, [id])).get(id)
 }
 
 /** By id; ids without a payment are left out. */
@@ -131,16 +126,16 @@ export async function insertPayment(
       save_card: payment.saveCard,
       payment_method_id: payment.paymentMethodId,
       period_id: payment.periodId,
-      handed_at: payment.isHanded ? sql<Date>`statement_timestamp()` : null,
+      handed_at: inTime(payment.isHanded ? 0 : null),
       next_poll_at: inTime(payment.firstPollAfter),
       expires_at: payment.expiresAt,
       written_by: writtenBy,
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
-    .returningAll()
-  const { rows } = await sql<PaymentRow>`
+    .returning(columns)
+  const { rows } = await sql<PaymentRow>`${named('insert-payment')}
     with written as (${row}), ${keysOfWritten(payment)}
-    select * from written`.execute(db)
+    select ${paymentColumns} from written`.execute(db)
   const [written] = rows
   return written && toPayment(written)
 }
@@ -229,8 +224,8 @@ const columns = [
   'updated_at',
 ] as const satisfies readonly (keyof PaymentsTable)[]
 
-type PaymentRow = Pick<Selectable<PaymentsTable>, (typeof columns)[number]>
-const paymentColumns = sql.raw(columns.join(', '))
+export type PaymentRow = Pick<Selectable<PaymentsTable>, (typeof columns)[number]>
+export const paymentColumns = sql.raw(columns.join(', '))
 
 export function toPayment(row: PaymentRow): Payment {
   return paymentOf({

@@ -6,6 +6,7 @@ import type { SubscriptionChange } from '../subscriptions/change.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { insertSubscriptionEvents } from './deferred-events.ts'
+import { named } from './named-statements.ts'
 import { openReviews } from './reviews.ts'
 import { insertPayment, type NewPayment } from './payments.ts'
 import { writeTerms } from './subscriptions.ts'
@@ -112,7 +113,7 @@ function changeable(subscription: Subscription) {
 /** What never goes back, repeated in SQL: a decision about a state of the past writes nothing. */
 async function updateSubscription(db: Kysely<Tables>, subscription: Subscription): Promise<void> {
   const { id, endedAt, paidUntil, eventNumber } = subscription
-  const written = await db
+  const update = db
     .updateTable('billing.subscriptions')
     .set(changeable(subscription))
     .where('id', '=', id)
@@ -120,8 +121,8 @@ async function updateSubscription(db: Kysely<Tables>, subscription: Subscription
     .where(sql<boolean>`(paid_until is null or paid_until <= ${paidUntil}::timestamptz)`)
     .where('event_number', '<=', eventNumber)
     .returning('id')
-    .executeTakeFirst()
-  if (written === undefined) throw outOfDate(`subscription ${id}`)
+  const { rows } = await sql`${named('update-subscription')}${update}`.execute(db)
+  if (rows.length === 0) throw outOfDate(`subscription ${id}`)
 }
 
 function outOfDate(what: string): Error {
@@ -172,7 +173,7 @@ async function upsertPeriod(db: Kysely<Tables>, period: SubscriptionPeriod): Pro
     last_notice: period.lastNotice,
   }
   // What was granted, or given up, stays so; and by what it was paid.
-  const written = await db
+  const upsert = db
     .insertInto('billing.subscription_periods')
     .values({
       ...changing,
@@ -194,8 +195,8 @@ async function upsertPeriod(db: Kysely<Tables>, period: SubscriptionPeriod): Pro
         ),
     )
     .returning('id')
-    .executeTakeFirst()
-  if (written === undefined) throw outOfDate(`period ${period.id}`)
+  const { rows } = await sql`${named('upsert-period')}${upsert}`.execute(db)
+  if (rows.length === 0) throw outOfDate(`period ${period.id}`)
 }
 
 async function insertTransition(

@@ -5,6 +5,7 @@ import type {
   SubscriptionStatus,
   SubscriptionTransition,
 } from '../subscriptions/subscription.ts'
+import { named } from './named-statements.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { SubscriptionsTable, SubscriptionTransitionsTable } from './subscription-tables.ts'
 import type { Tables } from './tables.ts'
@@ -13,11 +14,9 @@ export async function findSubscription(
   db: Kysely<Tables>,
   id: string,
 ): Promise<Subscription | undefined> {
-  const row = await db
-    .selectFrom('billing.subscriptions')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const { rows } = await sql<SubscriptionRow>`${named('find-subscription')}
+    select ${subscriptionColumns} from billing.subscriptions where id = ${id}::uuid`.execute(db)
+  const [row] = rows
   return row && toSubscription(row)
 }
 

@@ -104,12 +104,12 @@ async function afterReply(
     if (!isQuittanceError(error) || error.code !== 'checkout_unknown') throw error
     return { kind: 'unknown', payment: await current(payment, context), error }
   }
-  await apply(payment, outcomes, context)
+  const now = await apply(payment, outcomes, context)
   const pending = {
     needsPayer: needsPayer === true || redirectUrl !== undefined,
     redirectUrl: redirectUrl ?? null,
   }
-  return standing(await current(payment, context), pending, context)
+  return standing(now, pending, context)
 }
 
 async function afterFailure(
@@ -168,13 +168,21 @@ async function refuse(
     : standing(now, nothingMore, context)
 }
 
+/** Returns the payment as it is then. */
 async function apply(
-  { gateway }: Payment,
+  payment: Payment,
   outcomes: readonly Outcome[],
   context: MoneyContext,
-): Promise<void> {
-  const report = { gateway, outcomes, cause: 'poll', queue: context.queue } as const
-  await applyReport(report, context.processing)
+): Promise<Payment> {
+  const report = {
+    gateway: payment.gateway,
+    outcomes,
+    cause: 'poll',
+    queue: context.queue,
+  } as const
+  const applied = await applyReport(report, context.processing)
+  const last = applied.findLast((one) => one.payment?.id === payment.id)?.payment
+  return last ?? current(payment, context)
 }
 
 async function current(payment: Payment, { processing }: MoneyContext): Promise<Payment> {

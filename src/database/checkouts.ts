@@ -22,7 +22,9 @@ export async function recordCheckout(
   { state, found = {}, error }: CheckoutAnswer,
 ): Promise<Payment> {
   const { url = null, checkoutReference = null, providerReference = null } = found
-  const { expiresAt = null, live = null } = found
+  const { live = null } = found
+  // A gateway of the app may be JavaScript.
+  const expiresAt = found.expiresAt instanceof Date ? found.expiresAt : null
   const { rows } = await sql<PaymentRow>`${named('record-checkout')}
     update billing.payments set
       checkout = case when checkout = 'unknown' or ${state}::text = 'closed'

@@ -340,6 +340,28 @@ test('case 23: also where the old one was charged for the last time, and waits f
   assert.equal(planAction(after(closed, left), at(march(19))).payment?.paymentMethodId, 'other')
 })
 
+test('a card that comes while a page is open leaves it open until the retry that is planned', () => {
+  const paying = renewing({
+    subscription: { status: 'past_due' },
+    open: { firstFailedAt: start, nextAttemptAt: march(12) },
+    live: { isPage: true },
+  })
+  assert.equal(said(useCard(paying, 'other', at(march(11)))), '')
+  const kept = take(paying, { kind: 'paid', paymentMethodId: 'saved' })
+  assert.equal(kept.subscription.paymentMethodId, 'saved')
+  const text = take(paying, ours).subscription.actionError
+  assert.equal(text, ours.text)
+})
+
+test('case 26: not confirmed, another card is charged at once; a pause goes on', () => {
+  const open = { needs: 'confirmation', nextAttemptAt: march(12) } as const
+  const dunning = renewing({ subscription: { status: 'past_due', paymentMethodId: 'other' }, open })
+  const left = take(dunning, { ...notMade, paymentMethodId: 'card' })
+  assert.deepEqual(openOf(left)?.nextAttemptAt, later)
+  const resuming = renewing({ subscription: { status: 'paused' }, open: { needs: 'confirmation' } })
+  assert.equal(said(take(resuming, notMade)), 'period 2 void')
+})
+
 test('case 29: a page that is left is no decline', () => {
   for (const answer of [notMade, soft, ours]) {
     const state = renewing({

@@ -1,15 +1,12 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import type { ListenerRegistry } from './listeners.ts'
+import { shownTypes, type ListenerRegistry } from './listeners.ts'
 
 /** A listener that some process registered, and that no process may go without. */
 export interface KnownListener {
   readonly name: string
-  /**
-   * Types of events; `PaymentFailed:superseded` means that it hears of superseded ones too,
-   * `TrialEnded:loaded` that its process can load events of subscriptions.
-   */
+  /** Types of events; `PaymentFailed:superseded` means that it hears of superseded ones too. */
   readonly eventTypes: readonly string[]
   readonly queued: boolean
   /** This process has it, with all of its event types. */
@@ -25,7 +22,7 @@ export async function listKnownListeners(
   const present = new Set(registry.keys())
   return rows.map((row) => ({
     name: row.name,
-    eventTypes: row.event_types,
+    eventTypes: shownTypes(row.event_types),
     queued: row.queued,
     present: row.event_types.every((type) => present.has(`${row.name}/${type}`)),
     registeredAt: row.registered_at,

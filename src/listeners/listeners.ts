@@ -80,6 +80,11 @@ function knownTypesOf({ types, superseded }: RegisteredListener): readonly strin
   ])
 }
 
+/** Keys or types as people read them: that a version can load an event concerns processes alone. */
+export function shownTypes(known: readonly string[]): readonly string[] {
+  return [...new Set(known.map((one) => one.replace(/:loaded(?=\)?$)/, '')))]
+}
+
 /**
  * Writes this process's listeners into the database and refuses if others are known there: an event
  * claimed by a process that lacks a listener would never reach it.
@@ -145,7 +150,7 @@ export async function requireAllListeners(
 }
 
 export function listenerMissing(missing: readonly string[]): QuittanceError {
-  const names = missing.join(', ')
+  const names = shownTypes(missing).join(', ')
   return new QuittanceError(
     'listener_missing',
     `this process lacks the listener(s) ${names}: events that it claims would never reach them`,

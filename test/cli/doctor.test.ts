@@ -109,11 +109,15 @@ describe('beside a running service, doctor', () => {
     const file = join(folder.path, 'quittance.config.js')
     writeFileSync(
       file,
-      'export default { listeners: { grant: { on: "PaymentSucceeded", run() {} } } }',
+      'export default { listeners: { grant: { on: ["PaymentSucceeded", "TrialEnded"], run() {} } } }',
     )
     const { code, of } = await doctor({ cwd: folder.path, env })
     assert.equal(code, 0)
-    assertFinding(of('listeners'), 'warning', /grant\/PaymentSucceeded is not known.* — Restart/)
+    assertFinding(
+      of('listeners'),
+      'warning',
+      /^grant\/PaymentSucceeded, grant\/TrialEnded: not known.* — Restart/,
+    )
     writeFileSync(file, 'export default { listeners: { PaymentSucceeded() {} } }')
     const previous = await doctor({ cwd: folder.path, env })
     assertFinding(previous.of('listeners'), 'error', /is an event: .* — Write listeners: \{ /)

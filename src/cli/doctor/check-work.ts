@@ -2,7 +2,7 @@ import type { Database } from '../../database/connect.ts'
 import { pendingMigrations } from '../../database/migrate.ts'
 import { countWorkers } from '../../database/workers.ts'
 import { listKnownListeners } from '../../listeners/known-listeners.ts'
-import { isShortName, type ListenerRegistry } from '../../listeners/listeners.ts'
+import { isShortName, shownTypes, type ListenerRegistry } from '../../listeners/listeners.ts'
 import { counted } from '../../kernel/counted.ts'
 import { tooOldSeconds } from '../../upkeep/readiness.ts'
 import {
@@ -161,7 +161,7 @@ async function checkListeners(
   if (typeof database === 'string') return [skipped('listeners', database)]
   const registry = listeners.value
   const known = await knownKeys(database, registry)
-  const own = registry.keys()
+  const own = shownTypes(registry.keys())
   const missing = known.filter((key) => !own.includes(key))
   const fresh = own.filter((key) => !known.includes(key))
   if (missing.length === 0 && fresh.length === 0) {
@@ -173,12 +173,17 @@ async function checkListeners(
   return [
     ...short.map((key) => severity('listeners', madeByMinifier(key))),
     ...(ofAnApp ? notHere(named) : named.map(lacking)),
-    ...fresh.map((key) =>
-      warning('listeners', {
-        found: `${key} is not known to the database yet`,
-        fix: 'Restart the service and the workers: they run an older configuration.',
-      }),
-    ),
+    ...notYetKnown(fresh),
+  ]
+}
+
+function notYetKnown(keys: readonly string[]): readonly Finding[] {
+  if (keys.length === 0) return []
+  return [
+    warning('listeners', {
+      found: `${keys.join(', ')}: not known to the database yet`,
+      fix: 'Restart the service and the workers: they run an older configuration.',
+    }),
   ]
 }
 

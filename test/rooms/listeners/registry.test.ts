@@ -249,6 +249,19 @@ onPostgres((engine) => {
     )
 
     test(
+      'of subscriptions are shown to people by the events that they listen to, and nothing else',
+      rolled(async (db) => {
+        await registerListeners(db, registryOf(['mail TrialEnded SubscriptionResumed']))
+        const [mail] = await listKnownListeners(db, registryOf())
+        assert.deepEqual(mail?.eventTypes.toSorted(), ['SubscriptionResumed', 'TrialEnded'])
+        await assert.rejects(
+          requireAllListeners(db, registryOf()),
+          /the listener\(s\) mail \(SubscriptionResumed\), mail \(TrialEnded\): events/,
+        )
+      }),
+    )
+
+    test(
       'are forgotten one at a time',
       rolled(async (db) => {
         await registerListeners(db, registryOf(['mail PaymentFailed'], ['shop PaymentFailed']))

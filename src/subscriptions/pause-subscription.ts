@@ -29,8 +29,10 @@ export function pauseSubscription(
   const isPaused = status === 'paused'
   if (live !== null && (at === 'now' || isPaused)) return underWay
   const pauseAt = at === 'now' || isPaused ? null : endOfPaid(state, moment)
-  if (until !== null && until <= (pauseAt ?? moment.now)) {
-    return refused('subscription_invalid', 'the pause would end before it begins', 'until')
+  const begins = pauseAt ?? moment.now
+  if (until !== null && until <= begins) {
+    const text = `the pause would end before it begins on ${begins.toISOString()}`
+    return refused('subscription_invalid', text, 'until')
   }
   const draft = withSubscription(draftOf(state), { resumeAt: until })
   // What was to end the pause, and waits for its charge, is not owed any more.

@@ -230,6 +230,7 @@ test('a pause ends at its time, and no earlier than it begins', () => {
   assert.equal(said(planAction(after(state, pausing), at(until))), 'period 2 open | charge 1')
   for (const given of [active(), paused()]) {
     const early = pauseSubscription(given, { at: 'period_end', until: march(9) }, at(march(9)))
+    assert.match(early.kind === 'refused' ? early.text : '', /before it begins on \d{4}-/)
     assert.deepEqual(
       [reasonOf(early), early.kind === 'refused' && early.field],
       ['subscription_invalid', 'until'],

@@ -42,7 +42,7 @@ function cardText({ paymentMethodId, renewable }: ListedSubscription): 'ok' | 'g
 }
 
 /** Whose days and months the periods are counted in, where they are not those of the times shown. */
-function zoneText(timeZone: string): string {
+export function zoneText(timeZone: string): string {
   return timeZone === 'UTC' ? '' : `, counted in ${timeZone}`
 }
 

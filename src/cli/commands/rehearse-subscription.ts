@@ -90,8 +90,8 @@ async function rehearse(_options: unknown, command: Command): Promise<void> {
     printJson({ ...shown, timeline: timeline.entries })
     return
   }
-  const { termsText } = await import('../print-subscription.ts')
-  print(visible(`${termsText(subscription)}; times in UTC`))
+  const { termsText, zoneText } = await import('../print-subscription.ts')
+  print(visible(`${termsText(subscription)}${zoneText(subscription.timeZone)}; times in UTC`))
   for (const [name, value] of Object.entries(settings)) print(`${name}: ${valueText(value)}`)
   print()
   print(visible(timeline.text))

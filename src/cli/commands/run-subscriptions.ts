@@ -107,5 +107,5 @@ async function release(_options: unknown, command: Command): Promise<void> {
   const { withCore } = await import('../open-core.ts')
   await withCore((core) => core.subscriptions.release())
   if (command.optsWithGlobals<JsonOption>().json === true) printJson({ held: null })
-  else print('Periods are charged again.')
+  else print('Periods are charged again: what is late, within the hour.')
 }

@@ -21,7 +21,7 @@ export function subscriptionRoutes(api: Hono, core: BillingCore): void {
     return json(200, pageView(await subscriptions.list(query), subscriptionView))
   })
   api.post('/subscriptions/hold', async (c) => {
-    const { reason } = subscriptionBody('hold', await readJson(c))
+    const { reason } = subscriptionBody('hold', await readOptionalJson(c))
     await subscriptions.hold(reason)
     return json(200, { held: reason })
   })

@@ -190,6 +190,8 @@ async function decide(id: string, wish: Wish, context: SubscriptionContext) {
   return decided
 }
 
+const notAsItIs = 'Look at how it stands: quittance subscriptions show ID'
+
 function refusal(refused: DecidedWish & { readonly kind: 'refused' }): QuittanceError {
   const { reason, field, text } = refused
   switch (reason) {
@@ -199,7 +201,7 @@ function refusal(refused: DecidedWish & { readonly kind: 'refused' }): Quittance
       return new QuittanceError('renewal_under_way', text)
     case 'subscription_invalid':
       return field === undefined
-        ? new QuittanceError('subscription_invalid', text)
+        ? new QuittanceError('subscription_invalid', text, { fix: notAsItIs })
         : new QuittanceError('subscription_invalid', `${field}: ${text}`, { field })
     default:
       return assertNever(reason)

@@ -18,7 +18,7 @@ export function cancelSubscription(
   const cancelAt = at === 'now' ? null : endOfPaid(state, moment)
   if (cancelAt === null) return carriedOut(end(draft, 'requested', moment), moment)
   const planned = withSubscription(draft, { cancelAt })
-  // Nobody has to pay what he has just canceled; a trial goes on, and may be paid.
+  // Nobody has to pay what he has just canceled; in a trial, a page that is open may still be paid.
   return carriedOut(isInTrial(state) ? planned : withClosing(planned), moment)
 }
 

@@ -21,7 +21,7 @@ export interface Step {
 
 type Plan = (state: SubscriptionState, moment: Moment) => Step | null
 
-/** How long it waits for what cannot be done now: its payment, or the charges, wake it sooner. */
+/** How long it waits for what cannot be done now; a payment that is decided wakes it sooner. */
 const patience = minutes(15)
 
 /**

@@ -128,6 +128,10 @@ test('charges are held and released, and `/readyz` says so without being unready
   assert.equal(isReady, true)
   assert.deepEqual(warnings, ['no period is charged until it is released: wrong prices'])
   assert.deepEqual((await post('/subscriptions/release')).body, { held: null })
-  assert.equal((await post('/subscriptions/hold', {})).status, 422)
+  for (const body of [{}, undefined]) {
+    const refused = await post('/subscriptions/hold', body)
+    assert.equal(refused.status, 422)
+    assert.match(String(refused.body['message']), /^reason /)
+  }
   assert.equal((await ask('GET', '/subscriptions/hold')).status, 405)
 })

@@ -173,7 +173,10 @@ forEachDatabase((engine) => {
       await settle(payment?.id ?? '', 'paid')
       assert.equal((await details(subscription.id)).status, 'active')
       assert.equal((await subscriptions().bill(subscription.id))?.owed, null)
-      await assert.rejects(subscriptions().pay(subscription.id), { code: 'subscription_invalid' })
+      await assert.rejects(subscriptions().pay(subscription.id), {
+        code: 'subscription_invalid',
+        fix: /subscriptions show/,
+      })
     })
 
     test('a page that has ended is paid on no more: another opens once it is certainly closed', async () => {

@@ -7,6 +7,7 @@ import { runDueSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
 import { startCutProxy } from '../support/cut-proxy.ts'
 import { forEachDatabase, onPostgres } from '../support/databases.ts'
 import { startStandIn } from '../support/stand-in.ts'
+import { until } from '../support/until.ts'
 import { openCharging } from './charging-program.ts'
 import { addDue } from './due-subscriptions.ts'
 import { openSubscribing } from './subscribing.ts'
@@ -58,8 +59,9 @@ onPostgres((engine) => {
 })
 
 onPostgres((engine) => {
-  test('a step that meets a grant under way leaves the subscription to it, and waits for nobody', async () => {
+  test('a step that meets a grant under way leaves the subscription to it, and waits for nobody', async (t) => {
     const at = await openSubscribing(engine)
+    t.after(() => at.billing.close())
     const { subscription: made } = await at.subscribe({ paymentMethodId: await at.card() })
     at.till.asked.length = 0
     at.pass(days(31))
@@ -71,13 +73,13 @@ onPostgres((engine) => {
     })
     await at.run()
     assert.equal(at.till.asked.length, 1)
-    await at.billing.close()
   })
 })
 
 forEachDatabase((engine) => {
-  test('12: a database restored from before a charge asks for the same payment: one debit', async () => {
+  test('12: a database restored from before a charge asks for the same payment: one debit', async (t) => {
     const at = await openSubscribing(engine)
+    t.after(() => at.billing.close())
     const { db } = at.billing.database
     const { subscription: made } = await at.subscribe({ paymentMethodId: await at.card() })
     at.till.asked.length = 0
@@ -94,6 +96,10 @@ forEachDatabase((engine) => {
     const [, charged] = await at.payments(made)
     const [, period] = await at.periods(made)
     assert.ok(charged && period)
+    const isTold = async () =>
+      (await sql`select from billing.deliveries where processed_at is null`.execute(db)).rows
+        .length === 0
+    await until(isTold, { what: 'the workers have dispatched its events' })
     // The dump is from before.
     for (const table of ['payment_transitions', 'events']) {
       await sql`delete from ${sql.table(`billing.${table}`)} where payment_id = ${charged.id}`.execute(
@@ -113,6 +119,5 @@ forEachDatabase((engine) => {
     assert.equal(at.till.debits.filter((id) => id === charged.id).length, 1)
     const [, again] = await at.periods(made)
     assert.deepEqual([again?.id, again?.state], [period.id, 'paid'])
-    await at.billing.close()
   })
 })

@@ -12,8 +12,9 @@ import { addDue } from './due-subscriptions.ts'
 import { openSubscribing } from './subscribing.ts'
 
 onPostgres(() => {
-  test('a leased subscription whose row another look for due ones has locked is charged after it', async () => {
+  test('a leased subscription whose row another look for due ones has locked is charged after it', async (t) => {
     const at = await openSubscribing(postgres)
+    t.after(() => at.billing.close())
     const { db, pool } = at.billing.database
     await at.subscribe({ paymentMethodId: await at.card() })
     at.till.asked.length = 0
@@ -45,7 +46,6 @@ onPostgres(() => {
     other.release()
     assert.equal((await stepped).kind, 'charged')
     assert.equal(at.till.asked.length, 1)
-    await at.billing.close()
   })
 
   test('a look leases no more than it asked for, whatever the planner believes of the table', async () => {

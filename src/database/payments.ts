@@ -102,35 +102,37 @@ export async function insertPayment(
 ): Promise<Payment | undefined> {
   const row = db
     .insertInto('billing.payments')
-    .values({
-      id: payment.id,
-      type: payment.type,
-      parent_id: payment.parentId,
-      gateway: payment.gateway,
-      merchant_account: payment.merchantAccount,
-      live: payment.live,
-      status: payment.status,
-      amount: payment.amount,
-      currency: payment.currency,
-      payable_type: payment.payable.type,
-      payable_id: payment.payable.id,
-      description: payment.description,
-      customer: payment.customer && JSON.stringify(payment.customer),
-      metadata: payment.metadata && JSON.stringify(payment.metadata),
-      return_url: payment.returnUrl,
-      checkout_reference: payment.checkoutReference,
-      provider_reference: payment.providerReference,
-      checkout: payment.checkout,
-      checkout_url: payment.checkoutUrl,
-      operation_error: payment.operationError,
-      save_card: payment.saveCard,
-      payment_method_id: payment.paymentMethodId,
-      period_id: payment.periodId,
-      handed_at: inTime(payment.isHanded ? 0 : null),
-      next_poll_at: inTime(payment.firstPollAfter),
-      expires_at: payment.expiresAt,
-      written_by: writtenBy,
-    })
+    .values(
+      everyColumn({
+        id: payment.id,
+        type: payment.type,
+        parent_id: payment.parentId,
+        gateway: payment.gateway,
+        merchant_account: payment.merchantAccount,
+        live: payment.live,
+        status: payment.status,
+        amount: payment.amount,
+        currency: payment.currency,
+        payable_type: payment.payable.type,
+        payable_id: payment.payable.id,
+        description: payment.description,
+        customer: payment.customer && JSON.stringify(payment.customer),
+        metadata: payment.metadata && JSON.stringify(payment.metadata),
+        return_url: payment.returnUrl,
+        checkout_reference: payment.checkoutReference,
+        provider_reference: payment.providerReference,
+        checkout: payment.checkout,
+        checkout_url: payment.checkoutUrl,
+        operation_error: payment.operationError,
+        save_card: payment.saveCard,
+        payment_method_id: payment.paymentMethodId,
+        period_id: payment.periodId,
+        handed_at: inTime(payment.isHanded ? 0 : null),
+        next_poll_at: inTime(payment.firstPollAfter),
+        expires_at: payment.expiresAt,
+        written_by: writtenBy,
+      }),
+    )
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returning(columns)
   const { rows } = await sql<PaymentRow>`${named('insert-payment')}
@@ -138,6 +140,12 @@ export async function insertPayment(
     select ${paymentColumns} from written`.execute(db)
   const [written] = rows
   return written && toPayment(written)
+}
+
+/** A gateway of the app may be JavaScript: what it leaves undefined would be left out of the text. */
+function everyColumn<Row extends Readonly<Record<string, unknown>>>(row: Row): Row {
+  const columns = Object.entries(row).map(([name, value]) => [name, value ?? null])
+  return Object.fromEntries(columns) as Row
 }
 
 /** A charge is looked up by its keys, which come with it; a refund is found by its charge. */

@@ -9,6 +9,7 @@ import { newPayment, openBilling, sendFake, until } from '../support/billing.ts'
 import { forEachDatabase, onPostgres } from '../support/databases.ts'
 import { finished } from '../support/deployment.ts'
 import { noPooler, startPooler } from '../support/pooler.ts'
+import { stating } from '../support/stating-gateway.ts'
 
 forEachDatabase((engine) => {
   test('a connection prepares a statement that has a name, once, where the server keeps it', async () => {
@@ -73,6 +74,16 @@ forEachDatabase((engine) => {
       await read(),
       Array.from({ length: 6 }, () => well),
     )
+  })
+
+  test('a gateway in JavaScript that says nothing of its account has payments beside others', async () => {
+    const silent = { ...stating, account: () => ({}) as ReturnType<typeof stating.account> }
+    await using billing = await openBilling(engine, { extraGateways: [silent] })
+    const { core } = billing
+    await newPayment(core)
+    const { live, merchantAccount } = await newPayment(core, { gateway: silent.name })
+    assert.deepEqual({ live, merchantAccount }, { live: null, merchantAccount: null })
+    await newPayment(core)
   })
 
   test("a listener's statements are its own, whatever comment they begin with", async () => {

@@ -39,8 +39,8 @@ export interface SubscriptionOperations {
   access(payable: Payable): Promise<boolean>
   /**
    * Ends it with what is paid, or now. If a charge is under way, `period_end` waits for it: paid, it
-   * ends with the new period; declined, at once. Errors: subscription_not_found,
-   * subscription_ended.
+   * ends with the new period; declined, at once. `now` does not: money of that charge is a review,
+   * period_void. Errors: subscription_not_found, subscription_ended.
    */
   cancel(id: string, input?: CancelSubscriptionInput): Promise<ListedSubscription>
   /**

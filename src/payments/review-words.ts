@@ -33,8 +33,8 @@ export const reviewWords: Readonly<Record<ReviewReason, string>> = {
   call_failed: 'a callback has failed for good: fix the cause, then replay it',
   call_marked: 'a callback was marked; see its outcome',
   poll_unclear: 'the provider was asked, and its answer is not understood',
-  period_paid_twice: 'a period was paid twice: {stated} as well; refund one at the provider',
-  period_void: 'money for a period that is void: {stated}; refund it at the provider',
+  period_paid_twice: 'a period was paid twice: {stated} as well; refund one',
+  period_void: 'money for a period that is void: {stated}; refund it',
 }
 
 /** What a person must look at, in words. */

@@ -74,6 +74,9 @@ export function eventTypeOf(outcome: Outcome): EventType | undefined {
       return paymentMethodEventType(outcome.status)
     case 'dispute':
       return 'PaymentDisputed'
+    // Their events follow from the row, once it has changed.
+    case 'subscription':
+    case 'invoice':
     case 'ignored':
       return undefined
     default:

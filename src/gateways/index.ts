@@ -45,11 +45,11 @@ export type {
   CheckoutOperation,
   CheckoutRequest,
   OpenedCheckout,
-  OperationContext,
   Operations,
   PastEvent,
   PollReply,
   PollRequest,
+  Recurring,
   RefundReply,
   RefundRequest,
   RegisteredEndpoint,
@@ -57,6 +57,14 @@ export type {
   RemoveCardRequest,
   Standing,
 } from './operations.ts'
+export type { OperationContext } from './interpret-context.ts'
+export type {
+  SubscriptionOperations,
+  SubscriptionReply,
+  SubscriptionRequest,
+  SubscriptionWishRequest,
+} from './subscription-operations.ts'
+export type { StatedFailure, SubscriptionStatement } from '../subscriptions/statement.ts'
 
 export { createProviderApi } from './api/provider-api.ts'
 export type { ProviderApi } from './api/provider-api.ts'

@@ -5,20 +5,11 @@ import type { DeclineKind } from '../payments/decline.ts'
 import type { Outcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
+import type { Interval } from '../subscriptions/subscription.ts'
 import type { BrowserPage } from './browser-page.ts'
-import type { InterpretContext } from './interpret-context.ts'
+import type { OperationContext } from './interpret-context.ts'
+import type { SubscriptionOperations } from './subscription-operations.ts'
 import type { Credentials } from './credential-fields.ts'
-
-/**
- * What an operation at a provider may use; no transaction is open meanwhile. The signal ends the
- * operation when its time is up; what it asked for may still have happened.
- *
- * Errors of all operations: `provider_refused` if the provider says that nothing was done;
- * `provider_unreachable` and `provider_reply_invalid` if that is unknown.
- */
-export interface OperationContext extends InterpretContext {
-  readonly now: Date
-}
 
 /** The request for a checkout. The payment's row is committed already. */
 export interface CheckoutRequest {
@@ -34,6 +25,15 @@ export interface CheckoutRequest {
   readonly saveCard: boolean
   /** The origin of our own pages, without a slash at the end. */
   readonly origin: string
+  /** It begins a subscription that the provider manages: the payment's money is a period's price. */
+  readonly recurring?: Recurring
+}
+
+/** What the provider charges by itself, once the payer has paid on the checkout. */
+export interface Recurring {
+  readonly every: Interval
+  /** Nothing is charged until then; null: the first period is paid at the checkout. */
+  readonly trialEndsAt: Date | null
 }
 
 /** A checkout as the provider has it. */
@@ -211,6 +211,8 @@ export interface Operations {
    * offered. `not_open`: it had ended, been paid, or never existed; then the core polls.
    */
   closeCheckout?(request: PollRequest, context: OperationContext): Promise<'closed' | 'not_open'>
+  /** For providers that manage subscriptions: they charge each period by themselves. */
+  readonly subscriptions?: SubscriptionOperations
   /** For providers at which the callback URL must be registered beforehand. */
   readonly registration?: Registration
   /** For providers that keep their callbacks for a while and list them. */

@@ -1,4 +1,4 @@
-import type { OperationContext } from '../gateways/operations.ts'
+import type { OperationContext } from '../gateways/interpret-context.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { requireGateway } from '../gateways/require.ts'
 import { isQuittanceError, QuittanceError, type ErrorCode } from '../kernel/errors.ts'

@@ -155,6 +155,9 @@ async function applyOther(
     case 'dispute':
       if (payment === undefined) return [unknownPayment(entry, outcome.payment)]
       return [await applyDispute(db, { entry: { report, outcome }, charge: payment }, newId)]
+    case 'subscription':
+    case 'invoice':
+      return [ignoredResult({ type: outcome.type, reason: 'unhandled_event', payment })]
     case 'ignored':
       return [ignoredReport(outcome, payment)]
     default:

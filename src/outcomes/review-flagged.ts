@@ -76,6 +76,8 @@ function referenceOf(outcome: Outcome): string | null {
       return refundReferenceOf(outcome) ?? textOf(outcome.payment)
     case 'dispute':
     case 'payment_method':
+    case 'subscription':
+    case 'invoice':
       return outcome.reference
     case 'ignored': {
       const { payment, claimed } = outcome
@@ -92,9 +94,7 @@ function textOf(payment: PaymentReference): string {
 }
 
 function moneyOf(outcome: Outcome): Pick<StatedMoney, 'amount' | 'currency'> {
-  if (outcome.type === 'ignored' || outcome.type === 'payment_method') {
-    return { amount: null, currency: null }
-  }
+  if (!('amount' in outcome || 'refundedTotal' in outcome)) return { amount: null, currency: null }
   const amount = 'refundedTotal' in outcome ? outcome.refundedTotal : outcome.amount
   return { amount: amount ?? null, currency: outcome.currency ?? null }
 }

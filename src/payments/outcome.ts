@@ -53,6 +53,13 @@ export interface AccountStatement {
   readonly live?: boolean
 }
 
+/** The time that a charge of a subscription pays for; what is not stated is left out. */
+export interface StatedPeriod {
+  readonly startsAt?: Date
+  /** Exclusive. */
+  readonly endsAt?: Date
+}
+
 /** What a gateway says about a payment. What the callback does not state is left out. */
 export interface PaymentOutcome extends AccountStatement {
   readonly type: 'payment'
@@ -72,6 +79,8 @@ export interface PaymentOutcome extends AccountStatement {
   readonly providerReference?: string
   /** The provider's id of the subscription that it started, or that a renewal belongs to. */
   readonly subscriptionReference?: string
+  /** The time that it pays for, if it belongs to a subscription and the report says so. */
+  readonly period?: StatedPeriod
   /**
    * A further charge of what another payment started (a subscription's renewal): that payment, or
    * `subscription` if only `subscriptionReference` and `claimed` identify it. If no payment has the
@@ -166,6 +175,48 @@ export interface DisputeOutcome extends AccountStatement {
   readonly currency?: string
 }
 
+/**
+ * A subscription that the provider manages has changed. That is all it says: callbacks come in any
+ * order, so what the subscription is like now has to be asked (`SubscriptionOperations.read`).
+ */
+export interface SubscriptionOutcome extends AccountStatement {
+  readonly type: 'subscription'
+  /** The provider's id of it. */
+  readonly reference: string
+  /** The payment of ours that began it, if the report names it by what only we or the provider write. */
+  readonly payment?: PaymentReference
+}
+
+/** A line of a document: what is charged for. */
+export interface StatedInvoiceLine {
+  readonly description: string
+  readonly quantity: number
+  /** Minor units, of the whole line. */
+  readonly amount: bigint
+}
+
+/** A document that the provider has issued for a charge or a subscription. */
+export interface InvoiceOutcome extends AccountStatement {
+  readonly type: 'invoice'
+  /** The provider's id of it. */
+  readonly reference: string
+  readonly status: 'issued' | 'paid' | 'void'
+  /** The number that it bears, and where it can be read. */
+  readonly number?: string
+  readonly url?: string
+  /** Minor units of its total. */
+  readonly amount?: bigint
+  readonly currency?: string
+  readonly lines?: readonly StatedInvoiceLine[]
+  readonly issuedAt?: Date
+  readonly dueAt?: Date
+  readonly paidAt?: Date
+  /** The charge that it is about, by what only we or the provider write. */
+  readonly payment?: PaymentReference
+  /** The provider's id of the subscription that it is about. */
+  readonly subscriptionReference?: string
+}
+
 /** What an ignored report says about money. */
 export interface AboutMoney {
   /**
@@ -206,6 +257,8 @@ export type Outcome =
   | RefundOutcome
   | PaymentMethodOutcome
   | DisputeOutcome
+  | SubscriptionOutcome
+  | InvoiceOutcome
   | IgnoredOutcome
 
 /** What became of an outcome; a call keeps the list of its results. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { OperationContext, PastEvent } from '../gateways/operations.ts'
+import type { OperationContext } from '../gateways/interpret-context.ts'
+import type { PastEvent } from '../gateways/operations.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { requireGateway, requireOperation } from '../gateways/require.ts'
 import { hours, minutes, type Duration } from '../kernel/duration.ts'

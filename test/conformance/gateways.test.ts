@@ -57,6 +57,7 @@ const shares: ReadonlyMap<bigint | undefined, string> = new Map([
 /** In the words of `Scenario.means`: `payment:paid`, `refund:paid half`, `ignored:no_outcome`. */
 function wordOf(outcome: Outcome): string {
   if (outcome.type === 'ignored') return `ignored:${outcome.reason}`
+  if (outcome.type === 'subscription') return outcome.type
   const word = `${outcome.type}:${outcome.status}`
   if (outcome.type === 'payment_method') return word
   const amount =

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type {
-  ChargeRequest,
-  CheckoutRequest,
-  OperationContext,
-} from '../../src/gateways/operations.ts'
+import type { OperationContext } from '../../src/gateways/interpret-context.ts'
+import type { ChargeRequest, CheckoutRequest } from '../../src/gateways/operations.ts'
 import { isQuittanceError, QuittanceError } from '../../src/kernel/errors.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { providers } from '../money/providers.ts'

@@ -143,6 +143,7 @@ async function interpretBody(body: Buffer, api?: Pick<StandIn, 'base'>): Promise
 
 function meaningOf(outcome: Outcome): string {
   if (outcome.type === 'ignored') return outcome.reason
+  if (outcome.type === 'subscription' || outcome.type === 'invoice') return outcome.type
   const { type, status } = outcome
   if (type === 'payment_method') return `${type} ${status} ${outcome.details?.kind}`
   assert.ok('amount' in outcome)

@@ -223,6 +223,7 @@ async function meaningOfBody(body: Buffer, settings: Settings = {}): Promise<str
 function describeOutcome(outcome: Outcome): string {
   if (outcome.type === 'ignored') return outcome.reason
   assert.equal(outcome.live, false)
+  if (outcome.type === 'subscription' || outcome.type === 'invoice') return outcome.type
   if (outcome.type === 'payment_method') return describeCard(outcome)
   const what = `${outcome.status} ${moneyOf(outcome)}`
   if (outcome.type === 'payment') return `${describePayment(outcome)}${what}`

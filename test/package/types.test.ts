@@ -317,7 +317,7 @@ test('the contract of a gateway speaks in unions', () => {
   expectTypeOf<{ valid: true }>().toExtend<Verdict>()
   expectTypeOf<{ valid: false }>().not.toExtend<Verdict>()
   expectTypeOf<Outcome['type']>().toEqualTypeOf<
-    'payment' | 'refund' | 'payment_method' | 'dispute' | 'ignored'
+    'payment' | 'refund' | 'payment_method' | 'dispute' | 'subscription' | 'invoice' | 'ignored'
   >()
   expectTypeOf<NonNullable<BillingOptions['extraGateways']>[number]>().toEqualTypeOf<Gateway>()
 })

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { readCredentials } from '../../src/gateways/credentials.ts'
 import type { Credentials } from '../../src/gateways/credential-fields.ts'
 import type { Gateway, SignInput } from '../../src/gateways/gateway.ts'
+import type { OperationContext } from '../../src/gateways/interpret-context.ts'
 import type {
   ChargeRequest,
   CheckoutRequest,
-  OperationContext,
   RefundRequest,
 } from '../../src/gateways/operations.ts'
 import { isQuittanceError, type QuittanceError } from '../../src/kernel/errors.ts'

@@ -1,5 +1,6 @@
 import { QuittanceError } from '../../kernel/errors.ts'
-import type { ChargeReply, ChargeRequest, OperationContext } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { ChargeReply, ChargeRequest } from '../operations.ts'
 import { fakeCheckout } from './checkout.ts'
 import {
   chargeReference,

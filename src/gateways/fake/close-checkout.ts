@@ -1,4 +1,5 @@
-import type { OperationContext, PollRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { PollRequest } from '../operations.ts'
 import { refuseIfOff } from './refuse-if-off.ts'
 
 export async function closeCheckout(

@@ -1,6 +1,7 @@
 import { hours } from '../../kernel/duration.ts'
 import { ignored } from '../../payments/outcome.ts'
-import type { OperationContext, PollReply, PollRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { PollReply, PollRequest } from '../operations.ts'
 import { endedAs, statedOf, type FakeEnd } from './ending.ts'
 import { refuseIfOff } from './refuse-if-off.ts'
 

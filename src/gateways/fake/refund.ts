@@ -1,4 +1,5 @@
-import type { OperationContext, RefundReply, RefundRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { RefundReply, RefundRequest } from '../operations.ts'
 import { refuseIfOff } from './refuse-if-off.ts'
 
 /** Done at once, and no money moves. */

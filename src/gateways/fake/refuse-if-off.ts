@@ -1,5 +1,5 @@
 import { QuittanceError } from '../../kernel/errors.ts'
-import type { OperationContext } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
 
 /** Error: `gateway_not_configured` while the gateway is switched off. */
 export function refuseIfOff({ credentials }: OperationContext): void {

@@ -1,4 +1,5 @@
-import type { OperationContext, RemoveCardRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { RemoveCardRequest } from '../operations.ts'
 import { refuseIfOff } from './refuse-if-off.ts'
 
 /** There is nothing to remove. */

@@ -1,5 +1,6 @@
 import { QuittanceError } from '../../kernel/errors.ts'
-import type { ChargeReply, ChargeRequest, OperationContext } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { ChargeReply, ChargeRequest } from '../operations.ts'
 import { invalidReply, openApi } from './api.ts'
 import { orderParameters } from './checkout.ts'
 import { interpretOrder } from './interpret.ts'

@@ -1,4 +1,5 @@
-import type { OperationContext, RefundReply, RefundRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { RefundReply, RefundRequest } from '../operations.ts'
 import { invalidReply, openApi } from './api.ts'
 import { scalarOf, type Fields } from './payload.ts'
 import { signedReply } from './reply.ts'

@@ -1,6 +1,7 @@
 import { textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
-import type { OperationContext, RefundReply, RefundRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { RefundReply, RefundRequest } from '../operations.ts'
 import { ask, isError, refusalOf, replyInvalid, shopOf } from './api.ts'
 import { scalarText } from './payload.ts'
 import { decimalOf } from './signed-data.ts'

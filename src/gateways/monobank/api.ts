@@ -2,7 +2,7 @@ import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
 import { createProviderApi, type ProviderApi } from '../api/provider-api.ts'
 import { path as valueAt, textOf, type JsonValue } from '../body/json.ts'
 import { isHttpUrl } from '../is-http-url.ts'
-import type { OperationContext } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
 import { defaultApiBase } from './signature.ts'
 
 /** The bank's acquiring API, for one of its merchants. https://monobank.ua/api-docs/acquiring */

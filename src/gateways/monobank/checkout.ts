@@ -1,6 +1,7 @@
 import { days, minutes, seconds } from '../../kernel/duration.ts'
 import { isJsonObject } from '../body/json.ts'
-import type { CheckoutRequest, OpenedCheckout, OperationContext } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { CheckoutRequest, OpenedCheckout } from '../operations.ts'
 import { invalidReply, monobankApi, urlIn } from './api.ts'
 import { orderOf, walletIdOf } from './order.ts'
 import { invoiceIdOf } from './payload.ts'

@@ -1,5 +1,6 @@
 import { isQuittanceError } from '../../kernel/errors.ts'
-import type { OperationContext, PollRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { PollRequest } from '../operations.ts'
 import { monobankApi } from './api.ts'
 import { askInvoice } from './find-invoice.ts'
 

@@ -1,7 +1,8 @@
 import { days, minutes, seconds } from '../../kernel/duration.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../body/json.ts'
-import type { OperationContext, PollRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { PollRequest } from '../operations.ts'
 import { invalidReply, type MonobankApi } from './api.ts'
 import { invoiceIdOf, readInvoiceBody, type Invoice } from './payload.ts'
 

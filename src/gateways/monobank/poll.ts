@@ -1,6 +1,7 @@
 import { ignored } from '../../payments/outcome.ts'
 import type { Payment } from '../../payments/payment.ts'
-import type { OperationContext, PollReply, PollRequest, Standing } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { PollReply, PollRequest, Standing } from '../operations.ts'
 import { invalidReply, monobankApi } from './api.ts'
 import { askInvoice, findInvoice, mayTurnUp } from './find-invoice.ts'
 import { interpretInvoice } from './interpret.ts'

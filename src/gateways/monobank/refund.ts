@@ -1,7 +1,8 @@
 import { QuittanceError } from '../../kernel/errors.ts'
 import { path as valueAt, textOf } from '../body/json.ts'
 import { detail } from '../detail.ts'
-import type { OperationContext, RefundReply, RefundRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { RefundReply, RefundRequest } from '../operations.ts'
 import { invalidReply, monobankApi } from './api.ts'
 import { refundReferenceOf, refundStatusOf } from './read-refunds.ts'
 

@@ -1,5 +1,6 @@
 import { isQuittanceError } from '../../kernel/errors.ts'
-import type { OperationContext, RemoveCardRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { RemoveCardRequest } from '../operations.ts'
 import { monobankApi } from './api.ts'
 
 const path = 'api/merchant/wallet/card'

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { happen } from '../../../test/providers/paddle/account.ts'
-import type { OperationContext, PastEvent } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { PastEvent } from '../operations.ts'
 import { paddleBackfill as backfill } from './backfill.ts'
 import {
   event,

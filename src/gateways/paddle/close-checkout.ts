@@ -1,6 +1,7 @@
 import { isQuittanceError } from '../../kernel/errors.ts'
 import { textOf } from '../body/json.ts'
-import type { OperationContext, PollRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { PollRequest } from '../operations.ts'
 import { replyInvalid, requirePaddleApi } from './api.ts'
 import { findTransaction } from './find-transaction.ts'
 import { isId } from './payload.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { OperationContext } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
 import {
   answering,
   bodyOf,

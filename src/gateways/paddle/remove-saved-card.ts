@@ -1,4 +1,5 @@
-import type { OperationContext, RemoveCardRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { RemoveCardRequest } from '../operations.ts'
 import { requirePaddleApi } from './api.ts'
 import { isId } from './payload.ts'
 

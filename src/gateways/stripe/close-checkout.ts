@@ -1,4 +1,5 @@
-import type { OperationContext, PollRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { PollRequest } from '../operations.ts'
 import type { StripeClient } from './api.ts'
 import { clientFor } from './fetched.ts'
 import { findHanded } from './find-handed.ts'

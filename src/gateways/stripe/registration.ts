@@ -1,6 +1,7 @@
 import { secret } from '../../kernel/secret.ts'
 import { textOf, type JsonObject, type JsonValue } from '../body/json.ts'
-import type { OperationContext, RegisteredEndpoint, Registration } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { RegisteredEndpoint, Registration } from '../operations.ts'
 import { apiVersion, openClient, type StripeClient } from './api.ts'
 import { handledEvents } from './interpret.ts'
 import { isId } from './payload.ts'

@@ -1,4 +1,5 @@
-import type { OperationContext, RemoveCardRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { RemoveCardRequest } from '../operations.ts'
 import { done, isRefusal, notAskedFor } from './api-change.ts'
 import type { StripeClient } from './api.ts'
 import { clientFor } from './fetched.ts'

@@ -1,4 +1,5 @@
-import type { OperationContext, PollRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { PollRequest } from '../operations.ts'
 import { accountFor, askWithAnySecret } from './api.ts'
 import { orderReferenceOf } from './order-reference.ts'
 import { reasonCodeOf, reasonCodes, unusable } from './reason-code.ts'

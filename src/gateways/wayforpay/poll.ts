@@ -1,6 +1,7 @@
 import { ignored, type Outcome } from '../../payments/outcome.ts'
 import { detail } from '../detail.ts'
-import type { OperationContext, PollReply, PollRequest, Standing } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { PollReply, PollRequest, Standing } from '../operations.ts'
 import { savedCard } from './read-saved-card.ts'
 import { readCharge } from './read-charge.ts'
 import { findOrder, type OrderStatus } from './find-order.ts'

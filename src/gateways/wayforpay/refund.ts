@@ -1,5 +1,6 @@
 import { detail } from '../detail.ts'
-import type { OperationContext, RefundReply, RefundRequest } from '../operations.ts'
+import type { OperationContext } from '../interpret-context.ts'
+import type { RefundReply, RefundRequest } from '../operations.ts'
 import { accountFor, askOnce } from './api.ts'
 import { orderReferenceOf } from './order-reference.ts'
 import { amountTextOf } from './purchase.ts'

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import type { BillingEvent } from '../../src/events/catalogue.ts'
+import type { CreateSubscriptionInput } from '../../src/money/subscription-input.ts'
+import { rehearse, type Rehearsal } from '../../src/testing/index.ts'
+import { embedded } from '../support/databases.ts'
+import { openStated, type StatedBilling } from '../support/stated-billing.ts'
+import { refund } from '../support/statements.ts'
+
+/**
+ * Events as listeners get them, fired by the product itself: of every type, and under every kind of
+ * key that a type can have.
+ */
+export async function firedEvents(): Promise<readonly BillingEvent[]> {
+  const [ofPayments, ofSubscriptions] = await Promise.all([eventsOfPayments(), eventsOfRehearsal()])
+  return [...ofPayments, ...ofSubscriptions]
+}
+
+async function eventsOfPayments(): Promise<readonly BillingEvent[]> {
+  const heard: BillingEvent[] = []
+  await using stated = await openStated(embedded, {
+    listen: ({ core }) => {
+      for (const type of eventsHeard) {
+        core.on(type, `hear${type}`, (event, { afterCommit }) =>
+          afterCommit(() => heard.push(event)),
+        )
+      }
+    },
+  })
+  const payment = await stated.createPaid()
+  await stated.say(refund(payment, 're_1'))
+  await stated.say({
+    type: 'dispute',
+    payment: { id: payment.id },
+    reference: 'dp_1',
+    status: 'open',
+  })
+  await stated.say({
+    type: 'dispute',
+    payment: { id: payment.id },
+    reference: 'dp_1',
+    status: 'won',
+  })
+  await stated.say({
+    type: 'dispute',
+    payment: { id: payment.id },
+    reference: 'dp_2',
+    status: 'lost',
+  })
+  for (const status of ['failed', 'canceled']) {
+    const unpaid = await stated.create()
+    await stated.say({ type: 'payment', payment: { id: unpaid.id }, status })
+  }
+  for (const account of [{}, { merchantAccount: 'acct_1' }]) {
+    for (const status of ['attached', 'detached']) {
+      await stated.say({ type: 'payment_method', status, reference: 'card_1', ...account })
+    }
+  }
+  await openedPages(stated, payment.id)
+  return heard
+}
+
+const eventsHeard = [
+  'PaymentSucceeded',
+  'PaymentFailed',
+  'PaymentCanceled',
+  'PaymentRefunded',
+  'PaymentMethodAttached',
+  'PaymentMethodDetached',
+  'PaymentDisputed',
+  'PaymentLinkOpened',
+  'CheckoutReturned',
+] as const
+
+async function openedPages({ core }: StatedBilling, paymentId: string): Promise<void> {
+  for (const type of ['PaymentLinkOpened', 'CheckoutReturned'] as const) {
+    const payment = await core.payments.get(paymentId)
+    assert.ok(payment)
+    assert.ok(await core.payments.signal(type, payment))
+  }
+}
+
+/** The lives of subscriptions that we charge, with all that can happen to them. */
+async function eventsOfRehearsal(): Promise<readonly BillingEvent[]> {
+  await using rehearsal = await rehearse({
+    subscriptions: { graceAccess: false, retryDays: [1, 3] },
+  })
+  const { billing } = rehearsal
+  const good = await rehearsal.saveCard()
+  const trial = await sell(rehearsal, { trialDays: 14, paymentMethodId: good.id })
+  const stolen = await rehearsal.saveCard()
+  stolen.behaves('hard', { after: 1 })
+  await sell(rehearsal, { paymentMethodId: stolen.id })
+  const removed = await rehearsal.saveCard()
+  await sell(rehearsal, { paymentMethodId: removed.id })
+  const replaced = await rehearsal.saveCard()
+  replaced.behaves('soft', { after: 1 })
+  const twice = await sell(rehearsal, { paymentMethodId: replaced.id })
+  await billing.paymentMethods.remove(removed.id)
+  await rehearsal.advance('31 days')
+  await billing.subscriptions.change(twice, { paymentMethodId: null })
+  await rehearsal.advance('20 days')
+  await billing.subscriptions.pause(trial, { at: 'now' })
+  await billing.subscriptions.resume(trial)
+  await rehearsal.advance('2 months')
+  return rehearsal.events.all
+}
+
+async function sell(
+  { billing }: Rehearsal,
+  fields: Partial<CreateSubscriptionInput>,
+): Promise<string> {
+  const { subscription } = await billing.subscriptions.create({
+    gateway: 'fake',
+    payable: { type: 'account', id: '7' },
+    amount: 19900,
+    currency: 'UAH',
+    every: 'month',
+    ...fields,
+  })
+  return subscription.id
+}

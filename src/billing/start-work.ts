@@ -10,6 +10,7 @@ import { addPaymentKeys } from '../upkeep/add-payment-keys.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
 import { repairEvents } from '../upkeep/repair-events.ts'
 import { startSubscriptions } from '../upkeep/run-subscriptions.ts'
+import { startSyncs } from '../upkeep/run-syncs.ts'
 import { startPresence } from '../upkeep/start-presence.ts'
 import { moneyContextOf } from './money-context.ts'
 import { startUpkeep } from '../upkeep/start-upkeep.ts'
@@ -63,10 +64,15 @@ export async function startWork(
   const stopSubscriptions = idle
     ? async () => {}
     : startSubscriptions(context, { lanes: settings.subscriptions.chargesAtOnce })
+  const syncs = idle ? undefined : startSyncs(context)
   return {
     ...worker,
+    wake: (what) => {
+      worker.wake(what)
+      if (what !== 'subscription_events') syncs?.wake()
+    },
     stop: async () => {
-      await Promise.all([upkeep.stop(), stopSubscriptions(), worker.stop()])
+      await Promise.all([upkeep.stop(), stopSubscriptions(), syncs?.stop(), worker.stop()])
     },
   }
 }

@@ -75,7 +75,7 @@ export async function wakeSubscriptionOf(
 ): Promise<void> {
   await sql`
     update billing.subscriptions set next_action_at = least(next_action_at, ${now}::timestamptz)
-    where ended_at is null and id = (
+    where ended_at is null and managed_by = 'local' and id = (
       select subscription_id from billing.subscription_periods where id = ${periodId}::uuid)`.execute(
     db,
   )

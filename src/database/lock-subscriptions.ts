@@ -6,8 +6,9 @@ import type { LivePayment, SubscriptionState } from '../subscriptions/change.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { named } from './named-statements.ts'
+import { readManagedFacts } from './managed-subscriptions.ts'
 import { findPaymentMethod } from './payment-methods.ts'
-import { readStandingPeriods } from './subscription-periods.ts'
+import { readLatestPeriods, readStandingPeriods } from './subscription-periods.ts'
 import { subscriptionColumns, toSubscription, type SubscriptionRow } from './subscriptions.ts'
 import type { Tables } from './tables.ts'
 
@@ -67,12 +68,33 @@ export async function readSubscriptionState(
   subscription: Subscription,
   gateways: CardGateways,
 ): Promise<SubscriptionState> {
+  if (subscription.managedBy === 'provider') return readManagedState(db, subscription)
   const periods = await readStandingPeriods(db, subscription.id)
   const live = periods.open === null ? null : await findLivePayment(db, periods.open)
   const isCardUsable =
     (await hasUsableCard(db, subscription, gateways)) &&
     !(await isGivenUp(db, { subscription, open: periods.open }, gateways))
   return { subscription, ...periods, live, isCardUsable }
+}
+
+/** One that its provider manages: it names periods by their time, and no card of ours is charged. */
+async function readManagedState(
+  db: Kysely<Tables>,
+  subscription: Subscription,
+): Promise<SubscriptionState> {
+  const periods = await readLatestPeriods(db, subscription.id)
+  const granted = periods.filter(({ state }) => state === 'paid' || state === 'free')
+  const byEnd = granted.toSorted((a, b) => b.endsAt.getTime() - a.endsAt.getTime())
+  const open = periods.find(({ state }) => state === 'open') ?? null
+  return {
+    subscription,
+    open,
+    current: byEnd[0] ?? null,
+    live: open && (await findLivePayment(db, open)),
+    lastNumber: Math.max(-1, ...periods.map(({ number }) => number)),
+    isCardUsable: false,
+    managed: { ...(await readManagedFacts(db, subscription.id)), periods },
+  }
 }
 
 /**

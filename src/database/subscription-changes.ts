@@ -12,6 +12,14 @@ import { insertPayment, type NewPayment } from './payments.ts'
 import { writeTerms } from './subscriptions.ts'
 import type { Tables } from './tables.ts'
 
+export interface Creation {
+  /** Null: nobody has called for it. */
+  readonly content: string | null
+  readonly writtenBy: string | null
+  /** Of one that its provider began: what says its terms (`ManagedFacts`). */
+  readonly termsBy?: 'payment' | 'provider'
+}
+
 /** How a change is written. */
 export interface ChangeOrigin {
   readonly newId: NewId
@@ -21,7 +29,7 @@ export interface ChangeOrigin {
   /** The queue whose workers run the queued listeners of its events. */
   readonly queue: string
   /** For a new subscription: what its caller gave, and what the call recognises its row by. */
-  readonly creation?: { readonly content: string; readonly writtenBy: string }
+  readonly creation?: Creation
   /** The row of the change's payment, and what the call recognises it by. */
   readonly payment?: { readonly row: NewPayment; readonly writtenBy: string }
 }
@@ -79,6 +87,7 @@ async function writeReviews(
  * has planned is out of date.
  */
 function changeable(subscription: Subscription) {
+  const isManaged = subscription.managedBy === 'provider'
   return {
     status: subscription.status,
     plan: subscription.plan,
@@ -102,7 +111,8 @@ function changeable(subscription: Subscription) {
     ended_at: subscription.endedAt,
     end_reason: subscription.endReason,
     event_number: subscription.eventNumber,
-    next_action_at: subscription.nextActionAt,
+    next_action_at: isManaged ? null : subscription.nextActionAt,
+    sync_at: isManaged ? subscription.nextActionAt : null,
     action_error: subscription.actionError,
     lease_token: null,
     lease_until: null,
@@ -132,27 +142,53 @@ function outOfDate(what: string): Error {
 async function insertSubscription(
   db: Kysely<Tables>,
   subscription: Subscription,
-  { content, writtenBy }: NonNullable<ChangeOrigin['creation']>,
+  creation: Creation,
 ): Promise<void> {
-  await db
-    .insertInto('billing.subscriptions')
-    .values({
-      ...changeable(subscription),
-      id: subscription.id,
-      managed_by: subscription.managedBy,
-      gateway: subscription.gateway,
-      merchant_account: subscription.merchantAccount,
-      live: subscription.live,
-      provider_reference: subscription.providerReference,
-      payable_type: subscription.payable.type,
-      payable_id: subscription.payable.id,
-      time_zone: subscription.timeZone,
-      grace_access: subscription.graceAccess,
-      created_at: subscription.createdAt,
-      content,
-      written_by: writtenBy,
-    })
-    .execute()
+  await insertionOf(db, subscription, creation).execute()
+}
+
+function insertionOf(
+  db: Kysely<Tables>,
+  subscription: Subscription,
+  { content, writtenBy, termsBy }: Creation,
+) {
+  return db.insertInto('billing.subscriptions').values({
+    ...changeable(subscription),
+    id: subscription.id,
+    managed_by: subscription.managedBy,
+    gateway: subscription.gateway,
+    merchant_account: subscription.merchantAccount,
+    live: subscription.live,
+    provider_reference: subscription.providerReference,
+    payable_type: subscription.payable.type,
+    payable_id: subscription.payable.id,
+    time_zone: subscription.timeZone,
+    grace_access: subscription.graceAccess,
+    created_at: subscription.createdAt,
+    content,
+    written_by: writtenBy,
+    terms_by: termsBy ?? null,
+  })
+}
+
+/**
+ * The row of a subscription that its provider has begun, and its history; its id. Undefined: another
+ * transaction has made it.
+ */
+export async function insertManaged(
+  db: Kysely<Tables>,
+  subscription: Subscription,
+  { termsBy, transitionId }: { termsBy: 'payment' | 'provider'; transitionId: string },
+): Promise<string | undefined> {
+  const creation = { content: null, writtenBy: null, termsBy }
+  const row = await insertionOf(db, subscription, creation)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const transition = { from: null, to: subscription.status, reason: 'created', periodId: null }
+  await insertTransition(db, { subscription, transition }, { newId: () => transitionId })
+  return row.id
 }
 
 async function upsertPeriod(db: Kysely<Tables>, period: SubscriptionPeriod): Promise<void> {
@@ -172,7 +208,8 @@ async function upsertPeriod(db: Kysely<Tables>, period: SubscriptionPeriod): Pro
     paid_at: period.paidAt,
     last_notice: period.lastNotice,
   }
-  // What was granted, or given up, stays so; and by what it was paid.
+  // What was granted, or given up, stays so; and by what it was paid. Only a provider is paid for
+  // what was given up here.
   const upsert = db
     .insertInto('billing.subscription_periods')
     .values({
@@ -190,7 +227,8 @@ async function upsertPeriod(db: Kysely<Tables>, period: SubscriptionPeriod): Pro
         .column('id')
         .doUpdateSet(changing)
         .where(
-          sql<boolean>`subscription_periods.state = 'open' or (subscription_periods.state = excluded.state
+          sql<boolean>`subscription_periods.state = 'open'
+            or (subscription_periods.state = 'void' and excluded.state = 'paid') or (subscription_periods.state = excluded.state
             and subscription_periods.paid_payment_id is not distinct from excluded.paid_payment_id)`,
         ),
     )
@@ -201,8 +239,8 @@ async function upsertPeriod(db: Kysely<Tables>, period: SubscriptionPeriod): Pro
 
 async function insertTransition(
   db: Kysely<Tables>,
-  { subscription, transition }: SubscriptionChange,
-  { newId }: ChangeOrigin,
+  { subscription, transition }: Pick<SubscriptionChange, 'subscription' | 'transition'>,
+  { newId }: Pick<ChangeOrigin, 'newId'>,
 ): Promise<void> {
   if (transition === null) return
   await db

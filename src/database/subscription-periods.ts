@@ -77,6 +77,22 @@ export async function readStandingPeriods(
   }
 }
 
+/** So many are looked at where a provider names one by its time. */
+const latest = 60
+
+/** The latest periods of a subscription, the last made first. */
+export async function readLatestPeriods(
+  db: Kysely<Tables>,
+  subscriptionId: string,
+): Promise<readonly SubscriptionPeriod[]> {
+  const { rows } = await sql<PeriodRow>`
+    select ${periodColumns} from billing.subscription_periods
+    where subscription_id = ${subscriptionId}::uuid order by number desc limit ${latest}`.execute(
+    db,
+  )
+  return rows.map(toPeriod)
+}
+
 /** Columns that `toPeriod` reads. */
 const columns = [
   'id',

@@ -146,7 +146,7 @@ export interface EventPayloads {
   PaymentMethodAttached: AboutPaymentMethod
   /** A card was removed. */
   PaymentMethodDetached: AboutPaymentMethod
-  /** A provider-managed subscription was linked. Nothing fires it yet. */
+  /** A provider-managed subscription is there: paid, or stated as more than `incomplete`. */
   SubscriptionCreated: AboutSubscription
   /** A period was granted: it is paid, or costs nothing. */
   SubscriptionRenewed: Renewed
@@ -238,7 +238,6 @@ export const eventTypes = [
 
 /** Types that nothing fires yet: their listeners are never called. */
 export const eventTypesWithoutProducer = [
-  'SubscriptionCreated',
   'SubscriptionQuotaReset',
   'UsageLimitReached',
   'InvoiceIssued',

@@ -43,6 +43,7 @@ const status = oneOf(subscriptionStatuses)
 
 /** What each type stores. */
 const reads: { readonly [T in SubscriptionEventType]: Reads<DataOf<T>> } = {
+  SubscriptionCreated: {},
   SubscriptionRenewed: {
     periodId: id,
     paymentId: orNull(id),

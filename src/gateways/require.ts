@@ -28,6 +28,7 @@ const words = {
   removeSavedCard: 'remove saved cards',
   backfill: 'list the events of the past',
   registration: 'register webhooks',
+  subscriptions: 'say how a subscription stands',
 } as const satisfies Partial<Record<keyof Operations, string>>
 
 /** The operation, ready to be used. Errors: `operation_unsupported`, `gateway_not_configured`. */

@@ -48,7 +48,7 @@ function gatewayFault(sold: Sold, { processing }: MoneyContext): string | null {
 }
 
 /** The credentials were exchanged: the cards are saved elsewhere, and nobody else's are at fault. */
-function accountFault(
+export function accountFault(
   { merchantAccount, live }: Sold,
   { gateway, credentials }: RegisteredGateway,
 ): string | null {

@@ -20,6 +20,8 @@ export interface Report {
   readonly callId: string | null
   /** The queue whose workers run the queued listeners of what follows; the default one if left out. */
   readonly queue?: string
+  /** The subscription that a provider was asked about: its answer does not ring for another sync. */
+  readonly answersFor?: string
 }
 
 /** One outcome, and the report that contains it. */

@@ -11,6 +11,7 @@ import {
   type PaymentReference,
 } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
+import type { Subscription } from '../subscriptions/subscription.ts'
 import {
   ignoredResult,
   type Report,
@@ -19,13 +20,16 @@ import {
   type Entry,
   type PaymentEntry,
 } from './applied.ts'
+import { applyBell } from './apply-bell.ts'
 import { applyDispute } from './apply-dispute.ts'
 import { applyPaymentMethod } from './apply-payment-method.ts'
 import { applyPayments } from './apply-payments.ts'
 import { applyRefund } from './apply-refund.ts'
 import { awaitingKey } from './awaiting.ts'
 import { claimOf, findPayments, isPaymentEntry, type FoundPayments } from './find-payments.ts'
+import { followManaged } from './follow-managed.ts'
 import { followPeriods } from './follow-periods.ts'
+import { findManagedRows, type ManagedRows } from './managed-rows.ts'
 import { reviewLate } from './late-payments.ts'
 import { reviewRenewals } from './make-renewals.ts'
 import { refundByRelease, reviewRelease } from './released-money.ts'
@@ -50,11 +54,19 @@ export async function applyOutcomes(
   const entries = reports.map((report) => report.outcomes.map((outcome) => ({ report, outcome })))
   const found = await findPayments(db, entries.flat(), applying)
   const before = new Map([...found.payments].map(([id, { status }]) => [id, status]))
-  const results: Results = await applyToPayments(db, entries.flat(), { ...applying, ...found })
-  await followPeriods(db, { entries: entries.flat(), before, ...found }, applying)
+  const managed = await findManagedRows(db, { entries: entries.flat(), ...found }, applying)
+  const results: Results = await applyToPayments(db, entries.flat(), {
+    ...applying,
+    ...found,
+    managed,
+  })
+  const alsoLockedIds = managed.ids
+  await followPeriods(db, { entries: entries.flat(), before, ...found, alsoLockedIds }, applying)
+  await followManaged(db, { entries: entries.flat(), results, managed, ...found }, applying)
   for (const entry of entries.flat().filter(isOtherEntry).toSorted(byReference)) {
     const payment = paymentOf(entry, found)
-    results.set(entry, await applyOther(db, entry, { payment, ...applying }))
+    const other = { payment, rungRow: managed.rowOf(entry), ...applying }
+    results.set(entry, await applyOther(db, entry, other))
   }
   const said = entries.map((ofOne) =>
     ofOne.flatMap((entry) =>
@@ -77,11 +89,15 @@ function paymentOf(entry: Entry, { payments, ids }: FoundPayments): Payment | un
   return payments.get(ids.get(entry) ?? '')
 }
 
+interface Applying extends FoundPayments, Pick<ApplyContext, 'newId'> {
+  readonly managed: ManagedRows
+}
+
 /** What is stated of payments, and what follows for their refunds and for a person. */
 async function applyToPayments(
   db: Kysely<Tables>,
   entries: readonly Entry[],
-  { newId, ...found }: FoundPayments & Pick<ApplyContext, 'newId'>,
+  { newId, managed, ...found }: Applying,
 ): Promise<Results> {
   const { payments, renewals } = found
   const stating = entries.filter(isPaymentEntry)
@@ -91,7 +107,10 @@ async function applyToPayments(
   })
   const moved = await applyPayments(db, targets, { payments, newId })
   await requeueReleases(db, targets, payments)
-  const marked = await reviewRenewals(db, renewals, await reviewLate(db, targets, moved))
+  const marked = await reviewRenewals(db, renewals, {
+    applied: await reviewLate(db, targets, moved),
+    termsOf: (entry) => managed.rowOf(entry),
+  })
   const results: Results = new Map()
   for (const entry of stating) {
     const applied =
@@ -131,14 +150,21 @@ function byReference(a: Entry, b: Entry): number {
 }
 
 function orderOf({ report: { gateway }, outcome }: Entry): string {
-  return outcome.type === 'payment_method' ? `${gateway}/${outcome.reference}` : ''
+  const isNamed = outcome.type === 'payment_method' || outcome.type === 'subscription'
+  return isNamed ? `${gateway}/${outcome.reference}` : ''
+}
+
+interface OtherContext extends ApplyContext {
+  readonly payment: Payment | undefined
+  /** The subscription that it is about. */
+  readonly rungRow: Subscription | undefined
 }
 
 /** Under the lock of its charge, if it has one; a sum of refunds may lead to several changes. */
 async function applyOther(
   db: Kysely<Tables>,
   entry: OtherEntry,
-  applying: ApplyContext & { readonly payment: Payment | undefined },
+  applying: OtherContext,
 ): Promise<readonly Applied[]> {
   const { report, outcome } = entry
   const { payment, newId } = applying
@@ -156,6 +182,7 @@ async function applyOther(
       if (payment === undefined) return [unknownPayment(entry, outcome.payment)]
       return [await applyDispute(db, { entry: { report, outcome }, charge: payment }, newId)]
     case 'subscription':
+      return [await applyBell(db, { report, outcome }, applying)]
     case 'invoice':
       return [ignoredResult({ type: outcome.type, reason: 'unhandled_event', payment })]
     case 'ignored':

@@ -7,6 +7,7 @@ import {
 } from '../database/subscription-references.ts'
 import type { Tables } from '../database/tables.ts'
 import { isUuid } from '../kernel/ids.ts'
+import type { Money } from '../kernel/money.ts'
 import {
   saysPaid,
   type ClaimedReference,
@@ -114,10 +115,7 @@ async function findClaimed(
 }
 
 /** Whether a renewal takes as much as the first payment did. */
-export function isSameMoney(
-  first: Payment,
-  { amount, currency }: Pick<Partial<Payment>, 'amount' | 'currency'>,
-): boolean {
+export function isSameMoney(first: Money, { amount, currency }: Partial<Money>): boolean {
   return first.amount === amount && first.currency === currency
 }
 

@@ -1,7 +1,10 @@
 import type { Kysely } from 'kysely'
 import { findPaymentIds } from '../database/find-payment-ids.ts'
 import { lockPayments } from '../database/payments.ts'
-import { keepSubscriptionReference } from '../database/subscription-references.ts'
+import {
+  findFirstPaymentId,
+  keepSubscriptionReference,
+} from '../database/subscription-references.ts'
 import type { Tables } from '../database/tables.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { Outcome, PaymentOutcome } from '../payments/outcome.ts'
@@ -25,6 +28,7 @@ export async function findPayments(
   { newId, gateways }: Pick<ApplyContext, 'newId' | 'gateways'>,
 ): Promise<FoundPayments> {
   const ids = new Map(await idsOf(db, entries))
+  for (const [entry, id] of await begunBy(db, entries)) ids.set(entry, id)
   const renewing = entries.filter(isRenewal)
   const known = new Set<Entry>(renewing.filter((entry) => ids.has(entry)))
   const renewals = await makeRenewals(db, renewing, { newId, gateways, known })
@@ -33,6 +37,23 @@ export async function findPayments(
   const payments = await lockPayments(db, [...new Set([...ids.values(), ...keeping.keys()])])
   for (const [id, subscription] of keeping) await keepSubscriptionReference(db, id, subscription)
   return { payments, ids, renewals }
+}
+
+/** The payments of which a paid report said that they began a subscription: no bell says better. */
+async function begunBy(
+  db: Kysely<Tables>,
+  entries: readonly Entry[],
+): Promise<readonly (readonly [Entry, string])[]> {
+  const found: (readonly [Entry, string])[] = []
+  for (const entry of entries) {
+    const { report, outcome } = entry
+    if (outcome.type !== 'subscription') continue
+    const { reference: subscriptionReference, merchantAccount } = outcome
+    const { gateway } = report
+    const id = await findFirstPaymentId(db, { gateway, subscriptionReference, merchantAccount })
+    if (id !== undefined) found.push([entry, id])
+  }
+  return found
 }
 
 /** The payment ids that the outcomes name, if a payment may have them. */

@@ -11,6 +11,8 @@ import { grantPeriods, movedOfPeriods } from './grant-periods.ts'
 interface Followed extends Pick<FoundPayments, 'payments' | 'ids'> {
   readonly entries: readonly Entry[]
   readonly before: ReadonlyMap<string, PaymentStatus>
+  /** Subscriptions that their provider manages, and that are changed later in this transaction. */
+  readonly alsoLockedIds: readonly string[]
 }
 
 /**
@@ -19,17 +21,21 @@ interface Followed extends Pick<FoundPayments, 'payments' | 'ids'> {
  */
 export async function followPeriods(
   db: Kysely<Tables>,
-  { entries, before, payments, ids }: Followed,
+  { entries, before, payments, ids, alsoLockedIds }: Followed,
   applying: ApplyContext,
 ): Promise<void> {
-  const reports = new Map(entries.map((entry) => [ids.get(entry), entry.report]))
+  const reports = new Map(entries.map((entry) => [ids.get(entry), entry]))
   const moved = movedOfPeriods(before, payments).flatMap((payment) => {
-    const report = reports.get(payment.id)
-    return report === undefined ? [] : [{ payment, writing: writingOf(report, applying.newId) }]
+    const entry = reports.get(payment.id)
+    if (entry === undefined) return []
+    const { report, outcome } = entry
+    const stated = outcome.type === 'payment' ? outcome.period : undefined
+    const writing = writingOf(report, applying.newId)
+    return [{ payment, writing, ...(stated && { stated }) }]
   })
   const cards = entries.filter(({ outcome }) => outcome.type === 'payment_method')
   const alsoLocked = cards.flatMap((entry) => payments.get(ids.get(entry) ?? '')?.periodId ?? [])
-  await grantPeriods(db, { moved, alsoLocked }, applying)
+  await grantPeriods(db, { moved, alsoLocked, alsoLockedIds }, applying)
 }
 
 /** How what follows from a report is written. */

@@ -9,6 +9,7 @@ import type { Tables } from '../database/tables.ts'
 import { declineKindOf } from '../gateways/decline-kind.ts'
 import { hours } from '../kernel/duration.ts'
 import { assertNever } from '../kernel/errors.ts'
+import type { StatedPeriod } from '../payments/outcome.ts'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
 import type {
   DecidedPayment,
@@ -23,6 +24,8 @@ import type { SubscriptionContext } from './applied.ts'
 export interface MovedPayment {
   readonly payment: Payment & { readonly periodId: string }
   readonly writing: ChangeOrigin
+  /** The time that it pays for, if its report says so. */
+  readonly stated?: StatedPeriod
 }
 
 /** Payments of periods that have another status than before. */
@@ -40,6 +43,8 @@ export interface Grants {
   readonly moved: readonly MovedPayment[]
   /** Periods whose subscriptions are changed later in this transaction. */
   readonly alsoLocked?: readonly string[]
+  /** The same, by the ids of the subscriptions. */
+  readonly alsoLockedIds?: readonly string[]
 }
 
 /**
@@ -49,22 +54,23 @@ export interface Grants {
  */
 export async function grantPeriods(
   db: Kysely<Tables>,
-  { moved, alsoLocked = [] }: Grants,
+  { moved, alsoLocked = [], alsoLockedIds = [] }: Grants,
   context: SubscriptionContext,
 ): Promise<void> {
   const periodIds = [...moved.map(({ payment }) => payment.periodId), ...alsoLocked]
-  if (periodIds.length === 0) return
+  if (periodIds.length === 0 && alsoLockedIds.length === 0) return
   const periods = await findPeriods(db, periodIds)
-  const ids = [...new Set([...periods.values()].map(({ subscriptionId }) => subscriptionId))]
+  const ofPeriods = [...periods.values()].map(({ subscriptionId }) => subscriptionId)
+  const ids = [...new Set([...ofPeriods, ...alsoLockedIds])]
   const states = await lockSubscriptionStates(db, ids, context.gateways)
-  for (const { payment, writing } of moved.toSorted(byPayment)) {
+  for (const { payment, writing, stated } of moved.toSorted(byPayment)) {
     const id = periods.get(payment.periodId)?.subscriptionId
     if (id === undefined) continue
     // As it is under the lock, and after the payments before this one.
     const state = states.get(id) ?? (await lockSubscriptionState(db, id, context.gateways))
     const period = state && (await periodOf(db, payment.periodId, state))
     if (state === undefined || period === undefined) continue
-    const change = await takeOne(db, { payment, period, state }, context)
+    const change = await takeOne(db, { payment, period, state, stated }, context)
     if (change === undefined) continue
     if (change.payment !== null) throw new Error('a decided payment makes no other')
     await writeChange(db, change, writing)
@@ -89,6 +95,7 @@ interface TakenPayment {
   readonly payment: Payment
   readonly period: SubscriptionPeriod
   readonly state: SubscriptionState
+  readonly stated: StatedPeriod | undefined
 }
 
 async function takeOne(
@@ -108,7 +115,7 @@ async function takeOne(
 /** Undefined: it changes nothing. */
 async function decidedOf(
   db: Kysely<Tables>,
-  { payment, period }: TakenPayment,
+  { payment, period, stated }: TakenPayment,
   context: SubscriptionContext,
 ): Promise<DecidedPayment | undefined> {
   const { id, status } = payment
@@ -117,7 +124,7 @@ async function decidedOf(
   const about = { id, period, isPage, paymentMethodId }
   switch (status) {
     case 'paid':
-      return { ...about, kind: 'paid' }
+      return { ...about, kind: 'paid', ...(stated && { stated }) }
     case 'failed': {
       // The payer of a page may try again there.
       if (isPage) return undefined

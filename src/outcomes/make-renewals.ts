@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { insertRenewal, readStatuses } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
+import type { Money } from '../kernel/money.ts'
 import { accountMismatch } from '../payments/transition.ts'
 import { claimedBy, ignoredResult, type Applied, type ApplyContext, type Entry } from './applied.ts'
 import {
@@ -94,6 +95,13 @@ export function subscriptionsToKeep({ firsts }: Renewals): ReadonlyMap<string, s
   return kept
 }
 
+/** What became of renewals, and what each should have cost. */
+export interface ReviewedRenewals {
+  readonly applied: ReadonlyMap<Entry, Applied>
+  /** The terms of its subscription; undefined: there are none, so its first payment says it. */
+  termsOf(entry: Entry): Money | undefined
+}
+
 /**
  * The results, marked for a person where needed. Every report decides this again, because a call
  * that is retried is marked again. A provider charges what the merchant has agreed with it, so the
@@ -102,7 +110,7 @@ export function subscriptionsToKeep({ firsts }: Renewals): ReadonlyMap<string, s
 export async function reviewRenewals(
   db: Kysely<Tables>,
   { firsts }: Renewals,
-  applied: ReadonlyMap<Entry, Applied>,
+  { applied, termsOf }: ReviewedRenewals,
 ): Promise<ReadonlyMap<Entry, Applied>> {
   const ids = [...firsts.values()].map(({ first }) => first.id)
   const statuses = await readStatuses(db, [...new Set(ids)])
@@ -111,9 +119,10 @@ export async function reviewRenewals(
     const claimed = claimedBy(entry, applied)
     if (claimed === undefined) continue
     const isPaid = statuses.get(found.first.id) === 'paid'
-    const detail = isPaid ? oddityOf(entry, found) : 'first_payment_unpaid'
+    const terms = termsOf(entry) ?? found.first
+    const detail = isPaid ? oddityOf(entry, found, terms) : 'first_payment_unpaid'
     if (detail === undefined) continue
-    const { amount, currency } = found.first
+    const { amount, currency } = terms
     marked.set(entry, { ...claimed, review: true, detail, expected: { amount, currency } })
   }
   return marked
@@ -121,9 +130,10 @@ export async function reviewRenewals(
 
 function oddityOf(
   { outcome }: Entry<RenewalOutcome>,
-  { first, named }: FirstPayment,
+  { named }: FirstPayment,
+  terms: Money,
 ): string | undefined {
   if (outcome.status !== 'paid') return undefined
   if (named === 'contradicted') return 'another_subscription'
-  return isSameMoney(first, outcome) ? undefined : 'renewal_money_differs'
+  return isSameMoney(terms, outcome) ? undefined : 'renewal_money_differs'
 }

@@ -35,6 +35,8 @@ export const reviewWords: Readonly<Record<ReviewReason, string>> = {
   poll_unclear: 'the provider was asked, and its answer is not understood',
   period_paid_twice: 'a period was paid twice: {stated} as well; refund one',
   period_void: 'money for a period that is void: {stated}; refund it',
+  terms_mismatch:
+    'the provider charges for a subscription otherwise than sold: {stated}, {expected}',
 }
 
 /** What a person must look at, in words. */

@@ -73,6 +73,7 @@ function carriedBy(planned: PlannedEvent, loaded: Loaded): SubscriptionSubject {
       const { renews, notice } = planned.data
       return { subscription, period: period(), renews, notice }
     }
+    case 'SubscriptionCreated':
     case 'SubscriptionCancelled':
     case 'SubscriptionPaused':
     case 'SubscriptionResumed':

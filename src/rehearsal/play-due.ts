@@ -85,6 +85,7 @@ async function pollDue(db: Kysely<Tables>, context: MoneyContext): Promise<numbe
 async function nextDueAt(db: Kysely<Tables>, after: Date): Promise<Date | undefined> {
   const times = await Promise.all([
     earliest(db, sql`next_action_at as at from billing.subscriptions`, after),
+    earliest(db, sql`sync_at as at from billing.subscriptions`, after),
     earliest(db, sql`next_poll_at as at from billing.payments where ${isPolled}`, after),
     earliest(
       db,

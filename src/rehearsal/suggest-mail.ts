@@ -24,7 +24,8 @@ export function suggestMail(event: PlannedEvent): string | null {
       const then = renews ? 'then the card is charged' : 'put in a card to go on'
       return `the trial ends on ${day(endsAt)}; ${then}`
     }
-    // What follows says it better: a receipt, or the end.
+    // What comes with it says it better: a receipt, a trial, the end.
+    case 'SubscriptionCreated':
     case 'TrialEnded':
       return null
     case 'SubscriptionPeriodEnding': {

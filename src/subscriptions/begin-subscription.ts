@@ -34,7 +34,8 @@ function statusOf({ trialEndsAt, paidUntil }: NewSubscription): Subscription['st
   return paidUntil === null ? 'incomplete' : 'active'
 }
 
-function untouched(now: Date) {
+/** What nothing has happened to yet. */
+export function untouched(now: Date) {
   return {
     providerReference: null,
     nextTerms: null,

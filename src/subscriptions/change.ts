@@ -1,4 +1,5 @@
 import type { Money } from '../kernel/money.ts'
+import type { StatedPeriod } from '../payments/outcome.ts'
 import type { Interval, PauseReason, Subscription, SubscriptionStatus } from './subscription.ts'
 import type { PeriodNeeds, SubscriptionPeriod } from './period.ts'
 
@@ -14,6 +15,8 @@ export interface SubscriptionPolicy {
   readonly periodNoticeDays: readonly number[]
   /** How long the first payment may take. */
   readonly incompleteHours: number
+  /** Whether one that its provider began keeps access while it is past due; true if left out. */
+  readonly graceAccess?: boolean
 }
 
 /** What a decision is made with, besides the subscription. */
@@ -49,6 +52,24 @@ export interface SubscriptionState {
   readonly lastNumber: number
   /** Whether its saved card is there and can be charged. */
   readonly isCardUsable: boolean
+  /** Of one that its provider manages. */
+  readonly managed?: ManagedFacts
+}
+
+/** What a decision about a subscription needs besides, if its provider manages it. */
+export interface ManagedFacts {
+  /**
+   * What it is sold for is said by:
+   * - `us`: it was made here, and has to be stated with our terms;
+   * - `payment`: the provider began it with a payment of ours, and nothing but its name for that
+   *   payment ties the two: it has to be stated with the payment's money;
+   * - `provider`: as it is stated.
+   */
+  readonly termsBy: 'us' | 'payment' | 'provider'
+  /** SubscriptionCreated has fired. */
+  readonly isAnnounced: boolean
+  /** Its latest periods, in any order. */
+  readonly periods: readonly SubscriptionPeriod[]
 }
 
 /** A payment of a period to be written, and then to be charged by the process that wrote it. */
@@ -63,6 +84,7 @@ export interface PeriodPayment extends Money {
 
 /** What an event of a subscription stores: ids and scalars alone; the rest is read when it fires. */
 export type PlannedEvent =
+  | { readonly type: 'SubscriptionCreated'; readonly data: Readonly<Record<string, never>> }
   | { readonly type: 'SubscriptionRenewed'; readonly data: RenewedData }
   | { readonly type: 'SubscriptionPaymentFailed'; readonly data: PaymentFailedData }
   | { readonly type: 'SubscriptionAccessSuspended'; readonly data: { readonly periodId: string } }
@@ -124,6 +146,15 @@ export interface PeriodReview {
   readonly paymentId: string
 }
 
+/** The provider has other terms than those that were sold here. */
+export interface TermsReview {
+  readonly reason: 'terms_mismatch'
+  /** What it charges otherwise than for the money. */
+  readonly detail?: string
+  readonly stated: Money & { readonly reference: string }
+  readonly expected: Money
+}
+
 /**
  * Everything that one decision changes, as it is afterwards. It is written in one transaction, with
  * the subscription's row locked.
@@ -142,7 +173,7 @@ export interface SubscriptionChange {
   /** A page, or a charge that waits for its payer, that is to be closed at the provider. */
   readonly closeCheckout: string | null
   readonly events: readonly SubscriptionEvent[]
-  readonly reviews: readonly PeriodReview[]
+  readonly reviews: readonly (PeriodReview | TermsReview)[]
 }
 
 /** A payment of a period that was decided. */
@@ -152,14 +183,16 @@ export type DecidedPayment = {
   readonly isPage: boolean
   /** The saved card that it charged, or was saved with it. */
   readonly paymentMethodId: string | null
-} & (
-  | { readonly kind: 'paid' }
-  | { readonly kind: 'declined'; readonly decline: 'soft' | 'hard' | 'authentication' }
-  /** The provider never heard of it, or it was canceled. */
-  | { readonly kind: 'not_made' }
-  /** Refused by a fault of our own: a key, a setting, an amount. */
-  | { readonly kind: 'ours'; readonly text: string }
-)
+} &
+  /** `stated`: the time that it pays for, if its report says so. */
+  (
+    | { readonly kind: 'paid'; readonly stated?: StatedPeriod }
+    | { readonly kind: 'declined'; readonly decline: 'soft' | 'hard' | 'authentication' }
+    /** The provider never heard of it, or it was canceled. */
+    | { readonly kind: 'not_made' }
+    /** Refused by a fault of our own: a key, a setting, an amount. */
+    | { readonly kind: 'ours'; readonly text: string }
+  )
 
 /** A wish of the merchant that was carried out, or why it was not. */
 export type WishResult =

@@ -6,6 +6,7 @@ import type {
   SubscriptionChange,
   SubscriptionEvent,
   SubscriptionState,
+  TermsReview,
 } from './change.ts'
 import type { SubscriptionPeriod } from './period.ts'
 import type { Subscription, SubscriptionStatus } from './subscription.ts'
@@ -51,8 +52,8 @@ export function moved(
 
 /** A period as it is now: new, or changed. */
 export function withPeriod(draft: Draft, period: SubscriptionPeriod): Draft {
-  const { state } = draft
   const others = draft.periods.filter(({ id }) => id !== period.id)
+  const state = noted(draft.state, period)
   const lastNumber = Math.max(state.lastNumber, period.number)
   const changed = { ...draft, periods: [...others, period] }
   switch (period.state) {
@@ -62,13 +63,26 @@ export function withPeriod(draft: Draft, period: SubscriptionPeriod): Draft {
     case 'free':
       return {
         ...changed,
-        state: { ...withoutOpen(state, period), lastNumber, current: period },
+        state: { ...withoutOpen(state, period), lastNumber, current: laterOf(state, period) },
       }
     case 'void':
       return { ...changed, state: withoutOpen(state, period) }
     default:
       return assertNever(period.state)
   }
+}
+
+function noted(state: SubscriptionState, period: SubscriptionPeriod): SubscriptionState {
+  const { managed } = state
+  if (managed === undefined) return state
+  const others = managed.periods.filter(({ id }) => id !== period.id)
+  return { ...state, managed: { ...managed, periods: [...others, period] } }
+}
+
+/** The payment of an earlier period may be found late, if the provider charges. */
+function laterOf({ managed, current }: SubscriptionState, period: SubscriptionPeriod) {
+  const isEarlier = current !== null && current.id !== period.id && period.endsAt < current.endsAt
+  return managed !== undefined && isEarlier ? current : period
 }
 
 function withoutOpen(state: SubscriptionState, { id }: SubscriptionPeriod): SubscriptionState {
@@ -99,8 +113,8 @@ export function fired(
   return { ...withSubscription(draft, { eventNumber }), events: [...draft.events, numbered] }
 }
 
-/** Somebody has to look at money that bought nothing. */
-export function withReview(draft: Draft, review: PeriodReview): Draft {
+/** Somebody has to look at money that bought nothing, or at what is charged for. */
+export function withReview(draft: Draft, review: PeriodReview | TermsReview): Draft {
   return { ...draft, reviews: [...draft.reviews, review] }
 }
 

@@ -25,6 +25,8 @@ export function finish(draft: Draft, moment: Moment): SubscriptionChange {
 
 /** At once, if more is due. What waits for a live payment, also its closing, is asked again later. */
 function nextActionAt({ state }: Draft, moment: Moment): Date | null {
+  // When its provider is asked is planned by whoever asks: a grant in between forgets no bell.
+  if (state.subscription.managedBy === 'provider') return state.subscription.nextActionAt
   const steps = stepsOf(state, moment)
   const isLive = state.live !== null
   return earliest(isLive ? steps.filter(({ at }) => at > moment.now) : steps)

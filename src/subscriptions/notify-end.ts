@@ -45,6 +45,12 @@ export function fireNotice(draft: Draft, moment: Moment): Draft {
       )
 }
 
+/** With the notice that is due, if one is. */
+export function noticed(draft: Draft, moment: Moment): Draft {
+  const at = noticeOf(draft.state, moment)?.at ?? null
+  return at !== null && at <= moment.now ? fireNotice(draft, moment) : draft
+}
+
 /** Whether it goes on after that end, as things stand. */
 function renewsAt(state: SubscriptionState, end: Date): boolean {
   const { cancelAt, pauseAt } = state.subscription

@@ -10,7 +10,8 @@ export function isInTrial({ subscription }: SubscriptionState): boolean {
 /** Whether it goes on by itself: its card is there, or nothing is to be paid. */
 export function canRenew(state: SubscriptionState): boolean {
   const { amount } = state.open ?? nextTermsOf(state)
-  return state.isCardUsable || amount === 0n
+  const isManaged = state.subscription.managedBy === 'provider'
+  return isManaged || state.isCardUsable || amount === 0n
 }
 
 /** Paused, and no charge is planned of what would end that: only its payer can pay it. */

@@ -7,6 +7,7 @@ import { failOpen, needsAfter } from './fail-period.ts'
 import { finish } from './finish.ts'
 import { grant } from './grant-period.ts'
 import { voidOpen } from './open-period.ts'
+import { payManaged } from './pay-managed.ts'
 import type { SubscriptionPeriod } from './period.ts'
 import { isInTrial, isLeftToPayer } from './standing.ts'
 
@@ -25,7 +26,22 @@ export function takePayment(
   decided: DecidedPayment,
   moment: Moment,
 ): SubscriptionChange {
+  if (state.managed !== undefined) return takeManaged(state, decided, moment)
   return finish(taken(draftOf(state), decided, moment), moment)
+}
+
+/** Its provider says what failed; what is paid is granted. */
+function takeManaged(
+  state: SubscriptionState,
+  decided: DecidedPayment,
+  moment: Moment,
+): SubscriptionChange {
+  const unchanged = finish(draftOf(state), moment)
+  if (decided.kind !== 'paid') return unchanged
+  const { id, period, stated = {} } = decided
+  const { amount, currency, nominalStartsAt: chargedAt } = period
+  const payment = { id, period, stated, amount, currency, chargedAt, isFirst: true }
+  return payManaged(state, payment, moment)?.change ?? unchanged
 }
 
 function taken(draft: Draft, decided: DecidedPayment, moment: Moment): Draft {

@@ -12,13 +12,14 @@ export interface SubscriptionWork {
 /** Beyond this, nobody works on subscriptions. */
 export const dueTooLongSeconds = 15 * 60
 
-/** One look into an index, and one at the few rows of schedules. */
+/** Two looks into indexes, and one at the few rows of schedules. */
 export async function readSubscriptionWork({ db }: Database): Promise<SubscriptionWork> {
   const [due, held] = await Promise.all([
     sql<{ seconds: number }>`
-      select coalesce(extract(epoch from statement_timestamp() - min(next_action_at)), 0)::float8
-        as seconds
-      from billing.subscriptions where next_action_at is not null`.execute(db),
+      select coalesce(extract(epoch from statement_timestamp() - least(
+          (select min(next_action_at) from billing.subscriptions where next_action_at is not null),
+          (select min(sync_at) from billing.subscriptions where sync_at is not null))),
+        0)::float8 as seconds`.execute(db),
     listHeldCharges(db),
   ])
   return { oldestDueSeconds: Math.max(0, Math.round(due.rows[0]?.seconds ?? 0)), held }

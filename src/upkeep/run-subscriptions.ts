@@ -16,6 +16,7 @@ import { clockFault } from '../money/subscription-moment.ts'
 import { stepSubscription, type Stepped } from '../money/step-subscription.ts'
 import { createChargePace, type ChargePace } from './charge-pace.ts'
 import { repeat } from './repeat.ts'
+import { runDueSyncs } from './run-syncs.ts'
 
 /** Saved cards that a process charges at the same time. */
 const usualLanes = 4
@@ -198,7 +199,8 @@ export async function runDueSubscriptions(
     // Whoever asked for this closes the database next.
     await Promise.all(runner.underWay)
   }
-  return { steps: runner.begun }
+  const synced = await runDueSyncs(context, options)
+  return { steps: runner.begun + synced.steps }
 }
 
 const lookEvery: Duration = seconds(2)

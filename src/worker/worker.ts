@@ -65,6 +65,8 @@ export async function startWorker(options: WorkerOptions): Promise<LocalWorker> 
   const subscriptionLanes = lanesOf(subscriptionEvents, lanes)
   const everyLane = [calls, deliveryLanes, subscriptionLanes]
   const wake = (what?: Woken) => {
+    // Those who ask providers about subscriptions are woken elsewhere.
+    if (what === 'subscriptions') return
     const woken = what === 'subscription_events' ? [subscriptionLanes] : everyLane
     for (const one of woken) one.wake()
   }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Gateway } from '../../src/gateways/gateway.ts'
 import type { Operations, PollReply } from '../../src/gateways/operations.ts'
+import type { SubscriptionOperations } from '../../src/gateways/subscription-operations.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import type { Outcome } from '../../src/payments/outcome.ts'
 import type { Payment } from '../../src/payments/payment.ts'
@@ -12,6 +13,9 @@ import { stating } from '../support/stating-gateway.ts'
 /** What the provider answers; a test changes it as it goes. */
 export type Script = {
   -readonly [K in 'poll' | 'refund' | 'chargeSavedCard' | 'closeCheckout']?: Operations[K]
+} & {
+  /** How a subscription stands that the provider manages. */
+  read?: SubscriptionOperations['read']
 } & { open?: (Operations['checkout'] & { kind: 'api' })['open'] }
 
 /** A gateway whose callbacks state any outcome, and whose provider answers as the script says. */

@@ -63,4 +63,9 @@ export const lateIndexes: readonly LateIndex[] = [
     on: `billing.deliveries (webhook_call_id)
       where webhook_call_id is not null and state <> 'processed'`,
   },
+  {
+    // Subscriptions that providers manage; of most merchants none.
+    name: 'subscriptions_sync',
+    on: `billing.subscriptions (sync_at) where sync_at is not null`,
+  },
 ]

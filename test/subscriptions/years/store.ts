@@ -141,6 +141,7 @@ function writeChange(rows: Rows, change: SubscriptionChange, madeAt: number): vo
   }
   assert.equal(change.subscription.eventNumber, rows.events.length)
   for (const review of reviews) {
+    if (review.reason === 'terms_mismatch') throw new Error('no provider has stated terms')
     const isKnown = rows.reviews.some(
       ({ paymentId, reason }) => paymentId === review.paymentId && reason === review.reason,
     )

@@ -1,0 +1,168 @@
+import { sql, type Kysely } from 'kysely'
+import { lockSubscriptionState } from '../database/lock-subscriptions.ts'
+import { linkSubscription, ringSubscriptions } from '../database/managed-subscriptions.ts'
+import { writeChange } from '../database/subscription-changes.ts'
+import { findSubscriptionReference } from '../database/subscription-references.ts'
+import { findSubscription } from '../database/subscriptions.ts'
+import type { Tables } from '../database/tables.ts'
+import type { PaymentOutcome } from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
+import { payManaged } from '../subscriptions/pay-managed.ts'
+import type { Subscription } from '../subscriptions/subscription.ts'
+import { paymentOf } from '../wire/payment.ts'
+import { beginBy } from './apply-bell.ts'
+import type { Applied, ApplyContext, Entry } from './applied.ts'
+import { isPaymentEntry, type FoundPayments } from './find-payments.ts'
+import { writingOf } from './follow-periods.ts'
+import type { Renewals } from './make-renewals.ts'
+import { canBeAsked, managedNameOf, type ManagedRows } from './managed-rows.ts'
+
+/** What was applied to payments, by what is known of the subscriptions that they are about. */
+export interface ManagedFollowed extends FoundPayments {
+  readonly entries: readonly Entry[]
+  /** Kept up to date. */
+  readonly results: Map<Entry, readonly Applied[]>
+  readonly managed: ManagedRows
+}
+
+/** A paid charge of a subscription that its provider manages, as it was applied. */
+interface Charge {
+  readonly entry: Entry<PaymentOutcome>
+  readonly payment: Payment
+  readonly reference: string
+}
+
+/**
+ * What follows where a charge of a subscription is paid that its provider manages: it grants its
+ * period, and the provider is asked how the subscription stands, for a bell may have been missed. By
+ * state, not by transition: also a charge that was paid before its subscription was known. No
+ * statement where there is no such charge. The payments are locked, and the rows that were found.
+ */
+export async function followManaged(
+  db: Kysely<Tables>,
+  followed: ManagedFollowed,
+  applying: ApplyContext,
+): Promise<void> {
+  const rung = new Set<string>()
+  const { renewals } = followed
+  for (const { payment: before, ...said } of chargesIn(followed, applying).toSorted(byReference)) {
+    const charge = { ...said, payment: followed.payments.get(before.id) ?? before }
+    const { entry } = charge
+    const row =
+      followed.managed.rowOf(entry) ?? (await begin(db, { ...charge, renewals }, applying))
+    if (row === undefined) continue
+    await link(db, { row, charge })
+    const bound = await bind(db, { row, charge }, applying)
+    if (bound !== undefined) keep(followed, bound)
+    if (entry.report.answersFor !== row.id) rung.add(row.id)
+  }
+  if (rung.size > 0) {
+    await ringSubscriptions(db, [...rung].toSorted(), await applying.subscriptionTime(db))
+  }
+}
+
+/** Only what has paid: a charge that was ignored is none of ours. */
+function chargesIn(
+  { entries, results, ids, payments }: ManagedFollowed,
+  applying: ApplyContext,
+): readonly Charge[] {
+  return entries.filter(isPaymentEntry).flatMap((entry) => {
+    const name = managedNameOf(entry, applying)
+    const payment = payments.get(ids.get(entry) ?? '')
+    if (name === undefined || payment === undefined) return []
+    const isPaid = results.get(entry)?.some(isPayment) === true
+    return isPaid ? [{ entry, payment, reference: name.reference }] : []
+  })
+}
+
+function isPayment(applied: Applied): boolean {
+  return applied.kind === 'claim' && applied.type === 'payment:paid'
+}
+
+/** Always in the same order, so that two transactions never wait for each other's new rows. */
+function byReference(a: Charge, b: Charge): number {
+  return `${a.reference} ${a.payment.id}` < `${b.reference} ${b.payment.id}` ? -1 : 1
+}
+
+/** The bell of it was missed: an older version does not know what that is. */
+async function begin(
+  db: Kysely<Tables>,
+  { entry, payment, reference, renewals }: Charge & Pick<ManagedFollowed, 'renewals'>,
+  applying: ApplyContext,
+): Promise<Subscription | undefined> {
+  const { gateway } = entry.report
+  if (!canBeAsked(gateway, applying)) return undefined
+  const first = firstOf(entry, { payment, renewals })
+  if (first === undefined) return undefined
+  if ((await findSubscriptionReference(db, first.id)) !== reference) return undefined
+  const id = await beginBy(db, { payment: first, outcome: { reference } }, applying)
+  return id === undefined ? undefined : findSubscription(db, id)
+}
+
+function firstOf(
+  { outcome }: Entry<PaymentOutcome>,
+  { payment, renewals }: { readonly payment: Payment; readonly renewals: Renewals },
+): Payment | undefined {
+  if (outcome.renews === undefined) return payment
+  const found = [...renewals.firsts].find(([renewal]) => renewal.outcome === outcome)
+  return found?.[1].first
+}
+
+interface OfRow {
+  readonly row: Subscription
+  readonly charge: Charge
+}
+
+/** One that was made here is its provider's from its first payment on. */
+async function link(db: Kysely<Tables>, { row, charge }: OfRow): Promise<void> {
+  const { entry, reference } = charge
+  if (row.providerReference !== null || entry.outcome.renews !== undefined) return
+  await linkSubscription(db, row.id, reference)
+}
+
+/** Grants what the charge pays for; the payment as it is then. Undefined: nothing that is known. */
+async function bind(
+  db: Kysely<Tables>,
+  { row, charge: { entry, payment } }: OfRow,
+  applying: ApplyContext,
+): Promise<Payment | undefined> {
+  if (payment.periodId !== null || !isOf(row, payment)) return undefined
+  const state = await lockSubscriptionState(db, row.id, applying.gateways)
+  const now = await applying.subscriptionTime(db)
+  const moment = { now, policy: applying.subscriptionPolicy, held: false }
+  const bought = state && payManaged(state, chargeOf(entry.outcome, payment), moment)
+  if (bought === undefined || bought === null) return undefined
+  const { periodId } = bought
+  await sql`update billing.payments set period_id = ${periodId}::uuid, taken_status = status
+    where id = ${payment.id}::uuid and period_id is null`.execute(db)
+  await writeChange(db, bought.change, writingOf(entry.report, applying.newId))
+  return paymentOf({ ...payment, periodId })
+}
+
+/** Somebody else's money pays for nothing of it, whatever reference it names. */
+function isOf({ payable }: Subscription, payment: Payment): boolean {
+  return payable.type === payment.payable.type && payable.id === payment.payable.id
+}
+
+function chargeOf({ period, renews }: PaymentOutcome, payment: Payment) {
+  const { id, amount, currency, createdAt: chargedAt } = payment
+  const isFirst = renews === undefined
+  return { id, amount, currency, chargedAt, isFirst, period: null, stated: period ?? {} }
+}
+
+/** What is told of a payment says which period it has paid. */
+function keep({ results, payments }: ManagedFollowed, payment: Payment): void {
+  payments.set(payment.id, payment)
+  for (const [entry, applied] of results) {
+    const bound = applied.map((one) => (one.payment?.id === payment.id ? about(one, payment) : one))
+    results.set(entry, bound)
+  }
+}
+
+function about(applied: Applied, payment: Payment): Applied {
+  if (applied.kind !== 'claim' || !('payment' in applied.claim.subject)) {
+    return { ...applied, payment }
+  }
+  const subject = { ...applied.claim.subject, payment }
+  return { ...applied, payment, claim: { ...applied.claim, subject } }
+}

@@ -1,0 +1,143 @@
+import type { Draft } from './draft.ts'
+import { fired, moved, withPeriod, withSubscription } from './draft.ts'
+import { pauseKey, periodKey, subscriptionKey } from './event-keys.ts'
+import { isForSale, periodOfTime, tolerance, type Time } from './match-period.ts'
+import { newPeriod } from './open-period.ts'
+import type { SubscriptionPeriod } from './period.ts'
+import { isInTrial } from './standing.ts'
+
+/** What the provider charges for the next time; its time is what the provider says it is. */
+export function newManagedPeriod({ state }: Draft, { startsAt, endsAt }: Time): SubscriptionPeriod {
+  const number = Math.max(state.lastNumber, 0) + 1
+  return newPeriod(state.subscription, { number, startsAt, endsAt })
+}
+
+export function periodsOf({ state }: Draft): readonly SubscriptionPeriod[] {
+  return state.managed?.periods ?? []
+}
+
+/**
+ * The period that the provider says it is in, as a row: opened, if there is none. It is not granted
+ * by that. One that was never paid makes way for the next.
+ */
+export function noteCurrent(draft: Draft, stated: Time | null): Draft {
+  if (stated === null || stated.endsAt <= stated.startsAt) return draft
+  const { open, current } = draft.state
+  // The first one begins when its payer has paid, wherever we thought it would.
+  if (open !== null && current === null) return aligned(draft, open, stated)
+  const known = periodOfTime(periodsOf(draft), stated)
+  if (known !== null) return aligned(draft, known, stated)
+  const isPast = periodsOf(draft).some(
+    ({ state, startsAt }) => state !== 'void' && startsAt > stated.startsAt,
+  )
+  if (isPast) return draft
+  const closed = withoutOpenPeriod(draft)
+  return withPeriod(closed, newManagedPeriod(closed, stated))
+}
+
+/** What is open is not owed any more; should it be paid after all, it is granted. */
+function withoutOpenPeriod(draft: Draft): Draft {
+  const { open } = draft.state
+  return open === null ? draft : withPeriod(draft, { ...open, state: 'void', nextAttemptAt: null })
+}
+
+/** A period takes the boundaries that its provider states. What is paid never gets shorter. */
+function aligned(draft: Draft, period: SubscriptionPeriod, stated: Time): Draft {
+  const { startsAt, endsAt } = stated
+  const isSame =
+    period.startsAt.getTime() === startsAt.getTime() && period.endsAt.getTime() === endsAt.getTime()
+  if (isSame || !isForSale(period) || period.state === 'void') return draft
+  const isMoved = Math.abs(period.endsAt.getTime() - endsAt.getTime()) > tolerance(period)
+  const lastNotice = isMoved ? null : period.lastNotice
+  const taken = withPeriod(draft, { ...period, startsAt, endsAt, lastNotice })
+  return period.state === 'paid' ? paidAtLeastUntil(taken, endsAt) : taken
+}
+
+function paidAtLeastUntil(draft: Draft, endsAt: Date): Draft {
+  const { paidUntil } = draft.state.subscription
+  return paidUntil !== null && paidUntil >= endsAt
+    ? draft
+    : withSubscription(draft, { paidUntil: endsAt })
+}
+
+/** How a period was paid: by this payment, or because it costs nothing. */
+export interface PaidBy {
+  readonly paymentId: string | null
+  readonly amount: bigint
+  readonly currency: string
+}
+
+/**
+ * Grants a period of a subscription that its provider charges: open, void or new. The payment of
+ * what was owed ends a failure; a pause goes on until its provider says otherwise.
+ */
+export function grantManaged(
+  draft: Draft,
+  period: SubscriptionPeriod,
+  { paymentId, amount, currency, now }: PaidBy & { readonly now: Date },
+): Draft {
+  const { open, subscription } = draft.state
+  const paid: SubscriptionPeriod = {
+    ...period,
+    state: 'paid',
+    amount,
+    currency,
+    paidPaymentId: paymentId,
+    paidAt: now,
+    nextAttemptAt: null,
+    needs: 'nothing',
+  }
+  const started = trialOver(announced(draft), true)
+  const granted = paidAtLeastUntil(withPeriod(started, paid), paid.endsAt)
+  const anchored = withSubscription(granted, {
+    anchorAt: subscription.anchorAt ?? paid.startsAt,
+    anchorNumber: subscription.anchorAt === null ? paid.number : subscription.anchorNumber,
+  })
+  const isOwed = open === null || open.id === period.id
+  const active = goesOn(subscription.status, isOwed)
+    ? moved(withSubscription(anchored, { suspendedAt: null }), 'active', {
+        reason: 'paid',
+        periodId: paid.id,
+      })
+    : anchored
+  return fireRenewed(active, period, paymentId)
+}
+
+function goesOn(status: string, isOwed: boolean): boolean {
+  return status === 'incomplete' || status === 'trialing' || (status === 'past_due' && isOwed)
+}
+
+function fireRenewed(draft: Draft, period: SubscriptionPeriod, paymentId: string | null): Draft {
+  const { id: periodId, firstFailedAt, statusBefore, skippedPeriods } = period
+  const previousStatus = firstFailedAt === null ? statusBefore : 'past_due'
+  const data = { periodId, paymentId, previousStatus, skippedPeriods }
+  return fired(draft, { type: 'SubscriptionRenewed', data }, periodKey('renewed', periodId))
+}
+
+/** The first thing that is told of one that its provider manages, once. */
+export function announced(draft: Draft): Draft {
+  const { state } = draft
+  const { managed, subscription } = state
+  if (managed === undefined || managed.isAnnounced) return draft
+  const known = { ...draft, state: { ...state, managed: { ...managed, isAnnounced: true } } }
+  const key = subscriptionKey('created', subscription.id)
+  return fired(known, { type: 'SubscriptionCreated', data: {} }, key)
+}
+
+/** A trial is over; `converts`: something is charged for from now on. */
+export function trialOver(draft: Draft, converts: boolean): Draft {
+  if (!isInTrial(draft.state)) return draft
+  const { id, trialEndsAt, createdAt } = draft.state.subscription
+  const ended = withSubscription(draft, { anchorAt: trialEndsAt ?? createdAt })
+  const event = { type: 'TrialEnded', data: { converts } } as const
+  return fired(ended, event, subscriptionKey('trial_ended', id))
+}
+
+/** A pause is over. */
+export function resumed(draft: Draft): Draft {
+  const { id, status } = draft.state.subscription
+  if (status !== 'paused') return draft
+  return fired(draft, { type: 'SubscriptionResumed', data: {} }, (number) =>
+    pauseKey('resumed', id, number),
+  )
+}

@@ -1,0 +1,57 @@
+import { days, type Duration } from '../kernel/duration.ts'
+import type { StatedPeriod } from '../payments/outcome.ts'
+import type { SubscriptionPeriod } from './period.ts'
+
+/** A period of time, both ends known. */
+export type Time = Pick<SubscriptionPeriod, 'startsAt' | 'endsAt'>
+
+/** How far a provider's boundary may be from ours: the lesser of a day and a quarter of the period. */
+export function tolerance({ startsAt, endsAt }: Time): Duration {
+  return Math.min(days(1), (endsAt.getTime() - startsAt.getTime()) / 4)
+}
+
+/**
+ * The period that a provider means by this time: by its start, or by its end where it states no
+ * start. The nearest, if it is near enough; null: none is.
+ */
+export function periodOfTime(
+  periods: readonly SubscriptionPeriod[],
+  stated: StatedPeriod,
+): SubscriptionPeriod | null {
+  const near = periods
+    .map((period) => ({ period, distance: distanceOf(period, stated) }))
+    .filter(({ period, distance }) => distance <= tolerance(period))
+    .toSorted((one, other) => one.distance - other.distance || byState(one, other))
+  return near[0]?.period ?? null
+}
+
+/** Of two that are as near, one that is not void. */
+function byState(one: { period: SubscriptionPeriod }, other: { period: SubscriptionPeriod }) {
+  return Number(one.period.state === 'void') - Number(other.period.state === 'void')
+}
+
+function distanceOf(period: SubscriptionPeriod, { startsAt, endsAt }: StatedPeriod): Duration {
+  const apart = (ours: Date, stated: Date) => Math.abs(ours.getTime() - stated.getTime())
+  if (startsAt !== undefined) return apart(period.startsAt, startsAt)
+  return endsAt === undefined ? Infinity : apart(period.endsAt, endsAt)
+}
+
+/** What a charge is for that does not say so: the earliest unpaid period that it is not too late for. */
+export function earliestUnpaid(
+  periods: readonly SubscriptionPeriod[],
+  chargedAt: Date,
+): SubscriptionPeriod | null {
+  const unpaid = periods.filter(
+    (period) =>
+      isForSale(period) &&
+      (period.state === 'open' || period.state === 'void') &&
+      period.endsAt.getTime() - chargedAt.getTime() > tolerance(period),
+  )
+  const [first] = unpaid.toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime())
+  return first ?? null
+}
+
+/** Not given without money: not a trial, nor brought along. */
+export function isForSale({ kind }: SubscriptionPeriod): boolean {
+  return kind === 'paid'
+}

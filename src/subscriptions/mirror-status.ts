@@ -1,0 +1,172 @@
+import { assertNever } from '../kernel/errors.ts'
+import type { Moment } from './change.ts'
+import { fired, moved, withPeriod, withSubscription, type Draft } from './draft.ts'
+import { end, pause } from './end-subscription.ts'
+import { paymentFailedKey, periodKey } from './event-keys.ts'
+import { grantManaged, noteCurrent, periodsOf, resumed } from './managed-period.ts'
+import { periodOfTime } from './match-period.ts'
+import { endOfFirst, newPeriod } from './open-period.ts'
+import type { SubscriptionPeriod } from './period.ts'
+import type { StatedFailure, SubscriptionStatement } from './statement.ts'
+
+/**
+ * Why a status does not hold:
+ * - `ended`: what is over stays so;
+ * - `period_paid`: it is past due for a period that is paid here.
+ */
+export type Disbelief = 'ended' | 'period_paid'
+
+/** A draft with the stated status taken over, and why it was not. */
+export interface TakenStatus {
+  readonly draft: Draft
+  readonly disbelief: Disbelief | null
+}
+
+/** Takes over the status that was stated of a subscription that is not over. */
+export function takeStatus(
+  draft: Draft,
+  statement: SubscriptionStatement,
+  moment: Moment,
+): TakenStatus {
+  const current = statement.currentPeriod
+  switch (statement.status) {
+    case 'incomplete':
+      return held(noteCurrent(draft, current))
+    case 'trialing':
+      return held(takeTrial(draft, statement, moment))
+    case 'active':
+      return held(takeActive(noteCurrent(draft, current), statement, moment))
+    case 'past_due':
+      return takePastDue(noteCurrent(draft, current), statement, moment)
+    case 'paused':
+      return held(takePause(draft, statement))
+    case 'canceled':
+      return held(end(draft, 'provider', { ...moment, now: endedAt(statement, moment) }))
+    default:
+      return assertNever(statement.status)
+  }
+}
+
+const held = (draft: Draft): TakenStatus => ({ draft, disbelief: null })
+
+function endedAt({ endedAt: stated }: SubscriptionStatement, { now }: Moment): Date {
+  return stated !== null && stated < now ? stated : now
+}
+
+/** A trial is given without money: it is a period of its own, whose end is announced. */
+function takeTrial(draft: Draft, statement: SubscriptionStatement, { now }: Moment): Draft {
+  const { trialEndsAt, currentPeriod } = statement
+  const { status, anchorAt } = draft.state.subscription
+  const going = resumed(draft)
+  const trialing =
+    status === 'trialing'
+      ? going
+      : moved(withSubscription(going, { suspendedAt: null }), 'trialing', {
+          reason: 'trial',
+          periodId: null,
+        })
+  // A second trial interrupts what was paid; nothing is announced of it.
+  if (anchorAt !== null || trialEndsAt === null) return trialing
+  const startsAt = currentPeriod?.startsAt ?? now
+  return startsAt < trialEndsAt ? withTrial(trialing, { startsAt, endsAt: trialEndsAt }) : trialing
+}
+
+function withTrial(draft: Draft, time: { readonly startsAt: Date; readonly endsAt: Date }): Draft {
+  const { subscription, lastNumber, open } = draft.state
+  const known = periodsOf(draft).find(({ kind }) => kind === 'trial')
+  const given = known ?? {
+    ...newPeriod(subscription, { ...time, number: lastNumber === -1 ? 0 : lastNumber + 1 }),
+    kind: 'trial',
+    state: 'free',
+    amount: 0n,
+  }
+  const isSame = known?.endsAt.getTime() === time.endsAt.getTime()
+  const ofTrial = isSame
+    ? draft
+    : withPeriod(draft, { ...given, endsAt: time.endsAt, lastNotice: null })
+  if (open === null || open.startsAt.getTime() === time.endsAt.getTime()) return ofTrial
+  // What was to be paid first is what follows.
+  const startsAt = time.endsAt
+  return withPeriod(ofTrial, { ...open, startsAt, endsAt: endOfFirst(subscription, startsAt) })
+}
+
+/** That it goes on pays for nothing, unless it costs nothing. */
+function takeActive(draft: Draft, statement: SubscriptionStatement, { now }: Moment): Draft {
+  const { amount, currency, failure } = statement
+  const going = goesOn(resumed(draft), failure)
+  const { open } = going.state
+  if (open === null || amount !== 0n || isOurs(going)) return going
+  return grantManaged(going, open, { paymentId: null, amount, currency, now })
+}
+
+/** What was sold here for money is not granted because it is stated to be free. */
+function isOurs({ state }: Draft): boolean {
+  return state.managed?.termsBy === 'us' && state.subscription.amount !== 0n
+}
+
+function goesOn(draft: Draft, failure: StatedFailure | null): Draft {
+  const { status } = draft.state.subscription
+  const isOver = status === 'paused' || (status === 'past_due' && failure === null)
+  if (!isOver) return draft
+  const reason = status === 'paused' ? 'resumed' : 'provider'
+  const free = withSubscription(draft, { suspendedAt: null, resumeAt: null })
+  return moved(free, 'active', { reason, periodId: null })
+}
+
+/** Not for what was never paid, which gives no access, nor for what is paid by now. */
+function takePastDue(draft: Draft, statement: SubscriptionStatement, moment: Moment): TakenStatus {
+  const { subscription, open } = draft.state
+  if (subscription.status === 'incomplete') return held(draft)
+  if (isPaidFor(draft, statement)) return { draft, disbelief: 'period_paid' }
+  if (statement.hasGivenUp === true && subscription.graceAccess) {
+    return held(subscription.status === 'paused' ? draft : pause(draft, 'payment_failed'))
+  }
+  const going = resumed(draft)
+  const pastDue = moved(going, 'past_due', { reason: 'declined', periodId: open?.id ?? null })
+  const failure = statement.failure ?? unstated
+  return held(open === null ? pastDue : failed(pastDue, { open, failure }, moment))
+}
+
+const unstated: StatedFailure = { attempt: 1, nextAttemptAt: null, needs: 'nothing' }
+
+function isPaidFor(draft: Draft, { currentPeriod }: SubscriptionStatement): boolean {
+  const { open, current } = draft.state
+  if (currentPeriod === null) return open === null && current !== null
+  const about = periodOfTime(periodsOf(draft), currentPeriod)
+  return about !== null && (about.state === 'paid' || about.state === 'free')
+}
+
+/** A period fails once; how often it was tried since is kept with it. */
+function failed(
+  draft: Draft,
+  { open, failure }: { readonly open: SubscriptionPeriod; readonly failure: StatedFailure },
+  { now }: Moment,
+): Draft {
+  const { attempt, nextAttemptAt, needs } = failure
+  const isNews = open.firstFailedAt === null
+  const changes = {
+    declines: attempt,
+    nextAttemptAt,
+    needs,
+    firstFailedAt: open.firstFailedAt ?? now,
+  }
+  const noted = withPeriod(draft, { ...open, ...changes })
+  if (!isNews) return suspended(noted, open, now)
+  const data = { periodId: open.id, paymentId: null, attempt, nextAttemptAt, needs }
+  const event = { type: 'SubscriptionPaymentFailed', data } as const
+  return suspended(fired(noted, event, paymentFailedKey(open.id)), open, now)
+}
+
+/** A period that is not paid cuts access, if that is wanted. */
+function suspended(draft: Draft, { id: periodId }: SubscriptionPeriod, now: Date): Draft {
+  const { graceAccess, suspendedAt } = draft.state.subscription
+  if (graceAccess || suspendedAt !== null) return draft
+  const event = { type: 'SubscriptionAccessSuspended', data: { periodId } } as const
+  const cut = withSubscription(draft, { suspendedAt: now })
+  return fired(cut, event, periodKey('suspended', periodId))
+}
+
+function takePause(draft: Draft, { pauseReason }: SubscriptionStatement): Draft {
+  const isPaused = draft.state.subscription.status === 'paused'
+  return isPaused ? draft : pause(draft, pauseReason ?? 'requested')
+}

@@ -1,0 +1,110 @@
+import type { Money } from '../kernel/money.ts'
+import type { Moment, SubscriptionChange, SubscriptionState, TermsReview } from './change.ts'
+import { draftOf, withReview, withSubscription, type Draft } from './draft.ts'
+import { finish } from './finish.ts'
+import { announced, trialOver } from './managed-period.ts'
+import { nextSync } from './next-sync.ts'
+import { takeStatus, type Disbelief } from './mirror-status.ts'
+import type { SubscriptionStatement } from './statement.ts'
+import { noticed } from './notify-end.ts'
+import { isSameInterval } from './terms.ts'
+
+/** What a statement changes. */
+export interface Mirrored {
+  readonly change: SubscriptionChange
+  /**
+   * Why some of the statement does not hold, so that it is asked for again; null: all of it does.
+   * `terms_mismatch`: nothing shows that it is what the payment was made for.
+   */
+  readonly disbelief: Disbelief | 'terms_mismatch' | null
+}
+
+/**
+ * What the provider's answer means for a subscription that it manages. An answer says how it stands,
+ * not what has happened, so the events are of what differs from what is stored: each fires once,
+ * whatever was missed, repeated or overtaken. It never grants a period that costs anything: only a
+ * payment does.
+ */
+export function mirror(
+  state: SubscriptionState,
+  statement: SubscriptionStatement,
+  moment: Moment,
+): Mirrored {
+  const { draft, disbelief } = taken(answered(draftOf(state)), statement, moment)
+  const told = noticed(draft, moment)
+  const change = finish(told, moment)
+  const nextActionAt = nextSync(told.state, { statement, disbelief }, moment)
+  return {
+    change: { ...change, subscription: { ...change.subscription, nextActionAt } },
+    disbelief,
+  }
+}
+
+function answered(draft: Draft): Draft {
+  const { actionError } = draft.state.subscription
+  return actionError === null ? draft : withSubscription(draft, { actionError: null })
+}
+
+interface Taken {
+  readonly draft: Draft
+  readonly disbelief: Mirrored['disbelief']
+}
+
+function taken(draft: Draft, statement: SubscriptionStatement, moment: Moment): Taken {
+  const { status } = draft.state.subscription
+  if (status === 'canceled') {
+    return { draft, disbelief: statement.status === 'canceled' ? null : 'ended' }
+  }
+  const mismatch = mismatchOf(draft.state, statement)
+  const marked = mismatch === null ? draft : withReview(draft, mismatch)
+  // The payment's own money is all that speaks for it: another's subscription must not pass for it.
+  if (mismatch !== null && draft.state.managed?.termsBy === 'payment') {
+    return { draft: marked, disbelief: 'terms_mismatch' }
+  }
+  const known = withPlans(withTerms(marked, statement), statement)
+  const begun = statement.status === 'incomplete' ? known : announced(known)
+  const converts = statement.status === 'active' || statement.status === 'past_due'
+  const isInTrial = statement.status === 'trialing' || statement.status === 'incomplete'
+  return takeStatus(isInTrial ? begun : trialOver(begun, converts), statement, moment)
+}
+
+/** Ours, and what only names a payment of ours, must be sold for what we know of it. */
+function mismatchOf(
+  { subscription, managed }: SubscriptionState,
+  statement: SubscriptionStatement,
+): TermsReview | null {
+  const { termsBy = 'us' } = managed ?? {}
+  if (termsBy === 'provider') return null
+  const { amount, currency, every } = statement
+  const isOtherLength = termsBy === 'us' && !isSameInterval(subscription.every, every)
+  if (isSameMoney(subscription, statement) && !isOtherLength) return null
+  return {
+    reason: 'terms_mismatch',
+    ...(isOtherLength && { detail: `every ${every.count} ${every.unit}` }),
+    stated: { reference: statement.reference, amount, currency },
+    expected: { amount: subscription.amount, currency: subscription.currency },
+  }
+}
+
+function isSameMoney(one: Money, other: Money): boolean {
+  return one.amount === other.amount && one.currency === other.currency
+}
+
+/** What the provider sells it for, if it was not made here. */
+function withTerms(draft: Draft, { amount, currency, every }: SubscriptionStatement): Draft {
+  const { subscription, managed } = draft.state
+  if (managed?.termsBy === 'us') return draft
+  const isSame = isSameMoney(subscription, { amount, currency })
+  if (isSame && isSameInterval(subscription.every, every)) return draft
+  return withSubscription(draft, { amount, currency, every })
+}
+
+function withPlans(draft: Draft, statement: SubscriptionStatement): Draft {
+  const { cancelAt, pauseAt, resumeAt, trialEndsAt } = statement
+  const stated = { cancelAt, pauseAt, resumeAt, trialEndsAt }
+  const { subscription } = draft.state
+  const isSame = (['cancelAt', 'pauseAt', 'resumeAt', 'trialEndsAt'] as const).every(
+    (one) => subscription[one]?.getTime() === stated[one]?.getTime(),
+  )
+  return isSame ? draft : withSubscription(draft, stated)
+}

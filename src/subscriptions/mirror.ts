@@ -100,7 +100,8 @@ function withTerms(draft: Draft, { amount, currency, every }: SubscriptionStatem
 }
 
 function withPlans(draft: Draft, statement: SubscriptionStatement): Draft {
-  const { cancelAt, pauseAt, resumeAt, trialEndsAt } = statement
+  const { cancelAt, resumeAt, trialEndsAt, status, hasGivenUp } = statement
+  const pauseAt = status === 'paused' || hasGivenUp === true ? null : statement.pauseAt
   const stated = { cancelAt, pauseAt, resumeAt, trialEndsAt }
   const { subscription } = draft.state
   const isSame = (['cancelAt', 'pauseAt', 'resumeAt', 'trialEndsAt'] as const).every(

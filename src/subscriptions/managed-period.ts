@@ -115,7 +115,7 @@ function fireRenewed(draft: Draft, period: SubscriptionPeriod, paymentId: string
   return fired(draft, { type: 'SubscriptionRenewed', data }, periodKey('renewed', periodId))
 }
 
-/** The first thing that is told of one that its provider manages, once. */
+/** The first event of one that its provider manages, once. */
 export function announced(draft: Draft): Draft {
   const { state } = draft
   const { managed, subscription } = state

@@ -159,10 +159,10 @@ function failed(
   if (!isNews) return cut
   const data = { periodId: open.id, paymentId: null, attempt, nextAttemptAt, needs }
   const event = { type: 'SubscriptionPaymentFailed', data } as const
-  const told = fired(cut, event, paymentFailedKey(open.id))
-  if (told.state.subscription.suspendedAt === null) return told
+  const failing = fired(cut, event, paymentFailedKey(open.id))
+  if (failing.state.subscription.suspendedAt === null) return failing
   const suspended = { type: 'SubscriptionAccessSuspended', data: { periodId: open.id } } as const
-  return fired(told, suspended, periodKey('suspended', open.id))
+  return fired(failing, suspended, periodKey('suspended', open.id))
 }
 
 /** A period that is not paid cuts access, if that is wanted. */

@@ -31,9 +31,9 @@ export function mirror(
   moment: Moment,
 ): Mirrored {
   const { draft, disbelief } = taken(answered(draftOf(state)), statement, moment)
-  const told = noticed(draft, moment)
-  const change = finish(told, moment)
-  const nextActionAt = nextSync(told.state, { statement, disbelief }, moment)
+  const noted = noticed(draft, moment)
+  const change = finish(noted, moment)
+  const nextActionAt = nextSync(noted.state, { statement, disbelief }, moment)
   return {
     change: { ...change, subscription: { ...change.subscription, nextActionAt } },
     disbelief,

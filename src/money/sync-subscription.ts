@@ -45,7 +45,7 @@ export async function syncLeased(lease: SyncLease, context: MoneyContext): Promi
       ? asked.reply.outcomes.filter(({ type }) => type !== 'subscription')
       : []
   await applyAnswer(lease, outcomes, context)
-  const written = await conclude(lease, asked, context)
+  const written = await takeOver(lease, asked, context)
   if (written === undefined) return { kind: 'lost' }
   // Charges that name no time pay for what the statement has opened.
   if (written.hasOpened) await applyAnswer(lease, outcomes.filter(isUndated), context)
@@ -164,7 +164,7 @@ function invalidReply(text: string): QuittanceError {
 }
 
 /** Undefined: the lease was lost, and nothing was written. */
-async function conclude(
+async function takeOver(
   lease: SyncLease,
   asked: Asked,
   context: MoneyContext,

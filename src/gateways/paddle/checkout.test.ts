@@ -123,7 +123,7 @@ test('a trial is whole days, and never shorter than was promised', async (t) => 
     const recurring = { every: { unit: 'month', count: 1 } as const, trialEndsAt }
     await openCheckout(checkoutOf({ recurring }), contextOf(provider.config, { now }))
     const { trial } = provider.account.transactions.at(-1) ?? {}
-    return trial?.frequency
+    return trial?.interval === 'week' ? `${trial.frequency} weeks` : trial?.frequency
   }
   const hour = 3_600_000
   assert.equal(await daysOf(inDays(30)), 30)
@@ -132,6 +132,8 @@ test('a trial is whole days, and never shorter than was promised', async (t) => 
   assert.equal(await daysOf(inDays(0, hour)), 1)
   // A clock that is a little ahead gives no day away.
   assert.equal(await daysOf(inDays(30, 60_000)), 30)
+  assert.equal(await daysOf(inDays(999)), 999)
+  assert.equal(await daysOf(inDays(1000)), '143 weeks')
   assert.equal(await daysOf(inDays(0)), undefined)
   assert.equal(await daysOf(inDays(-3)), undefined)
 })

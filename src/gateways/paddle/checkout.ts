@@ -4,7 +4,7 @@ import { path, textOf, type JsonObject } from '../body/json.ts'
 import type { Credentials } from '../credential-fields.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { OperationContext } from '../interpret-context.ts'
-import type { CheckoutRequest, OpenedCheckout, Recurring } from '../operations.ts'
+import type { CheckoutRequest, OpenedCheckout } from '../operations.ts'
 import { replyInvalid, requirePaddleApi } from './api.ts'
 import { isId } from './payload.ts'
 
@@ -52,19 +52,32 @@ export function priceNameOf(paymentId: string): string {
   return `Payment ${paymentId}`
 }
 
+type Renewed = NonNullable<CheckoutRequest['recurring']>
+
 /**
- * What makes Paddle charge the price again and again. A trial begins when the payer is through with
- * the checkout, and is counted in whole days: it is never shorter than was promised.
+ * What makes Paddle charge the price again and again.
  * https://developer.paddle.com/api-reference/prices/create-price
  */
-function cycleOf({ every, trialEndsAt }: Recurring, now: Date): object {
+function cycleOf({ every, trialEndsAt }: Renewed, now: Date): object {
   const left = trialEndsAt === null ? 0 : trialEndsAt.getTime() - now.getTime() - clocksDiffer
-  const frequency = Math.ceil(left / days(1))
   return {
     billing_cycle: { interval: every.unit, frequency: every.count },
-    ...(frequency > 0 && { trial_period: { interval: 'day', frequency } }),
+    ...(left > 0 && { trial_period: trialOf(Math.ceil(left / days(1))) }),
   }
 }
+
+/**
+ * It begins when the payer is through with the checkout, and is counted in whole days, or in weeks
+ * where Paddle would take no more days: it is never shorter than was promised.
+ * https://developer.paddle.com/errors/prices/price_billing_cycle_frequency_greater_than_maximum
+ */
+function trialOf(length: number): object {
+  return length <= longestCount
+    ? { interval: 'day', frequency: length }
+    : { interval: 'week', frequency: Math.ceil(length / 7) }
+}
+
+const longestCount = 999
 
 /** A trial of 30 days is one of 30, even if the clock that set its end is ahead of ours. */
 const clocksDiffer = minutes(5)

@@ -30,7 +30,7 @@ test("each event of a subscription is a bell, and says nothing of the subscripti
   }
 })
 
-test('the payment that began it is named by its transaction, and never by custom data', async () => {
+test('case 46: the payment that began it is named by its transaction, never by custom data', async () => {
   const bell = { type: 'subscription', reference: subscriptionId }
   const named = await rung('created', managed({ transaction_id: transactionId }))
   assert.deepEqual(named, { ...bell, payment: { checkoutReference: transactionId } })
@@ -40,7 +40,7 @@ test('the payment that began it is named by its transaction, and never by custom
   }
 })
 
-test('without an API key nothing can be asked, so that a bell is ignored', async () => {
+test('case 49: without an API key nothing can be asked, so that a bell is ignored', async () => {
   for (const action of [...actions, ...others]) {
     const outcome = await rung(action, managed(), contextOf())
     assertIgnored(outcome, 'unhandled_event', `subscription.${action}`)

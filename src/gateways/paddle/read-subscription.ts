@@ -7,7 +7,7 @@ import { failureOf, hasFailed, newestPeriodCharge } from './read-charges.ts'
 import { intervalOf, itemsOf, priceOf } from './read-terms.ts'
 
 /** What Paddle answers about a subscription. */
-export interface SubscriptionReading {
+export interface SubscriptionAnswer {
   readonly subscription: JsonObject
   /** Its transactions, newest first. */
   readonly charges: readonly JsonObject[]
@@ -20,8 +20,8 @@ export interface SubscriptionReading {
  * read for it: the page and the payer write them.
  * https://developer.paddle.com/api-reference/subscriptions/overview
  */
-export function statementOf(reading: SubscriptionReading): SubscriptionStatement | undefined {
-  const { subscription, first } = reading
+export function statementOf(answer: SubscriptionAnswer): SubscriptionStatement | undefined {
+  const { subscription, first } = answer
   const reference = subscription.get('id')
   const status = statuses.get(textOf(subscription.get('status')) ?? '')
   const every = intervalOf(subscription)
@@ -38,7 +38,7 @@ export function statementOf(reading: SubscriptionReading): SubscriptionStatement
     trialEndsAt: trialEndOf(subscription) ?? null,
     ...plansOf(subscription),
     endedAt: timeOf(subscription.get('canceled_at')) ?? null,
-    ...troubleOf(status, reading),
+    ...troubleOf(status, answer),
     ...(payment !== undefined && { payment }),
   }
 }
@@ -95,7 +95,7 @@ type Trouble = Pick<SubscriptionStatement, 'failure' | 'pauseReason'>
  * Paddle ends its retries by pausing or canceling, as the account is set: a pause whose period was
  * tried and never paid is such an end, or came to the same.
  */
-function troubleOf(status: SubscriptionStatus, { charges }: SubscriptionReading): Trouble {
+function troubleOf(status: SubscriptionStatus, { charges }: SubscriptionAnswer): Trouble {
   const charge = newestPeriodCharge(charges)
   if (status === 'past_due') {
     return { failure: failureOf(hasFailed(charge) ? charge : undefined) }
@@ -108,7 +108,7 @@ function troubleOf(status: SubscriptionStatus, { charges }: SubscriptionReading)
 export function paidUntil({
   subscription,
   charges,
-}: Pick<SubscriptionReading, 'subscription' | 'charges'>): Date | undefined {
+}: Pick<SubscriptionAnswer, 'subscription' | 'charges'>): Date | undefined {
   const charge = newestPeriodCharge(charges)
   const isPaid = charge !== undefined && isCharged(charge)
   return isPaid ? timeSpanOf(subscription.get('current_billing_period'))?.endsAt : undefined

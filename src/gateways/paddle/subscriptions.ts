@@ -10,7 +10,7 @@ import { replyInvalid, requirePaddleApi } from './api.ts'
 import { firstCharge, newestCharges } from './find-charges.ts'
 import { claimIn, isId } from './payload.ts'
 import { readInvoice } from './read-invoice.ts'
-import { statementOf, type SubscriptionReading } from './read-subscription.ts'
+import { statementOf, type SubscriptionAnswer } from './read-subscription.ts'
 import { eventTypeOf, readTransaction } from './read-transaction.ts'
 import {
   cancelSubscription,
@@ -19,8 +19,9 @@ import {
 } from './subscriptions-wishes.ts'
 
 /**
- * Subscriptions that Paddle manages. A period of every length that we know can be one of Paddle's:
- * days, weeks, months or years, any number of them.
+ * Subscriptions that Paddle manages. A period of every length that we know can be one of Paddle's: up
+ * to 999 days, weeks, months or years.
+ * https://developer.paddle.com/errors/prices/price_billing_cycle_frequency_greater_than_maximum
  */
 export const paddleSubscriptions: SubscriptionOperations = {
   read: readManaged,
@@ -44,10 +45,10 @@ async function readManaged(
   if (subscription === undefined) return undefined
   const charges = await newestCharges(api, reference)
   const first = await firstCharge(api, reference, charges)
-  const reading = { subscription, charges, first }
-  const statement = statementOf(reading)
+  const answer = { subscription, charges, first }
+  const statement = statementOf(answer)
   if (statement === undefined) throw replyInvalid(`GET /subscriptions/${reference}`)
-  return { statement, outcomes: await outcomesOf(reading) }
+  return { statement, outcomes: await outcomesOf(answer) }
 }
 
 /** What its transactions say, oldest first, and the documents of those that have one. */
@@ -55,7 +56,7 @@ async function outcomesOf({
   subscription,
   charges,
   first,
-}: SubscriptionReading): Promise<readonly Outcome[]> {
+}: SubscriptionAnswer): Promise<readonly Outcome[]> {
   const all = first === undefined || charges.includes(first) ? charges : [...charges, first]
   const outcomes: Outcome[] = []
   for (const charge of all.toReversed()) {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { days } from '../../kernel/duration.ts'
 import type { Outcome } from '../../payments/outcome.ts'
-import { failureOf, thrownBy } from '../../../test/providers/kit.ts'
+import { contextFor, failureOf, thrownBy } from '../../../test/providers/kit.ts'
+import { listOf, startApi, testKey } from '../../../test/gateways/stripe/api.ts'
 import { contextOf, interpretAll, paymentId } from '../../../test/gateways/stripe/events.ts'
 import {
   idPart,
@@ -207,6 +208,30 @@ test('one of another account or mode is refused', async () => {
   const foreign = await failureOf(started.read({ reference: '../charges/ch_1' }))
   assert.equal(foreign.code, 'subscription_invalid')
   assert.equal(asked(), before)
+})
+
+test('an answer of another mode, or about another subscription’s invoices, is refused', async () => {
+  const reference = 'sub_1'
+  const stated = { id: reference, object: 'subscription', livemode: true }
+  const foreign = { id: 'in_9', object: 'invoice', subscription: 'sub_9' }
+  for (const [livemode, invoices] of [
+    [true, []],
+    [false, [foreign]],
+    [false, []],
+  ] as const) {
+    await using api = await startApi({
+      '/v1/subscriptions/sub_1?expand[]=schedule': { ...stated, livemode },
+      '/v1/invoices?subscription=sub_1&limit=24': listOf(invoices),
+    })
+    const settings = { secret_key: testKey, api_base: api.standIn.base }
+    const context = contextFor(stripe, {}, { config: settings })
+    const asked = stripe.subscriptions?.read(
+      { reference, merchantAccount: null, live: false },
+      context,
+    )
+    // The last one says nothing of its status.
+    assert.equal((await failureOf(asked ?? Promise.resolve())).code, 'provider_reply_invalid')
+  }
 })
 
 test('a cancellation at the end of the period is planned, and taken back', async () => {

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { days } from '../../../src/kernel/duration.ts'
 import type { OperationContext } from '../../../src/gateways/interpret-context.ts'
-import type { Recurring } from '../../../src/gateways/operations.ts'
+import type { CheckoutRequest } from '../../../src/gateways/operations.ts'
 import { openCheckout } from '../../../src/gateways/paddle/checkout.ts'
 import { paddleSubscriptions } from '../../../src/gateways/paddle/subscriptions.ts'
 import type { SubscriptionReply } from '../../../src/gateways/subscription-operations.ts'
@@ -11,10 +11,12 @@ import { paymentId, type Fields } from './events.ts'
 import { checkoutOf, contextOf, startProviderFor } from './operations.ts'
 
 export const start = new Date('2026-01-31T10:00:00.000Z')
-export const monthly: Recurring = { every: { unit: 'month', count: 1 }, trialEndsAt: null }
+type Renewed = NonNullable<CheckoutRequest['recurring']>
+
+export const monthly: Renewed = { every: { unit: 'month', count: 1 }, trialEndsAt: null }
 
 /** A subscription at Paddle that a payment of ours began, on a clock that the test owns. */
-export async function begun(t: TestContext, recurring: Recurring = monthly) {
+export async function begun(t: TestContext, recurring: Renewed = monthly) {
   const { provider, official } = await startProviderFor(t)
   let now = start
   provider.account.now = () => now

@@ -5,7 +5,7 @@ const digits = z.string().regex(/^(?:0|[1-9]\d*)$/)
 
 const cycle = z.strictObject({
   interval: z.enum(['day', 'week', 'month', 'year']),
-  frequency: z.int().min(1),
+  frequency: z.int().min(1).max(999),
 })
 
 const price = z.strictObject({

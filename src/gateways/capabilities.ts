@@ -11,5 +11,6 @@ export function capabilitiesOf(gateway: Gateway): Capabilities {
     poll: gateway.poll !== undefined,
     registerWebhook: gateway.registration !== undefined,
     savedCards: gateway.chargeSavedCard !== undefined,
+    subscriptions: gateway.subscriptions !== undefined,
   }
 }

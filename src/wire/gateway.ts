@@ -9,6 +9,8 @@ export interface Capabilities {
   readonly registerWebhook: boolean
   /** Saved cards can be charged. */
   readonly savedCards: boolean
+  /** Its provider can manage subscriptions: it charges each period by itself. */
+  readonly subscriptions: boolean
 }
 
 /** What is known of a registered gateway: its callback URL, and whether it is configured. */
@@ -43,6 +45,7 @@ const gatewaySchema = z.strictObject({
     poll: z.boolean(),
     register_webhook: z.boolean(),
     saved_cards: z.boolean(),
+    subscriptions: z.boolean(),
   }),
 })
 
@@ -67,6 +70,7 @@ export function gatewayView(gateway: GatewayDescription): z.output<typeof gatewa
       poll: capabilities.poll,
       register_webhook: capabilities.registerWebhook,
       saved_cards: capabilities.savedCards,
+      subscriptions: capabilities.subscriptions,
     },
   }
 }

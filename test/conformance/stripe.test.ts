@@ -4,10 +4,12 @@ import { stripe } from '../../src/gateways/stripe/index.ts'
 import { stripeSigner } from '../../src/gateways/stripe/samples/sign.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import type {
+  InvoiceOutcome,
   Outcome,
   PaymentMethodOutcome,
   PaymentOutcome,
   PaymentReference,
+  SubscriptionOutcome,
 } from '../../src/payments/outcome.ts'
 import { startStandIn, type StandIn, type StandInReply } from '../support/stand-in.ts'
 import { signInput } from '../providers/kit.ts'
@@ -54,6 +56,12 @@ const ours = '7c9e6679-7425-40de-944b-e07fc1f90ae7'
 /** What a sample means with the API and, where that is less, without. */
 type Meaning = readonly [withApi: string, without?: string]
 
+const ringing: Meaning = ['subscription changed, ours', 'no_outcome']
+const failing: Meaning = [
+  'renewal failed 1900 USD; invoice issued 1900 USD of a renewal; subscription changed',
+  'no_outcome; invoice issued 1900 USD of a renewal',
+]
+
 /** Every sample that is not `unhandled_event`. */
 const handledSamples: Readonly<Record<string, Meaning>> = {
   'checkout.session.async_payment_failed.json': ['failed 4999 USD'],
@@ -61,7 +69,10 @@ const handledSamples: Readonly<Record<string, Meaning>> = {
   'checkout.session.completed.json': ['paid 4999 USD'],
   'checkout.session.completed__no_payment_required.json': ['paid 0 USD'],
   'checkout.session.completed__setup.json': ['card visa 4242 attached, ours', 'no_outcome'],
-  'checkout.session.completed__subscription.json': ['paid 1900 USD'],
+  'checkout.session.completed__subscription.json': [
+    'paid 1900 USD; subscription changed',
+    'paid 1900 USD',
+  ],
   'checkout.session.completed__unpaid.json': ['no_outcome'],
   'checkout.session.expired.json': ['canceled 4999 USD'],
   'payment_intent.canceled.json': ['canceled 4999 USD'],
@@ -85,13 +96,28 @@ const handledSamples: Readonly<Record<string, Meaning>> = {
   'setup_intent.succeeded.json': ['card visa 4242 attached, ours', 'card attached, ours'],
   'payment_method.attached.json': ['card visa 4242 attached'],
   'payment_method.detached.json': ['card visa 4242 detached'],
-  'invoice.paid.json': ['renewal paid 1900 USD'],
-  'invoice.paid__subscription_create.json': ['paid 1900 USD'],
+  'customer.subscription.created.json': ringing,
+  'customer.subscription.created__incomplete.json': ringing,
+  'customer.subscription.created__trialing.json': ringing,
+  'customer.subscription.deleted.json': ringing,
+  'customer.subscription.deleted__payment_failed.json': ringing,
+  'customer.subscription.paused.json': ringing,
+  'customer.subscription.paused__payment_failure.json': ringing,
+  'customer.subscription.resumed.json': ringing,
+  'customer.subscription.trial_will_end.json': ringing,
+  'customer.subscription.updated__cancel_at_period_end.json': ringing,
+  'customer.subscription.updated__past_due.json': ringing,
+  'customer.subscription.updated__pause_collection.json': ringing,
+  'customer.subscription.updated__trial_ended.json': ringing,
+  'customer.subscription.updated__unpaid.json': ringing,
+  'invoice.finalized.json': ['invoice issued 1900 USD of a renewal'],
+  'invoice.paid.json': ['renewal paid 1900 USD; invoice paid 1900 USD of a renewal'],
+  'invoice.paid__subscription_create.json': ['paid 1900 USD; invoice paid 1900 USD of ours'],
   'invoice.paid__trial_zero.json': ['no_outcome'],
-  'invoice.payment_action_required.json': ['no_outcome'],
-  'invoice.payment_failed.json': ['renewal failed 1900 USD', 'no_outcome'],
-  'invoice.payment_failed__final.json': ['renewal failed 1900 USD', 'no_outcome'],
-  'invoice.voided.json': ['no_outcome'],
+  'invoice.payment_action_required.json': ['subscription changed', 'no_outcome'],
+  'invoice.payment_failed.json': failing,
+  'invoice.payment_failed__final.json': failing,
+  'invoice.voided.json': ['invoice void 1900 USD of a renewal'],
   'invoice_payment.paid.json': ['no_outcome'],
 }
 
@@ -122,7 +148,8 @@ testWithProviderData('a checkout whose intent saves its card says both', async (
 testWithProviderData('a failed renewal that waits for its payer is none', async (data) => {
   await using api = await startStripe(data, { status: 'requires_action' })
   const meaning = await meaningOf(data, 'invoice.payment_failed.json', api.settings)
-  assert.equal(meaning, 'no_outcome')
+  const document = 'invoice issued 1900 USD of a renewal'
+  assert.equal(meaning, `no_outcome; ${document}; subscription changed`)
 })
 
 testWithProviderData('a refund of the dashboard is found by what the API replies', async (data) => {
@@ -223,7 +250,8 @@ async function meaningOfBody(body: Buffer, settings: Settings = {}): Promise<str
 function describeOutcome(outcome: Outcome): string {
   if (outcome.type === 'ignored') return outcome.reason
   assert.equal(outcome.live, false)
-  if (outcome.type === 'subscription' || outcome.type === 'invoice') return outcome.type
+  if (outcome.type === 'subscription') return describeSubscription(outcome)
+  if (outcome.type === 'invoice') return describeInvoice(outcome)
   if (outcome.type === 'payment_method') return describeCard(outcome)
   const what = `${outcome.status} ${moneyOf(outcome)}`
   if (outcome.type === 'payment') return `${describePayment(outcome)}${what}`
@@ -244,6 +272,32 @@ function describePayment({ payment, providerReference, renews }: PaymentOutcome)
   assert.deepEqual(payment, { providerReference })
   assert.match(providerReference ?? '', /^in_/)
   return 'renewal '
+}
+
+const subscriptionId = 'sub_1SvcTest0000000000000001'
+
+function describeSubscription({ reference, payment }: SubscriptionOutcome): string {
+  assert.equal(reference, subscriptionId)
+  if (payment === undefined) return 'subscription changed'
+  assert.deepEqual(payment, { id: ours })
+  return 'subscription changed, ours'
+}
+
+function describeInvoice(outcome: InvoiceOutcome): string {
+  const { reference, payment, status } = outcome
+  const said = `invoice ${status} ${moneyOf(outcome)}`
+  assert.match(outcome.number ?? '', /^SVC-\d{4}$/)
+  assert.match(outcome.url ?? '', /^https:\/\/invoice\.stripe\.com\//)
+  assert.ok(
+    outcome.issuedAt !== undefined && (outcome.paidAt !== undefined) === (status === 'paid'),
+  )
+  if (payment === undefined) return said
+  if ('id' in payment) {
+    assert.deepEqual(payment, { id: ours })
+    return `${said} of ours`
+  }
+  assert.deepEqual(payment, { providerReference: reference })
+  return `${said} of a renewal`
 }
 
 function describeCard(outcome: PaymentMethodOutcome): string {

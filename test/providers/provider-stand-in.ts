@@ -5,7 +5,10 @@ import { text } from 'node:stream/consumers'
 import type { Gateway, SignedCallback } from '../../src/gateways/gateway.ts'
 import type { AskedRequest, StandInReply } from '../support/stand-in.ts'
 
-/** What a provider can be asked. `look_up` is everything that a callback's interpretation reads. */
+/**
+ * What a provider can be asked. `look_up` is everything that a callback's interpretation reads,
+ * `subscription` how one stands that it manages, `wish` what is asked for one.
+ */
 export type Asking =
   | 'checkout'
   | 'poll'
@@ -14,6 +17,8 @@ export type Asking =
   | 'close'
   | 'remove'
   | 'look_up'
+  | 'subscription'
+  | 'wish'
   | 'endpoints'
   | 'events'
 

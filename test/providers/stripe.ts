@@ -3,9 +3,11 @@ import type { SignedCallback } from '../../src/gateways/gateway.ts'
 import { stripe } from '../../src/gateways/stripe/index.ts'
 import type { AskedRequest, StandInReply } from '../support/stand-in.ts'
 import { startProvider, type ProviderStandIn, type Understood } from './provider-stand-in.ts'
+import type { Lives } from './stripe/life.ts'
 import type { Order } from './stripe/order.ts'
 import { readRequest, stripeError, type StripeRequest } from './stripe/request.ts'
-import { routes, type Route } from './stripe/routes.ts'
+import type { Route } from './stripe/route.ts'
+import { routes } from './stripe/routes.ts'
 import { createState, type MadeEvent, type StripeStandInOptions } from './stripe/state.ts'
 
 const key = 'sk_test_standin_0123456789abcdef'
@@ -15,6 +17,7 @@ const apiVersion = '2026-10-28.endive'
 /** Another payment, for whose ids those of a reply are exchanged. */
 const other = '0198f0aa-ffff-7fff-8fff-ffffffffffff'
 
+export type { Ending } from './stripe/life.ts'
 export type { StripeStandInOptions } from './stripe/state.ts'
 
 export interface StripeStandIn extends ProviderStandIn {
@@ -24,6 +27,13 @@ export interface StripeStandIn extends ProviderStandIn {
   paySlowly(paymentId: string): void
   /** Everything that was told by callback, oldest first. */
   readonly events: readonly MadeEvent[]
+  /** The subscriptions that were begun, and what can happen to them. */
+  readonly lives: Lives
+  /**
+   * The callbacks about the payment, and about the subscription that it has begun, oldest first and
+   * signed now: they can be delivered in any order.
+   */
+  callbacks(paymentId: string): readonly SignedCallback[]
 }
 
 /** Stripe on this machine: the part of its API that Quittance uses. */
@@ -77,6 +87,15 @@ export async function startStripe(options: StripeStandInOptions = {}): Promise<S
     gateway: stripe,
     config: { signing_secret: signingSecret, secret_key: key, api_base: server.base },
     events: state.events,
+    lives: state.lives,
+    callbacks: (paymentId) => {
+      const { idPart } = order(paymentId).input
+      const isAbout = (event: MadeEvent) => {
+        const text = JSON.stringify(event.data)
+        return text.includes(paymentId) || text.includes(idPart)
+      }
+      return state.events.filter(isAbout).map(signed)
+    },
     get down() {
       return server.down
     },

@@ -1,10 +1,11 @@
 import { hours, minutes } from '../../kernel/duration.ts'
+import { QuittanceError } from '../../kernel/errors.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { numberTextOf, textOf, type JsonObject } from '../body/json.ts'
 import { checkoutLanguage } from '../checkout-language.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { OperationContext } from '../interpret-context.ts'
-import type { CheckoutRequest, OpenedCheckout } from '../operations.ts'
+import type { CheckoutRequest, OpenedCheckout, Recurring } from '../operations.ts'
 import { clientFor, isOf, modeOf } from './fetched.ts'
 import { isId } from './payload.ts'
 import { done, notAskedFor, type Form } from './api-change.ts'
@@ -15,6 +16,7 @@ export async function openCheckout(
   context: OperationContext,
 ): Promise<OpenedCheckout> {
   const { payment } = request
+  refuseShortTrial(request, context.now)
   const path = 'v1/checkout/sessions'
   const session = await done(
     clientFor(payment, context).send({
@@ -45,14 +47,12 @@ export function checkoutOf(session: JsonObject): Partial<OpenedCheckout> {
 }
 
 function sessionForm(request: CheckoutRequest, now: Date): Form {
-  const { payment, returnUrl, saveCard } = request
+  const { payment, returnUrl, recurring } = request
   const email = emailOf(payment)
   const locale = checkoutLanguage(payment, locales)
   return {
-    mode: 'payment',
     client_reference_id: payment.id,
     'metadata[payment_id]': payment.id,
-    'payment_intent_data[metadata][payment_id]': payment.id,
     'line_items[0][quantity]': '1',
     'line_items[0][price_data][currency]': payment.currency.toLowerCase(),
     'line_items[0][price_data][unit_amount]': payment.amount.toString(),
@@ -63,12 +63,47 @@ function sessionForm(request: CheckoutRequest, now: Date): Form {
     expires_at: expiresAt(request.expiresAt, now).toString(),
     ...(email !== undefined && { customer_email: email }),
     ...(locale !== undefined && { locale }),
+    ...(recurring === undefined ? paymentForm(request) : recurringForm(payment, recurring)),
+  }
+}
+
+function paymentForm({ payment, saveCard }: CheckoutRequest): Form {
+  return {
+    mode: 'payment',
+    'payment_intent_data[metadata][payment_id]': payment.id,
     ...(saveCard && {
       'payment_intent_data[setup_future_usage]': 'off_session',
       // Without a customer there is no one to keep the card for.
       customer_creation: 'always',
     }),
   }
+}
+
+/** Such a checkout makes the customer and keeps the card in any case. */
+function recurringForm({ id }: Payment, { every, trialEndsAt }: Recurring): Form {
+  const trial = trialEndsAt && Math.ceil(trialEndsAt.getTime() / 1000).toString()
+  return {
+    mode: 'subscription',
+    'line_items[0][price_data][recurring][interval]': every.unit,
+    'line_items[0][price_data][recurring][interval_count]': every.count.toString(),
+    // The subscription keeps them, and each of its invoices has a copy.
+    'subscription_data[metadata][payment_id]': id,
+    // Only such a subscription can be paused.
+    'subscription_data[billing_mode][type]': 'flexible',
+    ...(trial !== null && { 'subscription_data[trial_end]': trial }),
+  }
+}
+
+/** Of a trial, from the moment at which its checkout is opened. */
+const shortestTrial = hours(48)
+
+/** Stripe would refuse it in words that nobody understands. Error: `provider_refused`. */
+function refuseShortTrial({ recurring }: CheckoutRequest, now: Date): void {
+  const { trialEndsAt = null } = recurring ?? {}
+  if (trialEndsAt === null || trialEndsAt.getTime() - now.getTime() > shortestTrial) return
+  throw new QuittanceError('provider_refused', 'Stripe begins no trial of 48 hours or less', {
+    fix: 'Let the trial end more than 48 hours after its checkout is opened.',
+  })
 }
 
 /**

@@ -64,7 +64,8 @@ export function withCode(outcome: Outcome, error: JsonValue): Outcome {
   return isCoded ? { ...outcome, declineCode } : outcome
 }
 
-function declineCodeOf(error: JsonValue): string | undefined {
+/** The code of the error that declined a try, if it has one. */
+export function declineCodeOf(error: JsonValue): string | undefined {
   const code = textOf(path(error, 'decline_code')) ?? textOf(path(error, 'code'))
   const isOpen = code === undefined || !declines.has(code)
   return isOpen && path(error, 'advice_code') === noMore ? noMore : code

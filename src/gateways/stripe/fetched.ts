@@ -9,14 +9,20 @@ import { notAskedFor } from './api-change.ts'
 
 type Bound = Pick<Payment, 'id' | 'live' | 'merchantAccount'>
 
-/** With a key of the payment's mode, in its account. Errors: as `openClient`, `payment_invalid`. */
-export function clientFor(payment: Bound, context: InterpretContext): StripeClient {
-  const account = payment.merchantAccount ?? undefined
+/**
+ * With a key of the payment's or subscription's mode, in its account. Errors: as `openClient`,
+ * `payment_invalid`.
+ */
+export function clientFor(
+  { live, merchantAccount }: Pick<Payment, 'live' | 'merchantAccount'>,
+  context: InterpretContext,
+): StripeClient {
+  const account = merchantAccount ?? undefined
   if (account !== undefined && !isId(account, 'acct_')) {
     const text = 'merchant_account must be a connected account of Stripe (acct_...)'
     throw new QuittanceError('payment_invalid', text)
   }
-  return openClient({ live: payment.live ?? undefined, account }, context)
+  return openClient({ live: live ?? undefined, account }, context)
 }
 
 /** Whether an object is about live money, if it says so. */

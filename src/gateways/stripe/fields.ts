@@ -26,8 +26,16 @@ export function amountOf(object: JsonObject, field: string): bigint | undefined 
 const currencyGrammar = /^[a-z]{3}$/
 
 /** The ISO 4217 code in capitals; undefined for any other spelling than Stripe's own. */
-function currencyOf(object: JsonObject): string | undefined {
+export function currencyOf(object: JsonObject): string | undefined {
   return textOf(object.get('currency'))?.match(currencyGrammar)?.[0].toUpperCase()
+}
+
+const unixTime = /^[1-9]\d{0,10}$/
+
+/** The moment in this field, in whole Unix seconds; undefined for null and for anything else. */
+export function timeIn(value: JsonValue | undefined): Date | undefined {
+  const text = numberTextOf(value)?.match(unixTime)?.[0]
+  return text === undefined ? undefined : new Date(Number(text) * 1000)
 }
 
 /** A merchant may give a customer any id, such as an address of theirs. */

@@ -17,6 +17,7 @@ import { refundCharge } from './refund.ts'
 import { registration } from './registration.ts'
 import { removeSavedCard } from './remove-saved-card.ts'
 import { stripeSigner } from './samples/sign.ts'
+import { subscriptions } from './subscriptions.ts'
 import { signatureHeaders, verifySignature } from './signature.ts'
 
 const credentials = {
@@ -69,9 +70,16 @@ export const stripe: Gateway = {
     'currency',
     'customer',
     'decline_code',
+    'description',
+    'due_date',
+    'effective_at',
+    'end',
     'exp_month',
     'exp_year',
     'failure_reason',
+    'finalized_at',
+    'has_more',
+    'hosted_invoice_url',
     'id',
     'invoice',
     'last4',
@@ -79,20 +87,26 @@ export const stripe: Gateway = {
     'livemode',
     'mode',
     'next_action',
+    'number',
     'object',
     'off_session',
+    'paid_at',
     'payment',
     'payment_id',
     'payment_intent',
     'payment_method',
     'payment_status',
+    'proration',
+    'quantity',
     'reason',
     'refund',
     'refund_id',
     'setup_future_usage',
     'setup_intent',
+    'start',
     'status',
     'subscription',
+    'total',
     'type',
   ],
   // Automatic redelivery in live mode; what a person resends by hand can be up to 30 days old.
@@ -119,6 +133,7 @@ export const stripe: Gateway = {
   declines,
   removeSavedCard,
   closeCheckout,
+  subscriptions,
   registration,
   backfill,
 }

@@ -167,14 +167,8 @@ test('all other types, and sessions of an unknown mode, are unhandled_event', as
   const setup = event('checkout.session.expired', session({ mode: 'setup' }))
   const detail = 'checkout.session.expired, mode setup'
   assertIgnored(await interpret(setup), 'unhandled_event', detail)
-  const subscriptions = ['created', 'updated', 'deleted', 'paused', 'resumed', 'trial_will_end']
-  const types = ['charge.succeeded', 'invoice.finalized', 'invoice.upcoming', 'toString']
-  for (const type of [
-    ...subscriptions.map((change) => `customer.subscription.${change}`),
-    ...types,
-    '__proto__',
-    '',
-  ]) {
+  const types = ['charge.succeeded', 'invoice.upcoming', 'customer.created', 'toString']
+  for (const type of [...types, '__proto__', '']) {
     assertIgnored(await interpret(event(type, { id: 'x' })), 'unhandled_event', type)
     assertIgnored(await interpret(event(type, null)), 'unhandled_event', type)
   }
@@ -192,8 +186,6 @@ test('what Stripe says of things that change nothing here is no_outcome', async 
     'payment_method.automatically_updated',
     'invoice.payment_succeeded',
     'invoice.payment_action_required',
-    'invoice.voided',
-    'invoice.marked_uncollectible',
     'invoice_payment.paid',
   ]
   for (const type of types) {

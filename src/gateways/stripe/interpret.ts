@@ -3,18 +3,28 @@ import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import type { InterpretContext } from '../interpret-context.ts'
 import { apiVersion, openLookUps, type LookUps } from './api.ts'
+import { isJsonObject } from '../body/json.ts'
 import { readDispute } from './read-dispute.ts'
 import { intentCanceled, intentFailed, intentSucceeded } from './read-intent.ts'
-import { invoiceFailed, invoicePaid } from './read-invoice.ts'
+import { documentAlone, documentOf } from './read-document.ts'
+import { invoiceFailed, invoicePaid, invoiceSubscription } from './read-invoice.ts'
 import { readEvent, type StripeEvent } from './payload.ts'
 import { methodAttached, methodDetached } from './read-payment-method.ts'
 import { chargeRefunded, readRefund } from './read-refund.ts'
-import { sessionCompleted, sessionExpired, sessionFailed, sessionPaid } from './read-session.ts'
+import { bell, subscriptionChanged } from './read-subscription.ts'
+import {
+  begunSubscription,
+  sessionCompleted,
+  sessionExpired,
+  sessionFailed,
+  sessionPaid,
+} from './read-session.ts'
 import { setupSucceeded } from './read-setup-intent.ts'
 
 /**
- * What a Stripe event states about payments, refunds, saved cards and disputes. Throws only if a
- * look-up fails that is needed to find what the event is about: then it is retried.
+ * What a Stripe event states about payments, refunds, saved cards, disputes and documents, and that
+ * a subscription has changed. Throws only if a look-up fails that is needed to find what the event
+ * is about: then it is retried.
  */
 export async function interpretStripe(
   payload: Payload,
@@ -49,9 +59,41 @@ function alone(read: (event: StripeEvent) => Outcome): Handler {
 
 const nothing = alone(({ type }) => ignored('no_outcome', type))
 
+const onCompleted: Handler = async (event, lookUps) => [
+  ...(await sessionCompleted(event, lookUps)),
+  ...begunSubscription(event, lookUps),
+]
+
+const onInvoicePaid: Handler = (event) =>
+  Promise.resolve([invoicePaid(event), ...documentOf(event)])
+
+/** A try after the first leaves the subscription's status as it is: no other event tells of it. */
+const onInvoiceFailed: Handler = async (event, lookUps) => [
+  ...(await invoiceFailed(event, lookUps)),
+  ...documentOf(event),
+  ...ringFor(event, lookUps),
+]
+
+/** Nothing has failed, but its subscription needs the payer. */
+const onInvoiceWaiting: Handler = (event, lookUps) => {
+  const rung = ringFor(event, lookUps)
+  return rung.length > 0 ? Promise.resolve(rung) : nothing(event, lookUps)
+}
+
+const onDocument: Handler = (event) => Promise.resolve(documentAlone(event))
+
+const onSubscription: Handler = (event, lookUps) =>
+  Promise.resolve(subscriptionChanged(event, lookUps))
+
+function ringFor(event: StripeEvent, lookUps: LookUps): readonly Outcome[] {
+  const { object } = event
+  if (!isJsonObject(object) || object.get('object') !== 'invoice') return []
+  return bell(event, invoiceSubscription(object).subscriptionReference, lookUps)
+}
+
 // A Map: an event type is the sender's text and must not reach a prototype.
 const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
-  ['checkout.session.completed', sessionCompleted],
+  ['checkout.session.completed', onCompleted],
   ['checkout.session.async_payment_succeeded', sessionPaid],
   ['checkout.session.async_payment_failed', alone(sessionFailed)],
   ['checkout.session.expired', alone(sessionExpired)],
@@ -77,14 +119,23 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['payment_method.attached', alone(methodAttached)],
   ['payment_method.detached', alone(methodDetached)],
   ['payment_method.automatically_updated', nothing],
-  ['invoice.paid', alone(invoicePaid)],
-  ['invoice.payment_failed', invoiceFailed],
+  ['invoice.finalized', onDocument],
+  ['invoice.paid', onInvoicePaid],
+  ['invoice.payment_failed', onInvoiceFailed],
+  ['invoice.payment_action_required', onInvoiceWaiting],
   // For some invoices it repeats what `invoice.paid` says for all.
   ['invoice.payment_succeeded', nothing],
-  ['invoice.payment_action_required', nothing],
-  ['invoice.voided', nothing],
-  ['invoice.marked_uncollectible', nothing],
+  ['invoice.voided', onDocument],
+  ['invoice.marked_uncollectible', onDocument],
   ['invoice_payment.paid', nothing],
+  ['customer.subscription.created', onSubscription],
+  ['customer.subscription.updated', onSubscription],
+  ['customer.subscription.deleted', onSubscription],
+  ['customer.subscription.paused', onSubscription],
+  ['customer.subscription.resumed', onSubscription],
+  ['customer.subscription.trial_will_end', onSubscription],
+  ['customer.subscription.pending_update_applied', onSubscription],
+  ['customer.subscription.pending_update_expired', onSubscription],
 ])
 
 /** The types of the events that we use: what Stripe is to send to the endpoint. */

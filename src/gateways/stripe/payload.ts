@@ -68,7 +68,10 @@ export function readEvent(payload: Payload): EventResult {
 }
 
 /** What ties everything that an object states to an account and a mode. */
-export function accountStatement({ account, live }: Snapshot): AccountStatement {
+export function accountStatement({
+  account,
+  live,
+}: Pick<Snapshot, 'account' | 'live'>): AccountStatement {
   return {
     ...(account !== undefined && { merchantAccount: account }),
     ...(live !== undefined && { live }),

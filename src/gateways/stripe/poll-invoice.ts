@@ -37,7 +37,7 @@ const standings: ReadonlyMap<unknown, Standing> = new Map<unknown, Standing>([
 ])
 
 /** As the last event about its state said. */
-async function invoiceNow(
+export async function invoiceNow(
   snapshot: Snapshot,
   invoice: JsonObject,
   lookUps: LookUps,

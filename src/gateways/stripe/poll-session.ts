@@ -1,5 +1,5 @@
 import { ignored, type Outcome } from '../../payments/outcome.ts'
-import { isJsonObject, textOf, type JsonObject } from '../body/json.ts'
+import { isJsonObject, textOf, type JsonObject, type JsonValue } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import type { Standing } from '../operations.ts'
 import type { LookUps } from './api.ts'
@@ -136,9 +136,18 @@ async function completeNow(
       return { outcomes: [sessionOutcome(snapshot, () => 'canceled')], standing: 'unpaid' }
     }
   }
+  if (isUnpaid && (await isVoid(session.get('invoice'), lookUps))) {
+    return { outcomes: [sessionOutcome(snapshot, () => 'canceled')], standing: 'unpaid' }
+  }
   const outcomes = await sessionCompleted(snapshot, lookUps)
   const isPaid = outcomes.some((outcome) => outcome.type === 'payment' && outcome.status === 'paid')
   if (isPaid) return { outcomes, standing: 'paid' }
   const isKnown = intentStanding({ session, intent }) !== 'unclear'
   return { outcomes, standing: isUnpaid && isKnown ? 'undecided' : 'unclear' }
+}
+
+/** What a slow method has not paid in time: the first invoice of a subscription that expired. */
+async function isVoid(invoice: JsonValue | undefined, { api }: LookUps): Promise<boolean> {
+  if (api === undefined || !isId(invoice, 'in_')) return false
+  return (await api.get(`v1/invoices/${invoice}`))?.get('status') === 'void'
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Outcome } from '../../payments/outcome.ts'
 import { listOf, startApi } from '../../../test/gateways/stripe/api.ts'
 import {
   assertIgnored,
   event,
   intent,
-  interpret,
   interpretAll,
   paymentId,
   session,
@@ -44,6 +44,14 @@ const renewed = {
   payment: { providerReference: 'in_1' },
   renews: { id: paymentId },
 } as const
+const paymentsOf = (outcomes: readonly Outcome[]) =>
+  outcomes.filter(({ type }) => type === 'payment' || type === 'ignored')
+/** What the event says beside the document that the invoice is. */
+const interpret = async (value: unknown) => {
+  const [outcome, ...more] = (await interpretAll(value)).filter(({ type }) => type !== 'invoice')
+  assert.deepEqual(more, [])
+  return outcome
+}
 const onPaid = (fields: Fields = {}) => interpret(event('invoice.paid', invoice(fields)))
 const open = { status: 'open', amount_paid: 0 }
 const failed = (fields: Fields = {}) =>
@@ -171,8 +179,8 @@ test('a payment that waits for its payer has not failed', async () => {
       [payments]: listOf([paymentBy('pi_0', 'canceled'), paymentBy('pi_1', 'open')]),
       '/v1/payment_intents/pi_1': intent({ status, metadata: {} }),
     })
-    const found = await api.interpret(failed())
-    const foundFirst = await api.interpret(failed(first))
+    const found = paymentsOf(await api.interpret(failed()))
+    const foundFirst = paymentsOf(await api.interpret(failed(first)))
     if (detail === undefined) {
       assert.deepEqual(found, [{ ...renewed, status: 'failed' }], status)
       assert.deepEqual(foundFirst, [{ ...firstPaid, status: 'failed' }], status)
@@ -202,8 +210,23 @@ test('an invoice that nothing waits for has failed', async () => {
   ]
   for (const reply of replies) {
     await using api = await startApi(reply)
-    assert.deepEqual(await api.interpret(failed()), [{ ...renewed, status: 'failed' }])
+    assert.deepEqual(paymentsOf(await api.interpret(failed())), [{ ...renewed, status: 'failed' }])
   }
+})
+
+test('a failed charge says why the bank declined the last try', async () => {
+  const declined = (decline_code: string) =>
+    intent({
+      status: 'requires_payment_method',
+      metadata: {},
+      last_payment_error: { decline_code },
+    })
+  await using api = await startApi({
+    [payments]: listOf([paymentBy('pi_1', 'open')]),
+    '/v1/payment_intents/pi_1': declined('stolen_card'),
+  })
+  const expected = { ...renewed, status: 'failed', declineCode: 'stolen_card' }
+  assert.deepEqual(paymentsOf(await api.interpret(failed())), [expected])
 })
 
 test('a failure is not told while Stripe does not say what became of the intent', async () => {

@@ -5,11 +5,13 @@ import {
   type Outcome,
   type PaymentOutcome,
 } from '../../payments/outcome.ts'
-import { path, type JsonObject } from '../body/json.ts'
+import { path, type JsonObject, type JsonValue } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import { noKey, type LookUps, type StripeApi } from './api.ts'
+import { lastErrorOf, withCode } from './declines.ts'
 import { amountOf, moneyOf, shownField } from './fields.ts'
 import { accountStatement, isId, readObject, subscriptionOf, type Snapshot } from './payload.ts'
+import { periodOf } from './read-lines.ts'
 import { invoiceReference, noReference, type ReferenceResult } from './reference.ts'
 
 /** https://docs.stripe.com/api/invoices/object */
@@ -39,8 +41,9 @@ export async function invoiceFailed(
   if (api === undefined) {
     return [payment.renews === undefined ? payment : ignored('no_outcome', `intent: ${noKey}`)]
   }
-  const waiting = await waitingIntent(invoice, id, api)
-  return [waiting === undefined ? payment : ignored('no_outcome', detail(waiting))]
+  const { waiting, error } = await lastTry(invoice, id, api)
+  if (waiting === undefined) return [withCode(payment, error)]
+  return [ignored('no_outcome', detail(`payment_intent ${shownField(waiting, 'status')}`))]
 }
 
 type InvoiceOutcome =
@@ -64,13 +67,13 @@ function invoiceOutcome(
   const read = readObject(snapshot, 'invoice', 'in_')
   if ('malformed' in read) return refused(ignored('malformed_payload', read.malformed))
   const { object: invoice, id } = read
-  const reason = invoice.get('billing_reason')
-  if (reason !== 'subscription_create' && reason !== 'subscription_cycle') {
+  const named = nameOf(invoice, id)
+  if (named === undefined) {
     const what = `${snapshot.type}, ${shownField(invoice, 'billing_reason')}`
     return refused(ignored('unhandled_event', detail(what), paidFor(invoice, status)))
   }
-  const named = reason === 'subscription_create' ? nameOfFirst(invoice) : nameOfRenewal(invoice, id)
   if ('outcome' in named) return refused(named.outcome)
+  const period = periodOf(invoice)
   const payment: PaymentOutcome = {
     type: 'payment',
     status,
@@ -78,12 +81,26 @@ function invoiceOutcome(
     ...moneyOf(invoice, amountField),
     ...accountStatement(snapshot),
     providerReference: id,
+    ...(period !== undefined && { period }),
   }
   return { type: 'payment', invoice, id, payment }
 }
 
 type PaymentName = Pick<PaymentOutcome, 'payment' | 'renews' | 'subscriptionReference'>
 type Unnamed = Extract<ReferenceResult, { ok: false }>
+
+/**
+ * As which payment an invoice is known; undefined if it is for no period. One that ends a trial
+ * early, resumes a subscription or begins its periods anew is a period's as well: it lists one.
+ */
+export function nameOf(invoice: JsonObject, id: string): PaymentName | Unnamed | undefined {
+  const reason = invoice.get('billing_reason')
+  if (reason === 'subscription_create') return nameOfFirst(invoice)
+  const isRenewal =
+    reason === 'subscription_cycle' ||
+    (reason === 'subscription_update' && periodOf(invoice) !== undefined)
+  return isRenewal ? nameOfRenewal(invoice, id) : undefined
+}
 
 function nameOfFirst(invoice: JsonObject): PaymentName | Unnamed {
   const reference = invoiceReference(invoice) ?? noReference
@@ -105,7 +122,9 @@ function nameOfRenewal(invoice: JsonObject, id: string): PaymentName | Unnamed {
 }
 
 /** In every layout that Stripe has had. */
-function invoiceSubscription(invoice: JsonObject): Pick<PaymentName, 'subscriptionReference'> {
+export function invoiceSubscription(
+  invoice: JsonObject,
+): Pick<PaymentName, 'subscriptionReference'> {
   const value = path(invoice, 'parent', 'subscription_details', 'subscription')
   return subscriptionOf(value ?? invoice.get('subscription'))
 }
@@ -129,25 +148,34 @@ export async function payingIntents(
   return intents.every((intent) => isId(intent, 'pi_')) ? intents : undefined
 }
 
-/** The status of an intent of the invoice that may still succeed without a new try. */
-async function waitingIntent(
+/** How the last try to pay an open invoice stands. */
+export interface LastTry {
+  /** The intent that may still succeed without a new try. */
+  readonly waiting: JsonObject | undefined
+  /** Why the last one failed, if none waits. */
+  readonly error: JsonValue
+}
+
+export async function lastTry(
   invoice: JsonObject,
   id: string,
-  api: StripeApi,
-): Promise<string | undefined> {
+  api: Pick<StripeApi, 'get' | 'list'>,
+): Promise<LastTry> {
+  let error: JsonValue = null
   for (const intentId of await openIntents(invoice, id, api)) {
     const intent = await api.get(`v1/payment_intents/${intentId}`)
-    if (intent === undefined || failedStatuses.has(intent.get('status'))) continue
-    return `payment_intent ${shownField(intent, 'status')}`
+    if (intent === undefined) continue
+    if (!failedStatuses.has(intent.get('status'))) return { waiting: intent, error: null }
+    error = lastErrorOf(intent)
   }
-  return undefined
+  return { waiting: undefined, error }
 }
 
 /** Before 2025-03-31 the invoice itself named its only intent. */
 async function openIntents(
   invoice: JsonObject,
   id: string,
-  api: StripeApi,
+  api: Pick<StripeApi, 'list'>,
 ): Promise<readonly string[]> {
   const named = invoice.get('payment_intent')
   if (isId(named, 'pi_')) return [named]

@@ -3,6 +3,7 @@ import {
   type AboutMoney,
   type Outcome,
   type PaymentOutcome,
+  type SubscriptionOutcome,
 } from '../../payments/outcome.ts'
 import type { JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
@@ -12,6 +13,7 @@ import { malformed } from './malformed.ts'
 import { toOutcome, undecided, type Meaning } from './meaning.ts'
 import { isId, readObject, subscriptionOf, type Snapshot } from './payload.ts'
 import { namedReference } from './reference.ts'
+import { bell } from './read-subscription.ts'
 import { findSavedCard } from './find-saved-card.ts'
 import { setupSession } from './read-setup-intent.ts'
 
@@ -49,6 +51,16 @@ async function onSession(
   const outcome = sessionOutcome(snapshot, meaningOf)
   const isPaid = outcome.type === 'payment' && outcome.status === 'paid'
   return isPaid ? [outcome, ...(await findSavedCard(snapshot, outcome, lookUps))] : [outcome]
+}
+
+/** The subscription that a checkout has begun, so that it is asked about, in a trial too. */
+export function begunSubscription(
+  snapshot: Snapshot,
+  lookUps: LookUps,
+): readonly SubscriptionOutcome[] {
+  const read = readObject(snapshot, 'checkout.session', 'cs_')
+  if ('malformed' in read) return []
+  return bell(snapshot, read.object.get('subscription'), lookUps)
 }
 
 const paymentStatuses: ReadonlySet<unknown> = new Set(['paid', 'unpaid', 'no_payment_required'])

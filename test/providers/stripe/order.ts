@@ -4,6 +4,7 @@ import { chargeId, sampleIntent } from '../../../src/gateways/stripe/samples/int
 import { sampleMethod } from '../../../src/gateways/stripe/samples/payment-method.ts'
 import { sampleRefund } from '../../../src/gateways/stripe/samples/refund.ts'
 import { sampleSession } from '../../../src/gateways/stripe/samples/session.ts'
+import type { Plan } from './life.ts'
 
 /** What was opened or charged under a payment's id, as Stripe keeps it. */
 export interface Order {
@@ -14,6 +15,8 @@ export interface Order {
   readonly saveCard: boolean
   readonly method: string
   readonly customer: string | null
+  /** The subscription that it begins. */
+  readonly recurring: Plan | null
   state: 'open' | 'undecided' | 'paid' | 'unpaid' | 'expired' | 'canceled'
   /** The payer has tried to pay by now. */
   tried: boolean
@@ -39,6 +42,7 @@ export function sessionOf(order: Order): Readonly<Record<string, unknown>> {
   const { input, state } = order
   const isOpen = state === 'open'
   const complete = state === 'paid' || state === 'undecided' || state === 'unpaid'
+  const { recurring } = order
   return {
     ...sampleSession(input, {
       status: complete ? 'complete' : 'expired',
@@ -52,6 +56,24 @@ export function sessionOf(order: Order): Readonly<Record<string, unknown>> {
     success_url: order.returnUrl,
     cancel_url: order.returnUrl,
     customer: order.saveCard && complete ? customerId(input) : null,
+    ...(recurring !== null && subscriptionFields(order, { recurring, complete })),
+  }
+}
+
+/** It has no intent: what it begins is paid by an invoice, and a trial by nothing. */
+function subscriptionFields(
+  { input, state }: Order,
+  { recurring, complete }: { readonly recurring: Plan; readonly complete: boolean },
+): Readonly<Record<string, unknown>> {
+  const isTrial = recurring.trialEndsAt !== null
+  return {
+    mode: 'subscription',
+    ...(isTrial && { amount_subtotal: 0, amount_total: 0 }),
+    payment_intent: null,
+    ...(state === 'paid' && { payment_status: isTrial ? 'no_payment_required' : 'paid' }),
+    customer: complete ? customerId(input) : null,
+    subscription: complete ? `sub_${input.idPart}` : null,
+    invoice: complete ? `in_${input.idPart}1` : null,
   }
 }
 

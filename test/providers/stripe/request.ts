@@ -112,13 +112,9 @@ export const listRules: Rules = {
   'created[lte]?': wholeNumber,
 }
 
-export const sessionRules: Rules = {
-  mode: /^payment$/,
+const anySessionRules: Rules = {
   client_reference_id: uuid,
   'metadata[payment_id]': uuid,
-  'payment_intent_data[metadata][payment_id]': uuid,
-  'payment_intent_data[setup_future_usage]?': /^off_session$/,
-  'customer_creation?': /^always$/,
   'customer_email?': /^\S+@\S+$/,
   'locale?': /^[a-z]{2,3}(?:-(?:[A-Z]{2}|419))?$/,
   'line_items[0][quantity]': /^1$/,
@@ -128,6 +124,25 @@ export const sessionRules: Rules = {
   success_url: httpUrl,
   cancel_url: httpUrl,
   expires_at: wholeNumber,
+}
+
+export const sessionRules: Rules = {
+  ...anySessionRules,
+  mode: /^payment$/,
+  'payment_intent_data[metadata][payment_id]': uuid,
+  'payment_intent_data[setup_future_usage]?': /^off_session$/,
+  'customer_creation?': /^always$/,
+}
+
+/** Neither intent nor customer can be named: the subscription has its own. */
+export const recurringRules: Rules = {
+  ...anySessionRules,
+  mode: /^subscription$/,
+  'line_items[0][price_data][recurring][interval]': /^(?:day|week|month|year)$/,
+  'line_items[0][price_data][recurring][interval_count]': /^[1-9]\d{0,3}$/,
+  'subscription_data[metadata][payment_id]': uuid,
+  'subscription_data[billing_mode][type]': /^flexible$/,
+  'subscription_data[trial_end]?': wholeNumber,
 }
 
 export const refundRules: Rules = {

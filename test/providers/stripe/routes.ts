@@ -8,24 +8,15 @@ import {
   listReply,
   listRules,
   refundRules,
+  recurringRules,
   sessionRules,
   stripeError,
   type Rules,
   type StripeRequest,
 } from './request.ts'
+import type { Handler, Route } from './route.ts'
 import type { StripeState } from './state.ts'
-
-/** What a request asks for, what is wrong with it, and what may come of it. */
-export interface Route {
-  readonly asking: Asking
-  readonly faults: readonly string[]
-  readonly refusal: StandInReply
-  /** Replies of another payment can be told from those of this one. */
-  readonly namesPayment: boolean
-  perform(): StandInReply
-}
-
-type Handler = (state: StripeState, request: StripeRequest, id: string) => Route
+import { invoiceIntent, subscriptionRoutes } from './subscription-routes.ts'
 
 const idle: Rules = {}
 const only = (value: string) => new RegExp(`^${value}$`)
@@ -68,7 +59,8 @@ const readIntent: Handler = (state, request, id) => {
     asking,
     fieldFaults(request.query, { 'expand[]?': only('payment_method') }),
     () => {
-      if (order === undefined || !order.tried) return missing('payment_intent')
+      if (order === undefined) return invoiceIntent(state, id) ?? missing('payment_intent')
+      if (!order.tried || order.recurring !== null) return missing('payment_intent')
       const isExpanded = request.query.has('expand[]') && order.state === 'paid'
       return body({ ...intentOf(order), ...(isExpanded && { payment_method: methodOf(order) }) })
     },
@@ -116,13 +108,18 @@ const openSession: Handler = (state, request) => {
   const [id = ''] = form.get('client_reference_id') ?? []
   const ends = Number(form.get('expires_at')?.[0])
   const life = ends - state.seconds()
+  const isRecurring = form.get('mode')?.[0] === 'subscription'
   const saves = form.has('payment_intent_data[setup_future_usage]')
+  const data = isRecurring ? 'subscription_data' : 'payment_intent_data'
+  const trialEnd = form.get('subscription_data[trial_end]')?.[0]
+  const trial = Number(trialEnd) - state.seconds()
   const faults = [
-    ...fieldFaults(form, sessionRules),
+    ...fieldFaults(form, isRecurring ? recurringRules : sessionRules),
     ...(form.get('metadata[payment_id]')?.[0] === id ? [] : ['the references differ']),
-    ...(form.get('payment_intent_data[metadata][payment_id]')?.[0] === id
+    ...(form.get(`${data}[metadata][payment_id]`)?.[0] === id
       ? []
       : ['the intent gets another reference']),
+    ...(trialEnd === undefined || trial >= 48 * 3600 ? [] : [`trial_end is ${trial} s ahead`]),
     ...(life >= 1800 && life <= 86_400 ? [] : [`expires_at is ${life} s ahead`]),
     ...(saves === form.has('customer_creation') ? [] : ['a card is saved for no customer']),
     ...keyFaults(request, `checkout:${id}:1`),
@@ -292,9 +289,6 @@ const listEvents: Handler = (state, request) => {
   }
 }
 
-const noInvoicePayments: Handler = (_state, request) =>
-  reading('look_up', [], () => listReply([], request.query))
-
 /** https://docs.stripe.com/api */
 export const routes: readonly (readonly [method: string, path: RegExp, handler: Handler])[] = [
   ['POST', /^\/v1\/checkout\/sessions$/, openSession],
@@ -314,5 +308,5 @@ export const routes: readonly (readonly [method: string, path: RegExp, handler: 
   ['GET', /^\/v1\/webhook_endpoints$/, endpoints],
   ['POST', /^\/v1\/webhook_endpoints\/(we_\w+)$/, endpoints],
   ['DELETE', /^\/v1\/webhook_endpoints\/(we_\w+)$/, endpoints],
-  ['GET', /^\/v1\/invoice_payments$/, noInvoicePayments],
+  ...subscriptionRoutes,
 ]

@@ -1,6 +1,8 @@
 import { newUuid } from '../../../src/kernel/ids.ts'
 import type { StandInReply } from '../../support/stand-in.ts'
 import { intentOf, methodOf, refundOf, sessionOf, type Order, type OrderRefund } from './order.ts'
+import { intervalUnits } from '../../../src/subscriptions/subscription.ts'
+import { createLives, type Lives, type Plan } from './life.ts'
 import { listReply, stripeError, type StripeRequest } from './request.ts'
 
 const apiVersion = '2026-10-28.endive'
@@ -10,7 +12,7 @@ export interface MadeEvent {
   readonly type: string
   readonly created: number
   readonly object: 'event'
-  readonly data: { readonly object: object }
+  readonly data: { readonly object: object; readonly previous_attributes?: object }
 }
 
 interface Endpoint {
@@ -27,6 +29,8 @@ export interface StripeState {
   readonly orders: readonly Order[]
   readonly events: readonly MadeEvent[]
   readonly mostPerPage: number | undefined
+  /** The subscriptions that were begun. */
+  readonly lives: Lives
   /** Those whose saved card was detached. */
   readonly detached: Set<Order>
   /** Refunds wait at the bank until they are completed. */
@@ -59,7 +63,7 @@ export function createState({
   const orders: Order[] = []
   const events: MadeEvent[] = []
   const seconds = () => Math.floor(now().getTime() / 1000)
-  const tell = (type: string, object: object) => {
+  const tell = (type: string, object: object, previous?: object) => {
     const id = `evt_${newUuid().replaceAll('-', '')}`
     const more = {
       api_version: apiVersion,
@@ -67,13 +71,16 @@ export function createState({
       pending_webhooks: 1,
       request: { id: null, idempotency_key: null },
     }
-    events.push({ id, object: 'event', ...more, created: seconds(), data: { object }, type })
+    const data = { object, ...(previous !== undefined && { previous_attributes: previous }) }
+    events.push({ id, object: 'event', ...more, created: seconds(), data, type })
   }
   const add = (order: Order) => {
     orders.push(order)
     return order
   }
+  const lives = createLives({ seconds, tell })
   const state: StripeState = {
+    lives,
     orders,
     events,
     mostPerPage,
@@ -103,6 +110,13 @@ export function createState({
     },
     pay: (order, how) => {
       Object.assign(order, { tried: true, declined: false, waiting: false })
+      const { recurring } = order
+      if (recurring !== null) {
+        order.state = 'paid'
+        lives.begin(order.input, recurring)
+        tell('checkout.session.completed', sessionOf(order))
+        return
+      }
       order.state = how === 'slowly' ? 'undecided' : 'paid'
       const type = how === 'slowly' ? 'processing' : 'succeeded'
       tell(`payment_intent.${type}`, intentOf(order))
@@ -114,7 +128,9 @@ export function createState({
       const wasSettling = order.state === 'undecided'
       Object.assign(order, { tried: true, declined: true, waiting: false })
       if (wasSettling) order.state = 'unpaid'
-      tell('payment_intent.payment_failed', intentOf(order))
+      // The intent of an invoice names no payment.
+      const bare = order.recurring !== null && { metadata: {} }
+      tell('payment_intent.payment_failed', { ...intentOf(order), ...bare })
       if (wasSettling) tell('checkout.session.async_payment_failed', sessionOf(order))
     },
     refund: (order, amount, form) => {
@@ -172,12 +188,24 @@ function newOrder(kind: Order['kind'], { paymentId, form, createdAt }: NewOrder)
     saveCard: form.has('payment_intent_data[setup_future_usage]'),
     method: field('payment_method') ?? `pm_${idPart}`,
     customer: field('customer') ?? null,
+    recurring: planOf(field),
     state: 'open',
     tried: false,
     declined: false,
     declineCode: undefined,
     waiting: false,
     refunds: [],
+  }
+}
+
+function planOf(field: (name: string) => string | undefined): Plan | null {
+  const recurring = 'line_items[0][price_data][recurring]'
+  const unit = intervalUnits.find((one) => one === field(`${recurring}[interval]`))
+  if (unit === undefined) return null
+  const trialEnd = field('subscription_data[trial_end]')
+  return {
+    every: { unit, count: Number(field(`${recurring}[interval_count]`)) },
+    trialEndsAt: trialEnd === undefined ? null : Number(trialEnd),
   }
 }
 

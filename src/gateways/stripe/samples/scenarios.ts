@@ -2,10 +2,11 @@ import type { Scenario } from '../../scenario.ts'
 import { sampleDispute } from './dispute.ts'
 import type { SampleChange, SampleInput } from './event.ts'
 import { sampleIntent } from './intent.ts'
-import { sampleRenewal } from './invoice.ts'
+import { sampleFirst, sampleRenewal } from './invoice.ts'
 import { customerId, sampleMethod, sampleSetup } from './payment-method.ts'
 import { sampleRefund } from './refund.ts'
 import { sampleSession } from './session.ts'
+import { sampleMonthly } from './subscription.ts'
 
 export interface Sample extends Scenario {
   readonly name: string
@@ -142,9 +143,47 @@ const renewals: readonly Sample[] = [
   {
     name: 'renewed',
     shows: 'the subscription that the payment began is paid for another month',
-    means: ['payment:paid'],
+    means: ['payment:paid', 'invoice:paid'],
     type: 'invoice.paid',
-    object: sampleRenewal,
+    object: (input) => sampleRenewal(input, 'paid'),
+  },
+]
+
+const subscriptions: readonly Sample[] = [
+  {
+    name: 'first_invoice_paid',
+    shows: 'the first month of the subscription that the payment begins is paid',
+    means: ['payment:paid', 'invoice:paid'],
+    type: 'invoice.paid',
+    object: (input) => sampleFirst(input, 'paid'),
+  },
+  {
+    name: 'invoice_issued',
+    shows: 'the invoice of its first month has its number',
+    means: ['invoice:issued'],
+    type: 'invoice.finalized',
+    object: (input) => sampleFirst(input, 'open'),
+  },
+  {
+    name: 'renewal_failed',
+    shows: 'another month could not be charged: whether it failed is looked up',
+    means: 'looked up',
+    type: 'invoice.payment_failed',
+    object: (input) => sampleRenewal(input, 'open'),
+  },
+  {
+    name: 'subscription_created',
+    shows: 'the subscription that the payment began exists: how it stands is looked up',
+    means: 'looked up',
+    type: 'customer.subscription.created',
+    object: (input) => sampleMonthly(input, 'active'),
+  },
+  {
+    name: 'subscription_canceled',
+    shows: 'it has ended: how it stands is looked up',
+    means: 'looked up',
+    type: 'customer.subscription.deleted',
+    object: (input) => sampleMonthly(input, 'canceled'),
   },
 ]
 
@@ -155,6 +194,7 @@ export const scenarios: readonly Sample[] = [
   ...refunds,
   ...cards,
   ...renewals,
+  ...subscriptions,
 ]
 
 /** The object of a scenario, with what its event adds. */

@@ -57,7 +57,8 @@ test('all scenarios of one payment name the same objects', () => {
     refund: new Set([`re_${refund}`, `re_${refund}half`, `re_${refund}rest`]),
     dispute: one('du'),
     setup_intent: one('seti'),
-    invoice: new Set(['in_0198f0aa4b1c7cc39d522f1f3d5a6e01renewal']),
+    invoice: new Set([`in_${refund}`, `in_${refund}renewal`]),
+    subscription: one('sub'),
   })
 })
 

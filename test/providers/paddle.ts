@@ -5,14 +5,14 @@ import type { AskedRequest } from '../support/stand-in.ts'
 import {
   approve,
   createAccount,
-  happen,
   makeRefund,
   move,
   refundsOf,
   type Account,
   type PlatformEvent,
 } from './paddle/account.ts'
-import { renderTransaction, type HeldTransaction } from './paddle/entities.ts'
+import type { HeldTransaction } from './paddle/entities.ts'
+import { livesIn, payCheckout, type Lives } from './paddle/life.ts'
 import { problem } from './paddle/replies.ts'
 import { understand } from './paddle/requests.ts'
 import { startProvider, type ProviderStandIn, type Understood } from './provider-stand-in.ts'
@@ -22,6 +22,15 @@ export interface PaddleStandIn extends ProviderStandIn {
   readonly base: string
   readonly apiKey: string
   readonly account: Account
+  /** What becomes of subscriptions without our asking. */
+  readonly lives: Lives
+  /**
+   * All callbacks that were not taken before, in the order of what happened, or as `order` has it:
+   * on their way they may be shuffled, doubled and lost.
+   */
+  takeCallbacks(
+    order?: (events: readonly PlatformEvent[]) => readonly PlatformEvent[],
+  ): readonly SignedCallback[]
 }
 
 const apiKey = 'pdl_sdbx_apikey_01j8000000000000000000stand_in000000000000000000_AbC'
@@ -42,8 +51,20 @@ export async function startPaddle(): Promise<PaddleStandIn> {
     client_token: 'test_7d279f61a3499fed520f7cd8c08',
   }
   const given = { gateway: paddle, namesNothing: ['remove'] as const, config, account, apiKey }
+  let taken = 0
+  const takeCallbacks: PaddleStandIn['takeCallbacks'] = (order = (events) => events) => {
+    const events = order(account.events.slice(taken))
+    taken = account.events.length
+    return events.map((event) => signed(event, account.now()))
+  }
+  const subscribed = { lives: livesIn(account), takeCallbacks }
   // A copy would lose what can be set.
-  return Object.assign(provider, { ...given, ...happenings(account), ...tellings(account) })
+  return Object.assign(provider, {
+    ...given,
+    ...happenings(account),
+    ...tellings(account),
+    ...subscribed,
+  })
 }
 
 function checked(account: Account, asked: AskedRequest): Understood | undefined {
@@ -62,8 +83,13 @@ function headerFault({ headers, body }: AskedRequest): string | undefined {
   return body !== '' && !isJson ? 'the body is not said to be JSON' : undefined
 }
 
+/** What Paddle charges by itself was never opened. */
+function isCheckoutOf(paymentId: string): (one: HeldTransaction) => boolean {
+  return (one) => one.paymentId === paymentId && one.origin === undefined
+}
+
 function transactionOf({ transactions }: Account, paymentId: string): HeldTransaction {
-  const found = transactions.findLast((one) => one.paymentId === paymentId)
+  const found = transactions.findLast(isCheckoutOf(paymentId))
   if (found === undefined) throw new Error(`payment ${paymentId} was never opened at Paddle`)
   return found
 }
@@ -75,16 +101,7 @@ type Happenings = Pick<
 
 function happenings(account: Account): Happenings {
   return {
-    pay(paymentId) {
-      const transaction = transactionOf(account, paymentId)
-      const paid: HeldTransaction = {
-        ...transaction,
-        status: 'completed',
-        attempts: ['captured', ...transaction.attempts],
-      }
-      happen(account, 'transaction.paid', { ...renderTransaction(paid), status: 'paid' })
-      move(account, transaction, { action: 'completed', ...paid })
-    },
+    pay: (paymentId) => payCheckout(account, transactionOf(account, paymentId)),
     decline(paymentId) {
       const transaction = transactionOf(account, paymentId)
       const attempts = ['error', ...transaction.attempts] as const
@@ -119,7 +136,7 @@ function tellings(account: Account): Tellings {
       (one) => one.event_type.startsWith(kind) && JSON.stringify(one.data).includes(id),
     )
     if (event === undefined) throw new Error(`no ${kind} event tells of payment ${paymentId}`)
-    return signed(event)
+    return signed(event, account.now())
   }
   return {
     refunds: (paymentId) =>
@@ -129,15 +146,14 @@ function tellings(account: Account): Tellings {
       })),
     // No saved card can be charged.
     charges: () => 0,
-    checkouts: (paymentId) =>
-      account.transactions.filter((one) => one.paymentId === paymentId).length,
+    checkouts: (paymentId) => account.transactions.filter(isCheckoutOf(paymentId)).length,
     paymentCallback: (paymentId) => callback('transaction.', paymentId),
     refundCallback: (paymentId) => callback('adjustment.', paymentId),
   }
 }
 
 /** Compact, keys in the order in which Paddle sends them, what is not ASCII escaped. */
-function signed(event: PlatformEvent): SignedCallback {
+function signed(event: PlatformEvent, now: Date): SignedCallback {
   const { data, event_id, event_type, occurred_at } = event
   const notification_id = event_id.replace('evt_', 'ntf_')
   const content = JSON.stringify({ data, event_id, event_type, occurred_at, notification_id })
@@ -145,7 +161,7 @@ function signed(event: PlatformEvent): SignedCallback {
     /[\u0080-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
-  const ts = Math.floor(Date.now() / 1000)
+  const ts = Math.floor(now.getTime() / 1000)
   const h1 = createHmac('sha256', signingSecret).update(`${ts}:${body}`).digest('hex')
   const headers = {
     'content-type': 'application/json',

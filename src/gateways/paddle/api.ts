@@ -7,8 +7,11 @@ export const liveApiBase = 'https://api.paddle.com'
 
 /** Paddle's entities. https://developer.paddle.com/api-reference/about/overview */
 export interface PaddleApi {
-  /** Undefined: Paddle has none with this id. Errors: those of `ProviderApi.get`. */
-  get(collection: string, id: string): Promise<JsonObject | undefined>
+  /**
+   * Undefined: Paddle has none with this id. `include`: what else it shows.
+   * Errors: those of `ProviderApi.get`.
+   */
+  get(collection: string, id: string, include?: string): Promise<JsonObject | undefined>
   /** All that match, page by page to the last one. Same errors. */
   list(collection: string, query: Query): AsyncIterable<readonly JsonObject[]>
   /** The entity that was made. Same errors; a 404 is a `provider_refused`. */
@@ -31,8 +34,9 @@ export function paddleApi({ credentials, signal }: InterpretContext): PaddleApi 
     headers: { authorization: `Bearer ${key.reveal()}`, 'paddle-version': '1' },
   })
   return {
-    get: async (collection, id) => {
-      const reply = await api.get(`${collection}/${id}`, { signal })
+    get: async (collection, id, include) => {
+      const query = include === undefined ? {} : { query: { include } }
+      const reply = await api.get(`${collection}/${id}`, { signal, ...query })
       if (reply === undefined) return undefined
       return entityOf(reply, { label: `GET /${collection}/${id}`, id })
     },

@@ -26,7 +26,7 @@ test('past events are what the callbacks carried, oldest first, each once', asyn
   const { provider, context } = await startProviderFor(t)
   await opened(context, { description: 'Кава "2"' })
   provider.decline(paymentId)
-  happen(provider.account, 'subscription.created', { id: 'sub_1' })
+  happen(provider.account, 'customer.created', { id: 'ctm_1' })
   provider.pay(paymentId)
   const callback = provider.paymentCallback(paymentId)
   provider.refundByHand(paymentId, 100n)
@@ -66,7 +66,11 @@ test('only events of our types and since that time are told', async (t) => {
   const target = new URL(provider.asked.at(-1)?.request.target ?? '', provider.base)
   const types = [
     'transaction.completed,transaction.paid,transaction.payment_failed,transaction.canceled',
+    'transaction.past_due,transaction.billed',
     'adjustment.created,adjustment.updated,payment_method.saved,payment_method.deleted',
+    'subscription.created,subscription.imported,subscription.trialing,subscription.activated',
+    'subscription.updated,subscription.past_due,subscription.paused,subscription.resumed',
+    'subscription.canceled',
   ].join(',')
   assert.deepEqual(Object.fromEntries(target.searchParams), {
     event_type: types,

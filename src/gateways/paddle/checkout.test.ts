@@ -80,6 +80,93 @@ test('the official package makes the same request, and reads the reply the same 
   assert.match(created.checkout?.url ?? '', /^https:\/\/pay\.example\/billing.*\?_ptxn=txn_/)
 })
 
+const now = new Date('2026-11-20T12:00:00Z')
+const inDays = (count: number, more = 0) => new Date(now.getTime() + count * 86_400_000 + more)
+
+test('a checkout that begins a subscription has a price of one item that is charged again', async (t) => {
+  const { provider } = await startProviderFor(t)
+  const context = contextOf(provider.config, { now })
+  const every = { unit: 'month', count: 3 } as const
+  await openCheckout(checkoutOf({ recurring: { every, trialEndsAt: null } }), context)
+  await openCheckout(checkoutOf({ recurring: { every, trialEndsAt: inDays(14) } }), context)
+  const [price, withTrial] = provider.asked.map(({ request }) => {
+    const body = bodyOf(request) as { readonly items: readonly { readonly price: object }[] }
+    return body.items[0]?.price
+  })
+  const cycle = { billing_cycle: { interval: 'month', frequency: 3 } }
+  assert.deepEqual(price, {
+    description: name,
+    unit_price: { amount: '4999', currency_code: 'USD' },
+    tax_mode: 'internal',
+    quantity: { minimum: 1, maximum: 1 },
+    ...cycle,
+    product: { name, tax_category: 'standard' },
+  })
+  assert.deepEqual(withTrial, { ...price, trial_period: { interval: 'day', frequency: 14 } })
+})
+
+test('periods of every length that we know are periods of Paddle, in its own words', async (t) => {
+  const { provider } = await startProviderFor(t)
+  for (const unit of ['day', 'week', 'month', 'year'] as const) {
+    for (const count of [1, 366]) {
+      const recurring = { every: { unit, count }, trialEndsAt: null }
+      await openCheckout(checkoutOf({ recurring }), contextOf(provider.config, { now }))
+      const held = provider.account.transactions.at(-1)
+      assert.deepEqual(held?.cycle, { interval: unit, frequency: count })
+    }
+  }
+})
+
+test('a trial is whole days, and never shorter than was promised', async (t) => {
+  const { provider } = await startProviderFor(t)
+  const daysOf = async (trialEndsAt: Date) => {
+    const recurring = { every: { unit: 'month', count: 1 } as const, trialEndsAt }
+    await openCheckout(checkoutOf({ recurring }), contextOf(provider.config, { now }))
+    const { trial } = provider.account.transactions.at(-1) ?? {}
+    return trial?.frequency
+  }
+  const hour = 3_600_000
+  assert.equal(await daysOf(inDays(30)), 30)
+  assert.equal(await daysOf(inDays(30, -1)), 30)
+  assert.equal(await daysOf(inDays(29, hour)), 30)
+  assert.equal(await daysOf(inDays(0, hour)), 1)
+  // A clock that is a little ahead gives no day away.
+  assert.equal(await daysOf(inDays(30, 60_000)), 30)
+  assert.equal(await daysOf(inDays(0)), undefined)
+  assert.equal(await daysOf(inDays(-3)), undefined)
+})
+
+test('the official package makes the same request for a subscription', async (t) => {
+  const { provider, official } = await startProviderFor(t)
+  const every = { unit: 'year', count: 1 } as const
+  const request = checkoutOf({
+    recurring: { every, trialEndsAt: inDays(7) },
+    origin: 'http://localhost',
+  })
+  await openCheckout(request, contextOf(provider.config, { now }))
+  await official.transactions.create({
+    items: [
+      {
+        quantity: 1,
+        price: {
+          description: name,
+          unitPrice: { amount: '4999', currencyCode: 'USD' },
+          taxMode: 'internal',
+          quantity: { minimum: 1, maximum: 1 },
+          billingCycle: { interval: 'year', frequency: 1 },
+          trialPeriod: { interval: 'day', frequency: 7 },
+          product: { name, taxCategory: 'standard' },
+        },
+      },
+    ],
+    currencyCode: 'USD',
+    collectionMode: 'automatic',
+    customData: { payment_id: paymentId },
+  })
+  const [ours, theirs] = provider.asked.map((asked) => bodyOf(asked.request))
+  assert.deepEqual(ours, theirs)
+})
+
 test('the page is ours where it has https, or the one that is set', async (t) => {
   const { provider } = await startProviderFor(t)
   const page = async (origin: string, checkout_url?: string) => {

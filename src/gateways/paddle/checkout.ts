@@ -1,10 +1,10 @@
+import { days, minutes } from '../../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
-import type { Payment } from '../../payments/payment.ts'
 import { path, textOf, type JsonObject } from '../body/json.ts'
 import type { Credentials } from '../credential-fields.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { OperationContext } from '../interpret-context.ts'
-import type { CheckoutRequest, OpenedCheckout } from '../operations.ts'
+import type { CheckoutRequest, OpenedCheckout, Recurring } from '../operations.ts'
 import { replyInvalid, requirePaddleApi } from './api.ts'
 import { isId } from './payload.ts'
 
@@ -20,7 +20,7 @@ export async function openCheckout(
   const page = checkoutPage(request.origin, context.credentials)
   const transaction = await api
     .post('transactions', {
-      ...transactionFor(request.payment),
+      ...transactionFor(request, context.now),
       ...(page !== undefined && { checkout: { url: page } }),
     })
     .catch((error: unknown) => {
@@ -53,17 +53,36 @@ export function priceNameOf(paymentId: string): string {
 }
 
 /**
+ * What makes Paddle charge the price again and again. A trial begins when the payer is through with
+ * the checkout, and is counted in whole days: it is never shorter than was promised.
+ * https://developer.paddle.com/api-reference/prices/create-price
+ */
+function cycleOf({ every, trialEndsAt }: Recurring, now: Date): object {
+  const left = trialEndsAt === null ? 0 : trialEndsAt.getTime() - now.getTime() - clocksDiffer
+  const frequency = Math.ceil(left / days(1))
+  return {
+    billing_cycle: { interval: every.unit, frequency: every.count },
+    ...(frequency > 0 && { trial_period: { interval: 'day', frequency } }),
+  }
+}
+
+/** A trial of 30 days is one of 30, even if the clock that set its end is ahead of ours. */
+const clocksDiffer = minutes(5)
+
+/**
  * One item with a price of its own. `tax_mode` is `internal`: the tax is within the price, so that
  * the payer pays exactly this amount in every country. `standard` is the one category that every
  * account may sell in without asking Paddle first.
  */
-function transactionFor({ id, amount, currency, description }: Payment): object {
+function transactionFor({ payment, recurring }: CheckoutRequest, now: Date): object {
+  const { id, amount, currency, description } = payment
   const name = priceNameOf(id)
   const price = {
     description: name,
     unit_price: { amount: amount.toString(), currency_code: currency },
     tax_mode: 'internal',
     quantity: { minimum: 1, maximum: 1 },
+    ...(recurring !== undefined && cycleOf(recurring, now)),
     product: { name: productName(description) ?? name, tax_category: 'standard' },
   }
   return {
@@ -91,6 +110,8 @@ function checkoutPage(origin: string, { settings }: Credentials): string | undef
   return isPublic ? `${origin}/billing/paddle/checkout` : undefined
 }
 
+const tooLittle = 'Raise the amount: it is less than Paddle charges.'
+
 const fixes: ReadonlyMap<string | undefined, string> = new Map([
   [
     'transaction_default_checkout_url_not_set',
@@ -100,10 +121,8 @@ const fixes: ReadonlyMap<string | undefined, string> = new Map([
     'transaction_checkout_url_domain_is_not_approved',
     'Have Paddle approve the domain of the checkout page (Checkout, Website approval), or set PADDLE_CHECKOUT_URL to a page on an approved one.',
   ],
-  [
-    'transaction_balance_less_than_charge_limit',
-    'Raise the amount: it is less than Paddle charges.',
-  ],
+  ['transaction_balance_less_than_charge_limit', tooLittle],
+  ['transaction_recurring_balance_less_than_charge_limit', tooLittle],
 ])
 
 function withFix(error: unknown): unknown {

@@ -18,6 +18,7 @@ import { paddleRegistration } from './registration.ts'
 import { removeSavedCard } from './remove-saved-card.ts'
 import { paddleSigner } from './samples/sign.ts'
 import { signatureHeaders, verifySignature } from './signature.ts'
+import { paddleSubscriptions } from './subscriptions.ts'
 
 const credentials = {
   signing_secret: {
@@ -81,21 +82,29 @@ export const paddle: Gateway = {
   readFields: [
     'action',
     'amount',
+    'billed_at',
     'brand',
+    'captured_at',
     'code',
+    'collection_mode',
     'currency_code',
     'customer_id',
+    'ends_at',
     'event_id',
     'event_type',
     'expiry_month',
     'expiry_year',
     'id',
+    'invoice_number',
     'last4',
+    'name',
     'occurred_at',
     'origin',
     'payment_id',
     'payment_method_id',
+    'quantity',
     'reason',
+    'starts_at',
     'status',
     'subscription_id',
     'total',
@@ -122,6 +131,7 @@ export const paddle: Gateway = {
   partialRefund: true,
   removeSavedCard,
   closeCheckout,
+  subscriptions: paddleSubscriptions,
   registration: paddleRegistration,
   backfill: paddleBackfill,
   browserPages: [paddleCheckoutPage],

@@ -50,6 +50,30 @@ export function isCharged(transaction: JsonObject): boolean {
   return chargedStatuses.has(transaction.get('status'))
 }
 
+const timeGrammar = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+
+/** RFC 3339, to the millisecond; undefined for anything else. */
+export function timeOf(value: JsonValue | undefined): Date | undefined {
+  if (typeof value !== 'string' || !timeGrammar.test(value)) return undefined
+  const time = new Date(value)
+  return Number.isNaN(time.getTime()) ? undefined : time
+}
+
+/** A time that is paid for, in a trial, or otherwise meant as a whole. */
+export interface TimeSpan {
+  readonly startsAt: Date
+  readonly endsAt: Date
+}
+
+/** `starts_at` and `ends_at`; undefined unless both can be read and are in order. */
+export function timeSpanOf(value: JsonValue | undefined): TimeSpan | undefined {
+  if (!isJsonObject(value)) return undefined
+  const startsAt = timeOf(value.get('starts_at'))
+  const endsAt = timeOf(value.get('ends_at'))
+  if (startsAt === undefined || endsAt === undefined || endsAt <= startsAt) return undefined
+  return { startsAt, endsAt }
+}
+
 /** What could be read of an amount; the rest is left out. */
 export interface StatedMoney {
   readonly amount?: bigint

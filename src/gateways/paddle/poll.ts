@@ -9,7 +9,7 @@ import { replyInvalid, requirePaddleApi, type PaddleApi } from './api.ts'
 import { checkoutIn } from './checkout.ts'
 import { findTransaction } from './find-transaction.ts'
 import { credits, readAdjustment } from './read-adjustment.ts'
-import { readTransaction } from './read-transaction.ts'
+import { eventTypeOf, readTransaction } from './read-transaction.ts'
 import { isCharged, isId, shownField } from './payload.ts'
 
 /** What Paddle says of a payment: its transaction, and its adjustments once money was taken. */
@@ -53,16 +53,9 @@ async function chargeOf(
     const said = `transaction ${shownField(transaction, 'status')}, attempt ${attempt}`
     return ignored('no_outcome', detail(said))
   }
-  const event = { type: eventType(transaction), data: transaction }
+  const event = { type: eventTypeOf(transaction), data: transaction }
   const isOurs = checkoutReference !== null || checkout !== 'none'
   return readTransaction(event, api, isOurs ? id : undefined)
-}
-
-/** The event that reported a transaction in this state. */
-function eventType(transaction: JsonObject): string {
-  const status = textOf(transaction.get('status'))
-  const isEnd = isCharged(transaction) || status === 'canceled'
-  return isEnd ? `transaction.${status}` : 'transaction.payment_failed'
 }
 
 interface Adjustments {

@@ -226,8 +226,8 @@ test('what is no notification says what is wrong with it', async () => {
   assertIgnored(outcome, 'malformed_payload', 'body')
 })
 
-test('subscription events, overdue transactions and all other types are unhandled_event', async () => {
-  const types = ['transaction.past_due', 'subscription.created', 'subscription.past_due']
+test('subscription events without an API key, and all other types, are unhandled_event', async () => {
+  const types = ['subscription.created', 'subscription.past_due', 'subscription.deleted']
   for (const type of [
     ...types,
     'customer.created',

@@ -18,6 +18,7 @@ import {
   readEntity,
   refused,
   shownField,
+  timeSpanOf,
   totalOf,
   type EntityResult,
   type PaddleEvent,
@@ -64,8 +65,22 @@ export async function readTransaction(
     payment: { checkoutReference: id },
     ...named,
     ...(await moneyOf(transaction)),
+    ...periodOf(entity),
     checkoutReference: id,
   }
+}
+
+/** What it is charged for, if that is a period of a subscription. */
+function periodOf(entity: JsonObject): Pick<PaymentOutcome, 'period'> {
+  const period = timeSpanOf(entity.get('billing_period'))
+  return period === undefined ? {} : { period }
+}
+
+/** The event that reported a transaction in this state. */
+export function eventTypeOf(transaction: JsonObject): string {
+  const status = textOf(transaction.get('status'))
+  const isEnd = isCharged(transaction) || status === 'canceled'
+  return isEnd ? `transaction.${status}` : 'transaction.payment_failed'
 }
 
 /**
@@ -98,9 +113,15 @@ function extraCharge(entity: JsonObject): AboutMoney {
 /** The status that the transaction means; `undecided` names the field that leaves it open. */
 type Meaning = PaymentOutcome['status'] | { readonly undecided: string }
 
+/** They tell of an attempt; the other events of the transaction's end. */
+const attemptEvents: ReadonlySet<string> = new Set([
+  'transaction.payment_failed',
+  'transaction.past_due',
+])
+
 /** The event and the entity must agree: either alone settles nothing. */
 function meaningOf(type: string, entity: JsonObject): Meaning {
-  if (type === 'transaction.payment_failed') return meaningOfAttempt(entity)
+  if (attemptEvents.has(type)) return meaningOfAttempt(entity)
   const undecided = { undecided: shownField(entity, 'status') }
   if (type !== 'transaction.canceled') return isCharged(entity) ? 'paid' : undecided
   return entity.get('status') === 'canceled' ? 'canceled' : undecided

@@ -4,6 +4,7 @@ import {
   renderAdjustment,
   renderTransaction,
   type HeldAdjustment,
+  type HeldSubscription,
   type HeldTransaction,
 } from './entities.ts'
 import { entity, problem } from './replies.ts'
@@ -28,12 +29,15 @@ export interface PlatformEvent {
 /** A merchant's account at Paddle. */
 export interface Account {
   readonly transactions: HeldTransaction[]
+  readonly subscriptions: HeldSubscription[]
   readonly adjustments: HeldAdjustment[]
   readonly endpoints: Map<string, Endpoint>
   readonly events: PlatformEvent[]
   readonly faults: string[]
   /** Saved cards that were deleted. */
   readonly removed: Set<string>
+  /** What time it is at Paddle. */
+  now: () => Date
   /** At most so many entities on a page, where Paddle allows more. */
   pageLimit: number
   /** Ids ascend, as Paddle's do. */
@@ -44,21 +48,24 @@ export function createAccount(): Account {
   let made = 0
   return {
     transactions: [],
+    subscriptions: [],
     adjustments: [],
     endpoints: new Map(),
     events: [],
     faults: [],
     removed: new Set(),
+    now: () => new Date(),
     pageLimit: 200,
     newId: (prefix) => `${prefix}_01${String((made += 1)).padStart(24, '0')}`,
   }
 }
 
-const now = () => new Date().toISOString()
+/** As Paddle writes it. */
+export const timeAt = ({ now }: Account) => now().toISOString()
 
 /** Something happens that is told as it is now. */
 export function happen(account: Account, type: string, data: object): void {
-  const event = { event_id: account.newId('evt'), event_type: type, occurred_at: now() }
+  const event = { event_id: account.newId('evt'), event_type: type, occurred_at: timeAt(account) }
   account.events.push({ ...event, data: structuredClone(data) })
 }
 
@@ -82,13 +89,19 @@ export function openTransaction(account: Account, body: NewTransaction): StandIn
   }
   const id = account.newId('txn')
   url.searchParams.set('_ptxn', id)
+  const unitPrice = BigInt(price.unit_price.amount)
+  const { billing_cycle: cycle, trial_period: trial } = price
   const made: HeldTransaction = {
     id,
     paymentId: body.custom_data.payment_id,
-    amount: BigInt(price.unit_price.amount),
+    // Nothing is charged before a trial is over.
+    amount: trial === undefined ? unitPrice : 0n,
+    unitPrice,
+    ...(cycle !== undefined && { cycle }),
+    ...(trial !== undefined && { trial }),
     currency: body.currency_code,
     url: url.href,
-    createdAt: now(),
+    createdAt: timeAt(account),
     priceName: price.description,
     customData: body.custom_data,
     // Until the payer has said who he is.
@@ -117,7 +130,12 @@ export function makeRefund(
   fields: Omit<HeldAdjustment, 'id' | 'createdAt' | 'status'>,
 ): HeldAdjustment {
   const id = account.newId('adj')
-  const made: HeldAdjustment = { ...fields, id, createdAt: now(), status: 'pending_approval' }
+  const made: HeldAdjustment = {
+    ...fields,
+    id,
+    createdAt: timeAt(account),
+    status: 'pending_approval',
+  }
   account.adjustments.push(made)
   happen(account, 'adjustment.created', renderAdjustment(made))
   return made
@@ -159,7 +177,7 @@ export function stranger(account: Account): HeldTransaction {
     amount: 100n,
     currency: 'USD',
     url: `${defaultPaymentLink}?_ptxn=another`,
-    createdAt: now(),
+    createdAt: timeAt(account),
     priceName: 'Payment 0198f0aa-0000-7000-8000-00000000dead',
     customData: { payment_id: '0198f0aa-0000-7000-8000-00000000dead' },
     status: 'completed',
@@ -175,7 +193,7 @@ export function strangeRefund(account: Account): HeldAdjustment {
     amount: 1n,
     isWhole: false,
     reason: 'another',
-    createdAt: now(),
+    createdAt: timeAt(account),
     status: 'approved',
   }
 }

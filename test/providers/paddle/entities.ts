@@ -2,20 +2,66 @@ import { sampleAdjustment } from '../../../src/gateways/paddle/samples/adjustmen
 import { sampleId } from '../../../src/gateways/paddle/samples/event.ts'
 import { sampleTransaction } from '../../../src/gateways/paddle/samples/transaction.ts'
 
+/** A length of time in Paddle's words. */
+export interface Cycle {
+  readonly interval: 'day' | 'week' | 'month' | 'year'
+  readonly frequency: number
+}
+
+/** A time, in Paddle's words. */
+export interface Span {
+  readonly starts_at: string
+  readonly ends_at: string
+}
+
 /** A transaction as a stand-in of Paddle's API has it. */
 export interface HeldTransaction {
   readonly id: string
   readonly paymentId: string
+  /** What it comes to. */
   readonly amount: bigint
+  /** What its price is, if that is something else: at the beginning of a trial. */
+  readonly unitPrice?: bigint
+  /** `api` if left out: a checkout of ours. */
+  readonly origin?: 'subscription_recurring' | 'subscription_charge'
+  /** Its price is charged again and again. */
+  readonly cycle?: Cycle
+  readonly trial?: Cycle
+  subscriptionId?: string
+  readonly period?: Span
+  /** Of the attempts that failed. */
+  errorCode?: string
   readonly currency: string
   readonly url: string
   readonly createdAt: string
   readonly priceName: string
   /** The page and the payer can replace it. */
   customData: Readonly<Record<string, unknown>> | null
-  status: 'draft' | 'ready' | 'completed' | 'canceled'
+  status: 'draft' | 'ready' | 'billed' | 'paid' | 'completed' | 'canceled' | 'past_due'
   /** Newest first. */
   attempts: readonly ('captured' | 'error')[]
+}
+
+type Action = 'cancel' | 'pause' | 'resume'
+
+/** A subscription as a stand-in of Paddle's API has it. */
+export interface HeldSubscription {
+  readonly id: string
+  /** The transaction that it began with. */
+  readonly first: HeldTransaction
+  readonly cycle: Cycle
+  readonly startedAt: string
+  readonly trial: Span | null
+  status: 'active' | 'trialing' | 'past_due' | 'paused' | 'canceled'
+  period: Span | null
+  /** A period that is charged and not paid. */
+  unpaid: HeldTransaction | null
+  change: { readonly action: Action; readonly at: string; readonly resumeAt: string | null } | null
+  onResume: 'continue_existing_billing_period' | 'start_new_billing_period'
+  pausedAt: string | null
+  canceledAt: string | null
+  /** The page and the payer can write it. */
+  customData: Readonly<Record<string, unknown>> | null
 }
 
 /** A refund as a stand-in of Paddle's API has it. */
@@ -44,22 +90,35 @@ export function renderTransaction(held: HeldTransaction): object {
     const { payments } = sampleTransaction(inputOf(held), { status, attempt }) as {
       readonly payments: readonly object[]
     }
-    return payments
+    const isError = attempt === 'error' && held.errorCode !== undefined
+    return payments.map((one) => ({ ...one, ...(isError && { error_code: held.errorCode }) }))
   })
   const { items, ...sample } = sampleTransaction(inputOf(held), { status }) as {
     readonly items: readonly { readonly price: object }[]
+    readonly invoice_number: string | null
   }
   return {
     ...sample,
-    items: items.map((item) => ({
-      ...item,
-      price: { ...item.price, description: held.priceName },
-    })),
+    items: items.map((item) => ({ ...item, price: { ...item.price, ...priceFieldsOf(held) } })),
     status: held.status,
-    origin: 'api',
+    origin: held.origin ?? 'api',
     custom_data: held.customData,
     payments: attempts.flat(),
     checkout: { url: held.url },
+    subscription_id: held.subscriptionId ?? null,
+    billing_period: held.period ?? null,
+    invoice_number: sample.invoice_number === null ? null : `4711-${held.id.slice(-6)}`,
+  }
+}
+
+/** What a price holds besides what every sample has. */
+export function priceFieldsOf(held: HeldTransaction): object {
+  const amount = (held.unitPrice ?? held.amount).toString()
+  return {
+    description: held.priceName,
+    unit_price: { amount, currency_code: held.currency },
+    billing_cycle: held.cycle ?? null,
+    trial_period: held.trial ?? null,
   }
 }
 

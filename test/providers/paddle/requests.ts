@@ -14,11 +14,17 @@ import { renderAdjustment, renderTransaction, type HeldTransaction } from './ent
 import { entity, page, problem } from './replies.ts'
 import {
   cancelation,
+  cancelWish,
   changedEndpoint,
   newAdjustment,
   newEndpoint,
   newTransaction,
+  pauseWish,
+  resumeWish,
+  takingBack,
 } from './schemas.ts'
+import { noSubscription, replyOf, strangeSubscription } from './subscriptions.ts'
+import { cancelWished, pauseWished, resumeWished, takenBack } from './wishes.ts'
 
 /** A request in its parts. */
 interface Parts {
@@ -36,7 +42,8 @@ export function understand(account: Account, asked: AskedRequest): Understood | 
   const target = new URL(asked.target, `http://${asked.headers.host}`)
   const [, collection = '', id, part, partId] = target.pathname.split('/')
   const whose = id === undefined ? '' : '/id'
-  const label = `${asked.method} /${collection}${whose}${partId === undefined ? '' : `/${part}/id`}`
+  const what = part === undefined ? '' : `/${part}${partId === undefined ? '' : '/id'}`
+  const label = `${asked.method} /${collection}${whose}${what}`
   const url = `${target.origin}${target.pathname}`
   const found = routes[label]
   if (found !== undefined) {
@@ -114,12 +121,21 @@ const routes: Readonly<Record<string, (parts: Parts) => Understood>> = {
       },
       anothers(parts),
     ),
-  'GET /transactions': (parts) =>
-    understood('poll', () => {
-      const found = parts.account.transactions.filter(madeWithin(parts.query))
-      const also = ['created_at[GTE]', 'created_at[LTE]', 'origin']
-      return listed(parts, found.map(renderTransaction), { most: 30, also })
-    }),
+  'GET /transactions': (parts) => {
+    const also = ['created_at[GTE]', 'created_at[LTE]', 'origin', 'subscription_id']
+    const rules = { most: 30, also }
+    const isOfSubscription = parts.query.has('subscription_id')
+    return understood(
+      isOfSubscription ? 'subscription' : 'poll',
+      () => {
+        const found = parts.account.transactions.filter(isAskedFor(parts.query))
+        return listed(parts, found.map(renderTransaction), rules)
+      },
+      isOfSubscription
+        ? { wrong: () => listed(parts, [renderTransaction(stranger(parts.account))], rules) }
+        : {},
+    )
+  },
   'PATCH /transactions/id': (parts) =>
     understood(
       'close',
@@ -189,14 +205,58 @@ const routes: Readonly<Record<string, (parts: Parts) => Understood>> = {
       account.removed.add(method)
       return { status: 204, body: '' }
     }),
-  'GET /subscriptions/id': () => understood('look_up', () => notFound),
+  'GET /subscriptions/id': (parts) => {
+    const includes = parts.query.get('include')
+    return understood(
+      includes === null ? 'look_up' : 'subscription',
+      () => {
+        const held = parts.account.subscriptions.find(({ id }) => id === parts.id)
+        return held === undefined ? noSubscription : replyOf(held, includes)
+      },
+      anotherSubscription(parts),
+    )
+  },
+  'PATCH /subscriptions/id': (parts) =>
+    understood(
+      'wish',
+      () => withBody(parts, takingBack, () => takenBack(parts.account, parts.id)),
+      anotherSubscription(parts),
+    ),
+  'POST /subscriptions/id/cancel': (parts) =>
+    understood(
+      'wish',
+      () => withBody(parts, cancelWish, (wish) => cancelWished(parts.account, parts.id, wish)),
+      anotherSubscription(parts),
+    ),
+  'POST /subscriptions/id/pause': (parts) =>
+    understood(
+      'wish',
+      () => withBody(parts, pauseWish, (wish) => pauseWished(parts.account, parts.id, wish)),
+      anotherSubscription(parts),
+    ),
+  'POST /subscriptions/id/resume': (parts) =>
+    understood(
+      'wish',
+      () => withBody(parts, resumeWish, (wish) => resumeWished(parts.account, parts.id, wish)),
+      anotherSubscription(parts),
+    ),
   'GET /customers/id': () => understood('look_up', () => notFound),
 }
 
-function madeWithin(query: URLSearchParams): (one: HeldTransaction) => boolean {
+const anotherSubscription = ({ account }: Parts): Rest => ({
+  wrong: () => strangeSubscription(account, stranger(account)),
+})
+
+function isAskedFor(query: URLSearchParams): (one: HeldTransaction) => boolean {
   const from = query.get('created_at[GTE]') ?? ''
   const to = query.get('created_at[LTE]') ?? '9'
-  return ({ createdAt }) => createdAt >= from && createdAt <= to
+  const origins = query.get('origin')?.split(',')
+  const subscription = query.get('subscription_id')
+  return ({ createdAt, origin = 'api', subscriptionId }) =>
+    createdAt >= from &&
+    createdAt <= to &&
+    (origins?.includes(origin) ?? true) &&
+    (subscription === null || subscriptionId === subscription)
 }
 
 function saved({ endpoints }: Account, endpoint: Endpoint, status = 200): StandInReply {

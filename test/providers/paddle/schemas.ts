@@ -3,12 +3,19 @@ import { z } from 'zod'
 const currency = z.enum(['USD', 'EUR', 'GBP', 'UAH', 'JPY', 'PLN'])
 const digits = z.string().regex(/^(?:0|[1-9]\d*)$/)
 
+const cycle = z.strictObject({
+  interval: z.enum(['day', 'week', 'month', 'year']),
+  frequency: z.int().min(1),
+})
+
 const price = z.strictObject({
   description: z.string().min(2).max(500),
   unit_price: z.strictObject({ amount: digits, currency_code: currency }),
   // With any other, tax may come on top.
   tax_mode: z.literal('internal'),
   quantity: z.strictObject({ minimum: z.literal(1), maximum: z.literal(1) }),
+  billing_cycle: cycle.optional(),
+  trial_period: cycle.optional(),
   product: z.strictObject({
     name: z.string().min(1).max(200),
     tax_category: z.literal('standard'),
@@ -27,7 +34,35 @@ export const newTransaction = z
   .refine((body) => body.items[0].price.unit_price.currency_code === body.currency_code, {
     error: 'two currencies',
   })
+  .refine(({ items: [{ price }] }) => price.billing_cycle !== undefined || !price.trial_period, {
+    error: 'a trial of nothing that is charged again',
+  })
 export type NewTransaction = z.infer<typeof newTransaction>
+
+const effectiveFrom = z.enum(['next_billing_period', 'immediately'])
+const onResume = z.enum(['continue_existing_billing_period', 'start_new_billing_period'])
+
+/** https://developer.paddle.com/api-reference/subscriptions/cancel-subscription */
+export const cancelWish = z.strictObject({ effective_from: effectiveFrom })
+export type CancelWish = z.infer<typeof cancelWish>
+
+/** https://developer.paddle.com/api-reference/subscriptions/pause-subscription */
+export const pauseWish = z.strictObject({
+  effective_from: effectiveFrom,
+  resume_at: z.iso.datetime().optional(),
+  on_resume: onResume.optional(),
+})
+export type PauseWish = z.infer<typeof pauseWish>
+
+/** https://developer.paddle.com/api-reference/subscriptions/resume-subscription */
+export const resumeWish = z.strictObject({
+  effective_from: z.literal('immediately'),
+  on_resume: onResume,
+})
+export type ResumeWish = z.infer<typeof resumeWish>
+
+/** Plans can be taken back like this; they are made otherwise. */
+export const takingBack = z.strictObject({ scheduled_change: z.null() })
 
 /** With another field beside it, Paddle refuses. */
 export const cancelation = z.strictObject({ status: z.literal('canceled') })

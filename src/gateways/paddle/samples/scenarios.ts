@@ -2,6 +2,7 @@ import type { Scenario } from '../../scenario.ts'
 import { sampleAdjustment, type AdjustmentState } from './adjustment.ts'
 import type { SampleInput } from './event.ts'
 import { sampleDeletedMethod, samplePaymentMethod } from './payment-method.ts'
+import { sampleSubscription, type SubscriptionState } from './subscription.ts'
 import { sampleTransaction, type TransactionState } from './transaction.ts'
 
 export interface Sample extends Scenario {
@@ -14,7 +15,7 @@ export const scenarios: ReadonlyMap<string, Sample> = new Map<string, Sample>([
   [
     'paid',
     {
-      means: ['payment:paid'],
+      means: ['payment:paid', 'invoice:paid'],
       ...transaction('completed', 'the payment is taken and fully processed', {
         status: 'completed',
         attempt: 'captured',
@@ -158,7 +159,7 @@ export const scenarios: ReadonlyMap<string, Sample> = new Map<string, Sample>([
   [
     'renewed',
     {
-      means: ['payment:paid'],
+      means: ['payment:paid', 'invoice:paid'],
       ...transaction('completed', 'the subscription that began with the payment is charged again', {
         status: 'completed',
         attempt: 'captured',
@@ -177,6 +178,53 @@ export const scenarios: ReadonlyMap<string, Sample> = new Map<string, Sample>([
       }),
     },
   ],
+  [
+    'renewal_billed',
+    {
+      means: ['invoice:issued'],
+      ...transaction('billed', 'its next period is billed, and nothing is paid yet', {
+        status: 'billed',
+        renewal: true,
+      }),
+    },
+  ],
+  [
+    'renewal_past_due',
+    {
+      means: ['payment:failed'],
+      ...transaction('past_due', 'the charge for it was declined, and will be tried again', {
+        status: 'past_due',
+        attempt: 'error',
+        renewal: true,
+      }),
+    },
+  ],
+  [
+    'subscription_created',
+    subscription('created', 'a subscription began with the payment', {
+      status: 'active',
+      isNew: true,
+    }),
+  ],
+  [
+    'subscription_trialing',
+    subscription('trialing', 'it begins with a trial', { status: 'trialing' }),
+  ],
+  [
+    'subscription_activated',
+    subscription('activated', 'its trial is over, or it is paid again', { status: 'active' }),
+  ],
+  [
+    'subscription_updated',
+    subscription('updated', 'it will end with its period', { status: 'active', isEnding: true }),
+  ],
+  [
+    'subscription_past_due',
+    subscription('past_due', 'a period of it could not be charged', { status: 'past_due' }),
+  ],
+  ['subscription_paused', subscription('paused', 'it was paused', { status: 'paused' })],
+  ['subscription_resumed', subscription('resumed', 'it goes on', { status: 'active' })],
+  ['subscription_canceled', subscription('canceled', 'it has ended', { status: 'canceled' })],
 ])
 
 function transaction(
@@ -191,4 +239,14 @@ function transaction(
 function adjustment(action: string, shows: string, state: AdjustmentState): Omit<Sample, 'means'> {
   const entity = (input: SampleInput) => sampleAdjustment(input, state)
   return { shows, type: `adjustment.${action}`, entity }
+}
+
+/** A bell: what it means is asked for with an API key, and is nothing without one. */
+function subscription(action: string, shows: string, state: SubscriptionState): Sample {
+  return {
+    shows,
+    means: ['ignored:unhandled_event'],
+    type: `subscription.${action}`,
+    entity: (input) => sampleSubscription(input, state),
+  }
 }

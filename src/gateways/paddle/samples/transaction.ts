@@ -2,7 +2,7 @@ import { sampleId, type SampleInput } from './event.ts'
 
 /** What happens to the payment that a sample transaction is about. */
 export interface TransactionState {
-  readonly status: 'ready' | 'paid' | 'completed' | 'canceled' | 'past_due'
+  readonly status: 'ready' | 'billed' | 'paid' | 'completed' | 'canceled' | 'past_due'
   /** Of the newest attempt, if there was one. */
   readonly attempt?: 'captured' | 'error' | 'action_required'
   /** The subscription that began with the payment charges again. */
@@ -12,20 +12,23 @@ export interface TransactionState {
 /** A Transaction as version 1 of the API renders it, every field included. */
 export function sampleTransaction(input: SampleInput, state: TransactionState): object {
   const { paymentId, transactionId, currency, occurredAt } = input
-  const billed = state.status === 'paid' || state.status === 'completed'
+  const { status } = state
+  const billed = status === 'paid' || status === 'completed'
+  // A transaction that is only paid mostly has no document yet.
+  const isDocument = status === 'billed' || status === 'completed'
   const ownId = state.renewal ? sampleId('txn', paymentId, 'renewal') : transactionId
   return {
     id: ownId,
-    items: [{ price: priceOf(input), quantity: 1 }],
+    items: [{ price: samplePrice(input), quantity: 1 }],
     origin: state.renewal ? 'subscription_recurring' : 'web',
-    status: state.status,
+    status,
     details: detailsOf(input, billed),
     checkout: { url: `https://shop.example/pay?_ptxn=${ownId}` },
     payments: state.attempt === undefined ? [] : [attemptOf(input, state.attempt)],
-    billed_at: billed ? occurredAt : null,
+    billed_at: billed || isDocument ? occurredAt : null,
     address_id: sampleId('add', paymentId),
     created_at: occurredAt,
-    invoice_id: billed ? sampleId('inv', ownId) : null,
+    invoice_id: isDocument ? sampleId('inv', ownId) : null,
     updated_at: occurredAt,
     business_id: null,
     custom_data: { payment_id: paymentId },
@@ -33,21 +36,25 @@ export function sampleTransaction(input: SampleInput, state: TransactionState): 
     discount_id: null,
     currency_code: currency,
     billing_period: state.renewal ? periodFrom(occurredAt) : null,
-    invoice_number: billed ? '4711-10001' : null,
+    invoice_number: isDocument ? '4711-10001' : null,
     billing_details: null,
     collection_mode: 'automatic',
     subscription_id: state.renewal ? sampleId('sub', paymentId) : null,
   }
 }
 
-function periodFrom(start: string): object {
+/** The month that begins then. */
+export function periodFrom(start: string): {
+  readonly starts_at: string
+  readonly ends_at: string
+} {
   const end = new Date(start)
   end.setUTCMonth(end.getUTCMonth() + 1)
   return { starts_at: start, ends_at: end.toISOString() }
 }
 
 /** The tax is part of the price, so that the total is what the payment asked for. */
-function priceOf({ paymentId, amount, currency }: SampleInput): object {
+export function samplePrice({ paymentId, amount, currency }: SampleInput): object {
   return {
     id: sampleId('pri', paymentId),
     name: 'Order',

@@ -1,0 +1,115 @@
+import type { PaymentReference } from '../../payments/outcome.ts'
+import type { SubscriptionStatement } from '../../subscriptions/statement.ts'
+import type { SubscriptionStatus } from '../../subscriptions/subscription.ts'
+import { isJsonObject, textOf, type JsonObject } from '../body/json.ts'
+import { isCharged, isId, timeOf, timeSpanOf } from './payload.ts'
+import { failureOf, hasFailed, newestPeriodCharge } from './read-charges.ts'
+import { intervalOf, itemsOf, priceOf } from './read-terms.ts'
+
+/** What Paddle answers about a subscription. */
+export interface SubscriptionReading {
+  readonly subscription: JsonObject
+  /** Its transactions, newest first. */
+  readonly charges: readonly JsonObject[]
+  /** The transaction that it began with, if there was one. */
+  readonly first: JsonObject | undefined
+}
+
+/**
+ * How it stands, in our words; undefined if what matters cannot be read. Its custom data are not
+ * read for it: the page and the payer write them.
+ * https://developer.paddle.com/api-reference/subscriptions/overview
+ */
+export function statementOf(reading: SubscriptionReading): SubscriptionStatement | undefined {
+  const { subscription, first } = reading
+  const reference = subscription.get('id')
+  const status = statuses.get(textOf(subscription.get('status')) ?? '')
+  const every = intervalOf(subscription)
+  const price = priceOf(subscription)
+  if (!isId(reference, 'sub_') || status === undefined) return undefined
+  if (every === undefined || price === undefined) return undefined
+  const payment = paymentOf(first)
+  return {
+    reference,
+    status,
+    ...price,
+    every,
+    currentPeriod: timeSpanOf(subscription.get('current_billing_period')) ?? null,
+    trialEndsAt: trialEndOf(subscription) ?? null,
+    ...plansOf(subscription),
+    endedAt: timeOf(subscription.get('canceled_at')) ?? null,
+    ...troubleOf(status, reading),
+    ...(payment !== undefined && { payment }),
+  }
+}
+
+const statuses: ReadonlyMap<string, SubscriptionStatus> = new Map<string, SubscriptionStatus>([
+  ['active', 'active'],
+  ['trialing', 'trialing'],
+  ['past_due', 'past_due'],
+  ['paused', 'paused'],
+  ['canceled', 'canceled'],
+])
+
+/** The payment of ours that began it is the one with its first transaction. */
+function paymentOf(first: JsonObject | undefined): PaymentReference | undefined {
+  const id = first?.get('id')
+  return isId(id, 'txn_') ? { checkoutReference: id } : undefined
+}
+
+/** Items may begin at different times: a trial is over when the last of them is. */
+function trialEndOf(subscription: JsonObject): Date | undefined {
+  const trials = (itemsOf(subscription) ?? []).flatMap(
+    (item) => timeSpanOf(item.get('trial_dates'))?.endsAt ?? [],
+  )
+  const last = trials.toSorted((a, b) => a.getTime() - b.getTime()).at(-1)
+  const isTrialing = subscription.get('status') === 'trialing'
+  const period = timeSpanOf(subscription.get('current_billing_period'))
+  return last ?? (isTrialing ? period?.endsAt : undefined)
+}
+
+type Plans = Pick<SubscriptionStatement, 'cancelAt' | 'pauseAt' | 'resumeAt'>
+
+const nothingPlanned: Plans = { cancelAt: null, pauseAt: null, resumeAt: null }
+
+/** One change at most is planned; a planned pause may name its end. */
+export function plansOf(subscription: JsonObject): Plans {
+  const change = subscription.get('scheduled_change')
+  if (!isJsonObject(change)) return nothingPlanned
+  const at = timeOf(change.get('effective_at')) ?? null
+  switch (textOf(change.get('action')) ?? '') {
+    case 'cancel':
+      return { ...nothingPlanned, cancelAt: at }
+    case 'pause':
+      return { ...nothingPlanned, pauseAt: at, resumeAt: timeOf(change.get('resume_at')) ?? null }
+    case 'resume':
+      return { ...nothingPlanned, resumeAt: at }
+    default:
+      return nothingPlanned
+  }
+}
+
+type Trouble = Pick<SubscriptionStatement, 'failure' | 'pauseReason'>
+
+/**
+ * Paddle ends its retries by pausing or canceling, as the account is set: a pause whose period was
+ * tried and never paid is such an end, or came to the same.
+ */
+function troubleOf(status: SubscriptionStatus, { charges }: SubscriptionReading): Trouble {
+  const charge = newestPeriodCharge(charges)
+  if (status === 'past_due') {
+    return { failure: failureOf(hasFailed(charge) ? charge : undefined) }
+  }
+  const isUnpaid = status === 'paused' && hasFailed(charge)
+  return { failure: null, ...(isUnpaid && { pauseReason: 'payment_failed' }) }
+}
+
+/** Until when its period is paid; undefined if it is not, or if it is in none. */
+export function paidUntil({
+  subscription,
+  charges,
+}: Pick<SubscriptionReading, 'subscription' | 'charges'>): Date | undefined {
+  const charge = newestPeriodCharge(charges)
+  const isPaid = charge !== undefined && isCharged(charge)
+  return isPaid ? timeSpanOf(subscription.get('current_billing_period'))?.endsAt : undefined
+}

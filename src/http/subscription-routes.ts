@@ -17,7 +17,8 @@ export function subscriptionRoutes(api: Hono, core: BillingCore): void {
     return json(201, createdSubscriptionView(created))
   })
   api.get('/subscriptions', async (c) => {
-    const query = canonical(core, queryOf(c, subscriptionsQuery))
+    const { managed_by: managedBy, ...rest } = queryOf(c, subscriptionsQuery)
+    const query = canonical(core, { ...rest, managedBy })
     return json(200, pageView(await subscriptions.list(query), subscriptionView))
   })
   api.post('/subscriptions/hold', async (c) => {

@@ -13,10 +13,10 @@ export async function readManagedFacts(
   const { rows } = await sql<{ by: 'payment' | 'provider' | null }>`
     select terms_by as by from billing.subscriptions where id = ${id}::uuid`.execute(db)
   const key = subscriptionKey('created', id)
-  const { rows: told } = await sql`
+  const { rows: fired } = await sql`
     select from billing.deliveries where dedup_key = ${key}
     union all select from billing.events where dedup_key = ${key} limit 1`.execute(db)
-  return { termsBy: rows[0]?.by ?? 'us', isAnnounced: told.length > 0 }
+  return { termsBy: rows[0]?.by ?? 'us', isAnnounced: fired.length > 0 }
 }
 
 /** A subscription as its provider names it. */

@@ -46,7 +46,7 @@ export async function syncLeased(lease: SyncLease, context: MoneyContext): Promi
       ? asked.reply.outcomes.filter(({ type }) => type !== 'subscription')
       : []
   await applyAnswer(lease, outcomes, context)
-  const written = await conclude(lease, asked, context)
+  const written = await takeOver(lease, asked, context)
   if (written === undefined) return { kind: 'lost' }
   if (written.closing !== null) await closePage(written.closing, written.now, context)
   // Charges that name no time pay for what the statement has opened.
@@ -173,7 +173,7 @@ interface Written {
 }
 
 /** Undefined: the lease was lost, and nothing was written. */
-async function conclude(
+async function takeOver(
   lease: SyncLease,
   asked: Asked,
   context: MoneyContext,

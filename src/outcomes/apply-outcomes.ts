@@ -89,7 +89,7 @@ function paymentOf(entry: Entry, { payments, ids }: FoundPayments): Payment | un
   return payments.get(ids.get(entry) ?? '')
 }
 
-interface Applying extends FoundPayments, Pick<ApplyContext, 'newId'> {
+interface FoundAll extends FoundPayments, Pick<ApplyContext, 'newId'> {
   readonly managed: ManagedRows
 }
 
@@ -97,7 +97,7 @@ interface Applying extends FoundPayments, Pick<ApplyContext, 'newId'> {
 async function applyToPayments(
   db: Kysely<Tables>,
   entries: readonly Entry[],
-  { newId, managed, ...found }: Applying,
+  { newId, managed, ...found }: FoundAll,
 ): Promise<Results> {
   const { payments, renewals } = found
   const stating = entries.filter(isPaymentEntry)

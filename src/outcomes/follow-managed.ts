@@ -150,7 +150,7 @@ function chargeOf({ period, renews }: PaymentOutcome, payment: Payment) {
   return { id, amount, currency, chargedAt, isFirst, period: null, stated: period ?? {} }
 }
 
-/** What is told of a payment says which period it has paid. */
+/** The event of a payment carries the period that it has paid. */
 function keep({ results, payments }: ManagedFollowed, payment: Payment): void {
   payments.set(payment.id, payment)
   for (const [entry, applied] of results) {

@@ -1,7 +1,6 @@
 import type { Moment } from './change.ts'
-import { withPeriod, withSubscription, type Draft } from './draft.ts'
+import { withPeriod, type Draft } from './draft.ts'
 import { newPeriod, openFirst, payOpen } from './open-period.ts'
-import { unbegunUntil } from './plan-unbegun.ts'
 
 /**
  * The checkout that begins a subscription which the provider will manage. It pays the first period;
@@ -9,8 +8,7 @@ import { unbegunUntil } from './plan-unbegun.ts'
  * is paid with it can never be a period that has a price.
  */
 export function beginWithCheckout(draft: Draft, moment: Moment): Draft {
-  const asked = payOpen(openBegun(draft, moment), null)
-  return withSubscription(asked, { nextActionAt: unbegunUntil(asked.state, moment) })
+  return payOpen(openBegun(draft, moment), null)
 }
 
 function openBegun(draft: Draft, { now }: Moment): Draft {

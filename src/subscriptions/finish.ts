@@ -1,3 +1,4 @@
+import { hours } from '../kernel/duration.ts'
 import type { Moment, SubscriptionChange } from './change.ts'
 import type { Draft } from './draft.ts'
 import { earliest, stepsOf } from './steps.ts'
@@ -24,12 +25,21 @@ export function finish(draft: Draft, moment: Moment): SubscriptionChange {
 }
 
 /** At once, if more is due. What waits for a live payment, also its closing, is asked again later. */
-function nextActionAt({ state }: Draft, moment: Moment): Date | null {
+function nextActionAt({ state, before }: Draft, moment: Moment): Date | null {
   // When its provider is asked is planned by whoever asks: a grant in between forgets no bell.
-  if (state.subscription.managedBy === 'provider') return state.subscription.nextActionAt
+  if (state.subscription.managedBy === 'provider') return nextOfManaged({ state, before }, moment)
   const steps = stepsOf(state, moment)
   const isLive = state.live !== null
   return earliest(isLive ? steps.filter(({ at }) => at > moment.now) : steps)
+}
+
+/** A new one is looked at when its first payment has taken too long. */
+function nextOfManaged(
+  { state, before }: Pick<Draft, 'state' | 'before'>,
+  { now, policy }: Moment,
+): Date | null {
+  if (before !== null) return state.subscription.nextActionAt
+  return new Date(now.getTime() + hours(policy.incompleteHours))
 }
 
 function transitionOf({ before, state, cause }: Draft): SubscriptionChange['transition'] {

@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts'
 import { fired, moved, withPeriod, withSubscription } from './draft.ts'
 import { pauseKey, periodKey, subscriptionKey } from './event-keys.ts'
-import { isForSale, periodOfTime, tolerance, type Time } from './match-period.ts'
+import { isForSale, isGiven, periodOfTime, tolerance, type Time } from './match-period.ts'
 import { newPeriod } from './open-period.ts'
 import type { SubscriptionPeriod } from './period.ts'
 import { isInTrial } from './standing.ts'
@@ -25,10 +25,11 @@ export function noteCurrent(draft: Draft, stated: Time | null): Draft {
   const { open, current } = draft.state
   // The first one begins when its payer has paid, wherever we thought it would.
   if (open !== null && current === null) return aligned(draft, open, stated)
+  if (isGiven(periodsOf(draft), stated)) return draft
   const known = periodOfTime(periodsOf(draft), stated)
   if (known !== null) return aligned(draft, known, stated)
   const isPast = periodsOf(draft).some(
-    ({ state, startsAt }) => state !== 'void' && startsAt > stated.startsAt,
+    (period) => isForSale(period) && period.state !== 'void' && period.startsAt > stated.startsAt,
   )
   if (isPast) return draft
   const closed = withoutOpenPeriod(draft)
@@ -46,7 +47,7 @@ function aligned(draft: Draft, period: SubscriptionPeriod, stated: Time): Draft 
   const { startsAt, endsAt } = stated
   const isSame =
     period.startsAt.getTime() === startsAt.getTime() && period.endsAt.getTime() === endsAt.getTime()
-  if (isSame || !isForSale(period) || period.state === 'void') return draft
+  if (isSame || period.state === 'void') return draft
   const isMoved = Math.abs(period.endsAt.getTime() - endsAt.getTime()) > tolerance(period)
   const lastNotice = isMoved ? null : period.lastNotice
   const taken = withPeriod(draft, { ...period, startsAt, endsAt, lastNotice })
@@ -114,7 +115,7 @@ function fireRenewed(draft: Draft, period: SubscriptionPeriod, paymentId: string
   return fired(draft, { type: 'SubscriptionRenewed', data }, periodKey('renewed', periodId))
 }
 
-/** The first thing that is told of one that its provider manages, once. */
+/** The first event of one that its provider manages, once. */
 export function announced(draft: Draft): Draft {
   const { state } = draft
   const { managed, subscription } = state

@@ -11,18 +11,33 @@ export function tolerance({ startsAt, endsAt }: Time): Duration {
 }
 
 /**
- * The period that a provider means by this time: by its start, or by its end where it states no
- * start. The nearest, if it is near enough; null: none is.
+ * The period for sale that a provider means by this time: by its start, or by its end where it states
+ * no start. The nearest, if it is near enough; null: none is.
  */
 export function periodOfTime(
   periods: readonly SubscriptionPeriod[],
   stated: StatedPeriod,
 ): SubscriptionPeriod | null {
   const near = periods
+    .filter(isForSale)
     .map((period) => ({ period, distance: distanceOf(period, stated) }))
     .filter(({ period, distance }) => distance <= tolerance(period))
     .toSorted((one, other) => one.distance - other.distance || byState(one, other))
   return near[0]?.period ?? null
+}
+
+/**
+ * Whether this time is given without money. A trial that is cut short begins where the first period
+ * does, or nearly so: both ends tell them apart.
+ */
+export function isGiven(periods: readonly SubscriptionPeriod[], stated: StatedPeriod): boolean {
+  const { startsAt, endsAt } = stated
+  return periods.some(
+    (period) =>
+      !isForSale(period) &&
+      distanceOf(period, { ...(startsAt && { startsAt }) }) <= tolerance(period) &&
+      distanceOf(period, { ...(endsAt && { endsAt }) }) <= tolerance(period),
+  )
 }
 
 /** Of two that are as near, one that is not void. */

@@ -4,7 +4,7 @@ import { fired, moved, withPeriod, withSubscription, type Draft } from './draft.
 import { end, pause } from './end-subscription.ts'
 import { paymentFailedKey, periodKey } from './event-keys.ts'
 import { grantManaged, noteCurrent, periodsOf, resumed } from './managed-period.ts'
-import { periodOfTime } from './match-period.ts'
+import { isGiven, periodOfTime } from './match-period.ts'
 import { endOfFirst, newPeriod } from './open-period.ts'
 import type { SubscriptionPeriod } from './period.ts'
 import type { StatedFailure, SubscriptionStatement } from './statement.ts'
@@ -106,7 +106,11 @@ function isOurs({ state }: Draft): boolean {
 
 function goesOn(draft: Draft, failure: StatedFailure | null): Draft {
   const { status } = draft.state.subscription
-  const isOver = status === 'paused' || (status === 'past_due' && failure === null)
+  const isOver =
+    status === 'paused' ||
+    (status === 'past_due' && failure === null) ||
+    // A trial that interrupts what was paid before.
+    (status === 'trialing' && periodsOf(draft).some(({ state }) => state === 'paid'))
   if (!isOver) return draft
   const reason = status === 'paused' ? 'resumed' : 'provider'
   const free = withSubscription(draft, { suspendedAt: null, resumeAt: null })
@@ -130,10 +134,10 @@ function takePastDue(draft: Draft, statement: SubscriptionStatement, moment: Mom
 const unstated: StatedFailure = { attempt: 1, nextAttemptAt: null, needs: 'nothing' }
 
 function isPaidFor(draft: Draft, { currentPeriod }: SubscriptionStatement): boolean {
-  const { open, current } = draft.state
-  if (currentPeriod === null) return open === null && current !== null
-  const about = periodOfTime(periodsOf(draft), currentPeriod)
-  return about !== null && (about.state === 'paid' || about.state === 'free')
+  const { open, subscription } = draft.state
+  if (currentPeriod === null) return open === null && subscription.status === 'active'
+  const periods = periodsOf(draft)
+  return isGiven(periods, currentPeriod) || periodOfTime(periods, currentPeriod)?.state === 'paid'
 }
 
 /** A period fails once; how often it was tried since is kept with it. */
@@ -151,19 +155,21 @@ function failed(
     firstFailedAt: open.firstFailedAt ?? now,
   }
   const noted = withPeriod(draft, { ...open, ...changes })
-  if (!isNews) return suspended(noted, open, now)
+  const cut = cutOff(noted, now)
+  if (!isNews) return cut
   const data = { periodId: open.id, paymentId: null, attempt, nextAttemptAt, needs }
   const event = { type: 'SubscriptionPaymentFailed', data } as const
-  return suspended(fired(noted, event, paymentFailedKey(open.id)), open, now)
+  const failing = fired(cut, event, paymentFailedKey(open.id))
+  if (failing.state.subscription.suspendedAt === null) return failing
+  const suspended = { type: 'SubscriptionAccessSuspended', data: { periodId: open.id } } as const
+  return fired(failing, suspended, periodKey('suspended', open.id))
 }
 
 /** A period that is not paid cuts access, if that is wanted. */
-function suspended(draft: Draft, { id: periodId }: SubscriptionPeriod, now: Date): Draft {
+function cutOff(draft: Draft, now: Date): Draft {
   const { graceAccess, suspendedAt } = draft.state.subscription
-  if (graceAccess || suspendedAt !== null) return draft
-  const event = { type: 'SubscriptionAccessSuspended', data: { periodId } } as const
-  const cut = withSubscription(draft, { suspendedAt: now })
-  return fired(cut, event, periodKey('suspended', periodId))
+  const isKept = graceAccess || suspendedAt !== null
+  return isKept ? draft : withSubscription(draft, { suspendedAt: now })
 }
 
 function takePause(draft: Draft, { pauseReason }: SubscriptionStatement): Draft {

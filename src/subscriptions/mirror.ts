@@ -31,9 +31,9 @@ export function mirror(
   moment: Moment,
 ): Mirrored {
   const { draft, disbelief } = taken(answered(draftOf(state)), statement, moment)
-  const told = noticed(draft, moment)
-  const change = finish(told, moment)
-  const nextActionAt = nextSync(told.state, { statement, disbelief }, moment)
+  const noted = noticed(draft, moment)
+  const change = finish(noted, moment)
+  const nextActionAt = nextSync(noted.state, { statement, disbelief }, moment)
   return {
     change: { ...change, subscription: { ...change.subscription, nextActionAt } },
     disbelief,
@@ -100,7 +100,8 @@ function withTerms(draft: Draft, { amount, currency, every }: SubscriptionStatem
 }
 
 function withPlans(draft: Draft, statement: SubscriptionStatement): Draft {
-  const { cancelAt, pauseAt, resumeAt, trialEndsAt } = statement
+  const { cancelAt, resumeAt, trialEndsAt, status, hasGivenUp } = statement
+  const pauseAt = status === 'paused' || hasGivenUp === true ? null : statement.pauseAt
   const stated = { cancelAt, pauseAt, resumeAt, trialEndsAt }
   const { subscription } = draft.state
   const isSame = (['cancelAt', 'pauseAt', 'resumeAt', 'trialEndsAt'] as const).every(

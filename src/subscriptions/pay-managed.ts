@@ -4,7 +4,7 @@ import type { Moment, SubscriptionChange, SubscriptionState } from './change.ts'
 import { draftOf, withPeriod, withReview, type Draft } from './draft.ts'
 import { finish } from './finish.ts'
 import { grantManaged, newManagedPeriod, periodsOf } from './managed-period.ts'
-import { earliestUnpaid, isForSale, periodOfTime } from './match-period.ts'
+import { earliestUnpaid, isGiven, periodOfTime } from './match-period.ts'
 import { endOfFirst } from './open-period.ts'
 import type { SubscriptionPeriod } from './period.ts'
 
@@ -85,8 +85,9 @@ function boughtBy(draft: Draft, payment: ManagedPayment): SubscriptionPeriod | n
   if (startsAt === undefined && endsAt === undefined) {
     return isFirst ? null : earliestUnpaid(periods, chargedAt)
   }
+  if (isGiven(periods, stated)) return null
   const known = periodOfTime(periods, stated)
-  if (known !== null) return isForSale(known) ? known : null
+  if (known !== null) return known
   if (startsAt === undefined || endsAt === undefined || endsAt <= startsAt) return null
   return newManagedPeriod(draft, { startsAt, endsAt })
 }

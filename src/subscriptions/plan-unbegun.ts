@@ -25,7 +25,7 @@ export function planUnbegun(state: SubscriptionState, moment: Moment): Subscript
 }
 
 /** Until when it may still begin: its checkout may end sooner than the time for a first payment. */
-export function unbegunUntil(
+function unbegunUntil(
   { subscription: { createdAt }, live }: SubscriptionState,
   { policy }: Moment,
 ): Date {

@@ -15,7 +15,7 @@ export type Script = {
   -readonly [K in 'poll' | 'refund' | 'chargeSavedCard' | 'closeCheckout']?: Operations[K]
 } & {
   /** How a subscription stands that the provider manages. */
-  read?: SubscriptionOperations['read']
+  read?: SubscriptionOperations['read'] | undefined
 } & { open?: (Operations['checkout'] & { kind: 'api' })['open'] }
 
 /** A gateway whose callbacks state any outcome, and whose provider answers as the script says. */

@@ -295,9 +295,9 @@ forEachDatabase((engine) => {
     const payment = await at.create()
     const start = at.clock.now
     at.provider.stated.set('sub_1', statementOf('sub_1', start))
-    at.provider.charged.set('sub_1', [begins(payment, 'sub_1')])
-    await at.say(begins(payment, 'sub_1'), rings('sub_1', payment))
-    await at.run()
+    const first = begins(payment, 'sub_1')
+    at.provider.charged.set('sub_1', [first])
+    await at.say(first, rings('sub_1', payment))
     await at.run()
     assert.equal((await at.state('sub_1')).status, 'active')
     const { endsAt } = monthFrom(start)

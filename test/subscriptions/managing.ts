@@ -67,9 +67,14 @@ export interface Managing {
   payment(providerReference: string): Promise<Payment>
 }
 
+export interface ManagingOptions extends StatedOptions {
+  readonly policy?: Partial<SubscriptionPolicy>
+  readonly gateway?: Partial<Gateway>
+}
+
 export async function openManaging(
   engine: TestEngine,
-  { policy = {}, ...options }: StatedOptions & { policy?: Partial<SubscriptionPolicy> } = {},
+  { policy = {}, gateway = {}, ...options }: ManagingOptions = {},
 ): Promise<Managing> {
   const script: Script = {}
   const provider: ManagingProvider = { stated: new Map(), charged: new Map(), asked: [] }
@@ -80,7 +85,7 @@ export async function openManaging(
   }
   const heard: BillingEvent[] = []
   const billing = await openStated(engine, {
-    extraGateways: [stating, { ...managingGateway(script), pollsPerMinute: 600_000 }],
+    extraGateways: [stating, { ...managingGateway(script), pollsPerMinute: 600_000, ...gateway }],
     providerTimeoutMs: 1_000,
     listen: ({ core }) => {
       core.on(firedEventTypes, 'hear', (event) => {

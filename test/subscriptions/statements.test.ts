@@ -9,8 +9,8 @@ import { openSubscribing } from './subscribing.ts'
 
 /** Besides what begins and ends its two transactions, and three looks at the clock, passed here. */
 const mostOfRenewal = 22
-/** With nothing due any more. */
-const ofLook = 1
+/** With nothing due any more: of what we charge, and of what providers manage. */
+const ofLook = 2
 
 forEachDatabase((engine) => {
   suite('statements of a renewal', () => {

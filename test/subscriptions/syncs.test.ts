@@ -1,0 +1,338 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { takeDueSyncs, takeSync } from '../../src/database/due-syncs.ts'
+import { days, hours, minutes } from '../../src/kernel/duration.ts'
+import { QuittanceError } from '../../src/kernel/errors.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { createSubscription } from '../../src/money/create-subscription.ts'
+import { syncLeased, syncSubscription } from '../../src/money/sync-subscription.ts'
+import { readReadiness } from '../../src/upkeep/readiness.ts'
+import { forEachDatabase } from '../support/databases.ts'
+import { until } from '../support/until.ts'
+import {
+  begins,
+  begun,
+  monthFrom,
+  openManaging,
+  renews,
+  rings,
+  statementOf,
+  type Managing,
+} from './managing.ts'
+import { newSubscription } from './subscribing.ts'
+
+/** One that was made here, to be begun on its page. */
+async function made(at: Managing) {
+  const input = newSubscription({ managedBy: 'provider', gateway: 'managing' })
+  const { subscription, payment } = await createSubscription(input, '{}', at.context)
+  assert.ok(payment)
+  assert.equal(subscription.status, 'incomplete')
+  return { subscription, payment }
+}
+
+forEachDatabase((engine) => {
+  test('a bell during the fetch makes it due again (case 42)', async (t) => {
+    const at = await openManaging(engine)
+    t.after(() => at.billing.close())
+    await begun(at, 'sub_1')
+    const start = at.clock.now
+    const old = statementOf('sub_1', start)
+    const cancelAt = monthFrom(start).endsAt
+    const read = at.script.read
+    at.provider.asked.length = 0
+    at.script.read = async (request) => {
+      at.script.read = read
+      at.provider.asked.push(request.reference)
+      at.provider.stated.set('sub_1', statementOf('sub_1', start, { cancelAt }))
+      await at.say(rings('sub_1'))
+      return { statement: old, outcomes: [] }
+    }
+    await at.say(rings('sub_1'))
+    assert.equal(await at.run(), 2)
+    assert.deepEqual((await at.state('sub_1')).cancelAt, cancelAt)
+    assert.deepEqual(at.provider.asked, ['sub_1', 'sub_1'])
+    assert.equal(await at.run(), 0)
+  })
+
+  test('whoever has lost the lease applies nothing of the statement (case 43)', async (t) => {
+    const at = await openManaging(engine)
+    t.after(() => at.billing.close())
+    await begun(at, 'sub_1')
+    const { db } = at.billing.database
+    const start = at.clock.now
+    const paused = statementOf('sub_1', start, { status: 'paused', currentPeriod: null })
+    const read = at.script.read
+    at.script.read = async () => {
+      at.script.read = read
+      // The process was asleep for so long that another one has asked since.
+      await sql`update billing.subscriptions set sync_until = sync_until - interval '1 hour'`.execute(
+        db,
+      )
+      assert.equal(await at.run(), 1)
+      return { statement: paused, outcomes: [] }
+    }
+    await at.say(rings('sub_1'))
+    const asked = { now: at.clock.now, ours: new Date(), limit: 1, token: newUuid(), except: [] }
+    const [lease] = await takeDueSyncs(db, asked)
+    assert.ok(lease)
+    assert.deepEqual(await syncLeased(lease, at.context), { kind: 'lost' })
+    assert.equal((await at.state('sub_1')).status, 'active')
+    assert.deepEqual(await at.events('sub_1'), ['SubscriptionCreated', 'SubscriptionRenewed'])
+  })
+
+  test('a grant while its provider is asked ends no lease and forgets no bell', async (t) => {
+    const at = await openManaging(engine)
+    t.after(() => at.billing.close())
+    await begun(at, 'sub_1')
+    const { endsAt } = monthFrom(at.clock.now)
+    const read = at.script.read
+    at.script.read = async () => {
+      at.script.read = read
+      await at.say(renews('sub_1', 'ch_2', { period: monthFrom(endsAt) }))
+      return { statement: statementOf('sub_1', endsAt, { status: 'past_due' }), outcomes: [] }
+    }
+    await at.say(rings('sub_1'))
+    await at.run()
+    const state = await at.state('sub_1')
+    assert.deepEqual([state.status, state.paidUntil], ['active', monthFrom(endsAt).endsAt])
+    assert.ok(!(await at.events('sub_1')).includes('SubscriptionPaymentFailed'))
+  })
+
+  test('without a key nothing is made, and what is there is postponed, not lost (case 49)', async (t) => {
+    const keyless = await openManaging(engine, {
+      gateway: {
+        apiCredential: 'key',
+        credentials: {
+          word: {
+            env: ['STATING_WORD'],
+            secret: false,
+            required: true,
+            default: 'yes',
+            description: 'What the header says.',
+          },
+          key: { env: ['MANAGING_KEY'], secret: true, required: false, description: 'A key.' },
+        },
+      },
+    })
+    t.after(() => keyless.billing.close())
+    const unseen = await keyless.create()
+    assert.deepEqual(await keyless.say(rings('sub_1', unseen)), ['unhandled_event'])
+    assert.deepEqual(await keyless.say(begins(unseen, 'sub_1')), ['payment:paid'])
+    assert.equal(await keyless.find('sub_1'), undefined)
+
+    const at = await openManaging(engine)
+    t.after(() => at.billing.close())
+    await begun(at, 'sub_1')
+    const read = at.script.read
+    at.script.read = async () => {
+      throw new QuittanceError('gateway_not_configured', 'managing needs MANAGING_KEY')
+    }
+    await at.say(rings('sub_1'))
+    assert.equal(await at.run(), 1)
+    const waiting = await at.state('sub_1')
+    assert.match(waiting.actionError ?? '', /MANAGING_KEY/)
+    assert.deepEqual(waiting.nextActionAt, new Date(at.clock.now.getTime() + minutes(15)))
+    assert.deepEqual(
+      (await at.billing.core.subscriptions.due({ until: waiting.nextActionAt })).map(
+        ({ id }) => id,
+      ),
+      [waiting.id],
+    )
+    await assert.rejects(syncSubscription(waiting.id, at.context), {
+      code: 'gateway_not_configured',
+    })
+    // The key is back.
+    at.script.read = read
+    at.pass(minutes(15))
+    assert.equal(await at.run(), 1)
+    assert.equal((await at.state('sub_1')).actionError, null)
+    // Nobody asks any more: monitoring says so.
+    await sql`update billing.subscriptions set sync_at = statement_timestamp() - interval '1 hour',
+      sync_token = ${newUuid()}::uuid, sync_until = statement_timestamp() + interval '1 hour'`.execute(
+      at.billing.database.db,
+    )
+    const { warnings } = await readReadiness(at.billing.database)
+    assert.match(warnings.join(), /a subscription has been due for 36\d\d s/)
+  })
+
+  test('an operator has it asked at once, and waits for whoever is asking', async (t) => {
+    const at = await openManaging(engine)
+    t.after(() => at.billing.close())
+    await begun(at, 'sub_1')
+    const { db } = at.billing.database
+    const { id } = await at.state('sub_1')
+    const cancelAt = monthFrom(at.clock.now).endsAt
+    at.provider.stated.set('sub_1', statementOf('sub_1', at.clock.now, { cancelAt }))
+    assert.deepEqual((await syncSubscription(id, at.context)).cancelAt, cancelAt)
+    await takeSync(db, id, newUuid())
+    at.provider.stated.set('sub_1', statementOf('sub_1', at.clock.now))
+    const syncing = syncSubscription(id, at.context)
+    await sql`update billing.subscriptions set sync_token = null, sync_until = null`.execute(db)
+    assert.equal((await syncing).cancelAt, null)
+    await takeSync(db, id, newUuid())
+    await assert.rejects(syncSubscription(id, { ...at.context, answerWithin: -5_000 }), {
+      code: 'renewal_under_way',
+    })
+    await assert.rejects(syncSubscription(newUuid(), at.context), {
+      code: 'subscription_not_found',
+    })
+    const { subscription } = await createSubscription(
+      newSubscription({ gateway: 'managing' }),
+      '{}',
+      at.context,
+    )
+    await assert.rejects(syncSubscription(subscription.id, at.context), {
+      code: 'subscription_invalid',
+    })
+  })
+
+  test('a provider that knows nothing of it, or answers about another, changes nothing', async (t) => {
+    const at = await openManaging(engine)
+    t.after(() => at.billing.close())
+    await begun(at, 'sub_1')
+    const { id } = await at.state('sub_1')
+    at.provider.stated.delete('sub_1')
+    await assert.rejects(syncSubscription(id, at.context), { code: 'provider_reply_invalid' })
+    at.script.read = async () => ({
+      statement: statementOf('sub_2', at.clock.now, { status: 'canceled' }),
+      outcomes: [],
+    })
+    await assert.rejects(syncSubscription(id, at.context), { code: 'provider_reply_invalid' })
+    const state = await at.state('sub_1')
+    assert.equal(state.status, 'active')
+    assert.match(state.actionError ?? '', /another subscription/)
+  })
+
+  test('what versions before this one write of such a row loses no sync and ends no lease', async (t) => {
+    const at = await openManaging(engine)
+    t.after(() => at.billing.close())
+    await begun(at, 'sub_1')
+    const { db } = at.billing.database
+    const { id } = await at.state('sub_1')
+    const token = newUuid()
+    await at.say(rings('sub_1'))
+    await takeSync(db, id, token)
+    await at.say(rings('sub_1'))
+    const kept = async () => {
+      const { rows } = await sql`select sync_at, sync_token, sync_wanted_at is null as quiet
+        from billing.subscriptions`.execute(db)
+      return rows
+    }
+    const before = await kept()
+    // Its statements, word for word: the look for what is due,
+    const take = async () => {
+      const { rows } = await sql`with due as materialized (
+          select id from billing.subscriptions
+          where next_action_at <= ${new Date(Date.now() + days(900))}
+            and (lease_until is null or lease_until < statement_timestamp())
+          order by next_action_at limit 1 for no key update skip locked
+        )
+        update billing.subscriptions as taken
+        set lease_token = ${token}::uuid,
+          lease_until = statement_timestamp() + interval '2 minutes'
+        from due where taken.id = due.id returning taken.id`.execute(db)
+      return rows.length
+    }
+    assert.equal(await take(), 0)
+    // the waking of a row whose page was closed, and the step that follows,
+    await sql`update billing.subscriptions
+      set next_action_at = least(next_action_at, ${at.clock.now}::timestamptz)
+      where ended_at is null`.execute(db)
+    assert.equal(await take(), 1)
+    await sql`update billing.subscriptions set next_action_at = ${at.clock.now},
+      lease_token = null, lease_until = null where lease_token = ${token}::uuid`.execute(db)
+    // the change of a grant or a wish: no step is known, so nothing is due any more.
+    await sql`update billing.subscriptions set status = 'active', next_action_at = null,
+      lease_token = null, lease_until = null, updated_at = statement_timestamp()`.execute(db)
+    assert.deepEqual(await kept(), before)
+    await sql`update billing.subscriptions set sync_until = statement_timestamp()`.execute(db)
+    assert.equal(await at.run(), 1)
+  })
+
+  test('one that was made here is linked by its first payment, and keeps its terms', async (t) => {
+    const at = await openManaging(engine)
+    t.after(() => at.billing.close())
+    const { subscription, payment } = await made(at)
+    const period = monthFrom(new Date(at.clock.now.getTime() + minutes(3)))
+    at.provider.stated.set('sub_1', statementOf('sub_1', period.startsAt))
+    await at.say(begins(payment, 'sub_1', { period }))
+    const linked = await at.state('sub_1')
+    assert.equal(linked.id, subscription.id)
+    assert.deepEqual([linked.status, linked.paidUntil], ['active', period.endsAt])
+    await at.run()
+    assert.deepEqual(await at.events('sub_1'), ['SubscriptionCreated', 'SubscriptionRenewed'])
+    assert.deepEqual(await at.reviews(), [])
+    assert.equal((await at.periods('sub_1')).length, 1)
+    // Somebody has changed its price at the provider.
+    at.provider.stated.set('sub_1', statementOf('sub_1', period.startsAt, { amount: 100n }))
+    await at.say(rings('sub_1'))
+    await at.run()
+    assert.deepEqual(await at.reviews(), ['terms_mismatch'])
+    assert.equal((await at.state('sub_1')).amount, 4_999n)
+    const next = { amount: 100n, period: monthFrom(period.endsAt) }
+    assert.deepEqual(await at.say(renews('sub_1', 'ch_2', next)), ['renewal_money_differs'])
+  })
+
+  test('one that was made here is linked by a bell that comes before its payment', async (t) => {
+    const at = await openManaging(engine)
+    t.after(() => at.billing.close())
+    const { subscription, payment } = await made(at)
+    const { startsAt } = monthFrom(new Date(at.clock.now.getTime() + hours(20)))
+    at.provider.stated.set('sub_1', statementOf('sub_1', startsAt))
+    assert.deepEqual(await at.say(rings('sub_1', payment)), ['applied'])
+    await at.run()
+    assert.equal((await at.state('sub_1')).id, subscription.id)
+    assert.equal((await at.state('sub_1')).status, 'incomplete')
+    assert.deepEqual(await at.say(rings('sub_2', payment)), ['subscription_mismatch'])
+    await at.say(begins(payment, 'sub_1'))
+    await at.run()
+    const state = await at.state('sub_1')
+    assert.deepEqual([state.status, state.paidUntil], ['active', monthFrom(startsAt).endsAt])
+    assert.equal((await at.periods('sub_1')).length, 1)
+  })
+
+  test('one that was made here and is never paid ends once its page is over', async (t) => {
+    const at = await openManaging(engine)
+    t.after(() => at.billing.close())
+    const { subscription, payment } = await made(at)
+    const { db } = at.billing.database
+    at.pass(hours(24))
+    assert.equal(await at.run(), 1)
+    const stands = async () => (await at.billing.core.subscriptions.get(subscription.id))?.status
+    assert.equal(await stands(), 'incomplete')
+    await sql`update billing.payments set status = 'canceled', checkout = 'closed'
+      where id = ${payment.id}::uuid`.execute(db)
+    at.pass(minutes(15))
+    assert.equal(await at.run(), 1)
+    assert.equal(await stands(), 'canceled')
+    assert.deepEqual(at.provider.asked, [])
+  })
+
+  test('a version without links has granted it: the sync finds what its payment began', async (t) => {
+    const at = await openManaging(engine)
+    t.after(() => at.billing.close())
+    const { subscription, payment } = await made(at)
+    const { db } = at.billing.database
+    const period = monthFrom(at.clock.now)
+    at.provider.stated.set('sub_1', statementOf('sub_1', at.clock.now))
+    await at.say(begins(payment, 'sub_1', { period }))
+    await sql`update billing.subscriptions set provider_reference = null,
+      sync_wanted_at = null, synced_at = null`.execute(db)
+    assert.equal(await at.run(), 1)
+    assert.equal((await at.state('sub_1')).id, subscription.id)
+  })
+
+  test('a worker is woken by the bell', async (t) => {
+    const at = await openManaging(engine)
+    t.after(() => at.billing.close())
+    const payment = await at.create()
+    const start = new Date(Math.floor(Date.now() / 1000) * 1000)
+    at.provider.stated.set('sub_1', statementOf('sub_1', start, { status: 'trialing' }))
+    const bell = { type: 'subscription', reference: 'sub_1', payment: { id: payment.id } } as const
+    assert.equal((await at.billing.sayBy('managing', bell)).state, 'processed')
+    await until(async () => (await at.state('sub_1')).status === 'trialing', {
+      what: 'the provider was asked',
+    })
+  })
+})

@@ -45,6 +45,7 @@ export const subscriptionsQuery = z.object({
   ...paging,
   gateway: unchecked,
   status: unchecked,
+  managedBy: unchecked,
   payable: paymentRules.payable.optional(),
 } satisfies RulesOf<SubscriptionsQuery>)
 

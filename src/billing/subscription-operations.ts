@@ -11,6 +11,7 @@ import {
 } from '../money/change-subscription.ts'
 import type { SubscriptionContext } from '../money/context.ts'
 import { makeSubscription } from '../money/make-subscription.ts'
+import { syncNow } from '../money/managed-subscription.ts'
 import { readSubscriptionInput } from '../money/subscription-input.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { runDueSubscriptions } from '../upkeep/run-subscriptions.ts'
@@ -34,7 +35,7 @@ export function subscriptionOperations(runtime: Runtime): SubscriptionOperations
 
 type Wishes = Pick<
   SubscriptionOperations,
-  'create' | 'cancel' | 'pause' | 'resume' | 'change' | 'pay'
+  'create' | 'cancel' | 'pause' | 'resume' | 'change' | 'pay' | 'sync'
 >
 
 function wishes(runtime: Runtime): Wishes {
@@ -72,6 +73,10 @@ function wishes(runtime: Runtime): Wishes {
     pay: async (id, given = {}) => {
       const context = await contextOf('pay')
       return pay(id, readSubscriptionInput('pay', given), context)
+    },
+    sync: async (id) => {
+      const context = await contextOf('sync')
+      return listed(await syncNow(id, context), context)
     },
   }
 }

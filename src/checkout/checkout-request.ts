@@ -1,7 +1,8 @@
 import type { Gateway } from '../gateways/gateway.ts'
-import type { CheckoutRequest } from '../gateways/operations.ts'
+import type { CheckoutRequest, Recurring } from '../gateways/operations.ts'
 import { hours, type Duration } from '../kernel/duration.ts'
 import type { Payment } from '../payments/payment.ts'
+import { paymentOf } from '../wire/payment.ts'
 
 /** What the addresses in requests to providers are built from. */
 export interface Addresses {
@@ -13,16 +14,35 @@ export interface Addresses {
 /** How long a checkout stays open unless the caller says otherwise. */
 export const checkoutLifetime: Duration = hours(24)
 
-/** The request for a checkout of this payment. */
-export function checkoutRequest(payment: Payment, addresses: Addresses): CheckoutRequest {
+/** A subscription that the provider will manage, as its checkout begins it. */
+export interface RecurringTerms extends Recurring {
+  /** What a period costs; the checkout itself may take nothing, before a trial. */
+  readonly price: bigint
+}
+
+/** The request for a checkout of this payment, which may begin a subscription at the provider. */
+export function checkoutRequest(
+  payment: Payment,
+  addresses: Addresses,
+  terms?: RecurringTerms,
+): CheckoutRequest {
   return {
-    payment,
+    ...begun(payment, terms),
     callbackUrl: addresses.callbackUrl(payment.gateway),
     returnUrl: `${addresses.origin}/billing/return/${payment.id}`,
     expiresAt: payment.expiresAt ?? new Date(payment.createdAt.getTime() + checkoutLifetime),
     saveCard: payment.saveCard,
     origin: addresses.origin,
   }
+}
+
+function begun(
+  payment: Payment,
+  terms?: RecurringTerms,
+): Pick<CheckoutRequest, 'payment' | 'recurring'> {
+  if (terms === undefined) return { payment }
+  const { price, ...recurring } = terms
+  return { payment: paymentOf({ ...payment, amount: price }), recurring }
 }
 
 /** The URL on which the payer pays, if it is a page of our own. */

@@ -25,7 +25,9 @@ export function printNext(details: SubscriptionDetails): void {
 }
 
 function outlookOf(details: SubscriptionDetails): Outlook | null {
-  const { status, openPeriod, periods, payments } = details
+  const { managedBy, status, openPeriod, periods, payments } = details
+  // What comes next is the provider's to say.
+  if (managedBy === 'provider') return null
   if (status === 'trialing') return trialOutlook(details)
   if (status !== 'incomplete' && status !== 'paused') return null
   const period = openPeriod ?? periods.at(-1)

@@ -13,8 +13,7 @@ export function printSubscription(subscription: ListedSubscription): void {
   if (nextTerms !== null) print(visible(`then         ${termsText(nextTerms)}`))
   print(`gateway      ${subscription.gateway}`)
   print(visible(`payable      ${payable.type}:${payable.id}`))
-  const remark = cardText(subscription) === 'gone' ? ', which cannot be charged' : ''
-  print(`card         ${subscription.paymentMethodId ?? 'none'}${remark}`)
+  print(visible(chargedText(subscription)))
   for (const [name, at] of datesOf(subscription)) print(`${name.padEnd(12)} ${at.toISOString()}`)
   if (subscription.endReason !== null) print(`reason       ${subscription.endReason}`)
   if (subscription.actionError !== null) print(visible(`error        ${subscription.actionError}`))
@@ -35,8 +34,23 @@ function datesOf(subscription: ListedSubscription): readonly (readonly [string, 
   return dates.filter((one): one is readonly [string, Date] => one[1] !== null)
 }
 
-/** `gone`: it was removed, or cannot be charged for another reason. */
-function cardText({ paymentMethodId, renewable }: ListedSubscription): 'ok' | 'gone' | 'none' {
+/** What is charged: the saved card, or whatever the provider has that manages it. */
+function chargedText(subscription: ListedSubscription): string {
+  const { managedBy, providerReference, paymentMethodId } = subscription
+  if (managedBy === 'provider') {
+    return `managed by   the provider: ${providerReference ?? 'it has not begun there'}`
+  }
+  const remark = cardText(subscription) === 'gone' ? ', which cannot be charged' : ''
+  return `card         ${paymentMethodId ?? 'none'}${remark}`
+}
+
+/** `gone`: it was removed, or cannot be charged for another reason; `theirs`: the provider's. */
+function cardText({
+  managedBy,
+  paymentMethodId,
+  renewable,
+}: ListedSubscription): 'ok' | 'gone' | 'none' | 'theirs' {
+  if (managedBy === 'provider') return 'theirs'
   if (paymentMethodId === null) return 'none'
   return renewable ? 'ok' : 'gone'
 }

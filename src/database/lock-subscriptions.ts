@@ -68,7 +68,7 @@ export async function readSubscriptionState(
   subscription: Subscription,
   gateways: CardGateways,
 ): Promise<SubscriptionState> {
-  if (subscription.managedBy === 'provider') return readManagedState(db, subscription)
+  if (subscription.managedBy === 'provider') return readManaged(db, subscription)
   const periods = await readStandingPeriods(db, subscription.id)
   const live = periods.open === null ? null : await findLivePayment(db, periods.open)
   const isCardUsable =
@@ -95,6 +95,17 @@ async function readManagedState(
     isCardUsable: false,
     managed: { ...(await readManagedFacts(db, subscription.id)), periods },
   }
+}
+
+/** No payment of ours is live for it, but the checkout with which it is to begin. */
+async function readManaged(
+  db: Kysely<Tables>,
+  subscription: Subscription,
+): Promise<SubscriptionState> {
+  const state = await readManagedState(db, subscription)
+  const { open } = state
+  const isAwaited = subscription.status === 'incomplete' && open !== null
+  return isAwaited ? { ...state, live: await findLivePayment(db, open) } : state
 }
 
 /**

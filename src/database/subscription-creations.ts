@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Payment } from '../payments/payment.ts'
 import { attemptId } from '../subscriptions/open-period.ts'
-import { findPayment } from './payments.ts'
+import { findPayments } from './payments.ts'
 import type { Tables } from './tables.ts'
 
 /** What a subscription was made with, for a creation that is repeated. */
@@ -9,7 +9,7 @@ export interface SubscriptionCreation {
   readonly id: string
   readonly content: string | null
   readonly writtenBy: string | null
-  /** The first payment of its first period, if one was made. */
+  /** The first payment of its first period, or of its trial, if one was made. */
   readonly firstPayment: Payment | null
 }
 
@@ -23,19 +23,26 @@ export async function readCreation(
     .where('id', '=', id)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  const first = await db
-    .selectFrom('billing.subscription_periods')
-    .select(['id', 'nominal_starts_at as nominalStartsAt'])
-    .where('subscription_id', '=', id)
-    .where('number', '=', 1)
-    .executeTakeFirst()
-  const firstPayment = first && (await findPayment(db, attemptId(first, 1)))
   return {
     id: row.id,
     content: row.content,
     writtenBy: row.written_by,
-    firstPayment: firstPayment ?? null,
+    firstPayment: await findFirstPayment(db, id),
   }
+}
+
+/** The checkout that a provider's subscription begins with is of its trial, if it has one. */
+async function findFirstPayment(db: Kysely<Tables>, id: string): Promise<Payment | null> {
+  const periods = await db
+    .selectFrom('billing.subscription_periods')
+    .select(['id', 'nominal_starts_at as nominalStartsAt'])
+    .where('subscription_id', '=', id)
+    .where('number', 'in', [0, 1])
+    .orderBy('number')
+    .execute()
+  const ids = periods.map((period) => attemptId(period, 1))
+  const payments = await findPayments(db, ids)
+  return ids.map((one) => payments.get(one)).find((one) => one !== undefined) ?? null
 }
 
 /** Where the payer was to go on to as it was made, if that was said. */

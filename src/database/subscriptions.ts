@@ -1,5 +1,6 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import type {
+  ManagedBy,
   NextTerms,
   Subscription,
   SubscriptionStatus,
@@ -25,6 +26,8 @@ export interface SubscriptionsQuery extends PageQuery {
   readonly payable?: { readonly type: string; readonly id: string }
   readonly status?: SubscriptionStatus
   readonly gateway?: string
+  /** Who charges it. */
+  readonly managedBy?: ManagedBy
 }
 
 /** Newest first. */
@@ -32,7 +35,7 @@ export async function listSubscriptions(
   db: Kysely<Tables>,
   query: SubscriptionsQuery,
 ): Promise<Page<Subscription>> {
-  const { payable, status, gateway } = query
+  const { payable, status, gateway, managedBy } = query
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
   let select = db
@@ -46,6 +49,7 @@ export async function listSubscriptions(
   }
   if (status !== undefined) select = select.where('status', '=', status)
   if (gateway !== undefined) select = select.where('gateway', '=', gateway)
+  if (managedBy !== undefined) select = select.where('managed_by', '=', managedBy)
   if (after !== undefined) {
     select = select.where(sql<boolean>`(created_at, id) < (${after.at}, ${after.id}::uuid)`)
   }

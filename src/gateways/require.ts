@@ -26,9 +26,9 @@ const words = {
   refund: 'refund payments',
   chargeSavedCard: 'charge saved cards',
   removeSavedCard: 'remove saved cards',
+  subscriptions: 'manage subscriptions',
   backfill: 'list the events of the past',
   registration: 'register webhooks',
-  subscriptions: 'say how a subscription stands',
 } as const satisfies Partial<Record<keyof Operations, string>>
 
 /** The operation, ready to be used. Errors: `operation_unsupported`, `gateway_not_configured`. */

@@ -17,7 +17,7 @@ import {
 import { paymentMethodStatuses } from '../payments/payment-method.ts'
 import { paymentStatuses } from '../payments/payment.ts'
 import { reviewReasons, reviewStates } from '../payments/review.ts'
-import { subscriptionStatuses } from '../subscriptions/subscription.ts'
+import { managers, subscriptionStatuses } from '../subscriptions/subscription.ts'
 
 /** Input as checked, or the first thing that is wrong with it, naming the field. */
 export type Checked<T> =
@@ -101,6 +101,7 @@ export const subscriptionsQuery = z.strictObject({
   ...paging,
   gateway: text(64).optional(),
   status: oneOf(subscriptionStatuses).optional(),
+  managed_by: oneOf(managers).optional(),
   payable: payableText.optional(),
 })
 

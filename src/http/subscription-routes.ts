@@ -17,7 +17,8 @@ export function subscriptionRoutes(api: Hono, core: BillingCore): void {
     return json(201, createdSubscriptionView(created))
   })
   api.get('/subscriptions', async (c) => {
-    const query = canonical(core, queryOf(c, subscriptionsQuery))
+    const { managed_by: managedBy, ...rest } = queryOf(c, subscriptionsQuery)
+    const query = canonical(core, { ...rest, managedBy })
     return json(200, pageView(await subscriptions.list(query), subscriptionView))
   })
   api.post('/subscriptions/hold', async (c) => {
@@ -60,9 +61,13 @@ export function subscriptionRoutes(api: Hono, core: BillingCore): void {
     const input = subscriptionBody('pay', await readOptionalJson(c))
     return json(200, paymentView(await subscriptions.pay(c.req.param('id'), input)))
   })
+  api.post('/subscriptions/:id/sync', async (c) => {
+    await requireNoFields(c)
+    return json(200, subscriptionView(await subscriptions.sync(c.req.param('id'))))
+  })
   api.all('/subscriptions', onlyAllow('GET, HEAD, POST'))
   api.all('/subscriptions/:id', onlyAllow('GET, HEAD'))
-  for (const wish of ['cancel', 'pause', 'resume', 'change', 'pay']) {
+  for (const wish of ['cancel', 'pause', 'resume', 'change', 'pay', 'sync']) {
     api.all(`/subscriptions/:id/${wish}`, onlyAllow('POST'))
   }
 }

@@ -21,12 +21,25 @@ import { cancel } from './write-off.ts'
  * those of the provider.
  */
 export async function cancelPayment(id: string, context: MoneyContext): Promise<Payment> {
-  let payment = await requireCharge(id, context)
+  return dropPayment(await closeForPayer(id, context), context)
+}
+
+/**
+ * The payment once nobody can pay it any more, as far as its provider can tell; it is not canceled
+ * yet, unless its provider has said so. The same errors.
+ */
+export async function closeForPayer(id: string, context: MoneyContext): Promise<Payment> {
+  const payment = await requireCharge(id, context)
   requireUnpaid(payment)
   if (payment.status === 'canceled') return payment
-  if (payment.checkout === 'unknown') payment = await resolveUnknown(payment, context)
+  const known = payment.checkout === 'unknown' ? await resolveUnknown(payment, context) : payment
   // It had ended, was paid a moment ago, or is being paid: only the provider knows.
-  if (!(await isClosed(payment, context))) payment = await ask(payment, context)
+  return (await isClosed(known, context)) ? known : ask(known, context)
+}
+
+/** Cancels a payment that nobody can pay any more. Error: `payment_not_cancelable`. */
+export async function dropPayment(payment: Payment, context: MoneyContext): Promise<Payment> {
+  const { id } = payment
   if (payment.status === 'pending') await cancel(payment, context, 'operator')
   else if (payment.checkout === 'open') {
     // Declined: its payer could have tried again.

@@ -2,43 +2,58 @@ import { requireAllowedReturn } from '../checkout/draft-payment.ts'
 import { requirePaymentMethod } from '../checkout/require-payment-method.ts'
 import { findPayment } from '../database/payments.ts'
 import { readReturnUrl } from '../database/subscription-creations.ts'
-import { findSubscription } from '../database/subscriptions.ts'
 import { requireGateway, requireOperation } from '../gateways/require.ts'
-import { assertNever, QuittanceError } from '../kernel/errors.ts'
+import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { Payment } from '../payments/payment.ts'
 import { cancelSubscription } from '../subscriptions/cancel-subscription.ts'
 import { changeSubscription } from '../subscriptions/change-subscription.ts'
-import type { LivePayment, SubscriptionState, WishResult } from '../subscriptions/change.ts'
+import type { LivePayment } from '../subscriptions/change.ts'
 import { pauseSubscription } from '../subscriptions/pause-subscription.ts'
 import { payPeriod } from '../subscriptions/pay-period.ts'
 import { resumeSubscription } from '../subscriptions/resume-subscription.ts'
 import type { Subscription, Terms } from '../subscriptions/subscription.ts'
+import { carryOut, decide, refusal, requireSubscription, type Wish } from './carry-out.ts'
 import { closePage } from './close-page.ts'
 import type { SubscriptionContext } from './context.ts'
-import { decideSubscription, type DecidedWish } from './decide-subscription.ts'
-import { requireMoney } from './make-subscription.ts'
+import {
+  cancelManaged,
+  changeManaged,
+  pauseManaged,
+  payManaged,
+  resumeManaged,
+} from './managed-subscription.ts'
+import { requireMoney } from './require-money.ts'
 import { requirePlan } from './resolve-plan.ts'
 import type { SubscriptionInputs } from './subscription-input.ts'
-import type { SubscriptionMoment } from './subscription-moment.ts'
 
-type Wish = (state: SubscriptionState, moment: SubscriptionMoment) => WishResult
-
-/** Errors: `subscription_not_found`, `subscription_ended`. */
-export function cancelNowOrLater(
+/**
+ * Errors: `subscription_not_found`, `subscription_ended`; of one that a provider manages also those
+ * of `askProviderTo`.
+ */
+export async function cancelNowOrLater(
   id: string,
   { at }: SubscriptionInputs['cancel'],
   context: SubscriptionContext,
 ): Promise<Subscription> {
+  const known = await requireSubscription(id, context)
+  if (known.managedBy === 'provider') return cancelManaged(known, at, context)
   return carryOut(id, (state, moment) => cancelSubscription(state, { at }, moment), context)
 }
 
-/** Errors: `subscription_not_found`, `subscription_ended`, `subscription_invalid`, `renewal_under_way`. */
-export function pauseNowOrLater(
+/**
+ * Errors: `subscription_not_found`, `subscription_ended`, `subscription_invalid`,
+ * `renewal_under_way`; of one that a provider manages also those of `askProviderTo`.
+ */
+export async function pauseNowOrLater(
   id: string,
   { at, until }: SubscriptionInputs['pause'],
   context: SubscriptionContext,
 ): Promise<Subscription> {
+  const known = await requireSubscription(id, context)
+  if (known.managedBy === 'provider') {
+    return pauseManaged(known, { at, until: until ?? null }, context)
+  }
   return carryOut(
     id,
     (state, moment) => pauseSubscription(state, { at, until: until ?? null }, moment),
@@ -47,19 +62,21 @@ export function pauseNowOrLater(
 }
 
 /** The same errors. */
-export function resume(id: string, context: SubscriptionContext): Promise<Subscription> {
+export async function resume(id: string, context: SubscriptionContext): Promise<Subscription> {
+  const known = await requireSubscription(id, context)
+  if (known.managedBy === 'provider') return resumeManaged(known, context)
   return carryOut(id, resumeSubscription, context)
 }
 
-/** The same errors, and `payment_method_unusable`. */
+/** The same errors, `payment_method_unusable`, and `operation_unsupported`. */
 export async function change(
   id: string,
   input: SubscriptionInputs['change'],
   context: SubscriptionContext,
 ): Promise<Subscription> {
   const { db } = context.processing.database
-  const known = isUuid(id) ? await findSubscription(db, id) : undefined
-  if (known === undefined) throw notFound(id)
+  const known = await requireSubscription(id, context)
+  if (known.managedBy === 'provider') return changeManaged(known, input, context)
   const found = requireGateway(context.processing.gateways, known.gateway)
   const { paymentMethodId, trialEndsAt, metadata } = input
   if (paymentMethodId != null) {
@@ -105,7 +122,7 @@ function termsIn(
  * A page on which the payer pays what is owed; one that is open already is returned again, and so is
  * a charge that waits for its payer. Errors: `subscription_not_found`, `subscription_ended`,
  * `subscription_invalid`, `renewal_under_way`, `return_url_not_allowed`, `checkout_refused`,
- * `checkout_unknown`.
+ * `checkout_unknown`; `operation_unsupported` if its provider manages it, and there is no such page.
  */
 export async function pay(
   id: string,
@@ -113,6 +130,8 @@ export async function pay(
   context: SubscriptionContext,
 ): Promise<Payment> {
   requireAllowedReturn(given ?? null, context)
+  const known = await requireSubscription(id, context)
+  if (known.managedBy === 'provider') return payManaged(known, context)
   const returnUrl = given ?? (await usualReturn(id, context))
   const asking = { ...context, ...(returnUrl !== undefined && { returnUrl }) }
   const first = await askToPay(id, asking)
@@ -170,45 +189,4 @@ async function required(id: string, context: SubscriptionContext): Promise<Payme
   const payment = await findPayment(context.processing.database.db, id)
   if (payment === undefined) throw new Error(`payment ${id} is gone`)
   return payment
-}
-
-async function carryOut(
-  id: string,
-  wish: Wish,
-  context: SubscriptionContext,
-): Promise<Subscription> {
-  const decided = await decide(id, wish, context)
-  if (decided.kind === 'refused') throw refusal(decided)
-  return decided.subscription
-}
-
-async function decide(id: string, wish: Wish, context: SubscriptionContext) {
-  const decided = isUuid(id)
-    ? await decideSubscription(id, wish, context)
-    : ({ kind: 'not_found' } as const)
-  if (decided.kind === 'not_found') throw notFound(id)
-  return decided
-}
-
-const notAsItIs = 'Look at how it stands: quittance subscriptions show ID'
-
-function refusal(refused: DecidedWish & { readonly kind: 'refused' }): QuittanceError {
-  const { reason, field, text } = refused
-  switch (reason) {
-    case 'subscription_ended':
-      return new QuittanceError('subscription_ended', text)
-    case 'renewal_under_way':
-      return new QuittanceError('renewal_under_way', text)
-    case 'subscription_invalid':
-      return field === undefined
-        ? new QuittanceError('subscription_invalid', text, { fix: notAsItIs })
-        : new QuittanceError('subscription_invalid', `${field}: ${text}`, { field })
-    default:
-      return assertNever(reason)
-  }
-}
-
-function notFound(id: string): QuittanceError {
-  const text = `there is no subscription ${JSON.stringify(id.slice(0, 80))}`
-  return new QuittanceError('subscription_not_found', text)
 }

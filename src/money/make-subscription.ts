@@ -5,11 +5,12 @@ import { findSubscription } from '../database/subscriptions.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { requireGateway, requireOperation } from '../gateways/require.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
-import type { Money } from '../kernel/money.ts'
 import { boundary } from '../subscriptions/boundary.ts'
 import type { NewSubscription } from '../subscriptions/change.ts'
 import type { SubscriptionContext } from './context.ts'
 import { createSubscription, type CreatedSubscription } from './create-subscription.ts'
+import { requireMoney } from './require-money.ts'
+import { requireManageable } from './require-manageable.ts'
 import { resolveTerms, type ResolvedTerms } from './resolve-plan.ts'
 import type { SubscriptionInputs } from './subscription-input.ts'
 
@@ -47,10 +48,13 @@ async function findMade(
   throw new QuittanceError('subscription_exists', text)
 }
 
-/** What a repeated call must give again; not the id, by which the other was found. */
+/**
+ * What a repeated call must give again; not the id, by which the other was found. That we charge it
+ * was not said by a version that knew of nothing else.
+ */
 function contentOf(input: Input): string {
-  const { id: _, ...content } = input
-  return JSON.stringify(sorted(content))
+  const { id: _, managedBy, ...content } = input
+  return JSON.stringify(sorted(managedBy === 'provider' ? { ...content, managedBy } : content))
 }
 
 /** The same text whatever the order of the fields; JSON has no bigint. */
@@ -73,7 +77,9 @@ async function newSubscription(
   const { gateway, credentials } = found
   const { database, subscriptionTime } = context.processing
   const terms = resolveTerms(input, context.subscriptions.plans)
-  requireSellable(found, terms, input)
+  const { managedBy = 'local' } = input
+  if (managedBy === 'provider') requireManageable(found, terms, input)
+  else requireSellable(found, terms, input)
   requireAllowedReturn(input.returnUrl ?? null, context)
   const account = gateway.account(credentials)
   const { paymentMethodId = null, merchantAccount = account.merchantAccount } = input
@@ -84,7 +90,7 @@ async function newSubscription(
   const now = await subscriptionTime(database.db)
   return {
     id,
-    managedBy: 'local',
+    managedBy,
     gateway: gateway.name,
     merchantAccount,
     live: input.live ?? account.live,
@@ -110,16 +116,21 @@ function requireSellable(
   terms: ResolvedTerms,
   { paymentMethodId }: Input,
 ): void {
-  requireOperation(found, 'chargeSavedCard')
+  requireOwnCharges(found)
   if (paymentMethodId === undefined) requireOperation(found, 'checkout')
   requireMoney(found, terms)
 }
 
-/** Error: `subscription_invalid` for money that the gateway cannot take; nothing is always taken. */
-export function requireMoney({ gateway }: RegisteredGateway, { amount, currency }: Money): void {
-  const fault = amount === 0n ? undefined : gateway.moneyFault?.({ amount, currency })
-  if (fault === undefined) return
-  throw fieldError('subscription_invalid', 'amount', `${gateway.title}: ${fault}`)
+/** Where only the provider itself charges again, that is the other way to sell one. */
+function requireOwnCharges(found: RegisteredGateway): void {
+  const { title, chargeSavedCard, subscriptions } = found.gateway
+  if (chargeSavedCard !== undefined || subscriptions === undefined) {
+    requireOperation(found, 'chargeSavedCard')
+    return
+  }
+  const text = `${title} cannot charge saved cards; it charges the subscriptions that it manages`
+  const fix = "Create it with managedBy: 'provider' (--managed-by provider)."
+  throw new QuittanceError('operation_unsupported', text, { fix })
 }
 
 /** Days of the subscription's time zone: a trial ends at the time of day at which it began. */

@@ -5,6 +5,7 @@ import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
 import { checkoutRequest } from '../checkout/checkout-request.ts'
+import { readRecurring } from '../checkout/read-recurring.ts'
 import { askProvider, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 import { requeueEarlyCalls } from './requeue-early-calls.ts'
@@ -21,8 +22,9 @@ export async function openCheckout(
 ): Promise<Payment> {
   let opened: OpenedCheckout
   try {
+    const terms = await readRecurring(context.processing.database.db, payment)
     opened = await askProvider(gatewayOf(payment, context), context, (operation) =>
-      checkout.open(checkoutRequest(payment, context.addresses), operation),
+      checkout.open(checkoutRequest(payment, context.addresses, terms), operation),
     )
   } catch (error) {
     throw await recordFailure(payment, context, error)

@@ -3,6 +3,7 @@ import { paymentRules } from '../checkout/payment-input.ts'
 import { flag, jsonObject, oneOf, text, uuid } from '../kernel/input-rules.ts'
 import { readInput } from '../kernel/read-input.ts'
 import type { IntervalInput } from '../subscriptions/interval.ts'
+import { managers, type ManagedBy } from '../subscriptions/subscription.ts'
 import { countable, every, timeZone, trialDays } from './subscription-rules.ts'
 
 /**
@@ -12,8 +13,13 @@ import { countable, every, timeZone, trialDays } from './subscription-rules.ts'
 export interface CreateSubscriptionInput {
   /** A UUID chosen by the caller: makes the call repeatable. */
   readonly id?: string | undefined
-  /** One that can charge a saved card. */
+  /** One that can charge a saved card, or manages subscriptions. */
   readonly gateway: string
+  /**
+   * Who charges each period: we charge a saved card (`local`, the default), or the provider does it
+   * by itself, once the payer has paid on its checkout.
+   */
+  readonly managedBy?: ManagedBy | undefined
   /** Whom it is for; `access` looks it up: `{ type: 'account', id: '7' }`. */
   readonly payable: { readonly type: string; readonly id: string }
   /** The name of a plan of the settings, which is copied. */
@@ -85,6 +91,7 @@ const planName = text(64)
 const creation = {
   id: paymentRules.id,
   gateway: paymentRules.gateway,
+  managedBy: oneOf(managers).optional(),
   payable: paymentRules.payable,
   plan: planName.optional(),
   amount: paymentRules.amount.optional(),

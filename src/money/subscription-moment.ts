@@ -13,7 +13,7 @@ import type { MoneyContext } from './context.ts'
 export type SubscriptionMoment = Moment & { readonly fault: string | null }
 
 /** Where a subscription is charged. */
-type Sold = Pick<Subscription, 'gateway' | 'merchantAccount' | 'live'>
+type Sold = Pick<Subscription, 'managedBy' | 'gateway' | 'merchantAccount' | 'live'>
 
 /** Read in the transaction that decides: what has been held by then is held. */
 export async function readMoment(
@@ -37,6 +37,8 @@ export function clockFault(databaseTime: Date, context: Pick<MoneyContext, 'now'
 
 /** Without a provider to ask, no payment is even written. */
 function gatewayFault(sold: Sold, { processing }: MoneyContext): string | null {
+  // We charge no card for it.
+  if (sold.managedBy === 'provider') return null
   try {
     const found = requireGateway(processing.gateways, sold.gateway)
     requireOperation(found, 'chargeSavedCard')

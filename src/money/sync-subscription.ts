@@ -16,6 +16,7 @@ import { mirror, type Mirrored } from '../subscriptions/mirror.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { unheard } from '../subscriptions/unheard.ts'
 import { askProvider, failureText } from './ask-provider.ts'
+import { closePage } from './close-page.ts'
 import type { MoneyContext } from './context.ts'
 import { accountFault } from './subscription-moment.ts'
 
@@ -47,6 +48,7 @@ export async function syncLeased(lease: SyncLease, context: MoneyContext): Promi
   await applyAnswer(lease, outcomes, context)
   const written = await takeOver(lease, asked, context)
   if (written === undefined) return { kind: 'lost' }
+  if (written.closing !== null) await closePage(written.closing, written.now, context)
   // Charges that name no time pay for what the statement has opened.
   if (written.hasOpened) await applyAnswer(lease, outcomes.filter(isUndated), context)
   return asked.kind === 'failed' ? asked : { kind: 'synced' }
@@ -163,12 +165,19 @@ function invalidReply(text: string): QuittanceError {
   return new QuittanceError('provider_reply_invalid', text)
 }
 
+interface Written {
+  readonly hasOpened: boolean
+  /** The checkout of one that nobody has begun, and whose time is over. */
+  readonly closing: string | null
+  readonly now: Date
+}
+
 /** Undefined: the lease was lost, and nothing was written. */
 async function takeOver(
   lease: SyncLease,
   asked: Asked,
   context: MoneyContext,
-): Promise<{ readonly hasOpened: boolean } | undefined> {
+): Promise<Written | undefined> {
   const { processing, queue } = context
   const { database, gateways, newId, subscriptionTime, subscriptionPolicy: policy } = processing
   const written = await database.transaction(async ({ db }) => {
@@ -182,7 +191,9 @@ async function takeOver(
     if (isHeard && disbelief !== 'terms_mismatch') await believeTerms(db, lease.id)
     const isRung = await endSync(db, lease, { now, isHeard })
     const hasOpened = change.periods.some((period) => period.state === 'open')
-    return { hasEvents: change.events.length > 0, hasOpened, isRung, disbelief }
+    const { closeCheckout: closing } = change
+    const hasEvents = change.events.length > 0
+    return { hasEvents, hasOpened, closing, now, isRung, disbelief }
   })
   if (written === undefined) return undefined
   if (written.hasEvents) processing.wake('subscription_events')

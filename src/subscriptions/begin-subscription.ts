@@ -1,4 +1,5 @@
 import type { Moment, NewSubscription, SubscriptionChange, SubscriptionState } from './change.ts'
+import { beginWithCheckout } from './begin-checkout.ts'
 import { boundary } from './boundary.ts'
 import { chargeOpen } from './charge-open.ts'
 import { draftOf, withPeriod, withSubscription, type Draft } from './draft.ts'
@@ -8,7 +9,8 @@ import type { Subscription } from './subscription.ts'
 
 /**
  * Makes a subscription: in a trial, brought from another system, or with its first period, which is
- * charged, or paid on a page if no card is given.
+ * charged, or paid on a page if no card is given. One that the provider will manage begins with its
+ * checkout, whatever follows.
  */
 export function beginSubscription(input: NewSubscription, moment: Moment): SubscriptionChange {
   const status = statusOf(input)
@@ -29,7 +31,9 @@ export function beginSubscription(input: NewSubscription, moment: Moment): Subsc
   return finish(begun(draft, moment), moment)
 }
 
-function statusOf({ trialEndsAt, paidUntil }: NewSubscription): Subscription['status'] {
+function statusOf({ managedBy, trialEndsAt, paidUntil }: NewSubscription): Subscription['status'] {
+  // The provider says when its trial begins.
+  if (managedBy === 'provider') return 'incomplete'
   if (trialEndsAt !== null) return 'trialing'
   return paidUntil === null ? 'incomplete' : 'active'
 }
@@ -57,7 +61,8 @@ export function untouched(now: Date) {
 
 function begun(draft: Draft, moment: Moment): Draft {
   const { subscription } = draft.state
-  const { trialEndsAt, paidUntil, paymentMethodId, every, timeZone } = subscription
+  const { managedBy, trialEndsAt, paidUntil, paymentMethodId, every, timeZone } = subscription
+  if (managedBy === 'provider') return beginWithCheckout(draft, moment)
   if (trialEndsAt !== null) {
     return given(draft, { kind: 'trial', startsAt: moment.now, endsAt: trialEndsAt })
   }

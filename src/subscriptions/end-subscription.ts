@@ -23,7 +23,7 @@ export function end(draft: Draft, reason: EndReason, { now }: Moment): Draft {
   return fired(ended, event, subscriptionKey('canceled', id))
 }
 
-const noPlans = { pauseAt: null, resumeAt: null } as const
+const noPlans = { pauseAt: null, resumeAt: null, nextActionAt: null } as const
 
 /** Nothing is charged any more until it is resumed; what is open is not owed. */
 export function pause(draft: Draft, reason: PauseReason): Draft {

@@ -39,3 +39,17 @@ export function wishedAt(state: SubscriptionState, planned: Date): Date {
   const paidEnd = paidTimeEndsAt(state) ?? state.subscription.createdAt
   return paidEnd < planned ? paidEnd : planned
 }
+
+/**
+ * Whether it waits for the checkout that begins it, and nothing says yet that its provider knows of
+ * it: what the payer has done there is a granted period at least.
+ */
+export function isUnbegun({ subscription, current }: SubscriptionState): boolean {
+  const { managedBy, providerReference, status } = subscription
+  return (
+    managedBy === 'provider' &&
+    providerReference === null &&
+    status === 'incomplete' &&
+    current === null
+  )
+}

@@ -10,6 +10,7 @@ import { voidOpen } from './open-period.ts'
 import { payManaged } from './pay-managed.ts'
 import type { SubscriptionPeriod } from './period.ts'
 import { isInTrial, isLeftToPayer } from './standing.ts'
+import { takeCheckout } from './take-checkout.ts'
 
 /** How long a charge waits that failed by a fault of our own. */
 export const pauseAfterFault = hours(1)
@@ -36,6 +37,8 @@ function takeManaged(
   decided: DecidedPayment,
   moment: Moment,
 ): SubscriptionChange {
+  const begun = takeCheckout(state, decided, moment)
+  if (begun !== null) return begun
   const unchanged = finish(draftOf(state), moment)
   if (decided.kind !== 'paid') return unchanged
   const { id, period, stated = {} } = decided

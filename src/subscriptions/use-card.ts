@@ -17,7 +17,7 @@ export function useCard(
 
 export function withCard(draft: Draft, paymentMethodId: string, moment: Moment): Draft {
   const { subscription } = draft.state
-  if (subscription.status === 'canceled') return draft
+  if (subscription.status === 'canceled' || subscription.managedBy === 'provider') return draft
   if (subscription.paymentMethodId === paymentMethodId) return draft
   const changed = withSubscription(draft, { paymentMethodId })
   const { open, live, ...rest } = changed.state

@@ -259,6 +259,31 @@ onPostgres((engine) => {
     assert.match(line ?? lines.join('\n'), / active +charge +199\.00 UAH /)
   })
 
+  test('who charges one is said, and can be asked for; only a provider can be asked how it stands', async () => {
+    const { subscription } = await create(...terms, '--payment-method', await card())
+    const { id } = subscription
+    const ours = await run('sync', id)
+    assert.equal(ours.code, 1)
+    assert.match(ours.stderr.join('\n'), /charged by us/)
+    const refused = await run('create', ...terms, '--managed-by', 'provider')
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr.join('\n'), /cannot manage subscriptions/)
+    assert.equal((await run('create', ...terms, '--managed-by', 'somebody')).code, 2)
+    // As a gateway does that can: none of those that need no credentials.
+    await sql`update billing.subscriptions set managed_by = 'provider', payment_method_id = null,
+      provider_reference = 'sub_7', next_action_at = null where id = ${id}::uuid`.execute(
+      deployment.database.db,
+    )
+    assert.match(printed(await run('show', id)), /^managed by {3}the provider: sub_7$/m)
+    const list = printed(await run('list', '--managed-by', 'provider'))
+    assert.match(list, new RegExp(`${id} +active +yes +theirs`))
+    assert.equal(list.split('\n').length, 2)
+    const { data } = await json('list', '--managed-by', 'local')
+    assert.ok(!(data as Json[]).some((one) => one['id'] === id))
+    const change = await run('change', id, '--amount', '1')
+    assert.match(change.stderr.join('\n'), /amount cannot be changed/)
+  })
+
   test('what is wrong is said by its option, and as its own process the command ends well', async () => {
     const wrong = await run('create', ...base, '--amount', '19.99')
     assert.deepEqual([wrong.code, /minor units/.test(wrong.stderr.join(''))], [2, true])

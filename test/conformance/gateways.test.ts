@@ -331,7 +331,7 @@ function declareForAll(gateway: Gateway): void {
       assert.ok(isValid(await gateway.verify(request, credentials, now)), scenario)
       const meant = await interpretWith(gateway, request).catch(failureOf)
       if (means === 'looked up') {
-        // Nobody answers, or nobody can be asked: without the key of an API nothing is concluded.
+        // Nobody answers, or nobody can be asked: without the key of an API nothing is stated.
         const about = typeof meant === 'string' ? meant : decidedBy(meant)
         assert.ok(about === 'provider_unreachable' || about === 'nothing', scenario)
         continue

@@ -40,6 +40,7 @@ function ability(gateway: Gateway): readonly string[] {
     code(gateway.name),
     ...[can.checkout, can.poll, can.refund, can.partialRefund, can.savedCards].map(said),
     ...[closeCheckout !== undefined, can.registerWebhook, backfill !== undefined].map(said),
+    said(can.subscriptions),
   ]
 }
 
@@ -82,6 +83,7 @@ export const gatewayTables: readonly GatewayTable[] = [
         'Close a checkout',
         'Register',
         'Backfill',
+        'Subscriptions',
       ]),
       ...builtin.map(ability),
     ],

@@ -36,6 +36,7 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'POST /subscriptions/:id/cancel': subscriptionSchema,
   'POST /subscriptions/:id/pause': subscriptionSchema,
   'POST /subscriptions/:id/resume': subscriptionSchema,
+  'POST /subscriptions/:id/sync': subscriptionSchema,
   'POST /subscriptions/:id/change': subscriptionSchema,
   'POST /subscriptions/:id/pay': paymentSchema,
   'POST /subscriptions/hold': heldSchema,

@@ -130,12 +130,14 @@ export const marks: Readonly<Record<string, Readonly<Record<GatewayReason, Cell>
         'paid between the periods of our subscription',
         of('renewed', {
           billing_reason: '"subscription_update"',
+          proration: 'true',
         }),
       ),
       nobody(
         'the same of a subscription that is not ours',
         of('renewed', {
           billing_reason: '"subscription_update"',
+          proration: 'true',
           payment_id: other,
         }),
       ),

@@ -30,6 +30,7 @@ const scenarios: Readonly<Record<string, readonly [string, string]>> = {
   declined: ['failed', 'PaymentFailed'],
   expired: ['canceled', 'PaymentCanceled'],
   canceled: ['canceled', 'PaymentCanceled'],
+  first_invoice_paid: ['paid', 'PaymentSucceeded'],
 }
 
 const chargeEvents: ReadonlySet<string> = new Set([
@@ -39,7 +40,7 @@ const chargeEvents: ReadonlySet<string> = new Set([
 ])
 
 /** What each callback that settles no charge of ours is about, as its call says. */
-const besides: Readonly<Record<string, string>> = {
+const besides: Readonly<Record<string, string | undefined>> = {
   pending: 'callback',
   refunded: 'refund:paid',
   refunded_half: 'refund:paid',
@@ -49,7 +50,15 @@ const besides: Readonly<Record<string, string>> = {
   card_removed: 'payment_method:detached',
   setup: 'payment_method:attached',
   renewed: 'payment:paid',
+  // How it stands is asked, which needs a key.
+  renewal_failed: 'callback',
+  subscription_created: 'callback',
+  subscription_canceled: 'callback',
+  // A document, and nothing else.
+  invoice_issued: undefined,
 }
+
+const isDocument = (type: string) => type.startsWith('invoice')
 
 forEachDatabase((engine) => {
   let billing: TestBilling
@@ -103,9 +112,10 @@ forEachDatabase((engine) => {
         const payment = await newPayment(billing.core, { gateway: 'stripe' })
         const { body, headers } = signed(scenario, payment)
         const call = await send(body, headers)
+        const types = call.outcome?.map((result) => result.type) ?? []
         assert.deepEqual(
-          call.outcome?.map((result) => result.type),
-          [type],
+          types.filter((one) => !isDocument(one)),
+          type === undefined ? [] : [type],
         )
         const [status, events] = await seen(payment.id)
         assert.equal(status, 'pending')

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander'
 import type { CreateSubscriptionInput } from '../../money/subscription-input.ts'
+import { managers } from '../../subscriptions/subscription.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { print, printJson } from '../output.ts'
 import { readAmount } from '../read-amount.ts'
@@ -24,8 +25,13 @@ export function addCreateSubscription(subscriptions: Command): void {
   const createCommand = subscriptions
     .command('create')
     .description('make a subscription, and charge a saved card or open a checkout')
-    .requiredOption('--gateway <name>', 'gateway that can charge saved cards')
+    .requiredOption('--gateway <name>', 'one that charges saved cards, or manages subscriptions')
     .requiredOption('--payable <type:id>', 'whom it is for, e.g. account:7', readPayable)
+    .addOption(
+      new Option('--managed-by <who>', 'who charges each period: we do, or the provider')
+        .choices(managers)
+        .default('local'),
+    )
     .option('--plan <name>', 'a plan of the settings, which is copied')
     .option('--amount <units>', 'of a period, in minor units, e.g. 1999 for 19.99', readAmount)
     .option('--currency <code>', 'ISO 4217 code, e.g. UAH')

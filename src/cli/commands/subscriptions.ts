@@ -3,7 +3,12 @@ import type { BillingCore } from '../../billing/types.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import type { ChangeSubscriptionInput } from '../../money/subscription-input.ts'
 import type { Payable } from '../../payments/payment.ts'
-import { subscriptionStatuses, type SubscriptionStatus } from '../../subscriptions/subscription.ts'
+import {
+  managers,
+  subscriptionStatuses,
+  type ManagedBy,
+  type SubscriptionStatus,
+} from '../../subscriptions/subscription.ts'
 import type { SubscriptionDetails } from '../../wire/subscription-details.ts'
 import type { ListedSubscription } from '../../wire/subscription.ts'
 import { addExamples } from '../examples.ts'
@@ -23,6 +28,7 @@ const exampleId = '0190163d-8694-739b-aea5-966c26f8ad90'
 interface ListOptions extends PagingOptions {
   readonly gateway?: string
   readonly status?: SubscriptionStatus
+  readonly managedBy?: ManagedBy
   readonly payable?: Payable
   readonly json?: boolean
 }
@@ -30,7 +36,7 @@ interface ListOptions extends PagingOptions {
 export function addSubscriptions(program: Command): void {
   const subscriptions = program
     .command('subscriptions')
-    .description('subscriptions: create, show, list, cancel, pause, resume, change, pay, run, ...')
+    .description('subscriptions: create, show, list, cancel, pause, resume, change, pay, sync, ...')
   addCreateSubscription(subscriptions)
   addReading(subscriptions)
   addWishes(subscriptions)
@@ -48,6 +54,7 @@ function addReading(subscriptions: Command): void {
   const listCommand = addPaging(subscriptions.command('list').description('newest first'))
     .option('--gateway <name>', 'only of this gateway')
     .addOption(new Option('--status <status>', 'only these').choices(subscriptionStatuses))
+    .addOption(new Option('--managed-by <who>', 'only those that it charges').choices(managers))
     .option('--payable <type:id>', 'only of this object, e.g. account:7', readPayable)
     .action(list)
   addExamples(listCommand, [
@@ -86,6 +93,12 @@ function addWishes(subscriptions: Command): void {
     .option('--return-url <url>', 'where the browser goes afterwards')
     .action(pay)
   addExamples(payCommand, [[`subscriptions pay ${exampleId}`]])
+  const syncCommand = subscriptions
+    .command('sync')
+    .description('ask the provider that manages it how it stands')
+    .argument('<id>')
+    .action(sync)
+  addExamples(syncCommand, [[`subscriptions sync ${exampleId}`]])
 }
 
 function addChange(subscriptions: Command): void {
@@ -140,6 +153,7 @@ async function list(_options: unknown, command: Command): Promise<void> {
       ...(options.limit !== undefined && { limit: options.limit }),
       ...(options.cursor !== undefined && { cursor: options.cursor }),
       ...(options.status !== undefined && { status: options.status }),
+      ...(options.managedBy !== undefined && { managedBy: options.managedBy }),
       ...(options.payable !== undefined && { payable: options.payable }),
       ...gatewayQuery(core, options.gateway),
     }),
@@ -200,6 +214,10 @@ async function pay(
   const payment = await withCore((core) => core.subscriptions.pay(id, { returnUrl }))
   if (isJson(command)) printJson(paymentView(payment))
   else printPayment(payment)
+}
+
+function sync(id: string, _options: unknown, command: Command): Promise<void> {
+  return wish(command, (core) => core.subscriptions.sync(id))
 }
 
 async function wish<Wished extends ListedSubscription>(

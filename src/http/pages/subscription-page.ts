@@ -10,6 +10,7 @@ import { shareLooks } from '../share-looks.ts'
 import { excessOver } from '../throttle.ts'
 import { seeOther } from './layout.ts'
 import { lookOf, type Look } from './look.ts'
+import { managedPage } from './managed-view.ts'
 import { payPath, type PageContext } from './page-context.ts'
 import {
   billPage,
@@ -57,8 +58,9 @@ export function subscriptionPage(context: PageContext): Hono {
 }
 
 function shown(bill: SubscriptionBill, { core }: PageContext, look: Look) {
-  const { gateway } = bill.subscription
+  const { gateway, managedBy } = bill.subscription
   const gatewayTitle = core.gateways()[gateway]?.title ?? gateway
+  if (managedBy === 'provider') return managedPage(bill, { gatewayTitle, look })
   return billPage(bill, { gatewayTitle, isHttps: core.origin.startsWith('https:') }, look)
 }
 
@@ -75,6 +77,8 @@ async function pay(
   look: Look,
 ): Promise<Response> {
   const { query } = look.language
+  // Its page has no button: what there is to pay is a link.
+  if (subscription.managedBy === 'provider') return seeOther(payPathOf(subscription.id) + query)
   try {
     const payment = await core.subscriptions.pay(subscription.id)
     const target = leadsNowhere(payment) ? payPathOf(subscription.id) : payPath(payment)

@@ -33,7 +33,8 @@ export function billPage(
   return payablePage(bill, owed, { ...surroundings, look })
 }
 
-interface Said {
+/** What a page without a way to pay says. */
+export interface Said {
   readonly heading: PlainTextKey
   readonly text: PlainTextKey
 }
@@ -57,14 +58,19 @@ function restOf({ status }: Subscription): Said {
   return { heading: 'nothingOwedHeading', text: 'nothingOwedText' }
 }
 
-function nothingPage(subscription: Subscription, texts: Said, look: Look): Promise<Response> {
+/** Nothing is to be paid here; `more` says what happens by itself. */
+export function nothingPage(
+  subscription: Subscription,
+  { more, ...texts }: Said & { readonly more?: string },
+  look: Look,
+): Promise<Response> {
   const { say, tag } = look.language
   const title = say(texts.heading)
   const { paidUntil, status, timeZone } = subscription
   const isPaid = status === 'active' && paidUntil !== null
   const until = isPaid && say('paidUntil', { time: humanDate(paidUntil, tag, timeZone) })
   const body = html`<h1>${title}</h1>
-    <p>${say(texts.text)} ${until}</p>
+    <p>${say(texts.text)} ${until} ${more}</p>
     ${about(subscription)}
     <div class="actions">${status === 'canceled' && help(look)}</div>
     ${details(subscription, look)}`
@@ -72,12 +78,14 @@ function nothingPage(subscription: Subscription, texts: Said, look: Look): Promi
   return page(look, { title, mark, body })
 }
 
-interface OwedSubscription {
+/** A subscription, and what its page asks for. */
+export interface OwedSubscription {
   readonly subscription: Subscription
   readonly owed: Owed
 }
 
-function waitingPage(
+/** Something is under way, and nothing is to be pressed. */
+export function waitingPage(
   { subscription, owed }: OwedSubscription,
   texts: Said,
   look: Look,
@@ -137,11 +145,13 @@ function headingOf({ status }: Subscription): PlainTextKey {
   return status === 'past_due' ? 'dueHeading' : 'subscriptionHeading'
 }
 
-function about({ description }: Subscription): Html | false {
+/** What it is for, in the merchant's words. */
+export function about({ description }: Subscription): Html | false {
   return description !== null && html`<p class="about">${visibleText(description)}</p>`
 }
 
-function sum({ subscription, owed }: OwedSubscription, { language }: Look): Html {
+/** What is asked for, how often, and for which time. */
+export function sum({ subscription, owed }: OwedSubscription, { language }: Look): Html {
   const { startsAt, endsAt } = owed
   const dates =
     startsAt !== null &&
@@ -179,7 +189,7 @@ function lengthOf({ unit, count }: Interval, { say, tag }: Look['language']): st
 }
 
 /** What a payer tells the shop if something is unclear; shown only when asked for. */
-function details({ id }: Subscription, { language: { say } }: Look): Html {
+export function details({ id }: Subscription, { language: { say } }: Look): Html {
   return html`<details>
     <summary>${say('subscriptionDetails')}</summary>
     <dl>

@@ -95,8 +95,9 @@ export function renderTransaction(held: HeldTransaction): object {
   })
   const { items, ...sample } = sampleTransaction(inputOf(held), { status }) as {
     readonly items: readonly { readonly price: object }[]
-    readonly invoice_number: string | null
   }
+  // One that is only paid mostly has none yet.
+  const isNumbered = status === 'billed' || status === 'completed'
   return {
     ...sample,
     items: items.map((item) => ({ ...item, price: { ...item.price, ...priceFieldsOf(held) } })),
@@ -107,7 +108,8 @@ export function renderTransaction(held: HeldTransaction): object {
     checkout: { url: held.url },
     subscription_id: held.subscriptionId ?? null,
     billing_period: held.period ?? null,
-    invoice_number: sample.invoice_number === null ? null : `4711-${held.id.slice(-6)}`,
+    invoice_id: isNumbered ? held.id.replace('txn_', 'inv_') : null,
+    invoice_number: isNumbered ? `4711-${held.id.slice(-6)}` : null,
   }
 }
 

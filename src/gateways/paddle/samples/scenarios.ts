@@ -15,7 +15,7 @@ export const scenarios: ReadonlyMap<string, Sample> = new Map<string, Sample>([
   [
     'paid',
     {
-      means: ['payment:paid', 'invoice:paid'],
+      means: ['payment:paid'],
       ...transaction('completed', 'the payment is taken and fully processed', {
         status: 'completed',
         attempt: 'captured',
@@ -29,6 +29,17 @@ export const scenarios: ReadonlyMap<string, Sample> = new Map<string, Sample>([
       ...transaction('paid', 'the payment is taken; fees and invoice follow', {
         status: 'paid',
         attempt: 'captured',
+      }),
+    },
+  ],
+  [
+    'invoiced',
+    {
+      means: ['payment:paid', 'invoice:paid'],
+      ...transaction('completed', 'the payment is taken, and its invoice is issued', {
+        status: 'completed',
+        attempt: 'captured',
+        isNumbered: true,
       }),
     },
   ],
@@ -159,7 +170,7 @@ export const scenarios: ReadonlyMap<string, Sample> = new Map<string, Sample>([
   [
     'renewed',
     {
-      means: ['payment:paid', 'invoice:paid'],
+      means: ['payment:paid'],
       ...transaction('completed', 'the subscription that began with the payment is charged again', {
         status: 'completed',
         attempt: 'captured',
@@ -185,6 +196,7 @@ export const scenarios: ReadonlyMap<string, Sample> = new Map<string, Sample>([
       ...transaction('billed', 'its next period is billed, and nothing is paid yet', {
         status: 'billed',
         renewal: true,
+        isNumbered: true,
       }),
     },
   ],

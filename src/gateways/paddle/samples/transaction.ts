@@ -7,6 +7,8 @@ export interface TransactionState {
   readonly attempt?: 'captured' | 'error' | 'action_required'
   /** The subscription that began with the payment charges again. */
   readonly renewal?: true
+  /** Its document has its number already. */
+  readonly isNumbered?: true
 }
 
 /** A Transaction as version 1 of the API renders it, every field included. */
@@ -14,8 +16,6 @@ export function sampleTransaction(input: SampleInput, state: TransactionState): 
   const { paymentId, transactionId, currency, occurredAt } = input
   const { status } = state
   const billed = status === 'paid' || status === 'completed'
-  // A transaction that is only paid mostly has no document yet.
-  const isDocument = status === 'billed' || status === 'completed'
   const ownId = state.renewal ? sampleId('txn', paymentId, 'renewal') : transactionId
   return {
     id: ownId,
@@ -25,10 +25,10 @@ export function sampleTransaction(input: SampleInput, state: TransactionState): 
     details: detailsOf(input, billed),
     checkout: { url: `https://shop.example/pay?_ptxn=${ownId}` },
     payments: state.attempt === undefined ? [] : [attemptOf(input, state.attempt)],
-    billed_at: billed || isDocument ? occurredAt : null,
+    billed_at: billed || status === 'billed' ? occurredAt : null,
     address_id: sampleId('add', paymentId),
     created_at: occurredAt,
-    invoice_id: isDocument ? sampleId('inv', ownId) : null,
+    invoice_id: state.isNumbered ? sampleId('inv', ownId) : null,
     updated_at: occurredAt,
     business_id: null,
     custom_data: { payment_id: paymentId },
@@ -36,7 +36,7 @@ export function sampleTransaction(input: SampleInput, state: TransactionState): 
     discount_id: null,
     currency_code: currency,
     billing_period: state.renewal ? periodFrom(occurredAt) : null,
-    invoice_number: isDocument ? '4711-10001' : null,
+    invoice_number: state.isNumbered ? '4711-10001' : null,
     billing_details: null,
     collection_mode: 'automatic',
     subscription_id: state.renewal ? sampleId('sub', paymentId) : null,

@@ -67,6 +67,17 @@ export const en = {
     'To go on, pay for a new period on the page of {gateway}. Your card is saved there for the next ones.',
   endedHeading: 'Subscription canceled',
   endedText: 'This subscription is over. There is nothing to pay, and nothing will be charged.',
+  // Of one that the provider charges by itself.
+  managedBeginText:
+    'You pay on the page of {gateway}. It saves your card, and charges the next periods by itself.',
+  managedTrialText:
+    'You give your card on the page of {gateway}. Nothing is charged until {time}; from then on {gateway} charges each period by itself.',
+  managedBeginningText:
+    'This subscription has not begun yet. Please look again in a few minutes, or ask the shop.',
+  managedChargedText: '{gateway} charges the next period by itself.',
+  managedEndsText: 'It ends on {time}. Nothing will be charged any more.',
+  managedDueText:
+    '{gateway} tries again by itself. To give it another card, follow the message that you have from it, or ask the shop.',
   notOpenedText: 'The payment could not be begun. Please ask the shop.',
   subscriptionDetails: 'Subscription details',
   subscriptionNumber: 'Subscription number',

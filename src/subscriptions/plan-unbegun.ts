@@ -1,0 +1,35 @@
+import { hours, minutes } from '../kernel/duration.ts'
+import type { Moment, SubscriptionChange, SubscriptionState } from './change.ts'
+import { draftOf, withClosing, withSubscription } from './draft.ts'
+import { end } from './end-subscription.ts'
+import { finish } from './finish.ts'
+import { isUnbegun } from './standing.ts'
+
+/** How long what could not be closed is left alone. */
+const patience = minutes(15)
+
+/**
+ * What is to be done to a subscription whose provider is not known to have begun it. Its checkout is
+ * closed first: what is paid there begins it at the provider, ended here or not. Null: it has begun,
+ * or is over, and nothing is to be done by our clock.
+ */
+export function planUnbegun(state: SubscriptionState, moment: Moment): SubscriptionChange | null {
+  if (!isUnbegun(state)) return null
+  const { now } = moment
+  const due = unbegunUntil(state, moment)
+  const draft = draftOf(state)
+  if (due > now) return finish(withSubscription(draft, { nextActionAt: due }), moment)
+  if (state.live === null) return finish(end(draft, 'incomplete', moment), moment)
+  const again = withSubscription(draft, { nextActionAt: new Date(now.getTime() + patience) })
+  return finish(withClosing(again), moment)
+}
+
+/** Until when it may still begin: its checkout may end sooner than the time for a first payment. */
+function unbegunUntil(
+  { subscription: { createdAt }, live }: SubscriptionState,
+  { policy }: Moment,
+): Date {
+  const over = new Date(createdAt.getTime() + hours(policy.incompleteHours))
+  const ends = live?.expiresAt ?? null
+  return ends !== null && ends < over ? ends : over
+}

@@ -11,6 +11,7 @@ import { reconcileDue } from '../upkeep/reconcile.ts'
 import { repairEvents } from '../upkeep/repair-events.ts'
 import { startSubscriptions } from '../upkeep/run-subscriptions.ts'
 import { startPresence } from '../upkeep/start-presence.ts'
+import { startMovingWindows } from '../usage/move-windows.ts'
 import { moneyContextOf } from './money-context.ts'
 import { startUpkeep } from '../upkeep/start-upkeep.ts'
 import type { Parts } from './parts.ts'
@@ -63,10 +64,12 @@ export async function startWork(
   const stopSubscriptions = idle
     ? async () => {}
     : startSubscriptions(context, { lanes: settings.subscriptions.chargesAtOnce })
+  const stopMovingWindows = startMovingWindows(context, log)
   return {
     ...worker,
     stop: async () => {
-      await Promise.all([upkeep.stop(), stopSubscriptions(), worker.stop()])
+      const stops = [upkeep.stop(), stopSubscriptions(), stopMovingWindows(), worker.stop()]
+      await Promise.all(stops)
     },
   }
 }
@@ -74,7 +77,7 @@ export async function startWork(
 /** What any process does, whatever its listeners. */
 function housekeeping(
   database: Database,
-  { log, retentionDays }: Pick<ServiceSettings, 'log' | 'retentionDays'>,
+  { log, retentionDays, keepKeysDays }: ServiceSettings,
 ): readonly Schedule[] {
   return [
     {
@@ -82,7 +85,7 @@ function housekeeping(
       every: days(1),
       offset: hours(3) + minutes(17),
       run: async (signal) => {
-        await prune(database, { retentionDays, log, newId: newUuid, signal })
+        await prune(database, { retentionDays, keepKeysDays, log, newId: newUuid, signal })
       },
     },
     {

@@ -12,6 +12,7 @@ import { changeSubscription } from '../subscriptions/change-subscription.ts'
 import type { LivePayment, SubscriptionState, WishResult } from '../subscriptions/change.ts'
 import { pauseSubscription } from '../subscriptions/pause-subscription.ts'
 import { payPeriod } from '../subscriptions/pay-period.ts'
+import type { WantedQuotas } from '../subscriptions/quota.ts'
 import { resumeSubscription } from '../subscriptions/resume-subscription.ts'
 import type { Subscription, Terms } from '../subscriptions/subscription.ts'
 import { closePage } from './close-page.ts'
@@ -23,6 +24,8 @@ import type { SubscriptionInputs } from './subscription-input.ts'
 import type { SubscriptionMoment } from './subscription-moment.ts'
 
 type Wish = (state: SubscriptionState, moment: SubscriptionMoment) => WishResult
+
+type Deciding = SubscriptionContext & { readonly quotas?: WantedQuotas | undefined }
 
 /** Errors: `subscription_not_found`, `subscription_ended`. */
 export function cancelNowOrLater(
@@ -81,7 +84,9 @@ export async function change(
       moment,
     )
   }
-  return carryOut(id, wish, context)
+  // The end of a trial is that of a window, too.
+  const quotas = input.quotas ?? (trialEndsAt === undefined ? undefined : {})
+  return carryOut(id, wish, { ...context, quotas })
 }
 
 /** A plan whole, and what is given beside it instead of its own; undefined: they stay. */
@@ -172,17 +177,13 @@ async function required(id: string, context: SubscriptionContext): Promise<Payme
   return payment
 }
 
-async function carryOut(
-  id: string,
-  wish: Wish,
-  context: SubscriptionContext,
-): Promise<Subscription> {
+async function carryOut(id: string, wish: Wish, context: Deciding): Promise<Subscription> {
   const decided = await decide(id, wish, context)
   if (decided.kind === 'refused') throw refusal(decided)
   return decided.subscription
 }
 
-async function decide(id: string, wish: Wish, context: SubscriptionContext) {
+async function decide(id: string, wish: Wish, context: Deciding) {
   const decided = isUuid(id)
     ? await decideSubscription(id, wish, context)
     : ({ kind: 'not_found' } as const)

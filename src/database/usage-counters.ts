@@ -172,6 +172,21 @@ export async function readWindowFacts(
   return new Map(rows.map((row) => [row.id, toFacts(row)]))
 }
 
+/** Writes how much is used by now, each row once. They are locked. */
+export async function updateUsed(
+  db: Kysely<Tables>,
+  counters: readonly QuotaCounter[],
+): Promise<void> {
+  if (counters.length === 0) return
+  await sql`${named('update-used')}
+    update billing.usage_counters as counter set used = counted.used
+    from unnest(${counters.map(({ subscriptionId }) => subscriptionId)}::uuid[],
+      ${counters.map(({ quota }) => quota)}::text[],
+      ${counters.map(({ used }) => `${used}`)}::bigint[]) as counted (subscription_id, quota, used)
+    where counter.subscription_id = counted.subscription_id
+      and counter.quota = counted.quota`.execute(db)
+}
+
 /** Writes what counting and the passing of time change, each row once. They are locked. */
 export async function updateCounters(
   db: Kysely<Tables>,

@@ -21,14 +21,14 @@ export interface KeyOrigin {
   readonly writtenBy: string
 }
 
-/** Writes keys, each different, whose counters are locked; returns those that were not there. */
+/** Writes keys, each different, whose counters are locked; returns how many were not there. */
 export async function insertKeys(
   db: Kysely<Tables>,
   keys: readonly CountedKey[],
   { countedAt, writtenBy }: KeyOrigin,
-): Promise<readonly UsageKey[]> {
-  if (keys.length === 0) return []
-  const { rows } = await sql<UsageKey>`${named('insert-usage-keys')}
+): Promise<number> {
+  if (keys.length === 0) return 0
+  const { numAffectedRows } = await sql`${named('insert-usage-keys')}
     insert into billing.usage_keys
       (subscription_id, quota, key, units, counted_at, written_by)
     select wanted.subscription_id, wanted.quota, wanted.key, wanted.units,
@@ -37,9 +37,8 @@ export async function insertKeys(
       ${keys.map(({ quota }) => quota)}::text[], ${keys.map(({ key }) => key)}::text[],
       ${keys.map(({ units }) => `${units}`)}::bigint[])
       as wanted (subscription_id, quota, key, units)
-    on conflict do nothing
-    returning subscription_id as "subscriptionId", quota, key`.execute(db)
-  return rows
+    on conflict do nothing`.execute(db)
+  return Number(numAffectedRows ?? 0)
 }
 
 /** Those of these keys that are there. */

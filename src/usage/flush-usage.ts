@@ -6,9 +6,10 @@ import {
   lockCounters,
   readWindowFacts,
   updateCounters,
+  updateUsed,
   type CounterKey,
 } from '../database/usage-counters.ts'
-import { deleteKeys, findKeys, insertKeys, type CountedKey } from '../database/usage-keys.ts'
+import { deleteKeys, findKeys, insertKeys } from '../database/usage-keys.ts'
 import {
   cannotFit,
   judgeUsage,
@@ -57,16 +58,32 @@ export async function flushUsage(
     const moved = await moveWindows(db, locked, now)
     const keys = await countKeys(db, { ...flush, moved, now })
     const judged = judge(flush.records, moved, keys.standingOf)
-    await updateCounters(
-      db,
-      judged.counters.filter((counter) => !locked.includes(counter)),
-    )
+    await writeCounters(db, locked, judged.counters)
     await deleteKeys(db, judged.refused.filter(keys.isWritten))
     await insertQuotaEvents(db, judged.events, { cause: 'operator', queue: context.queue, newId })
     return judged
   })
   if (flushed.events.length > 0) wake('subscription_events')
   return flushed.results
+}
+
+/** Each counter once: most of them have only counted. Both lists are in the same order. */
+async function writeCounters(
+  db: Kysely<Tables>,
+  locked: readonly QuotaCounter[],
+  judged: readonly QuotaCounter[],
+): Promise<void> {
+  const counted: QuotaCounter[] = []
+  const others: QuotaCounter[] = []
+  judged.forEach((counter, place) => {
+    const before = locked[place]
+    if (counter === before) return
+    const { window, eventNumber } = counter
+    const hasOnlyCounted = window === before?.window && eventNumber === before.eventNumber
+    ;(hasOnlyCounted ? counted : others).push(counter)
+  })
+  await updateUsed(db, counted)
+  await updateCounters(db, others)
 }
 
 /** Each counter once. */
@@ -112,33 +129,33 @@ async function countKeys(
   db: Kysely<Tables>,
   { records, moved, now, token, isRepeated }: Counting,
 ): Promise<CountedKeys> {
-  const counters = byName(moved)
-  const known = records.filter((record) => counters.has(nameOf(record)))
+  const counters = new Map(moved.map(({ counter }) => [nameOf(counter), counter]))
   const fits = (record: UsageRecord) => {
-    const counter = counters.get(nameOf(record))?.counter
+    const counter = counters.get(nameOf(record))
     return counter !== undefined && !cannotFit(counter, record)
   }
-  const wanted: readonly CountedKey[] = known.filter(fits)
-  const written = await insertKeys(db, wanted, { countedAt: now, writtenBy: token })
-  const fresh = new Set(written.map(keyOf))
-  const asked = known.filter((record) => !fresh.has(keyOf(record)) && (isRepeated || !fits(record)))
-  const found = new Map((await findKeys(db, asked)).map((row) => [keyOf(row), row.writtenBy]))
-  const isWritten = (record: UsageRecord) => fresh.has(keyOf(record))
+  const found = new Map<string, string>()
+  const find = async (keys: readonly UsageRecord[]) => {
+    for (const row of await findKeys(db, keys)) found.set(keyOf(row), row.writtenBy)
+  }
+  await find(isRepeated ? records : records.filter((record) => !fits(record)))
+  const wanted = records.filter((record) => fits(record) && !found.has(keyOf(record)))
+  const written = new Set(wanted)
+  const origin = { countedAt: now, writtenBy: token }
+  if ((await insertKeys(db, wanted, origin)) < wanted.length) {
+    await find(wanted)
+    for (const record of wanted) if (found.get(keyOf(record)) !== token) written.delete(record)
+  }
   const standingOf = (record: UsageRecord) => {
-    if (isWritten(record)) return 'new'
-    const writtenBy = found.get(keyOf(record))
-    if (writtenBy === undefined) return fits(record) ? 'before' : 'new'
+    const writtenBy = written.has(record) ? undefined : found.get(keyOf(record))
+    if (writtenBy === undefined) return 'new'
     return writtenBy === token ? 'now' : 'before'
   }
-  return { isWritten, standingOf }
+  return { standingOf, isWritten: (record) => written.has(record) }
 }
 
 function keyOf(record: CounterKey & { readonly key: string }): string {
   return `${nameOf(record)} ${record.key}`
-}
-
-function byName(moved: readonly MovedCounter[]): ReadonlyMap<string, MovedCounter> {
-  return new Map(moved.map((one) => [nameOf(one.counter), one]))
 }
 
 interface Judged {

@@ -50,7 +50,7 @@ export const full: Settings = {
   latency: { perSecond: 200, seconds: 20 },
   finished: 2_000_000,
   renewals: { due: 10_000, resting: 200_000, rounds: 1, looks: 2_000 },
-  usage: { subscriptions: 10_000, senders: 1_000, milliseconds: 5_000, rounds: 1, reads: 2_000 },
+  usage: { subscriptions: 10_000, senders: 1_000, milliseconds: 5_000, rounds: 3, reads: 2_000 },
   commandRounds: 9,
 }
 

@@ -37,11 +37,12 @@ export async function benchUsage(options: BenchOptions): Promise<Usage> {
       async (each) => {
         const run = (subject: UsageOrder['subject'], processes: number) =>
           runRound({ subject, processes, count, copyOf }, options)
-        each.add(plain, await run('plain', 1))
+        each.add(plain, { perSecond: await run('plain', 1) })
         const bare = await barePerSecond({ count, copyOf }, options)
-        if (bare !== undefined) each.add(flushes, { perSecond: bare, p50Ms: NaN, p99Ms: NaN })
-        each.add('usage.record', await run('library', 1))
-        each.add('usage.record, 2 processes', await run('library', 2))
+        if (bare === undefined) progress('pgbench is missing: no P')
+        each.add(flushes, { perSecond: bare ?? Number.NaN })
+        each.add('usage.record', { perSecond: await run('library', 1) })
+        each.add('usage.record, 2 processes', { perSecond: await run('library', 2) })
       },
     )
     recorded.set(count, rounds.figures([plain]))
@@ -92,11 +93,7 @@ async function runRound(
   await Promise.all(running.map(({ stop }) => stop()))
   const sum = (value: (one: UsageDone) => number) => done.reduce((all, one) => all + value(one), 0)
   await verify(url, { subject, counted: sum(({ counted }) => counted) })
-  return {
-    perSecond: sum(({ perSecond }) => perSecond),
-    p50Ms: sum(({ p50Ms }) => p50Ms) / processes,
-    p99Ms: Math.max(...done.map(({ p99Ms }) => p99Ms)),
-  }
+  return sum(({ perSecond }) => perSecond)
 }
 
 /** A figure counts only if every record is counted, once. */

@@ -63,7 +63,7 @@ export const subscriptions = {
  */
 export const plans = setting(plansByName, { default: {}, variables: none })
 
-/** Of what subscriptions use: see docs/15-usage.md. */
+/** Of what subscriptions use: see docs/14-usage.md. */
 export const usage = {
   /**
    * Days in which a key counts once; what comes again later counts again.

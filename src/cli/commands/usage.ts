@@ -11,18 +11,18 @@ export function addUsage(program: Command): void {
   const usage = program.command('usage').description('what subscriptions use: record, show')
   const recordCommand = usage
     .command('record')
-    .description('count what was used of a quota, once for a key')
-    .argument('<subscription>')
+    .description('count what was used, once for a key')
+    .argument('<id>')
     .argument('<quota>')
-    .argument('[units]', 'how much', readUnits, 1n)
+    .argument('[units]', 'how much; 1 if left out', readUnits)
     .requiredOption('--key <text>', 'names what was done: the same key counts once')
     .option('--enforce', 'only if it fits into what is left; else the command fails')
     .action(record)
   addExamples(recordCommand, [[`usage record ${exampleId} api_calls 5 --key job-17`]])
   const showCommand = usage
     .command('show')
-    .description('the quotas of a subscription, and what is left of them')
-    .argument('<subscription>')
+    .description('its quotas, and what is left')
+    .argument('<id>')
     .argument('[quota]', 'only this one')
     .action(show)
   addExamples(showCommand, [[`usage show ${exampleId}`]])
@@ -33,13 +33,15 @@ function readUnits(text: string): bigint {
   throw new InvalidArgumentError('It must be a positive whole number.')
 }
 
+type RecordArguments = [string, string, bigint | undefined, RecordOptions, Command]
+
 interface RecordOptions {
   readonly key: string
   readonly enforce?: boolean
 }
 
-async function record(...args: [string, string, bigint, RecordOptions, Command]): Promise<void> {
-  const [subscriptionId, quota, units, { key, enforce = false }, command] = args
+async function record(...args: RecordArguments): Promise<void> {
+  const [subscriptionId, quota, units = 1n, { key, enforce = false }, command] = args
   const { usageResultView } = await import('../../wire/usage.ts')
   const { withCore } = await import('../open-core.ts')
   const input = { subscriptionId, quota, units, key, enforce }
@@ -73,7 +75,7 @@ async function show(
     return
   }
   if (found.length === 0) {
-    print('none')
+    print('No quotas.')
     return
   }
   const headings = ['quota', 'used', 'limit', 'left', 'window ends']

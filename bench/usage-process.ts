@@ -70,6 +70,13 @@ async function readIds({ url, subscriptions }: UsageOrder): Promise<readonly str
   return rows.map(({ id }) => id)
 }
 
+async function keep({ counted, perSecond }: UsageDone, { url }: UsageOrder): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('insert into usage_done values ($1, $2)', [counted, perSecond])
+  await client.end()
+}
+
 async function run(recorder: Recorder, milliseconds: number): Promise<UsageDone> {
   const { senders } = order
   let counted = 0
@@ -90,8 +97,9 @@ async function run(recorder: Recorder, milliseconds: number): Promise<UsageDone>
 
 const recorder = order.subject === 'library' ? openLibrary(order) : openPlain(order)
 const ids = await readIds(order)
+process.stdout.write('{}\n')
 // Connections are opened, and code is compiled.
 const warm = await run(recorder, order.milliseconds / 4)
 const done = await run(recorder, order.milliseconds)
-process.stdout.write(`${JSON.stringify({ ...done, counted: done.counted + warm.counted })}\n`)
+await keep({ ...done, counted: done.counted + warm.counted }, order)
 await recorder.close()

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { newUuid } from '../src/kernel/ids.ts'
+import type { Database } from '../src/database/connect.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { readCounters } from '../src/database/usage-counters.ts'
 import { start } from './processes.ts'
@@ -64,6 +66,7 @@ async function fillCounters(url: string, count: number): Promise<void> {
        from unnest($1::uuid[]) as id`,
       [ids],
     )
+    await database.pool.query('create table usage_done (counted int, per_second float8)')
     await database.pool.query('vacuum analyze billing.usage_counters')
   } finally {
     await database.close()
@@ -87,33 +90,50 @@ async function runRound(
   const order: UsageOrder = { url, subject, subscriptions: count, milliseconds, senders }
   const env = { USAGE: JSON.stringify(order) }
   const running = await Promise.all(
-    Array.from({ length: processes }, () => start<UsageDone>(['usage-process.ts'], { env })),
+    Array.from({ length: processes }, () => start(['usage-process.ts'], { env })),
   )
-  const done = running.map(({ ready }) => ready)
-  await Promise.all(running.map(({ stop }) => stop()))
-  const sum = (value: (one: UsageDone) => number) => done.reduce((all, one) => all + value(one), 0)
-  await verify(url, { subject, counted: sum(({ counted }) => counted) })
-  return sum(({ perSecond }) => perSecond)
+  const database = open({ kind: 'postgres', url })
+  try {
+    const finished = untilDone(database, processes)
+    const done = await Promise.race([finished, ...running.map(({ failed }) => failed)])
+    await verify(database, { subject, counted: done.counted })
+    return done.perSecond
+  } finally {
+    await Promise.all(running.map(({ stop }) => stop()))
+    await database.close()
+  }
+}
+
+const pollMs = 100
+const doneWithinMs = 120_000
+
+async function untilDone({ pool }: Database, processes: number): Promise<UsageDone> {
+  const deadline = performance.now() + doneWithinMs
+  while (performance.now() < deadline) {
+    const { rows } = await pool.query<UsageDone & { readonly count: number }>(
+      `select count(*)::int as count, sum(counted)::int as counted,
+         sum(per_second) as "perSecond" from usage_done`,
+    )
+    const [done] = rows
+    if (done?.count === processes) return done
+    await pause(pollMs)
+  }
+  throw new Error(`usage was not recorded within ${doneWithinMs / 1000} s`)
 }
 
 /** A figure counts only if every record is counted, once. */
 async function verify(
-  url: string,
+  { pool }: Database,
   { subject, counted }: Pick<Round, 'subject'> & { readonly counted: number },
 ): Promise<void> {
-  const database = open({ kind: 'postgres', url })
-  try {
-    const { rows } = await database.pool.query<{ used: number; keys: number }>(
-      `select (select sum(used)::int from billing.usage_counters) as used,
-         (select count(*)::int from billing.usage_keys) as keys`,
-    )
-    const keys = subject === 'library' ? counted : 0
-    const found = rows[0]
-    if (found?.used === counted && found.keys === keys) return
-    throw new Error(`usage: ${JSON.stringify(found)} instead of ${counted} of ${keys} keys`)
-  } finally {
-    await database.close()
-  }
+  const { rows } = await pool.query<{ used: number; keys: number }>(
+    `select (select sum(used)::int from billing.usage_counters) as used,
+       (select count(*)::int from billing.usage_keys) as keys`,
+  )
+  const keys = subject === 'library' ? counted : 0
+  const found = rows[0]
+  if (found?.used === counted && found.keys === keys) return
+  throw new Error(`usage: ${JSON.stringify(found)} instead of ${counted} of ${keys} keys`)
 }
 
 const clients = 8

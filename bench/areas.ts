@@ -8,6 +8,7 @@ import { benchRenewals } from './renewals.ts'
 import type { Figure } from './rounds.ts'
 import type { BenchOptions } from './service.ts'
 import { benchTogether } from './together.ts'
+import { benchUsage } from './usage.ts'
 
 /** A table of the report. */
 export interface Section {
@@ -40,6 +41,16 @@ export const areas = {
     return [
       { title: 'Due subscriptions: renewals in a second', figures: renewals },
       { title: 'Nothing due: one look at the database, in ms', figures: looks },
+    ]
+  },
+  usage: async (options: BenchOptions) => {
+    const { recorded, reads } = await benchUsage(options)
+    return [
+      ...Array.from(recorded, ([count, figures]) => ({
+        title: `Usage of ${count.toLocaleString('en')} subscriptions: records in a second`,
+        figures,
+      })),
+      { title: 'usage.get, in ms', figures: reads },
     ]
   },
   memory: section('Memory of the service, in MB', benchMemory),

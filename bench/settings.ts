@@ -25,6 +25,15 @@ export interface Settings {
     /** Looks for due subscriptions while there are none. */
     readonly looks: number
   }
+  readonly usage: {
+    /** Of how many usage is recorded, besides one. */
+    readonly subscriptions: number
+    readonly senders: number
+    readonly milliseconds: number
+    readonly rounds: number
+    /** How often it is looked up. */
+    readonly reads: number
+  }
   readonly commandRounds: number
 }
 
@@ -41,6 +50,7 @@ export const full: Settings = {
   latency: { perSecond: 200, seconds: 20 },
   finished: 2_000_000,
   renewals: { due: 10_000, resting: 200_000, rounds: 1, looks: 2_000 },
+  usage: { subscriptions: 10_000, senders: 1_000, milliseconds: 5_000, rounds: 3, reads: 2_000 },
   commandRounds: 9,
 }
 
@@ -58,5 +68,6 @@ export const quick: Settings = {
   latency: { perSecond: 200, seconds: 1 },
   finished: 200,
   renewals: { due: 40, resting: 200, rounds: 1, looks: 20 },
+  usage: { subscriptions: 50, senders: 8, milliseconds: 200, rounds: 1, reads: 20 },
   commandRounds: 1,
 }

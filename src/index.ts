@@ -82,6 +82,8 @@ export type {
 } from './payments/payment.ts'
 export { hasAccess } from './subscriptions/access.ts'
 export type { AccessFacts } from './subscriptions/access.ts'
+export type { UsageResult, UsageStanding } from './subscriptions/judge-usage.ts'
+export type { QuotaTerms } from './subscriptions/quota.ts'
 export type { IntervalInput } from './subscriptions/interval.ts'
 export type {
   PeriodKind,
@@ -116,6 +118,8 @@ export type {
   PauseSubscriptionInput,
   PaySubscriptionInput,
 } from './money/subscription-input.ts'
+export type { QuotaInput, QuotasInput } from './money/quota-rules.ts'
+export type { UsageInput } from './usage/usage-input.ts'
 export type { CreatePaymentInput } from './checkout/payment-input.ts'
 export type {
   BoundBilling,
@@ -128,6 +132,7 @@ export type {
 } from './listeners/listener.ts'
 export type { Worker } from './worker/worker.ts'
 export type { Capabilities, GatewayDescription } from './wire/gateway.ts'
+export type { QuotaUsage, QuotaUsageJson, RecordedUsage, UsageResultJson } from './wire/usage.ts'
 export type { ListedPayment, ListedPaymentJson } from './wire/listed-payment.ts'
 export type { SubscriptionDetails, SubscriptionDetailsJson } from './wire/subscription-details.ts'
 export type {

@@ -16,6 +16,7 @@ import { databaseQueue } from '../queue/database.ts'
 import type { HandOver } from '../queue/hand-over.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 import { syncQueue } from '../queue/sync.ts'
+import { createUsageGathering } from '../usage/gather-usage.ts'
 import { bindBilling } from './bind-billing.ts'
 import { moneyContextOf } from './money-context.ts'
 import type { Parts } from './parts.ts'
@@ -55,6 +56,7 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
     open,
     queue,
     calls,
+    usage: createUsageGathering({ processing, queue: settings.queue, log: settings.log }),
     processing,
     intake: intakeOf({ calls, queue, processing }, settings),
   }

@@ -153,9 +153,16 @@ export interface ConfigFileOptions {
   }
   /**
    * Templates of subscriptions by name: `{ amount: 19900, currency: 'UAH', every: 'month', trial_days:
-   * 14 }`. One is copied as a subscription is made: editing it reprices nobody.
+   * 14, quotas: { api_calls: { limit: 10_000 } } }`. One is copied as a subscription is made: editing it reprices nobody.
    */
   readonly plans?: Option<typeof file.plans> | undefined
+  readonly usage?: {
+    /**
+     * Days in which a key counts once; what comes again later counts again.
+     * @default 35
+     */
+    readonly keep_keys_days?: number | undefined
+  }
   /**
    * Credentials by gateway name and field, named like the variables without the prefix; the
    * variables win.

@@ -23,6 +23,7 @@ import { registrationOperations } from './registration-operations.ts'
 import { reviewOperations } from './review-operations.ts'
 import { createRuntime, type Runtime } from './runtime.ts'
 import { subscriptionOperations } from './subscription-operations.ts'
+import { usageOperations } from './usage-operations.ts'
 
 /**
  * Wires the service: nothing is opened before `start()` or the first use. Errors of the settings
@@ -55,6 +56,7 @@ export function coreOf(runtime: Runtime): BillingCore {
     refunds: refundOperations(runtime),
     paymentMethods: paymentMethodOperations(runtime),
     subscriptions: subscriptionOperations(runtime),
+    usage: usageOperations(runtime),
     calls: callOperations(runtime),
     reviews: reviewOperations(runtime),
     events: eventOperations(runtime),
@@ -68,9 +70,10 @@ export function coreOf(runtime: Runtime): BillingCore {
     prune: async (onProgress) => {
       refuseInsideListener('billing.prune')
       const { database } = await runtime.opened()
-      const { retentionDays, log } = settings
+      const { retentionDays, keepKeysDays, log } = settings
       return prune(database, {
         retentionDays,
+        keepKeysDays,
         log,
         newId: newUuid,
         ...(onProgress && { onProgress }),

@@ -16,6 +16,7 @@ import {
   type ListenerRegistry,
   type RegisteredListener,
 } from '../listeners/listeners.ts'
+import type { UsageGathering } from '../usage/gather-usage.ts'
 import type { Worker } from '../worker/worker.ts'
 import { assemble } from './assemble.ts'
 import type { Parts } from './parts.ts'
@@ -38,6 +39,7 @@ export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitl
   /** Opens the database once, whatever its schema. */
   connected(): Promise<OpenDatabase>
   intake(): Promise<Intake>
+  usage(): Promise<UsageGathering>
   announce(): Promise<void>
   /** What only those know who read the database. */
   databaseKey(): Promise<Secret>
@@ -106,6 +108,7 @@ export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
     connected: database.get,
     opened: async () => (await parts()).open,
     intake: async () => (await parts()).intake,
+    usage: async () => (await parts()).usage,
     announce: async () => (await parts()).queue.announce(),
     databaseKey: databaseKey.get,
     context: async () => moneyContextOf(await parts(), settings),
@@ -125,7 +128,7 @@ export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
 
 /** Best effort, and bounded: otherwise work that never ends would keep us waiting. */
 async function finish(parts: Parts | undefined): Promise<void> {
-  await parts?.calls.close()
+  await Promise.all([parts?.calls.close(), parts?.usage.close()])
   parts?.intake.refusals.end()
   const works = Promise.all([parts?.queue.flushed(), ...(parts?.processing.underWay ?? [])])
   await Promise.race([works, pause(workGrace, undefined, { ref: false })])

@@ -3,6 +3,7 @@ import { databaseUrlFault } from '../database/database-url.ts'
 import { encryptionKeyFault } from '../kernel/encryption.ts'
 import { hasFields } from '../kernel/has-fields.ts'
 import { currency, minorUnits, text as printable } from '../kernel/input-rules.ts'
+import { quotas, type QuotasInput } from '../money/quota-rules.ts'
 import { every, timeZone as timeZoneName, trialDays } from '../money/subscription-rules.ts'
 import type { IntervalInput } from '../subscriptions/interval.ts'
 import type { Plan } from '../subscriptions/plan.ts'
@@ -123,14 +124,22 @@ export interface PlanOption {
   readonly trialDays?: number
   /** The same, as quittance.config.ts may write it. */
   readonly trial_days?: number
+  /** What may be used, by names: `{ api_calls: { limit: 10_000 } }`. */
+  readonly quotas?: QuotasInput | undefined
 }
 
 const planFields = z.strictObject(
-  { amount: minorUnits(0n), currency, every, trialDays: trialDays.default(0) },
+  {
+    amount: minorUnits(0n),
+    currency,
+    every,
+    trialDays: trialDays.default(0),
+    quotas: quotas.optional(),
+  },
   {
     error: ({ code, keys }) =>
       code === 'unrecognized_keys'
-        ? `has the unknown key ${keys[0]}; there are amount, currency, every, trial_days`
+        ? `has the unknown key ${keys[0]}; there are amount, currency, every, trial_days, quotas`
         : 'must be an object with amount, currency and every',
   },
 )

@@ -25,12 +25,11 @@ import {
   yesOrNo,
 } from './setting-types.ts'
 import { setting } from './setting.ts'
-import { plans, subscriptions } from './subscription-settings.ts'
+import { plans, subscriptions, usage } from './subscription-settings.ts'
 
 // Every setting is written once, here, and those of subscriptions in their own file: its name as an
-// option of the library, its type, its default, and what it means in its doc comment. These determine
-// the types, the keys of quittance.config.ts (in snake_case), the environment variables, and the table
-// in docs/configuration.md, which "npm run tables" writes.
+// option, its type, its default, and its meaning in a doc comment. "npm run tables" makes the table in
+// docs/configuration.md of them; keys of quittance.config.ts are the names in snake_case.
 
 const none: readonly string[] = []
 
@@ -192,6 +191,7 @@ const shared = {
   review,
   subscriptions,
   plans,
+  usage,
   /**
    * Credentials by gateway name and field, named like the variables without the prefix; the
    * variables win.

@@ -229,10 +229,14 @@ test('a wrong plan, or a wrong rule for subscriptions, is refused by its name, w
       /plans\.pro\.trialDays must be a whole number/,
     ],
     [
-      { plans: { pro: { ...plan, quotas: {} } } },
-      /^option plans\.pro has the unknown key quotas; there/,
+      { plans: { pro: { ...plan, perks: {} } } },
+      /^option plans\.pro has the unknown key perks; there/,
     ],
     [{ plans: { pro: { ...plan, trialDays: 1, trial_days: 2 } } }, /unknown key trial_days/],
+    [
+      { plans: { pro: { ...plan, quotas: { api_calls: { limit: -1 } } } } },
+      /^option plans\.pro\.quotas\.api_calls\.limit must be a whole number of units from 0/,
+    ],
     [{ plans: { '': plan } }, /^option plans/],
     [
       { subscriptions: { retryDays: [3, 1] } },

@@ -47,6 +47,8 @@ export interface Settings {
   /** Of subscriptions that we charge. */
   readonly subscriptions: SubscriptionSettings
   readonly plans: Plans
+  /** Days that keys of usage are kept. */
+  readonly keepKeysDays: number
   /** Whether a payer may be sent on to this URL after the checkout. */
   readonly isAllowedReturn: (url: string) => boolean
   /** How long a provider may take to answer an operation. */
@@ -102,6 +104,7 @@ export function readSettings(given: BillingOptions): Settings {
     reviewsUnknownPayments: options.review.unknownPayments,
     subscriptions: options.subscriptions,
     plans: options.plans,
+    keepKeysDays: options.usage.keepKeysDays,
     isAllowedReturn: returnCheck([url, ...options.returnOrigins], { production }),
     answerWithin: options.providerTimeoutMs,
     listenerBudget: options.listenerBudgetMs,

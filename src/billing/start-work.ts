@@ -12,6 +12,7 @@ import { repairEvents } from '../upkeep/repair-events.ts'
 import { startSubscriptions } from '../upkeep/run-subscriptions.ts'
 import { startSyncs } from '../upkeep/run-syncs.ts'
 import { startPresence } from '../upkeep/start-presence.ts'
+import { startMovingWindows } from '../usage/move-windows.ts'
 import { moneyContextOf } from './money-context.ts'
 import { startUpkeep } from '../upkeep/start-upkeep.ts'
 import type { Parts } from './parts.ts'
@@ -65,6 +66,7 @@ export async function startWork(
     ? async () => {}
     : startSubscriptions(context, { lanes: settings.subscriptions.chargesAtOnce })
   const syncs = idle ? undefined : startSyncs(context)
+  const stopMovingWindows = startMovingWindows(context, log)
   return {
     ...worker,
     wake: (what) => {
@@ -72,7 +74,13 @@ export async function startWork(
       if (what !== 'subscription_events') syncs?.wake()
     },
     stop: async () => {
-      await Promise.all([upkeep.stop(), stopSubscriptions(), syncs?.stop(), worker.stop()])
+      await Promise.all([
+        upkeep.stop(),
+        stopSubscriptions(),
+        syncs?.stop(),
+        stopMovingWindows(),
+        worker.stop(),
+      ])
     },
   }
 }
@@ -80,7 +88,7 @@ export async function startWork(
 /** What any process does, whatever its listeners. */
 function housekeeping(
   database: Database,
-  { log, retentionDays }: Pick<ServiceSettings, 'log' | 'retentionDays'>,
+  { log, retentionDays, keepKeysDays }: ServiceSettings,
 ): readonly Schedule[] {
   return [
     {
@@ -88,7 +96,7 @@ function housekeeping(
       every: days(1),
       offset: hours(3) + minutes(17),
       run: async (signal) => {
-        await prune(database, { retentionDays, log, newId: newUuid, signal })
+        await prune(database, { retentionDays, keepKeysDays, log, newId: newUuid, signal })
       },
     },
     {

@@ -15,6 +15,7 @@ import { syncNow } from '../money/managed-subscription.ts'
 import { readSubscriptionInput } from '../money/subscription-input.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { runDueSubscriptions } from '../upkeep/run-subscriptions.ts'
+import { moveDueWindows } from '../usage/move-windows.ts'
 import type { ListedSubscription } from '../wire/subscription.ts'
 import { entitled, handle } from './handles.ts'
 import { checked, dueQuery, requirePayable, subscriptionsQuery } from './list-queries.ts'
@@ -121,7 +122,9 @@ function upkeep(runtime: Runtime): Upkeep {
     runDue: async (options = {}) => {
       const context = await entitled(runtime, 'billing.subscriptions.runDue')
       const { chargesAtOnce: lanes } = runtime.settings.subscriptions
-      return runDueSubscriptions(context, { ...options, lanes })
+      const done = await runDueSubscriptions(context, { ...options, lanes })
+      await moveDueWindows(context, options.signal)
+      return done
     },
     hold: async (given) => {
       const { reason } = readSubscriptionInput('hold', { reason: given })

@@ -59,6 +59,15 @@ export const subscriptions = {
 
 /**
  * Templates of subscriptions by name: `{ amount: 19900, currency: 'UAH', every: 'month', trial_days:
- * 14 }`. One is copied as a subscription is made: editing it reprices nobody.
+ * 14, quotas: { api_calls: { limit: 10_000 } } }`. One is copied as a subscription is made: editing it reprices nobody.
  */
 export const plans = setting(plansByName, { default: {}, variables: none })
+
+/** Of what subscriptions use: see docs/14-usage.md. */
+export const usage = {
+  /**
+   * Days in which a key counts once; what comes again later counts again.
+   * @default 35
+   */
+  keepKeysDays: setting(wholeNumber('of days ', 1, 3_650), { default: 35, variables: none }),
+}

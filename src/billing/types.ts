@@ -30,6 +30,7 @@ import type { Brand } from './brand.ts'
 import type { GatewayPage } from './gateway-pages.ts'
 import type { HandleReviewInput } from './review-input.ts'
 import type { SubscriptionOperations } from './subscription-types.ts'
+import type { UsageOperations } from './usage-types.ts'
 import type { PruneResult } from '../upkeep/prune.ts'
 import type { Readiness } from '../upkeep/readiness.ts'
 import type { GatewayDescription } from '../wire/gateway.ts'
@@ -148,6 +149,7 @@ export interface BillingCore {
     remove(id: string): Promise<PaymentMethod>
   }
   readonly subscriptions: SubscriptionOperations
+  readonly usage: UsageOperations
   readonly calls: {
     /** Undefined for an id that no stored call has. */
     get(id: string): Promise<CallDetails | undefined>
@@ -205,7 +207,7 @@ export interface BillingCore {
   }
   /** Polls every payment that is due, and defers the events that were never dispatched. */
   reconcile(options?: ReconcileOptions): Promise<ReconcileResult>
-  /** Deletes finished calls older than the retention window. */
+  /** Deletes finished calls older than the retention window, and old keys of usage. */
   prune(onProgress?: (deletedCalls: number, totalCalls: number) => void): Promise<PruneResult>
   /** Whether this process can take callbacks now, and if not, why. Never throws. */
   readiness(): Promise<Readiness>

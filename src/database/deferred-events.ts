@@ -6,6 +6,7 @@ import type { Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Cause } from '../payments/payment.ts'
 import type { SubscriptionEvent } from '../subscriptions/change.ts'
+import type { FiredQuotaEvent } from '../subscriptions/quota.ts'
 import { hasFailed, shownState } from './delivery-state.ts'
 import { interval } from './interval.ts'
 import { withRefunds } from './refunds.ts'
@@ -29,8 +30,10 @@ export interface NewDeferredEvent {
   readonly ofSubscription: {
     readonly id: string
     readonly data: StoredData
-    /** They are dispatched in this order. */
-    readonly eventNumber: number
+    /** They are dispatched in this order; null: one of a quota. */
+    readonly eventNumber: number | null
+    /** Those of a quota are dispatched in its order. */
+    readonly quota?: { readonly name: string; readonly eventNumber: bigint }
     /** The call that is being applied: the event is shown as its claim. */
     readonly callId: string | null
   } | null
@@ -84,6 +87,8 @@ function toRow({ ofSubscription, ...event }: NewDeferredEvent) {
     subscription_id: ofSubscription?.id ?? null,
     data: ofSubscription && JSON.stringify(ofSubscription.data),
     event_number: ofSubscription?.eventNumber ?? null,
+    quota: ofSubscription?.quota?.name ?? null,
+    quota_event: ofSubscription?.quota?.eventNumber ?? null,
     webhook_call_id: ofSubscription?.callId ?? null,
   }
 }
@@ -103,27 +108,55 @@ export interface EventsOrigin {
 export function insertSubscriptionEvents(
   db: Kysely<Tables>,
   events: readonly SubscriptionEvent[],
-  { subscriptionId, cause, callId, queue, newId }: EventsOrigin,
+  { subscriptionId: id, callId, ...origin }: EventsOrigin,
 ): Promise<void> {
-  const rows = events.map((event): NewDeferredEvent => ({
+  const rows = events.map((event) => {
+    const data = writeEventData(event)
+    const ofSubscription = { id, data, eventNumber: event.eventNumber, callId }
+    const paymentId = 'paymentId' in event.data ? event.data.paymentId : null
+    const { type, dedupKey } = event
+    return { ...newRow(type, origin), dedupKey, paymentId, ofSubscription }
+  })
+  return insertDeferredEvents(db, rows)
+}
+
+/** Events of quotas, in the same manner. Their counters are locked. */
+export function insertQuotaEvents(
+  db: Kysely<Tables>,
+  events: readonly FiredQuotaEvent[],
+  origin: Omit<EventsOrigin, 'subscriptionId' | 'callId'>,
+): Promise<void> {
+  const rows = events.map((event) => {
+    const quota = { name: event.data.quota, eventNumber: event.number }
+    const data = writeEventData(event)
+    const ofSubscription = {
+      id: event.subscriptionId,
+      data,
+      eventNumber: null,
+      quota,
+      callId: null,
+    }
+    const { type, dedupKey } = event
+    return { ...newRow(type, origin), dedupKey, paymentId: null, ofSubscription }
+  })
+  return insertDeferredEvents(db, rows)
+}
+
+/** What a new event of a subscription is written with, whatever it says. */
+function newRow(
+  type: EventType,
+  { cause, queue, newId }: Omit<EventsOrigin, 'subscriptionId' | 'callId'>,
+) {
+  return {
     id: newId(),
-    dedupKey: event.dedupKey,
-    type: event.type,
-    paymentId: 'paymentId' in event.data ? event.data.paymentId : null,
+    type,
     paymentMethodId: null,
     cause,
     queue,
     attempts: 0,
     after: 0,
     exception: null,
-    ofSubscription: {
-      id: subscriptionId,
-      data: writeEventData(event),
-      eventNumber: event.eventNumber,
-      callId,
-    },
-  }))
-  return insertDeferredEvents(db, rows)
+  }
 }
 
 /** The deferred events of a payment and its refunds, oldest first. */
@@ -180,7 +213,9 @@ async function select(
       order by transition.id desc limit 1
     ) as moved on true
     where delivery.dedup_key is not null and delivery.state <> 'processed' and (${which})
-    order by delivery.created_at, delivery.event_number, delivery.id`.execute(db)
+    order by delivery.created_at, delivery.event_number, delivery.quota_event, delivery.id`.execute(
+    db,
+  )
   return rows.map(toDeferredEvent)
 }
 

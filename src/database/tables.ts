@@ -10,6 +10,7 @@ import type {
   SubscriptionsTable,
   SubscriptionTransitionsTable,
 } from './subscription-tables.ts'
+import type { UsageCountersTable, UsageKeysTable } from './usage-tables.ts'
 import type { Cause, CheckoutState, PaymentStatus, PaymentType } from '../payments/payment.ts'
 import type { ReviewState } from '../payments/review.ts'
 
@@ -149,6 +150,9 @@ export interface DeliveriesTable extends LeaseColumns {
   data: NullableJsonText
   /** Deferred events of a subscription are dispatched in this order. */
   event_number: number | null
+  /** Those of a quota have an order of their own: not that of their subscription. */
+  quota: string | null
+  quota_event: bigint | null
   /** The call by which a deferred event of a subscription came. */
   webhook_call_id: string | null
   cause: Cause | null
@@ -275,6 +279,8 @@ export interface Tables {
   'billing.subscriptions': SubscriptionsTable
   'billing.subscription_periods': SubscriptionPeriodsTable
   'billing.subscription_transitions': SubscriptionTransitionsTable
+  'billing.usage_counters': UsageCountersTable
+  'billing.usage_keys': UsageKeysTable
   'billing.reviews': ReviewsTable
   'billing.review_calls': ReviewCallsTable
 }

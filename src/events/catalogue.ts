@@ -123,7 +123,20 @@ interface TrialOver extends AboutSubscription {
   readonly converts: boolean
 }
 interface AboutQuota extends AboutSubscription {
+  /** The name of the quota. */
   readonly quota: string
+}
+interface QuotaReset extends AboutQuota {
+  /** What may be used in the new window; null: no limit. */
+  readonly limit: bigint | null
+  readonly windowEndsAt: Date | null
+}
+interface LimitReached extends AboutQuota {
+  readonly limit: bigint
+  /** In this window, by what reached it; `billing.usage.get` says how much it is by now. */
+  readonly used: bigint
+  /** Of the limit; one of the quota's `percents`. */
+  readonly percent: number
 }
 interface AboutInvoice {
   readonly invoice: InvoiceSnapshot
@@ -166,10 +179,10 @@ export interface EventPayloads {
   TrialEnded: TrialOver
   /** A paid period ends soon. */
   SubscriptionPeriodEnding: Notice & AboutPeriod
-  /** A quota was reset. Nothing fires it yet. */
-  SubscriptionQuotaReset: AboutQuota
-  /** A usage limit was reached. Nothing fires it yet. */
-  UsageLimitReached: AboutQuota
+  /** A new window of a quota has begun, with nothing used; not with its first one. */
+  SubscriptionQuotaReset: QuotaReset
+  /** So many per cent of a quota are used: once for each of its `percents` in a window. */
+  UsageLimitReached: LimitReached
   /** A document was issued. Nothing fires it yet. */
   InvoiceIssued: AboutInvoice
   /** A document was paid. Nothing fires it yet. */
@@ -238,8 +251,6 @@ export const eventTypes = [
 
 /** Types that nothing fires yet: their listeners are never called. */
 export const eventTypesWithoutProducer = [
-  'SubscriptionQuotaReset',
-  'UsageLimitReached',
   'InvoiceIssued',
   'InvoicePaid',
 ] as const satisfies readonly EventType[]

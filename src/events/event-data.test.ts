@@ -38,6 +38,18 @@ const each: readonly PlannedEvent[] = [
     type: 'SubscriptionPeriodEnding',
     data: { renews: false, notice: 2, periodId: id, endsAt: at },
   },
+  {
+    type: 'SubscriptionQuotaReset',
+    data: { quota: 'api_calls', limit: 9_007_199_254_740_993n, windowEndsAt: at },
+  },
+  {
+    type: 'SubscriptionQuotaReset',
+    data: { quota: 'a.b-c', limit: null, windowEndsAt: null },
+  },
+  {
+    type: 'UsageLimitReached',
+    data: { quota: 'api_calls', limit: 0n, used: 9_007_199_254_740_993n, percent: 100 },
+  },
 ]
 
 /** As the database gives it back. */
@@ -82,6 +94,12 @@ test('anything that is not as we write it is refused, and named', () => {
     ['SubscriptionCancelled', 'reason', null],
     ['TrialEnded', 'converts', 'yes'],
     ['TrialWillEnd', 'ends_at', null],
+    ['SubscriptionQuotaReset', 'quota', 'API calls'],
+    ['SubscriptionQuotaReset', 'limit', 5],
+    ['SubscriptionQuotaReset', 'limit', '-5'],
+    ['UsageLimitReached', 'limit', null],
+    ['UsageLimitReached', 'used', '05'],
+    ['UsageLimitReached', 'percent', '80'],
   ]
   for (const [type, name, value] of wrong) {
     const event = each.find((one) => one.type === type) ?? assert.fail()

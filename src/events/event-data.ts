@@ -2,6 +2,7 @@ import { snakeCase } from '../kernel/field-names.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { PlannedEvent } from '../subscriptions/change.ts'
 import { periodNeeds } from '../subscriptions/period.ts'
+import { quotaName } from '../subscriptions/quota.ts'
 import { endReasons, pauseReasons, subscriptionStatuses } from '../subscriptions/subscription.ts'
 
 /** The types of the events of subscriptions. */
@@ -23,6 +24,13 @@ const yesOrNo: Read<boolean> = (stored) => (typeof stored === 'boolean' ? stored
 
 const count: Read<number> = (stored) =>
   typeof stored === 'number' && Number.isSafeInteger(stored) && stored >= 0 ? stored : undefined
+
+const quota: Read<string> = (stored) =>
+  typeof stored === 'string' && quotaName.test(stored) ? stored : undefined
+
+/** A text: JSON has no whole numbers of that size. */
+const units: Read<bigint> = (stored) =>
+  typeof stored === 'string' && /^(?:0|[1-9]\d{0,18})$/.test(stored) ? BigInt(stored) : undefined
 
 /** Only as we write it: `new Date` reads a great deal more. */
 const time: Read<Date> = (stored) => {
@@ -64,6 +72,8 @@ const reads: { readonly [T in SubscriptionEventType]: Reads<DataOf<T>> } = {
   TrialWillEnd: { renews: yesOrNo, notice: count, endsAt: time },
   TrialEnded: { converts: yesOrNo },
   SubscriptionPeriodEnding: { renews: yesOrNo, notice: count, periodId: id, endsAt: time },
+  SubscriptionQuotaReset: { quota, limit: orNull(units), windowEndsAt: orNull(time) },
+  UsageLimitReached: { quota, limit: units, used: units, percent: count },
 }
 
 /** The types of the events of subscriptions. */
@@ -76,11 +86,15 @@ export function isSubscriptionEventType(type: string): type is SubscriptionEvent
 /** An event's data as it is stored. */
 export function writeEventData({ type, data }: PlannedEvent): StoredData {
   const values: StoredData = { ...data }
-  const stored = Object.keys(reads[type]).map((field) => {
-    const value = values[field]
-    return [snakeCase(field), value instanceof Date ? value.toISOString() : value]
+  const fields = Object.keys(reads[type]).map((field) => {
+    return [snakeCase(field), stored(values[field])]
   })
-  return Object.fromEntries(stored) as StoredData
+  return Object.fromEntries(fields) as StoredData
+}
+
+function stored(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === 'bigint' ? `${value}` : value
 }
 
 /**

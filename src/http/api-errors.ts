@@ -24,6 +24,8 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   renewal_under_way: 409,
   payment_invalid: 422,
   subscription_invalid: 422,
+  usage_invalid: 422,
+  usage_unavailable: 503,
   payment_not_refundable: 409,
   payment_not_cancelable: 409,
   refund_exists: 409,

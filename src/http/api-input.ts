@@ -18,6 +18,7 @@ import { paymentMethodStatuses } from '../payments/payment-method.ts'
 import { paymentStatuses } from '../payments/payment.ts'
 import { reviewReasons, reviewStates } from '../payments/review.ts'
 import { managers, subscriptionStatuses } from '../subscriptions/subscription.ts'
+import { readUsage, usageFields, type UsageRecord } from '../usage/usage-input.ts'
 
 /** Input as checked, or the first thing that is wrong with it, naming the field. */
 export type Checked<T> =
@@ -68,6 +69,13 @@ export function subscriptionBody<W extends SubscriptionWish>(
 ): SubscriptionInputs[W] {
   const names = { fields: subscriptionFields(wish), code: 'subscription_invalid' } as const
   return readSubscriptionInput(wish, namedAsInLibrary(body, names))
+}
+
+/** One record of usage, or a list of them, checked. Error: `usage_invalid`. */
+export function usageBody(body: unknown): readonly UsageRecord[] {
+  const names = { fields: usageFields, code: 'usage_invalid' } as const
+  const named = (one: unknown) => namedAsInLibrary(one, names)
+  return readUsage(Array.isArray(body) ? body.map(named) : named(body))
 }
 
 export const emptyBody = z.strictObject({}, must(notAnObject))

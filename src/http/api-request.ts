@@ -40,13 +40,13 @@ export function defined<T extends object>(value: T): Defined<T> {
 }
 
 /** The body as JSON; 400 if it is not JSON. */
-export async function readJson(c: Context): Promise<unknown> {
-  return jsonOf(await readBytes(c))
+export async function readJson(c: Context, mostBytes = largestBodyBytes): Promise<unknown> {
+  return jsonOf(await readBytes(c, mostBytes))
 }
 
 /** The same if all fields may be left out: then no body is needed either. */
 export async function readOptionalJson(c: Context): Promise<unknown> {
-  const bytes = await readBytes(c)
+  const bytes = await readBytes(c, largestBodyBytes)
   return bytes.byteLength === 0 ? {} : jsonOf(bytes)
 }
 
@@ -56,8 +56,8 @@ export async function requireNoFields(c: Context): Promise<void> {
   if (!checked.ok) throw refuse(checked.message, 422)
 }
 
-async function readBytes(c: Context): Promise<Uint8Array> {
-  const read = await readBody(c, largestBodyBytes)
+async function readBytes(c: Context, mostBytes: number): Promise<Uint8Array> {
+  const read = await readBody(c, mostBytes)
   switch (read.kind) {
     case 'read':
       return read.bytes

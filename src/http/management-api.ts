@@ -35,6 +35,7 @@ import {
 import { operatorOf } from './require-operator.ts'
 import { json, onlyAllow } from './respond.ts'
 import { subscriptionRoutes } from './subscription-routes.ts'
+import { usageRoutes } from './usage-routes.ts'
 
 export interface ManagementApiOptions {
   /** Lets only those through who may ask. */
@@ -56,6 +57,7 @@ const allRoutes = [
   refundRoutes,
   paymentMethodRoutes,
   subscriptionRoutes,
+  usageRoutes,
   callRoutes,
   reviewRoutes,
   eventRoutes,

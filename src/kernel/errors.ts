@@ -70,6 +70,9 @@ export const errorCatalogue = {
     'Use another id, or send the content that this subscription was created with.',
   subscription_not_found: 'Check the id: quittance subscriptions list',
   subscription_ended: 'Create another one: an ended subscription never begins again.',
+  usage_invalid: 'Correct the named field. Nothing of it was counted.',
+  usage_unavailable:
+    'Record it again with the same keys, in a moment: what was counted already counts once.',
   renewal_under_way: 'Try again once its charge is decided: quittance subscriptions show ID',
   payment_not_found: 'Check the id: quittance payments list',
   call_not_found: 'Check the id: quittance calls list',

@@ -2,6 +2,7 @@ import { findSubscription } from '../database/subscriptions.ts'
 import { assertNever, QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { SubscriptionState, WishResult } from '../subscriptions/change.ts'
+import type { WantedQuotas } from '../subscriptions/quota.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import type { MoneyContext } from './context.ts'
 import { decideSubscription, type DecidedWish } from './decide-subscription.ts'
@@ -10,19 +11,20 @@ import type { SubscriptionMoment } from './subscription-moment.ts'
 /** What somebody wants of a subscription, decided by how it stands. */
 export type Wish = (state: SubscriptionState, moment: SubscriptionMoment) => WishResult
 
+type Deciding = MoneyContext & {
+  /** Quotas to give with the wish; undefined: no window moves by it, either. */
+  readonly quotas?: WantedQuotas | undefined
+}
+
 /** Errors: `subscription_not_found`, `subscription_ended`, `subscription_invalid`, `renewal_under_way`. */
-export async function carryOut(
-  id: string,
-  wish: Wish,
-  context: MoneyContext,
-): Promise<Subscription> {
+export async function carryOut(id: string, wish: Wish, context: Deciding): Promise<Subscription> {
   const decided = await decide(id, wish, context)
   if (decided.kind === 'refused') throw refusal(decided)
   return decided.subscription
 }
 
 /** What became of a wish. Error: `subscription_not_found`. */
-export async function decide(id: string, wish: Wish, context: MoneyContext) {
+export async function decide(id: string, wish: Wish, context: Deciding) {
   const decided = isUuid(id)
     ? await decideSubscription(id, wish, context)
     : ({ kind: 'not_found' } as const)

@@ -98,7 +98,9 @@ export async function change(
       moment,
     )
   }
-  return carryOut(id, wish, context)
+  // The end of a trial is that of a window, too.
+  const quotas = input.quotas ?? (trialEndsAt === undefined ? undefined : {})
+  return carryOut(id, wish, { ...context, quotas })
 }
 
 /** A plan whole, and what is given beside it instead of its own; undefined: they stay. */

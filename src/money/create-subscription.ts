@@ -8,9 +8,11 @@ import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
 import { beginSubscription } from '../subscriptions/begin-subscription.ts'
 import type { NewSubscription } from '../subscriptions/change.ts'
+import type { WantedQuotas } from '../subscriptions/quota.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import type { MoneyContext } from './context.ts'
 import { writeDecided } from './decide-subscription.ts'
+import { giveQuotas } from './give-quotas.ts'
 import { handOverPeriod } from './hand-over-period.ts'
 import { readMoment } from './subscription-moment.ts'
 
@@ -44,6 +46,8 @@ interface Creator extends MoneyContext {
   readonly token: string
   /** Where the payer can go on to from the page of the first payment. */
   readonly returnUrl?: string | undefined
+  /** What it may use. */
+  readonly quotas?: WantedQuotas | undefined
 }
 
 async function write(
@@ -104,6 +108,11 @@ function insert(
       },
       context,
     )
+    const { quotas: wanted = {} } = context
+    if (Object.keys(wanted).length > 0) {
+      const given = { subscription: change.subscription, wanted, now: moment.now }
+      await giveQuotas(db, given, { newId, queue: context.queue })
+    }
     return payment ?? null
   })
 }

@@ -6,9 +6,11 @@ import type { Tables } from '../database/tables.ts'
 import { hasUntakenPayment } from '../outcomes/grant-periods.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { SubscriptionChange, SubscriptionState, WishResult } from '../subscriptions/change.ts'
+import type { WantedQuotas } from '../subscriptions/quota.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { closePage } from './close-page.ts'
 import type { MoneyContext } from './context.ts'
+import { giveQuotas } from './give-quotas.ts'
 import { handOverPeriod } from './hand-over-period.ts'
 import { takeUntakenOf } from './take-untaken.ts'
 import { readMoment, type SubscriptionMoment } from './subscription-moment.ts'
@@ -71,6 +73,8 @@ type Decision =
 interface Decider extends MoneyContext {
   /** Where the payer can go on to from the page of a payment. */
   readonly returnUrl?: string | undefined
+  /** Quotas to give with the wish; undefined: no window moves by it, either. */
+  readonly quotas?: WantedQuotas | undefined
   /** Made for this call: what it recognises its payment by. */
   readonly token: string
 }
@@ -95,6 +99,10 @@ function decide(
     const writing = { newId, cause: 'operator', callId: null, queue: context.queue } as const
     const payment = await writeDecided(db, { change, writing, moment }, context)
     const { subscription: changed, closeCheckout: closing } = change
+    if (context.quotas !== undefined) {
+      const given = { subscription: changed, wanted: context.quotas, now: moment.now }
+      await giveQuotas(db, given, writing)
+    }
     return { kind: 'written', subscription: changed, payment, closing, now: moment.now }
   })
 }

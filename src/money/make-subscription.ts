@@ -11,7 +11,7 @@ import type { SubscriptionContext } from './context.ts'
 import { createSubscription, type CreatedSubscription } from './create-subscription.ts'
 import { requireMoney } from './require-money.ts'
 import { requireManageable } from './require-manageable.ts'
-import { resolveTerms, type ResolvedTerms } from './resolve-plan.ts'
+import { requirePlan, resolveTerms, type ResolvedTerms } from './resolve-plan.ts'
 import type { SubscriptionInputs } from './subscription-input.ts'
 
 type Input = SubscriptionInputs['create']
@@ -31,7 +31,12 @@ export async function makeSubscription(
   const known = await findMade(id, content, context)
   if (known !== undefined) return known
   const made = await newSubscription(id, { input, found }, context)
-  return createSubscription(made, content, { ...context, returnUrl })
+  const quotas = { ...planOf(input, context)?.quotas, ...input.quotas }
+  return createSubscription(made, content, { ...context, returnUrl, quotas })
+}
+
+function planOf({ plan }: Input, { subscriptions: { plans } }: SubscriptionContext) {
+  return plan === undefined ? undefined : requirePlan(plan, plans)
 }
 
 async function findMade(

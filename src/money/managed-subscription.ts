@@ -6,7 +6,7 @@ import { changeSubscription } from '../subscriptions/change-subscription.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { askProviderTo, type ProviderWish } from './ask-managed.ts'
 import { endUnbegun } from './cancel-unbegun.ts'
-import { carryOut, requireSubscription } from './carry-out.ts'
+import { carryOut, requireSubscription, type Wish } from './carry-out.ts'
 import type { MoneyContext } from './context.ts'
 import { pollPayment } from './poll-payment.ts'
 import { requireCharge } from './require-charge.ts'
@@ -74,7 +74,7 @@ export async function resumeManaged(
  */
 export async function changeManaged(
   known: Subscription,
-  { metadata, ...terms }: SubscriptionInputs['change'],
+  { metadata, quotas, ...terms }: SubscriptionInputs['change'],
   context: MoneyContext,
 ): Promise<Subscription> {
   const field = Object.entries(terms).find(([, value]) => value !== undefined)?.[0]
@@ -85,7 +85,8 @@ export async function changeManaged(
     throw new QuittanceError('operation_unsupported', text, { fix, field })
   }
   const changes = metadata === undefined ? {} : { metadata }
-  return carryOut(known.id, (state, moment) => changeSubscription(state, changes, moment), context)
+  const change: Wish = (state, moment) => changeSubscription(state, changes, moment)
+  return carryOut(known.id, change, { ...context, quotas })
 }
 
 /**

@@ -4,6 +4,7 @@ import { flag, jsonObject, oneOf, text, uuid } from '../kernel/input-rules.ts'
 import { readInput } from '../kernel/read-input.ts'
 import type { IntervalInput } from '../subscriptions/interval.ts'
 import { managers, type ManagedBy } from '../subscriptions/subscription.ts'
+import { quotas, type QuotasInput } from './quota-rules.ts'
 import { countable, every, timeZone, trialDays } from './subscription-rules.ts'
 
 /**
@@ -49,6 +50,8 @@ export interface CreateSubscriptionInput {
   readonly returnUrl?: string | undefined
   readonly merchantAccount?: string | undefined
   readonly live?: boolean | undefined
+  /** What it may use, by the quotas' names; those of the plan stay, where not given anew. */
+  readonly quotas?: QuotasInput | undefined
 }
 
 /** When a subscription ends or rests: now, or with what is paid already. */
@@ -74,6 +77,8 @@ export interface ChangeSubscriptionInput {
   readonly trialEndsAt?: Date | undefined
   /** Null takes it away. */
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined
+  /** At once; those that are not named stay. Null takes one away. */
+  readonly quotas?: QuotasInput | undefined
 }
 
 /** How a customer pays what is owed. */
@@ -109,6 +114,7 @@ const creation = {
   returnUrl: paymentRules.returnUrl,
   merchantAccount: paymentRules.merchantAccount,
   live: paymentRules.live,
+  quotas: quotas.optional(),
 } satisfies Record<keyof CreateSubscriptionInput, z.ZodType>
 
 const at = oneOf(['period_end', 'now']).default('period_end')
@@ -124,6 +130,7 @@ const changing = {
   paymentMethodId: uuid.nullable().optional(),
   trialEndsAt: countable.optional(),
   metadata: jsonObject.nullable().optional(),
+  quotas: quotas.optional(),
 } satisfies Record<keyof ChangeSubscriptionInput, z.ZodType>
 const paying = {
   returnUrl: paymentRules.returnUrl,

@@ -79,6 +79,8 @@ function carriedBy(planned: PlannedEvent, loaded: Loaded): SubscriptionSubject {
     case 'SubscriptionResumed':
     case 'TrialWillEnd':
     case 'TrialEnded':
+    case 'SubscriptionQuotaReset':
+    case 'UsageLimitReached':
       return { subscription, ...planned.data }
     default:
       return assertNever(planned)

@@ -36,6 +36,9 @@ export const deliveries: LeasedTable<LeasedDelivery> = {
  * That stays so once it is: their numbers are given under the subscription's lock, so whoever sees
  * one sees all before it, and what has ended comes back only if a person replays it. Types that a
  * newer version has added are left to it.
+ *
+ * Those of a quota are numbered by its counter, whose lock is all that recording takes: they are in
+ * order among themselves. To older versions they have no number, so they hold up nothing.
  */
 export const subscriptionEvents: LeasedTable<LeasedDelivery> = {
   ...deliveries,
@@ -44,7 +47,9 @@ export const subscriptionEvents: LeasedTable<LeasedDelivery> = {
     and not exists (
       select from billing.deliveries as earlier
       where earlier.subscription_id = due.subscription_id
-        and earlier.event_number < due.event_number and earlier.state in ('waiting', 'held')
+        and (earlier.event_number < due.event_number
+          or (earlier.quota = due.quota and earlier.quota_event < due.quota_event))
+        and earlier.state in ('waiting', 'held')
       offset 0)`,
 }
 

@@ -11,6 +11,7 @@ import type { LeasedRow, LeasedTable } from '../queue/leased-table.ts'
 import { takeRows } from '../queue/take-rows.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
 import { runDueSubscriptions } from '../upkeep/run-subscriptions.ts'
+import { moveDueWindows } from '../usage/move-windows.ts'
 
 /** What a service does at a time, and when it has something to do next. */
 export interface Play {
@@ -30,8 +31,9 @@ export function createPlay(context: MoneyContext): Play {
       for (;;) {
         const { steps } = await runDueSubscriptions(context, { lanes: 1 })
         const polled = await pollDue(db, context)
+        const moved = await moveWindowsNow(db, context)
         const handled = await handle()
-        if (steps === 0 && polled === 0 && handled === 0) break
+        if (steps + polled + moved + handled === 0) break
         played = true
       }
       if (played) await closeForgottenPages(context)
@@ -39,6 +41,14 @@ export function createPlay(context: MoneyContext): Play {
     },
     nextDueAt: (after) => nextDueAt(db, after),
   }
+}
+
+/** Nobody waits here: what is over is looked at whenever anything may have been paid. */
+async function moveWindowsNow(db: Kysely<Tables>, context: MoneyContext): Promise<number> {
+  await sql`update billing.usage_counters set look_at = statement_timestamp()
+    where look_at > statement_timestamp()
+      and (window_ends_at is null or window_ends_at <= statement_timestamp())`.execute(db)
+  return moveDueWindows(context)
 }
 
 /** Calls, events of subscriptions, deliveries: in this order, each kind until none is left. */
@@ -95,6 +105,11 @@ async function nextDueAt(db: Kysely<Tables>, after: Date): Promise<Date | undefi
     earliest(
       db,
       sql`next_attempt_at as at from billing.webhook_calls where state = 'pending'`,
+      after,
+    ),
+    earliest(
+      db,
+      sql`window_ends_at as at from billing.usage_counters where look_at is not null`,
       after,
     ),
   ])

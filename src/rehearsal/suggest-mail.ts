@@ -32,6 +32,12 @@ export function suggestMail(event: PlannedEvent): string | null {
       const { endsAt, renews } = event.data
       return renews ? `it renews on ${day(endsAt)}` : `what is paid ends on ${day(endsAt)}`
     }
+    case 'SubscriptionQuotaReset':
+      return null
+    case 'UsageLimitReached': {
+      const { quota, percent } = event.data
+      return `${percent} % of ${quota} is used`
+    }
     default:
       return assertNever(event)
   }

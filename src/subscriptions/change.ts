@@ -2,6 +2,7 @@ import type { Money } from '../kernel/money.ts'
 import type { StatedPeriod } from '../payments/outcome.ts'
 import type { Interval, PauseReason, Subscription, SubscriptionStatus } from './subscription.ts'
 import type { PeriodNeeds, SubscriptionPeriod } from './period.ts'
+import type { QuotaEvent } from './quota.ts'
 
 /** What a merchant wants of every subscription; lengths in days or hours as the names say. */
 export interface SubscriptionPolicy {
@@ -97,6 +98,7 @@ export type PlannedEvent =
       readonly type: 'SubscriptionPeriodEnding'
       readonly data: NoticeData & { readonly periodId: string; readonly endsAt: Date }
     }
+  | QuotaEvent
 
 export interface RenewedData {
   readonly periodId: string

@@ -1,4 +1,5 @@
 import type { Money } from '../kernel/money.ts'
+import type { WantedQuotas } from './quota.ts'
 import type { Interval } from './subscription.ts'
 
 /** A template of a subscription: it is copied as one is made, so editing it reprices nobody. */
@@ -6,4 +7,6 @@ export interface Plan extends Money {
   readonly every: Interval
   /** 0: no trial. */
   readonly trialDays: number
+  /** What a subscription of it may use. */
+  readonly quotas?: WantedQuotas | undefined
 }

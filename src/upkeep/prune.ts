@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Database } from '../database/connect.ts'
 import { interval } from '../database/interval.ts'
 import { databaseNow } from '../database/now.ts'
+import { deleteOldKeys } from '../database/usage-keys.ts'
 import type { Tables } from '../database/tables.ts'
 import type { CallState } from '../events/webhook-call.ts'
 import { days, hours, minutes } from '../kernel/duration.ts'
@@ -19,6 +20,8 @@ export interface PruneResult {
 
 export interface PruneOptions {
   readonly retentionDays: number
+  /** Days that keys of usage are kept; none are deleted if left out. */
+  readonly keepKeysDays?: number
   readonly log: Log
   readonly newId: NewId
   /** Called after each batch, with the total number of calls to delete. */
@@ -28,6 +31,8 @@ export interface PruneOptions {
 }
 
 const batchRows = 500
+/** Keys are small, and there may be many millions of them. */
+const keyRows = 5_000
 /** Between two batches, so that intake and processing go on undisturbed. */
 const pauseMs = 20
 const vacuumLimitMs = minutes(1)
@@ -54,11 +59,27 @@ export async function prune(database: Database, options: PruneOptions): Promise<
     options.signal?.throwIfAborted()
     if (batch.deleted.length > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
-  if (database.kind === 'embedded' && deleted.calls > 0) await vacuum(database)
+  const deletedKeys = await pruneKeys(database, options)
+  if (database.kind === 'embedded' && deleted.calls + deletedKeys > 0) await vacuum(database)
   if (deleted.failed > 0) {
     log.warn({ calls: deleted.failed }, 'pruned calls that had failed for good')
   }
   return { deletedCalls: deleted.calls, deletedFailedCalls: deleted.failed }
+}
+
+/** Old keys of usage, in small transactions of their own. Returns how many. */
+async function pruneKeys(
+  { db }: Database,
+  { keepKeysDays, signal }: PruneOptions,
+): Promise<number> {
+  if (keepKeysDays === undefined) return 0
+  for (let deleted = 0; ;) {
+    const batch = await deleteOldKeys(db, { keepDays: keepKeysDays, limit: keyRows })
+    if (batch === 0) return deleted
+    deleted += batch
+    signal?.throwIfAborted()
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  }
 }
 
 /** A server does this on its own; the embedded database has no autovacuum. */
@@ -68,6 +89,7 @@ async function vacuum(database: Database): Promise<void> {
   try {
     await client.query('vacuum (analyze) billing.webhook_calls')
     await client.query('vacuum (analyze) billing.deliveries')
+    await client.query('vacuum (analyze) billing.usage_keys')
   } finally {
     await client.end()
   }

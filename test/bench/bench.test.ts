@@ -32,6 +32,12 @@ const togetherSubjects = [
 ]
 const latencySubjects = ['no listener', 'a listener inserts a row']
 const renewalSubjects = ['C: a loop of payments', ...[1, 2, 4].map((count) => `${count} x 4 lanes`)]
+const usageSubjects = [
+  'an update a record',
+  'P: a bare update',
+  'usage.record',
+  'usage.record, 2 processes',
+]
 const commandSubjects = [
   'node -e ""',
   'quittance --help',
@@ -67,12 +73,15 @@ test('the bench measures every subject, finds every call stored and processed on
       ['Processing beside what is finished: calls in a second', ['empty', '200 finished calls']],
       ['Due subscriptions: renewals in a second', renewalSubjects],
       ['Nothing due: one look at the database, in ms', ['select 1', 'among 200']],
+      ['Usage of 1 subscriptions: records in a second', usageSubjects],
+      ['Usage of 50 subscriptions: records in a second', usageSubjects],
+      ['usage.get, in ms', ['select 1', 'one quota']],
       ['Memory of the service, in MB', ['serve, PostgreSQL']],
       ['Commands, in ms', commandSubjects],
     ],
   )
   const withoutJ = report.sections.flatMap(({ figures }) =>
-    figures.filter(({ subject }) => subject !== 'J'),
+    figures.filter(({ subject }) => subject !== 'J' && !subject.startsWith('P:')),
   )
   for (const { values } of withoutJ) {
     for (const { least, median, most } of Object.values(values)) {

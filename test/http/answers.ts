@@ -11,7 +11,9 @@ import { paymentSchema } from '../../src/wire/payment.ts'
 import { pollSchema } from '../../src/wire/poll.ts'
 import { subscriptionDetailsSchema } from '../../src/wire/subscription-details.ts'
 import { createdSubscriptionSchema, subscriptionSchema } from '../../src/wire/subscription.ts'
+import { quotaUsageSchema, usageResultSchema } from '../../src/wire/usage.ts'
 
+const all = <T extends z.ZodType>(row: T) => z.strictObject({ data: z.array(row) })
 const heldSchema = z.strictObject({ held: z.string().nullable() })
 const message = z.strictObject({ message: z.string() })
 const refusal = message.extend({
@@ -41,6 +43,8 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'POST /subscriptions/:id/pay': paymentSchema,
   'POST /subscriptions/hold': heldSchema,
   'POST /subscriptions/release': heldSchema,
+  'POST /usage': z.union([usageResultSchema, all(usageResultSchema)]),
+  'GET /subscriptions/:id/usage': all(quotaUsageSchema),
   'GET /webhook-calls': pageSchema(callSchema),
   'GET /webhook-calls/:id': callDetailsSchema,
   'POST /webhook-calls/:id/replay': message,

@@ -21,6 +21,7 @@ const order = [
   'money',
   'upkeep',
   'worker',
+  'usage',
   'billing',
   'http',
   'rehearsal',

@@ -52,6 +52,7 @@ export function addCreateSubscription(subscriptions: Command): void {
     .option('--return-url <url>', 'where the browser goes after the first payment')
     .option('--customer <json>', 'a JSON object', readJson)
     .option('--metadata <json>', 'a JSON object', readJson)
+    .option('--quotas <json>', 'what it may use: {"api_calls":{"limit":1000}}', readJson)
     .option('--merchant-account <id>', 'the provider’s id of the account that gets the money')
     .addOption(new Option('--live', 'live money').conflicts('test'))
     .option('--test', 'the provider’s test mode')

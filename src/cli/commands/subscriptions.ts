@@ -112,6 +112,7 @@ function addChange(subscriptions: Command): void {
     .option('--payment-method <id>', 'the saved card to charge')
     .option('--trial-ends-at <time>', 'another end of the trial', readTime)
     .option('--metadata <json>', 'a JSON object; null takes it away', readJson)
+    .option('--quotas <json>', 'what it may use, at once: {"api_calls":{"limit":1000}}', readJson)
     .action(change)
   addExamples(changeCommand, [
     [`subscriptions change ${exampleId} --amount 29900`],

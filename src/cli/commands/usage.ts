@@ -1,0 +1,105 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import type { BillingCore } from '../../billing/types.ts'
+import { QuittanceError } from '../../kernel/errors.ts'
+import type { QuotaUsage } from '../../wire/usage.ts'
+import { addExamples } from '../examples.ts'
+import { print, printJson, printTable } from '../output.ts'
+
+const exampleId = '0190163d-8694-739b-aea5-966c26f8ad90'
+
+export function addUsage(program: Command): void {
+  const usage = program.command('usage').description('what subscriptions use: record, show')
+  const recordCommand = usage
+    .command('record')
+    .description('count what was used, once for a key')
+    .argument('<id>')
+    .argument('<quota>')
+    .argument('[units]', 'how much; 1 if left out', readUnits)
+    .requiredOption('--key <text>', 'names what was done: the same key counts once')
+    .option('--enforce', 'only if it fits into what is left; else the command fails')
+    .action(record)
+  addExamples(recordCommand, [[`usage record ${exampleId} api_calls 5 --key job-17`]])
+  const showCommand = usage
+    .command('show')
+    .description('its quotas, and what is left')
+    .argument('<id>')
+    .argument('[quota]', 'only this one')
+    .action(show)
+  addExamples(showCommand, [[`usage show ${exampleId}`]])
+}
+
+function readUnits(text: string): bigint {
+  if (/^[1-9]\d{0,15}$/.test(text)) return BigInt(text)
+  throw new InvalidArgumentError('It must be a positive whole number.')
+}
+
+type RecordArguments = [string, string, bigint | undefined, RecordOptions, Command]
+
+interface RecordOptions {
+  readonly key: string
+  readonly enforce?: boolean
+}
+
+async function record(...args: RecordArguments): Promise<void> {
+  const [subscriptionId, quota, units = 1n, { key, enforce = false }, command] = args
+  const { usageResultView } = await import('../../wire/usage.ts')
+  const { withCore } = await import('../open-core.ts')
+  const input = { subscriptionId, quota, units, key, enforce }
+  const recorded = await withCore((core) => core.usage.record(input))
+  const isDone = recorded.result === 'counted' || recorded.result === 'duplicate'
+  if (!isDone) process.exitCode = 1
+  if (isJson(command)) {
+    printJson(usageResultView(recorded))
+    return
+  }
+  if (recorded.result === 'unknown_quota') {
+    print(`There is no quota ${quota} of this subscription.`)
+    return
+  }
+  const said = { counted: 'Counted.', duplicate: 'Counted before.', refused: 'Refused.' }
+  const { used, limit, left } = recorded
+  const rest = limit === null ? 'no limit' : `${left} of ${limit} left`
+  print(`${said[recorded.result]} ${used} used, ${rest}.`)
+}
+
+async function show(
+  subscriptionId: string,
+  quota: string | undefined,
+  ...[, command]: [unknown, Command]
+): Promise<void> {
+  const { quotaUsageView } = await import('../../wire/usage.ts')
+  const { withCore } = await import('../open-core.ts')
+  const found = await withCore((core) => quotasOf(core, subscriptionId, quota))
+  if (isJson(command)) {
+    printJson({ data: found.map(quotaUsageView) })
+    return
+  }
+  if (found.length === 0) {
+    print('No quotas.')
+    return
+  }
+  const headings = ['quota', 'used', 'limit', 'left', 'window ends']
+  printTable({ headings, rows: found.map(rowOf) })
+}
+
+function rowOf({ quota, used, limit, left, windowEndsAt }: QuotaUsage): readonly string[] {
+  const ends = windowEndsAt?.toISOString() ?? 'not begun'
+  return [quota, `${used}`, `${limit ?? 'none'}`, `${left ?? '-'}`, ends]
+}
+
+async function quotasOf(
+  core: BillingCore,
+  id: string,
+  quota: string | undefined,
+): Promise<readonly QuotaUsage[]> {
+  const found = await core.usage.get(id)
+  if (found.length === 0 && (await core.subscriptions.get(id)) === undefined) {
+    const text = `there is no subscription ${JSON.stringify(id)}`
+    throw new QuittanceError('subscription_not_found', text)
+  }
+  return quota === undefined ? found : found.filter((one) => one.quota === quota)
+}
+
+function isJson(command: Command): boolean {
+  return command.optsWithGlobals<{ readonly json?: boolean }>().json === true
+}

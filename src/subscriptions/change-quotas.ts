@@ -1,0 +1,104 @@
+import { percentsReached, withReached } from './judge-usage.ts'
+import { inWindowOf, windowAt, type WindowFacts } from './quota-window.ts'
+import {
+  firedFor,
+  type FiredQuotaEvent,
+  type MovedCounter,
+  type QuotaCounter,
+  type WantedQuota,
+  type WantedQuotas,
+} from './quota.ts'
+import type { Subscription } from './subscription.ts'
+
+/** Where and when quotas are given. */
+export interface QuotaGiving extends WindowFacts {
+  readonly subscription: Pick<Subscription, 'id' | 'timeZone'>
+  readonly now: Date
+}
+
+/** What becomes of the counters of a subscription. */
+export interface QuotaChange {
+  /** New ones, and those that change. */
+  readonly counters: readonly QuotaCounter[]
+  /** Names of those that are taken away. */
+  readonly removed: readonly string[]
+  readonly events: readonly FiredQuotaEvent[]
+}
+
+const usualPercents = [100]
+
+/**
+ * Gives a subscription quotas, at once: a new one begins with nothing used. One that it has keeps
+ * what was used, unless the length of its windows changes. Those that are not named stay as they are.
+ */
+export function changeQuotas(
+  known: readonly QuotaCounter[],
+  wanted: WantedQuotas,
+  giving: QuotaGiving,
+): QuotaChange {
+  const names = new Set([...known.map(({ quota }) => quota), ...Object.keys(wanted)])
+  const moved = [...names].flatMap((quota): readonly MovedCounter[] => {
+    const counter = known.find((one) => one.quota === quota)
+    const terms = wanted[quota]
+    if (terms === null) return []
+    if (counter === undefined) {
+      return terms === undefined ? [] : [{ counter: begun(quota, terms, giving), events: [] }]
+    }
+    // The end of its period may just have been moved.
+    const now = inWindowOf(counter, giving, giving.now)
+    return [terms === undefined ? now : changed(now, terms, giving)]
+  })
+  return {
+    counters: moved.map(({ counter }) => counter).filter((counter) => !known.includes(counter)),
+    removed: known.map(({ quota }) => quota).filter((quota) => wanted[quota] === null),
+    events: moved.flatMap(({ events }) => events),
+  }
+}
+
+/** A counter in its first window. */
+function begun(quota: string, terms: WantedQuota, giving: QuotaGiving): QuotaCounter {
+  const { limit, every = null, percents = usualPercents } = terms
+  const { subscription, now } = giving
+  const own = { limit, every, percents, anchorAt: now, timeZone: subscription.timeZone }
+  const window = windowAt(own, giving, now)
+  return {
+    ...own,
+    subscriptionId: subscription.id,
+    quota,
+    used: 0n,
+    window,
+    reached: 0,
+    limitRaises: 0,
+    // A quota that is taken away and given again goes on after its last event.
+    eventNumber: BigInt(now.getTime()),
+    lookAt: window?.endsAt ?? now,
+  }
+}
+
+function changed(moved: MovedCounter, terms: WantedQuota, giving: QuotaGiving): MovedCounter {
+  const { counter, events } = moved
+  const { limit, every = counter.every, percents = counter.percents } = terms
+  if (isSameLength(every, counter.every)) {
+    return withReached({ counter: withTerms(counter, { limit, percents }), events })
+  }
+  const { quota, eventNumber, window: before } = counter
+  const anew = { ...begun(quota, { limit, every, percents }, giving), eventNumber }
+  if (before === null || anew.window === null) return { counter: anew, events }
+  const data = { quota, limit, windowEndsAt: anew.window.endsAt }
+  return firedFor({ counter: anew, events }, { type: 'SubscriptionQuotaReset', data })
+}
+
+/** What another limit has taken back is reached anew, and fires again. */
+function withTerms(
+  counter: QuotaCounter,
+  terms: Pick<QuotaCounter, 'limit' | 'percents'>,
+): QuotaCounter {
+  const { used, reached, limitRaises } = counter
+  const now = Math.max(0, ...percentsReached({ ...terms, used }))
+  if (terms.limit === counter.limit || now >= reached) return { ...counter, ...terms }
+  return { ...counter, ...terms, reached: now, limitRaises: limitRaises + 1 }
+}
+
+function isSameLength(one: QuotaCounter['every'], other: QuotaCounter['every']): boolean {
+  return one?.unit === other?.unit && one?.count === other?.count
+}

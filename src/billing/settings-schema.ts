@@ -25,6 +25,7 @@ import {
   yesOrNo,
 } from './setting-types.ts'
 import { setting } from './setting.ts'
+import { invoices } from './invoice-settings.ts'
 import { plans, subscriptions } from './subscription-settings.ts'
 
 // Every setting is written once, here, and those of subscriptions in their own file: its name as an
@@ -192,6 +193,7 @@ const shared = {
   review,
   subscriptions,
   plans,
+  invoices,
   /**
    * Credentials by gateway name and field, named like the variables without the prefix; the
    * variables win.

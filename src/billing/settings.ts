@@ -5,6 +5,7 @@ import type { Credentials } from '../gateways/credential-fields.ts'
 import { createRegistry, refuseDescriptorFaults, type Registry } from '../gateways/registry.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { days, type Duration } from '../kernel/duration.ts'
+import type { Invoicing } from '../invoices/invoice.ts'
 import { readCipher, type Cipher } from '../kernel/encryption.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
@@ -47,6 +48,8 @@ export interface Settings {
   /** Of subscriptions that we charge. */
   readonly subscriptions: SubscriptionSettings
   readonly plans: Plans
+  /** How documents are issued. */
+  readonly invoices: Invoicing
   /** Whether a payer may be sent on to this URL after the checkout. */
   readonly isAllowedReturn: (url: string) => boolean
   /** How long a provider may take to answer an operation. */
@@ -102,6 +105,7 @@ export function readSettings(given: BillingOptions): Settings {
     reviewsUnknownPayments: options.review.unknownPayments,
     subscriptions: options.subscriptions,
     plans: options.plans,
+    invoices: { ...options.invoices, seller: options.invoices.seller ?? null },
     isAllowedReturn: returnCheck([url, ...options.returnOrigins], { production }),
     answerWithin: options.providerTimeoutMs,
     listenerBudget: options.listenerBudgetMs,

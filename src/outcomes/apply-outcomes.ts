@@ -20,11 +20,13 @@ import {
   type PaymentEntry,
 } from './applied.ts'
 import { applyDispute } from './apply-dispute.ts'
+import { applyInvoice } from './apply-invoice.ts'
 import { applyPaymentMethod } from './apply-payment-method.ts'
 import { applyPayments } from './apply-payments.ts'
 import { applyRefund } from './apply-refund.ts'
 import { awaitingKey } from './awaiting.ts'
 import { claimOf, findPayments, isPaymentEntry, type FoundPayments } from './find-payments.ts'
+import { followInvoices } from './follow-invoices.ts'
 import { followPeriods } from './follow-periods.ts'
 import { reviewLate } from './late-payments.ts'
 import { reviewRenewals } from './make-renewals.ts'
@@ -50,8 +52,11 @@ export async function applyOutcomes(
   const entries = reports.map((report) => report.outcomes.map((outcome) => ({ report, outcome })))
   const found = await findPayments(db, entries.flat(), applying)
   const before = new Map([...found.payments].map(([id, { status }]) => [id, status]))
-  const results: Results = await applyToPayments(db, entries.flat(), { ...applying, ...found })
+  const invoices = new Map<string, string>()
+  const paying = { ...found, invoices, newId: applying.newId }
+  const results: Results = await applyToPayments(db, entries.flat(), paying)
   await followPeriods(db, { entries: entries.flat(), before, ...found }, applying)
+  await followInvoices(db, { entries: entries.flat(), invoices, ids: found.ids }, applying.newId)
   for (const entry of entries.flat().filter(isOtherEntry).toSorted(byReference)) {
     const payment = paymentOf(entry, found)
     results.set(entry, await applyOther(db, entry, { payment, ...applying }))
@@ -77,19 +82,24 @@ function paymentOf(entry: Entry, { payments, ids }: FoundPayments): Payment | un
   return payments.get(ids.get(entry) ?? '')
 }
 
+interface PaidInvoices {
+  /** Gets the documents of payments that are paid now, by payment. */
+  readonly invoices: Map<string, string>
+}
+
 /** What is stated of payments, and what follows for their refunds and for a person. */
 async function applyToPayments(
   db: Kysely<Tables>,
   entries: readonly Entry[],
-  { newId, ...found }: FoundPayments & Pick<ApplyContext, 'newId'>,
+  { newId, ...found }: FoundPayments & PaidInvoices & Pick<ApplyContext, 'newId'>,
 ): Promise<Results> {
-  const { payments, renewals } = found
+  const { payments, invoices, renewals } = found
   const stating = entries.filter(isPaymentEntry)
   const targets = stating.flatMap((entry): readonly PaymentEntry[] => {
     const payment = paymentOf(entry, found)
     return payment === undefined ? [] : [{ entry, payment }]
   })
-  const moved = await applyPayments(db, targets, { payments, newId })
+  const moved = await applyPayments(db, targets, { payments, invoices, newId })
   await requeueReleases(db, targets, payments)
   const marked = await reviewRenewals(db, renewals, await reviewLate(db, targets, moved))
   const results: Results = new Map()
@@ -124,14 +134,16 @@ function statusOf(outcome: Outcome): string | undefined {
   return outcome.type === 'refund' || outcome.type === 'dispute' ? outcome.status : undefined
 }
 
-/** Always in the same order, so that two transactions never wait for each other's saved cards. */
+/** Always in the same order, so that two transactions never wait for each other's saved cards, or documents. */
 function byReference(a: Entry, b: Entry): number {
   // Equal ones stay in the order of their callback.
   return orderOf(a) < orderOf(b) ? -1 : 1
 }
 
 function orderOf({ report: { gateway }, outcome }: Entry): string {
-  return outcome.type === 'payment_method' ? `${gateway}/${outcome.reference}` : ''
+  const { type } = outcome
+  const isNamed = type === 'payment_method' || type === 'invoice'
+  return isNamed ? `${gateway}/${outcome.reference}` : ''
 }
 
 /** Under the lock of its charge, if it has one; a sum of refunds may lead to several changes. */
@@ -155,8 +167,9 @@ async function applyOther(
     case 'dispute':
       if (payment === undefined) return [unknownPayment(entry, outcome.payment)]
       return [await applyDispute(db, { entry: { report, outcome }, charge: payment }, newId)]
-    case 'subscription':
     case 'invoice':
+      return [await applyInvoice(db, { report, outcome }, applying)]
+    case 'subscription':
       return [ignoredResult({ type: outcome.type, reason: 'unhandled_event', payment })]
     case 'ignored':
       return [ignoredReport(outcome, payment)]

@@ -35,6 +35,7 @@ export const reviewWords: Readonly<Record<ReviewReason, string>> = {
   poll_unclear: 'the provider was asked, and its answer is not understood',
   period_paid_twice: 'a period was paid twice: {stated} as well; refund one',
   period_void: 'money for a period that is void: {stated}; refund it',
+  invoiced_twice: 'the provider has issued a document, {stated}, and we another one',
 }
 
 /** What a person must look at, in words. */

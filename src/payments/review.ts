@@ -21,6 +21,7 @@ export const reviewReasons = [
   'poll_unclear',
   'period_paid_twice',
   'period_void',
+  'invoiced_twice',
 ] as const
 /** One of `reviewReasons`. */
 export type ReviewReason = (typeof reviewReasons)[number]

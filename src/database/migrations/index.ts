@@ -16,6 +16,7 @@ import * as paymentKeys from './0014_payment_keys.ts'
 import * as reviews from './0015_reviews.ts'
 import * as declines from './0016_declines.ts'
 import * as subscriptions from './0017_subscriptions.ts'
+import * as invoices from './0020_invoices.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -36,4 +37,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0015_reviews': reviews,
   '0016_declines': declines,
   '0017_subscriptions': subscriptions,
+  '0020_invoices': invoices,
 }

@@ -63,4 +63,10 @@ export const lateIndexes: readonly LateIndex[] = [
     on: `billing.deliveries (webhook_call_id)
       where webhook_call_id is not null and state <> 'processed'`,
   },
+  {
+    // That a document is issued is told before that it is paid.
+    name: 'deliveries_invoice',
+    on: `billing.deliveries (invoice_id)
+      where invoice_id is not null and state <> 'processed'`,
+  },
 ]

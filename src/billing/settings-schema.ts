@@ -28,10 +28,9 @@ import { setting } from './setting.ts'
 import { invoices } from './invoice-settings.ts'
 import { plans, subscriptions } from './subscription-settings.ts'
 
-// Every setting is written once, here, and those of subscriptions in their own file: its name as an
-// option of the library, its type, its default, and what it means in its doc comment. These determine
-// the types, the keys of quittance.config.ts (in snake_case), the environment variables, and the table
-// in docs/configuration.md, which "npm run tables" writes.
+// Every setting is written once, here or in the file of its group: its name as an option of the library,
+// its type, its default, and what it means in its doc comment. These determine the types, the keys of
+// quittance.config.ts (in snake_case), the variables, and the table that "npm run tables" writes.
 
 const none: readonly string[] = []
 
@@ -173,10 +172,7 @@ export const httpSettings = {
   keepAliveSeconds: setting(wholeNumber('of seconds ', 1, 3600), { default: 65 }),
 }
 
-/**
- * The server ends a transaction that is idle for longer (30 s), or the lease is lost. That uses no
- * attempt, so the listener would run again and again.
- */
+/** The server ends what is idle for 30 s, at no attempt: the listener would run again and again. */
 const longestListenerBudget = seconds(25)
 
 const shared = {

@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   refund: async () => (await import('./commands/refund.ts')).addRefund,
   'payment-methods': async () => (await import('./commands/payment-methods.ts')).addPaymentMethods,
   subscriptions: async () => (await import('./commands/subscriptions.ts')).addSubscriptions,
+  invoices: async () => (await import('./commands/invoices.ts')).addInvoices,
   poll: async () => (await import('./commands/poll.ts')).addPoll,
   calls: async () => (await import('./commands/calls.ts')).addCalls,
   reviews: async () => (await import('./commands/reviews.ts')).addReviews,

@@ -24,6 +24,10 @@ export interface InvoicesTable {
   lines: JsonText
   seller: NullableJsonText
   buyer: NullableJsonText
+  /** Of the customer: in which language its page is shown. */
+  locale: string | null
+  /** In whose days its dates are shown. */
+  time_zone: string
   issued_at: Timestamp
   due_at: NullableTimestamp
   paid_at: NullableTimestamp

@@ -57,6 +57,8 @@ export async function insertInvoice(
       lines: writeLines(draft.lines),
       seller: JSON.stringify(draft.seller),
       buyer: draft.buyer && JSON.stringify(draft.buyer),
+      locale: draft.locale,
+      time_zone: draft.timeZone,
       issued_at: draft.issuedAt,
       due_at: draft.dueAt,
       paid_at: of.paidAt,

@@ -23,6 +23,7 @@ export interface ProviderInvoice {
   readonly total: bigint
   readonly currency: string
   readonly lines: readonly InvoiceLine[]
+  readonly locale: string | null
   readonly issuedAt: Date
   readonly dueAt: Date | null
   /** When it was paid, or voided, if it is. */
@@ -95,6 +96,8 @@ async function insertOne(
       currency: stated.currency,
       total: stated.total,
       lines: writeLines(stated.lines),
+      locale: stated.locale,
+      time_zone: 'UTC',
       issued_at: stated.issuedAt,
       due_at: stated.dueAt,
       paid_at: status === 'paid' ? endedAt : null,

@@ -26,6 +26,8 @@ const columns = [
   'lines',
   'seller',
   'buyer',
+  'locale',
+  'time_zone',
   'issued_at',
   'due_at',
   'paid_at',
@@ -90,6 +92,8 @@ function toInvoice(
     lines: readLines(row.lines),
     seller: row.seller === null ? null : (JSON.parse(row.seller) as InvoiceSeller),
     buyer: row.buyer === null ? null : (JSON.parse(row.buyer) as InvoiceBuyer),
+    locale: row.locale,
+    timeZone: row.time_zone,
     payable: { type: row.payable_type, id: row.payable_id },
     gateway: row.gateway,
     subscriptionId: row.subscription_id,
@@ -110,9 +114,19 @@ function readLines(text: string): readonly InvoiceLine[] {
   const lines = JSON.parse(text) as readonly (Omit<InvoiceLine, 'amount'> & {
     readonly amount: number
   })[]
-  return lines.map((line) => ({ ...line, amount: BigInt(line.amount) }))
+  return lines.map(({ description, quantity, amount }) => ({
+    description,
+    quantity,
+    amount: BigInt(amount),
+  }))
 }
 
 export function writeLines(lines: readonly InvoiceLine[]): string {
-  return JSON.stringify(lines.map((line) => ({ ...line, amount: Number(line.amount) })))
+  return JSON.stringify(
+    lines.map(({ description, quantity, amount }) => ({
+      description,
+      quantity,
+      amount: Number(amount),
+    })),
+  )
 }

@@ -32,6 +32,7 @@ import {
   readOptionalJson,
   requireNoFields,
 } from './api-request.ts'
+import { invoiceRoutes } from './invoice-routes.ts'
 import { operatorOf } from './require-operator.ts'
 import { json, onlyAllow } from './respond.ts'
 import { subscriptionRoutes } from './subscription-routes.ts'
@@ -56,6 +57,7 @@ const allRoutes = [
   refundRoutes,
   paymentMethodRoutes,
   subscriptionRoutes,
+  invoiceRoutes,
   callRoutes,
   reviewRoutes,
   eventRoutes,

@@ -21,6 +21,8 @@ export interface DraftInvoice {
   readonly series: string
   readonly seller: InvoiceSeller
   readonly buyer: InvoiceBuyer | null
+  readonly locale: string | null
+  readonly timeZone: string
   readonly lines: readonly InvoiceLine[]
   readonly total: bigint
   readonly currency: string
@@ -49,6 +51,8 @@ export function draftInvoice(
     series: seriesAt(invoicing.series, now, invoicing.timeZone),
     seller: invoicing.seller,
     buyer: wanted.buyer ?? buyerOf(charged.customer),
+    locale: localeOf(charged.customer),
+    timeZone: invoicing.timeZone,
     lines: wanted.lines ?? [lineOf(charged)],
     total: charged.amount,
     currency: charged.currency,
@@ -73,6 +77,15 @@ function lineOf({ description, payable, amount }: Charged): InvoiceLine {
 }
 
 const longestText = 300
+const longestLocale = 64
+
+/** The language of a customer, as far as it is said. */
+export function localeOf(customer: Charged['customer']): string | null {
+  const locale = customer?.['locale']
+  return typeof locale === 'string' && /^[\w-]+$/.test(locale) && locale.length <= longestLocale
+    ? locale
+    : null
+}
 
 /**
  * Who buys, as far as the customer of a payment says. It is any object of the merchant's: what is
@@ -91,7 +104,7 @@ export function buyerOf(customer: Charged['customer']): InvoiceBuyer | null {
     phone: text('phone'),
   }
   const said = Object.entries(named).filter(([, value]) => value !== undefined)
-  return said.length === 0 ? null : (Object.fromEntries(said) as InvoiceBuyer)
+  return said.length === 0 ? null : Object.fromEntries(said)
 }
 
 const mostAddressLines = 8

@@ -67,6 +67,10 @@ export interface Invoice {
   /** Null: on the provider's document alone. */
   readonly seller: InvoiceSeller | null
   readonly buyer: InvoiceBuyer | null
+  /** The language of the customer, as the payment or the subscription said: `uk`, `en-GB`. */
+  readonly locale: string | null
+  /** IANA name of the time zone in whose days its dates are shown. */
+  readonly timeZone: string
   /** The merchant's own object that is paid for. */
   readonly payable: Payable
   readonly gateway: string

@@ -155,7 +155,9 @@ function canonical(value: unknown): string {
 function requireSum({ lines }: InvoiceInput, payment: Payment): void {
   if (lines === undefined || addUpTo(lines, payment.amount)) return
   const { currency } = payment
-  const sum = moneyText({ amount: sumOf(lines), currency })
+  const amount = sumOf(lines)
+  const sum =
+    amount < 0n ? `-${moneyText({ amount: -amount, currency })}` : moneyText({ amount, currency })
   throw fieldError('invoice_invalid', 'lines', `add up to ${sum}, not to ${moneyText(payment)}`)
 }
 

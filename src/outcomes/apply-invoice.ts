@@ -3,6 +3,7 @@ import { recordProviderInvoice, type ProviderInvoice } from '../database/provide
 import { findFirstPaymentId } from '../database/subscription-references.ts'
 import { findPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
+import { localeOf } from '../invoices/draft-invoice.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { largestAmount, type Money } from '../kernel/money.ts'
 import type { IgnoredReason, InvoiceOutcome } from '../payments/outcome.ts'
@@ -167,6 +168,7 @@ function statedBy(
     total: money.amount,
     currency: money.currency,
     lines: linesIn(outcome),
+    locale: localeOf(payment?.customer ?? null),
     issuedAt: timeIn(outcome.issuedAt) ?? ended ?? now,
     dueAt: timeIn(outcome.dueAt),
     endedAt: ended ?? now,
@@ -203,7 +205,7 @@ function urlIn(given: string | undefined): string | null {
 }
 
 function timeIn(given: Date | undefined): Date | null {
-  return given === undefined || Number.isNaN(given.getTime()) ? null : given
+  return given instanceof Date && !Number.isNaN(given.getTime()) ? given : null
 }
 
 /** One charge has two documents: a person must void one, or issue none. */

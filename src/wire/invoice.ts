@@ -40,6 +40,8 @@ export const invoiceSchema = z.strictObject({
     })
     .nullable(),
   buyer: z.strictObject(party).nullable(),
+  locale: z.string().nullable(),
+  time_zone: z.string(),
   payable: z.strictObject({ type: z.string(), id: z.string() }),
   gateway: z.string(),
   subscription_id: z.uuid().nullable(),
@@ -72,6 +74,8 @@ export function invoiceView(invoice: Invoice): z.output<typeof invoiceSchema> & 
     })),
     seller: seller && sellerView(seller),
     buyer: invoice.buyer && partyView(invoice.buyer),
+    locale: invoice.locale,
+    time_zone: invoice.timeZone,
     payable: { type: invoice.payable.type, id: invoice.payable.id },
     gateway: invoice.gateway,
     subscription_id: invoice.subscriptionId,

@@ -32,6 +32,8 @@ const invoices = [
     lines json not null,
     seller json,
     buyer json,
+    locale text,
+    time_zone text not null,
     issued_at timestamptz(3) not null,
     due_at timestamptz(3),
     paid_at timestamptz(3),

@@ -14,7 +14,7 @@ export const invoices = {
   /**
    * Name of the series in which documents are numbered from 1 on: letters, digits, `-`, `_`, `.`, `/`,
    * and `{year}`, `{month}` of the issue.
-   * @default `INV-{year}`
+   * @default INV-{year}
    */
   series: setting(seriesName, { default: 'INV-{year}', variables: none }),
   /**

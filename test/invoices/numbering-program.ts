@@ -40,7 +40,7 @@ export async function number({ database, paymentIds, undone }: Numbering): Promi
           merchantAccount: null,
           subscriptionId: null,
           periodId: null,
-          paymentId: newUuid(),
+          paymentId: null,
           paidAt: null,
           origin: { newId: newUuid, cause: 'operator', callId: null, queue: 'default' },
         })
@@ -57,7 +57,7 @@ export async function number({ database, paymentIds, undone }: Numbering): Promi
   const lane = async () => {
     for (let work = waiting.pop(); work !== undefined; work = waiting.pop()) await work()
   }
-  await Promise.all(Array.from({ length: 8 }, lane))
+  await Promise.all(Array.from({ length: 4 }, lane))
   await core.close()
 }
 

@@ -46,7 +46,7 @@ forEachDatabase((engine) => {
       const { url } = billing
       if (url === undefined) {
         const { dataDir } = billing.runtime.settings.database
-        await number({ ...own, database: { dataDir, attach: true } as Numbering['database'] })
+        await number({ ...own, database: { dataDir, attach: true } })
       } else {
         const share = all / 4
         const endings = [0, 1, 2, 3].map((at) => {

@@ -14,7 +14,7 @@ export type {
   ListenersOption,
   WithListeners,
 } from './billing/listeners-option.ts'
-export type { PlanOption } from './billing/setting-types.ts'
+export type { PlanOption, SellerOption } from './billing/setting-types.ts'
 export type { DueQuery, SubscriptionOperations } from './billing/subscription-types.ts'
 export type { GatewayPage } from './billing/gateway-pages.ts'
 export type {
@@ -44,6 +44,7 @@ export type {
   EventSource,
   EventType,
   FiredEventType,
+  InvoiceJson,
   InvoiceSnapshot,
   Period,
   PeriodJson,
@@ -105,6 +106,18 @@ export type {
 } from './subscriptions/subscription.ts'
 export { unusedAmount } from './subscriptions/unused-amount.ts'
 export type { PaidPeriod, PaidTime } from './subscriptions/unused-amount.ts'
+export type {
+  Invoice,
+  InvoiceBuyer,
+  InvoiceIssuer,
+  InvoiceLine,
+  InvoiceParty,
+  InvoicePeriod,
+  InvoiceSeller,
+  InvoiceStatus,
+} from './invoices/invoice.ts'
+export type { ExportInvoicesInput, InvoiceOperations } from './billing/invoice-types.ts'
+export type { InvoiceLineInput, IssueInvoiceInput } from './money/invoice-input.ts'
 export type { IgnoredReason, OutcomeResult } from './payments/outcome.ts'
 export type { Review, ReviewReason, ReviewState, StatedMoney } from './payments/review.ts'
 export type { HandleReviewInput } from './billing/review-input.ts'
@@ -148,4 +161,5 @@ export type { PaymentMethodsQuery } from './database/payment-methods.ts'
 export type { Page, PageQuery } from './database/page.ts'
 export type { PaymentLookup } from './database/payment-keys.ts'
 export type { PaymentsQuery } from './database/list-payments.ts'
+export type { InvoicesQuery } from './database/list-invoices.ts'
 export type { SubscriptionsQuery } from './database/subscriptions.ts'

@@ -86,6 +86,8 @@ function processingOf(
     scrub: settings.scrub,
     bind: (transaction, afterCommit) =>
       bindBilling(transaction, moneyContextOf({ processing, queue }, settings), afterCommit),
+    invoicing: settings.invoices,
+    invoiceUrl: (id) => `${settings.origin}/billing/invoices/${id}`,
     payPageUrl: (id) => `${settings.origin}/billing/subscriptions/${id}/pay`,
     wake,
   }

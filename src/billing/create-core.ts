@@ -14,6 +14,7 @@ import { describeGateways, webhookUrl } from './describe-gateways.ts'
 import { eventOperations } from './event-operations.ts'
 import { gatewayPages } from './gateway-pages.ts'
 import { entitled } from './handles.ts'
+import { invoiceOperations } from './invoice-operations.ts'
 import { listenerOperations } from './listener-operations.ts'
 import type { BillingOptions } from './options.ts'
 import { paymentOperations } from './payment-operations.ts'
@@ -57,6 +58,7 @@ export function coreOf(runtime: Runtime): BillingCore {
     paymentMethods: paymentMethodOperations(runtime),
     subscriptions: subscriptionOperations(runtime),
     usage: usageOperations(runtime),
+    invoices: invoiceOperations(runtime),
     calls: callOperations(runtime),
     reviews: reviewOperations(runtime),
     events: eventOperations(runtime),

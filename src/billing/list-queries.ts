@@ -3,6 +3,7 @@ import { paymentRules } from '../checkout/payment-input.ts'
 import type { CallsQuery } from '../database/calls.ts'
 import type { EventsQuery } from '../database/events.ts'
 import type { ReviewsQuery } from '../database/list-reviews.ts'
+import type { InvoicesQuery } from '../database/list-invoices.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { PaymentMethodsQuery } from '../database/payment-methods.ts'
 import type { SubscriptionsQuery } from '../database/subscriptions.ts'
@@ -12,6 +13,8 @@ import { text } from '../kernel/input-rules.ts'
 import { faultOf, unknownField } from '../kernel/read-input.ts'
 import { choiceAmong } from '../kernel/similar-name.ts'
 import type { Payable } from '../payments/payment.ts'
+import { invoiceFormats } from '../wire/invoice-export.ts'
+import type { ExportInvoicesInput } from './invoice-types.ts'
 import type { DueQuery } from './subscription-types.ts'
 import type { FailedQuery } from '../upkeep/replay-failed.ts'
 
@@ -49,6 +52,21 @@ export const subscriptionsQuery = z.object({
   payable: paymentRules.payable.optional(),
 } satisfies RulesOf<SubscriptionsQuery>)
 
+export const invoicesQuery = z.object({
+  ...paging,
+  payable: paymentRules.payable.optional(),
+  subscriptionId: words,
+  paymentId: words,
+  status: unchecked,
+  series: words,
+  month: words,
+} satisfies RulesOf<InvoicesQuery>)
+
+export const exportQuery = z.object({
+  month: text(20),
+  format: z.enum(invoiceFormats, 'must be csv or jsonl').optional(),
+} satisfies RulesOf<ExportInvoicesInput>)
+
 export const dueQuery = z.object({
   limit: unchecked,
   until: z.date('must be a Date').optional(),
@@ -83,7 +101,7 @@ export const failedQuery = z.object({
 } satisfies RulesOf<FailedQuery>)
 
 /** These decide what one customer sees of another. */
-const whose = ['customer', 'customerReference', 'paymentId', 'payable']
+const whose = ['customer', 'customerReference', 'paymentId', 'payable', 'subscriptionId']
 
 /**
  * The query itself, if it asks for what it can. Without types a misspelt field, or the id of

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { databaseUrlFault } from '../database/database-url.ts'
+import type { InvoiceSeller } from '../invoices/invoice.ts'
+import { isSeries } from '../invoices/number.ts'
 import { encryptionKeyFault } from '../kernel/encryption.ts'
 import { hasFields } from '../kernel/has-fields.ts'
 import { currency, minorUnits, text as printable } from '../kernel/input-rules.ts'
@@ -171,3 +173,51 @@ export const listeners = z.custom<ListenersOption>(hasFields, 'must be an object
 
 /** With a narrower type than zod infers. */
 type Typed<T> = z.ZodType<T, T>
+
+/** Who sells, as settings have it. */
+export interface SellerOption extends InvoiceSeller {
+  /** The same, as quittance.config.ts may write it. */
+  readonly tax_id?: string
+  readonly registration_number?: string
+  readonly bank_details?: readonly string[]
+}
+
+const sellerKeys = 'name, address, tax_id, registration_number, email, phone, bank_details, note'
+const addressLines = z
+  .array(printable(200), 'must be a list of lines')
+  .max(8, 'must be 8 lines at most')
+const sellerFields = z.strictObject(
+  {
+    name: printable(200),
+    address: addressLines.optional(),
+    taxId: printable(64).optional(),
+    registrationNumber: printable(64).optional(),
+    email: printable(254).optional(),
+    phone: printable(64).optional(),
+    bankDetails: addressLines.optional(),
+    note: printable(500).optional(),
+  },
+  {
+    error: ({ code, keys }) =>
+      code === 'unrecognized_keys'
+        ? `has the unknown key ${keys[0]}; there are ${sellerKeys}`
+        : 'must be an object with a name',
+  },
+)
+
+/** One setting, whatever it holds: what is spelled as in the file is read here. */
+export const invoiceSeller = z.preprocess((given) => {
+  if (!hasFields(given)) return given
+  const spelled = Object.entries(given).map(([name, value]) => [
+    name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    value as unknown,
+  ])
+  // Given twice it stays a fault.
+  const names = new Set(spelled.map(([name]) => name))
+  return names.size === spelled.length ? (Object.fromEntries(spelled) as unknown) : given
+}, sellerFields) as z.ZodType as z.ZodType<InvoiceSeller, SellerOption>
+
+export const seriesName = text.refine(
+  isSeries,
+  'must be 1 to 64 letters, digits, -, _, . and /, with {year} and {month}, such as INV-{year}',
+)

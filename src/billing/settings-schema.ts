@@ -25,6 +25,7 @@ import {
   yesOrNo,
 } from './setting-types.ts'
 import { setting } from './setting.ts'
+import { invoices } from './invoice-settings.ts'
 import { plans, subscriptions, usage } from './subscription-settings.ts'
 
 // Every setting is written once, here, and those of subscriptions in their own file: its name as an
@@ -171,10 +172,7 @@ export const httpSettings = {
   keepAliveSeconds: setting(wholeNumber('of seconds ', 1, 3600), { default: 65 }),
 }
 
-/**
- * The server ends a transaction that is idle for longer (30 s), or the lease is lost. That uses no
- * attempt, so the listener would run again and again.
- */
+/** The server ends what is idle for 30 s, at no attempt: the listener would run again and again. */
 const longestListenerBudget = seconds(25)
 
 const shared = {
@@ -192,6 +190,7 @@ const shared = {
   subscriptions,
   plans,
   usage,
+  invoices,
   /**
    * Credentials by gateway name and field, named like the variables without the prefix; the
    * variables win.

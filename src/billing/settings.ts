@@ -5,6 +5,7 @@ import type { Credentials } from '../gateways/credential-fields.ts'
 import { createRegistry, refuseDescriptorFaults, type Registry } from '../gateways/registry.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { days, type Duration } from '../kernel/duration.ts'
+import type { Invoicing } from '../invoices/invoice.ts'
 import { readCipher, type Cipher } from '../kernel/encryption.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
@@ -49,6 +50,8 @@ export interface Settings {
   readonly plans: Plans
   /** Days that keys of usage are kept. */
   readonly keepKeysDays: number
+  /** How documents are issued. */
+  readonly invoices: Invoicing
   /** Whether a payer may be sent on to this URL after the checkout. */
   readonly isAllowedReturn: (url: string) => boolean
   /** How long a provider may take to answer an operation. */
@@ -105,6 +108,7 @@ export function readSettings(given: BillingOptions): Settings {
     subscriptions: options.subscriptions,
     plans: options.plans,
     keepKeysDays: options.usage.keepKeysDays,
+    invoices: { ...options.invoices, seller: options.invoices.seller ?? null },
     isAllowedReturn: returnCheck([url, ...options.returnOrigins], { production }),
     answerWithin: options.providerTimeoutMs,
     listenerBudget: options.listenerBudgetMs,

@@ -9,6 +9,7 @@ import { addMissingReviews } from '../upkeep/add-missing-reviews.ts'
 import { addPaymentKeys } from '../upkeep/add-payment-keys.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
 import { repairEvents } from '../upkeep/repair-events.ts'
+import { settleInvoices } from '../upkeep/settle-invoices.ts'
 import { startSubscriptions } from '../upkeep/run-subscriptions.ts'
 import { startSyncs } from '../upkeep/run-syncs.ts'
 import { startPresence } from '../upkeep/start-presence.ts'
@@ -88,7 +89,7 @@ export async function startWork(
 /** What any process does, whatever its listeners. */
 function housekeeping(
   database: Database,
-  { log, retentionDays, keepKeysDays }: ServiceSettings,
+  { log, retentionDays, keepKeysDays, queue }: ServiceSettings,
 ): readonly Schedule[] {
   return [
     {
@@ -105,6 +106,14 @@ function housekeeping(
       retryAfter: minutes(1),
       run: async (signal) => {
         await addMissingReviews(database, { newId: newUuid, signal })
+      },
+    },
+    {
+      name: 'invoices',
+      every: minutes(10),
+      retryAfter: minutes(1),
+      run: async (signal) => {
+        await settleInvoices(database, { newId: newUuid, queue, signal })
       },
     },
     {

@@ -28,6 +28,7 @@ import type { RegistrationResult } from '../upkeep/register-webhook.ts'
 import type { ReconcileOptions, ReconcileResult } from '../upkeep/reconcile.ts'
 import type { Brand } from './brand.ts'
 import type { GatewayPage } from './gateway-pages.ts'
+import type { InvoiceOperations } from './invoice-types.ts'
 import type { HandleReviewInput } from './review-input.ts'
 import type { SubscriptionOperations } from './subscription-types.ts'
 import type { UsageOperations } from './usage-types.ts'
@@ -150,6 +151,7 @@ export interface BillingCore {
   }
   readonly subscriptions: SubscriptionOperations
   readonly usage: UsageOperations
+  readonly invoices: InvoiceOperations
   readonly calls: {
     /** Undefined for an id that no stored call has. */
     get(id: string): Promise<CallDetails | undefined>

@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   'payment-methods': async () => (await import('./commands/payment-methods.ts')).addPaymentMethods,
   subscriptions: async () => (await import('./commands/subscriptions.ts')).addSubscriptions,
   usage: async () => (await import('./commands/usage.ts')).addUsage,
+  invoices: async () => (await import('./commands/invoices.ts')).addInvoices,
   poll: async () => (await import('./commands/poll.ts')).addPoll,
   calls: async () => (await import('./commands/calls.ts')).addCalls,
   reviews: async () => (await import('./commands/reviews.ts')).addReviews,

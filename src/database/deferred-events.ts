@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { EventType } from '../events/catalogue.ts'
+import { invoiceDedupKey, type InvoiceEventType } from '../events/dedup-key.ts'
 import { writeEventData, type StoredData } from '../events/event-data.ts'
 import type { DeferredEvent } from '../events/event-record.ts'
 import type { Duration } from '../kernel/duration.ts'
@@ -37,11 +38,17 @@ export interface NewDeferredEvent {
     /** The call that is being applied: the event is shown as its claim. */
     readonly callId: string | null
   } | null
+  /** Of an event of a document, which is of a subscription or of none. */
+  readonly ofInvoice?: {
+    readonly id: string
+    readonly subscriptionId: string | null
+    readonly callId: string | null
+  }
 }
 
 /**
- * Writes deferred events. One that waits already stays as it is, and so does one of a subscription
- * in every state: its key fires once for ever. Another event may be deferred again once it has been
+ * Writes deferred events. One that waits already stays as it is, and so does one of a subscription or
+ * a document in every state: its key fires once for ever. Another event may be deferred again once it has been
  * processed: it was out of date then.
  */
 export async function insertDeferredEvents(
@@ -66,12 +73,16 @@ export async function insertDeferredEvents(
           next_attempt_at: excluded.ref('excluded.next_attempt_at'),
           processed_at: null,
         }))
-        .where(sql<boolean>`deliveries.state = 'processed' and deliveries.subscription_id is null`),
+        .where(
+          sql<boolean>`deliveries.state = 'processed' and deliveries.subscription_id is null
+            and deliveries.invoice_id is null`,
+        ),
     )
     .execute()
 }
 
-function toRow({ ofSubscription, ...event }: NewDeferredEvent) {
+function toRow({ ofSubscription, ofInvoice, ...event }: NewDeferredEvent) {
+  const isOutbox = ofSubscription !== null || ofInvoice !== undefined
   return {
     id: event.id,
     dedup_key: event.dedupKey,
@@ -83,13 +94,14 @@ function toRow({ ofSubscription, ...event }: NewDeferredEvent) {
     attempts: event.attempts,
     exception: event.exception,
     next_attempt_at: sql<Date>`statement_timestamp() + ${interval(event.after)}`,
-    state: ofSubscription === null ? ('pending' as const) : ('waiting' as const),
-    subscription_id: ofSubscription?.id ?? null,
+    state: isOutbox ? ('waiting' as const) : ('pending' as const),
+    subscription_id: ofSubscription?.id ?? ofInvoice?.subscriptionId ?? null,
+    invoice_id: ofInvoice?.id ?? null,
     data: ofSubscription && JSON.stringify(ofSubscription.data),
     event_number: ofSubscription?.eventNumber ?? null,
     quota: ofSubscription?.quota?.name ?? null,
     quota_event: ofSubscription?.quota?.eventNumber ?? null,
-    webhook_call_id: ofSubscription?.callId ?? null,
+    webhook_call_id: ofSubscription?.callId ?? ofInvoice?.callId ?? null,
   }
 }
 
@@ -159,6 +171,40 @@ function newRow(
   }
 }
 
+/** A document of which events are written. */
+export interface InvoiceOfEvents {
+  readonly id: string
+  readonly subscriptionId: string | null
+  readonly paymentId: string | null
+}
+
+/** Events of one document, in the manner of `insertDeferredEvents`. Its row is locked, or new. */
+export function insertInvoiceEvents(
+  db: Kysely<Tables>,
+  { id, subscriptionId, paymentId }: InvoiceOfEvents,
+  {
+    types,
+    ...origin
+  }: Omit<EventsOrigin, 'subscriptionId'> & { readonly types: readonly InvoiceEventType[] },
+): Promise<void> {
+  const { cause, callId, queue, newId } = origin
+  const rows = types.map((type): NewDeferredEvent => ({
+    id: newId(),
+    dedupKey: invoiceDedupKey(type, id),
+    type,
+    paymentId,
+    paymentMethodId: null,
+    cause,
+    queue,
+    attempts: 0,
+    after: 0,
+    exception: null,
+    ofSubscription: null,
+    ofInvoice: { id, subscriptionId, callId },
+  }))
+  return insertDeferredEvents(db, rows)
+}
+
 /** The deferred events of a payment and its refunds, oldest first. */
 export function listDeferredEvents(
   db: Kysely<Tables>,
@@ -198,7 +244,7 @@ async function select(
   const { rows } = await sql<DeferredRow>`
     select delivery.id, delivery.dedup_key as "dedupKey", delivery.event_type as type,
       delivery.payment_id as "paymentId", delivery.payment_method_id as "paymentMethodId",
-      delivery.subscription_id as "subscriptionId", delivery.data,
+      delivery.subscription_id as "subscriptionId", delivery.invoice_id as "invoiceId", delivery.data,
       coalesce(delivery.webhook_call_id, moved.webhook_call_id) as "webhookCallId",
       delivery.cause as source, ${shownState} as state,
       delivery.attempts,
@@ -208,7 +254,7 @@ async function select(
     left join lateral (
       select webhook_call_id from billing.payment_transitions as transition
       where transition.payment_id = delivery.payment_id
-        and delivery.subscription_id is null
+        and delivery.subscription_id is null and delivery.invoice_id is null
         and transition.to_status = split_part(delivery.dedup_key, ':', 2)
       order by transition.id desc limit 1
     ) as moved on true

@@ -69,6 +69,7 @@ function toEventRecord(row: EventRow): EventRecord {
     paymentId: row.payment_id,
     paymentMethodId: row.payment_method_id,
     subscriptionId: row.subscription_id,
+    invoiceId: row.invoice_id,
     webhookCallId: row.webhook_call_id,
     source: row.source,
     superseded: row.superseded,

@@ -1,4 +1,6 @@
 import { sql, type Kysely } from 'kysely'
+import { draftInvoice, isIssuing } from '../invoices/draft-invoice.ts'
+import type { Invoicing } from '../invoices/invoice.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
@@ -6,6 +8,7 @@ import type { SubscriptionChange } from '../subscriptions/change.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { insertSubscriptionEvents } from './deferred-events.ts'
+import { hasInvoice, insertInvoice, markInvoicesOfPeriods } from './invoices.ts'
 import { named } from './named-statements.ts'
 import { openReviews } from './reviews.ts'
 import { insertPayment, type NewPayment } from './payments.ts'
@@ -32,6 +35,11 @@ export interface ChangeOrigin {
   readonly creation?: Creation
   /** The row of the change's payment, and what the call recognises it by. */
   readonly payment?: { readonly row: NewPayment; readonly writtenBy: string }
+  /**
+   * Documents of open periods are issued. Left out where listeners run in the transaction: then no
+   * period is opened, and those who number would wait for them.
+   */
+  readonly invoicing?: Invoicing
 }
 
 /**
@@ -60,7 +68,39 @@ export async function writeChange(
   const origin = { ...writing, subscriptionId: subscription.id }
   await insertSubscriptionEvents(db, change.events, origin)
   await writeReviews(db, change, writing)
-  return writing.payment && insertOnce(db, writing.payment)
+  const payment = writing.payment && (await insertOnce(db, writing.payment))
+  await writeInvoices(db, change, writing)
+  return payment
+}
+
+/** Paid and void with their periods, and issued with them: last, for others wait for the number. */
+async function writeInvoices(
+  db: Kysely<Tables>,
+  { subscription, periods }: SubscriptionChange,
+  origin: ChangeOrigin,
+): Promise<void> {
+  const now = subscription.updatedAt
+  await markInvoicesOfPeriods(db, periods, { now, origin })
+  const { invoicing } = origin
+  if (!isIssuing(invoicing) || subscription.managedBy !== 'local') return
+  const { id: subscriptionId, gateway, merchantAccount, payable, customer } = subscription
+  for (const period of periods) {
+    const isOwed = period.state === 'open' && period.amount > 0n
+    if (!isOwed || (await hasInvoice(db, period.id))) continue
+    const description = subscription.description ?? subscription.plan
+    const charged = { ...period, description, payable, customer }
+    const draft = draftInvoice(charged, {}, { invoicing, now })
+    await insertInvoice(db, draft, {
+      id: origin.newId(),
+      gateway,
+      merchantAccount,
+      subscriptionId,
+      periodId: period.id,
+      paymentId: null,
+      paidAt: null,
+      origin,
+    })
+  }
 }
 
 async function insertOnce(

@@ -5,6 +5,7 @@ import type { EventSource } from '../events/catalogue.ts'
 import type { DeliveryState } from '../events/event-record.ts'
 import type { CallState, PayloadKind } from '../events/webhook-call.ts'
 import type { NullableJsonText, NullableTimestamp, Timestamp, JsonText } from './column-types.ts'
+import type { InvoiceSeriesTable, InvoicesTable } from './invoice-tables.ts'
 import type {
   SubscriptionPeriodsTable,
   SubscriptionsTable,
@@ -40,6 +41,8 @@ export interface PaymentsTable {
   taken_status: PaymentStatus | null
   /** The card saved with a payment of a period, once the subscription has taken note of it. */
   saved_card_id: string | null
+  /** The document of our own that is marked once it is paid; of a period, the period knows it. */
+  invoice_id: string | null
   checkout: Generated<CheckoutState>
   checkout_url: string | null
   /** What a provider answered when it did not do what was requested. */
@@ -127,7 +130,7 @@ export interface EventsTable {
 
 /**
  * `waiting`, `held` and `given_up` are `pending`, `processing` and `failed` of what is about a
- * subscription: older versions take none of them, nor replay it.
+ * subscription or a document: older versions take none of them, nor replay it.
  */
 export type StoredDeliveryState = DeliveryState | 'waiting' | 'held' | 'given_up'
 
@@ -283,4 +286,6 @@ export interface Tables {
   'billing.usage_keys': UsageKeysTable
   'billing.reviews': ReviewsTable
   'billing.review_calls': ReviewCallsTable
+  'billing.invoices': InvoicesTable
+  'billing.invoice_series': InvoiceSeriesTable
 }

@@ -1,3 +1,10 @@
+import type {
+  Invoice,
+  InvoiceBuyer,
+  InvoiceLine,
+  InvoicePeriod,
+  InvoiceSeller,
+} from '../invoices/invoice.ts'
 import type { Money } from '../kernel/money.ts'
 import type { Dispute } from '../payments/dispute.ts'
 import type { Cause, JsonFields, Payable, Payment } from '../payments/payment.ts'
@@ -58,11 +65,20 @@ export interface Period extends Money {
 /** A period in JSON. */
 export type PeriodJson = JsonFields<Omit<Period, 'toJSON'>>
 
-/** A document of the merchant: its own number and where it can be read. */
-export interface InvoiceSnapshot {
-  readonly id: string
-  readonly number: string
-  readonly url: string | null
+/** A document as it stands when the listener runs. */
+export interface InvoiceSnapshot extends Invoice {
+  /** As JSON, with names in snake_case. A copy (`{ ...invoice }`) is without it. */
+  toJSON(): InvoiceJson
+}
+
+/** A document in JSON. */
+export interface InvoiceJson extends JsonFields<
+  Omit<Invoice, 'lines' | 'period' | 'seller' | 'buyer'>
+> {
+  readonly lines: readonly JsonFields<InvoiceLine>[]
+  readonly period: JsonFields<InvoicePeriod> | null
+  readonly seller: Partial<JsonFields<InvoiceSeller>> | null
+  readonly buyer: Partial<JsonFields<InvoiceBuyer>> | null
 }
 
 interface AboutPayment {
@@ -141,6 +157,10 @@ interface LimitReached extends AboutQuota {
 interface AboutInvoice {
   readonly invoice: InvoiceSnapshot
 }
+interface PaidInvoice extends AboutInvoice {
+  /** As it stands when the listener runs; null: its provider has not said by what it was paid. */
+  readonly payment: Payment | null
+}
 
 /**
  * What each type of event carries, in addition to what all have: `id`, `type`, `dedupKey` and so
@@ -183,10 +203,10 @@ export interface EventPayloads {
   SubscriptionQuotaReset: QuotaReset
   /** So many per cent of a quota are used: once for each of its `percents` in a window. */
   UsageLimitReached: LimitReached
-  /** A document was issued. Nothing fires it yet. */
+  /** A document was issued. */
   InvoiceIssued: AboutInvoice
-  /** A document was paid. Nothing fires it yet. */
-  InvoicePaid: AboutInvoice
+  /** A document was paid. */
+  InvoicePaid: PaidInvoice
   /** The browser came back from the checkout: for the page and analytics only. */
   CheckoutReturned: AboutPayment
   /** A payment link was opened: for the page and analytics only. */
@@ -251,8 +271,6 @@ export const eventTypes = [
 
 /** Types that nothing fires yet: their listeners are never called. */
 export const eventTypesWithoutProducer = [
-  'InvoiceIssued',
-  'InvoicePaid',
 ] as const satisfies readonly EventType[]
 
 const neverFired: ReadonlySet<EventType> = new Set(eventTypesWithoutProducer)

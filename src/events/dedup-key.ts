@@ -54,6 +54,19 @@ export function disputeIdIn(dedupKey: string): string | undefined {
   return /^dispute:[a-z]+:(.+)$/.exec(dedupKey)?.[1]
 }
 
+/** The types of the events of documents, in the order in which they are dispatched. */
+export const invoiceEventTypes = ['InvoiceIssued', 'InvoicePaid'] as const satisfies EventType[]
+export type InvoiceEventType = (typeof invoiceEventTypes)[number]
+
+export function isInvoiceEventType(type: string): type is InvoiceEventType {
+  return (invoiceEventTypes as readonly string[]).includes(type)
+}
+
+/** The claim of a document's event: its row's id, whoever has issued it. */
+export function invoiceDedupKey(type: InvoiceEventType, invoiceId: string): string {
+  return `invoice:${type === 'InvoiceIssued' ? 'issued' : 'paid'}:${invoiceId}`
+}
+
 /** The claim of what a payer's browser did, the first time. */
 export function browserDedupKey(
   type: Extract<EventType, 'CheckoutReturned' | 'PaymentLinkOpened'>,

@@ -15,6 +15,8 @@ export interface EventRecord {
   /** The saved card that it is about; `paymentId` is then the payment that it was saved with. */
   readonly paymentMethodId: string | null
   readonly subscriptionId: string | null
+  /** The document that it is about. */
+  readonly invoiceId: string | null
   readonly webhookCallId: string | null
   readonly source: EventSource
   /** It was overtaken before it was dispatched: a decline, by a payment. */
@@ -35,7 +37,7 @@ export interface Delivery {
 }
 
 /**
- * An event that waits to be dispatched: of a subscription, by the next worker; of anything else
+ * An event that waits to be dispatched: of a subscription or a document, by the next worker; of anything else
  * because a listener of it failed, or the process that would have dispatched it lacked one. A worker
  * tries it again; `failed`: after three attempts no more.
  */
@@ -49,6 +51,8 @@ export interface DeferredEvent {
   /** The saved card that it is about; `paymentId` is then the payment that it was saved with. */
   readonly paymentMethodId: string | null
   readonly subscriptionId: string | null
+  /** The document that it is about. */
+  readonly invoiceId: string | null
   /** What an event of a subscription stores of itself; null for any other. */
   readonly data: StoredData | null
   /** The call that led to what the event says; null: something else did. */

@@ -7,6 +7,13 @@ import { QuittanceError, type ErrorCode } from '../kernel/errors.ts'
 import { snakeCase } from '../kernel/field-names.ts'
 import { must, oneOf, text, uuid } from '../kernel/input-rules.ts'
 import { faultOf, unknownField } from '../kernel/read-input.ts'
+import { invoiceStatuses } from '../invoices/invoice.ts'
+import {
+  buyerFields,
+  invoiceFields,
+  readInvoiceInput,
+  type InvoiceInput,
+} from '../money/invoice-input.ts'
 import { readRefundInput, refundFields, type RefundInput } from '../money/refund-input.ts'
 import {
   readSubscriptionInput,
@@ -19,6 +26,7 @@ import { paymentStatuses } from '../payments/payment.ts'
 import { reviewReasons, reviewStates } from '../payments/review.ts'
 import { managers, subscriptionStatuses } from '../subscriptions/subscription.ts'
 import { readUsage, usageFields, type UsageRecord } from '../usage/usage-input.ts'
+import { invoiceFormats } from '../wire/invoice-export.ts'
 
 /** Input as checked, or the first thing that is wrong with it, naming the field. */
 export type Checked<T> =
@@ -78,6 +86,15 @@ export function usageBody(body: unknown): readonly UsageRecord[] {
   return readUsage(Array.isArray(body) ? body.map(named) : named(body))
 }
 
+/** The body of a document to issue, checked. Error: `invoice_invalid`. */
+export function invoiceBody(body: unknown): InvoiceInput {
+  const code = 'invoice_invalid'
+  const { buyer, ...wanted } = namedAsInLibrary(body, { fields: invoiceFields, code })
+  if (buyer === undefined) return readInvoiceInput(wanted)
+  const named = namedAsInLibrary(buyer, { fields: buyerFields, code })
+  return readInvoiceInput({ ...wanted, buyer: named })
+}
+
 export const emptyBody = z.strictObject({}, must(notAnObject))
 
 const limitRule = must('must be a whole number from 1 to 100')
@@ -112,6 +129,21 @@ export const subscriptionsQuery = z.strictObject({
   managed_by: oneOf(managers).optional(),
   payable: payableText.optional(),
 })
+
+const monthRule = must('must be a month such as 2026-11')
+const month = z.string().regex(/^\d{4}-\d{2}$/, monthRule)
+
+export const invoicesQuery = z.strictObject({
+  ...paging,
+  payable: payableText.optional(),
+  subscription_id: uuid.optional(),
+  payment_id: uuid.optional(),
+  status: oneOf(invoiceStatuses).optional(),
+  series: text(64).optional(),
+  month: month.optional(),
+})
+
+export const exportQuery = z.strictObject({ month, format: oneOf(invoiceFormats).optional() })
 
 export const paymentMethodsQuery = z.strictObject({
   ...paging,

@@ -32,6 +32,7 @@ import {
   readOptionalJson,
   requireNoFields,
 } from './api-request.ts'
+import { invoiceRoutes } from './invoice-routes.ts'
 import { operatorOf } from './require-operator.ts'
 import { json, onlyAllow } from './respond.ts'
 import { subscriptionRoutes } from './subscription-routes.ts'
@@ -58,6 +59,7 @@ const allRoutes = [
   paymentMethodRoutes,
   subscriptionRoutes,
   usageRoutes,
+  invoiceRoutes,
   callRoutes,
   reviewRoutes,
   eventRoutes,

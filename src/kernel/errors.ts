@@ -74,6 +74,11 @@ export const errorCatalogue = {
   usage_unavailable:
     'Record it again with the same keys, in a moment: what was counted already counts once.',
   renewal_under_way: 'Try again once its charge is decided: quittance subscriptions show ID',
+  invoice_invalid: 'Correct the named field.',
+  invoice_exists: 'Use the document that is there, or void it first if it is still owed.',
+  invoice_not_found: 'Check the id: quittance invoices list',
+  invoice_not_voidable:
+    'Refund what is paid; end the subscription of a period; a provider voids its own.',
   payment_not_found: 'Check the id: quittance payments list',
   call_not_found: 'Check the id: quittance calls list',
   call_in_progress: 'It runs on its own: `quittance calls show` says when it is due.',

@@ -54,8 +54,8 @@ export async function claimEvents(
         as guard (id, key) where id is not null),
     claimed as (
       insert into billing.events
-        (id, dedup_key, type, payment_id, payment_method_id, subscription_id, webhook_call_id, source,
-          superseded, data)
+        (id, dedup_key, type, payment_id, payment_method_id, subscription_id, invoice_id,
+          webhook_call_id, source, superseded, data)
       select * from unnest(
         ${ordered.map(({ claim }) => claim.eventId)}::uuid[],
         ${ordered.map(({ claim }) => claim.dedupKey)}::text[],
@@ -63,6 +63,7 @@ export async function claimEvents(
         ${subjects.map(({ paymentId }) => paymentId)}::uuid[],
         ${subjects.map(({ paymentMethodId }) => paymentMethodId)}::uuid[],
         ${subjects.map(({ subscriptionId }) => subscriptionId)}::uuid[],
+        ${subjects.map(({ invoiceId }) => invoiceId)}::uuid[],
         ${ordered.map(({ source }) => source.callId)}::uuid[],
         ${ordered.map(({ source }) => source.cause)}::text[],
         ${ordered.map(({ claim }) => claim.superseded === true)}::boolean[],

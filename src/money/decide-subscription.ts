@@ -117,9 +117,10 @@ export async function writeDecided(
   },
   context: Decider,
 ): Promise<Payment | undefined> {
-  const { change, writing, moment } = decided
-  if (change.payment === null) return writeChange(db, change, writing)
+  const { change, moment } = decided
   const { token, processing } = context
+  const writing = { ...decided.writing, invoicing: processing.invoicing }
+  if (change.payment === null) return writeChange(db, change, writing)
   const creation = { ...context, gateways: processing.gateways, token, now: () => moment.now }
   const row = draftPeriodPayment(creation, change.payment, change.subscription)
   return writeChange(db, change, { ...writing, payment: { row, writtenBy: token } })

@@ -81,7 +81,7 @@ function plan(
   context: MoneyContext,
   ifEnded: 'close' | 'wait',
 ): Promise<Planned> {
-  const { database, gateways, newId } = context.processing
+  const { database, gateways, newId, invoicing } = context.processing
   return database.transaction(async ({ db }): Promise<Planned> => {
     const state = await lockLeasedState(db, lease, gateways)
     if (state === undefined) return { kind: 'lost' }
@@ -94,8 +94,10 @@ function plan(
     const page = endedPage(state, now)
     if (page !== undefined && ifEnded === 'close') return { kind: 'page', paymentId: page, now }
     const change = progressing(planAction(state, moment), moment)
-    const hasEvents = change.events.length > 0
-    const writing = { newId, cause: 'service', callId: null, queue: context.queue } as const
+    // A period that is opened may have a document, which is told as well.
+    const hasEvents = change.events.length > 0 || change.periods.length > 0
+    const origin = { newId, cause: 'service', callId: null, queue: context.queue } as const
+    const writing = { ...origin, invoicing }
     if (change.payment === null) {
       await writeChange(db, change, writing)
       const { closeCheckout: closing } = change

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import type { EventPayloads, EventType } from '../events/catalogue.ts'
+import type { InvoiceEventType } from '../events/dedup-key.ts'
 import type { StoredData, SubscriptionEventType } from '../events/event-data.ts'
 import type { Registry } from '../gateways/registry.ts'
 import type { Cipher } from '../kernel/encryption.ts'
@@ -62,11 +63,15 @@ export interface SubscriptionContext {
 /** What an event of a subscription carries: the subscription, and what else its type says. */
 export type SubscriptionSubject = EventPayloads[SubscriptionEventType]
 
+/** What an event of a document carries: the document, and the payment by which it is paid. */
+export type InvoiceSubject = EventPayloads[InvoiceEventType]
+
 /** What an event is about. */
 export type Subject =
   | { readonly payment: Payment; readonly dispute?: Dispute }
   | { readonly paymentMethod: PaymentMethod }
   | SubscriptionSubject
+  | InvoiceSubject
 
 /** An event that waits for its claim. */
 export interface Claim {
@@ -161,8 +166,13 @@ export function subjectIds(subject: Subject): {
   readonly paymentId: string | null
   readonly paymentMethodId: string | null
   readonly subscriptionId: string | null
+  readonly invoiceId: string | null
 } {
-  const none = { paymentId: null, paymentMethodId: null, subscriptionId: null }
+  const none = { paymentId: null, paymentMethodId: null, subscriptionId: null, invoiceId: null }
+  if ('invoice' in subject) {
+    const { id: invoiceId, paymentId, subscriptionId } = subject.invoice
+    return { ...none, paymentId, subscriptionId, invoiceId }
+  }
   if ('subscription' in subject) {
     const paymentId = 'payment' in subject ? (subject.payment?.id ?? null) : null
     return { ...none, paymentId, subscriptionId: subject.subscription.id }

@@ -22,11 +22,13 @@ import {
 } from './applied.ts'
 import { applyBell } from './apply-bell.ts'
 import { applyDispute } from './apply-dispute.ts'
+import { applyInvoice } from './apply-invoice.ts'
 import { applyPaymentMethod } from './apply-payment-method.ts'
 import { applyPayments } from './apply-payments.ts'
 import { applyRefund } from './apply-refund.ts'
 import { awaitingKey } from './awaiting.ts'
 import { claimOf, findPayments, isPaymentEntry, type FoundPayments } from './find-payments.ts'
+import { followInvoices } from './follow-invoices.ts'
 import { followManaged } from './follow-managed.ts'
 import { followPeriods } from './follow-periods.ts'
 import { findManagedRows, type ManagedRows } from './managed-rows.ts'
@@ -55,14 +57,13 @@ export async function applyOutcomes(
   const found = await findPayments(db, entries.flat(), applying)
   const before = new Map([...found.payments].map(([id, { status }]) => [id, status]))
   const managed = await findManagedRows(db, { entries: entries.flat(), ...found }, applying)
-  const results: Results = await applyToPayments(db, entries.flat(), {
-    ...applying,
-    ...found,
-    managed,
-  })
+  const invoices = new Map<string, string>()
+  const paying = { ...found, managed, invoices, newId: applying.newId }
+  const results: Results = await applyToPayments(db, entries.flat(), paying)
   const alsoLockedIds = managed.ids
   await followPeriods(db, { entries: entries.flat(), before, ...found, alsoLockedIds }, applying)
   await followManaged(db, { entries: entries.flat(), results, managed, ...found }, applying)
+  await followInvoices(db, { entries: entries.flat(), invoices, ids: found.ids }, applying.newId)
   for (const entry of entries.flat().filter(isOtherEntry).toSorted(byReference)) {
     const payment = paymentOf(entry, found)
     const other = { payment, rungRow: managed.rowOf(entry), ...applying }
@@ -91,6 +92,8 @@ function paymentOf(entry: Entry, { payments, ids }: FoundPayments): Payment | un
 
 interface FoundAll extends FoundPayments, Pick<ApplyContext, 'newId'> {
   readonly managed: ManagedRows
+  /** Gets the documents of payments that are paid now, by payment. */
+  readonly invoices: Map<string, string>
 }
 
 /** What is stated of payments, and what follows for their refunds and for a person. */
@@ -99,13 +102,13 @@ async function applyToPayments(
   entries: readonly Entry[],
   { newId, managed, ...found }: FoundAll,
 ): Promise<Results> {
-  const { payments, renewals } = found
+  const { payments, invoices, renewals } = found
   const stating = entries.filter(isPaymentEntry)
   const targets = stating.flatMap((entry): readonly PaymentEntry[] => {
     const payment = paymentOf(entry, found)
     return payment === undefined ? [] : [{ entry, payment }]
   })
-  const moved = await applyPayments(db, targets, { payments, newId })
+  const moved = await applyPayments(db, targets, { payments, invoices, newId })
   await requeueReleases(db, targets, payments)
   const marked = await reviewRenewals(db, renewals, {
     applied: await reviewLate(db, targets, moved),
@@ -143,14 +146,15 @@ function statusOf(outcome: Outcome): string | undefined {
   return outcome.type === 'refund' || outcome.type === 'dispute' ? outcome.status : undefined
 }
 
-/** Always in the same order, so that two transactions never wait for each other's saved cards. */
+/** Always in the same order, so that two transactions never wait for each other's saved cards, or documents. */
 function byReference(a: Entry, b: Entry): number {
   // Equal ones stay in the order of their callback.
   return orderOf(a) < orderOf(b) ? -1 : 1
 }
 
 function orderOf({ report: { gateway }, outcome }: Entry): string {
-  const isNamed = outcome.type === 'payment_method' || outcome.type === 'subscription'
+  const { type } = outcome
+  const isNamed = type === 'payment_method' || type === 'subscription' || type === 'invoice'
   return isNamed ? `${gateway}/${outcome.reference}` : ''
 }
 
@@ -184,7 +188,7 @@ async function applyOther(
     case 'subscription':
       return [await applyBell(db, { report, outcome }, applying)]
     case 'invoice':
-      return [ignoredResult({ type: outcome.type, reason: 'unhandled_event', payment })]
+      return [await applyInvoice(db, { report, outcome }, applying)]
     case 'ignored':
       return [ignoredReport(outcome, payment)]
     default:

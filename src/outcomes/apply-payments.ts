@@ -12,12 +12,13 @@ import { released } from './released-money.ts'
 
 /**
  * Moves payments. Further outcomes of the same payment, and references that come late, take
- * statements of their own. `payments` (locked, by id) is kept up to date.
+ * statements of their own. `payments` (locked, by id) is kept up to date; `invoices` gets the
+ * documents of those that are paid now, by payment.
  */
 export async function applyPayments(
   db: Kysely<Tables>,
   targets: readonly PaymentEntry[],
-  { payments, newId }: { readonly payments: Map<string, Payment>; readonly newId: NewId },
+  { payments, invoices, newId }: Applying,
 ): Promise<ReadonlyMap<Entry, Applied>> {
   const applied = new Map<Entry, Applied>()
   for (const turn of inTurns(targets)) {
@@ -25,12 +26,19 @@ export async function applyPayments(
       entry,
       payment: payments.get(payment.id) ?? payment,
     }))
-    for (const [{ entry }, { result, payment }] of await applyTurn(db, current, newId)) {
+    for (const [{ entry }, moved] of await applyTurn(db, current, { invoices, newId })) {
+      const { result, payment } = moved
       payments.set(payment.id, payment)
       applied.set(entry, result)
     }
   }
   return applied
+}
+
+interface Applying {
+  readonly payments: Map<string, Payment>
+  readonly invoices: Map<string, string>
+  readonly newId: NewId
 }
 
 /** Outcomes of the same payment are applied one after the other; all others together. */
@@ -54,11 +62,12 @@ interface Moved {
 async function applyTurn(
   db: Kysely<Tables>,
   targets: readonly PaymentEntry[],
-  newId: NewId,
+  { invoices, newId }: Pick<Applying, 'invoices' | 'newId'>,
 ): Promise<ReadonlyMap<PaymentEntry, Moved>> {
   const decisions = await decideOutcomes(db, targets)
   const moving = [...decisions].flatMap(([target, { kind }]) => (kind === 'move' ? [target] : []))
-  const moved = await movePayments(db, moving, newId)
+  const { payments: moved, invoices: paid } = await movePayments(db, moving, newId)
+  for (const [paymentId, invoiceId] of paid) invoices.set(paymentId, invoiceId)
   const applied = new Map<PaymentEntry, Moved>()
   for (const [target, decision] of decisions) {
     const holds = decision.kind === 'move' || decision.kind === 'confirm'

@@ -21,8 +21,8 @@ export async function movePayments(
   db: Kysely<Tables>,
   targets: readonly PaymentEntry[],
   newId: NewId,
-): Promise<ReadonlyMap<string, Payment>> {
-  if (targets.length === 0) return new Map()
+): Promise<MovedPayments> {
+  if (targets.length === 0) return { payments: new Map(), invoices: new Map() }
   const { rows } = await sql<MovedRow>`${named('move-payments')}
     with stated as (${statedBy(targets, newId)}),
     moved as (
@@ -44,7 +44,7 @@ export async function movePayments(
             or (payment.amount = stated.amount and payment.currency = stated.currency))
           else payment.status = 'pending' end
       returning payment.id, payment.status, payment.updated_at, payment.checkout_reference,
-        payment.provider_reference, payment.checkout, payment.decline_code
+        payment.provider_reference, payment.checkout, payment.decline_code, payment.invoice_id
     ), history as (
       insert into billing.payment_transitions
         (id, payment_id, from_status, to_status, cause, webhook_call_id)
@@ -52,15 +52,33 @@ export async function movePayments(
         stated.call_id
       from moved join stated on stated.id = moved.id
     )
-    select id, status, updated_at, checkout_reference, provider_reference, checkout, decline_code
+    select id, status, updated_at, checkout_reference, provider_reference, checkout, decline_code,
+      invoice_id
     from moved`.execute(db)
   const changes = new Map(rows.map((row) => [row.id, changeOf(row)]))
-  return new Map(
+  const payments = new Map(
     targets.map(({ payment, entry }) => {
       const change = changes.get(payment.id)
       if (change !== undefined) return [payment.id, paymentOf({ ...payment, ...change })]
       throw new Error(`payment ${payment.id} refused to become ${entry.outcome.status}`)
     }),
+  )
+  return { payments, invoices: paidInvoicesIn(rows) }
+}
+
+export interface MovedPayments {
+  /** By id. */
+  readonly payments: ReadonlyMap<string, Payment>
+  /** Of those that are paid now: by payment, the document that is to be marked. */
+  readonly invoices: ReadonlyMap<string, string>
+}
+
+/** The payment's row says it: where nobody has issued a document, nobody looks for one. */
+function paidInvoicesIn(rows: readonly MovedRow[]): ReadonlyMap<string, string> {
+  return new Map(
+    rows.flatMap(({ id, status, invoice_id: invoiceId }) =>
+      status === 'paid' && invoiceId !== null ? [[id, invoiceId] as const] : [],
+    ),
   )
 }
 
@@ -74,6 +92,7 @@ type MovedRow = Pick<
   | 'provider_reference'
   | 'checkout'
   | 'decline_code'
+  | 'invoice_id'
 >
 
 function changeOf(row: MovedRow) {

@@ -37,6 +37,7 @@ export const reviewWords: Readonly<Record<ReviewReason, string>> = {
   period_void: 'money for a period that is void: {stated}; refund it',
   terms_mismatch:
     'the provider charges for a subscription otherwise than sold: {stated}, {expected}',
+  invoiced_twice: 'the provider has issued a document, {stated}, and we another one',
 }
 
 /** What a person must look at, in words. */

@@ -22,6 +22,7 @@ export const reviewReasons = [
   'period_paid_twice',
   'period_void',
   'terms_mismatch',
+  'invoiced_twice',
 ] as const
 /** One of `reviewReasons`. */
 export type ReviewReason = (typeof reviewReasons)[number]

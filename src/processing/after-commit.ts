@@ -119,6 +119,7 @@ function logDispatched(
 }
 
 function shown(subject: Subject) {
+  if ('invoice' in subject) return { invoice: subject.invoice.id }
   if ('subscription' in subject) return { subscription: subject.subscription.id }
   if ('paymentMethod' in subject) return { paymentMethod: subject.paymentMethod.id }
   const { id, amount, currency } = subject.payment

@@ -29,6 +29,7 @@ import { logReturned, releaseToOthers, returnAfter } from '../queue/return-after
 import { mayReturn } from '../queue/retry.ts'
 import { afterReport } from './after-commit.ts'
 import type { ProcessingContext } from './context.ts'
+import { loadInvoiceEvent } from './load-invoice-event.ts'
 import { loadSubscriptionEvent } from './load-subscription-event.ts'
 import { failDelivery, logFailedDelivery, returnIfPassing } from './fail-attempt.ts'
 
@@ -52,7 +53,8 @@ export async function deferEvents(
   deferral: Deferral,
 ): Promise<void> {
   const rows = claims.map(({ eventId, dedupKey, type, subject }) => {
-    const ids = subjectIds(subject)
+    const { paymentId, paymentMethodId } = subjectIds(subject)
+    const ids = { paymentId, paymentMethodId }
     return { id: eventId, dedupKey, type, ...ids, ...deferral, ofSubscription: null }
   })
   await insertDeferredEvents(db, rows)
@@ -74,6 +76,18 @@ type SubscriptionEventRow = LeasedEvent & { readonly subscription_id: string }
 
 function isOfSubscription(leased: LeasedEvent): leased is SubscriptionEventRow {
   return leased.subscription_id !== null
+}
+
+/** One of a document. */
+type InvoiceEventRow = LeasedEvent & { readonly invoice_id: string }
+
+function isOfInvoice(leased: LeasedEvent): leased is InvoiceEventRow {
+  return leased.invoice_id !== null
+}
+
+/** One that waits in the outbox, whose workers are woken apart. */
+function isOutbox(leased: LeasedEvent): boolean {
+  return isOfInvoice(leased) || isOfSubscription(leased)
 }
 
 /** What becomes of an event when its transaction commits. */
@@ -103,8 +117,8 @@ function afterEvent(leased: LeasedEvent, ended: EndedEvent, context: ProcessingC
   if (ended.kind === 'returned') {
     logReturned(context.log, tableOf(leased), { row: leased, error: ended.error })
   }
-  // The next one of the subscription may have waited for it.
-  if (isOfSubscription(leased)) context.wake('subscription_events')
+  // The next one of the subscription, or the document, may have waited for it.
+  if (isOutbox(leased)) context.wake('subscription_events')
   if (ended.kind !== 'dispatched') return
   const { claim, dispatched } = ended
   const applied = { kind: 'claim', type: '', payment: undefined, review: false, claim } as const
@@ -118,9 +132,7 @@ async function dispatchIn(
   context: ProcessingContext,
 ): Promise<EndedEvent | undefined> {
   const { db } = transaction
-  const current = isOfSubscription(leased)
-    ? await carried(db, leased, context)
-    : await currentSubject(db, leased)
+  const current = await subjectOf(db, leased, context)
   if (current === undefined) {
     await finish(db, leased)
     return undefined
@@ -141,6 +153,19 @@ async function dispatchIn(
   }
   await failDelivery(db, leased, { ...dispatched, scrub: context.scrub })
   return dispatched
+}
+
+async function subjectOf(
+  db: Kysely<Tables>,
+  leased: LeasedEvent,
+  context: ProcessingContext,
+): Promise<Pick<Claim, 'subject' | 'superseded' | 'data'> | undefined> {
+  if (isOfInvoice(leased)) {
+    const { event_type: type, invoice_id: invoiceId } = leased
+    return { subject: await loadInvoiceEvent(db, { type, invoiceId }, context) }
+  }
+  if (isOfSubscription(leased)) return carried(db, leased, context)
+  return currentSubject(db, leased)
 }
 
 /** Of an event of a subscription, as it stands; not locked, and not asked whether it still holds. */
@@ -223,6 +248,6 @@ async function afterRollback(
   const lost = lostByListener(error)
   const failed = { error: lost?.error ?? error, scrub: context.scrub }
   await failDelivery(context.database.db, leased, failed)
-  if (isOfSubscription(leased)) context.wake('subscription_events')
+  if (isOutbox(leased)) context.wake('subscription_events')
   logFailedDelivery(context.log, leased, failed)
 }

@@ -8,6 +8,7 @@ import type { BillingEvent } from '../events/catalogue.ts'
 import { disputeIdIn } from '../events/dedup-key.ts'
 import { isSubscriptionEventType, readEventData, type StoredData } from '../events/event-data.ts'
 import type { Payment } from '../payments/payment.ts'
+import { loadInvoiceEvent } from './load-invoice-event.ts'
 import {
   loadSubscriptionEvent,
   type LoadContext,
@@ -22,6 +23,7 @@ type EventRow = Pick<
   | 'payment_id'
   | 'payment_method_id'
   | 'subscription_id'
+  | 'invoice_id'
   | 'superseded'
   | 'data'
   | 'created_at'
@@ -41,8 +43,8 @@ export async function loadEvents(
   context: LoadContext,
 ): Promise<readonly (LoadedEvent | undefined)[]> {
   const { rows } = await sql<EventRow>`${named('load-events')}
-    select id, dedup_key, type, payment_id, payment_method_id, subscription_id, superseded, data,
-      created_at
+    select id, dedup_key, type, payment_id, payment_method_id, subscription_id, invoice_id,
+      superseded, data, created_at
     from billing.events where id = any(${[...ids]}::uuid[])`.execute(db)
   const paymentIds = rows.flatMap(({ payment_id: id }) => id ?? [])
   const payments = await findPayments(db, [...new Set(paymentIds)])
@@ -58,6 +60,11 @@ async function toEvent(
 ): Promise<LoadedEvent> {
   const { id, type, dedup_key: dedupKey, superseded, created_at: createdAt } = row
   const head = { id, type, dedupKey, superseded, createdAt }
+  const { invoice_id: invoiceId } = row
+  if (invoiceId !== null) {
+    const subject = await loadInvoiceEvent(db, { type, invoiceId }, context)
+    return { event: { ...subject, ...head } as unknown as BillingEvent }
+  }
   const planned = readPlanned(row)
   if (planned !== undefined && 'error' in planned) return planned
   const subject = planned

@@ -14,7 +14,10 @@ import { eventPeriodOf, snapshotOf } from '../wire/subscription-snapshot.ts'
 import type { ProcessingContext } from './context.ts'
 
 /** What is needed to load what an event of a subscription carries. */
-export type LoadContext = Pick<ProcessingContext, 'gateways' | 'payPageUrl' | 'subscriptionTime'>
+export type LoadContext = Pick<
+  ProcessingContext,
+  'gateways' | 'payPageUrl' | 'invoiceUrl' | 'subscriptionTime'
+>
 
 export interface SubscriptionEventOf {
   readonly subscriptionId: string

@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import type { DeliveriesTable } from '../database/tables.ts'
+import { invoiceEventTypes } from '../events/dedup-key.ts'
 import { subscriptionEventTypes } from '../events/event-data.ts'
 import type { LeasedRow, LeasedTable } from './leased-table.ts'
 
@@ -13,6 +14,7 @@ export type LeasedDelivery = LeasedRow &
     | 'payment_id'
     | 'payment_method_id'
     | 'subscription_id'
+    | 'invoice_id'
     | 'data'
     | 'webhook_call_id'
     | 'cause'
@@ -23,13 +25,16 @@ export type LeasedDelivery = LeasedRow &
 export const deliveries: LeasedTable<LeasedDelivery> = {
   name: 'billing.deliveries',
   columns: sql`row.event_id, row.listener, row.dedup_key, row.event_type, row.payment_id,
-    row.payment_method_id, row.subscription_id, row.data, row.webhook_call_id, row.cause, row.queue`,
+    row.payment_method_id, row.subscription_id, row.invoice_id, row.data, row.webhook_call_id,
+    row.cause, row.queue`,
   cameAt: 'created_at',
   isReviewed: false,
 }
 
+const types = [...subscriptionEventTypes, ...invoiceEventTypes].map((type) => sql.lit(type))
+
 /**
- * Deferred events of subscriptions, in the same table. Versions that cannot load them do not know
+ * Deferred events of subscriptions and documents, in the same table. Versions that cannot load them do not know
  * their states: they would finish them as out of date.
  *
  * Those of one subscription are taken in their order: one only when none before it waits or is held.
@@ -38,22 +43,30 @@ export const deliveries: LeasedTable<LeasedDelivery> = {
  * newer version has added are left to it.
  *
  * Those of a quota are numbered by its counter, whose lock is all that recording takes: they are in
- * order among themselves. To older versions they have no number, so they hold up nothing.
+ * order among themselves. To older versions they have no number, so they hold up nothing. Those of a
+ * document have no numbers either, and no place among those of its subscription: that it is issued
+ * comes before that it is paid.
  */
 export const subscriptionEvents: LeasedTable<LeasedDelivery> = {
   ...deliveries,
   states: { pending: 'waiting', processing: 'held', failed: 'given_up' },
-  isNext: sql`event_type in (${sql.join(subscriptionEventTypes.map((type) => sql.lit(type)))})
+  isNext: sql`event_type in (${sql.join(types)})
     and not exists (
       select from billing.deliveries as earlier
       where earlier.subscription_id = due.subscription_id
         and (earlier.event_number < due.event_number
           or (earlier.quota = due.quota and earlier.quota_event < due.quota_event))
         and earlier.state in ('waiting', 'held')
-      offset 0)`,
+      offset 0)
+    and (event_type <> 'InvoicePaid' or not exists (
+      select from billing.deliveries as issued
+      where issued.invoice_id = due.invoice_id and issued.event_type = 'InvoiceIssued'
+        and issued.state in ('waiting', 'held')
+      offset 0))`,
 }
 
 /** Where a leased row returns to. */
-export function tableOf({ subscription_id: id }: LeasedDelivery): LeasedTable<LeasedDelivery> {
-  return id === null ? deliveries : subscriptionEvents
+export function tableOf(leased: LeasedDelivery): LeasedTable<LeasedDelivery> {
+  const { subscription_id: subscriptionId, invoice_id: invoiceId } = leased
+  return subscriptionId === null && invoiceId === null ? deliveries : subscriptionEvents
 }

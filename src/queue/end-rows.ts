@@ -20,9 +20,10 @@ const begunAnew = sql`
 
 export const asNew = sql`state = 'pending', ${begunAnew}`
 
-/** The same of deliveries: those of subscriptions have states of their own. */
+/** The same of deliveries: those of subscriptions and documents have states of their own. */
 export const deliveryAsNew = sql`
-  state = case when subscription_id is null then 'pending' else 'waiting' end, ${begunAnew}`
+  state = case when subscription_id is null and invoice_id is null
+    then 'pending' else 'waiting' end, ${begunAnew}`
 
 function isHeld({ id, token }: Lease): RawBuilder<unknown> {
   return sql`id = ${id}::uuid and lease_token = ${token}::uuid`

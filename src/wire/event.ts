@@ -11,6 +11,7 @@ const head = {
   payment_id: z.uuid().nullable(),
   payment_method_id: z.uuid().nullable(),
   subscription_id: z.uuid().nullable(),
+  invoice_id: z.uuid().nullable(),
   webhook_call_id: z.uuid().nullable(),
 }
 
@@ -75,6 +76,7 @@ function headOf(event: EventRecord | DeferredEvent) {
     payment_id: event.paymentId,
     payment_method_id: event.paymentMethodId,
     subscription_id: event.subscriptionId,
+    invoice_id: event.invoiceId,
     webhook_call_id: event.webhookCallId,
   }
 }

@@ -61,6 +61,7 @@ test('all options may be left out, and a misspelt one is refused', () => {
     | 'listeners'
     | 'plans'
     | 'returnOrigins'
+    | 'invoices'
     | 'review'
     | 'subscriptions'
     | 'usage'
@@ -143,7 +144,7 @@ test('a listener knows its event and its context', () => {
   // @ts-expect-error -- it listens to another event
   billing.on('PaymentSucceeded', 'filePaid', fileCard)
   // @ts-expect-error -- nothing fires it yet; in JavaScript the log says so
-  billing.on('InvoicePaid', 'fileInvoice', () => {})
+  billing.on('UsageLimitReached', 'warnOfUsage', () => {})
   // @ts-expect-error -- there is no such event
   assert.throws(() => billing.on('PaymentPaid', 'never', () => {}))
   // @ts-expect-error -- it has no name

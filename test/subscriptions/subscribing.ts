@@ -22,7 +22,7 @@ import type { Subscription } from '../../src/subscriptions/subscription.ts'
 import { runDueSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
 import { pollReply, scriptedGateway, type Script } from '../money/scripted.ts'
 import type { TestEngine } from '../support/databases.ts'
-import { openStated, type StatedBilling } from '../support/stated-billing.ts'
+import { openStated, type StatedBilling, type StatedOptions } from '../support/stated-billing.ts'
 import { stating } from '../support/stating-gateway.ts'
 
 /** What the provider would show of itself: each request for money, and what it took. */
@@ -62,10 +62,12 @@ export interface Subscribing {
 export async function openSubscribing(
   engine: TestEngine,
   policy: Partial<SubscriptionPolicy> = {},
+  options: StatedOptions = {},
 ): Promise<Subscribing> {
   const script: Script = {}
   const gateway: Gateway = { ...scriptedGateway(script), chargesPerMinute: 600_000 }
   const billing = await openStated(engine, {
+    ...options,
     extraGateways: [stating, gateway],
     providerTimeoutMs: 1_000,
   })

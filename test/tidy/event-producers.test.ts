@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventTypes, eventTypesWithoutProducer } from '../../src/events/catalogue.ts'
-import { eventTypeOf } from '../../src/events/dedup-key.ts'
+import { eventTypeOf, isInvoiceEventType } from '../../src/events/dedup-key.ts'
 import { isSubscriptionEventType } from '../../src/events/event-data.ts'
 import type { Outcome } from '../../src/payments/outcome.ts'
 import { codeIn, tableRows } from '../docs/markdown.ts'
@@ -50,6 +50,7 @@ test('docs/events.md says of each type what fires it', () => {
   const sourceOf = (type: (typeof eventTypes)[number]) => {
     if (silent.has(type)) return 'nothing yet'
     if (isSubscriptionEventType(type)) return 'a subscription'
+    if (isInvoiceEventType(type)) return 'a document'
     return byOutcome.has(type) ? 'an outcome' : 'a browser'
   }
   const [, table = ''] = read('docs/events.md').split('It also carries:')

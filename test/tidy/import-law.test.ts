@@ -8,6 +8,7 @@ const order = [
   'kernel',
   'payments',
   'subscriptions',
+  'invoices',
   'events',
   'wire',
   'gateways',
@@ -35,7 +36,7 @@ function placeOf(first: string): string {
   return first === 'create-billing.ts' ? 'index.ts' : first
 }
 
-const pure = new Set(['payments', 'subscriptions', 'events'])
+const pure = new Set(['payments', 'subscriptions', 'invoices', 'events'])
 
 function rank(path: string): number {
   const [, first = ''] = path.split('/')

@@ -18,6 +18,7 @@ import * as declines from './0016_declines.ts'
 import * as subscriptions from './0017_subscriptions.ts'
 import * as managedSubscriptions from './0018_managed_subscriptions.ts'
 import * as usage from './0019_usage.ts'
+import * as invoices from './0020_invoices.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -40,4 +41,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0017_subscriptions': subscriptions,
   '0018_managed_subscriptions': managedSubscriptions,
   '0019_usage': usage,
+  '0020_invoices': invoices,
 }

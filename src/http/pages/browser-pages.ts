@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { assetRoutes, assetsPath } from './assets.ts'
 import { browserSignals } from './browser-signals.ts'
 import { gatewayPageRoutes, scriptOf } from './gateway-page.ts'
+import { invoicePage, invoicePages } from './invoice-page.ts'
 import { lookOf } from './look.ts'
 import { chargeFinder, type PageContext, type StreamLimits } from './page-context.ts'
 import { paymentLink } from './payment-link.ts'
@@ -31,6 +32,7 @@ export function browserPages(surroundings: Omit<PageContext, 'findCharge'>): Hon
   app.route(payPages, paymentLink(context, signal))
   app.route(returnPages, returnPage(context, signal))
   app.route(subscriptionPages, subscriptionPage(context))
+  app.route(invoicePages, invoicePage(context))
   app.route('/', gatewayPageRoutes(core))
   app.route(assetsPath, assetRoutes([submitForm, followStatus, ...core.pages.map(scriptOf)]))
   app.onError((error, c) => {
@@ -42,7 +44,7 @@ export function browserPages(surroundings: Omit<PageContext, 'findCharge'>): Hon
 
 /** Whether a path is one of these pages, or something that they load. */
 export function isPagePath(path: string, pages: readonly { readonly path: string }[]): boolean {
-  const folders = [payPages, returnPages, subscriptionPages, assetsPath]
+  const folders = [payPages, returnPages, subscriptionPages, invoicePages, assetsPath]
   return (
     folders.some((folder) => path.startsWith(`${folder}/`)) ||
     pages.some((page) => page.path === path)

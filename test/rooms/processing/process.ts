@@ -77,6 +77,8 @@ export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances 
     listenerBudget: listenersMayTakeMs,
     underWay: new Set(),
     payPageUrl: (id) => `https://pay.example/billing/subscriptions/${id}/pay`,
+    invoicing: { seller: null, series: 'INV-{year}', dueDays: 0, timeZone: 'UTC' },
+    invoiceUrl: (id) => `https://pay.example/billing/invoices/${id}`,
   }
   return {
     processing,

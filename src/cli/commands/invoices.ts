@@ -1,0 +1,157 @@
+import { Option, type Command } from 'commander'
+import type { InvoiceSnapshot } from '../../events/catalogue.ts'
+import { invoiceStatuses, type InvoiceStatus } from '../../invoices/invoice.ts'
+import { QuittanceError } from '../../kernel/errors.ts'
+import type { IssueInvoiceInput } from '../../money/invoice-input.ts'
+import type { Payable } from '../../payments/payment.ts'
+import type { BillingCore } from '../../billing/types.ts'
+import { invoiceFormats, type InvoiceFormat } from '../../wire/invoice-export.ts'
+import { addExamples } from '../examples.ts'
+import { print, printJson } from '../output.ts'
+import { addPaging, type PagingOptions } from '../paging.ts'
+import { readJson } from '../read-json.ts'
+import { readPayable } from '../read-payable.ts'
+
+const exampleId = '0190163d-8694-739b-aea5-966c26f8ad90'
+
+interface ListOptions extends PagingOptions {
+  readonly payable?: Payable
+  readonly subscription?: string
+  readonly payment?: string
+  readonly status?: InvoiceStatus
+  readonly series?: string
+  readonly month?: string
+  readonly json?: boolean
+}
+
+interface IssueOptions {
+  readonly id?: string
+  readonly lines?: IssueInvoiceInput['lines']
+  readonly buyer?: IssueInvoiceInput['buyer']
+}
+
+export function addInvoices(program: Command): void {
+  const invoices = program
+    .command('invoices')
+    .description('documents: issue, list, show, void, export a month')
+  const issueCommand = invoices
+    .command('issue')
+    .description('a document for a charge, paid or not; again, it is the same one')
+    .argument('<payment>')
+    .option('--id <uuid>', 'an id of your own')
+    .option('--lines <json>', 'a list of {"description", "quantity", "amount"}', readJson)
+    .option('--buyer <json>', '{"name", "address": [], "taxId", ...}', readJson)
+    .action(issue)
+  addExamples(issueCommand, [
+    [`invoices issue ${exampleId}`],
+    [`invoices issue ${exampleId} --buyer '{"name":"Olena Koval"}'`],
+  ])
+  addReading(invoices)
+  const voidCommand = invoices
+    .command('void')
+    .description('one that is owed; it keeps its number')
+    .argument('<id>')
+    .action(voidOne)
+  addExamples(voidCommand, [[`invoices void ${exampleId}`]])
+  const exportCommand = invoices
+    .command('export')
+    .description('all documents of a month, to standard output')
+    .requiredOption('--month <month>', 'such as 2026-11')
+    .addOption(new Option('--format <format>', 'csv if left out').choices(invoiceFormats))
+    .action(exportMonth)
+  addExamples(exportCommand, [['invoices export --month 2026-11']])
+}
+
+function addReading(invoices: Command): void {
+  const listCommand = addPaging(invoices.command('list').description('newest first'))
+    .option('--payable <type:id>', 'only of this object, e.g. order:42', readPayable)
+    .option('--subscription <id>', 'only of this subscription')
+    .option('--payment <id>', 'only of this payment')
+    .addOption(new Option('--status <status>', 'only these').choices(invoiceStatuses))
+    .option('--series <name>', 'only of this series, e.g. INV-2026')
+    .option('--month <month>', 'only those issued then, e.g. 2026-11')
+    .action(list)
+  addExamples(listCommand, [['invoices list --status issued'], ['invoices list --month 2026-11']])
+  const showCommand = invoices
+    .command('show')
+    .description('one document: who, what, how much, and where it can be read')
+    .argument('<id>')
+    .action(show)
+  addExamples(showCommand, [[`invoices show ${exampleId}`]])
+}
+
+function issue(payment: string, options: IssueOptions, command: Command): Promise<void> {
+  const { id, lines, buyer } = options
+  return showing(command, (core) => core.invoices.issue(payment, { id, lines, buyer }))
+}
+
+function voidOne(id: string, _options: unknown, command: Command): Promise<void> {
+  return showing(command, (core) => core.invoices.void(id))
+}
+
+function show(id: string, _options: unknown, command: Command): Promise<void> {
+  return showing(command, async (core) => {
+    const found = await core.invoices.get(id)
+    if (found !== undefined) return found
+    const text = `there is no document ${JSON.stringify(id)}`
+    throw new QuittanceError('invoice_not_found', text)
+  })
+}
+
+async function showing(
+  command: Command,
+  get: (core: BillingCore) => Promise<InvoiceSnapshot>,
+): Promise<void> {
+  const { withCore } = await import('../open-core.ts')
+  const invoice = await withCore((core) => get(core))
+  if (command.optsWithGlobals<{ json?: boolean }>().json === true) {
+    printJson(invoice)
+    return
+  }
+  const { printInvoice } = await import('../print-invoice.ts')
+  printInvoice(invoice)
+}
+
+async function list(_options: unknown, command: Command): Promise<void> {
+  const options = command.optsWithGlobals<ListOptions>()
+  const { invoiceView } = await import('../../wire/invoice.ts')
+  const { pageView } = await import('../../wire/page.ts')
+  const { withCore } = await import('../open-core.ts')
+  const { payable, subscription, payment, status, series, month, limit, cursor } = options
+  const page = await withCore((core) =>
+    core.invoices.list({
+      ...(limit !== undefined && { limit }),
+      ...(cursor !== undefined && { cursor }),
+      ...(payable !== undefined && { payable }),
+      ...(subscription !== undefined && { subscriptionId: subscription }),
+      ...(payment !== undefined && { paymentId: payment }),
+      ...(status !== undefined && { status }),
+      ...(series !== undefined && { series }),
+      ...(month !== undefined && { month }),
+    }),
+  )
+  if (options.json === true) {
+    printJson(pageView(page, invoiceView))
+    return
+  }
+  const { printInvoices } = await import('../print-invoice.ts')
+  printInvoices(page.data)
+  if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
+}
+
+/** As it comes: a month may be larger than memory. */
+async function exportMonth({
+  month,
+  format,
+}: {
+  readonly month: string
+  readonly format?: InvoiceFormat
+}): Promise<void> {
+  const { once } = await import('node:events')
+  const { withCore } = await import('../open-core.ts')
+  await withCore(async (core) => {
+    for await (const line of core.invoices.export({ month, format })) {
+      if (!process.stdout.write(line)) await once(process.stdout, 'drain')
+    }
+  })
+}

@@ -1,0 +1,167 @@
+import { sql, type Kysely } from 'kysely'
+import type { DraftInvoice } from '../invoices/draft-invoice.ts'
+import { numberText } from '../invoices/number.ts'
+import type { SubscriptionPeriod } from '../subscriptions/period.ts'
+import { insertInvoiceEvents, type EventsOrigin } from './deferred-events.ts'
+import { named } from './named-statements.ts'
+import { writeLines } from './read-invoices.ts'
+import type { Tables } from './tables.ts'
+
+/** What led to a change of a document, and how its events are written. */
+export type InvoiceOrigin = Omit<EventsOrigin, 'subscriptionId'>
+
+/** What a document of our own is about, besides its content. */
+export interface InvoiceSubjectIds {
+  readonly id: string
+  readonly gateway: string
+  readonly merchantAccount: string | null
+  readonly subscriptionId: string | null
+  readonly periodId: string | null
+  /** Null for a period that is not paid yet. */
+  readonly paymentId: string | null
+  /** Null: it is owed. */
+  readonly paidAt: Date | null
+}
+
+/**
+ * Gives a document its number and writes it, with its events: **the last that its transaction does**,
+ * for everybody who numbers in this series waits for the commit, and no listener runs before that. If
+ * the transaction is rolled back, its number is the next one's: no gap is left.
+ */
+export async function insertInvoice(
+  db: Kysely<Tables>,
+  draft: DraftInvoice,
+  { origin, ...of }: InvoiceSubjectIds & { readonly origin: InvoiceOrigin },
+): Promise<void> {
+  const types = of.paidAt === null ? firstEvent : bothEvents
+  await insertInvoiceEvents(db, of, { ...origin, types })
+  const number = await nextNumber(db, draft.series)
+  await db
+    .insertInto('billing.invoices')
+    .values({
+      id: of.id,
+      issuer: 'us',
+      status: of.paidAt === null ? 'issued' : 'paid',
+      series: draft.series,
+      number,
+      number_text: numberText(draft.series, number),
+      period_id: of.periodId,
+      payment_id: of.paymentId,
+      subscription_id: of.subscriptionId,
+      payable_type: draft.payable.type,
+      payable_id: draft.payable.id,
+      gateway: of.gateway,
+      merchant_account: of.merchantAccount,
+      currency: draft.currency,
+      total: draft.total,
+      lines: writeLines(draft.lines),
+      seller: JSON.stringify(draft.seller),
+      buyer: draft.buyer && JSON.stringify(draft.buyer),
+      locale: draft.locale,
+      time_zone: draft.timeZone,
+      issued_at: draft.issuedAt,
+      due_at: draft.dueAt,
+      paid_at: of.paidAt,
+    })
+    .execute()
+}
+
+const firstEvent = ['InvoiceIssued'] as const
+const bothEvents = ['InvoiceIssued', 'InvoicePaid'] as const
+
+async function nextNumber(db: Kysely<Tables>, series: string): Promise<bigint> {
+  const { rows } = await sql<{ last: bigint }>`${named('next-invoice-number')}
+    insert into billing.invoice_series as series (series, last) values (${series}, 1)
+    on conflict (series) do update set last = series.last + 1 returning last`.execute(db)
+  const last = rows[0]?.last
+  if (last === undefined) throw new Error(`the series ${series} gave no number`)
+  return last
+}
+
+/** Whether the period has a document; under the lock of its subscription that stays so. */
+export async function hasInvoice(db: Kysely<Tables>, periodId: string): Promise<boolean> {
+  const { rows } = await sql`${named('has-invoice')}
+    select id from billing.invoices where period_id = ${periodId}::uuid`.execute(db)
+  return rows.length > 0
+}
+
+interface MarkedRow {
+  readonly id: string
+  readonly status: 'paid' | 'void'
+  readonly subscription_id: string | null
+  readonly payment_id: string | null
+}
+
+/**
+ * Marks the documents of periods that are paid or void by now; one that has none stays without: it
+ * cannot be numbered here, because listeners may run in this transaction. Returns how many.
+ */
+export async function markInvoicesOfPeriods(
+  db: Kysely<Tables>,
+  periods: readonly SubscriptionPeriod[],
+  { now, origin }: { readonly now: Date; readonly origin: InvoiceOrigin },
+): Promise<number> {
+  const closed = periods.filter(isClosed)
+  if (closed.length === 0) return 0
+  const { rows } = await sql<MarkedRow>`${named('mark-invoices-of-periods')}
+    update billing.invoices as invoice
+    set status = closed.status, payment_id = coalesce(invoice.payment_id, closed.payment_id),
+      paid_at = closed.paid_at, voided_at = closed.voided_at, updated_at = statement_timestamp()
+    from unnest(
+      ${closed.map(({ id }) => id)}::uuid[],
+      ${closed.map(({ state }) => state)}::text[],
+      ${closed.map(({ paidPaymentId }) => paidPaymentId)}::uuid[],
+      ${closed.map(({ state, paidAt }) => (state === 'paid' ? (paidAt ?? now) : null))}::timestamptz[],
+      ${closed.map(({ state }) => (state === 'void' ? now : null))}::timestamptz[]
+    ) as closed (period_id, status, payment_id, paid_at, voided_at)
+    where invoice.period_id = closed.period_id and invoice.status = 'issued'
+    returning invoice.id, invoice.status, invoice.subscription_id, invoice.payment_id`.execute(db)
+  await tellPaid(db, rows, origin)
+  return rows.length
+}
+
+function isClosed({ state, amount }: SubscriptionPeriod): boolean {
+  return amount > 0n && (state === 'paid' || state === 'void')
+}
+
+/** Marks documents whose payments were paid, in the order of their ids. Returns how many. */
+export async function markInvoicesPaid(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+  origin: InvoiceOrigin,
+): Promise<number> {
+  if (ids.length === 0) return 0
+  const { rows } = await sql<MarkedRow>`${named('mark-invoices-paid')}
+    with locked as (
+      select id from billing.invoices where id = any(${[...ids]}::uuid[]) and status = 'issued'
+      order by id for no key update)
+    update billing.invoices as invoice
+    set status = 'paid', paid_at = statement_timestamp(), updated_at = statement_timestamp()
+    from locked where invoice.id = locked.id
+    returning invoice.id, invoice.status, invoice.subscription_id, invoice.payment_id`.execute(db)
+  await tellPaid(db, rows, origin)
+  return rows.length
+}
+
+async function tellPaid(
+  db: Kysely<Tables>,
+  rows: readonly MarkedRow[],
+  origin: InvoiceOrigin,
+): Promise<void> {
+  for (const { id, status, subscription_id: subscriptionId, payment_id: paymentId } of rows) {
+    if (status !== 'paid') continue
+    await insertInvoiceEvents(
+      db,
+      { id, subscriptionId, paymentId },
+      { ...origin, types: ['InvoicePaid'] },
+    )
+  }
+}
+
+/** Voids a document that is owed. False: it is not owed any more. */
+export async function voidInvoice(db: Kysely<Tables>, id: string, now: Date): Promise<boolean> {
+  const { rows } = await sql`
+    update billing.invoices set status = 'void', voided_at = ${now}, updated_at = statement_timestamp()
+    where id = ${id}::uuid and status = 'issued' and issuer = 'us' returning id`.execute(db)
+  return rows.length > 0
+}

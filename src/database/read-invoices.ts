@@ -1,0 +1,132 @@
+import { sql, type Kysely, type Selectable } from 'kysely'
+import type { Invoice, InvoiceBuyer, InvoiceLine, InvoiceSeller } from '../invoices/invoice.ts'
+import type { InvoicesTable } from './invoice-tables.ts'
+import { named } from './named-statements.ts'
+import { takenBack } from './refunds.ts'
+import { findPeriods } from './subscription-periods.ts'
+import type { Tables } from './tables.ts'
+
+/** Columns that `toInvoices` reads. */
+const columns = [
+  'id',
+  'issuer',
+  'status',
+  'series',
+  'number_text',
+  'period_id',
+  'payment_id',
+  'subscription_id',
+  'payable_type',
+  'payable_id',
+  'gateway',
+  'provider_reference',
+  'url',
+  'currency',
+  'total',
+  'lines',
+  'seller',
+  'buyer',
+  'locale',
+  'time_zone',
+  'issued_at',
+  'due_at',
+  'paid_at',
+  'voided_at',
+] as const satisfies readonly (keyof InvoicesTable)[]
+
+export type InvoiceRow = Pick<Selectable<InvoicesTable>, (typeof columns)[number]>
+export const invoiceColumns = sql.raw(columns.join(', '))
+
+/** Where a document of ours can be read, by its id. */
+export type InvoiceUrl = (id: string) => string
+
+export async function findInvoice(
+  db: Kysely<Tables>,
+  id: string,
+  urlOf: InvoiceUrl,
+): Promise<Invoice | undefined> {
+  const { rows } = await sql<InvoiceRow>`${named('find-invoice')}
+    select ${invoiceColumns} from billing.invoices where id = ${id}::uuid`.execute(db)
+  const [invoice] = await toInvoices(db, rows, urlOf)
+  return invoice
+}
+
+/**
+ * Documents as they stand. What went back of their payments is counted from the refunds each time:
+ * no process can forget to write it down, and none has to know of documents.
+ */
+export async function toInvoices(
+  db: Kysely<Tables>,
+  rows: readonly InvoiceRow[],
+  urlOf: InvoiceUrl,
+): Promise<readonly Invoice[]> {
+  if (rows.length === 0) return []
+  const paymentIds = rows.flatMap(({ payment_id: id }) => id ?? [])
+  const periodIds = rows.flatMap(({ period_id: id }) => id ?? [])
+  const sums = paymentIds.length === 0 ? undefined : await takenBack(db, paymentIds)
+  const periods = await findPeriods(db, periodIds)
+  return rows.map((row) => {
+    const period = row.period_id === null ? undefined : periods.get(row.period_id)
+    const credited = row.payment_id === null ? 0n : (sums?.(row.payment_id).refunded ?? 0n)
+    return toInvoice(row, {
+      credited,
+      period: period ? { startsAt: period.startsAt, endsAt: period.endsAt } : null,
+      url: row.issuer === 'us' ? urlOf(row.id) : row.url,
+    })
+  })
+}
+
+function toInvoice(
+  row: InvoiceRow,
+  counted: Pick<Invoice, 'credited' | 'period' | 'url'>,
+): Invoice {
+  return {
+    id: row.id,
+    issuer: row.issuer,
+    status: row.status,
+    number: row.number_text,
+    series: row.series,
+    total: row.total,
+    credited: counted.credited,
+    currency: row.currency,
+    lines: readLines(row.lines),
+    seller: row.seller === null ? null : (JSON.parse(row.seller) as InvoiceSeller),
+    buyer: row.buyer === null ? null : (JSON.parse(row.buyer) as InvoiceBuyer),
+    locale: row.locale,
+    timeZone: row.time_zone,
+    payable: { type: row.payable_type, id: row.payable_id },
+    gateway: row.gateway,
+    subscriptionId: row.subscription_id,
+    periodId: row.period_id,
+    paymentId: row.payment_id,
+    period: counted.period,
+    providerReference: row.provider_reference,
+    url: counted.url,
+    issuedAt: row.issued_at,
+    dueAt: row.due_at,
+    paidAt: row.paid_at,
+    voidedAt: row.voided_at,
+  }
+}
+
+/** Amounts are exact as JSON numbers: none is above Number.MAX_SAFE_INTEGER. */
+function readLines(text: string): readonly InvoiceLine[] {
+  const lines = JSON.parse(text) as readonly (Omit<InvoiceLine, 'amount'> & {
+    readonly amount: number
+  })[]
+  return lines.map(({ description, quantity, amount }) => ({
+    description,
+    quantity,
+    amount: BigInt(amount),
+  }))
+}
+
+export function writeLines(lines: readonly InvoiceLine[]): string {
+  return JSON.stringify(
+    lines.map(({ description, quantity, amount }) => ({
+      description,
+      quantity,
+      amount: Number(amount),
+    })),
+  )
+}

@@ -1,0 +1,31 @@
+import { Hono, type Context } from 'hono'
+import { isUuid } from '../../kernel/ids.ts'
+import { onlyAllow } from '../respond.ts'
+import { shareLooks } from '../share-looks.ts'
+import { invoiceDocument, unknownInvoicePage } from './invoice-view.ts'
+import { lookOf } from './look.ts'
+import type { PageContext } from './page-context.ts'
+
+/** Where documents are. */
+export const invoicePages = '/billing/invoices'
+
+/**
+ * `/billing/invoices/{id}`: a document, to read and to print. Whoever has the address may read it, as
+ * with payment links: nobody can guess the id.
+ */
+export function invoicePage({ core, now }: PageContext): Hono {
+  const app = new Hono()
+  const find = shareLooks((id) => core.invoices.get(id))
+  app.get('/:id', async (c: Context) => {
+    const id = c.req.param('id') ?? ''
+    const invoice = isUuid(id) ? await find(id) : undefined
+    if (invoice === undefined) return unknownInvoicePage(lookOf(core, c))
+    const { locale, currency, gateway } = invoice
+    const customer = locale === null ? null : { locale }
+    const look = lookOf(core, c, { customer, currency })
+    const gatewayTitle = core.gateways()[gateway]?.title ?? gateway
+    return invoiceDocument(invoice, { gatewayTitle, now: now() }, look)
+  })
+  app.all('/:id', onlyAllow('GET, HEAD'))
+  return app
+}

@@ -1,0 +1,121 @@
+import type { Money } from '../kernel/money.ts'
+import type { Payable } from '../payments/payment.ts'
+import type { InvoiceBuyer, InvoiceLine, InvoiceSeller, Invoicing } from './invoice.ts'
+import { seriesAt } from './number.ts'
+
+/** What is charged for, as far as a document is concerned. */
+export interface Charged extends Money {
+  readonly description: string | null
+  readonly payable: Payable
+  readonly customer: Readonly<Record<string, unknown>> | null
+}
+
+/** What a caller wants on a document, checked; what is left out follows from the charge. */
+export interface WantedInvoice {
+  readonly lines?: readonly InvoiceLine[] | undefined
+  readonly buyer?: InvoiceBuyer | undefined
+}
+
+/** A document of our own that has no number yet. */
+export interface DraftInvoice {
+  readonly series: string
+  readonly seller: InvoiceSeller
+  readonly buyer: InvoiceBuyer | null
+  readonly locale: string | null
+  readonly timeZone: string
+  readonly lines: readonly InvoiceLine[]
+  readonly total: bigint
+  readonly currency: string
+  readonly payable: Payable
+  readonly issuedAt: Date
+  readonly dueAt: Date
+}
+
+/** Settings by which documents are issued: there is a seller. */
+export type IssuingSettings = Invoicing & { readonly seller: InvoiceSeller }
+
+export function isIssuing(invoicing: Invoicing | undefined): invoicing is IssuingSettings {
+  return invoicing !== undefined && invoicing.seller !== null
+}
+
+const dayLength = 86_400_000
+
+/** A document as it is issued now: its content is copied, and no later change of a setting shows. */
+export function draftInvoice(
+  charged: Charged,
+  wanted: WantedInvoice,
+  issuing: { readonly invoicing: IssuingSettings; readonly now: Date },
+): DraftInvoice {
+  const { invoicing, now } = issuing
+  return {
+    series: seriesAt(invoicing.series, now, invoicing.timeZone),
+    seller: invoicing.seller,
+    buyer: wanted.buyer ?? buyerOf(charged.customer),
+    locale: localeOf(charged.customer),
+    timeZone: invoicing.timeZone,
+    lines: wanted.lines ?? [lineOf(charged)],
+    total: charged.amount,
+    currency: charged.currency,
+    payable: charged.payable,
+    issuedAt: now,
+    dueAt: new Date(now.getTime() + invoicing.dueDays * dayLength),
+  }
+}
+
+/** Whether the lines are worth what is charged. */
+export function addUpTo(lines: readonly InvoiceLine[], total: bigint): boolean {
+  return sumOf(lines) === total
+}
+
+export function sumOf(lines: readonly InvoiceLine[]): bigint {
+  return lines.reduce((sum, { amount }) => sum + amount, 0n)
+}
+
+/** Without a description the merchant's own object says what it is: `order 42`. */
+function lineOf({ description, payable, amount }: Charged): InvoiceLine {
+  return { description: description ?? `${payable.type} ${payable.id}`, quantity: 1, amount }
+}
+
+const longestText = 300
+const longestLocale = 64
+
+/** The language of a customer, as far as it is said. */
+export function localeOf(customer: Charged['customer']): string | null {
+  const locale = customer?.['locale']
+  return typeof locale === 'string' && /^[\w-]+$/.test(locale) && locale.length <= longestLocale
+    ? locale
+    : null
+}
+
+/**
+ * Who buys, as far as the customer of a payment says. It is any object of the merchant's: what is
+ * not a short text is passed over.
+ */
+export function buyerOf(customer: Charged['customer']): InvoiceBuyer | null {
+  if (customer === null) return null
+  const text = (...names: readonly string[]) =>
+    names.map((name) => customer[name]).find((value) => isShownText(value))
+  const named: InvoiceBuyer = {
+    name: text('name', 'company'),
+    address: addressOf(customer['address']),
+    taxId: text('tax_id', 'taxId', 'vat_id', 'vatId'),
+    registrationNumber: text('registration_number', 'registrationNumber'),
+    email: text('email'),
+    phone: text('phone'),
+  }
+  const said = Object.entries(named).filter(([, value]) => value !== undefined)
+  return said.length === 0 ? null : Object.fromEntries(said)
+}
+
+const mostAddressLines = 8
+
+function addressOf(value: unknown): readonly string[] | undefined {
+  if (isShownText(value)) return [value]
+  if (!Array.isArray(value)) return undefined
+  const lines = value.filter((line) => isShownText(line)).slice(0, mostAddressLines)
+  return lines.length === 0 ? undefined : lines
+}
+
+function isShownText(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= longestText
+}

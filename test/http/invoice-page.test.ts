@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { createPayment, startPayerService } from '../pages/payer-service.ts'
+import { apiToken, type Service } from './service.ts'
+
+const script = '<script>alert(1)</script>'
+
+let service: Service
+before(async () => {
+  service = await startPayerService({ invoices: { seller: { name: `Shop ${script}` } } })
+})
+after(() => service[Symbol.asyncDispose]())
+
+test('57: a script in any name is text on the page of the document', async () => {
+  const amount = 5_000
+  const payment = await createPayment(service, { amount, currency: 'EUR' })
+  const invoice = await service.core.invoices.issue(payment.id, {
+    lines: [{ description: `Tea ${script}`, amount }],
+    buyer: { name: `"><img src=x onerror=alert(1)> ${script}`, address: [script] },
+  })
+  const answer = await fetch(`${service.listening.url}/billing/invoices/${invoice.id}?lang=en`)
+  const page = await answer.text()
+  assert.equal(answer.status, 200)
+  assert.ok(!page.includes('<script') && !page.includes('<img'))
+  assert.ok(page.includes('Tea &lt;script&gt;alert(1)&lt;/script&gt;'))
+  assert.ok(page.includes('<meta name="robots" content="noindex" />'))
+  const policy = answer.headers.get('content-security-policy') ?? ''
+  assert.match(policy, /^default-src 'none'; style-src 'sha256-/)
+  assert.ok(!policy.includes('script-src') && !policy.includes('unsafe'))
+  assert.equal(answer.headers.get('cache-control'), 'no-store')
+})
+
+test('an id that no document has, or that is none, is a page that says so', async () => {
+  for (const id of [newUuid(), 'x', '%00']) {
+    const answer = await fetch(`${service.listening.url}/billing/invoices/${id}?lang=uk`)
+    assert.equal(answer.status, 404, id)
+    assert.match(await answer.text(), /Такого рахунку немає/)
+  }
+})
+
+test('the management API issues, shows, lists, voids and exports documents', async () => {
+  const api = (path: string, init: RequestInit = {}) =>
+    fetch(`${service.listening.url}/billing/api${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${apiToken}`, 'content-type': 'application/json' },
+    })
+  const payment = await createPayment(service, { amount: 700, currency: 'EUR' })
+  const body = JSON.stringify({ buyer: { name: '=1+1', tax_id: 'UA1' } })
+  const issued = await api(`/payments/${payment.id}/invoice`, { method: 'POST', body })
+  assert.equal(issued.status, 201)
+  const { id, buyer, total } = (await issued.json()) as Record<string, unknown>
+  assert.deepEqual(buyer, { name: '=1+1', tax_id: 'UA1' })
+  assert.equal(total, 700)
+  const again = { method: 'POST', body: JSON.stringify({ buyer: { name: 'x' } }) }
+  assert.equal((await api(`/payments/${payment.id}/invoice`, again)).status, 409)
+  assert.equal((await api(`/invoices/${String(id)}`)).status, 200)
+  assert.equal((await api(`/invoices/${newUuid()}`)).status, 404)
+  const listed = (await (await api(`/invoices?payment_id=${payment.id}`)).json()) as {
+    readonly data: readonly unknown[]
+  }
+  assert.equal(listed.data.length, 1)
+  const month = new Date().toISOString().slice(0, 7)
+  const table = await api(`/invoices/export?month=${month}`)
+  assert.match(table.headers.get('content-type') ?? '', /^text\/csv/)
+  assert.match(await table.text(), /,'=1\+1,UA1,/)
+  assert.equal((await api('/invoices/export?month=nope')).status, 400)
+  const voiding = { method: 'POST' }
+  assert.equal((await api(`/invoices/${String(id)}/void`, voiding)).status, 200)
+})

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Invoice } from '../../src/invoices/invoice.ts'
+import { isSeries, monthOf, numberText, seriesAt } from '../../src/invoices/number.ts'
+import { invoiceLinesOf } from '../../src/wire/invoice-export.ts'
+
+const at = new Date('2026-11-24T09:00:00Z')
+
+const invoice: Invoice = {
+  id: '0199a000-0000-7000-8000-000000000001',
+  issuer: 'us',
+  status: 'issued',
+  number: 'INV-2026-0001',
+  series: 'INV-2026',
+  total: 12_50n,
+  credited: 0n,
+  currency: 'UAH',
+  lines: [{ description: 'Tea, "green"', quantity: 1, amount: 1_250n }],
+  seller: { name: 'Shop' },
+  buyer: { name: '=HYPERLINK("https://evil.example")' },
+  locale: null,
+  timeZone: 'UTC',
+  payable: { type: 'order', id: '42' },
+  gateway: 'fake',
+  subscriptionId: null,
+  periodId: null,
+  paymentId: null,
+  period: null,
+  providerReference: null,
+  url: null,
+  issuedAt: at,
+  dueAt: null,
+  paidAt: null,
+  voidedAt: null,
+}
+
+async function* of(...invoices: readonly Invoice[]) {
+  yield* invoices
+}
+
+async function linesOf(one: Invoice, format: 'csv' | 'jsonl'): Promise<readonly string[]> {
+  const lines: string[] = []
+  for await (const line of invoiceLinesOf(of(one), format)) lines.push(line)
+  return lines
+}
+
+test('a row of the table quotes what it must, and computes nothing', async () => {
+  const [header = '', row = ''] = await linesOf(invoice, 'csv')
+  assert.ok(header.startsWith('number,issuer,status,issued_at,'))
+  assert.ok(row.includes(`"'=HYPERLINK(""https://evil.example"")"`))
+  assert.ok(row.includes('"Tea, ""green"""'))
+  assert.ok(row.includes(',UAH,12.5,0,'))
+  assert.ok(row.endsWith('\r\n'))
+})
+
+for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '\uFF1D1']) {
+  test(`${JSON.stringify(text)} in a name begins no formula`, async () => {
+    const [, row = ''] = await linesOf({ ...invoice, buyer: { name: text } }, 'csv')
+    assert.ok(row.includes(`'${text}`), row)
+  })
+}
+
+test('a line of JSON is the document as the API shows it', async () => {
+  const [line = '', ...more] = await linesOf(invoice, 'jsonl')
+  assert.deepEqual(more, [])
+  const read = JSON.parse(line) as Record<string, unknown>
+  assert.equal(read['number'], 'INV-2026-0001')
+  assert.equal(read['total'], 1_250)
+  assert.equal(read['issued_at'], '2026-11-24T09:00:00.000Z')
+})
+
+test('a series counts in the year of its zone', () => {
+  const eve = new Date('2026-12-31T22:30:00Z')
+  assert.equal(seriesAt('INV-{year}', eve, 'UTC'), 'INV-2026')
+  assert.equal(seriesAt('INV-{year}', eve, 'Europe/Kyiv'), 'INV-2027')
+  assert.equal(seriesAt('{year}/{month}', eve, 'Europe/Kyiv'), '2027/01')
+  assert.equal(numberText('INV-2026', 42n), 'INV-2026-0042')
+  assert.equal(numberText('INV-2026', 12_345n), 'INV-2026-12345')
+})
+
+test('a month begins and ends in its zone', () => {
+  assert.deepEqual(monthOf('2026-11', 'Europe/Kyiv'), {
+    from: new Date('2026-10-31T22:00:00Z'),
+    until: new Date('2026-11-30T22:00:00Z'),
+  })
+  assert.deepEqual(monthOf('2026-12', 'UTC')?.until, new Date('2027-01-01T00:00:00Z'))
+  for (const text of ['2026-13', '2026-1', '', '1969-01', '2026-11-01']) {
+    assert.equal(monthOf(text, 'UTC'), undefined, text)
+  }
+})
+
+test('a series has letters, digits, and the two placeholders', () => {
+  for (const text of ['INV-{year}', 'РФ-{year}/{month}', 'A']) assert.ok(isSeries(text), text)
+  for (const text of ['', 'A B', 'INV-{day}', '{', '<b>', 'A'.repeat(65)]) {
+    assert.equal(isSeries(text), false, text)
+  }
+})

@@ -36,14 +36,13 @@ export type {
   ReplayFailedResult,
   WorkOptions,
 } from './billing/types.ts'
-export { eventTypes, firedEventTypes, isEventType } from './events/catalogue.ts'
+export { eventTypes, isEventType } from './events/catalogue.ts'
 export type {
   BillingEvent,
   EventOf,
   EventPayloads,
   EventSource,
   EventType,
-  FiredEventType,
   InvoiceJson,
   InvoiceSnapshot,
   Period,

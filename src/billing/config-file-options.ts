@@ -163,6 +163,30 @@ export interface ConfigFileOptions {
      */
     readonly keep_keys_days?: number | undefined
   }
+  readonly invoices?: {
+    /**
+     * Who sells, as it stands on every document: `{ name, address, tax_id, registration_number, email,
+     * phone, bank_details, note }`; `address` and `bank_details` are lists of lines. Unset: none are
+     * issued.
+     */
+    readonly seller?: Option<typeof file.invoices.seller> | undefined
+    /**
+     * Name of the series in which documents are numbered from 1 on: letters, digits, `-`, `_`, `.`, `/`,
+     * and `{year}`, `{month}` of the issue.
+     * @default INV-{year}
+     */
+    readonly series?: string | undefined
+    /**
+     * Days until a document is due; 0: at once.
+     * @default 0
+     */
+    readonly due_days?: number | undefined
+    /**
+     * IANA name of the time zone in whose days a year of a series, and a month of an export, begins.
+     * @default UTC
+     */
+    readonly time_zone?: string | undefined
+  }
   /**
    * Credentials by gateway name and field, named like the variables without the prefix; the
    * variables win.

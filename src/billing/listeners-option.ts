@@ -1,12 +1,12 @@
-import type { FiredEventType } from '../events/catalogue.ts'
+import type { EventType } from '../events/catalogue.ts'
 import type { Listener, ListenerOptions, QueuedListener } from '../listeners/listener.ts'
 
 /** What a listener listens to: events of one type, or of several. */
-export type ListenedTo = FiredEventType | readonly FiredEventType[]
+export type ListenedTo = EventType | readonly EventType[]
 
 type TypeIn<On extends ListenedTo> = On extends readonly (infer T)[]
-  ? T & FiredEventType
-  : On & FiredEventType
+  ? T & EventType
+  : On & EventType
 
 /** A listener in the option `listeners`: what it listens to, and what it runs. */
 export type ListenerEntry<On extends ListenedTo> =
@@ -27,9 +27,9 @@ export type ListenerEntry<On extends ListenedTo> =
  */
 export type ListenersOption = {
   readonly [name: string]:
-    | { [T in FiredEventType]: ListenerEntry<T> }[FiredEventType]
+    | { [T in EventType]: ListenerEntry<T> }[EventType]
     | (ListenerOptions & {
-        readonly on: readonly FiredEventType[]
+        readonly on: readonly EventType[]
         readonly queued?: boolean | undefined
         readonly run: (event: never, context: never) => unknown
       })

@@ -1,6 +1,6 @@
 import type { Database } from '../database/connect.ts'
 import { newUuid } from '../kernel/ids.ts'
-import { registerListeners, warnOfNeverCalled, warnOfShortNames } from '../listeners/listeners.ts'
+import { registerListeners, warnOfShortNames } from '../listeners/listeners.ts'
 import { startWorker, type LocalWorker } from '../worker/worker.ts'
 import { days, hours, minutes } from '../kernel/duration.ts'
 import type { Schedule } from '../queue/schedule.ts'
@@ -132,7 +132,6 @@ async function startProcessing(
 ): Promise<LocalWorker> {
   const { database, listeners, log } = processing
   await registerListeners(database.db, listeners)
-  warnOfNeverCalled(listeners, log)
   warnOfShortNames(listeners, log)
   const leave = await startPresence(processing)
   const starting = startWorker({ processing, queue, queues, lanes: lanesFor(database) })

@@ -4,7 +4,7 @@ import type { Page } from '../database/page.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { PaymentMethodsQuery } from '../database/payment-methods.ts'
 import type { ReviewsQuery } from '../database/list-reviews.ts'
-import type { FiredEventType } from '../events/catalogue.ts'
+import type { EventType } from '../events/catalogue.ts'
 import type { EventRecord } from '../events/event-record.ts'
 import type { ListedPayment } from '../wire/listed-payment.ts'
 import type { PaymentDetails } from '../wire/payment-details.ts'
@@ -77,13 +77,13 @@ export interface BillingCore {
    * listener_unnamed, listener_duplicate, event_type_unknown, listener_too_late once processing has
    * begun.
    */
-  on<const T extends FiredEventType>(
+  on<const T extends EventType>(
     types: T | readonly T[],
     name: string,
     listener: NoInfer<Listener<T>>,
     options?: ListenerOptions & { readonly queued?: false },
   ): void
-  on<const T extends FiredEventType>(
+  on<const T extends EventType>(
     types: T | readonly T[],
     name: string,
     listener: NoInfer<QueuedListener<T>>,

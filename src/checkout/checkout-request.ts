@@ -1,5 +1,5 @@
 import type { Gateway } from '../gateways/gateway.ts'
-import type { CheckoutRequest, Recurring } from '../gateways/operations.ts'
+import type { CheckoutRequest, Recurrence } from '../gateways/operations.ts'
 import { hours, type Duration } from '../kernel/duration.ts'
 import type { Payment } from '../payments/payment.ts'
 import { paymentOf } from '../wire/payment.ts'
@@ -15,7 +15,7 @@ export interface Addresses {
 export const checkoutLifetime: Duration = hours(24)
 
 /** A subscription that the provider will manage, as its checkout begins it. */
-export interface RecurringTerms extends Recurring {
+export interface RecurringTerms extends Recurrence {
   /** What a period costs; the checkout itself may take nothing, before a trial. */
   readonly price: bigint
 }

@@ -269,20 +269,6 @@ export const eventTypes = [
   'PaymentDisputed',
 ] as const satisfies readonly EventType[]
 
-/** Types that nothing fires yet: their listeners are never called. */
-export const eventTypesWithoutProducer = [
-] as const satisfies readonly EventType[]
-
-const neverFired: ReadonlySet<EventType> = new Set(eventTypesWithoutProducer)
-
-/** An event that something fires: the others cannot be listened to yet. */
-export type FiredEventType = Exclude<EventType, (typeof eventTypesWithoutProducer)[number]>
-
-/** Every type that something fires: `billing.on(firedEventTypes, ...)` hears all there is. */
-export const firedEventTypes = eventTypes.filter(
-  (type): type is FiredEventType => !neverFired.has(type),
-)
-
 /** Whether a text names an event. */
 export function isEventType(given: unknown): given is EventType {
   return (eventTypes as readonly unknown[]).includes(given)

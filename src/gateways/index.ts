@@ -49,7 +49,7 @@ export type {
   PastEvent,
   PollReply,
   PollRequest,
-  Recurring,
+  Recurrence,
   RefundReply,
   RefundRequest,
   RegisteredEndpoint,

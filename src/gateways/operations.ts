@@ -26,11 +26,11 @@ export interface CheckoutRequest {
   /** The origin of our own pages, without a slash at the end. */
   readonly origin: string
   /** It begins a subscription that the provider manages: the payment's money is a period's price. */
-  readonly recurring?: Recurring
+  readonly recurring?: Recurrence
 }
 
 /** What the provider charges by itself, once the payer has paid on the checkout. */
-export interface Recurring {
+export interface Recurrence {
   readonly every: Interval
   /** Nothing is charged until then; null: the first period is paid at the checkout. */
   readonly trialEndsAt: Date | null

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import { missingListeners } from '../database/missing-listeners.ts'
 import type { Tables } from '../database/tables.ts'
-import { eventTypesWithoutProducer, type EventType } from '../events/catalogue.ts'
+import type { EventType } from '../events/catalogue.ts'
 import { isSubscriptionEventType } from '../events/event-data.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
@@ -110,18 +110,6 @@ export async function registerListeners(
       .execute()
   }
   await requireAllListeners(db, registry)
-}
-
-/** Warns of listeners that nothing calls yet; they are allowed, to be deployed ahead of their events. */
-export function warnOfNeverCalled(registry: ListenerRegistry, log: Log): void {
-  for (const type of eventTypesWithoutProducer) {
-    for (const { name } of registry.of({ type })) {
-      log.warn(
-        { listener: name, event: type },
-        'a listener waits for an event that nothing fires yet',
-      )
-    }
-  }
 }
 
 /** Warns of names that say nothing to those who meet them in the database. */

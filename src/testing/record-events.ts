@@ -1,23 +1,18 @@
 import type { BillingCore } from '../billing/types.ts'
 import type { Listener } from '../listeners/listener.ts'
-import {
-  firedEventTypes,
-  type BillingEvent,
-  type EventOf,
-  type FiredEventType,
-} from '../events/catalogue.ts'
+import { eventTypes, type BillingEvent, type EventOf, type EventType } from '../events/catalogue.ts'
 
 /** The events that listeners got, in the order of the commits; without what was rolled back. */
 export interface EventRecorder {
   readonly all: readonly BillingEvent[]
-  of<T extends FiredEventType>(type: T): readonly EventOf<T>[]
+  of<T extends EventType>(type: T): readonly EventOf<T>[]
   /** The events of a payment, and those of its refunds. */
   about(payment: { readonly id: string }): readonly BillingEvent[]
   /**
    * The first event of the type, past or to come, that fits. Fails after `withinMs` (default 5,000)
    * with what happened instead.
    */
-  waitFor<T extends FiredEventType>(
+  waitFor<T extends EventType>(
     type: T,
     options?: {
       readonly where?: (event: EventOf<T>) => boolean
@@ -47,10 +42,9 @@ export function recordEvents(core: BillingCore): RecordedEvents {
     all.push(event)
     for (const wait of waits) wait.look()
   }
-  const listen: Listener<FiredEventType> = (event, { afterCommit }) =>
-    afterCommit(() => record(event))
-  core.on(firedEventTypes, recorderName, listen, { superseded: true })
-  const of = <T extends FiredEventType>(type: T) =>
+  const listen: Listener<EventType> = (event, { afterCommit }) => afterCommit(() => record(event))
+  core.on(eventTypes, recorderName, listen, { superseded: true })
+  const of = <T extends EventType>(type: T) =>
     all.filter((event) => event.type === type) as unknown as readonly EventOf<T>[]
   return {
     all,

@@ -112,31 +112,6 @@ forEachDatabase((engine) => {
     return payment
   }
 
-  test('a listener of what nothing fires yet is warned of, by name, when work starts', async () => {
-    const { log: own, lines } = capturedLog()
-    // What JavaScript lets pass.
-    const silent = ['InvoicePaid', 'SubscriptionCreated'] as unknown as readonly ['PaymentFailed']
-    await using opened = await openBilling(engine, {
-      log: own,
-      listeners: { archive: { on: ['PaymentSucceeded', ...silent.slice(0, 1)], run: () => {} } },
-    })
-    const { core } = opened
-    core.on(silent.slice(1), 'extend', () => {}, { queued: true })
-    core.on('PaymentSucceeded', 'fulfil', () => {})
-    await core.start()
-    const warnings = () => lines.filter(({ level }) => level === 40)
-    assert.deepEqual(warnings(), [])
-    await core.work()
-    const text = 'a listener waits for an event that nothing fires yet'
-    assert.deepEqual(
-      warnings().map(({ msg, listener, event }) => [msg, listener, event]),
-      [
-        [text, 'extend', 'SubscriptionCreated'],
-        [text, 'archive', 'InvoicePaid'],
-      ],
-    )
-  })
-
   describe('Listener semantics', () => {
     test('the claim and the listeners’ writes commit together', async () => {
       first = write('first')

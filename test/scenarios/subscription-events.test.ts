@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { BillingCore } from '../../src/billing/types.ts'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { Database } from '../../src/database/connect.ts'
-import { firedEventTypes, type FiredEventType } from '../../src/events/catalogue.ts'
+import { eventTypes, type EventType } from '../../src/events/catalogue.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import type { Listener } from '../../src/listeners/listener.ts'
@@ -14,7 +14,7 @@ import { openBilling, until } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { fire, insertPeriod, insertSubscription } from '../support/subscription-rows.ts'
 
-const subscriptionTypes = firedEventTypes.filter(
+const subscriptionTypes = eventTypes.filter(
   (type) => type.startsWith('Subscription') || type.startsWith('Trial'),
 )
 
@@ -38,7 +38,7 @@ forEachDatabase((engine) => {
     )
     return rows.map(({ state }) => state)
   }
-  const tell: Listener<FiredEventType> = async (event, { tx }) => {
+  const tell: Listener<EventType> = async (event, { tx }) => {
     await tx.query('insert into told (key) values ($1)', [event.dedupKey])
   }
 
@@ -109,7 +109,7 @@ forEachDatabase((engine) => {
     const { core, database, url } = billing
     await createTold(database)
     const thrown = new Set<string>()
-    const wavering: Listener<FiredEventType> = async (event, context) => {
+    const wavering: Listener<EventType> = async (event, context) => {
       await tell(event, context)
       await pause(Math.random() * 4)
       if (Math.random() < 0.2 && !thrown.has(event.dedupKey)) {

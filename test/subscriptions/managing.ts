@@ -4,7 +4,7 @@ import { findSubscription } from '../../src/database/subscriptions.ts'
 import { listPeriods } from '../../src/database/subscription-periods.ts'
 import { toPayment } from '../../src/database/payments.ts'
 import type { BillingEvent } from '../../src/events/catalogue.ts'
-import { firedEventTypes } from '../../src/events/catalogue.ts'
+import { eventTypes } from '../../src/events/catalogue.ts'
 import type { Gateway } from '../../src/gateways/gateway.ts'
 import type { SubscriptionReply } from '../../src/gateways/subscription-operations.ts'
 import { days } from '../../src/kernel/duration.ts'
@@ -88,7 +88,7 @@ export async function openManaging(
     extraGateways: [stating, { ...managingGateway(script), pollsPerMinute: 600_000, ...gateway }],
     providerTimeoutMs: 1_000,
     listen: ({ core }) => {
-      core.on(firedEventTypes, 'hear', (event) => {
+      core.on(eventTypes, 'hear', (event) => {
         heard.push(event)
       })
     },

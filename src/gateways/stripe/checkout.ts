@@ -5,7 +5,7 @@ import { numberTextOf, textOf, type JsonObject } from '../body/json.ts'
 import { checkoutLanguage } from '../checkout-language.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { OperationContext } from '../interpret-context.ts'
-import type { CheckoutRequest, OpenedCheckout, Recurring } from '../operations.ts'
+import type { CheckoutRequest, OpenedCheckout, Recurrence } from '../operations.ts'
 import { clientFor, isOf, modeOf } from './fetched.ts'
 import { isId } from './payload.ts'
 import { done, notAskedFor, type Form } from './api-change.ts'
@@ -80,7 +80,7 @@ function paymentForm({ payment, saveCard }: CheckoutRequest): Form {
 }
 
 /** Such a checkout makes the customer and keeps the card in any case. */
-function recurringForm({ id }: Payment, { every, trialEndsAt }: Recurring): Form {
+function recurringForm({ id }: Payment, { every, trialEndsAt }: Recurrence): Form {
   const trial = trialEndsAt && Math.ceil(trialEndsAt.getTime() / 1000).toString()
   return {
     mode: 'subscription',

@@ -9,7 +9,6 @@ import {
   isListenerMissing,
   registerListeners,
   requireAllListeners,
-  warnOfNeverCalled,
   warnOfShortNames,
 } from '../../../src/listeners/listeners.ts'
 import { forgetListener, listKnownListeners } from '../../../src/listeners/known-listeners.ts'
@@ -100,15 +99,6 @@ describe('the registry of listeners', () => {
         ['mail PaymentSucceeded', { queued: true }],
       )
     assert.throws(both, refusal)
-  })
-
-  test('warns of listeners for events that nothing fires yet, and of no others', () => {
-    const { log, lines } = capturedLog()
-    warnOfNeverCalled(registryOf(['mail PaymentFailed InvoiceIssued']), log)
-    assert.deepEqual(
-      lines.map(({ level, listener, event, msg }) => [level, listener, event, msg]),
-      [[40, 'mail', 'InvoiceIssued', 'a listener waits for an event that nothing fires yet']],
-    )
   })
 
   test('warns of names of one or two letters', () => {

@@ -21,19 +21,7 @@ export function subscriptionRoutes(api: Hono, core: BillingCore): void {
     const query = canonical(core, { ...rest, managedBy })
     return json(200, pageView(await subscriptions.list(query), subscriptionView))
   })
-  api.post('/subscriptions/hold', async (c) => {
-    const { reason } = subscriptionBody('hold', await readOptionalJson(c))
-    await subscriptions.hold(reason)
-    return json(200, { held: reason })
-  })
-  api.post('/subscriptions/release', async (c) => {
-    await requireNoFields(c)
-    await subscriptions.release()
-    return json(200, { held: null })
-  })
-  for (const path of ['/subscriptions/hold', '/subscriptions/release']) {
-    api.all(path, onlyAllow('POST'))
-  }
+  holdRoutes(api, core)
   api.get('/subscriptions/:id', async (c) => {
     const found = await subscriptions.get(c.req.param('id'))
     if (found === undefined) {
@@ -69,5 +57,22 @@ export function subscriptionRoutes(api: Hono, core: BillingCore): void {
   api.all('/subscriptions/:id', onlyAllow('GET, HEAD'))
   for (const wish of ['cancel', 'pause', 'resume', 'change', 'pay', 'sync']) {
     api.all(`/subscriptions/:id/${wish}`, onlyAllow('POST'))
+  }
+}
+
+/** They come before `/subscriptions/:id`, which would take them for an id. */
+function holdRoutes(api: Hono, { subscriptions }: BillingCore): void {
+  api.post('/subscriptions/hold', async (c) => {
+    const { reason } = subscriptionBody('hold', await readOptionalJson(c))
+    await subscriptions.hold(reason)
+    return json(200, { held: reason })
+  })
+  api.post('/subscriptions/release', async (c) => {
+    await requireNoFields(c)
+    await subscriptions.release()
+    return json(200, { held: null })
+  })
+  for (const path of ['/subscriptions/hold', '/subscriptions/release']) {
+    api.all(path, onlyAllow('POST'))
   }
 }

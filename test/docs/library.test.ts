@@ -45,7 +45,9 @@ test('docs/10-library.md lists every member of a billing, and no other', async (
 })
 
 test('docs/10-library.md lists every route of the management API, and no other', () => {
-  const files = ['management-api', 'subscription-routes'].map((file) => read(`src/http/${file}.ts`))
+  const files = ['management-api', 'subscription-routes', 'invoice-routes'].map((file) =>
+    read(`src/http/${file}.ts`),
+  )
   const routes = Array.from(
     files.join('').matchAll(/^\s*api\.(get|post|delete)\('([^']+)'/gm),
     ([, method = '', path = '']) => `${method.toUpperCase()} ${path}`,

@@ -5,7 +5,7 @@ import type { Credentials } from '../gateways/credential-fields.ts'
 import { createRegistry, refuseDescriptorFaults, type Registry } from '../gateways/registry.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { days, type Duration } from '../kernel/duration.ts'
-import type { Invoicing } from '../invoices/invoice.ts'
+import type { InvoicePolicy } from '../invoices/invoice.ts'
 import { readCipher, type Cipher } from '../kernel/encryption.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
@@ -51,7 +51,7 @@ export interface Settings {
   /** Days that keys of usage are kept. */
   readonly keepKeysDays: number
   /** How documents are issued. */
-  readonly invoices: Invoicing
+  readonly invoices: InvoicePolicy
   /** Whether a payer may be sent on to this URL after the checkout. */
   readonly isAllowedReturn: (url: string) => boolean
   /** How long a provider may take to answer an operation. */

@@ -9,7 +9,7 @@ import { addMissingReviews } from '../upkeep/add-missing-reviews.ts'
 import { addPaymentKeys } from '../upkeep/add-payment-keys.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
 import { repairEvents } from '../upkeep/repair-events.ts'
-import { settleInvoices } from '../upkeep/settle-invoices.ts'
+import { catchUpInvoices } from '../upkeep/catch-up-invoices.ts'
 import { startSubscriptions } from '../upkeep/run-subscriptions.ts'
 import { startSyncs } from '../upkeep/run-syncs.ts'
 import { startPresence } from '../upkeep/start-presence.ts'
@@ -113,7 +113,7 @@ function housekeeping(
       every: minutes(10),
       retryAfter: minutes(1),
       run: async (signal) => {
-        await settleInvoices(database, { newId: newUuid, queue, signal })
+        await catchUpInvoices(database, { newId: newUuid, queue, signal })
       },
     },
     {

@@ -116,7 +116,7 @@ export async function markInvoicesOfPeriods(
     ) as closed (period_id, status, payment_id, paid_at, voided_at)
     where invoice.period_id = closed.period_id and invoice.status = 'issued'
     returning invoice.id, invoice.status, invoice.subscription_id, invoice.payment_id`.execute(db)
-  await tellPaid(db, rows, origin)
+  await writePaidEvents(db, rows, origin)
   return rows.length
 }
 
@@ -139,11 +139,11 @@ export async function markInvoicesPaid(
     set status = 'paid', paid_at = statement_timestamp(), updated_at = statement_timestamp()
     from locked where invoice.id = locked.id
     returning invoice.id, invoice.status, invoice.subscription_id, invoice.payment_id`.execute(db)
-  await tellPaid(db, rows, origin)
+  await writePaidEvents(db, rows, origin)
   return rows.length
 }
 
-async function tellPaid(
+async function writePaidEvents(
   db: Kysely<Tables>,
   rows: readonly MarkedRow[],
   origin: InvoiceOrigin,

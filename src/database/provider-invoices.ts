@@ -59,7 +59,7 @@ export async function recordProviderInvoice(
   return changed !== undefined
 }
 
-/** A document that nobody has heard of before it was void is not told at all. */
+/** A document that nobody has heard of before it was void has no events at all. */
 async function tell(
   db: Kysely<Tables>,
   { origin, ...row }: KnownRow & { readonly origin: InvoiceOrigin },

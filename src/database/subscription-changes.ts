@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { draftInvoice, isIssuing } from '../invoices/draft-invoice.ts'
-import type { Invoicing } from '../invoices/invoice.ts'
+import type { InvoicePolicy } from '../invoices/invoice.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
@@ -39,7 +39,7 @@ export interface ChangeOrigin {
    * Documents of open periods are issued. Left out where listeners run in the transaction: then no
    * period is opened, and those who number would wait for them.
    */
-  readonly invoicing?: Invoicing
+  readonly invoicing?: InvoicePolicy
 }
 
 /**

@@ -29,6 +29,12 @@ export function subscriptionRoutes(api: Hono, core: BillingCore): void {
     }
     return json(200, subscriptionDetailsView(found))
   })
+  wishRoutes(api, core)
+  api.all('/subscriptions', onlyAllow('GET, HEAD, POST'))
+  api.all('/subscriptions/:id', onlyAllow('GET, HEAD'))
+}
+
+function wishRoutes(api: Hono, { subscriptions }: BillingCore): void {
   api.post('/subscriptions/:id/cancel', async (c) => {
     const input = subscriptionBody('cancel', await readOptionalJson(c))
     return json(200, subscriptionView(await subscriptions.cancel(c.req.param('id'), input)))
@@ -53,8 +59,6 @@ export function subscriptionRoutes(api: Hono, core: BillingCore): void {
     await requireNoFields(c)
     return json(200, subscriptionView(await subscriptions.sync(c.req.param('id'))))
   })
-  api.all('/subscriptions', onlyAllow('GET, HEAD, POST'))
-  api.all('/subscriptions/:id', onlyAllow('GET, HEAD'))
   for (const wish of ['cancel', 'pause', 'resume', 'change', 'pay', 'sync']) {
     api.all(`/subscriptions/:id/${wish}`, onlyAllow('POST'))
   }

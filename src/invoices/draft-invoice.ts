@@ -1,6 +1,6 @@
 import type { Money } from '../kernel/money.ts'
 import type { Payable } from '../payments/payment.ts'
-import type { InvoiceBuyer, InvoiceLine, InvoiceSeller, Invoicing } from './invoice.ts'
+import type { InvoiceBuyer, InvoiceLine, InvoiceSeller, InvoicePolicy } from './invoice.ts'
 import { seriesAt } from './number.ts'
 
 /** What is charged for, as far as a document is concerned. */
@@ -32,9 +32,9 @@ export interface DraftInvoice {
 }
 
 /** Settings by which documents are issued: there is a seller. */
-export type IssuingSettings = Invoicing & { readonly seller: InvoiceSeller }
+export type IssuingSettings = InvoicePolicy & { readonly seller: InvoiceSeller }
 
-export function isIssuing(invoicing: Invoicing | undefined): invoicing is IssuingSettings {
+export function isIssuing(invoicing: InvoicePolicy | undefined): invoicing is IssuingSettings {
   return invoicing !== undefined && invoicing.seller !== null
 }
 

@@ -91,7 +91,7 @@ export interface Invoice {
 }
 
 /** How documents of our own are issued. */
-export interface Invoicing {
+export interface InvoicePolicy {
   /** Null: none are. */
   readonly seller: InvoiceSeller | null
   /** Name of the series, with `{year}` and `{month}`. */

@@ -42,7 +42,7 @@ export async function issueInvoice(
   return invoice
 }
 
-interface Issuing {
+interface WantedIssue {
   readonly paymentId: string
   readonly input: InvoiceInput
   readonly wanted: InvoiceInput & { readonly id: string }
@@ -51,7 +51,7 @@ interface Issuing {
 /** Returns the id of the document: the new one's, or that of the one which is there. */
 async function issueIn(
   db: Kysely<Tables>,
-  { paymentId, input, wanted }: Issuing,
+  { paymentId, input, wanted }: WantedIssue,
   context: MoneyContext,
 ): Promise<string> {
   const payment = await lockCharge(db, paymentId)

@@ -94,7 +94,7 @@ function plan(
     const page = endedPage(state, now)
     if (page !== undefined && ifEnded === 'close') return { kind: 'page', paymentId: page, now }
     const change = progressing(planAction(state, moment), moment)
-    // A period that is opened may have a document, which is told as well.
+    // A period that is opened may have a document, which has an event as well.
     const hasEvents = change.events.length > 0 || change.periods.length > 0
     const origin = { newId, cause: 'service', callId: null, queue: context.queue } as const
     const writing = { ...origin, invoicing }

@@ -18,7 +18,7 @@ import { released } from './released-money.ts'
 export async function applyPayments(
   db: Kysely<Tables>,
   targets: readonly PaymentEntry[],
-  { payments, invoices, newId }: Applying,
+  { payments, invoices, newId }: ApplyTargets,
 ): Promise<ReadonlyMap<Entry, Applied>> {
   const applied = new Map<Entry, Applied>()
   for (const turn of inTurns(targets)) {
@@ -35,7 +35,7 @@ export async function applyPayments(
   return applied
 }
 
-interface Applying {
+interface ApplyTargets {
   readonly payments: Map<string, Payment>
   readonly invoices: Map<string, string>
   readonly newId: NewId
@@ -62,7 +62,7 @@ interface Moved {
 async function applyTurn(
   db: Kysely<Tables>,
   targets: readonly PaymentEntry[],
-  { invoices, newId }: Pick<Applying, 'invoices' | 'newId'>,
+  { invoices, newId }: Pick<ApplyTargets, 'invoices' | 'newId'>,
 ): Promise<ReadonlyMap<PaymentEntry, Moved>> {
   const decisions = await decideOutcomes(db, targets)
   const moving = [...decisions].flatMap(([target, { kind }]) => (kind === 'move' ? [target] : []))

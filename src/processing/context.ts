@@ -3,7 +3,7 @@ import type { Database } from '../database/connect.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Registry } from '../gateways/registry.ts'
 import type { Cipher } from '../kernel/encryption.ts'
-import type { Invoicing } from '../invoices/invoice.ts'
+import type { InvoicePolicy } from '../invoices/invoice.ts'
 import type { Log } from '../kernel/log.ts'
 import type { DispatchContext } from '../listeners/run-listeners.ts'
 import type { SubscriptionPolicy } from '../subscriptions/change.ts'
@@ -29,7 +29,7 @@ export interface ProcessingContext extends DispatchContext {
   /** Where the payer can pay what a subscription owes. */
   payPageUrl(subscriptionId: string): string
   /** How documents are issued, and where one of ours can be read. */
-  readonly invoicing: Invoicing
+  readonly invoicing: InvoicePolicy
   invoiceUrl(invoiceId: string): string
   /** Something waits: the workers of this process look for it now. */
   wake(what?: Woken): void

@@ -45,8 +45,8 @@ test('docs/10-library.md lists every member of a billing, and no other', async (
 })
 
 test('docs/10-library.md lists every route of the management API, and no other', () => {
-  const files = ['management-api', 'subscription-routes', 'usage-routes'].map((file) =>
-    read(`src/http/${file}.ts`),
+  const files = ['management-api', 'subscription-routes', 'usage-routes', 'invoice-routes'].map(
+    (file) => read(`src/http/${file}.ts`),
   )
   const routes = Array.from(
     files.join('').matchAll(/^\s*api\.(get|post|delete)\('([^']+)'/gm),

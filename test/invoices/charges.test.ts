@@ -180,7 +180,7 @@ forEachDatabase((engine) => {
     })
 
     test('an older version that pays the charge leaves its document owed, until it is found', async () => {
-      const { settleInvoices } = await import('../../src/upkeep/settle-invoices.ts')
+      const { catchUpInvoices } = await import('../../src/upkeep/catch-up-invoices.ts')
       const payment = await billing.create()
       const issued = await billing.core.invoices.issue(payment.id)
       // It knows neither the column nor the table.
@@ -188,9 +188,9 @@ forEachDatabase((engine) => {
         billing.database.db,
       )
       const options = { newId: newUuid, queue: 'default' }
-      assert.equal(await settleInvoices(billing.database, options), 1)
+      assert.equal(await catchUpInvoices(billing.database, options), 1)
       assert.equal((await billing.core.invoices.get(issued.id))?.status, 'paid')
-      assert.equal(await settleInvoices(billing.database, options), 0)
+      assert.equal(await catchUpInvoices(billing.database, options), 0)
       await heardAll(issued.id, 2)
     })
 

@@ -7,7 +7,7 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import { cancelNowOrLater } from '../../src/money/change-subscription.ts'
 import type { SubscriptionContext } from '../../src/money/context.ts'
 import { issueInvoice } from '../../src/money/issue-invoice.ts'
-import { settleInvoices } from '../../src/upkeep/settle-invoices.ts'
+import { catchUpInvoices } from '../../src/upkeep/catch-up-invoices.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { paid } from '../support/statements.ts'
 import {
@@ -196,7 +196,7 @@ forEachDatabase((engine) => {
       await asOld(paidOne.subscription, 'paid', paidOne.payment?.id ?? null)
       await asOld(voidOne.subscription, 'void', null)
       const options = { newId: newUuid, queue: 'default' }
-      assert.ok((await settleInvoices(world.billing.database, options)) >= 2)
+      assert.ok((await catchUpInvoices(world.billing.database, options)) >= 2)
       assert.equal((await of(paidOne.subscription))[0]?.status, 'paid')
       assert.equal((await of(paidOne.subscription))[0]?.paymentId, paidOne.payment?.id)
       assert.equal((await of(voidOne.subscription))[0]?.status, 'void')

@@ -69,7 +69,7 @@ export const lateIndexes: readonly LateIndex[] = [
     on: `billing.subscriptions (sync_at) where sync_at is not null`,
   },
   {
-    // That a document is issued is told before that it is paid.
+    // That a document is issued is dispatched before that it is paid.
     name: 'deliveries_invoice',
     on: `billing.deliveries (invoice_id)
       where invoice_id is not null and state <> 'processed'`,

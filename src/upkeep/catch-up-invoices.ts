@@ -5,6 +5,7 @@ import {
   markInvoicesPaid,
   type InvoiceOrigin,
 } from '../database/invoices.ts'
+import { databaseNow } from '../database/now.ts'
 import { lockPayments, readStatuses } from '../database/payments.ts'
 import { findPeriods } from '../database/subscription-periods.ts'
 import type { NewId } from '../kernel/ids.ts'
@@ -22,20 +23,20 @@ interface OwedInvoice {
  * Marks documents that a process left owed which knows of none: an older version beside this one has
  * moved the payment, or granted or given up the period. Returns how many.
  */
-export async function settleInvoices(
+export async function catchUpInvoices(
   database: Database,
   options: { readonly newId: NewId; readonly queue: string; readonly signal?: AbortSignal },
 ): Promise<number> {
   const { newId, queue, signal } = options
   const origin = { newId, cause: 'service', callId: null, queue } as const
-  let settled = 0
+  let marked = 0
   let after: string | undefined
   for (;;) {
     const owed = await readOwed(database, after)
-    settled += await settlePaid(database, owed, origin)
-    settled += await settlePeriods(database, owed, origin)
+    marked += await markPaid(database, owed, origin)
+    marked += await markPeriods(database, owed, origin)
     after = owed.at(-1)?.id
-    if (owed.length < atOnce || signal?.aborted === true) return settled
+    if (owed.length < atOnce || signal?.aborted === true) return marked
   }
 }
 
@@ -52,25 +53,25 @@ async function readOwed(
 }
 
 /** Under the lock of the payment: whoever moves it marks its document. */
-async function settlePaid(
+async function markPaid(
   database: Database,
   owed: readonly OwedInvoice[],
   origin: InvoiceOrigin,
 ): Promise<number> {
   const byPayment = new Map(owed.flatMap(({ id, payment_id: of }) => (of ? [[of, id]] : [])))
   const statuses = await readStatuses(database.db, [...byPayment.keys()])
-  let settled = 0
+  let marked = 0
   for (const [paymentId, id] of byPayment) {
     if (statuses.get(paymentId) !== 'paid') continue
-    settled += await database.transaction(async ({ db }) => {
+    marked += await database.transaction(async ({ db }) => {
       await lockPayments(db, [paymentId])
       return markInvoicesPaid(db, [id], origin)
     })
   }
-  return settled
+  return marked
 }
 
-async function settlePeriods(
+async function markPeriods(
   database: Database,
   owed: readonly OwedInvoice[],
   origin: InvoiceOrigin,
@@ -78,13 +79,13 @@ async function settlePeriods(
   const ids = owed.flatMap(({ period_id: id }) => id ?? [])
   const periods = [...(await findPeriods(database.db, ids)).values()]
   const closed = periods.filter(({ state }) => state === 'paid' || state === 'void')
-  let settled = 0
+  let marked = 0
   for (const period of closed) {
-    settled += await database.transaction(async ({ db }) => {
+    marked += await database.transaction(async ({ db }) => {
       await sql`select id from billing.subscriptions where id = ${period.subscriptionId}::uuid
         for no key update`.execute(db)
-      return markInvoicesOfPeriods(db, [period], { now: new Date(), origin })
+      return markInvoicesOfPeriods(db, [period], { now: await databaseNow(db), origin })
     })
   }
-  return settled
+  return marked
 }

@@ -5,14 +5,15 @@ import { rehearse, type Rehearsal } from '../../src/testing/index.ts'
 import { embedded } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { refund } from '../support/statements.ts'
+import { begun, openManaging, told } from '../subscriptions/managing.ts'
 
 /**
  * Events as listeners get them, fired by the product itself: of every type, and under every kind of
  * key that a type can have.
  */
 export async function firedEvents(): Promise<readonly BillingEvent[]> {
-  const [ofPayments, ofSubscriptions] = await Promise.all([eventsOfPayments(), eventsOfRehearsal()])
-  return [...ofPayments, ...ofSubscriptions]
+  const all = await Promise.all([eventsOfPayments(), eventsOfRehearsal(), eventsOfManaged()])
+  return all.flat()
 }
 
 async function eventsOfPayments(): Promise<readonly BillingEvent[]> {
@@ -83,6 +84,7 @@ async function openedPages({ core }: StatedBilling, paymentId: string): Promise<
 async function eventsOfRehearsal(): Promise<readonly BillingEvent[]> {
   await using rehearsal = await rehearse({
     subscriptions: { graceAccess: false, retryDays: [1, 3] },
+    invoices: { seller: { name: 'Shop' } },
   })
   const { billing } = rehearsal
   const good = await rehearsal.saveCard()
@@ -95,14 +97,40 @@ async function eventsOfRehearsal(): Promise<readonly BillingEvent[]> {
   const replaced = await rehearsal.saveCard()
   replaced.behaves('soft', { after: 1 })
   const twice = await sell(rehearsal, { paymentMethodId: replaced.id })
+  const using = await sell(rehearsal, { paymentMethodId: good.id, quotas: quotaOf(10) })
+  await useUp(rehearsal, using, 'first')
   await billing.paymentMethods.remove(removed.id)
   await rehearsal.advance('31 days')
   await billing.subscriptions.change(twice, { paymentMethodId: null })
+  await useUp(rehearsal, using, 'second')
+  await billing.subscriptions.change(using, { quotas: quotaOf(20) })
+  await useUp(rehearsal, using, 'third')
   await rehearsal.advance('20 days')
   await billing.subscriptions.pause(trial, { at: 'now' })
   await billing.subscriptions.resume(trial)
   await rehearsal.advance('2 months')
   return rehearsal.events.all
+}
+
+/** Of each month that is paid. */
+const quotaOf = (limit: number) => ({ api_calls: { limit } })
+
+async function useUp(
+  { billing, catchUp }: Rehearsal,
+  subscriptionId: string,
+  key: string,
+): Promise<void> {
+  await catchUp()
+  await billing.usage.record({ subscriptionId, quota: 'api_calls', units: 10, key })
+}
+
+/** A subscription that its provider has begun. */
+async function eventsOfManaged(): Promise<readonly BillingEvent[]> {
+  const managing = await openManaging(embedded)
+  await begun(managing, 'sub_1')
+  await told(managing, 'SubscriptionRenewed')
+  await managing.billing.close()
+  return managing.heard
 }
 
 async function sell(

@@ -64,6 +64,21 @@ forEachDatabase((engine) => {
     assert.deepEqual(await at.reviews(), [])
   })
 
+  test('a renewal that credit has paid for is granted, and shown to a person', async (t) => {
+    const at = await openManaging(engine)
+    t.after(() => at.billing.close())
+    await begun(at, 'sub_1')
+    const { endsAt } = monthFrom(at.clock.now)
+    at.pass(endsAt.getTime() - at.clock.now.getTime())
+    const second = monthFrom(endsAt)
+    at.provider.stated.set('sub_1', statementOf('sub_1', endsAt))
+    await at.say(renews('sub_1', 'ch_2', { period: second, amount: 0n }))
+    await at.run()
+    assert.deepEqual((await at.state('sub_1')).paidUntil, second.endsAt)
+    assert.equal((await at.events('sub_1')).at(-1), 'SubscriptionRenewed')
+    assert.equal((await at.reviews()).length, 1)
+  })
+
   test('a period that is stated before its decline is not renewed (case 41)', async (t) => {
     const at = await openManaging(engine, { policy: { graceAccess: false } })
     t.after(() => at.billing.close())

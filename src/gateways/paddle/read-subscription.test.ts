@@ -132,6 +132,31 @@ test('where tax, a discount or another currency decides, Paddle says what it com
   assert.equal(stated({ ...discount, recurring_transaction_details: null }).amount, 4999n)
 })
 
+test('a price of its own for some country is not taken for what its payer pays', () => {
+  const unit_price_overrides = [
+    { country_codes: ['IN'], unit_price: { amount: '900', currency_code: 'USD' } },
+  ]
+  const items = [item({}, { unit_price_overrides })]
+  const expected = { totals: { total: '900', currency_code: 'USD' } }
+  assert.equal(stated({ items, recurring_transaction_details: expected }).amount, 900n)
+  const plain = [item({}, { unit_price_overrides: [] }), item({}, { unit_price_overrides: null })]
+  assert.equal(stated({ items: plain, recurring_transaction_details: expected }).amount, 9998n)
+})
+
+test('one that has ended in another currency than its prices costs what it was charged last', () => {
+  const ended = {
+    status: 'canceled',
+    canceled_at: '2026-02-01T00:00:00Z',
+    currency_code: 'UAH',
+    recurring_transaction_details: null,
+  }
+  const totals = { total: '200000', currency_code: 'UAH' }
+  const extra = renewal({ origin: 'subscription_charge', details: { totals: { total: '1' } } })
+  const { status, amount, currency } = stated(ended, [extra, renewal({ details: { totals } })])
+  assert.deepEqual([status, amount, currency], ['canceled', 200000n, 'UAH'])
+  assert.equal(statementOf(readingOf(ended)), undefined)
+})
+
 test('a trial is over when the last of its items is', () => {
   const until = (ends_at: string) =>
     item({ trial_dates: { starts_at: '2026-01-01T00:00:00Z', ends_at } })

@@ -4,7 +4,7 @@ import type { SubscriptionStatus } from '../../subscriptions/subscription.ts'
 import { isJsonObject, textOf, type JsonObject } from '../body/json.ts'
 import { isCharged, isId, timeOf, timeSpanOf } from './payload.ts'
 import { failureOf, hasFailed, newestPeriodCharge } from './read-charges.ts'
-import { intervalOf, itemsOf, priceOf } from './read-terms.ts'
+import { chargedPrice, intervalOf, itemsOf, priceOf } from './read-terms.ts'
 
 /** What Paddle answers about a subscription. */
 export interface SubscriptionAnswer {
@@ -21,11 +21,11 @@ export interface SubscriptionAnswer {
  * https://developer.paddle.com/api-reference/subscriptions/overview
  */
 export function statementOf(answer: SubscriptionAnswer): SubscriptionStatement | undefined {
-  const { subscription, first } = answer
+  const { subscription, charges, first } = answer
   const reference = subscription.get('id')
   const status = statuses.get(textOf(subscription.get('status')) ?? '')
   const every = intervalOf(subscription)
-  const price = priceOf(subscription)
+  const price = priceOf(subscription) ?? chargedPrice(newestPeriodCharge(charges))
   if (!isId(reference, 'sub_') || status === undefined) return undefined
   if (every === undefined || price === undefined) return undefined
   const payment = paymentOf(first)

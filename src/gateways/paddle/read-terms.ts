@@ -13,18 +13,28 @@ export function intervalOf(subscription: JsonObject): Interval | undefined {
 
 /**
  * What a period costs its payer. The items say it where the tax is within each price, no discount
- * applies, and all is in the subscription's currency: so it is with our own prices. Anything else
- * only Paddle can work out, and does (`recurring_transaction_details`), but not for a subscription
- * that has ended: that one costs what its prices come to. Undefined if nothing of this can be read.
+ * applies, no country has a price of its own, and all is in the subscription's currency: so it is
+ * with our own prices. Anything else only Paddle can work out, and does
+ * (`recurring_transaction_details`), but not for a subscription that has ended: that one costs what
+ * its prices come to. Undefined if nothing of this can be read.
  */
 export function priceOf(subscription: JsonObject): Money | undefined {
   const items = itemsOf(subscription)
   const listed = items && sumOf(items, textOf(subscription.get('currency_code')))
   const isDiscounted = isJsonObject(subscription.get('discount'))
-  if (listed !== undefined && !isDiscounted && items?.every(isTaxIncluded)) return listed
+  if (listed !== undefined && !isDiscounted && items?.every(isPlain)) return listed
   const expected = totalOf(path(subscription, 'recurring_transaction_details', 'totals'))
   const { amount, currency } = expected
   return amount !== undefined && currency !== undefined ? { amount, currency } : listed
+}
+
+/**
+ * What this charge of a period came to: all that is left to say of a subscription that has ended and
+ * was paid in another currency than its prices are in.
+ */
+export function chargedPrice(charge: JsonObject | undefined): Money | undefined {
+  const { amount, currency } = totalOf(path(charge ?? null, 'details', 'totals'))
+  return amount !== undefined && currency !== undefined ? { amount, currency } : undefined
 }
 
 /** The items that are charged again; undefined unless all can be read. */
@@ -34,8 +44,11 @@ export function itemsOf(subscription: JsonObject): readonly JsonObject[] | undef
   return items.filter((item) => item.get('recurring') !== false)
 }
 
-function isTaxIncluded(item: JsonObject): boolean {
-  return path(item, 'price', 'tax_mode') === 'internal'
+/** Its payer pays the unit price, wherever he is. */
+function isPlain(item: JsonObject): boolean {
+  const overrides = path(item, 'price', 'unit_price_overrides') ?? []
+  const isSameEverywhere = Array.isArray(overrides) && overrides.length === 0
+  return isSameEverywhere && path(item, 'price', 'tax_mode') === 'internal'
 }
 
 const quantityGrammar = /^[1-9]\d{0,8}$/

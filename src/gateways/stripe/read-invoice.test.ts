@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Outcome } from '../../payments/outcome.ts'
+import { parseJson } from '../body/parse-json.ts'
+import { invoicePaid } from './read-invoice.ts'
 import { listOf, startApi } from '../../../test/gateways/stripe/api.ts'
 import {
   assertIgnored,
@@ -128,6 +130,25 @@ test('an invoice of nothing, and one that is not paid, are no_outcome', async ()
       assertIgnored(await onPaid({ ...reason, status }), 'no_outcome', detail)
     }
   }
+})
+
+test('a renewal that credit has paid for is paid with nothing', async () => {
+  const credited = { amount_due: 0, amount_paid: 0, total: 1900 }
+  assert.deepEqual(await onPaid(credited), { ...renewed, amount: 0n })
+  const nothing = await onPaid({ ...credited, total: 0 })
+  assertIgnored(nothing, 'no_outcome', 'amount_paid 0')
+})
+
+test('a first invoice that credit has paid for is for a person, and one over nothing is not', () => {
+  const paidWith = (total: number) => {
+    const parsed = parseJson(JSON.stringify(invoice({ ...first, amount_paid: 0, total })))
+    assert.ok(parsed.ok)
+    const snapshot = { id: 'evt_1', type: 'invoice.paid', live: false, account: undefined }
+    return invoicePaid({ ...snapshot, object: parsed.value })
+  }
+  const ignored = { type: 'ignored', reason: 'no_outcome', detail: 'amount_paid 0' } as const
+  assert.deepEqual(paidWith(1900), { ...ignored, money: true, payment: { id: paymentId } })
+  assert.deepEqual(paidWith(0), ignored)
 })
 
 test('an amount or a currency that cannot be read is left out', async () => {

@@ -22,8 +22,19 @@ export function invoicePaid(snapshot: Snapshot): Outcome {
   if (invoice.get('status') !== 'paid') {
     return undecided(invoice, { money: true, payment: firstPaymentOf(payment) })
   }
-  // A trial begins with an invoice of nothing, and credit may pay for a whole period.
-  return amountOf(invoice, 'amount_paid') === 0n ? ignored('no_outcome', 'amount_paid 0') : payment
+  return amountOf(invoice, 'amount_paid') === 0n ? paidWithNothing(invoice, payment) : payment
+}
+
+/**
+ * A trial begins with an invoice over nothing. What credit of the customer's has paid for is a
+ * period all the same; as our payment's own money it has not come in.
+ * https://docs.stripe.com/billing/customer/balance
+ */
+function paidWithNothing(invoice: JsonObject, payment: PaymentOutcome): Outcome {
+  const total = amountOf(invoice, 'total') ?? 0n
+  if (total > 0n && payment.renews !== undefined) return payment
+  const about = total > 0n ? { money: true, payment: payment.payment } : {}
+  return ignored('no_outcome', 'amount_paid 0', about)
 }
 
 /**

@@ -26,6 +26,7 @@ const item = (price: Fields = {}, fields: Fields = {}): Fields => ({
   ...fields,
   price: {
     billing_scheme: 'per_unit',
+    currency: 'uah',
     recurring: { interval: 'month', interval_count: 1, usage_type: 'licensed' },
     transform_quantity: null,
     unit_amount: 1900,
@@ -145,6 +146,8 @@ test('what has no fixed price is left out, so that the price is never stated too
     item({ transform_quantity: { divide_by: 10, round: 'up' } }),
     item({}, { quantity: undefined }),
     item({ unit_amount: -5 }),
+    // A price of several currencies, of which the payer has another one.
+    item({ currency: 'usd' }),
   ]
   for (const one of vague) {
     assert.equal(ofItems(item(), one)?.amount, 1900n, JSON.stringify(one))

@@ -25,7 +25,8 @@ interface Item {
  * with a fixed price. The merchant can make it one that our words do not hold; then they say less
  * than it costs, so that it does not pass for the one that was agreed:
  * - items with other intervals than the shortest are left out, as they are charged now and then;
- * - so is what has no fixed price in whole minor units: usage, tiers, packages, fractions.
+ * - so is what has no fixed price in whole minor units: usage, tiers, packages, fractions;
+ * - and what is priced in another currency than the subscription is charged in.
  * Undefined if no item has an interval. https://docs.stripe.com/api/subscription_items
  */
 export function termsOf(subscription: JsonObject): ItemTerms | undefined {
@@ -36,7 +37,8 @@ export function termsOf(subscription: JsonObject): ItemTerms | undefined {
   if (shortest === undefined) return undefined
   const { every } = shortest
   const renewing = items.filter((one) => lengthOf(one.every) === lengthOf(every))
-  const amount = renewing.reduce((sum, { item }) => sum + priceOf(item), 0n)
+  const currency = subscription.get('currency')
+  const amount = renewing.reduce((sum, { item }) => sum + priceOf(item, currency), 0n)
   return {
     amount: amount > largestAmount ? largestAmount : amount,
     every,
@@ -61,11 +63,15 @@ function lengthOf({ unit, count }: Interval): number {
   return daysOf[unit] * count
 }
 
-/** 0 if it cannot be said beforehand. */
-function priceOf(item: JsonObject): bigint {
+/**
+ * 0 if it cannot be said beforehand, or is said in another currency: a price of several shows what
+ * it costs in its own. https://docs.stripe.com/payments/currencies/localize-prices/manual-currency-prices
+ */
+function priceOf(item: JsonObject, currency: JsonValue | undefined): bigint {
   const price = item.get('price')
   if (!isJsonObject(price)) return 0n
   const isFixed =
+    price.get('currency') === currency &&
     price.get('billing_scheme') === 'per_unit' &&
     path(price, 'recurring', 'usage_type') === 'licensed' &&
     (price.get('transform_quantity') ?? null) === null

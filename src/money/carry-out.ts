@@ -11,20 +11,20 @@ import type { SubscriptionMoment } from './subscription-moment.ts'
 /** What somebody wants of a subscription, decided by how it stands. */
 export type Wish = (state: SubscriptionState, moment: SubscriptionMoment) => WishResult
 
-type Deciding = MoneyContext & {
+type QuotaWish = MoneyContext & {
   /** Quotas to give with the wish; undefined: no window moves by it, either. */
   readonly quotas?: WantedQuotas | undefined
 }
 
 /** Errors: `subscription_not_found`, `subscription_ended`, `subscription_invalid`, `renewal_under_way`. */
-export async function carryOut(id: string, wish: Wish, context: Deciding): Promise<Subscription> {
+export async function carryOut(id: string, wish: Wish, context: QuotaWish): Promise<Subscription> {
   const decided = await decide(id, wish, context)
   if (decided.kind === 'refused') throw refusal(decided)
   return decided.subscription
 }
 
 /** What became of a wish. Error: `subscription_not_found`. */
-export async function decide(id: string, wish: Wish, context: Deciding) {
+export async function decide(id: string, wish: Wish, context: QuotaWish) {
   const decided = isUuid(id)
     ? await decideSubscription(id, wish, context)
     : ({ kind: 'not_found' } as const)

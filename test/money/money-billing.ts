@@ -25,7 +25,7 @@ export interface MoneyBilling extends TestBilling {
   /** The same, only taken. */
   receive(callback: SignedCallback): Promise<void>
   details(payment: Pick<Payment, 'id'>): Promise<PaymentDetails>
-  /** Types of the events about the payment and its refunds, oldest first. */
+  /** Types of the events about the payment and its refunds, not its documents; oldest first. */
   events(payment: Pick<Payment, 'id'>): Promise<readonly string[]>
   /** Lets so much time pass for the payment and its refunds: they are that much older, and due. */
   pass(payment: Pick<Payment, 'id'>, hours: number): Promise<void>
@@ -103,7 +103,7 @@ export async function openMoney(
     events: async (payment) =>
       (await details(payment)).events
         .map(({ type }) => type)
-        .filter((type) => !type.startsWith('PaymentMethod')),
+        .filter((type) => !/^(?:PaymentMethod|Invoice)/.test(type)),
     pass: async ({ id }, hours) => {
       await sql`
         update billing.payments set

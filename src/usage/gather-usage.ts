@@ -123,15 +123,19 @@ function takeBatch(queue: readonly Waiting[]): {
 } {
   const batch = new Map<string, Batched & { readonly waiting: Waiting[] }>()
   const rest: Waiting[] = []
+  let looked = 0
   for (const one of queue) {
+    // What waits behind a full flush is not looked at: that may be tens of thousands.
+    if (batch.size === mostRecords) break
+    looked += 1
     const { record } = one
     const name = `${record.subscriptionId} ${record.quota} ${record.key}`
     const known = batch.get(name)
-    if (known === undefined && batch.size < mostRecords) batch.set(name, { record, waiting: [one] })
-    else if (known !== undefined && isSame(known.record, record)) known.waiting.push(one)
+    if (known === undefined) batch.set(name, { record, waiting: [one] })
+    else if (isSame(known.record, record)) known.waiting.push(one)
     else rest.push(one)
   }
-  return { batch: [...batch.values()], rest }
+  return { batch: [...batch.values()], rest: rest.concat(queue.slice(looked)) }
 }
 
 function isSame(one: UsageRecord, other: UsageRecord): boolean {

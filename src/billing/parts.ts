@@ -2,7 +2,7 @@ import type { OpenDatabase } from '../database/open-database.ts'
 import type { Intake } from '../intake/receive.ts'
 import type { CallStore } from '../intake/store-calls.ts'
 import type { ProcessingContext } from '../processing/context.ts'
-import type { UsageGathering } from '../usage/gather-usage.ts'
+import type { UsageGatherer } from '../usage/gather-usage.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 
 /** What exists once the database is open. */
@@ -10,7 +10,7 @@ export interface Parts {
   readonly open: OpenDatabase
   readonly queue: QueueConnection
   readonly calls: CallStore
-  readonly usage: UsageGathering
+  readonly usage: UsageGatherer
   readonly processing: ProcessingContext
   readonly intake: Intake
 }

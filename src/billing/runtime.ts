@@ -16,7 +16,7 @@ import {
   type ListenerRegistry,
   type RegisteredListener,
 } from '../listeners/listeners.ts'
-import type { UsageGathering } from '../usage/gather-usage.ts'
+import type { UsageGatherer } from '../usage/gather-usage.ts'
 import type { Worker } from '../worker/worker.ts'
 import { assemble } from './assemble.ts'
 import type { Parts } from './parts.ts'
@@ -39,7 +39,7 @@ export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitl
   /** Opens the database once, whatever its schema. */
   connected(): Promise<OpenDatabase>
   intake(): Promise<Intake>
-  usage(): Promise<UsageGathering>
+  usage(): Promise<UsageGatherer>
   announce(): Promise<void>
   /** What only those know who read the database. */
   databaseKey(): Promise<Secret>

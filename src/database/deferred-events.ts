@@ -55,7 +55,15 @@ export async function insertDeferredEvents(
   db: Kysely<Tables>,
   events: readonly NewDeferredEvent[],
 ): Promise<void> {
-  if (events.length === 0) return
+  for (let from = 0; from < events.length; from += mostRows) {
+    await insertRows(db, events.slice(from, from + mostRows))
+  }
+}
+
+/** A statement has 65,535 parameters at most, and a flush of usage may fire thousands of events. */
+const mostRows = 1000
+
+async function insertRows(db: Kysely<Tables>, events: readonly NewDeferredEvent[]): Promise<void> {
   await db
     .insertInto('billing.deliveries')
     .values(events.map(toRow))

@@ -111,7 +111,7 @@ function insert(
     const { quotas: wanted = {} } = context
     if (Object.keys(wanted).length > 0) {
       const given = { subscription: change.subscription, wanted, now: moment.now }
-      await giveQuotas(db, given, { newId, queue: context.queue })
+      await giveQuotas(db, given, { cause: 'operator', newId, queue: context.queue })
     }
     return payment ?? null
   })

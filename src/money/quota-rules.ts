@@ -17,7 +17,8 @@ export interface QuotaInput {
 /** Quotas by their names; null takes away one that a plan gives, or that was given before. */
 export type QuotasInput = Readonly<Record<string, QuotaInput | null>>
 
-const mostQuotas = 50
+/** Of a subscription. */
+export const mostQuotas = 50
 const largestLimit = BigInt(Number.MAX_SAFE_INTEGER)
 
 const limitRule = must(`must be a whole number of units from 0 to ${largestLimit}, or null`)

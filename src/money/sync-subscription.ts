@@ -18,6 +18,7 @@ import { unheard } from '../subscriptions/unheard.ts'
 import { askProvider, failureText } from './ask-provider.ts'
 import { closePage } from './close-page.ts'
 import type { MoneyContext } from './context.ts'
+import { giveQuotas } from './give-quotas.ts'
 import { accountFault } from './subscription-moment.ts'
 
 /**
@@ -186,13 +187,17 @@ async function takeOver(
     const state = await readSubscriptionState(db, subscription, gateways)
     const now = await subscriptionTime(db)
     const { change, disbelief } = decide(state, { asked, now, policy }, context)
-    await writeChange(db, change, { newId, cause: 'poll', callId: null, queue })
+    const writing = { newId, cause: 'poll', callId: null, queue } as const
+    await writeChange(db, change, writing)
+    // A provider may charge for a new period before the end of the one that quotas count in.
+    const given = { subscription: change.subscription, wanted: {}, now }
+    const hasReset = await giveQuotas(db, given, writing)
     const isHeard = asked.kind === 'answered'
     if (isHeard && disbelief !== 'terms_mismatch') await believeTerms(db, lease.id)
     const isRung = await endSync(db, lease, { now, isHeard })
     const hasOpened = change.periods.some((period) => period.state === 'open')
     const { closeCheckout: closing } = change
-    const hasEvents = change.events.length > 0
+    const hasEvents = hasReset || change.events.length > 0
     return { hasEvents, hasOpened, closing, now, isRung, disbelief }
   })
   if (written === undefined) return undefined

@@ -11,7 +11,7 @@ import {
 import type { Subscription } from './subscription.ts'
 
 /** Where and when quotas are given. */
-export interface QuotaGiving extends WindowFacts {
+export interface QuotaMoment extends WindowFacts {
   readonly subscription: Pick<Subscription, 'id' | 'timeZone'>
   readonly now: Date
 }
@@ -34,7 +34,7 @@ const usualPercents = [100]
 export function changeQuotas(
   known: readonly QuotaCounter[],
   wanted: WantedQuotas,
-  giving: QuotaGiving,
+  giving: QuotaMoment,
 ): QuotaChange {
   const names = new Set([...known.map(({ quota }) => quota), ...Object.keys(wanted)])
   const moved = [...names].flatMap((quota): readonly MovedCounter[] => {
@@ -56,7 +56,7 @@ export function changeQuotas(
 }
 
 /** A counter in its first window. */
-function begun(quota: string, terms: WantedQuota, giving: QuotaGiving): QuotaCounter {
+function begun(quota: string, terms: WantedQuota, giving: QuotaMoment): QuotaCounter {
   const { limit, every = null, percents = usualPercents } = terms
   const { subscription, now } = giving
   const own = { limit, every, percents, anchorAt: now, timeZone: subscription.timeZone }
@@ -75,7 +75,7 @@ function begun(quota: string, terms: WantedQuota, giving: QuotaGiving): QuotaCou
   }
 }
 
-function changed(moved: MovedCounter, terms: WantedQuota, giving: QuotaGiving): MovedCounter {
+function changed(moved: MovedCounter, terms: WantedQuota, giving: QuotaMoment): MovedCounter {
   const { counter, events } = moved
   const { limit, every = counter.every, percents = counter.percents } = terms
   if (isSameLength(every, counter.every)) {

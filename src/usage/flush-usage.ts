@@ -116,7 +116,7 @@ interface CountedKeys {
   isWritten(this: void, record: UsageRecord): boolean
 }
 
-interface Counting extends Flush {
+interface CountedFlush extends Flush {
   readonly moved: readonly MovedCounter[]
   readonly now: Date
 }
@@ -127,7 +127,7 @@ interface Counting extends Flush {
  */
 async function countKeys(
   db: Kysely<Tables>,
-  { records, moved, now, token, isRepeated }: Counting,
+  { records, moved, now, token, isRepeated }: CountedFlush,
 ): Promise<CountedKeys> {
   const counters = new Map(moved.map(({ counter }) => [nameOf(counter), counter]))
   const fits = (record: UsageRecord) => {

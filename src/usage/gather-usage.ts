@@ -8,7 +8,7 @@ import { flushUsage, type UsageContext } from './flush-usage.ts'
 import type { UsageRecord } from './usage-input.ts'
 
 /** Gathers what is recorded at the same time, and counts it together. */
-export interface UsageGathering {
+export interface UsageGatherer {
   /** Resolves once it is committed. Error: `usage_unavailable`. */
   record(records: readonly UsageRecord[]): Promise<readonly UsageResult[]>
   /** Waits for what is under way. */
@@ -27,7 +27,7 @@ export interface GatheringOptions extends UsageContext {
 const mostRecords = 1000
 const usuallyWaiting = 50_000
 
-interface Waiting {
+interface WaitingRecord {
   readonly record: UsageRecord
   answer(result: UsageResult): void
   refuse(error: Error): void
@@ -37,7 +37,7 @@ interface Waiting {
 /** The same key, recorded several times at once in the same way: one decision is for all of them. */
 interface Batched {
   readonly record: UsageRecord
-  readonly waiting: readonly Waiting[]
+  readonly waiting: readonly WaitingRecord[]
 }
 
 /**
@@ -45,11 +45,11 @@ interface Batched {
  * transaction. A record alone is counted at once. One flush at a time: two would wait for each other
  * at the counter that everybody uses.
  */
-export function createUsageGathering(options: GatheringOptions): UsageGathering {
+export function createUsageGathering(options: GatheringOptions): UsageGatherer {
   const { mostWaiting = usuallyWaiting, log } = options
   const entries = createEntries(options.deadline ?? seconds(5))
   /** Not taken by a flush yet, in order of arrival. */
-  let queue: Waiting[] = []
+  let queue: WaitingRecord[] = []
   let flushing: Promise<void> | undefined
   let isDue: NodeJS.Immediate | undefined
   /** At the end of the event loop's turn, when all that arrived together has been read. */
@@ -77,7 +77,10 @@ export function createUsageGathering(options: GatheringOptions): UsageGathering 
       queue.push(...made.map(({ waiting }) => waiting))
       advance()
       const results = await Promise.allSettled(made.map(({ answered }) => answered))
-      return results.map(valueOf)
+      return results.map((one) => {
+        if (one.status === 'rejected') throw one.reason as Error
+        return one.value
+      })
     },
     async close() {
       for (begin(); flushing !== undefined; begin()) await flushing
@@ -85,15 +88,10 @@ export function createUsageGathering(options: GatheringOptions): UsageGathering 
   }
 }
 
-function valueOf<T>(result: PromiseSettledResult<T>): T {
-  if (result.status === 'rejected') throw result.reason as Error
-  return result.value
-}
-
 /** Records that wait for an answer; the first one counts, and comes in time. */
 function createEntries(deadline: Duration) {
   let unanswered = 0
-  const deadlines = createDeadlines<Waiting>(deadline, (one) => one.refuse(tooLate()))
+  const deadlines = createDeadlines<WaitingRecord>(deadline, (one) => one.refuse(tooLate()))
   const make = (record: UsageRecord) => {
     const { promise: answered, resolve, reject } = Promise.withResolvers<UsageResult>()
     const end = (how: () => void) => {
@@ -103,7 +101,7 @@ function createEntries(deadline: Duration) {
       deadlines.delete(due)
       how()
     }
-    const waiting: Waiting = {
+    const waiting: WaitingRecord = {
       record,
       isAnswered: false,
       answer: (result) => end(() => resolve(result)),
@@ -117,21 +115,25 @@ function createEntries(deadline: Duration) {
 }
 
 /** The longest waiting first. A key that comes again in another way waits for the next flush. */
-function takeBatch(queue: readonly Waiting[]): {
+function takeBatch(queue: readonly WaitingRecord[]): {
   readonly batch: readonly Batched[]
-  readonly rest: Waiting[]
+  readonly rest: WaitingRecord[]
 } {
-  const batch = new Map<string, Batched & { readonly waiting: Waiting[] }>()
-  const rest: Waiting[] = []
+  const batch = new Map<string, Batched & { readonly waiting: WaitingRecord[] }>()
+  const rest: WaitingRecord[] = []
+  let looked = 0
   for (const one of queue) {
+    // What waits behind a full flush is not looked at: that may be tens of thousands.
+    if (batch.size === mostRecords) break
+    looked += 1
     const { record } = one
     const name = `${record.subscriptionId} ${record.quota} ${record.key}`
     const known = batch.get(name)
-    if (known === undefined && batch.size < mostRecords) batch.set(name, { record, waiting: [one] })
-    else if (known !== undefined && isSame(known.record, record)) known.waiting.push(one)
+    if (known === undefined) batch.set(name, { record, waiting: [one] })
+    else if (isSame(known.record, record)) known.waiting.push(one)
     else rest.push(one)
   }
-  return { batch: [...batch.values()], rest }
+  return { batch: [...batch.values()], rest: rest.concat(queue.slice(looked)) }
 }
 
 function isSame(one: UsageRecord, other: UsageRecord): boolean {
@@ -150,7 +152,7 @@ async function flushBatch(batch: readonly Batched[], options: GatheringOptions):
 }
 
 /** The first has counted; the others found its key. */
-function answer(waiting: readonly Waiting[], result: UsageResult | undefined): void {
+function answer(waiting: readonly WaitingRecord[], result: UsageResult | undefined): void {
   if (result === undefined) throw new Error('a record has no result')
   waiting.forEach((one, place) => {
     const isRepeated = place > 0 && result.result === 'counted'

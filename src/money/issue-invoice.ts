@@ -154,10 +154,7 @@ function canonical(value: unknown): string {
 
 function requireSum({ lines }: InvoiceInput, payment: Payment): void {
   if (lines === undefined || addUpTo(lines, payment.amount)) return
-  const { currency } = payment
-  const amount = sumOf(lines)
-  const sum =
-    amount < 0n ? `-${moneyText({ amount: -amount, currency })}` : moneyText({ amount, currency })
+  const sum = moneyText({ amount: sumOf(lines), currency: payment.currency })
   throw fieldError('invoice_invalid', 'lines', `add up to ${sum}, not to ${moneyText(payment)}`)
 }
 

@@ -8,10 +8,15 @@ const longest = 200
  * spelled out as `\u{202e}`; piles of accents and endless texts are cut.
  */
 export function visibleText(text: string): string {
-  const plain = text
-    .replace(piledMarks, '$1…')
-    .replace(invisible, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+  const plain = wholeText(text)
   if (plain.length <= longest) return plain
   // A cut in the middle of a surrogate pair would leave half a character.
   return `${plain.slice(0, longest).replace(/\p{Cs}$/u, '')}…`
+}
+
+/** The same, as long as it is: its length was limited when it was taken. */
+export function wholeText(text: string): string {
+  return text
+    .replace(piledMarks, '$1…')
+    .replace(invisible, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }

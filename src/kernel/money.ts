@@ -58,6 +58,7 @@ export function formatMajorUnits({ amount, currency }: Money): string | undefine
 
 /** Money as people write it, with all decimals of the currency: `10.00 UAH`, `1999 JPY`. */
 export function moneyText({ amount, currency }: Money): string {
+  if (amount < 0n) return `-${moneyText({ amount: -amount, currency })}`
   const digits = findCurrency(currency)?.digits ?? 0
   const text = amount.toString().padStart(digits + 1, '0')
   const fraction = digits === 0 ? '' : `.${text.slice(-digits)}`

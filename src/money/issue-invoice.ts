@@ -56,7 +56,7 @@ async function issueIn(
 ): Promise<string> {
   const payment = await lockCharge(db, paymentId)
   const period = payment.periodId === null ? undefined : await lockPeriod(db, payment.periodId)
-  const known = await findKnown(db, { payment, id: input.id })
+  const known = await findKnown(db, { payment, period, id: input.id })
   if (known !== undefined) return repeated(known, input, payment)
   const { invoicing, subscriptionTime, newId } = context.processing
   if (!isIssuing(invoicing)) throw noSeller()
@@ -103,10 +103,11 @@ interface KnownInvoice {
 /** The document with this id, or of this charge or its period; ours first. */
 async function findKnown(
   db: Kysely<Tables>,
-  { payment, id }: { readonly payment: Payment; readonly id: string | undefined },
+  { payment, period, id }: ChargeOf & { readonly id: string | undefined },
 ): Promise<KnownInvoice | undefined> {
+  const periodId = boughtNothing({ payment, period }) ? null : payment.periodId
   const isOfPayment = sql`(payment_id = ${payment.id}::uuid
-    or (${payment.periodId}::uuid is not null and period_id = ${payment.periodId}::uuid))`
+    or (${periodId}::uuid is not null and period_id = ${periodId}::uuid))`
   const { rows } = await sql<KnownInvoice>`
     select id, issuer, lines, buyer, number_text, coalesce(${isOfPayment}, false) as is_of_payment
     from billing.invoices
@@ -114,6 +115,17 @@ async function findKnown(
       or (${isOfPayment} and (status <> 'void' or period_id is not null))
     order by id = ${id ?? null}::uuid desc nulls last, issuer = 'us' desc, id limit 1`.execute(db)
   return rows[0]
+}
+
+interface ChargeOf {
+  readonly payment: Payment
+  readonly period: SubscriptionPeriod | undefined
+}
+
+/** Its money came once the period was given up, or paid by another: the period's document is not its. */
+function boughtNothing({ payment: { id, status }, period }: ChargeOf): boolean {
+  if (status !== 'paid' || period === undefined) return false
+  return period.state !== 'open' && period.paidPaymentId !== id
 }
 
 /** What is left out asks for nothing; what is given must be what the document has. */
@@ -154,21 +166,12 @@ function canonical(value: unknown): string {
 
 function requireSum({ lines }: InvoiceInput, payment: Payment): void {
   if (lines === undefined || addUpTo(lines, payment.amount)) return
-  const { currency } = payment
-  const amount = sumOf(lines)
-  const sum =
-    amount < 0n ? `-${moneyText({ amount: -amount, currency })}` : moneyText({ amount, currency })
+  const sum = moneyText({ amount: sumOf(lines), currency: payment.currency })
   throw fieldError('invoice_invalid', 'lines', `add up to ${sum}, not to ${moneyText(payment)}`)
 }
 
 /** What the document is about: of a period that is owed, or that this payment has paid, the period. */
-async function aboutOf(
-  db: Kysely<Tables>,
-  {
-    payment,
-    period,
-  }: { readonly payment: Payment; readonly period: SubscriptionPeriod | undefined },
-) {
+async function aboutOf(db: Kysely<Tables>, { payment, period }: ChargeOf) {
   const { id: paymentId, gateway, merchantAccount } = payment
   const subscriptionId = period?.subscriptionId ?? null
   const shared = { gateway, merchantAccount, subscriptionId }

@@ -38,6 +38,13 @@ async function parse(args: readonly string[]): Promise<readonly string[]> {
   return parsed
 }
 
+/** The words of a command line, as a shell takes them apart: single quotes hold one together. */
+function typed(line: string): readonly string[] {
+  const words = line.match(/(?:'[^']*'|[^ '])+/g) ?? []
+  for (const word of words) assert.ok(/^'.*'$/.test(word) || !/[{}"$*]/.test(word), word)
+  return words.map((word) => word.replaceAll("'", ''))
+}
+
 const commands = leaves(await createProgram()).map(({ words }) => words)
 
 describe('the help shows examples that can be typed as they are:', () => {
@@ -54,7 +61,7 @@ describe('the help shows examples that can be typed as they are:', () => {
       })
       assert.ok(examples.length > 0, 'no example')
       for (const example of examples) {
-        assert.deepEqual(await parse(example.split(' ')), words, example)
+        assert.deepEqual(await parse(typed(example)), words, example)
       }
     })
   }

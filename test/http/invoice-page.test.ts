@@ -8,7 +8,9 @@ const script = '<script>alert(1)</script>'
 
 let service: Service
 before(async () => {
-  service = await startPayerService({ invoices: { seller: { name: `Shop ${script}` } } })
+  service = await startPayerService({
+    invoices: { seller: { name: `Shop ${script}`, note: `${'word '.repeat(99)}end4` } },
+  })
 })
 after(() => service[Symbol.asyncDispose]())
 
@@ -29,6 +31,19 @@ test('57: a script in any name is text on the page of the document', async () =>
   assert.match(policy, /^default-src 'none'; style-src 'sha256-/)
   assert.ok(!policy.includes('script-src') && !policy.includes('unsafe'))
   assert.equal(answer.headers.get('cache-control'), 'no-store')
+})
+
+test('what a document may hold stands on its page, whole', async () => {
+  const amount = 5_000
+  const payment = await createPayment(service, { amount, currency: 'EUR' })
+  const long = (end: string, length: number) => `${'word '.repeat(length / 5 - 1)}${end}`
+  const invoice = await service.core.invoices.issue(payment.id, {
+    lines: [{ description: long('end1', 500), amount }],
+    buyer: { email: `${'a'.repeat(240)}@end2.example`, address: [long('end3', 200)] },
+  })
+  const answer = await fetch(`${service.listening.url}/billing/invoices/${invoice.id}?lang=en`)
+  const page = await answer.text()
+  for (const end of ['end1', 'end2.example', 'end3', 'end4']) assert.ok(page.includes(end), end)
 })
 
 test('an id that no document has, or that is none, is a page that says so', async () => {

@@ -127,6 +127,33 @@ forEachDatabase((engine) => {
       assert.deepEqual(await told(subscription), ['InvoiceIssued'])
     })
 
+    test('money that bought no period has a document of its own, and not the void one', async () => {
+      const { subscription, payment } = await world.subscribe()
+      assert.ok(payment)
+      await cancelNowOrLater(subscription.id, { at: 'now' }, contextOf())
+      await world.billing.sayBy('scripted', paid(payment))
+      const own = await issueInvoice(payment.id, {}, world.context)
+      assert.equal(own.status, 'paid')
+      assert.deepEqual([own.paymentId, own.periodId], [payment.id, null])
+      assert.equal((await issueInvoice(payment.id, {}, world.context)).id, own.id)
+      const [voided] = await of(subscription)
+      assert.equal(voided?.status, 'void')
+      assert.notEqual(voided.number, own.number)
+    })
+
+    test('what was paid for a period a second time has a document of its own', async () => {
+      const subscription = await renewing()
+      const [period] = await world.periods(subscription)
+      const [first] = await of(subscription)
+      const second = await world.billing.createPaid()
+      await sql`update billing.payments set period_id = ${period?.id}::uuid
+        where id = ${second.id}::uuid`.execute(world.billing.database.db)
+      const own = await issueInvoice(second.id, {}, world.context)
+      assert.notEqual(own.id, first?.id)
+      assert.deepEqual([own.status, own.paymentId], ['paid', second.id])
+      assert.equal(first?.paymentId, period?.paidPaymentId)
+    })
+
     test('what costs nothing has none, and a trial has none before it is over', async () => {
       const free = await world.subscribe({ amount: 0n })
       const trial = await world.subscribe({

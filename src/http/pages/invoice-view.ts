@@ -3,7 +3,7 @@ import type { Invoice, InvoiceLine, InvoiceParty } from '../../invoices/invoice.
 import type { Money } from '../../kernel/money.ts'
 import { humanMoney } from '../human-money.ts'
 import { humanDate, humanDates } from '../human-time.ts'
-import { visibleText } from '../visible-text.ts'
+import { wholeText } from '../visible-text.ts'
 import { invoiceStyle } from './invoice-style.ts'
 import type { Language } from './language.ts'
 import { page, type Html } from './layout.ts'
@@ -23,7 +23,7 @@ export function invoiceDocument(
 ): Promise<Response> {
   const { language } = look
   const { say } = language
-  const name = invoice.number === null ? '' : visibleText(invoice.number)
+  const name = invoice.number === null ? '' : wholeText(invoice.number)
   const body = html`<div class="top">
       <div>
         <p class="kicker">${name === '' ? '' : say('invoiceHeading')}</p>
@@ -37,7 +37,7 @@ export function invoiceDocument(
     ${original(invoice, surroundings, language)}
     ${
       invoice.seller?.note !== undefined &&
-      html`<p class="note">${visibleText(invoice.seller.note)}</p>`
+      html`<p class="note">${wholeText(invoice.seller.note)}</p>`
     }
     <div class="actions">${help(look)}</div>`
   const title = [say('invoiceHeading'), name].filter((part) => part !== '').join(' ')
@@ -99,21 +99,21 @@ function parties({ seller, buyer }: Invoice, language: Language): Html | false {
 function party(label: string, who: InvoiceParty, { say }: Language): Html {
   const { name, address = [], taxId, registrationNumber, email, phone } = who
   const numbers = [
-    taxId === undefined ? undefined : say('invoiceTaxId', { id: visibleText(taxId) }),
+    taxId === undefined ? undefined : say('invoiceTaxId', { id: wholeText(taxId) }),
     registrationNumber === undefined
       ? undefined
-      : say('invoiceRegistration', { id: visibleText(registrationNumber) }),
+      : say('invoiceRegistration', { id: wholeText(registrationNumber) }),
   ]
-  const rest = [...address.map(visibleText), ...numbers, shown(email), shown(phone)]
+  const rest = [...address.map(wholeText), ...numbers, shown(email), shown(phone)]
   return html`<section>
     <h2>${label}</h2>
-    ${name !== undefined && html`<p class="name">${visibleText(name)}</p>`}
+    ${name !== undefined && html`<p class="name">${wholeText(name)}</p>`}
     ${rest.filter((line) => line !== undefined).map((line) => html`<p>${line}</p>`)}
   </section>`
 }
 
 function shown(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : visibleText(text)
+  return text === undefined ? undefined : wholeText(text)
 }
 
 function lines(invoice: Invoice, { say, tag }: Language): Html | false {
@@ -123,7 +123,7 @@ function lines(invoice: Invoice, { say, tag }: Language): Html | false {
   const count = new Intl.NumberFormat(tag, { maximumFractionDigits: 3 })
   const row = ({ description, quantity, amount }: InvoiceLine) =>
     html`<tr>
-      <th scope="row">${visibleText(description)}</th>
+      <th scope="row">${wholeText(description)}</th>
       ${counted && html`<td>${count.format(quantity)}</td>`}
       <td>${signed({ amount, currency }, tag)}</td>
     </tr>`
@@ -184,7 +184,7 @@ function bank({ status, seller }: Invoice, { say }: Language): Html | false {
   if (status !== 'issued' || details === undefined) return false
   return html`<section class="bank">
     <h2>${say('invoiceBank')}</h2>
-    ${details.map((line) => html`<p>${visibleText(line)}</p>`)}
+    ${details.map((line) => html`<p>${wholeText(line)}</p>`)}
   </section>`
 }
 

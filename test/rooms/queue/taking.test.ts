@@ -176,6 +176,7 @@ onPostgres((engine) => {
         payment_id: null,
         payment_method_id: null,
         subscription_id: null,
+        invoice_id: null,
         data: null,
         webhook_call_id: null,
         cause: 'poll',

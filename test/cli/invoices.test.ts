@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { invoiceSchema } from '../../src/wire/invoice.ts'
+import { runHosted } from '../support/command-host.ts'
+import { onPostgres } from '../support/databases.ts'
+import { deployOpen } from '../support/deployment.ts'
+import type { Ending } from '../support/process.ts'
+
+const config = `export default {
+  invoices: { seller: { name: 'Under the Linden Café', tax_id: '1234567890' }, due_days: 14 },
+}`
+
+function printed({ code, stdout, stderr }: Ending): string {
+  assert.equal(code, 0, stderr.join('\n') + stdout.join('\n'))
+  return stdout.join('\n')
+}
+
+onPostgres((engine) => {
+  let deployment: Awaited<ReturnType<typeof deployOpen>>
+  before(async () => {
+    deployment = await deployOpen(engine)
+    writeFileSync(join(deployment.cwd, 'quittance.config.js'), config)
+  })
+  after(() => deployment.remove())
+
+  const command = (...args: readonly string[]) =>
+    runHosted(args, { cwd: deployment.cwd, env: deployment.env })
+  const run = (...args: readonly string[]) => command('invoices', ...args)
+  const charge = async () => {
+    const terms = '--gateway fake --payable order:42 --amount 125000 --currency EUR --json'
+    const made = printed(await command('payments', 'create', ...terms.split(' ')))
+    return (JSON.parse(made) as { readonly id: string }).id
+  }
+  const month = () => new Date().toISOString().slice(0, 7)
+  const failed = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await run(...args)
+    assert.deepEqual(stdout, [])
+    return [code, stderr.join('\n')] as const
+  }
+
+  test('a document is issued, shown, listed, exported and voided, in words and as JSON', async () => {
+    assert.equal(printed(await run('list')), 'No documents.')
+    const payment = await charge()
+    const lines = JSON.stringify([
+      { description: 'Ethiopia\u202e Yirgacheffe', quantity: 2, amount: 134_000 },
+      { description: 'Discount', amount: -9_000 },
+    ])
+    const buyer = JSON.stringify({ name: '=1+1', address: ['7 Horodotska St'], taxId: 'UA1' })
+    const text = printed(await run('issue', payment, '--lines', lines, '--buyer', buyer))
+    assert.match(text, /^document {5}INV-\d{4}-0001$/m)
+    assert.match(text, /^status {7}issued$/m)
+    assert.match(text, /^line {9}2 x Ethiopia\\u\{202e\} Yirgacheffe, 1340\.00 EUR$/m)
+    assert.match(text, /^line {9}Discount, -90\.00 EUR$/m)
+    assert.match(text, /^total {8}1250\.00 EUR$/m)
+    assert.match(text, /^payable {6}order:42$/m)
+    assert.match(text, /^buyer {8}=1\+1$/m)
+    assert.match(text, /^due {10}\d{4}-/m)
+    assert.match(text, /^read at {6}http:.*\/billing\/invoices\/[0-9a-f-]{36}$/m)
+    const again = printed(await run('issue', payment, '--json'))
+    const invoice = invoiceSchema.parse(JSON.parse(again))
+    assert.equal(printed(await run('show', invoice.id)), text)
+    assert.deepEqual(JSON.parse(printed(await run('show', invoice.id, '--json'))), invoice)
+
+    const [heads, row] = printed(await run('list', '--status', 'issued')).split('\n')
+    assert.match(heads ?? '', /^id +number +status +total +buyer +issued \(UTC\)$/)
+    assert.match(row ?? '', /^[0-9a-f-]{36} +INV-\d{4}-0001 +issued +1250\.00 EUR +=1\+1 +\d/)
+    const some = ['--payment', payment, '--payable', 'order:42', '--month', month()]
+    const listed = JSON.parse(printed(await run('list', ...some, '--json'))) as {
+      readonly data: readonly unknown[]
+    }
+    assert.deepEqual(listed.data, [invoice])
+    assert.equal(printed(await run('list', '--series', 'OTHER')), 'No documents.')
+
+    const table = printed(await run('export', '--month', month())).split('\n')
+    assert.equal(table.length, 2)
+    assert.match(table[0] ?? '', /^number,issuer,status,issued_at,/)
+    assert.match(table[1] ?? '', /^INV-\d{4}-0001,us,issued,.*,EUR,1250,0,'=1\+1,UA1,/)
+    const jsonl = printed(await run('export', '--month', month(), '--format', 'jsonl'))
+    assert.deepEqual(JSON.parse(jsonl), invoice)
+
+    const voided = printed(await run('void', invoice.id))
+    assert.match(voided, /^status {7}void$/m)
+    assert.match(voided, /^voided {7}\d{4}-/m)
+    assert.match(printed(await run('issue', payment)), /^document {5}INV-\d{4}-0002$/m)
+  })
+
+  test('what cannot be done is said in a sentence, and the code is not 0', async () => {
+    const payment = await charge()
+    const unknown = newUuid()
+    assert.deepEqual(await failed('show', unknown), [
+      1,
+      `quittance: there is no document "${unknown}" — Check the id: quittance invoices list`,
+    ])
+    assert.match((await failed('void', unknown))[1], /there is no document with this id/)
+    assert.match((await failed('issue', unknown))[1], /there is no payment with this id/)
+    const dear = JSON.stringify([{ description: 'Tea', amount: -1 }])
+    assert.match(
+      (await failed('issue', payment, '--lines', dear))[1],
+      /add up to -0\.01 EUR, not to 1250\.00 EUR/,
+    )
+    const broken = await failed('issue', payment, '--buyer', '{')
+    assert.deepEqual([broken[0], /JSON/.test(broken[1])], [2, true])
+    assert.equal((await failed('export'))[0], 2)
+    assert.match((await failed('export', '--month', '2026-13'))[1], /must be a month/)
+    assert.match((await failed('list', '--payment', 'x'))[1], /must be a UUID/)
+  })
+})

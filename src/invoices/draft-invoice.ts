@@ -109,11 +109,19 @@ export function buyerOf(customer: Charged['customer']): InvoiceBuyer | null {
 
 const mostAddressLines = 8
 
+/** A text or a list; where a text breaks, a line ends. */
 function addressOf(value: unknown): readonly string[] | undefined {
-  if (isShownText(value)) return [value]
-  if (!Array.isArray(value)) return undefined
-  const lines = value.filter((line) => isShownText(line)).slice(0, mostAddressLines)
+  const given: readonly unknown[] = typeof value === 'string' ? [value] : asList(value)
+  const lines = given
+    .flatMap((line) => (typeof line === 'string' ? line.split(/[\r\n]+/) : []))
+    .map((line) => line.trim())
+    .filter((line) => isShownText(line))
+    .slice(0, mostAddressLines)
   return lines.length === 0 ? undefined : lines
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
 }
 
 function isShownText(value: unknown): value is string {

@@ -31,12 +31,15 @@ const columns: Readonly<Record<string, (invoice: Invoice) => string | null>> = {
   id: ({ id }) => id,
 }
 
+/** By it a spreadsheet knows that the text is UTF-8: without, names are garbled. */
+const byteOrderMark = '\u{feff}'
+
 /** Documents as text, a line each. A table of them begins with the names of its columns. */
 export async function* invoiceLinesOf(
   invoices: AsyncIterable<Invoice>,
   format: InvoiceFormat,
 ): AsyncGenerator<string, void> {
-  if (format === 'csv') yield rowOf(Object.keys(columns))
+  if (format === 'csv') yield byteOrderMark + rowOf(Object.keys(columns))
   for await (const invoice of invoices) yield lineOf(invoice, format)
 }
 

@@ -26,11 +26,13 @@ test('an event’s row refers to its payment, or to its card and what that was s
     paymentId: payment.id,
     paymentMethodId: null,
     subscriptionId: null,
+    invoiceId: null,
   })
   assert.deepEqual(subjectIds({ paymentMethod }), {
     paymentId: payment.id,
     paymentMethodId: paymentMethod.id,
     subscriptionId: null,
+    invoiceId: null,
   })
 })
 

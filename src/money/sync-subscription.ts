@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { endSync, lockSynced, takeSync, type SyncLease } from '../database/due-syncs.ts'
+import { isPassing } from '../database/failure.ts'
 import { readSubscriptionState } from '../database/lock-subscriptions.ts'
 import { believeTerms, linkByPayment } from '../database/managed-subscriptions.ts'
 import { writeChange } from '../database/subscription-changes.ts'
@@ -41,6 +42,18 @@ export type Synced =
  */
 export async function syncLeased(lease: SyncLease, context: MoneyContext): Promise<Synced> {
   const asked = await ask(lease, context)
+  try {
+    return await takeAnswer(lease, asked, context)
+  } catch (error) {
+    if (asked.kind !== 'answered' || isPassing(error)) throw error
+    // It could not be written in two minutes either: it is shown, and keeps no others waiting.
+    const failed = { kind: 'failed', error } as const
+    if ((await takeOver(lease, failed, context)) === undefined) throw error
+    return failed
+  }
+}
+
+async function takeAnswer(lease: SyncLease, asked: Asked, context: MoneyContext): Promise<Synced> {
   // They are what this sync is about, so a bell among them rings for no other.
   const outcomes =
     asked.kind === 'answered'

@@ -80,8 +80,10 @@ async function mismatchOf(
   if (rungRow !== undefined) {
     const { providerReference } = rungRow
     const isOther = providerReference !== null && providerReference !== outcome.reference
-    return isOther ? 'subscription_mismatch' : rowMismatch(rungRow, outcome)
+    const reason = isOther ? 'subscription_mismatch' : rowMismatch(rungRow, outcome)
+    if (reason !== undefined || providerReference !== null) return reason
   }
+  // What the payment began is the only one that may be made or linked for it.
   if (payment === undefined) return undefined
   const known = await findSubscriptionReference(db, payment.id)
   if (known !== undefined && known !== outcome.reference) return 'subscription_mismatch'

@@ -50,7 +50,10 @@ export async function followManaged(
     const { entry } = charge
     const row =
       followed.managed.rowOf(entry) ?? (await begin(db, { ...charge, renewals }, applying))
-    if (row === undefined) continue
+    if (row === undefined) {
+      await markOther(db, { followed, charge })
+      continue
+    }
     await link(db, { row, charge })
     const bound = await bind(db, { row, charge }, applying)
     if (bound !== undefined) keep(followed, bound)
@@ -99,6 +102,27 @@ async function begin(
   return id === undefined ? undefined : findSubscription(db, id)
 }
 
+/** It is paid, but another subscription has its name by now: a person has to look what it bought. */
+async function markOther(
+  db: Kysely<Tables>,
+  {
+    followed: { results },
+    charge: { entry, payment, reference },
+  }: { readonly followed: Pick<ManagedFollowed, 'results'>; readonly charge: Charge },
+): Promise<void> {
+  if (entry.outcome.renews !== undefined) return
+  const known = await findSubscriptionReference(db, payment.id)
+  if (known === undefined || known === reference) return
+  const marked = (results.get(entry) ?? []).map((one) =>
+    one.kind === 'claim' && isPayment(one) ? ofAnother(one) : one,
+  )
+  results.set(entry, marked)
+}
+
+function ofAnother(applied: Applied & { readonly kind: 'claim' }): Applied {
+  return { ...applied, review: true, detail: 'another_subscription' }
+}
+
 function firstOf(
   { outcome }: Entry<PaymentOutcome>,
   { payment, renewals }: { readonly payment: Payment; readonly renewals: Renewals },
@@ -123,11 +147,14 @@ async function link(db: Kysely<Tables>, { row, charge }: OfRow): Promise<void> {
 /** Grants what the charge pays for; the payment as it is then. Undefined: nothing that is known. */
 async function bind(
   db: Kysely<Tables>,
-  { row, charge: { entry, payment } }: OfRow,
+  { row, charge: { entry, payment, reference } }: OfRow,
   applying: ApplyContext,
 ): Promise<Payment | undefined> {
   if (payment.periodId !== null || !isOf(row, payment)) return undefined
   const state = await lockSubscriptionState(db, row.id, applying.gateways)
+  // Found by what began it, it may still be another one that names the same payment.
+  const known = state?.subscription.providerReference ?? null
+  if (known !== null && known !== reference) return undefined
   const now = await applying.subscriptionTime(db)
   const moment = { now, policy: applying.subscriptionPolicy, held: false }
   const bought = state && payManaged(state, chargeOf(entry.outcome, payment), moment)

@@ -125,6 +125,15 @@ export function announced(draft: Draft): Draft {
   return fired(known, { type: 'SubscriptionCreated', data: {} }, key)
 }
 
+/**
+ * The trial that its checkout was to begin has begun, whether or not that was reported yet: its time
+ * is given, and is not the time of what is paid first.
+ */
+export function trialGiven(draft: Draft): Draft {
+  const { open } = draft.state
+  return open?.kind === 'trial' ? withPeriod(draft, { ...open, state: 'free' }) : draft
+}
+
 /** A trial is over; `converts`: something is charged for from now on. */
 export function trialOver(draft: Draft, converts: boolean): Draft {
   if (!isInTrial(draft.state)) return draft

@@ -2,7 +2,7 @@ import type { Money } from '../kernel/money.ts'
 import type { Moment, SubscriptionChange, SubscriptionState, TermsReview } from './change.ts'
 import { draftOf, withReview, withSubscription, type Draft } from './draft.ts'
 import { finish } from './finish.ts'
-import { announced, trialOver } from './managed-period.ts'
+import { announced, trialGiven, trialOver } from './managed-period.ts'
 import { nextSync } from './next-sync.ts'
 import { takeStatus, type Disbelief } from './mirror-status.ts'
 import type { SubscriptionStatement } from './statement.ts'
@@ -62,7 +62,7 @@ function taken(draft: Draft, statement: SubscriptionStatement, moment: Moment): 
     return { draft: marked, disbelief: 'terms_mismatch' }
   }
   const known = withPlans(withTerms(marked, statement), statement)
-  const begun = statement.status === 'incomplete' ? known : announced(known)
+  const begun = statement.status === 'incomplete' ? known : trialGiven(announced(known))
   const converts = statement.status === 'active' || statement.status === 'past_due'
   const isInTrial = statement.status === 'trialing' || statement.status === 'incomplete'
   return takeStatus(isInTrial ? begun : trialOver(begun, converts), statement, moment)

@@ -36,6 +36,7 @@ export type {
   ReplayFailedResult,
   WorkOptions,
 } from './billing/types.ts'
+export type { UsageOperations } from './billing/usage-types.ts'
 export { eventTypes, isEventType } from './events/catalogue.ts'
 export type {
   BillingEvent,

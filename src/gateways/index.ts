@@ -88,6 +88,7 @@ export type {
   AboutMoney,
   IgnoredOutcome,
   IgnoredReason,
+  InvoiceOutcome,
   Outcome,
   PaymentMethodOutcome,
   PaymentOutcome,
@@ -95,6 +96,9 @@ export type {
   RefundedTotalOutcome,
   RefundOutcome,
   SingleRefundOutcome,
+  StatedInvoiceLine,
+  StatedPeriod,
+  SubscriptionOutcome,
 } from '../payments/outcome.ts'
 export type { DeclineKind } from '../payments/decline.ts'
 export type { PaymentStatus } from '../payments/payment.ts'

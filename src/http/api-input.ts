@@ -7,7 +7,7 @@ import { QuittanceError, type ErrorCode } from '../kernel/errors.ts'
 import { snakeCase } from '../kernel/field-names.ts'
 import { must, oneOf, text, uuid } from '../kernel/input-rules.ts'
 import { faultOf, unknownField } from '../kernel/read-input.ts'
-import { invoiceStatuses } from '../invoices/invoice.ts'
+import { invoiceFormats, invoiceStatuses } from '../invoices/invoice.ts'
 import {
   buyerFields,
   invoiceFields,
@@ -26,7 +26,6 @@ import { paymentStatuses } from '../payments/payment.ts'
 import { reviewReasons, reviewStates } from '../payments/review.ts'
 import { managers, subscriptionStatuses } from '../subscriptions/subscription.ts'
 import { readUsage, usageFields, type UsageRecord } from '../usage/usage-input.ts'
-import { invoiceFormats } from '../wire/invoice-export.ts'
 
 /** Input as checked, or the first thing that is wrong with it, naming the field. */
 export type Checked<T> =

@@ -8,6 +8,10 @@ export const invoiceStatuses = ['issued', 'paid', 'void'] as const
 /** `void`: nobody owes it any more; it keeps its number. A paid document stays paid. */
 export type InvoiceStatus = (typeof invoiceStatuses)[number]
 
+export const invoiceFormats = ['csv', 'jsonl'] as const
+/** How documents are written one after the other. */
+export type InvoiceFormat = (typeof invoiceFormats)[number]
+
 /** What is charged for. */
 export interface InvoiceLine {
   readonly description: string

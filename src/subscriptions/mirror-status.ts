@@ -37,7 +37,7 @@ export function takeStatus(
     case 'active':
       return held(takeActive(noteCurrent(draft, current), statement, moment))
     case 'past_due':
-      return takePastDue(noteCurrent(draft, current), statement, moment)
+      return takePastDue(draft, statement, moment)
     case 'paused':
       return held(takePause(draft, statement))
     case 'canceled':
@@ -119,13 +119,16 @@ function goesOn(draft: Draft, failure: StatedFailure | null): Draft {
 
 /** Not for what was never paid, which gives no access, nor for what is paid by now. */
 function takePastDue(draft: Draft, statement: SubscriptionStatement, moment: Moment): TakenStatus {
-  const { subscription, open } = draft.state
-  if (subscription.status === 'incomplete') return held(draft)
-  if (isPaidFor(draft, statement)) return { draft, disbelief: 'period_paid' }
-  if (statement.hasGivenUp === true && subscription.graceAccess) {
-    return held(subscription.status === 'paused' ? draft : pause(draft, 'payment_failed'))
-  }
-  const going = resumed(draft)
+  const { status, graceAccess } = draft.state.subscription
+  const pauses = statement.hasGivenUp === true && graceAccess
+  // It rests for what it owes: its provider counting on is no new debt.
+  const isResting = pauses && status === 'paused'
+  const noted = isResting ? draft : noteCurrent(draft, statement.currentPeriod)
+  if (status === 'incomplete') return held(noted)
+  if (isPaidFor(noted, statement)) return { draft: noted, disbelief: 'period_paid' }
+  if (pauses) return held(isResting ? noted : pause(noted, 'payment_failed'))
+  const { open } = noted.state
+  const going = resumed(noted)
   const pastDue = moved(going, 'past_due', { reason: 'declined', periodId: open?.id ?? null })
   const failure = statement.failure ?? unstated
   return held(open === null ? pastDue : failed(pastDue, { open, failure }, moment))

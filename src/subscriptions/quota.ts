@@ -101,8 +101,8 @@ export function firedFor({ counter, events }: MovedCounter, event: QuotaEvent): 
 /** A window begins once, and each per cent is reached once in it; again once the limit was raised. */
 function keyOf(event: QuotaEvent, counter: QuotaCounter): string {
   const { subscriptionId, quota, window, limitRaises } = counter
-  const seconds = Math.floor((window?.startsAt.getTime() ?? 0) / 1000)
-  const place = `${subscriptionId}/${quota}/${seconds}`
+  // To the millisecond: windows of another length may begin anew within a second.
+  const place = `${subscriptionId}/${quota}/${window?.startsAt.getTime() ?? 0}`
   if (event.type === 'SubscriptionQuotaReset') return `quota:reset:${place}`
   const again = limitRaises === 0 ? '' : `/${limitRaises + 1}`
   return `quota:reached:${place}/${event.data.percent}${again}`

@@ -1,10 +1,6 @@
-import type { Invoice } from '../invoices/invoice.ts'
+import type { Invoice, InvoiceFormat } from '../invoices/invoice.ts'
 import { formatMajorUnits } from '../kernel/money.ts'
 import { invoiceView } from './invoice.ts'
-
-export const invoiceFormats = ['csv', 'jsonl'] as const
-/** How documents are written one after the other. */
-export type InvoiceFormat = (typeof invoiceFormats)[number]
 
 /** The columns of a table of documents; money in major units, with its currency beside it. */
 const columns: Readonly<Record<string, (invoice: Invoice) => string | null>> = {

@@ -44,6 +44,7 @@ const light = new Set([
   'database',
   'events',
   'gateways',
+  'invoices',
   'kernel',
   'payments',
   'subscriptions',

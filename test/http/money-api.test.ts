@@ -162,6 +162,7 @@ describe('deferred events', () => {
         payment_id: id,
         payment_method_id: null,
         subscription_id: null,
+        invoice_id: null,
         data: null,
         webhook_call_id: null,
         source: 'poll',

@@ -159,7 +159,10 @@ onPostgres((engine) => {
     const calls = `select state, leases_lost from billing.webhook_calls order by id desc limit 1`
     assert.deepEqual((await direct.query(calls)).rows, [{ state: 'processing', leases_lost: 0 }])
     await proxy.accept()
-    await until(() => told.length === 2, { what: 'it is processed', limitMs: 15_000 })
+    await until(() => told.length === 2, { what: 'its listener is called', limitMs: 15_000 })
+    await until(async () => (await direct.query(calls)).rows[0]?.state !== 'processing', {
+      what: 'it is processed',
+    })
     assert.deepEqual((await direct.query(calls)).rows, [{ state: 'processed', leases_lost: 0 }])
     await worker.stop()
   })

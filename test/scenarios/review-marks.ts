@@ -186,7 +186,7 @@ export const marks: Readonly<Record<string, Readonly<Record<GatewayReason, Cell>
         'the same, not done yet',
         of('refunded', { payment_id: undefined, payment_intent: 'null', status: '"pending"' }),
       ),
-      nobody('an invoice of nothing', of('renewed', { amount_paid: '0' })),
+      nobody('an invoice of nothing', of('renewed', { amount_paid: '0', total: '0' })),
     ],
     unreadable_payload: [person('no JSON', unreadable)],
     malformed_payload: [

@@ -299,6 +299,25 @@ suite('what a statement is worth', () => {
     assert.deepEqual(stored.subscription.nextActionAt, later(hours(1)))
   })
 
+  test('one that rests for what it owes owes nothing more while its provider counts on', () => {
+    const stored = store()
+    hear(stored, statementOf('sub_1', monthOf(3).startsAt, { status: 'incomplete' }))
+    pay(stored, 1)
+    const owing = statementOf('sub_1', monthOf(2).startsAt, {
+      status: 'past_due',
+      hasGivenUp: true,
+    })
+    hear(stored, owing)
+    assert.equal(stored.subscription.status, 'paused')
+    const before = [...stored.periods.values()]
+    hear(stored, owing)
+    hear(
+      stored,
+      statementOf('sub_1', monthOf(4).startsAt, { status: 'past_due', hasGivenUp: true }),
+    )
+    assert.deepEqual([...stored.periods.values()], before)
+  })
+
   test('a renewal found late goes to its own period, and ends nothing later', () => {
     const stored = store()
     pay(stored, 0)

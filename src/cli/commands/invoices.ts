@@ -1,11 +1,15 @@
 import { Option, type Command } from 'commander'
 import type { InvoiceSnapshot } from '../../events/catalogue.ts'
-import { invoiceStatuses, type InvoiceStatus } from '../../invoices/invoice.ts'
+import {
+  invoiceFormats,
+  invoiceStatuses,
+  type InvoiceFormat,
+  type InvoiceStatus,
+} from '../../invoices/invoice.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import type { IssueInvoiceInput } from '../../money/invoice-input.ts'
 import type { Payable } from '../../payments/payment.ts'
 import type { BillingCore } from '../../billing/types.ts'
-import { invoiceFormats, type InvoiceFormat } from '../../wire/invoice-export.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson } from '../output.ts'
 import { addPaging, type PagingOptions } from '../paging.ts'

@@ -1,12 +1,18 @@
 /** What takes longest, by `npm test`'s own list; the longest first. */
 export const slowest: readonly string[] = [
   'test/faults/processes.test.ts',
+  'test/pages/looks.test.ts',
+  'test/bench/bench.test.ts',
+  'test/cli/readme.test.ts',
   'test/package/tarball.test.ts',
+  'test/docs/snippets.test.ts',
+  'test/pages/invoice-looks.test.ts',
+  'test/subscriptions/processes.test.ts',
+  'test/rehearsal/stories.test.ts',
   'test/examples/nextjs.test.ts',
   'test/deploy/deploy.test.ts',
   'test/runtimes/runtimes.test.ts',
   'test/money/refunds.test.ts',
-  'test/bench/bench.test.ts',
   'test/embedded/owner.test.ts',
   'test/scenarios/listeners.test.ts',
   'test/money/lost-callbacks.test.ts',
@@ -14,11 +20,8 @@ export const slowest: readonly string[] = [
   'test/scenarios/misbehaviour.test.ts',
   'test/faults/batches.test.ts',
   'test/faults/overload.test.ts',
-  'test/cli/readme.test.ts',
-  'test/docs/snippets.test.ts',
   'test/intake/masking.test.ts',
   'test/faults/refunds.test.ts',
-  'test/pages/looks.test.ts',
 ]
 
 /** These files, the slow ones first: what ends last is short then, and no core waits for it. */

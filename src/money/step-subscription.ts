@@ -2,6 +2,7 @@ import { draftPeriodPayment } from '../checkout/draft-period-payment.ts'
 import { postponeSubscription, type SubscriptionLease } from '../database/due-subscriptions.ts'
 import { lockLeasedState } from '../database/lock-subscriptions.ts'
 import { writeChange } from '../database/subscription-changes.ts'
+import { isIssuing } from '../invoices/draft-invoice.ts'
 import { minutes, type Duration } from '../kernel/duration.ts'
 import { hasUntakenPayment } from '../outcomes/grant-periods.ts'
 import type { Payment } from '../payments/payment.ts'
@@ -94,8 +95,9 @@ function plan(
     const page = endedPage(state, now)
     if (page !== undefined && ifEnded === 'close') return { kind: 'page', paymentId: page, now }
     const change = progressing(planAction(state, moment), moment)
-    // A period that is opened may have a document, which has an event as well.
-    const hasEvents = change.events.length > 0 || change.periods.length > 0
+    // Where documents are issued a period has one, which has an event as well.
+    const hasEvents =
+      change.events.length > 0 || (isIssuing(invoicing) && change.periods.length > 0)
     const origin = { newId, cause: 'service', callId: null, queue: context.queue } as const
     const writing = { ...origin, invoicing }
     if (change.payment === null) {

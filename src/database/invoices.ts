@@ -78,13 +78,6 @@ async function nextNumber(db: Kysely<Tables>, series: string): Promise<bigint> {
   return last
 }
 
-/** Whether the period has a document; under the lock of its subscription that stays so. */
-export async function hasInvoice(db: Kysely<Tables>, periodId: string): Promise<boolean> {
-  const { rows } = await sql`${named('has-invoice')}
-    select id from billing.invoices where period_id = ${periodId}::uuid`.execute(db)
-  return rows.length > 0
-}
-
 interface MarkedRow {
   readonly id: string
   readonly status: 'paid' | 'void'

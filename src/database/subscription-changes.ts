@@ -8,10 +8,11 @@ import type { SubscriptionChange } from '../subscriptions/change.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { insertSubscriptionEvents } from './deferred-events.ts'
-import { hasInvoice, insertInvoice, markInvoicesOfPeriods } from './invoices.ts'
+import { insertInvoice, markInvoicesOfPeriods } from './invoices.ts'
 import { named } from './named-statements.ts'
 import { openReviews } from './reviews.ts'
 import { insertPayment, type NewPayment } from './payments.ts'
+import { outOfDate, upsertPeriod } from './upsert-period.ts'
 import { writeTerms } from './subscriptions.ts'
 import type { Tables } from './tables.ts'
 
@@ -61,32 +62,39 @@ export async function writeChange(
   else await insertSubscription(db, subscription, writing.creation)
   // Only one period may be open at a time: what closes comes first.
   const isOpen = (period: SubscriptionPeriod) => Number(period.state === 'open')
+  const invoiced = new Set<string>()
   for (const period of change.periods.toSorted((a, b) => isOpen(a) - isOpen(b))) {
-    await upsertPeriod(db, period)
+    const { hasInvoice } = await upsertPeriod(db, period)
+    if (hasInvoice) invoiced.add(period.id)
   }
   await insertTransition(db, change, writing)
   const origin = { ...writing, subscriptionId: subscription.id }
   await insertSubscriptionEvents(db, change.events, origin)
   await writeReviews(db, change, writing)
   const payment = writing.payment && (await insertOnce(db, writing.payment))
-  await writeInvoices(db, change, writing)
+  await writeInvoices(db, { ...change, invoiced }, writing)
   return payment
 }
 
 /** Paid and void with their periods, and issued with them: last, for others wait for the number. */
 async function writeInvoices(
   db: Kysely<Tables>,
-  { subscription, periods }: SubscriptionChange,
+  {
+    subscription,
+    periods,
+    invoiced,
+  }: SubscriptionChange & { readonly invoiced: ReadonlySet<string> },
   origin: ChangeOrigin,
 ): Promise<void> {
   const now = subscription.updatedAt
-  await markInvoicesOfPeriods(db, periods, { now, origin })
+  const withInvoices = periods.filter(({ id }) => invoiced.has(id))
+  await markInvoicesOfPeriods(db, withInvoices, { now, origin })
   const { invoicing } = origin
   if (!isIssuing(invoicing) || subscription.managedBy !== 'local') return
   const { id: subscriptionId, gateway, merchantAccount, payable, customer } = subscription
   for (const period of periods) {
     const isOwed = period.state === 'open' && period.amount > 0n
-    if (!isOwed || (await hasInvoice(db, period.id))) continue
+    if (!isOwed || invoiced.has(period.id)) continue
     const description = subscription.description ?? subscription.plan
     const charged = { ...period, description, payable, customer }
     const draft = draftInvoice(charged, {}, { invoicing, now })
@@ -175,10 +183,6 @@ async function updateSubscription(db: Kysely<Tables>, subscription: Subscription
   if (rows.length === 0) throw outOfDate(`subscription ${id}`)
 }
 
-function outOfDate(what: string): Error {
-  return new Error(`a decision about ${what} is out of date, and was not written`)
-}
-
 async function insertSubscription(
   db: Kysely<Tables>,
   subscription: Subscription,
@@ -229,52 +233,6 @@ export async function insertManaged(
   const transition = { from: null, to: subscription.status, reason: 'created', periodId: null }
   await insertTransition(db, { subscription, transition }, { newId: () => transitionId })
   return row.id
-}
-
-async function upsertPeriod(db: Kysely<Tables>, period: SubscriptionPeriod): Promise<void> {
-  const changing = {
-    state: period.state,
-    starts_at: period.startsAt,
-    ends_at: period.endsAt,
-    amount: period.amount,
-    currency: period.currency,
-    payments_made: period.paymentsMade,
-    declines: period.declines,
-    not_made: period.notMade,
-    first_failed_at: period.firstFailedAt,
-    next_attempt_at: period.nextAttemptAt,
-    needs: period.needs,
-    paid_payment_id: period.paidPaymentId,
-    paid_at: period.paidAt,
-    last_notice: period.lastNotice,
-  }
-  // What was granted, or given up, stays so; and by what it was paid. Only a provider is paid for
-  // what was given up here.
-  const upsert = db
-    .insertInto('billing.subscription_periods')
-    .values({
-      ...changing,
-      id: period.id,
-      subscription_id: period.subscriptionId,
-      number: period.number,
-      kind: period.kind,
-      nominal_starts_at: period.nominalStartsAt,
-      status_before: period.statusBefore,
-      skipped_periods: period.skippedPeriods,
-    })
-    .onConflict((conflict) =>
-      conflict
-        .column('id')
-        .doUpdateSet(changing)
-        .where(
-          sql<boolean>`subscription_periods.state = 'open'
-            or (subscription_periods.state = 'void' and excluded.state = 'paid') or (subscription_periods.state = excluded.state
-            and subscription_periods.paid_payment_id is not distinct from excluded.paid_payment_id)`,
-        ),
-    )
-    .returning('id')
-  const { rows } = await sql`${named('upsert-period')}${upsert}`.execute(db)
-  if (rows.length === 0) throw outOfDate(`period ${period.id}`)
 }
 
 async function insertTransition(

@@ -7,11 +7,8 @@ import { runDueSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { openSubscribing } from './subscribing.ts'
 
-/**
- * Besides what begins and ends its two transactions, and three looks at the clock, passed here. One
- * marks the document of its period, should there be one.
- */
-const mostOfRenewal = 23
+/** Besides what begins and ends its two transactions, and three looks at the clock, passed here. */
+const mostOfRenewal = 22
 /** With nothing due any more: of what we charge, and of what providers manage. */
 const ofLook = 2
 

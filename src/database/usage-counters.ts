@@ -25,7 +25,6 @@ const columns = [
   'window_ends_at',
   'percents',
   'reached',
-  'limit_raises',
   'event_number',
   'look_at',
 ] as const satisfies readonly (keyof UsageCountersTable)[]
@@ -47,7 +46,6 @@ function toCounter(row: CounterRow): QuotaCounter {
     used: row.used,
     window: startsAt === null || endsAt === null ? null : { startsAt, endsAt },
     reached: row.reached,
-    limitRaises: row.limit_raises,
     eventNumber: row.event_number,
     lookAt: row.look_at,
   }
@@ -198,17 +196,17 @@ export async function updateCounters(
     of((counter) => value(counter)?.toISOString() ?? null)
   await sql`${named('update-counters')}
     update billing.usage_counters as counter
-    set used = moved.used, reached = moved.reached, limit_raises = moved.limit_raises,
+    set used = moved.used, reached = moved.reached,
       window_starts_at = moved.window_starts_at, window_ends_at = moved.window_ends_at,
       event_number = moved.event_number, look_at = moved.look_at
     from unnest(${of(({ subscriptionId }) => subscriptionId)}::uuid[],
       ${of(({ quota }) => quota)}::text[], ${of(({ used }) => `${used}`)}::bigint[],
-      ${of(({ reached }) => reached)}::integer[], ${of(({ limitRaises }) => limitRaises)}::integer[],
+      ${of(({ reached }) => reached)}::integer[],
       ${time(({ window }) => window?.startsAt)}::timestamptz[],
       ${time(({ window }) => window?.endsAt)}::timestamptz[],
       ${of(({ eventNumber }) => `${eventNumber}`)}::bigint[],
       ${time(({ lookAt }) => lookAt)}::timestamptz[])
-      as moved (subscription_id, quota, used, reached, limit_raises, window_starts_at,
+      as moved (subscription_id, quota, used, reached, window_starts_at,
         window_ends_at, event_number, look_at)
     where counter.subscription_id = moved.subscription_id and counter.quota = moved.quota`.execute(
     db,
@@ -235,7 +233,6 @@ export async function upsertCounters(
         window_ends_at: excluded.ref('excluded.window_ends_at'),
         percents: excluded.ref('excluded.percents'),
         reached: excluded.ref('excluded.reached'),
-        limit_raises: excluded.ref('excluded.limit_raises'),
         event_number: excluded.ref('excluded.event_number'),
         look_at: excluded.ref('excluded.look_at'),
       })),
@@ -257,7 +254,6 @@ function toRow(counter: QuotaCounter) {
     window_ends_at: counter.window?.endsAt ?? null,
     percents: [...counter.percents],
     reached: counter.reached,
-    limit_raises: counter.limitRaises,
     event_number: counter.eventNumber,
     look_at: counter.lookAt,
   }

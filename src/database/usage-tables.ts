@@ -17,7 +17,6 @@ export interface UsageCountersTable {
   window_ends_at: NullableTimestamp
   percents: number[]
   reached: Generated<number>
-  limit_raises: Generated<number>
   /** Its deferred events are numbered by it. */
   event_number: bigint
   look_at: NullableTimestamp

@@ -68,7 +68,6 @@ function begun(quota: string, terms: WantedQuota, giving: QuotaMoment): QuotaCou
     used: 0n,
     window,
     reached: 0,
-    limitRaises: 0,
     // A quota that is taken away and given again goes on after its last event.
     eventNumber: BigInt(now.getTime()),
     lookAt: window?.endsAt ?? now,
@@ -93,10 +92,10 @@ function withTerms(
   counter: QuotaCounter,
   terms: Pick<QuotaCounter, 'limit' | 'percents'>,
 ): QuotaCounter {
-  const { used, reached, limitRaises } = counter
+  const { used, reached } = counter
   const now = Math.max(0, ...percentsReached({ ...terms, used }))
   if (terms.limit === counter.limit || now >= reached) return { ...counter, ...terms }
-  return { ...counter, ...terms, reached: now, limitRaises: limitRaises + 1 }
+  return { ...counter, ...terms, reached: now }
 }
 
 function isSameLength(one: QuotaCounter['every'], other: QuotaCounter['every']): boolean {

@@ -17,8 +17,9 @@ export function periodsOf({ state }: Draft): readonly SubscriptionPeriod[] {
 }
 
 /**
- * The period that the provider says it is in, as a row: opened, if there is none. It is not granted
- * by that. One that was never paid makes way for the next.
+ * The period that the provider says it is in, as a row: opened, if there is none, or if what there
+ * is was given up, by a pause say. It is not granted by that. One that was never paid makes way for
+ * the next.
  */
 export function noteCurrent(draft: Draft, stated: Time | null): Draft {
   if (stated === null || stated.endsAt <= stated.startsAt) return draft
@@ -27,7 +28,7 @@ export function noteCurrent(draft: Draft, stated: Time | null): Draft {
   if (open !== null && current === null) return aligned(draft, open, stated)
   if (isGiven(periodsOf(draft), stated)) return draft
   const known = periodOfTime(periodsOf(draft), stated)
-  if (known !== null) return aligned(draft, known, stated)
+  if (known !== null && known.state !== 'void') return aligned(draft, known, stated)
   const isPast = periodsOf(draft).some(
     (period) => isForSale(period) && period.state !== 'void' && period.startsAt > stated.startsAt,
   )
@@ -47,7 +48,7 @@ function aligned(draft: Draft, period: SubscriptionPeriod, stated: Time): Draft 
   const { startsAt, endsAt } = stated
   const isSame =
     period.startsAt.getTime() === startsAt.getTime() && period.endsAt.getTime() === endsAt.getTime()
-  if (isSame || period.state === 'void') return draft
+  if (isSame) return draft
   const isMoved = Math.abs(period.endsAt.getTime() - endsAt.getTime()) > tolerance(period)
   const lastNotice = isMoved ? null : period.lastNotice
   const taken = withPeriod(draft, { ...period, startsAt, endsAt, lastNotice })
@@ -138,9 +139,19 @@ export function trialGiven(draft: Draft): Draft {
 export function trialOver(draft: Draft, converts: boolean): Draft {
   if (!isInTrial(draft.state)) return draft
   const { id, trialEndsAt, createdAt } = draft.state.subscription
-  const ended = withSubscription(draft, { anchorAt: trialEndsAt ?? createdAt })
+  const ended = withSubscription(cutShort(draft, trialEndsAt), {
+    anchorAt: trialEndsAt ?? createdAt,
+  })
   const event = { type: 'TrialEnded', data: { converts } } as const
   return fired(ended, event, subscriptionKey('trial_ended', id))
+}
+
+/** What comes after a trial that was cut short must not pass for it, however soon it was. */
+function cutShort(draft: Draft, trialEndsAt: Date | null): Draft {
+  const trial = periodsOf(draft).find(({ kind }) => kind === 'trial')
+  if (trial === undefined || trialEndsAt === null) return draft
+  const isShorter = trial.startsAt < trialEndsAt && trialEndsAt < trial.endsAt
+  return isShorter ? withPeriod(draft, { ...trial, endsAt: trialEndsAt }) : draft
 }
 
 /** A pause is over. */

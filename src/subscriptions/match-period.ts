@@ -19,7 +19,7 @@ export function periodOfTime(
   stated: StatedPeriod,
 ): SubscriptionPeriod | null {
   const near = periods
-    .filter(isForSale)
+    .filter((period) => isForSale(period) && !isSoldAfter(period, stated))
     .map((period) => ({ period, distance: distanceOf(period, stated) }))
     .filter(({ period, distance }) => distance <= tolerance(period))
     .toSorted((one, other) => one.distance - other.distance || byState(one, other))
@@ -38,6 +38,16 @@ export function isGiven(periods: readonly SubscriptionPeriod[], stated: StatedPe
       distanceOf(period, { ...(startsAt && { startsAt }) }) <= tolerance(period) &&
       distanceOf(period, { ...(endsAt && { endsAt }) }) <= tolerance(period),
   )
+}
+
+/**
+ * What begins after a paid period has, and ends after it, is sold anew, however soon: a month that is
+ * made a year on its first day. Where only the end has moved, the provider gives more of it.
+ */
+function isSoldAfter(period: SubscriptionPeriod, { startsAt, endsAt }: StatedPeriod): boolean {
+  if (period.state !== 'paid' || startsAt === undefined || endsAt === undefined) return false
+  const isLonger = endsAt.getTime() - period.endsAt.getTime() > tolerance(period)
+  return isLonger && startsAt > period.startsAt
 }
 
 /** Of two that are as near, one that is not void. */

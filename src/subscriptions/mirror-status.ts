@@ -57,11 +57,11 @@ function endedAt({ endedAt: stated }: SubscriptionStatement, { now }: Moment): D
 function takeTrial(draft: Draft, statement: SubscriptionStatement, { now }: Moment): Draft {
   const { trialEndsAt, currentPeriod } = statement
   const { status, anchorAt } = draft.state.subscription
-  const going = resumed(draft)
+  const awake = resumed(draft)
   const trialing =
     status === 'trialing'
-      ? going
-      : moved(withSubscription(going, { suspendedAt: null }), 'trialing', {
+      ? awake
+      : moved(withSubscription(awake, { suspendedAt: null }), 'trialing', {
           reason: 'trial',
           periodId: null,
         })
@@ -81,22 +81,24 @@ function withTrial(draft: Draft, time: { readonly startsAt: Date; readonly endsA
     amount: 0n,
   }
   const isSame = known?.endsAt.getTime() === time.endsAt.getTime()
+  // It has begun when it was first said to have.
+  const startsAt = given.startsAt < time.startsAt ? given.startsAt : time.startsAt
   const ofTrial = isSame
     ? draft
-    : withPeriod(draft, { ...given, endsAt: time.endsAt, lastNotice: null })
+    : withPeriod(draft, { ...given, startsAt, endsAt: time.endsAt, lastNotice: null })
   if (open === null || open.startsAt.getTime() === time.endsAt.getTime()) return ofTrial
   // What was to be paid first is what follows.
-  const startsAt = time.endsAt
-  return withPeriod(ofTrial, { ...open, startsAt, endsAt: endOfFirst(subscription, startsAt) })
+  const endsAt = endOfFirst(subscription, time.endsAt)
+  return withPeriod(ofTrial, { ...open, startsAt: time.endsAt, endsAt })
 }
 
 /** That it goes on pays for nothing, unless it costs nothing. */
 function takeActive(draft: Draft, statement: SubscriptionStatement, { now }: Moment): Draft {
-  const { amount, currency, failure } = statement
-  const going = goesOn(resumed(draft), failure)
-  const { open } = going.state
-  if (open === null || amount !== 0n || isOurs(going)) return going
-  return grantManaged(going, open, { paymentId: null, amount, currency, now })
+  const { amount, currency, failure, isFree } = statement
+  const active = goesOn(draft, failure)
+  const { open } = active.state
+  if (open === null || isFree !== true || isOurs(active)) return active
+  return grantManaged(active, open, { paymentId: null, amount, currency, now })
 }
 
 /** What was sold here for money is not granted because it is stated to be free. */
@@ -106,32 +108,62 @@ function isOurs({ state }: Draft): boolean {
 
 function goesOn(draft: Draft, failure: StatedFailure | null): Draft {
   const { status } = draft.state.subscription
+  if (status === 'paused') return unpaused(draft)
   const isOver =
-    status === 'paused' ||
     (status === 'past_due' && failure === null) ||
     // A trial that interrupts what was paid before.
-    (status === 'trialing' && periodsOf(draft).some(({ state }) => state === 'paid'))
-  if (!isOver) return draft
-  const reason = status === 'paused' ? 'resumed' : 'provider'
+    (status === 'trialing' && wasPaid(draft))
+  return isOver ? going(draft, 'provider') : draft
+}
+
+function unpaused(draft: Draft): Draft {
+  return going(resumed(draft), 'resumed')
+}
+
+/** What was never paid still waits for its first payment: that it goes on pays for nothing. */
+function going(draft: Draft, reason: 'provider' | 'resumed'): Draft {
+  const unpaid = hadTrial(draft) ? 'trialing' : 'incomplete'
   const free = withSubscription(draft, { suspendedAt: null, resumeAt: null })
-  return moved(free, 'active', { reason, periodId: null })
+  return moved(free, wasPaid(draft) ? 'active' : unpaid, { reason, periodId: null })
+}
+
+function wasPaid(draft: Draft): boolean {
+  return periodsOf(draft).some(({ state }) => state === 'paid')
+}
+
+function hadTrial(draft: Draft): boolean {
+  return periodsOf(draft).some(({ kind, state }) => kind === 'trial' && state === 'free')
 }
 
 /** Not for what was never paid, which gives no access, nor for what is paid by now. */
 function takePastDue(draft: Draft, statement: SubscriptionStatement, moment: Moment): TakenStatus {
   const { status, graceAccess } = draft.state.subscription
-  const pauses = statement.hasGivenUp === true && graceAccess
+  if (!wasPaid(draft) && !hadTrial(draft)) {
+    const waiting = noteCurrent(draft, statement.currentPeriod)
+    return held(status === 'paused' ? unpaused(waiting) : waiting)
+  }
   // It rests for what it owes: its provider counting on is no new debt.
-  const isResting = pauses && status === 'paused'
+  const isResting = statement.hasGivenUp === true && isCutOff(draft)
   const noted = isResting ? draft : noteCurrent(draft, statement.currentPeriod)
-  if (status === 'incomplete') return held(noted)
   if (isPaidFor(noted, statement)) return { draft: noted, disbelief: 'period_paid' }
-  if (pauses) return held(isResting ? noted : pause(noted, 'payment_failed'))
+  if (isResting) return held(noted)
+  if (statement.hasGivenUp === true && graceAccess) return held(pause(noted, 'payment_failed'))
   const { open } = noted.state
-  const going = resumed(noted)
-  const pastDue = moved(going, 'past_due', { reason: 'declined', periodId: open?.id ?? null })
+  const pastDue = moved(resumed(noted), 'past_due', {
+    reason: 'declined',
+    periodId: open?.id ?? null,
+  })
   const failure = statement.failure ?? unstated
   return held(open === null ? pastDue : failed(pastDue, { open, failure }, moment))
+}
+
+/** Whether it gives no access for want of pay: paused, or as it was sold, suspended. */
+function isCutOff({ state: { subscription, open } }: Draft): boolean {
+  const { status, graceAccess, suspendedAt } = subscription
+  if (graceAccess) return status === 'paused'
+  return (
+    status === 'past_due' && suspendedAt !== null && open !== null && open.nextAttemptAt === null
+  )
 }
 
 const unstated: StatedFailure = { attempt: 1, nextAttemptAt: null, needs: 'nothing' }

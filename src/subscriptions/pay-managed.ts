@@ -85,7 +85,8 @@ function boughtBy(draft: Draft, payment: ManagedPayment): SubscriptionPeriod | n
   if (startsAt === undefined && endsAt === undefined) {
     return isFirst ? null : earliestUnpaid(periods, chargedAt)
   }
-  if (isGiven(periods, stated)) return null
+  // Whatever is charged later than at first is not for what was given without money.
+  if (isFirst && isGiven(periods, stated)) return null
   const known = periodOfTime(periods, stated)
   if (known !== null) return known
   if (startsAt === undefined || endsAt === undefined || endsAt <= startsAt) return null

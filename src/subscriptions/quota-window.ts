@@ -37,7 +37,7 @@ export function inWindowOf(counter: QuotaCounter, facts: WindowFacts, now: Date)
     const isMoved = before.endsAt.getTime() !== window.endsAt.getTime()
     return isMoved ? { counter: looking, events: [] } : same
   }
-  const begun = { counter: { ...looking, used: 0n, reached: 0, limitRaises: 0 }, events: [] }
+  const begun = { counter: { ...looking, used: 0n, reached: 0 }, events: [] }
   if (before === null) return begun
   const { quota, limit } = counter
   const data = { quota, limit, windowEndsAt: window.endsAt }

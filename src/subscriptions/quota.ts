@@ -40,8 +40,6 @@ export interface QuotaCounter extends QuotaTerms {
   readonly window: QuotaWindow | null
   /** The highest of its per cents that was reached in this window; 0: none. */
   readonly reached: number
-  /** How often in this window another limit has taken back what was reached. */
-  readonly limitRaises: number
   /** The number of its last event: those of one quota are dispatched in this order. */
   readonly eventNumber: bigint
   /** When to look whether its window is over, if nobody has by then; null: never. */
@@ -94,16 +92,20 @@ export function leftOf({
 export function firedFor({ counter, events }: MovedCounter, event: QuotaEvent): MovedCounter {
   const { subscriptionId } = counter
   const number = counter.eventNumber + 1n
-  const fired = { ...event, subscriptionId, dedupKey: keyOf(event, counter), number }
+  const fired = { ...event, subscriptionId, dedupKey: keyOf(event, counter, number), number }
   return { counter: { ...counter, eventNumber: number }, events: [...events, fired] }
 }
 
-/** A window begins once, and each per cent is reached once in it; again once the limit was raised. */
-function keyOf(event: QuotaEvent, counter: QuotaCounter): string {
-  const { subscriptionId, quota, window, limitRaises } = counter
-  // To the millisecond: windows of another length may begin anew within a second.
-  const place = `${subscriptionId}/${quota}/${window?.startsAt.getTime() ?? 0}`
-  if (event.type === 'SubscriptionQuotaReset') return `quota:reset:${place}`
-  const again = limitRaises === 0 ? '' : `/${limitRaises + 1}`
-  return `quota:reached:${place}/${event.data.percent}${again}`
+/**
+ * The counter is locked and keeps what was reached, so a number is given once. The window is no name:
+ * a quota that is taken away and given again in one period, or counted by other windows for a while,
+ * begins anew within the same.
+ */
+function keyOf(
+  { type }: QuotaEvent,
+  { subscriptionId, quota }: QuotaCounter,
+  number: bigint,
+): string {
+  const kind = type === 'SubscriptionQuotaReset' ? 'reset' : 'reached'
+  return `quota:${kind}:${subscriptionId}/${quota}/${number}`
 }

@@ -24,6 +24,10 @@ export function unheard(
   const unbegun = planUnbegun(state, moment)
   if (unbegun !== null) return unbegun
   const draft = draftOf(state)
+  // Ended since it was taken: there is nothing more to hear.
+  if (state.subscription.status === 'canceled') {
+    return finish(withSubscription(draft, { nextActionAt: null }), moment)
+  }
   const noted =
     state.subscription.actionError === error
       ? draft

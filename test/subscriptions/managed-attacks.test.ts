@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { sql } from 'kysely'
+import { takeDueSyncs } from '../../src/database/due-syncs.ts'
 import { days, hours } from '../../src/kernel/duration.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { syncLeased } from '../../src/money/sync-subscription.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { begins, begun, monthFrom, openManaging, renews, rings, statementOf } from './managing.ts'
 
@@ -111,5 +114,112 @@ forEachDatabase((engine) => {
     const { actionError, nextActionAt } = await at.state('sub_1')
     assert.notEqual(actionError, null)
     assert.ok(nextActionAt !== null && nextActionAt > at.clock.now)
+  })
+
+  test('a month that is made a year and is not paid for it stays a month; the year is paid later', async (t) => {
+    const at = await open(t)
+    await begun(at, 'sub_1')
+    const { paidUntil } = await at.state('sub_1')
+    at.pass(hours(5))
+    const startsAt = at.clock.now
+    const time = { startsAt, endsAt: new Date(startsAt.getTime() + days(365)) }
+    const sold = {
+      amount: 49_999n,
+      every: { unit: 'year', count: 1 },
+      currentPeriod: time,
+    } as const
+    const failure = { attempt: 1, nextAttemptAt: null, needs: 'new_card' } as const
+    at.provider.stated.set(
+      'sub_1',
+      statementOf('sub_1', startsAt, { ...sold, status: 'past_due', failure }),
+    )
+    await at.say(rings('sub_1'))
+    await at.run()
+    const owing = await at.state('sub_1')
+    assert.deepEqual([owing.status, owing.paidUntil], ['past_due', paidUntil])
+    await at.say(renews('sub_1', 'ch_1', { period: time, amount: 49_999n }))
+    assert.deepEqual((await at.state('sub_1')).paidUntil, time.endsAt)
+    assert.deepEqual(await at.reviews(), [])
+  })
+
+  test('the charge that ends a trial on its first day buys the first period', async (t) => {
+    const at = await open(t)
+    const payment = await at.create()
+    const every = { unit: 'week', count: 1 } as const
+    const startsAt = at.clock.now
+    const trialEndsAt = new Date(startsAt.getTime() + days(7))
+    const trial = { startsAt, endsAt: trialEndsAt }
+    const trialing = { status: 'trialing', every, trialEndsAt, currentPeriod: trial } as const
+    at.provider.stated.set('sub_1', statementOf('sub_1', startsAt, trialing))
+    await at.say(rings('sub_1', payment))
+    await at.run()
+    at.pass(hours(5))
+    const now = at.clock.now
+    const period = { startsAt: now, endsAt: new Date(now.getTime() + days(7)) }
+    const active = { every, trialEndsAt: now, currentPeriod: period }
+    at.provider.stated.set('sub_1', statementOf('sub_1', startsAt, active))
+    const charge = renews('sub_1', 'ch_1', { period })
+    at.provider.charged.set('sub_1', [charge])
+    await at.say(charge, rings('sub_1'))
+    await at.run()
+    const { status, paidUntil } = await at.state('sub_1')
+    assert.deepEqual([status, paidUntil], ['active', period.endsAt])
+    assert.notEqual((await at.payment('ch_1')).periodId, null)
+  })
+
+  test('what a pause has given up is owed anew where its provider says so, and then paid', async (t) => {
+    const at = await open(t)
+    await begun(at, 'sub_1')
+    const second = monthFrom(monthFrom(at.clock.now).endsAt)
+    at.pass(second.startsAt.getTime() - at.clock.now.getTime())
+    for (const status of ['past_due', 'paused', 'past_due'] as const) {
+      const none = status === 'paused' && { currentPeriod: null }
+      at.provider.stated.set('sub_1', statementOf('sub_1', second.startsAt, { status, ...none }))
+      await at.say(rings('sub_1'))
+      await at.run()
+      assert.equal((await at.state('sub_1')).status, status)
+    }
+    await at.say(renews('sub_1', 'ch_2', { period: second }))
+    const { status, paidUntil } = await at.state('sub_1')
+    assert.deepEqual([status, paidUntil], ['active', second.endsAt])
+    assert.deepEqual((await at.periods('sub_1')).map(({ state }) => state).toSorted(), [
+      'paid',
+      'paid',
+      'void',
+    ])
+  })
+
+  test('one that is ended while its sync begins is not due again', async (t) => {
+    const at = await open(t)
+    await at.billing.core.subscriptions.create(sold)
+    const { db } = at.billing.database
+    await sql`update billing.subscriptions
+      set sync_at = statement_timestamp() - interval '1 minute'`.execute(db)
+    const taking = { now: at.clock.now, ours: new Date(), limit: 1, token: newUuid(), except: [] }
+    const [lease] = await takeDueSyncs(db, taking)
+    assert.ok(lease)
+    // As whoever ends what was never begun writes it.
+    await sql`update billing.subscriptions set status = 'canceled', ended_at = now(),
+      end_reason = 'requested', sync_at = null`.execute(db)
+    await syncLeased(lease, at.context)
+    const { rows } = await sql<{ due: Date | null }>`
+      select sync_at as due from billing.subscriptions`.execute(db)
+    assert.deepEqual(rows, [{ due: null }])
+  })
+
+  test('a quota that is taken away and given again in one period tells of its limit again', async (t) => {
+    const at = await open(t)
+    at.clock.now = new Date(Date.now() - 1_000)
+    await begun(at, 'sub_1')
+    const { id } = await at.state('sub_1')
+    const { core } = at.billing
+    for (const key of ['one', 'two']) {
+      await core.subscriptions.change(id, { quotas: { api: { limit: 10 } } })
+      await core.usage.record([{ subscriptionId: id, quota: 'api', units: 10, key }])
+      await core.subscriptions.change(id, { quotas: { api: null } })
+    }
+    const { rows } = await sql`select from billing.deliveries
+      where event_type = 'UsageLimitReached'`.execute(at.billing.database.db)
+    assert.equal(rows.length, 2)
   })
 })

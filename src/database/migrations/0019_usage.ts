@@ -24,7 +24,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       window_ends_at timestamptz(3),
       percents integer[] not null,
       reached integer not null default 0,
-      limit_raises integer not null default 0,
       event_number bigint not null,
       look_at timestamptz(3),
       primary key (subscription_id, quota),

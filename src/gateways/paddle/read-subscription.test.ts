@@ -112,7 +112,11 @@ test('a period costs what its items cost, where no tax is put on top', () => {
   assert.equal(stated({ items }).amount, 3500n)
   const once = item({ recurring: false }, price('99999'))
   assert.equal(stated({ items: [...items, once] }).amount, 3500n)
-  assert.equal(stated({ items: [item({}, price('0'))] }).amount, 0n)
+  assert.partialDeepStrictEqual(stated({ items: [item({}, price('0'))] }), {
+    amount: 0n,
+    isFree: true,
+  })
+  assert.equal(stated({ items }).isFree, undefined)
 })
 
 test('where tax, a discount or another currency decides, Paddle says what it comes to', () => {

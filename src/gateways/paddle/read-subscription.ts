@@ -33,6 +33,7 @@ export function statementOf(answer: SubscriptionAnswer): SubscriptionStatement |
     reference,
     status,
     ...price,
+    ...(price.amount === 0n && { isFree: true }),
     every,
     currentPeriod: timeSpanOf(subscription.get('current_billing_period')) ?? null,
     trialEndsAt: trialEndOf(subscription) ?? null,

@@ -65,7 +65,7 @@ export function statementOf(
   const terms = termsOf(subscription)
   const currency = currencyOf(subscription)
   if (!isId(reference, 'sub_') || !standing || !terms || currency === undefined) return undefined
-  const { amount, every, currentPeriod } = terms
+  const { amount, isFree, every, currentPeriod } = terms
   const { status } = standing
   const isOver = status === 'canceled'
   return {
@@ -75,6 +75,7 @@ export function statementOf(
     ...pauseOf(subscription, status),
     amount,
     currency,
+    ...(isFree && { isFree }),
     every,
     currentPeriod: isOver || status === 'paused' ? null : currentPeriod,
     trialEndsAt: timeIn(subscription.get('trial_end')) ?? null,

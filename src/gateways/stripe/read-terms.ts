@@ -11,6 +11,8 @@ import { amountOf, timeIn } from './fields.ts'
 export interface ItemTerms {
   /** Minor units of a period. */
   readonly amount: bigint
+  /** Nothing of it has another price than 0. */
+  readonly isFree: boolean
   readonly every: Interval
   readonly currentPeriod: { readonly startsAt: Date; readonly endsAt: Date } | null
 }
@@ -38,9 +40,11 @@ export function termsOf(subscription: JsonObject): ItemTerms | undefined {
   const { every } = shortest
   const renewing = items.filter((one) => lengthOf(one.every) === lengthOf(every))
   const currency = subscription.get('currency')
-  const amount = renewing.reduce((sum, { item }) => sum + priceOf(item, currency), 0n)
+  const amount = renewing.reduce((sum, { item }) => sum + (priceOf(item, currency) ?? 0n), 0n)
   return {
     amount: amount > largestAmount ? largestAmount : amount,
+    isFree:
+      items.length === all.length && items.every(({ item }) => priceOf(item, currency) === 0n),
     every,
     // Before 2025-03-31 the subscription itself named its period.
     currentPeriod: periodIn(shortest.item) ?? periodIn(subscription),
@@ -64,12 +68,12 @@ function lengthOf({ unit, count }: Interval): number {
 }
 
 /**
- * 0 if it cannot be said beforehand, or is said in another currency: a price of several shows what
+ * Undefined if it cannot be said beforehand, or is said in another currency: a price of several shows what
  * it costs in its own. https://docs.stripe.com/payments/currencies/localize-prices/manual-currency-prices
  */
-function priceOf(item: JsonObject, currency: JsonValue | undefined): bigint {
+function priceOf(item: JsonObject, currency: JsonValue | undefined): bigint | undefined {
   const price = item.get('price')
-  if (!isJsonObject(price)) return 0n
+  if (!isJsonObject(price)) return undefined
   const isFixed =
     price.get('currency') === currency &&
     price.get('billing_scheme') === 'per_unit' &&
@@ -77,7 +81,7 @@ function priceOf(item: JsonObject, currency: JsonValue | undefined): bigint {
     (price.get('transform_quantity') ?? null) === null
   const quantity = amountOf(item, 'quantity')
   const each = amountOf(price, 'unit_amount')
-  return isFixed && quantity !== undefined && each !== undefined ? quantity * each : 0n
+  return isFixed && quantity !== undefined && each !== undefined ? quantity * each : undefined
 }
 
 function periodIn(object: JsonObject): ItemTerms['currentPeriod'] {

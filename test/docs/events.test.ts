@@ -34,6 +34,24 @@ test('events of every type were fired, and the page has its data and its key', (
   assert.deepEqual([...keys.keys()], eventTypes)
 })
 
+test('the page says of every event by what it is fired, and when', () => {
+  const rows = tableRows(afterIntroduction.split('\n## ')[0] ?? '').slice(1)
+  const said = rows.map(([event = '', when, , by]) => [codeIn(event)[0], when !== '', by])
+  assert.deepEqual(
+    said,
+    eventTypes.map((type) => [type, true, firedBy(type)]),
+  )
+})
+
+/** By what an event says of itself: a document, a subscription, a browser; else by an outcome. */
+function firedBy(type: EventType): string {
+  const [event] = firedOf(type)
+  assert.ok(event)
+  if ('invoice' in event) return 'a document'
+  if ('subscription' in event) return 'a subscription'
+  return /^(?:checkout|payment_link):/.test(event.dedupKey) ? 'a browser' : 'an outcome'
+}
+
 test('an event carries what the page says, and nothing else', () => {
   for (const type of eventTypes) {
     for (const event of firedOf(type)) {

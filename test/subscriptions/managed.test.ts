@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { days, hours } from '../../src/kernel/duration.ts'
+import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
 import { forEachDatabase } from '../support/databases.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { until } from '../support/until.ts'
 import {
   begins,
   begun,
@@ -156,6 +159,12 @@ forEachDatabase((engine) => {
     assert.deepEqual(at.billing.resultsOf(call), ['unknown_payment'])
     const payment = await at.create()
     await at.say(begins(payment, 'sub_mine'))
+    // The call that has waited is found by the sweep, and rings then.
+    const { db } = at.billing.database
+    assert.deepEqual(await requeueCallsWithPayment(db), [call.id])
+    await until(async () => (await at.billing.core.calls.get(call.id))?.state === 'processed', {
+      what: 'the call that has waited',
+    })
     assert.ok(await at.find('sub_mine'))
     assert.deepEqual(await at.reviews(), [])
   })
@@ -188,19 +197,40 @@ forEachDatabase((engine) => {
     assert.deepEqual(results, ['renewal_money_differs'])
   })
 
-  test('the money of a renewal is compared with what its subscription is sold for by now', async (t) => {
-    const at = await openManaging(engine)
+  for (const amount of [5_999n, 100n]) {
+    test(`a renewal at ${amount} is compared with what its merchant sells it for by now`, async (t) => {
+      const at = await openManaging(engine)
+      t.after(() => at.billing.close())
+      await begun(at, 'sub_1')
+      const period = monthFrom(monthFrom(at.clock.now).endsAt)
+      at.provider.stated.set('sub_1', statementOf('sub_1', at.clock.now, { amount }))
+      await at.say(rings('sub_1'))
+      await at.run()
+      assert.equal((await at.state('sub_1')).amount, amount)
+      assert.deepEqual(await at.say(renews('sub_1', 'ch_2', { amount, period })), ['payment:paid'])
+      const [old] = await at.say(renews('sub_1', 'ch_3', { period: monthFrom(period.endsAt) }))
+      assert.equal(old, 'renewal_money_differs')
+    })
+  }
+
+  test('what does not hold is logged, and asked again within the hour', async (t) => {
+    const { log, lines } = capturedLog()
+    const at = await openManaging(engine, { log })
     t.after(() => at.billing.close())
     await begun(at, 'sub_1')
-    const { endsAt } = monthFrom(at.clock.now)
-    at.provider.stated.set('sub_1', statementOf('sub_1', at.clock.now, { amount: 5_999n }))
+    at.provider.stated.set('sub_1', statementOf('sub_1', at.clock.now, { status: 'past_due' }))
     await at.say(rings('sub_1'))
     await at.run()
-    assert.equal((await at.state('sub_1')).amount, 5_999n)
-    const period = monthFrom(endsAt)
-    assert.deepEqual(await at.say(renews('sub_1', 'ch_2', { amount: 5_999n, period })), [
-      'payment:paid',
-    ])
+    const said = lines.filter(({ msg }) => String(msg).includes('does not hold'))
+    assert.deepEqual(
+      said.map(({ reason, level }) => [reason, level]),
+      [['period_paid', 40]],
+    )
+    const { status, nextActionAt } = await at.state('sub_1')
+    assert.deepEqual(
+      [status, nextActionAt],
+      ['active', new Date(at.clock.now.getTime() + hours(1))],
+    )
   })
 
   test('canceled, resumed and canceled at once it is ended once (case 48)', async (t) => {

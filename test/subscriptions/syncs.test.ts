@@ -55,13 +55,15 @@ forEachDatabase((engine) => {
     assert.equal(await at.run(), 0)
   })
 
-  test('whoever has lost the lease applies nothing of the statement (case 43)', async (t) => {
+  test('whoever has lost the lease applies nothing of the statement, and each charge once (case 43)', async (t) => {
     const at = await openManaging(engine)
     t.after(() => at.billing.close())
     await begun(at, 'sub_1')
     const { db } = at.billing.database
     const start = at.clock.now
     const paused = statementOf('sub_1', start, { status: 'paused', currentPeriod: null })
+    const second = monthFrom(monthFrom(start).endsAt)
+    const paid = renews('sub_1', 'ch_2', { period: second })
     const read = at.script.read
     at.script.read = async () => {
       at.script.read = read
@@ -70,7 +72,7 @@ forEachDatabase((engine) => {
         db,
       )
       assert.equal(await at.run(), 1)
-      return { statement: paused, outcomes: [] }
+      return { statement: paused, outcomes: [paid] }
     }
     await at.say(rings('sub_1'))
     const asked = { now: at.clock.now, ours: new Date(), limit: 1, token: newUuid(), except: [] }
@@ -78,7 +80,15 @@ forEachDatabase((engine) => {
     assert.ok(lease)
     assert.deepEqual(await syncLeased(lease, at.context), { kind: 'lost' })
     assert.equal((await at.state('sub_1')).status, 'active')
-    assert.deepEqual(await at.events('sub_1'), ['SubscriptionCreated', 'SubscriptionRenewed'])
+    // A charge is a fact, whoever tells of it, and is granted once.
+    assert.equal((await at.payment('ch_2')).status, 'paid')
+    await at.say(paid)
+    assert.deepEqual((await at.state('sub_1')).paidUntil, second.endsAt)
+    assert.deepEqual(await at.events('sub_1'), [
+      'SubscriptionCreated',
+      'SubscriptionRenewed',
+      'SubscriptionRenewed',
+    ])
   })
 
   test('a grant while its provider is asked ends no lease and forgets no bell', async (t) => {

@@ -77,7 +77,7 @@ onPostgres((engine) => {
     const table = printed(await run('export', '--month', month())).split('\n')
     assert.equal(table.length, 2)
     assert.match(table[0] ?? '', /^\uFEFFnumber,issuer,status,issued_at,/)
-    assert.match(table[1] ?? '', /^INV-\d{4}-0001,us,issued,.*,EUR,1250,0,'=1\+1,UA1,/)
+    assert.match(table[1] ?? '', /^INV-\d{4}-0001,us,issued,.*,EUR,1250\.00,0\.00,'=1\+1,UA1,/)
     const jsonl = printed(await run('export', '--month', month(), '--format', 'jsonl'))
     assert.deepEqual(JSON.parse(jsonl), invoice)
 

@@ -10,7 +10,7 @@ import { startProcess } from '../support/process.ts'
 import { refund } from '../support/statements.ts'
 import { until } from '../support/until.ts'
 import { number, type Numbering } from './numbering-program.ts'
-import { issuing, numbered } from './sellers.ts'
+import { issuing, numbersIn, upTo } from './sellers.ts'
 
 const file = fileURLToPath(new URL('numbering-program.ts', import.meta.url))
 
@@ -23,16 +23,6 @@ async function addPayments({ database }: TestBilling, count: number): Promise<re
   )
   return ids
 }
-
-async function numbersIn({ database }: TestBilling): Promise<readonly string[]> {
-  const { rows } = await sql<{ number_text: string }>`
-    select number_text from billing.invoices where issuer = 'us' order by number`.execute(
-    database.db,
-  )
-  return rows.map(({ number_text: text }) => text)
-}
-
-const upTo = (count: number) => Array.from({ length: count }, (_, at) => numbered(at + 1))
 
 forEachDatabase((engine) => {
   suite('numbers of documents', { concurrency: 1 }, () => {

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { idle, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import pg from 'pg'
+import { idle, newPayment, openBilling, type TestBilling } from '../support/billing.ts'
+import { forEachDatabase, onPostgres } from '../support/databases.ts'
 import { startProcess } from '../support/process.ts'
 import { openStated } from '../support/stated-billing.ts'
 import { until } from '../support/until.ts'
 import { putLoad, type Load } from './load-program.ts'
-import { issuing } from './sellers.ts'
+import { exportedLines, issuing, upTo } from './sellers.ts'
 
 const file = fileURLToPath(new URL('load-program.ts', import.meta.url))
 
@@ -177,5 +178,43 @@ forEachDatabase((engine) => {
     }
     const providers = found.flatMap(({ issuer, id }) => (issuer === 'provider' ? [id] : []))
     assert.ok(providers.length > alreadyThere - 6)
+  })
+})
+
+onPostgres((engine) => {
+  test('a number that is taken and not committed leaves no gap in what is exported meanwhile', async () => {
+    await using billing = await openBilling(engine, { invoices: issuing })
+    const { core, database, url } = billing
+    const issue = async (id: string) =>
+      core.invoices.issue((await newPayment(core, { payable: { type: 'order', id } })).id)
+    await issue('early')
+    // Whoever writes the document `held` waits in its transaction, with its number.
+    await sql`create function hold() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock(42); return new; end $$`.execute(database.db)
+    await sql`create trigger hold before insert on billing.invoices for each row
+      when (new.payable_id = 'held') execute function hold()`.execute(database.db)
+    const direct = new pg.Client({ connectionString: url })
+    await direct.connect()
+    await direct.query('select pg_advisory_lock(42)')
+    const waiting = async () =>
+      (
+        await direct.query(`select from pg_stat_activity where datname = current_database()
+          and cardinality(pg_blocking_pids(pid)) > 0`)
+      ).rows.length
+    const held = issue('held')
+    await until(async () => (await waiting()) === 1, { what: 'it holds its number' })
+    let isOvertaken = false
+    const other = issue('other').then((invoice) => {
+      isOvertaken = true
+      return invoice
+    })
+    await until(async () => isOvertaken || (await waiting()) === 2, { what: 'another follows' })
+    const numbers = (await exportedLines(core, 'jsonl')).map(
+      (line) => (JSON.parse(line) as Exported).number,
+    )
+    await direct.end()
+    const both = [(await held).number, (await other).number]
+    assert.deepEqual(numbers, upTo(numbers.length))
+    assert.deepEqual([...numbers, ...both], upTo(3))
   })
 })

@@ -11,7 +11,7 @@ import { onPostgres } from '../support/databases.ts'
 import { statedCall, type Statement } from '../support/stating-gateway.ts'
 import { paid, refund } from '../support/statements.ts'
 import { until } from '../support/until.ts'
-import { issuing, numbersIn, upTo } from './sellers.ts'
+import { exportedLines, issuing, numbersIn, upTo } from './sellers.ts'
 
 const amount = 10_000
 
@@ -103,10 +103,7 @@ onPostgres((engine) => {
       }
     }
     const exported = async ({ number }: Pick<Invoice, 'number'>) => {
-      const month = new Date().toISOString().slice(0, 7)
-      const lines = await Array.fromAsync(
-        world.billing.core.invoices.export({ month, format: 'jsonl' }),
-      )
+      const lines = await exportedLines(world.billing.core, 'jsonl')
       const documents = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
       return documents.filter((one) => one['number'] === number)
     }

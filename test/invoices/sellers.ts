@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import type { BillingOptions } from '../../src/billing/options.ts'
+import type { BillingCore } from '../../src/billing/types.ts'
+import type { InvoiceFormat } from '../../src/invoices/invoice.ts'
 import type { TestBilling } from '../support/billing.ts'
 
 /** Settings with which documents are issued. */
@@ -28,4 +30,15 @@ export async function numbersIn({ database }: TestBilling): Promise<readonly str
     database.db,
   )
   return rows.map(({ number_text: text }) => text)
+}
+
+/** All documents of this month, a line each. */
+export async function exportedLines(
+  core: BillingCore,
+  format: InvoiceFormat,
+): Promise<readonly string[]> {
+  const month = new Date().toISOString().slice(0, 7)
+  const lines: string[] = []
+  for await (const line of core.invoices.export({ month, format })) lines.push(line)
+  return lines
 }

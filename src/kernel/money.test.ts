@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { findCurrency, findCurrencyByNumber, isMoney } from './currency.ts'
 import {
+  amountText,
   formatMajorUnits,
   moneyText,
   isCurrency,
@@ -167,8 +168,12 @@ test('people read it with all decimals of its currency', () => {
     [1_999n, 'JPY', '1999 JPY'],
     [1_005n, 'KWD', '1.005 KWD'],
     [9_007_199_254_740_991n, 'USD', '90071992547409.91 USD'],
+    [0n, 'UAH', '0.00 UAH'],
+    [-5n, 'UAH', '-0.05 UAH'],
+    [500n, 'XYZ', '500 XYZ'],
   ] as const
   for (const [amount, currency, text] of rows) {
     assert.equal(moneyText({ amount, currency }), text)
+    assert.equal(`${amountText({ amount, currency })} ${currency}`, text)
   }
 })

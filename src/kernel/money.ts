@@ -57,10 +57,18 @@ export function formatMajorUnits({ amount, currency }: Money): string | undefine
 }
 
 /** Money as people write it, with all decimals of the currency: `10.00 UAH`, `1999 JPY`. */
-export function moneyText({ amount, currency }: Money): string {
-  if (amount < 0n) return `-${moneyText({ amount: -amount, currency })}`
+export function moneyText(money: Money): string {
+  return `${amountText(money)} ${money.currency}`
+}
+
+/**
+ * The same where the currency stands elsewhere, such as in a column beside it: `10.00`, `1999`.
+ * Minor units for an unknown currency.
+ */
+export function amountText({ amount, currency }: Money): string {
+  if (amount < 0n) return `-${amountText({ amount: -amount, currency })}`
   const digits = findCurrency(currency)?.digits ?? 0
   const text = amount.toString().padStart(digits + 1, '0')
   const fraction = digits === 0 ? '' : `.${text.slice(-digits)}`
-  return `${text.slice(0, text.length - digits)}${fraction} ${currency}`
+  return `${text.slice(0, text.length - digits)}${fraction}`
 }

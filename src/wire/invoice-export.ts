@@ -1,8 +1,11 @@
 import type { Invoice, InvoiceFormat } from '../invoices/invoice.ts'
-import { formatMajorUnits } from '../kernel/money.ts'
+import { amountText } from '../kernel/money.ts'
 import { invoiceView } from './invoice.ts'
 
-/** The columns of a table of documents; money in major units, with its currency beside it. */
+/**
+ * The columns of a table of documents. Money is in major units with all decimals of its currency,
+ * which has a column of its own: rows of one currency stand in line, as accountants expect it.
+ */
 const columns: Readonly<Record<string, (invoice: Invoice) => string | null>> = {
   number: ({ number }) => number,
   issuer: ({ issuer }) => issuer,
@@ -12,8 +15,8 @@ const columns: Readonly<Record<string, (invoice: Invoice) => string | null>> = {
   paid_at: ({ paidAt }) => paidAt?.toISOString() ?? null,
   voided_at: ({ voidedAt }) => voidedAt?.toISOString() ?? null,
   currency: ({ currency }) => currency,
-  total: ({ total, currency }) => moneyIn(total, currency),
-  credited: ({ credited, currency }) => moneyIn(credited, currency),
+  total: ({ total, currency }) => amountText({ amount: total, currency }),
+  credited: ({ credited, currency }) => amountText({ amount: credited, currency }),
   buyer: ({ buyer }) => buyer?.name ?? buyer?.email ?? null,
   buyer_tax_id: ({ buyer }) => buyer?.taxId ?? null,
   description: ({ lines }) => lines.map(({ description }) => description).join('; '),
@@ -56,9 +59,4 @@ function rowOf(fields: readonly string[]): string {
 function fieldOf(text: string): string {
   const plain = /^\s*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/u.test(text) ? `'${text}` : text
   return /[",;\r\n\t]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
-}
-
-/** The currency is in a column of its own; one that we do not know has minor units. */
-function moneyIn(amount: bigint, currency: string): string {
-  return formatMajorUnits({ amount, currency }) ?? amount.toString()
 }

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { createCore } from '../../src/billing/create-core.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { invoiceSchema } from '../../src/wire/invoice.ts'
+import { idle, sendFake } from '../support/billing.ts'
 import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
 import { deployOpen } from '../support/deployment.ts'
@@ -33,6 +35,13 @@ onPostgres((engine) => {
     const terms = '--gateway fake --payable order:42 --amount 125000 --currency EUR --json'
     const made = printed(await command('payments', 'create', ...terms.split(' ')))
     return (JSON.parse(made) as { readonly id: string }).id
+  }
+  const pay = async (id: string) => {
+    const core = createCore({ database: { url: deployment.env['DATABASE_URL'] ?? '' } })
+    await core.work()
+    await sendFake(core, id, 'success')
+    await idle(core)
+    await core.close()
   }
   const month = () => new Date().toISOString().slice(0, 7)
   const failed = async (...args: readonly string[]) => {
@@ -77,7 +86,7 @@ onPostgres((engine) => {
     const table = printed(await run('export', '--month', month())).split('\n')
     assert.equal(table.length, 2)
     assert.match(table[0] ?? '', /^\uFEFFnumber,issuer,status,issued_at,/)
-    assert.match(table[1] ?? '', /^INV-\d{4}-0001,us,issued,.*,EUR,1250,0,'=1\+1,UA1,/)
+    assert.match(table[1] ?? '', /^INV-\d{4}-0001,us,issued,.*,EUR,1250\.00,0\.00,'=1\+1,UA1,/)
     const jsonl = printed(await run('export', '--month', month(), '--format', 'jsonl'))
     assert.deepEqual(JSON.parse(jsonl), invoice)
 
@@ -85,6 +94,36 @@ onPostgres((engine) => {
     assert.match(voided, /^status {7}void$/m)
     assert.match(voided, /^voided {7}\d{4}-/m)
     assert.match(printed(await run('issue', payment)), /^document {5}INV-\d{4}-0002$/m)
+  })
+
+  test('what was refunded is shown, printed and exported', async () => {
+    const payment = await charge()
+    const { id } = JSON.parse(printed(await run('issue', payment, '--json'))) as { id: string }
+    await pay(payment)
+    const facts = async () => {
+      const text = printed(await run('show', id))
+      return text.split('\n').filter((line) => /^(?:status|total|refunded) /.test(line))
+    }
+    assert.deepEqual(await facts(), ['status       paid', 'total        1250.00 EUR'])
+    const inTable = async () => {
+      const rows = printed(await run('export', '--month', month())).split('\n')
+      return rows
+        .find((row) => row.includes(id))
+        ?.match(/,EUR,([^,]*),([^,]*),/)
+        ?.slice(1)
+    }
+    for (const [amount, refunded] of [
+      [['--amount', '50050'], '500.50'],
+      [[], '1250.00'],
+    ] as const) {
+      printed(await command('refund', payment, ...amount))
+      assert.deepEqual(await facts(), [
+        'status       paid',
+        'total        1250.00 EUR',
+        `refunded     ${refunded} EUR`,
+      ])
+      assert.deepEqual(await inTable(), ['1250.00', refunded])
+    }
   })
 
   test('what cannot be done is said in a sentence, and the code is not 0', async () => {

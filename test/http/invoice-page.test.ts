@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newUuid } from '../../src/kernel/ids.ts'
-import { createPayment, startPayerService } from '../pages/payer-service.ts'
+import { exportedLines } from '../invoices/sellers.ts'
+import { createPayment, settle, startPayerService } from '../pages/payer-service.ts'
+import { sumsOf } from './invoice-sums.ts'
 import { apiToken, type Service } from './service.ts'
 
 const script = '<script>alert(1)</script>'
@@ -44,6 +46,53 @@ test('what a document may hold stands on its page, whole', async () => {
   const answer = await fetch(`${service.listening.url}/billing/invoices/${invoice.id}?lang=en`)
   const page = await answer.text()
   for (const end of ['end1', 'end2.example', 'end3', 'end4']) assert.ok(page.includes(end), end)
+})
+
+test('what was refunded stands on the page and in the export, with what is left of it', async () => {
+  const amount = 50_000
+  const payment = await createPayment(service, { amount, currency: 'EUR' })
+  const { id, number } = await service.core.invoices.issue(payment.id)
+  const page = async (language: string) => {
+    const { url } = service.listening
+    const answer = await fetch(`${url}/billing/invoices/${id}?lang=${language}`)
+    return sumsOf(await answer.text())
+  }
+  const exported = async (format: 'csv' | 'jsonl') => {
+    const lines = await exportedLines(service.core, format)
+    return lines.find((line) => line.includes(number ?? '-')) ?? ''
+  }
+  const inTable = async () => (await exported('csv')).split(',').slice(7, 10)
+  const inJson = async () => {
+    const { total, credited } = JSON.parse(await exported('jsonl')) as Record<string, unknown>
+    return { total, credited }
+  }
+  assert.deepEqual(await page('en'), ['Total €500.00', 'To pay €500.00'])
+  await settle(service, payment.id, 'success')
+  assert.deepEqual(await page('en'), ['Total €500.00'])
+  assert.deepEqual(await inTable(), ['EUR', '500.00', '0.00'])
+
+  await service.core.refunds.create(payment.id, { amount: 12_050 })
+  assert.deepEqual(await page('en'), [
+    'Total €500.00',
+    'Refunded \u2212€120.50',
+    'Left after refunds €379.50',
+  ])
+  assert.deepEqual(await page('uk'), [
+    'Разом 500,00 EUR',
+    'Повернено \u2212120,50 EUR',
+    'Залишок після повернень 379,50 EUR',
+  ])
+  assert.deepEqual(await inTable(), ['EUR', '500.00', '120.50'])
+  assert.deepEqual(await inJson(), { total: 50_000, credited: 12_050 })
+
+  await service.core.refunds.create(payment.id)
+  assert.deepEqual(await page('en'), [
+    'Total €500.00',
+    'Refunded \u2212€500.00',
+    'Left after refunds €0.00',
+  ])
+  assert.deepEqual(await inTable(), ['EUR', '500.00', '500.00'])
+  assert.deepEqual(await inJson(), { total: 50_000, credited: 50_000 })
 })
 
 test('an id that no document has, or that is none, is a page that says so', async () => {

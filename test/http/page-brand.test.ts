@@ -10,14 +10,23 @@ const readWith = (service: Service) => async (path: string) => {
   })
   return { text: await answer.text(), policy: answer.headers.get('content-security-policy') ?? '' }
 }
-const branded = (brand: BillingOptions['brand']) => startPayerService({ brand })
+const branded = (brand: BillingOptions['brand']) =>
+  startPayerService({ brand, invoices: { seller: { name: 'Seller' } } })
 
 test('every page has the name at its head and in its title, as text', async () => {
   await using service = await branded({ name: 'Чай <b>&\u202e' })
   const read = readWith(service)
   const { id } = await createPayment(service)
+  const invoice = await service.core.invoices.issue(id)
   const shown = 'Чай &lt;b&gt;&amp;\\u{202e}'
-  for (const path of [`return/${id}`, `fake/checkout/${id}`, 'pay/x', 'paddle/checkout']) {
+  for (const path of [
+    `return/${id}`,
+    `fake/checkout/${id}`,
+    `invoices/${invoice.id}`,
+    'invoices/x',
+    'pay/x',
+    'paddle/checkout',
+  ]) {
     const { text } = await read(`/billing/${path}`)
     assert.ok(text.includes(`<header><span>${shown}</span></header>`), text)
     assert.ok(text.includes(` · ${shown}</title>`), text)
@@ -37,20 +46,21 @@ test('a logo may load from its own origin and from nowhere else', async () => {
     name,
     logo: 'https://files.shop.example:8443/a/logo.svg?v="1"',
   })
-  const { text, policy } = await readWith(remote)('/billing/pay/x')
-  assert.match(policy, /img-src data: https:\/\/files\.shop\.example:8443; /)
-  assert.ok(
-    text.includes(
-      '<img src="https://files.shop.example:8443/a/logo.svg?v=&quot;1&quot;" alt="" />',
-    ),
-  )
+  const { id } = await createPayment(remote)
+  const invoice = await remote.core.invoices.issue(id)
+  for (const path of ['pay/x', `invoices/${invoice.id}`]) {
+    const { text, policy } = await readWith(remote)(`/billing/${path}`)
+    assert.match(policy, /img-src data: https:\/\/files\.shop\.example:8443; /, path)
+    const logo = '<img src="https://files.shop.example:8443/a/logo.svg?v=&quot;1&quot;" alt="" />'
+    assert.ok(text.includes(logo), path)
+  }
   await using inside = await branded({ name, logo: 'data:image/png;base64,iVBORw0KGgo=' })
   const page = await readWith(inside)('/billing/pay/x')
   assert.match(page.policy, /img-src data:; /)
   assert.ok(page.text.includes('<img src="data:image/png;base64,iVBORw0KGgo=" alt="" />'))
 })
 
-test('help is offered where something went wrong, and only there', async () => {
+test('help is offered where something went wrong, on documents, and only there', async () => {
   await using service = await branded({ support: 'help@shop.example' })
   const read = readWith(service)
   const offers = async (path: string) =>
@@ -66,7 +76,15 @@ test('help is offered where something went wrong, and only there', async () => {
   assert.equal(await offers(`/billing/fake/checkout/${other.id}`), false)
   assert.equal(await offers(`/billing/fake/checkout/${other.id}?answer=403`), true, 'refused')
   await service.core.payments.cancel(other.id)
-  for (const path of [`return/${other.id}`, `pay/${other.id}`, 'pay/x', 'paddle/checkout']) {
+  const invoice = await service.core.invoices.issue(id)
+  for (const path of [
+    `return/${other.id}`,
+    `pay/${other.id}`,
+    `invoices/${invoice.id}`,
+    'invoices/x',
+    'pay/x',
+    'paddle/checkout',
+  ]) {
     assert.equal(await offers(`/billing/${path}`), true, path)
   }
 })

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
 import { createPayment, settle, startPayerService } from '../pages/payer-service.ts'
+import { sumsOf } from './invoice-sums.ts'
 import { origin, type Service } from './service.ts'
 
 let service: Service
 before(async () => {
-  service = await startPayerService()
+  service = await startPayerService({ invoices: { seller: { name: 'Seller' } } })
 })
 after(() => service[Symbol.asyncDispose]())
 
@@ -84,9 +85,47 @@ describe('the language of a page', () => {
     assert.match(en, />\w+ \d+, 20\d\d at \d+:\d\d [AP]M/)
   })
 
+  test('is that of the whole document, before its customer’s and the browser’s', async () => {
+    const { id } = await createPayment(service, inEnglish)
+    const invoice = await service.core.invoices.issue(id)
+    const path = `/billing/invoices/${invoice.id}`
+    const stampOf = (page: string) => /<p class="stamp[^"]*">([^<]*)</.exec(page)?.[1]
+    const read = async (language: string) => {
+      const answer = await ask(`${path}?lang=${language}`, language === 'uk' ? 'en' : 'uk')
+      const page = await answer.clone().text()
+      const heading = /<p class="kicker">([^<]*)</.exec(page)?.[1]
+      const [total] = sumsOf(page)
+      return { tag: await languageOf(answer), heading, total, stamp: stampOf(page) }
+    }
+    const inUkrainian = { tag: 'uk', heading: 'Рахунок', total: 'Разом 1 250,00 ₴' }
+    const english = { tag: 'en', heading: 'Invoice', total: 'Total UAH 1,250.00' }
+    assert.deepEqual(await read('uk'), { ...inUkrainian, stamp: undefined })
+    assert.deepEqual(await read('en'), { ...english, stamp: undefined })
+    await settle(service, id, 'success')
+    assert.deepEqual(await read('uk'), { ...inUkrainian, stamp: 'Сплачено' })
+    assert.deepEqual(await read('en'), { ...english, stamp: 'Paid' })
+    const other = await createPayment(service, inEnglish)
+    const voided = await service.core.invoices.issue(other.id)
+    await service.core.invoices.void(voided.id)
+    for (const [language, stamp] of [
+      ['uk', 'Анульовано'],
+      ['en', 'Void'],
+    ] as const) {
+      const answer = await ask(`/billing/invoices/${voided.id}?lang=${language}`)
+      assert.equal(stampOf(await answer.text()), stamp)
+    }
+    assert.equal(await languageOf(await ask(path, 'uk')), 'en')
+  })
+
   test('is there on pages that know no payment', async () => {
-    for (const path of ['/billing/pay/x', '/billing/fake/checkout/x', '/billing/paddle/checkout']) {
+    for (const path of [
+      '/billing/pay/x',
+      '/billing/fake/checkout/x',
+      '/billing/paddle/checkout',
+      '/billing/invoices/x',
+    ]) {
       assert.equal(await languageOf(await ask(path, 'uk')), 'uk', path)
+      assert.equal(await languageOf(await ask(`${path}?lang=uk`, 'en')), 'uk', path)
       assert.equal(await languageOf(await ask(path, '')), 'en', path)
     }
   })

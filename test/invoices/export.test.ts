@@ -49,9 +49,25 @@ test('a row of the table quotes what it must, and computes nothing', async () =>
   assert.ok(header.startsWith('\u{feff}number,issuer,status,issued_at,'))
   assert.ok(row.includes(`"'=HYPERLINK(""https://evil.example"")"`))
   assert.ok(row.includes('"Tea, ""green"""'))
-  assert.ok(row.includes(',UAH,12.5,0,'))
+  assert.ok(row.includes(',UAH,12.50,0.00,'))
   assert.ok(row.endsWith('\r\n'))
 })
+
+for (const [currency, total, credited, shown] of [
+  ['UAH', 1_250n, 0n, '12.50,0.00'],
+  ['UAH', 500n, 500n, '5.00,5.00'],
+  ['UAH', 1_999n, 5n, '19.99,0.05'],
+  ['JPY', 1_999n, 0n, '1999,0'],
+  ['KWD', 5_000n, 1_050n, '5.000,1.050'],
+  // Not of ISO 4217: how many decimals it has is not known, so these are minor units.
+  ['XYZ', 500n, 0n, '500,0'],
+] as const) {
+  test(`money in the table has the decimals of its currency: ${shown} ${currency}`, async () => {
+    const [header = '', row = ''] = await linesOf({ ...invoice, currency, total, credited }, 'csv')
+    assert.ok(header.includes(',currency,total,credited,'))
+    assert.ok(row.includes(`,${currency},${shown},`), row)
+  })
+}
 
 for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '\uFF1D1']) {
   test(`${JSON.stringify(text)} in a name begins no formula`, async () => {

@@ -10,7 +10,7 @@ import { startProcess } from '../support/process.ts'
 import { refund } from '../support/statements.ts'
 import { until } from '../support/until.ts'
 import { number, type Numbering } from './numbering-program.ts'
-import { issuing, numbered } from './sellers.ts'
+import { issuing, numbersIn, upTo } from './sellers.ts'
 
 const file = fileURLToPath(new URL('numbering-program.ts', import.meta.url))
 
@@ -23,16 +23,6 @@ async function addPayments({ database }: TestBilling, count: number): Promise<re
   )
   return ids
 }
-
-async function numbersIn({ database }: TestBilling): Promise<readonly string[]> {
-  const { rows } = await sql<{ number_text: string }>`
-    select number_text from billing.invoices where issuer = 'us' order by number`.execute(
-    database.db,
-  )
-  return rows.map(({ number_text: text }) => text)
-}
-
-const upTo = (count: number) => Array.from({ length: count }, (_, at) => numbered(at + 1))
 
 forEachDatabase((engine) => {
   suite('numbers of documents', { concurrency: 1 }, () => {
@@ -126,30 +116,6 @@ forEachDatabase((engine) => {
           (await billing.core.events.list({ type: 'InvoicePaid', limit: 100 })).data.length === 6,
         { what: 'six documents are told to be paid' },
       )
-    })
-
-    test('a month is exported whole and once while others are issued', async () => {
-      await using billing = await openBilling(engine, { invoices: issuing })
-      const before = await addPayments(billing, isServer ? 1_200 : 60)
-      const issueAll = async (ids: readonly string[]) => {
-        const waiting = [...ids]
-        const lane = async () => {
-          for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-            await billing.core.invoices.issue(id)
-          }
-        }
-        await Promise.all(Array.from({ length: 6 }, lane))
-      }
-      await issueAll(before)
-      const meanwhile = issueAll(await addPayments(billing, 100))
-      const month = new Date().toISOString().slice(0, 7)
-      const found: string[] = []
-      for await (const line of billing.core.invoices.export({ month, format: 'jsonl' })) {
-        found.push((JSON.parse(line) as { number: string }).number)
-      }
-      await meanwhile
-      assert.ok(found.length >= before.length)
-      assert.deepEqual(found, upTo(found.length))
     })
   })
 })

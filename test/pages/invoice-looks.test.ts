@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { inspect } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
@@ -39,6 +40,22 @@ const cafe: NonNullable<BillingOptions['brand']> = {
   name: seller.name,
   color: '#7a3e1d',
   support: 'hello@cafe.example',
+}
+
+/** Of a colour as browsers compute it, from 0 to 255. */
+function brightnessOf(color: string): number {
+  const [red = NaN, green = NaN, blue = NaN] = [...color.matchAll(/\d+/g)].map(Number)
+  return (red + green + blue) / 3
+}
+
+/** In points. ISO 32000, 7.7.3.3: each page is an object of this type, and says how large it is. */
+function sheetsOf(pdf: Buffer): readonly { readonly width: number; readonly height: number }[] {
+  const text = pdf.toString('latin1')
+  const count = [...text.matchAll(/\/Type\s*\/Page\b/g)].length
+  const boxes = [...text.matchAll(/\/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)\s*\]/g)]
+  assert.ok(count > 0)
+  assert.equal(boxes.length, count)
+  return boxes.map(([, width, height]) => ({ width: Number(width), height: Number(height) }))
 }
 
 for (const [locale, brand] of [
@@ -97,10 +114,8 @@ for (const [locale, brand] of [
         await looking([{ name: 'invoice-refunded', path: pathOf(paid.invoice) }])
       })
 
-      test("texts that are long or without spaces, and a provider's", async () => {
-        const amount = 9_007_199_254_740_991
-        const description = `${'w'.repeat(150)} ${'a very long description '.repeat(14)}`
-        const long = await issue({ lines: [{ description, amount }] }, amount)
+      /** A document of the provider's own, about a payment of ours. */
+      const mirror = async (reference: string) => {
         const payment = await createPayment(service, {
           gateway: 'formpay',
           currency: 'EUR',
@@ -108,24 +123,53 @@ for (const [locale, brand] of [
         })
         const said = {
           type: 'invoice',
-          reference: 'in_1',
+          reference,
           status: 'paid',
           number: 'F-2026-77',
-          url: 'https://provider.example/invoices/in_1',
+          url: `https://provider.example/invoices/${reference}`,
           payment: { id: payment.id },
           lines: [{ description: 'Gold, monthly', quantity: 1, amount: '9900' }],
         }
         const body = JSON.stringify([said])
         await service.post('/billing/webhooks/formpay', body, { 'x-stated': 'yes' })
         const worker = await service.core.work()
-        const mirrored = await eventually(async () => {
+        const invoice = await eventually(async () => {
           const { data } = await service.core.invoices.list({ paymentId: payment.id })
           return data[0]
         })
         await worker.stop()
+        return { payment, invoice }
+      }
+
+      test('on a dark screen its ground is dark and its text light', async () => {
+        const { invoice } = await issue()
+        await using visitor = await visit(browser, { locale })
+        const { page } = visitor
+        await page.goto(pagesOrigin + pathOf(invoice))
+        const brightness = async (colorScheme: 'light' | 'dark') => {
+          await page.emulateMedia({ colorScheme })
+          const colors = await page.evaluate<readonly string[]>(`(() => {
+            const { backgroundColor, color } = getComputedStyle(document.body)
+            const paper = getComputedStyle(document.querySelector('main')).backgroundColor
+            return [backgroundColor, paper, color]
+          })()`)
+          const [ground = 0, paper = 0, text = 0] = colors.map(brightnessOf)
+          return { ground, paper, text }
+        }
+        const light = await brightness('light')
+        const dark = await brightness('dark')
+        assert.ok(light.text < 64 && light.ground > 192 && light.paper > 192, inspect(light))
+        assert.ok(dark.text > 192 && dark.ground < 64 && dark.paper < 64, inspect(dark))
+      })
+
+      test("texts that are long or without spaces, and a provider's", async () => {
+        const amount = 9_007_199_254_740_991
+        const description = `${'w'.repeat(150)} ${'a very long description '.repeat(14)}`
+        const long = await issue({ lines: [{ description, amount }] }, amount)
+        const mirrored = await mirror('in_1')
         await looking([
           { name: 'invoice-long', path: pathOf(long.invoice) },
-          { name: 'invoice-of-provider', path: pathOf(mirrored) },
+          { name: 'invoice-of-provider', path: pathOf(mirrored.invoice) },
         ])
       })
 
@@ -138,9 +182,13 @@ for (const [locale, brand] of [
         const voided = await issue()
         await service.core.invoices.void(voided.invoice.id)
         const long = await issue({ ...wanted, lines: many }, 40_000)
+        const refunded = await issue()
+        await settle(service, refunded.payment.id, 'success')
+        await service.core.refunds.create(refunded.payment.id, { amount: 36_000 })
+        const printed = { short, long, void: voided, refunded, provider: await mirror('in_2') }
         await using visitor = await visit(browser, { locale, colorScheme: 'dark' })
         const { page } = visitor
-        for (const [name, { invoice }] of Object.entries({ short, long, void: voided })) {
+        for (const [name, { invoice }] of Object.entries(printed)) {
           await page.goto(pagesOrigin + pathOf(invoice))
           await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
           const colors = await page.evaluate<readonly string[]>(`[
@@ -148,9 +196,14 @@ for (const [locale, brand] of [
             getComputedStyle(document.body).backgroundColor]`)
           assert.deepEqual(colors, ['rgb(0, 0, 0)', 'rgba(0, 0, 0, 0)'])
           const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: false })
-          // ISO 32000, 7.7.3.3: each page is an object of this type.
-          const sheets = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g) ?? []
+          const sheets = sheetsOf(pdf)
           assert.equal(sheets.length > 1, name === 'long', name)
+          for (const { width, height } of sheets) {
+            assert.ok(
+              Math.abs(width - 595) <= 1 && Math.abs(height - 842) <= 1,
+              `${width} ${height}`,
+            )
+          }
           mkdirSync(reports, { recursive: true })
           writeFileSync(`${reports}${language}-invoice-${name}.pdf`, pdf)
         }

@@ -2,7 +2,11 @@ import type { Payment } from '../../src/payments/payment.ts'
 import type { Statement } from './stating-gateway.ts'
 
 /** That this payment is paid. */
-export function paid({ id, amount, currency }: Payment): Statement {
+export function paid({
+  id,
+  amount,
+  currency,
+}: Pick<Payment, 'id' | 'amount' | 'currency'>): Statement {
   return { type: 'payment', payment: { id }, status: 'paid', amount, currency }
 }
 

@@ -96,7 +96,7 @@ async function runRound(
   try {
     const finished = untilDone(database, processes)
     const done = await Promise.race([finished, ...running.map(({ failed }) => failed)])
-    await verify(database, { subject, counted: done.counted })
+    await verifyUsage(database, { subject, counted: done.counted })
     return done.perSecond
   } finally {
     await Promise.all(running.map(({ stop }) => stop()))
@@ -121,18 +121,24 @@ async function untilDone({ pool }: Database, processes: number): Promise<UsageDo
   throw new Error(`usage was not recorded within ${doneWithinMs / 1000} s`)
 }
 
-/** A figure counts only if every record is counted, once. */
-async function verify(
-  { pool }: Database,
+/** A figure counts only if every record is counted, once, and of its own subscription. */
+export async function verifyUsage(
+  { pool }: Pick<Database, 'pool'>,
   { subject, counted }: Pick<Round, 'subject'> & { readonly counted: number },
 ): Promise<void> {
-  const { rows } = await pool.query<{ used: number; keys: number }>(
-    `select (select sum(used)::int from billing.usage_counters) as used,
-       (select count(*)::int from billing.usage_keys) as keys`,
+  const { rows } = await pool.query<{ used: number; keys: number; wrong: number }>(
+    `select sum(coalesce(used, 0))::int as used, sum(coalesce(keys, 0))::int as keys,
+       count(*) filter (where used is distinct from coalesce(keys, 0))::int as wrong
+     from billing.usage_counters full join (
+       select subscription_id, quota, count(*) as keys from billing.usage_keys
+       group by subscription_id, quota
+     ) as known using (subscription_id, quota)`,
   )
-  const keys = subject === 'library' ? counted : 0
   const found = rows[0]
-  if (found?.used === counted && found.keys === keys) return
+  // An update a record writes no keys: only their number can be right.
+  const keys = subject === 'library' ? counted : 0
+  const isRight = subject === 'library' ? found?.wrong === 0 : true
+  if (found?.used === counted && found.keys === keys && isRight) return
   throw new Error(`usage: ${JSON.stringify(found)} instead of ${counted} of ${keys} keys`)
 }
 

@@ -48,6 +48,8 @@ export interface ProcessOptions {
   readonly node?: string
   /** Another runtime than Node: it gets the arguments alone. */
   readonly runtime?: string
+  /** It reads what is written to `child.stdin`; left out: it has no input. */
+  readonly stdin?: 'pipe'
 }
 
 /** Many times what a start takes: a busy machine must not fail a test. */
@@ -70,18 +72,22 @@ export function cleanEnvironment(): Record<string, string> {
   )
 }
 
+function spawnProcess(args: readonly string[], options: ProcessOptions) {
+  const { runtime, node = process.execPath, nodeFlags = [], file = mainFile } = options
+  const program = runtime ?? node
+  const words = runtime === undefined ? [...nodeFlags, file, ...args] : args
+  const set = { env: { ...cleanEnvironment(), ...options.env }, cwd: options.cwd }
+  return options.stdin === 'pipe'
+    ? spawn(program, words, { ...set, stdio: ['pipe', 'pipe', 'pipe'] })
+    : spawn(program, words, { ...set, stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
 /** Starts `quittance <args>`. */
 export function startProcess(
   args: readonly string[],
   options: ProcessOptions = {},
 ): RunningProcess {
-  const { runtime, node = process.execPath, nodeFlags = [], file = mainFile } = options
-  const words = runtime === undefined ? [...nodeFlags, file, ...args] : args
-  const child = spawn(runtime ?? node, words, {
-    env: { ...cleanEnvironment(), ...options.env },
-    cwd: options.cwd,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawnProcess(args, options)
   running.add(child)
   const stdout: string[] = []
   const stderr: string[] = []

@@ -5,9 +5,9 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { rehearse } from '../../src/testing/index.ts'
 import { createUsageGathering } from '../../src/usage/gather-usage.ts'
-import { openBilling } from '../support/billing.ts'
+import { openBilling, until } from '../support/billing.ts'
 import { forEachDatabase, onPostgres } from '../support/databases.ts'
-import { keysOf, sell } from './selling.ts'
+import { endWindowIn, keysOf, sell } from './selling.ts'
 
 forEachDatabase((engine) => {
   test('keys are pruned once they are old, and then count again', async () => {
@@ -26,6 +26,24 @@ forEachDatabase((engine) => {
     assert.deepEqual(await keysOf(database, id), { keys: 1, units: 1 })
     assert.equal((await record('old 7')).result, 'counted')
     assert.equal((await record('new')).result, 'duplicate')
+  })
+
+  test('a process that works moves a window that is over, though nobody records, and it is heard', async () => {
+    await using billing = await openBilling(engine)
+    const { core, database } = billing
+    const heard: string[] = []
+    core.on('SubscriptionQuotaReset', 'hearReset', ({ quota, limit }) => {
+      heard.push(`${quota} ${limit}`)
+    })
+    const id = await sell(core, { api_calls: { limit: 10, every: 'day' } })
+    await core.usage.record({ subscriptionId: id, quota: 'api_calls', units: 4, key: 'a' })
+    await core.work()
+    await endWindowIn(database, id, 0)
+    await until(() => heard.length > 0, { what: 'the new window is heard of', limitMs: 60_000 })
+    assert.deepEqual(heard, ['api_calls 10'])
+    const { rows } = await sql<{ used: number }>`
+      select used::int from billing.usage_counters`.execute(database.db)
+    assert.deepEqual(rows, [{ used: 0 }])
   })
 })
 

@@ -6,11 +6,9 @@ import type { Outcome } from '../../src/payments/outcome.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { SubscriptionStatement } from '../../src/subscriptions/statement.ts'
 import { shuffled } from '../../src/testing/index.ts'
-import { sweepAwaiting } from '../../src/upkeep/sweep.ts'
-import { idle } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
+import { quiet, settled } from '../support/settled.ts'
 import { statedCall } from '../support/stating-gateway.ts'
-import { until } from '../support/until.ts'
 import { begins, monthFrom, openManaging, renews, rings, statementOf } from './managing.ts'
 import type { Managing } from './managing.ts'
 import { diceOf } from './years/dice.ts'
@@ -107,7 +105,7 @@ async function deliver(at: Managing, life: Life, seed: number): Promise<string> 
   for (const { name, of, outcomes } of order) {
     // At once: while what came before it is still being worked on.
     const isAlone = dice.chance(0.6)
-    if (isAlone) await quiet(at)
+    if (isAlone) await quiet(billing)
     moment = Math.max(moment, of)
     const { statement, charged } = life.moments[moment] ?? assert.fail('there is such a moment')
     provider.stated.set(life.reference, statement)
@@ -126,41 +124,6 @@ async function deliver(at: Managing, life: Life, seed: number): Promise<string> 
     if (dice.chance(0.35)) done.push(`${await at.run()} syncs`)
   }
   return done.join(', ')
-}
-
-/** Until the workers have nothing to do. */
-async function quiet({ billing, context }: Managing): Promise<void> {
-  const { core, database } = billing
-  const isSynced = async () => {
-    // They would look by themselves every two seconds.
-    context.processing.wake()
-    const { rows } = await sql`select from billing.subscriptions
-      where sync_until > statement_timestamp() or sync_at <= statement_timestamp()
-      limit 1`.execute(database.db)
-    return rows.length === 0
-  }
-  context.processing.wake()
-  await idle(core)
-  await until(isSynced, { what: 'the provider was asked' })
-}
-
-/** Until nothing waits any more. */
-async function settle(at: Managing): Promise<void> {
-  const { database } = at.billing
-  const { log } = at.context.processing
-  do {
-    await quiet(at)
-    while ((await at.run()) > 0) await quiet(at)
-  } while ((await sweepAwaiting(database, log)) > 0)
-  await until(
-    async () => {
-      at.context.processing.wake()
-      const { rows } = await sql`select from billing.deliveries
-        where state in ('pending', 'processing', 'waiting', 'held') limit 1`.execute(database.db)
-      return rows.length === 0
-    },
-    { what: 'all events are told' },
-  )
 }
 
 /** What is the same in whatever order a life is told. */
@@ -197,7 +160,7 @@ forEachDatabase((engine) => {
     for (const seed of seeds) {
       const life = await lived(at, seed)
       const done = await deliver(at, life, seed)
-      await settle(at)
+      await settled(at.billing, async () => (await at.run()) > 0)
       const end = await endOf(at, life)
       const failures = end.told.filter((type) => type === 'SubscriptionPaymentFailed')
       const text = `seed ${seed}: ${done}`

@@ -104,6 +104,8 @@ export type Applied =
       readonly claim: Claim
       readonly type: string
       readonly detail?: string
+      /** What may change what a person must look at. */
+      readonly awaiting?: readonly string[]
     })
   | (AnyApplied & {
       readonly kind: 'recorded'
@@ -145,6 +147,12 @@ export function claimedBy(
 ): (Applied & { readonly kind: 'claim' }) | undefined {
   const result = applied.get(entry)
   return result?.kind === 'claim' ? result : undefined
+}
+
+/** What the call waits for, each name once; then it is processed again. */
+export function awaitedBy(applied: readonly Applied[]): readonly string[] {
+  const names = applied.flatMap((one) => (one.kind === 'recorded' ? [] : (one.awaiting ?? [])))
+  return [...new Set(names)]
 }
 
 export function claimsIn(applied: readonly Applied[]): readonly Claim[] {

@@ -54,6 +54,8 @@ export async function applyBell(
   if (id === undefined) return ignore('unknown_payment', awaitedBy(entry))
   if (rungRow !== undefined && rungRow.providerReference === null) {
     await linkSubscription(db, id, outcome.reference)
+    // By which further charges are known, also those that are listed together with the first.
+    if (payment !== undefined) await keepSubscriptionReference(db, payment.id, outcome.reference)
   }
   if (rungRow?.status === 'canceled') return ignore('already_settled')
   await ringSubscriptions(db, [id], await rung.subscriptionTime(db))

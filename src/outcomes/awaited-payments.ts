@@ -11,6 +11,8 @@ interface AwaitedName {
   readonly checkout: string | null
   readonly provider: string | null
   readonly subscription: string | null
+  /** The id of a payment that is there, but not paid yet. */
+  readonly paid: string | null
 }
 
 /** Of the names under which these calls wait, those whose payment exists by now. */
@@ -24,10 +26,12 @@ export async function findAwaited(
     with wanted as (
       select * from unnest(${column('key')}::text[], ${column('gateway')}::text[],
         ${column('id')}::uuid[], ${column('checkout')}::text[], ${column('provider')}::text[],
-        ${column('subscription')}::text[])
-        as wanted (key, gateway, id, checkout, provider, subscription)
+        ${column('subscription')}::text[], ${column('paid')}::uuid[])
+        as wanted (key, gateway, id, checkout, provider, subscription, paid)
     )
     select key from wanted join billing.payments as payment on payment.id = wanted.id
+    union all select key from wanted join billing.payments as payment
+      on payment.id = wanted.paid and payment.status = 'paid'
     union all ${chargesBy('checkout_reference', 'checkout')}
     union all ${chargesBy('provider_reference', 'provider')}
     union all ${chargesBy('subscription_reference', 'subscription')}`.execute(db)
@@ -48,15 +52,19 @@ export function keysIn({ awaiting, awaiting_also: also }: WaitingCall): readonly
 
 function nameIn(key: string, gateway: string): AwaitedName {
   const kind = key.slice(0, key.indexOf(':'))
-  const id = key.slice('id:'.length)
+  const uuidOf = (wanted: string) => {
+    const id = key.slice(kind.length + 1)
+    return kind === wanted && isUuid(id) ? id : null
+  }
   const named = (wanted: string) =>
     kind === wanted ? key.slice(`${kind}:${gateway}/`.length) : null
   return {
     key,
     gateway,
-    id: isUuid(id) ? id : null,
+    id: uuidOf('id'),
     checkout: named('checkout'),
     provider: named('provider'),
     subscription: named('subscription'),
+    paid: uuidOf('paid'),
   }
 }

@@ -24,6 +24,11 @@ export function awaitingKey(
     : `provider:${gateway}/${reference.providerReference}`
 }
 
+/** What waits until this payment is paid. */
+export function paidKey({ id }: Pick<Payment, 'id'>): string {
+  return `paid:${id}`
+}
+
 /** Everything that an early callback about this payment may be waiting for. */
 function keysOf(payment: Payment): readonly string[] {
   const { id, gateway, checkoutReference, providerReference } = payment

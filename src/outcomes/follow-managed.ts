@@ -155,15 +155,27 @@ async function bind(
   // Found by what began it, it may still be another one that names the same payment.
   const known = state?.subscription.providerReference ?? null
   if (known !== null && known !== reference) return undefined
+  if (state === undefined || isEarly(entry, state.subscription)) return undefined
   const now = await applying.subscriptionTime(db)
   const moment = { now, policy: applying.subscriptionPolicy, held: false }
-  const bought = state && payManaged(state, chargeOf(entry.outcome, payment), moment)
-  if (bought === undefined || bought === null) return undefined
+  const bought = payManaged(state, chargeOf(entry.outcome, payment), moment)
+  if (bought === null) return undefined
   const { periodId } = bought
   await sql`update billing.payments set period_id = ${periodId}::uuid, taken_status = status
     where id = ${payment.id}::uuid and period_id is null`.execute(db)
   await writeChange(db, bought.change, writingOf(entry.report, applying.newId))
   return paymentOf({ ...payment, periodId })
+}
+
+/**
+ * A further charge has overtaken the first one. Its provider, which is asked at once, lists all of
+ * them in their order: only then is it known which period is the first.
+ */
+function isEarly(
+  { report, outcome }: Entry<PaymentOutcome>,
+  { id, status }: Subscription,
+): boolean {
+  return outcome.renews !== undefined && status === 'incomplete' && report.answersFor !== id
 }
 
 /** Somebody else's money pays for nothing of it, whatever reference it names. */

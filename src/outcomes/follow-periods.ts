@@ -2,7 +2,8 @@ import type { Kysely } from 'kysely'
 import type { ChangeOrigin } from '../database/subscription-changes.ts'
 import type { Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'
-import type { PaymentStatus } from '../payments/payment.ts'
+import type { StatedPeriod } from '../payments/outcome.ts'
+import type { Payment, PaymentStatus } from '../payments/payment.ts'
 import type { ApplyContext, Entry, Report } from './applied.ts'
 import type { FoundPayments } from './find-payments.ts'
 import { grantPeriods, movedOfPeriods } from './grant-periods.ts'
@@ -28,14 +29,26 @@ export async function followPeriods(
   const moved = movedOfPeriods(before, payments).flatMap((payment) => {
     const entry = reports.get(payment.id)
     if (entry === undefined) return []
-    const { report, outcome } = entry
-    const stated = outcome.type === 'payment' ? outcome.period : undefined
-    const writing = writingOf(report, applying.newId)
+    const stated = periodStated(entries, { payment, ids })
+    const writing = writingOf(entry.report, applying.newId)
     return [{ payment, writing, ...(stated && { stated }) }]
   })
   const cards = entries.filter(({ outcome }) => outcome.type === 'payment_method')
   const alsoLocked = cards.flatMap((entry) => payments.get(ids.get(entry) ?? '')?.periodId ?? [])
   await grantPeriods(db, { moved, alsoLocked, alsoLockedIds }, applying)
+}
+
+/** The time that the payment pays for, if one of its reports says so: not all of them do. */
+function periodStated(
+  entries: readonly Entry[],
+  { payment, ids }: Pick<FoundPayments, 'ids'> & { readonly payment: Payment },
+): StatedPeriod | undefined {
+  const periods = entries.flatMap((entry) => {
+    const { outcome } = entry
+    const isIts = outcome.type === 'payment' && ids.get(entry) === payment.id
+    return isIts && outcome.status === payment.status ? (outcome.period ?? []) : []
+  })
+  return periods[0]
 }
 
 /** How what follows from a report is written. */

@@ -4,6 +4,7 @@ import type { Tables } from '../database/tables.ts'
 import type { Money } from '../kernel/money.ts'
 import { accountMismatch } from '../payments/transition.ts'
 import { claimedBy, ignoredResult, type Applied, type ApplyContext, type Entry } from './applied.ts'
+import { paidKey } from './awaiting.ts'
 import {
   findFirstPayment,
   findNamed,
@@ -104,7 +105,8 @@ export interface ReviewedRenewals {
 
 /**
  * The results, marked for a person where needed. Every report decides this again, because a call
- * that is retried is marked again. A provider charges what the merchant has agreed with it, so the
+ * that is retried is marked again, and one that came before its first payment was known to be paid
+ * is processed again once it is. A provider charges what the merchant has agreed with it, so the
  * money counts; but what it buys is for the listener and a person to decide.
  */
 export async function reviewRenewals(
@@ -123,7 +125,9 @@ export async function reviewRenewals(
     const detail = isPaid ? oddityOf(entry, found, terms) : 'first_payment_unpaid'
     if (detail === undefined) continue
     const { amount, currency } = terms
-    marked.set(entry, { ...claimed, review: true, detail, expected: { amount, currency } })
+    const expected = { amount, currency }
+    const awaiting = isPaid ? [] : [paidKey(found.first)]
+    marked.set(entry, { ...claimed, review: true, detail, expected, awaiting })
   }
   return marked
 }

@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log.ts'
 import { within } from '../kernel/within.ts'
 import { hasQueuedListener } from '../listeners/dispatch-events.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
-import { isMarked, type Applied, type Subject } from '../outcomes/applied.ts'
+import { awaitedBy, isMarked, type Applied, type Subject } from '../outcomes/applied.ts'
 import { requeueCallsWithPayment } from '../outcomes/awaiting.ts'
 import { webhookCalls } from '../queue/calls.ts'
 import { logReturned } from '../queue/return-after.ts'
@@ -42,9 +42,7 @@ export async function afterCommit(
   if (ended.kind !== 'done') return ended.kind
   const { call, applied } = ended
   follow(call, context, ended)
-  if (applied.some((one) => one.kind === 'ignored' && one.awaiting.length > 0)) {
-    await lookAgain(call.id, context)
-  }
+  if (awaitedBy(applied).length > 0) await lookAgain(call.id, context)
   return 'done'
 }
 
@@ -67,7 +65,7 @@ function isBell(applied: Applied): boolean {
   return applied.kind === 'recorded' && applied.result.type === 'subscription'
 }
 
-/** The payment that a call waits for may have been created between our look and our commit. */
+/** The payment that a call waits for may have been created, or paid, between our look and our commit. */
 async function lookAgain(call: string, { database, log, wake }: Context): Promise<void> {
   try {
     const back = await requeueCallsWithPayment(database.db, call)

@@ -4,7 +4,7 @@ import type { CallState } from '../events/webhook-call.ts'
 import { webhookCalls } from '../queue/calls.ts'
 import { finishRows } from '../queue/end-rows.ts'
 import { leaseLost, type Lease } from '../queue/leased-table.ts'
-import { claimsIn, needsReview, type Applied } from '../outcomes/applied.ts'
+import { awaitedBy, claimsIn, needsReview, type Applied } from '../outcomes/applied.ts'
 
 /** A call whose outcomes are applied. */
 export interface FinishedCall {
@@ -19,7 +19,8 @@ export async function finishCalls(
   db: Kysely<Tables>,
   finished: readonly FinishedCall[],
 ): Promise<void> {
-  const awaiting = finished.map(({ applied }) => awaitingOf(applied))
+  // One name that the provider gives, and one that others may have written.
+  const awaiting = finished.map(({ applied }) => awaitedBy(applied))
   const [lost] = await finishRows(db, webhookCalls, {
     leases: finished.map(({ call }) => call),
     columns: {
@@ -57,11 +58,6 @@ function outcomeOf({ applied, won }: FinishedCall): string {
 function claimsOf({ applied, won }: FinishedCall): string {
   const kept = claimsIn(applied).filter(({ eventId }) => won.has(eventId))
   return JSON.stringify(kept.map(({ dedupKey }) => dedupKey))
-}
-
-/** Each name once: one that the provider gives, and one that others may have written. */
-function awaitingOf(applied: readonly Applied[]): readonly string[] {
-  return [...new Set(ignoredOf(applied).flatMap(({ awaiting }) => awaiting))]
 }
 
 /** As it is stored; there, what is undefined is left out. */

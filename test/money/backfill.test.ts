@@ -4,11 +4,14 @@ import { sql } from 'kysely'
 import type { Payment } from '../../src/payments/payment.ts'
 import { days, hours } from '../../src/kernel/duration.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
 import { openBilling, idle } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
+import { longAgo, managedLives } from '../providers/managed-lives.ts'
 import { startPaddle } from '../providers/paddle.ts'
 import type { ProviderStandIn } from '../providers/provider-stand-in.ts'
 import { startStripe } from '../providers/stripe.ts'
+import { settled } from '../support/settled.ts'
 import { openMoney, type MoneyBilling } from './money-billing.ts'
 
 interface Listing {
@@ -183,6 +186,84 @@ onPostgres((engine) => {
         // As `--since 30d` is, by the time that it gets here.
         assert.ok((await at(keptFor + 1_000)).listed > 0)
       })
+    })
+  }
+
+  for (const [name, start] of managedLives) {
+    test(`${name}: the whole life of a subscription is found, of which no callback came`, async (t) => {
+      const at = await start()
+      const billing = await openMoney(engine, at.provider)
+      t.after(async () => {
+        await billing.close()
+        await at.provider.close()
+      })
+      const began = new Date(Math.floor(Date.now() / 1000) * 1000 - longAgo)
+      /** Renewed once and ended in its second day; nothing of it is delivered. */
+      const live = async () => {
+        at.clock.now = undefined
+        const { subscription, payment } = await billing.core.subscriptions.create({
+          gateway: name,
+          managedBy: 'provider',
+          payable: { type: 'account', id: newUuid() },
+          amount: 4_999,
+          currency: 'USD',
+          every: 'day',
+          customer: { email: 'payer@example.test' },
+        })
+        assert.ok(payment)
+        at.clock.now = began
+        at.provider.pay(payment.id)
+        at.clock.now = new Date(began.getTime() + days(1))
+        at.renew(payment.id)
+        at.clock.now = new Date(began.getTime() + days(1.5))
+        at.end(payment.id)
+        at.clock.now = undefined
+        return { id: subscription.id, payment }
+      }
+      const stands = async (id: string) => {
+        await settled(billing)
+        const found = await billing.core.subscriptions.get(id)
+        const types = found?.events.map(({ type }) => type) ?? []
+        assert.deepEqual((await billing.core.reviews.list({ state: 'open' })).data, [])
+        return {
+          status: found?.status,
+          paidUntil: found?.paidUntil,
+          periods: found?.periods
+            .toSorted((one, other) => one.number - other.number)
+            .map(({ number, state, startsAt }) => [number, state, startsAt]),
+          events: types.filter((type) => type.startsWith('Subscription')),
+        }
+      }
+      const second = new Date(began.getTime() + days(1))
+      const ended = {
+        status: 'canceled',
+        paidUntil: new Date(began.getTime() + days(2)),
+        periods: [
+          [1, 'paid', began],
+          [2, 'paid', second],
+        ],
+        events: [
+          'SubscriptionCreated',
+          'SubscriptionRenewed',
+          'SubscriptionRenewed',
+          'SubscriptionCancelled',
+        ],
+      }
+      const backfill = () =>
+        billing.core.backfill({ gateway: name, since: new Date(began.getTime() - hours(1)) })
+      const { id, payment } = await live()
+      assert.ok((await backfill()).stored > 0)
+      assert.deepEqual(await stands(id), ended)
+      for (const callback of at.callbacks(payment.id)) await billing.receive(callback)
+      assert.deepEqual(await stands(id), ended)
+      assert.equal((await backfill()).stored, 0)
+      assert.deepEqual(await stands(id), ended)
+      // Newest first, one after the other: its end is what comes first.
+      const other = await live()
+      for (const callback of at.callbacks(other.payment.id).toReversed()) {
+        await billing.deliver(callback)
+      }
+      assert.deepEqual(await stands(other.id), ended)
     })
   }
 

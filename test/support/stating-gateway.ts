@@ -46,9 +46,12 @@ export const stating: Gateway = {
 /** Another one: the same words, other payments. */
 export const echoing: Gateway = { ...stating, name: 'echoing', title: 'Echoing gateway' }
 
-/** Amounts are spelt as text, for JSON has no whole numbers of any size. */
+const times: ReadonlySet<string> = new Set(['startsAt', 'endsAt'])
+
+/** Amounts are spelt as text, for JSON has no whole numbers of any size; nor has it times. */
 function readField(name: string, value: unknown): unknown {
   if (name === 'amount' || name === 'refundedTotal') return BigInt(value as string)
+  if (times.has(name)) return new Date(value as string)
   return name === 'token' ? secret(value as string) : value
 }
 

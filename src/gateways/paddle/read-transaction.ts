@@ -65,7 +65,7 @@ export async function readTransaction(
     payment: { checkoutReference: id },
     ...named,
     ...(await moneyOf(transaction)),
-    ...periodOf(entity),
+    ...(await paidPeriod(transaction, meaning)),
     checkoutReference: id,
   }
 }
@@ -74,6 +74,31 @@ export async function readTransaction(
 function periodOf(entity: JsonObject): Pick<PaymentOutcome, 'period'> {
   const period = timeSpanOf(entity.get('billing_period'))
   return period === undefined ? {} : { period }
+}
+
+/**
+ * A checkout that begins a subscription is paid before it is said for which time, and the event may
+ * come when that time is over. If it is not known now either, it begins now.
+ */
+async function paidPeriod(
+  { id, entity, api }: Transaction,
+  meaning: PaymentOutcome['status'],
+): Promise<Pick<PaymentOutcome, 'period'>> {
+  const stated = periodOf(entity)
+  const isUnknown = stated.period === undefined && meaning === 'paid' && isRecurring(entity)
+  if (!isUnknown || api === undefined) return stated
+  try {
+    const fetched = await within(lookUpLimit, late, () => api.get('transactions', id))
+    return fetched === undefined ? stated : periodOf(fetched)
+  } catch {
+    return stated
+  }
+}
+
+function isRecurring(entity: JsonObject): boolean {
+  const items = entity.get('items')
+  const all = Array.isArray(items) ? items : []
+  return all.some((item) => isJsonObject(path(item, 'price', 'billing_cycle')))
 }
 
 /** The event that reported a transaction in this state. */

@@ -92,7 +92,7 @@ test('its poll says what its callbacks say: open, paid, with the first invoice',
   assert.equal((await started.poll(known)).standing, 'open')
   started.standIn.pay(paymentId)
   assert.deepEqual(await started.poll(known), {
-    outcomes: [paid],
+    outcomes: [{ ...paid, period: { startsAt: now, endsAt: new Date('2026-12-20T12:00:00Z') } }],
     standing: 'paid',
     listsRefunds: true,
   })

@@ -14,6 +14,7 @@ import { toOutcome, undecided, type Meaning } from './meaning.ts'
 import { isId, readObject, subscriptionOf, type Snapshot } from './payload.ts'
 import { namedReference } from './reference.ts'
 import { bell } from './read-subscription.ts'
+import { findFirstPeriod } from './find-first-period.ts'
 import { findSavedCard } from './find-saved-card.ts'
 import { setupSession } from './read-setup-intent.ts'
 
@@ -42,15 +43,17 @@ function isSession(snapshot: Snapshot, mode: string): boolean {
   return 'object' in read && read.object.get('mode') === mode
 }
 
-/** A paid checkout may have saved the card, which only its intent shows. */
+/** A paid checkout has bought a period or saved the card, which only its invoice or intent shows. */
 async function onSession(
   snapshot: Snapshot,
   meaningOf: (session: JsonObject) => Meaning,
   lookUps: LookUps,
 ): Promise<readonly Outcome[]> {
   const outcome = sessionOutcome(snapshot, meaningOf)
-  const isPaid = outcome.type === 'payment' && outcome.status === 'paid'
-  return isPaid ? [outcome, ...(await findSavedCard(snapshot, outcome, lookUps))] : [outcome]
+  if (outcome.type !== 'payment' || outcome.status !== 'paid') return [outcome]
+  const period = await findFirstPeriod(snapshot, outcome, lookUps)
+  const cards = await findSavedCard(snapshot, outcome, lookUps)
+  return [{ ...outcome, ...period }, ...cards]
 }
 
 /** The subscription that a checkout has begun, so that it is asked about, in a trial too. */

@@ -41,9 +41,9 @@ test('of two periods the nearest is meant; of two as near the one that was not g
   const first = periodOf(days(1))
   const second = { ...first, id: 'second', startsAt: after(start, hours(4)) }
   assert.equal(periodOfTime([first, second], { startsAt: after(start, hours(3)) }), second)
-  const void_ = { ...first, id: 'void', state: 'void' } as const
-  assert.equal(periodOfTime([void_, first], { startsAt: start }), first)
-  assert.equal(periodOfTime([void_], { startsAt: start }), void_)
+  const givenUp = { ...first, id: 'void', state: 'void' } as const
+  assert.equal(periodOfTime([givenUp, first], { startsAt: start }), first)
+  assert.equal(periodOfTime([givenUp], { startsAt: start }), givenUp)
 })
 
 test('a charge without a time is for the earliest unpaid period that is not almost over', () => {

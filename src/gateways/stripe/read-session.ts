@@ -51,8 +51,10 @@ async function onSession(
 ): Promise<readonly Outcome[]> {
   const outcome = sessionOutcome(snapshot, meaningOf)
   if (outcome.type !== 'payment' || outcome.status !== 'paid') return [outcome]
-  const period = await findFirstPeriod(snapshot, outcome, lookUps)
-  const cards = await findSavedCard(snapshot, outcome, lookUps)
+  const [period, cards] = await Promise.all([
+    findFirstPeriod(snapshot, outcome, lookUps),
+    findSavedCard(snapshot, outcome, lookUps),
+  ])
   return [{ ...outcome, ...period }, ...cards]
 }
 

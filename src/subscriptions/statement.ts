@@ -14,7 +14,7 @@ export interface SubscriptionStatement extends Money {
   readonly hasGivenUp?: true
   /** Of one that is paused: why; `requested` if left out. */
   readonly pauseReason?: PauseReason
-  /** Each period is known to cost nothing; an amount of 0 also says that it cannot be told. */
+  /** Each period is known to cost nothing; an amount of 0 alone may mean that its price is unknown. */
   readonly isFree?: true
   readonly every: Interval
   /** The period that the provider says it is in, paid or not; null: in none. */

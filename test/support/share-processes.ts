@@ -13,6 +13,13 @@ const shares: readonly Share[] = [
   { name: 'unit-tests', files: /^src\//, processes: 4 },
   { name: 'rooms', files: /^test\/rooms\//, processes: 1 },
   { name: 'scenarios', files: /^test\/scenarios\//, processes: 4 },
+  {
+    name: 'subscriptions',
+    files: /^test\/subscriptions\/(?!processes|sync-processes)/,
+    processes: 4,
+  },
+  { name: 'usage', files: /^test\/usage\/(?!processes|races)/, processes: 1 },
+  { name: 'invoices', files: /^test\/invoices\/(?!export-load|numbering)/, processes: 1 },
   { name: 'money', files: /^test\/money\//, processes: 2 },
   { name: 'http', files: /^test\/http\/(?!connections|throttle|node-handler)/, processes: 2 },
   { name: 'conformance', files: /^test\/conformance\//, processes: 2 },
@@ -20,11 +27,11 @@ const shares: readonly Share[] = [
   { name: 'faults', files: /^test\/faults\/(?:half-open|interleavings|lost-)/, processes: 1 },
   {
     name: 'cli',
-    files: /^test\/(?:cli\/(?:help|tables)|testing\/(?:orders|signed))/,
+    files: /^test\/(?:cli\/(?:doctor-(?!postgres)|help|tables)|testing\/(?:orders|signed))/,
     processes: 1,
   },
   { name: 'docs', files: /^test\/(?:docs\/(?!subscriptions)|tidy\/)/, processes: 1 },
-  { name: 'bad-input', files: /^test\/spec\/(?:bad|stripe|case)-/, processes: 1 },
+  { name: 'spec', files: /^test\/spec\/(?!configuration|limits|manual-|webhook-)/, processes: 2 },
 ]
 
 const declareFiles = new URL('declare-files.ts', import.meta.url).href

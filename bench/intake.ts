@@ -32,16 +32,10 @@ export async function benchIntake(
 ): Promise<ReadonlyMap<number, readonly Figure[]>> {
   const { settings } = options
   const load = startLoad()
-  const targets = [
-    await startBare(),
-    await startTransactions(options, byHand),
-    await startTransactions(options, withPgBoss),
-    await startOnPostgres(options, { subject: 'serve, PostgreSQL', args: [] }),
-    await startOnPostgres(options, { subject: 'serve --processes 2', args: ['--processes', '2'] }),
-    await startEmbedded(options),
-  ]
+  const targets: Target[] = []
   const subjects = { targets, load, options }
   try {
+    for (const begin of starts) targets.push(await begin(options))
     await load.sign(newPayments(settings.requests))
     const [connections = 1] = settings.connections
     const milliseconds = settings.firstWarmUpMs
@@ -144,6 +138,16 @@ async function startOnPostgres(
   const target = targetOf(subject, running)
   return storingIn(await connectTo(databaseUrl), ['billing.webhook_calls'], target)
 }
+
+const starts: readonly ((options: BenchOptions) => Promise<Target>)[] = [
+  startBare,
+  (options) => startTransactions(options, byHand),
+  (options) => startTransactions(options, withPgBoss),
+  (options) => startOnPostgres(options, { subject: 'serve, PostgreSQL', args: [] }),
+  (options) =>
+    startOnPostgres(options, { subject: 'serve --processes 2', args: ['--processes', '2'] }),
+  startEmbedded,
+]
 
 async function connectTo(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString })

@@ -17,7 +17,8 @@ export interface Running<Ready> {
   stop(): Promise<void>
 }
 
-const readyWithinMs = 30_000
+/** For what hangs: on a machine that is busy besides, a start takes long. */
+const readyWithinMs = 120_000
 const shownOnFailure = 2_000
 
 /** The product's commands; the rest of the arguments follow. */
@@ -47,14 +48,19 @@ export async function start<Ready>(
     said = `${said}${text.toString()}`.slice(-shownOnFailure)
   })
   const lines = createInterface({ input: child.stdout })
+  const command = [script, ...args].join(' ')
   const first = await Promise.race([
-    once(lines, 'line', { signal: AbortSignal.timeout(readyWithinMs) }),
+    once(lines, 'line', { signal: AbortSignal.timeout(readyWithinMs) }).catch((cause: unknown) => {
+      killIt()
+      const within = `within ${readyWithinMs / 1000} s`
+      throw new Error(`${command} was not ready ${within}:\n${said}`, { cause })
+    }),
     ended,
   ])
-  if (typeof first[0] !== 'string') throw new Error(`${script} ${args.join(' ')} ended:\n${said}`)
+  if (typeof first[0] !== 'string') throw new Error(`${command} ended:\n${said}`)
   const failed = ended.then(([code]) => {
     if (code === 0) return new Promise<never>(() => {})
-    throw new Error(`${script} ${args.join(' ')} ended with ${code}:\n${said}`)
+    throw new Error(`${command} ended with ${code}:\n${said}`)
   })
   failed.catch(() => {})
   return {

@@ -50,11 +50,12 @@ forEachDatabase((engine) => {
     const { data: saved } = await core.paymentMethods.list()
     assert.equal(saved.length, 2)
     await until(async () => (await cards()) === saved[0]?.id, { what: 'it is the card' })
-    const { data: charges } = await core.payments.list()
-    const checks = charges.filter(({ payable }) => payable.type === 'card')
+    const checks = async () =>
+      (await core.payments.list()).data.filter(({ payable }) => payable.type === 'card')
+    await until(async () => (await checks())[0]?.refunded === 100n, { what: 'it has come back' })
     assert.deepEqual(
-      checks.map(({ amount, refunded }) => [amount, refunded]),
-      [[100n, 100n]],
+      (await checks()).map(({ amount }) => amount),
+      [100n],
     )
     await passTime(example, '31 days')
     const due = await reload(account, /Your card was declined/)

@@ -54,8 +54,8 @@ forEachDatabase((engine) => {
       (await core.payments.list()).data.filter(({ payable }) => payable.type === 'card')
     await until(async () => (await checks())[0]?.refunded === 100n, { what: 'it has come back' })
     assert.deepEqual(
-      (await checks()).map(({ amount }) => amount),
-      [100n],
+      (await checks()).map(({ amount, refunded }) => [amount, refunded]),
+      [[100n, 100n]],
     )
     await passTime(example, '31 days')
     const due = await reload(account, /Your card was declined/)

@@ -29,8 +29,7 @@ export async function runFiles({ prepare, tearDown }: TestRun): Promise<void> {
   const events = run({
     files: [...files],
     concurrency: 4,
-    // For what hangs: on a slow machine some need minutes.
-    timeout: 600_000,
+    timeout: 300_000,
     signal: stopping.signal,
   })
   events.on('test:fail', () => (process.exitCode ||= 1))

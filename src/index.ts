@@ -156,6 +156,13 @@ export type {
 export type { PaymentDetails, PaymentDetailsJson } from './wire/payment-details.ts'
 export type { CallsQuery } from './database/calls.ts'
 export type { EventsQuery } from './database/events.ts'
+export type {
+  EventOperations,
+  FeedQuery,
+  FeedResult,
+  ReadEventsOptions,
+} from './billing/event-types.ts'
+export type { FeedEvent, ListedEvent, OutgoingEventJson } from './wire/outgoing-event.ts'
 export type { ReviewsQuery } from './database/list-reviews.ts'
 export type { PaymentMethodsQuery } from './database/payment-methods.ts'
 export type { Page, PageQuery } from './database/page.ts'

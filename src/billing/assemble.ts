@@ -10,6 +10,7 @@ import type { Log } from '../kernel/log.ts'
 import { tally } from '../kernel/tally.ts'
 import { registerListeners, type ListenerRegistry } from '../listeners/listeners.ts'
 import { processCall } from '../processing/process-calls.ts'
+import { openFeed } from '../outbound/feed.ts'
 import type { ProcessingContext } from '../processing/context.ts'
 import type { CallEnd } from '../processing/end-calls.ts'
 import { databaseQueue } from '../queue/database.ts'
@@ -39,7 +40,8 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
   await requireMigrated(open.database)
   const queue =
     settings.queueConnection === 'sync' ? syncQueue() : databaseQueue(open.database, settings.log)
-  const processing = processingOf(open, queue, assembly)
+  const feed = openFeed(open.database, settings.log)
+  const processing = processingOf({ open, queue, feed }, assembly)
   // Here requests themselves apply outcomes, so this process must have every listener.
   if (queue.inline) await registerListeners(open.database.db, listeners)
   const calls = createCallStore({
@@ -58,13 +60,13 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
     calls,
     usage: createUsageGathering({ processing, queue: settings.queue, log: settings.log }),
     processing,
+    feed,
     intake: intakeOf({ calls, queue, processing }, settings),
   }
 }
 
 function processingOf(
-  open: OpenDatabase,
-  queue: QueueConnection,
+  { open, queue, feed }: Pick<Parts, 'open' | 'queue' | 'feed'>,
   assembly: Assembly,
 ): ProcessingContext {
   const { settings, listeners, wake } = assembly
@@ -89,6 +91,7 @@ function processingOf(
     invoicing: settings.invoices,
     invoiceUrl: (id) => `${settings.origin}/billing/invoices/${id}`,
     payPageUrl: (id) => `${settings.origin}/billing/subscriptions/${id}/pay`,
+    onEvents: () => feed.numberer.ask(),
     wake,
   }
   return processing

@@ -14,6 +14,8 @@ import { faultOf, unknownField } from '../kernel/read-input.ts'
 import { choiceAmong } from '../kernel/similar-name.ts'
 import type { Payable } from '../payments/payment.ts'
 import { invoiceFormats } from '../invoices/invoice.ts'
+import { pageFields, readFields } from '../outbound/feed-query.ts'
+import type { FeedQuery, ReadEventsOptions } from './event-types.ts'
 import type { ExportInvoicesInput } from './invoice-types.ts'
 import type { DueQuery } from './subscription-types.ts'
 import type { FailedQuery } from '../upkeep/replay-failed.ts'
@@ -94,6 +96,9 @@ export const eventsQuery = z.object({
   subscriptionId: words,
   type: unchecked,
 } satisfies RulesOf<EventsQuery>)
+
+export const readEventsQuery = z.object(readFields satisfies RulesOf<ReadEventsOptions>)
+export const feedQuery = z.object(pageFields satisfies RulesOf<FeedQuery>)
 
 export const failedQuery = z.object({
   gateway: unchecked,

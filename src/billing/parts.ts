@@ -3,6 +3,7 @@ import type { Intake } from '../intake/receive.ts'
 import type { CallStore } from '../intake/store-calls.ts'
 import type { ProcessingContext } from '../processing/context.ts'
 import type { UsageGatherer } from '../usage/gather-usage.ts'
+import type { Feed } from '../outbound/feed.ts'
 import type { QueueConnection } from '../queue/queue.ts'
 
 /** What exists once the database is open. */
@@ -13,4 +14,5 @@ export interface Parts {
   readonly usage: UsageGatherer
   readonly processing: ProcessingContext
   readonly intake: Intake
+  readonly feed: Feed
 }

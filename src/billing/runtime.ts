@@ -38,6 +38,8 @@ export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitl
   opened(): Promise<OpenDatabase>
   /** Opens the database once, whatever its schema. */
   connected(): Promise<OpenDatabase>
+  /** Everything that is there once the database is open. */
+  parts(): Promise<Parts>
   intake(): Promise<Intake>
   usage(): Promise<UsageGatherer>
   announce(): Promise<void>
@@ -107,6 +109,7 @@ export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
     },
     connected: database.get,
     opened: async () => (await parts()).open,
+    parts,
     intake: async () => (await parts()).intake,
     usage: async () => (await parts()).usage,
     announce: async () => (await parts()).queue.announce(),
@@ -132,6 +135,7 @@ async function finish(parts: Parts | undefined): Promise<void> {
   parts?.intake.refusals.end()
   const works = Promise.all([parts?.queue.flushed(), ...(parts?.processing.underWay ?? [])])
   await Promise.race([works, pause(workGrace, undefined, { ref: false })])
+  await parts?.feed.stop()
 }
 
 function tooLate(name: string): QuittanceError {

@@ -31,7 +31,7 @@ export async function startWork(
   { settings, options }: { readonly settings: ServiceSettings; readonly options: WorkOptions },
 ): Promise<LocalWorker> {
   const opened = await parts()
-  const { open, queue, processing } = opened
+  const { open, queue, processing, feed } = opened
   const { database } = open
   const { log } = settings
   // Under `sync` this process is the only one that processes what the sweeper puts back.
@@ -68,6 +68,7 @@ export async function startWork(
     : startSubscriptions(context, { lanes: settings.subscriptions.chargesAtOnce })
   const syncs = idle ? undefined : startSyncs(context)
   const stopMovingWindows = startMovingWindows(context, log)
+  const stopNumbering = feed.numberer.watch()
   return {
     ...worker,
     wake: (what) => {
@@ -75,6 +76,7 @@ export async function startWork(
       if (what !== 'subscription_events') syncs?.wake()
     },
     stop: async () => {
+      stopNumbering()
       await Promise.all([
         upkeep.stop(),
         stopSubscriptions(),

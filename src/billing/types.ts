@@ -1,11 +1,9 @@
 import type { CallsQuery } from '../database/calls.ts'
-import type { EventsQuery } from '../database/events.ts'
 import type { Page } from '../database/page.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { PaymentMethodsQuery } from '../database/payment-methods.ts'
 import type { ReviewsQuery } from '../database/list-reviews.ts'
 import type { EventType } from '../events/catalogue.ts'
-import type { EventRecord } from '../events/event-record.ts'
 import type { ListedPayment } from '../wire/listed-payment.ts'
 import type { PaymentDetails } from '../wire/payment-details.ts'
 import type { CallDetails, WebhookCall } from '../events/webhook-call.ts'
@@ -27,6 +25,7 @@ import type { EndpointFault, OwnEndpoint, RegistrationState } from '../upkeep/re
 import type { RegistrationResult } from '../upkeep/register-webhook.ts'
 import type { ReconcileOptions, ReconcileResult } from '../upkeep/reconcile.ts'
 import type { Brand } from './brand.ts'
+import type { EventOperations } from './event-types.ts'
 import type { GatewayPage } from './gateway-pages.ts'
 import type { InvoiceOperations } from './invoice-types.ts'
 import type { HandleReviewInput } from './review-input.ts'
@@ -182,10 +181,7 @@ export interface BillingCore {
      */
     handle(id: string, input: HandleReviewInput): Promise<Review>
   }
-  readonly events: {
-    /** Newest first. Errors: query_invalid, cursor_invalid. */
-    list(query?: EventsQuery): Promise<Page<EventRecord>>
-  }
+  readonly events: EventOperations
   readonly listeners: {
     /** Every listener that the database remembers, present in this process or not. */
     list(): Promise<readonly KnownListener[]>

@@ -18,12 +18,21 @@ export async function listDisputes(
 }
 
 export async function findDispute(db: Kysely<Tables>, id: string): Promise<Dispute | undefined> {
-  const row = await db
+  return (await findDisputes(db, [id])).get(id)
+}
+
+/** By id; ids without a dispute are left out. */
+export async function findDisputes(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Dispute>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
     .selectFrom('billing.disputes')
     .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row && toDispute(row)
+    .where('id', 'in', [...ids])
+    .execute()
+  return new Map(rows.map((row) => [row.id, toDispute(row)]))
 }
 
 export function toDispute(row: Selectable<DisputesTable>): Dispute {

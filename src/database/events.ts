@@ -61,6 +61,12 @@ export async function listEvents(
   return toPage(rows.map(toEventRecord), limit, (event) => ({ at: event.createdAt, id: event.id }))
 }
 
+/** Undefined for an id that no event has. */
+export async function findEvent(db: Kysely<Tables>, id: string): Promise<EventRecord | undefined> {
+  const row = await selectEvents(db).where('id', '=', id).executeTakeFirst()
+  return row && toEventRecord(row)
+}
+
 function toEventRecord(row: EventRow): EventRecord {
   return {
     id: row.id,
@@ -75,6 +81,7 @@ function toEventRecord(row: EventRow): EventRecord {
     superseded: row.superseded,
     data: JSON.parse(row.data) as Record<string, unknown>,
     createdAt: row.created_at,
+    position: row.position === null ? null : Number(row.position),
     deliveries: JSON.parse(row.deliveries) as Delivery[],
   }
 }

@@ -45,10 +45,20 @@ export async function findInvoice(
   id: string,
   urlOf: InvoiceUrl,
 ): Promise<Invoice | undefined> {
-  const { rows } = await sql<InvoiceRow>`${named('find-invoice')}
-    select ${invoiceColumns} from billing.invoices where id = ${id}::uuid`.execute(db)
-  const [invoice] = await toInvoices(db, rows, urlOf)
-  return invoice
+  return (await findInvoices(db, [id], urlOf)).get(id)
+}
+
+/** By id; ids without a document are left out. */
+export async function findInvoices(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+  urlOf: InvoiceUrl,
+): Promise<ReadonlyMap<string, Invoice>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await sql<InvoiceRow>`${named('find-invoices')}
+    select ${invoiceColumns} from billing.invoices where id = any(${[...ids]}::uuid[])`.execute(db)
+  const invoices = await toInvoices(db, rows, urlOf)
+  return new Map(invoices.map((invoice) => [invoice.id, invoice]))
 }
 
 /**

@@ -15,10 +15,19 @@ export async function findSubscription(
   db: Kysely<Tables>,
   id: string,
 ): Promise<Subscription | undefined> {
-  const { rows } = await sql<SubscriptionRow>`${named('find-subscription')}
-    select ${subscriptionColumns} from billing.subscriptions where id = ${id}::uuid`.execute(db)
-  const [row] = rows
-  return row && toSubscription(row)
+  return (await findSubscriptions(db, [id])).get(id)
+}
+
+/** By id; ids without a subscription are left out. */
+export async function findSubscriptions(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Subscription>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await sql<SubscriptionRow>`${named('find-subscriptions')}
+    select ${subscriptionColumns} from billing.subscriptions
+    where id = any(${[...ids]}::uuid[])`.execute(db)
+  return new Map(rows.map((row) => [row.id, toSubscription(row)]))
 }
 
 /** Which subscriptions to list: those that fit all of it; all of them if left out. */

@@ -126,6 +126,13 @@ export interface EventsTable {
   data: JsonText
   superseded: Generated<boolean>
   created_at: Timestamp
+  /** Its place in the feed; null until it is numbered, which is after its commit. */
+  position: Generated<bigint | null>
+}
+
+export interface FeedsTable {
+  name: string
+  last_position: Generated<bigint>
 }
 
 /**
@@ -271,6 +278,7 @@ export interface Tables {
   'billing.payment_transitions': PaymentTransitionsTable
   'billing.webhook_calls': WebhookCallsTable
   'billing.events': EventsTable
+  'billing.feeds': FeedsTable
   'billing.deliveries': DeliveriesTable
   'billing.payment_methods': PaymentMethodsTable
   'billing.disputes': DisputesTable

@@ -24,6 +24,8 @@ export interface EventRecord {
   /** What it stores of itself; what it is about is read when it is dispatched. */
   readonly data: StoredData
   readonly createdAt: Date
+  /** Its place in the feed; null: it has none yet, for a moment. */
+  readonly position: number | null
   /** Its delivery to each queued listener. */
   readonly deliveries: readonly Delivery[]
 }

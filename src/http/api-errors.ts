@@ -10,6 +10,7 @@ import { internalError, json, respond } from './respond.ts'
 const statusOf: Partial<Record<ErrorCode, number>> = {
   query_invalid: 400,
   cursor_invalid: 400,
+  cursor_unknown: 410,
   payment_not_found: 404,
   call_not_found: 404,
   payment_method_not_found: 404,

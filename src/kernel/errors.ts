@@ -87,6 +87,8 @@ export const errorCatalogue = {
   review_handled: 'See what was found: quittance reviews show ID',
   query_invalid: 'Correct the named field.',
   cursor_invalid: 'Use the next_cursor of the previous page, unchanged.',
+  cursor_unknown:
+    'Was the database restored? Read on from a time, with since; what you have is told again.',
   billing_closed: 'Make a new billing with createBilling().',
   listener_unnamed: "Name it: billing.on('PaymentSucceeded', 'grantAccess', listener).",
   listener_duplicate:

@@ -12,7 +12,10 @@ import type { ProcessingContext } from './context.ts'
 import type { CallEnd, EndedCall } from './end-calls.ts'
 import { logFailedCall } from './fail-attempt.ts'
 
-type Context = Pick<ProcessingContext, 'database' | 'listeners' | 'log' | 'underWay' | 'wake'>
+type Context = Pick<
+  ProcessingContext,
+  'database' | 'listeners' | 'log' | 'underWay' | 'wake' | 'onEvents'
+>
 
 const workLimit: Duration = seconds(20)
 
@@ -77,7 +80,7 @@ async function lookAgain(call: string, { database, log, wake }: Context): Promis
 
 function follow(
   origin: Origin,
-  { listeners, log, underWay, wake }: Context,
+  { listeners, log, underWay, wake, onEvents }: Context,
   { applied, dispatched }: Committed,
 ): void {
   logIgnored(origin, applied, log)
@@ -85,6 +88,7 @@ function follow(
   if (dispatched.kind === 'failed') return
   const { events, afterCommit: works } = dispatched
   logDispatched(origin, { applied, events }, log)
+  if (events.length > 0) onEvents()
   if (events.some((event) => hasQueuedListener(listeners, event))) wake()
   const work = runWork(origin, works, log).finally(() => underWay.delete(work))
   underWay.add(work)

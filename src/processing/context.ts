@@ -31,6 +31,8 @@ export interface ProcessingContext extends DispatchContext {
   /** How documents are issued, and where one of ours can be read. */
   readonly invoicing: InvoicePolicy
   invoiceUrl(invoiceId: string): string
+  /** Events were committed: they get their places in the feed. */
+  onEvents(): void
   /** Something waits: the workers of this process look for it now. */
   wake(what?: Woken): void
 }

@@ -29,8 +29,9 @@ import { logReturned, releaseToOthers, returnAfter } from '../queue/return-after
 import { mayReturn } from '../queue/retry.ts'
 import { afterReport } from './after-commit.ts'
 import type { ProcessingContext } from './context.ts'
-import { loadInvoiceEvent } from './load-invoice-event.ts'
-import { loadSubscriptionEvent } from './load-subscription-event.ts'
+import { invoiceSubjectOf } from './invoice-subject.ts'
+import { loadSubjects } from './load-subjects.ts'
+import { idsOfSubscriptionEvent, subscriptionSubjectOf } from './subscription-subject.ts'
 import { failDelivery, logFailedDelivery, returnIfPassing } from './fail-attempt.ts'
 
 /** Why events are deferred, and until when. */
@@ -162,7 +163,8 @@ async function subjectOf(
 ): Promise<Pick<Claim, 'subject' | 'superseded' | 'data'> | undefined> {
   if (isOfInvoice(leased)) {
     const { event_type: type, invoice_id: invoiceId } = leased
-    return { subject: await loadInvoiceEvent(db, { type, invoiceId }, context) }
+    const subjects = await loadSubjects(db, [{ invoice: invoiceId }], context)
+    return { subject: invoiceSubjectOf({ type, invoiceId }, subjects) }
   }
   if (isOfSubscription(leased)) return carried(db, leased, context)
   return currentSubject(db, leased)
@@ -177,8 +179,9 @@ async function carried(
   // Stryker disable next-line all: nothing else is taken
   if (!isSubscriptionEventType(type)) throw new Error(`${type} is no event of a subscription`)
   const data = JSON.parse(stored ?? '{}') as StoredData
-  const planned = readEventData(type, data)
-  return { subject: await loadSubscriptionEvent(db, { subscriptionId, planned }, context), data }
+  const event = { subscriptionId, planned: readEventData(type, data) }
+  const subjects = await loadSubjects(db, [idsOfSubscriptionEvent(event)], context)
+  return { subject: subscriptionSubjectOf(event, subjects, context), data }
 }
 
 /**

@@ -1,21 +1,20 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
-import { findDispute } from '../database/disputes.ts'
 import { named } from '../database/named-statements.ts'
-import { findPaymentMethod } from '../database/payment-methods.ts'
-import { findPayments } from '../database/payments.ts'
 import type { EventsTable, Tables } from '../database/tables.ts'
 import type { BillingEvent } from '../events/catalogue.ts'
 import { disputeIdIn } from '../events/dedup-key.ts'
 import { isSubscriptionEventType, readEventData, type StoredData } from '../events/event-data.ts'
-import type { Payment } from '../payments/payment.ts'
-import { loadInvoiceEvent } from './load-invoice-event.ts'
+import { assertNever } from '../kernel/errors.ts'
+import { invoiceSubjectOf, type InvoiceEventOf } from './invoice-subject.ts'
+import { loadSubjects, type LoadContext, type SubjectIds, type Subjects } from './load-subjects.ts'
 import {
-  loadSubscriptionEvent,
-  type LoadContext,
+  idsOfSubscriptionEvent,
+  subscriptionSubjectOf,
   type SubscriptionEventOf,
-} from './load-subscription-event.ts'
+} from './subscription-subject.ts'
 
-type EventRow = Pick<
+/** What an event is loaded from. */
+export type EventRow = Pick<
   Selectable<EventsTable>,
   | 'id'
   | 'dedup_key'
@@ -28,10 +27,6 @@ type EventRow = Pick<
   | 'data'
   | 'created_at'
 >
-
-interface EventContext extends LoadContext {
-  readonly payments: ReadonlyMap<string, Payment>
-}
 
 /** An event as its queued listeners get it, or why it cannot be read: others can. */
 export type LoadedEvent = { readonly event: BillingEvent } | { readonly error: unknown }
@@ -46,58 +41,103 @@ export async function loadEvents(
     select id, dedup_key, type, payment_id, payment_method_id, subscription_id, invoice_id,
       superseded, data, created_at
     from billing.events where id = any(${[...ids]}::uuid[])`.execute(db)
-  const paymentIds = rows.flatMap(({ payment_id: id }) => id ?? [])
-  const payments = await findPayments(db, [...new Set(paymentIds)])
-  const events = new Map<string, LoadedEvent>()
-  for (const row of rows) events.set(row.id, await toEvent(db, row, { ...context, payments }))
+  const loaded = await loadRows(db, rows, context)
+  const events = new Map(rows.map(({ id }, index) => [id, loaded[index]]))
   return ids.map((id) => events.get(id))
 }
 
-async function toEvent(
+/** The events of rows, in their order. What they are about is read as it stands. */
+export async function loadRows(
   db: Kysely<Tables>,
-  row: EventRow,
-  context: EventContext,
-): Promise<LoadedEvent> {
-  const { id, type, dedup_key: dedupKey, superseded, created_at: createdAt } = row
-  const head = { id, type, dedupKey, superseded, createdAt }
-  const { invoice_id: invoiceId } = row
-  if (invoiceId !== null) {
-    const subject = await loadInvoiceEvent(db, { type, invoiceId }, context)
-    return { event: { ...subject, ...head } as unknown as BillingEvent }
-  }
-  const planned = readPlanned(row)
-  if (planned !== undefined && 'error' in planned) return planned
-  const subject = planned
-    ? await loadSubscriptionEvent(db, planned, context)
-    : { ...(JSON.parse(row.data) as StoredData), ...(await loadSubject(db, row, context)) }
-  return { event: { ...subject, ...head } as unknown as BillingEvent }
+  rows: readonly EventRow[],
+  context: LoadContext,
+): Promise<readonly LoadedEvent[]> {
+  const read = rows.map((row) => ({ row, about: aboutOf(row) }))
+  const needed = read.map(({ about }) => idsOf(about))
+  const subjects = await loadSubjects(db, needed, context)
+  return read.map((one) => toEvent(one, subjects, context))
 }
 
-/** What an event of a subscription stored; undefined: it is about something else. */
-function readPlanned({
-  subscription_id: subscriptionId,
-  type,
-  data,
-}: EventRow): SubscriptionEventOf | { readonly error: unknown } | undefined {
-  if (subscriptionId === null || !isSubscriptionEventType(type)) return undefined
+type About =
+  | ({ readonly kind: 'invoice' } & InvoiceEventOf)
+  | ({ readonly kind: 'subscription' } & SubscriptionEventOf)
+  | { readonly kind: 'payment_method'; readonly id: string }
+  | { readonly kind: 'dispute'; readonly id: string; readonly paymentId: string | null }
+  | { readonly kind: 'payment'; readonly paymentId: string | null }
+  | { readonly kind: 'unreadable'; readonly error: unknown }
+
+interface ReadRow {
+  readonly row: EventRow
+  readonly about: About
+}
+
+/** What an event is about, by its row alone. */
+function aboutOf(row: EventRow): About {
+  const { type, invoice_id: invoiceId, subscription_id: subscriptionId } = row
+  if (invoiceId !== null) return { kind: 'invoice', type, invoiceId }
+  if (subscriptionId !== null && isSubscriptionEventType(type)) {
+    try {
+      const planned = readEventData(type, JSON.parse(row.data) as StoredData)
+      return { kind: 'subscription', subscriptionId, planned }
+    } catch (error) {
+      return { kind: 'unreadable', error }
+    }
+  }
+  const { payment_method_id: methodId, payment_id: paymentId } = row
+  if (methodId !== null) return { kind: 'payment_method', id: methodId }
+  const disputeId = disputeIdIn(row.dedup_key)
+  return disputeId === undefined
+    ? { kind: 'payment', paymentId }
+    : { kind: 'dispute', id: disputeId, paymentId }
+}
+
+function idsOf(about: About): SubjectIds {
+  switch (about.kind) {
+    case 'invoice':
+      return { invoice: about.invoiceId }
+    case 'subscription':
+      return idsOfSubscriptionEvent(about)
+    case 'payment_method':
+      return { paymentMethod: about.id }
+    case 'dispute':
+      return { dispute: about.id, payment: about.paymentId }
+    case 'payment':
+      return { payment: about.paymentId }
+    case 'unreadable':
+      return {}
+    default:
+      return assertNever(about)
+  }
+}
+
+function toEvent({ row, about }: ReadRow, subjects: Subjects, context: LoadContext): LoadedEvent {
+  if (about.kind === 'unreadable') return about
+  const { id, type, dedup_key: dedupKey, superseded, created_at: createdAt } = row
+  const head = { id, type, dedupKey, superseded, createdAt }
   try {
-    return { subscriptionId, planned: readEventData(type, JSON.parse(data) as StoredData) }
+    const carried = carriedBy({ row, about }, subjects, context)
+    return { event: { ...carried, ...head } as unknown as BillingEvent }
   } catch (error) {
     return { error }
   }
 }
 
-/** As it is now: a queued listener runs later. */
-async function loadSubject(
-  db: Kysely<Tables>,
-  { payment_id: paymentId, payment_method_id: methodId, dedup_key: key }: EventRow,
-  context: EventContext,
-) {
-  if (methodId !== null) return { paymentMethod: await findPaymentMethod(db, methodId) }
-  // Stryker disable next-line ConditionalExpression: no payment is known by no id
-  const payment = paymentId === null ? undefined : context.payments.get(paymentId)
-  const disputeId = disputeIdIn(key)
-  return disputeId === undefined
-    ? { payment }
-    : { payment, dispute: await findDispute(db, disputeId) }
+function carriedBy(
+  {
+    row,
+    about,
+  }: { readonly row: EventRow; readonly about: Exclude<About, { kind: 'unreadable' }> },
+  subjects: Subjects,
+  context: LoadContext,
+): object {
+  if (about.kind === 'invoice') return invoiceSubjectOf(about, subjects)
+  if (about.kind === 'subscription') return subscriptionSubjectOf(about, subjects, context)
+  const stored = JSON.parse(row.data) as StoredData
+  if (about.kind === 'payment_method') {
+    return { ...stored, paymentMethod: subjects.paymentMethods.get(about.id) }
+  }
+  const payment = subjects.payments.get(about.paymentId ?? '')
+  return about.kind === 'dispute'
+    ? { ...stored, payment, dispute: subjects.disputes.get(about.id) }
+    : { ...stored, payment }
 }

@@ -1,5 +1,5 @@
-import pg from 'pg'
 import type { Database } from '../database/connect.ts'
+import { listenOn } from '../database/listen.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import { coalesce } from './coalesce.ts'
@@ -27,6 +27,8 @@ export function databaseQueue(
 ): QueueConnection {
   const workers = new Map<() => void, { readonly everyQueue: boolean }>()
   const notify = coalesce(() => database.pool.query(`notify ${channel}`), notifyEvery)
+  const applicationName = workerApplicationName
+  const listening = { channel, applicationName, log, reconnectAfter }
   return {
     name: 'database',
     inline: false,
@@ -41,56 +43,11 @@ export function databaseQueue(
     async subscribe(onWork, options = { everyQueue: true }) {
       workers.set(onWork, options)
       const stopListening =
-        database.kind === 'postgres' ? listen(database, onWork, { log, reconnectAfter }) : undefined
+        database.kind === 'postgres' ? listenOn(database, onWork, listening) : undefined
       return async () => {
         workers.delete(onWork)
         await stopListening?.()
       }
     },
   }
-}
-
-/** Holds its own connection on the channel, and opens a new one whenever it is lost. */
-function listen(
-  database: Database,
-  onNotify: () => void,
-  { log, reconnectAfter }: { readonly log: Log; readonly reconnectAfter: Duration },
-): () => Promise<void> {
-  let pause: NodeJS.Timeout | undefined
-  const open = () => {
-    const client = new pg.Client({
-      ...database.connection,
-      application_name: workerApplicationName,
-    })
-    let ended: Promise<void> | undefined
-    const lose = (error: unknown) => {
-      if (ended !== undefined) return
-      ended = client.end()
-      log.warn({ err: error }, 'notifications lost, listening again')
-      pause = setTimeout(() => {
-        current = open()
-      }, reconnectAfter)
-    }
-    client.on('error', lose)
-    client.on('notification', onNotify)
-    startListening(client).then(onNotify).catch(lose)
-    return { lose, end: () => (ended ??= client.end()) }
-  }
-  let current = open()
-  const forget = database.onReconnect(() => current.lose(new Error('it led to a read-only server')))
-  return async () => {
-    forget()
-    clearTimeout(pause)
-    await current.end()
-  }
-}
-
-/** The processes that store calls notify there; on another server this would listen in vain. */
-async function startListening(client: pg.Client): Promise<void> {
-  await client.connect()
-  await client.query(`listen ${channel}`)
-  const { rowCount } = await client.query(
-    `select where current_setting('transaction_read_only') = 'on'`,
-  )
-  if (rowCount !== 0) throw new Error('the server is read-only')
 }

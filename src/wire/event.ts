@@ -3,6 +3,9 @@ import { deliveryStates, type DeferredEvent, type EventRecord } from '../events/
 import { causes } from '../payments/payment.ts'
 import { time } from './fields.ts'
 
+/** What caused an event. */
+export const eventSources = z.enum([...causes, 'browser'])
+
 /** What an event and a deferred one have in common. */
 const head = {
   id: z.uuid(),
@@ -22,13 +25,14 @@ const deliverySchema = z.strictObject({
   exception: z.string().nullable(),
 })
 
-/** A dispatched event. */
+/** A dispatched event: in a list with what it is about, in a history with what it stores. */
 export const eventSchema = z.strictObject({
   ...head,
-  source: z.enum([...causes, 'browser']),
+  source: eventSources,
   superseded: z.boolean(),
   data: z.record(z.string(), z.unknown()),
   timestamp: time,
+  position: z.int().min(1).nullable(),
   deliveries: z.array(deliverySchema).readonly(),
 })
 
@@ -51,6 +55,7 @@ export function eventView(event: EventRecord): z.output<typeof eventSchema> {
     superseded: event.superseded,
     data: event.data,
     timestamp: event.createdAt.toISOString(),
+    position: event.position,
     deliveries: event.deliveries,
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DeferredEvent, EventRecord } from '../events/event-record.ts'
-import { disputeStatuses, type Dispute } from '../payments/dispute.ts'
+import type { Dispute } from '../payments/dispute.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import {
   causes,
@@ -10,8 +10,9 @@ import {
 } from '../payments/payment.ts'
 import type { Review } from '../payments/review.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
+import { disputeSchema, disputeView } from './dispute.ts'
 import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
-import { amount, time } from './fields.ts'
+import { time } from './fields.ts'
 import { listedPaymentSchema, listedPaymentView, type ListedPayment } from './listed-payment.ts'
 import { paymentMethodSchema, paymentMethodView } from './payment-method.ts'
 import { paymentSchema, paymentView } from './payment.ts'
@@ -23,16 +24,6 @@ const transitionSchema = z.strictObject({
   cause: z.enum(causes),
   webhook_call_id: z.uuid().nullable(),
   at: time,
-})
-
-const disputeSchema = z.strictObject({
-  id: z.uuid(),
-  provider_reference: z.string(),
-  status: z.enum(disputeStatuses),
-  amount: amount.nullable(),
-  currency: z.string().nullable(),
-  created_at: time,
-  updated_at: time,
 })
 
 const ofPeriodSchema = z.strictObject({
@@ -108,17 +99,5 @@ function transitionView(transition: PaymentTransition): z.output<typeof transiti
     cause: transition.cause,
     webhook_call_id: transition.webhookCallId,
     at: transition.at.toISOString(),
-  }
-}
-
-function disputeView(dispute: Dispute): z.output<typeof disputeSchema> {
-  return {
-    id: dispute.id,
-    provider_reference: dispute.providerReference,
-    status: dispute.status,
-    amount: dispute.amount === null ? null : Number(dispute.amount),
-    currency: dispute.currency,
-    created_at: dispute.createdAt.toISOString(),
-    updated_at: dispute.updatedAt.toISOString(),
   }
 }

@@ -16,7 +16,7 @@ import {
   type Dispute,
   type ErrorCode,
   type EventOf,
-  type EventRecord,
+  type ListedEvent,
   type ListedPayment,
   type EventType,
   type InvoiceSnapshot,
@@ -269,7 +269,7 @@ test('results are typed to the field', () => {
   expectTypeOf(payments.list).returns.resolves.toEqualTypeOf<Page<ListedPayment>>()
   expectTypeOf(calls.get).returns.resolves.toEqualTypeOf<CallDetails | undefined>()
   expectTypeOf(calls.list).returns.resolves.toEqualTypeOf<Page<WebhookCall>>()
-  expectTypeOf(events.list).returns.resolves.toEqualTypeOf<Page<EventRecord>>()
+  expectTypeOf(events.list).returns.resolves.toEqualTypeOf<Page<ListedEvent>>()
   expectTypeOf(billing.fetch).toExtend<(request: Request) => Promise<Response>>()
   expectTypeOf<Payment['status']>().toEqualTypeOf<'pending' | 'paid' | 'failed' | 'canceled'>()
   expectTypeOf<WebhookCall['state']>().toEqualTypeOf<

@@ -23,6 +23,7 @@ const order = [
   'upkeep',
   'worker',
   'usage',
+  'outbound',
   'billing',
   'http',
   'rehearsal',

@@ -19,6 +19,7 @@ import * as subscriptions from './0017_subscriptions.ts'
 import * as managedSubscriptions from './0018_managed_subscriptions.ts'
 import * as usage from './0019_usage.ts'
 import * as invoices from './0020_invoices.ts'
+import * as feed from './0021_feed.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -42,4 +43,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0018_managed_subscriptions': managedSubscriptions,
   '0019_usage': usage,
   '0020_invoices': invoices,
+  '0021_feed': feed,
 }

@@ -74,4 +74,13 @@ export const lateIndexes: readonly LateIndex[] = [
     on: `billing.deliveries (invoice_id)
       where invoice_id is not null and state <> 'processed'`,
   },
+  {
+    // Whoever holds the row of the feed gives positions: none is given twice.
+    name: 'events_position',
+    on: `billing.events (position) where position is not null`,
+  },
+  {
+    name: 'events_unnumbered',
+    on: `billing.events (created_at, id) where position is null`,
+  },
 ]

@@ -123,6 +123,7 @@ onPostgres((engine) => {
             payment_method_id: null,
             subscription_id: null,
             invoice_id: null,
+            position: null,
             webhook_call_id: null,
             source: 'poll',
             superseded: claim.superseded,

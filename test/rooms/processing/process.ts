@@ -78,6 +78,7 @@ export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances 
     underWay: new Set(),
     payPageUrl: (id) => `https://pay.example/billing/subscriptions/${id}/pay`,
     invoicing: { seller: null, series: 'INV-{year}', dueDays: 0, timeZone: 'UTC' },
+    onEvents: () => {},
     invoiceUrl: (id) => `https://pay.example/billing/invoices/${id}`,
   }
   return {

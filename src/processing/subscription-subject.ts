@@ -1,48 +1,44 @@
-import type { Kysely } from 'kysely'
-import { hasUsableCard } from '../database/lock-subscriptions.ts'
-import { findPayment } from '../database/payments.ts'
-import { findPeriod } from '../database/subscription-periods.ts'
-import { findSubscription } from '../database/subscriptions.ts'
-import type { Tables } from '../database/tables.ts'
 import type { Period, SubscriptionSnapshot } from '../events/catalogue.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { SubscriptionSubject } from '../outcomes/applied.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { PlannedEvent } from '../subscriptions/change.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
-import { eventPeriodOf, snapshotOf } from '../wire/subscription-snapshot.ts'
-import type { ProcessingContext } from './context.ts'
-
-/** What is needed to load what an event of a subscription carries. */
-export type LoadContext = Pick<
-  ProcessingContext,
-  'gateways' | 'payPageUrl' | 'invoiceUrl' | 'subscriptionTime'
->
+import { eventPeriodOf } from '../wire/subscription-snapshot.ts'
+import type { LoadContext, Subjects } from './load-subjects.ts'
 
 export interface SubscriptionEventOf {
   readonly subscriptionId: string
   readonly planned: PlannedEvent
 }
 
+/** The ids of what such an event carries. */
+export function idsOfSubscriptionEvent({
+  subscriptionId: subscription,
+  planned: { data },
+}: SubscriptionEventOf) {
+  return {
+    subscription,
+    period: 'periodId' in data ? data.periodId : null,
+    payment: 'paymentId' in data ? data.paymentId : null,
+  }
+}
+
 /**
- * What the event carries: what it stored, and its subjects as they stand. Nothing is locked, and
- * nobody asks whether it still holds: it did when it was written, with what it says.
+ * What the event carries: what it stored, and its subjects as they stand. Nobody asks whether it
+ * still holds: it did when it was written, with what it says.
  */
-export async function loadSubscriptionEvent(
-  db: Kysely<Tables>,
-  { subscriptionId, planned }: SubscriptionEventOf,
-  context: LoadContext,
-): Promise<SubscriptionSubject> {
-  const subscription = await findSubscription(db, subscriptionId)
-  if (subscription === undefined) throw gone('subscription', subscriptionId)
-  const isCardUsable = await hasUsableCard(db, subscription, context.gateways)
-  const now = await context.subscriptionTime(db)
-  const snapshot = snapshotOf(subscription, { isCardUsable, now })
-  const period = 'periodId' in planned.data ? await loadPeriod(db, planned.data.periodId) : null
-  const paymentId = 'paymentId' in planned.data ? planned.data.paymentId : null
-  const payment = paymentId === null ? null : await loadPayment(db, paymentId)
-  const url = isPayable(period) ? context.payPageUrl(subscriptionId) : null
-  return carriedBy(planned, { snapshot, period, payment, url })
+export function subscriptionSubjectOf(
+  event: SubscriptionEventOf,
+  subjects: Pick<Subjects, 'subscriptions' | 'periods' | 'payments'>,
+  { payPageUrl }: Pick<LoadContext, 'payPageUrl'>,
+): SubscriptionSubject {
+  const ids = idsOfSubscriptionEvent(event)
+  const snapshot = found('subscription', ids.subscription, subjects.subscriptions)
+  const period = ids.period === null ? null : found('period', ids.period, subjects.periods)
+  const payment = ids.payment === null ? null : found('payment', ids.payment, subjects.payments)
+  const url = isPayable(period) ? payPageUrl(ids.subscription) : null
+  return carriedBy(event.planned, { snapshot, period, payment, url })
 }
 
 /** A page takes money only for what is still owed. */
@@ -95,16 +91,10 @@ function periodIn({ period, snapshot }: Loaded): Period {
   return eventPeriodOf(period)
 }
 
-async function loadPeriod(db: Kysely<Tables>, id: string): Promise<SubscriptionPeriod> {
-  const period = await findPeriod(db, id)
-  if (period === undefined) throw gone('period', id)
-  return period
-}
-
-async function loadPayment(db: Kysely<Tables>, id: string): Promise<Payment> {
-  const payment = await findPayment(db, id)
-  if (payment === undefined) throw gone('payment', id)
-  return payment
+function found<Value>(what: string, id: string, all: ReadonlyMap<string, Value>): Value {
+  const value = all.get(id)
+  if (value === undefined) throw gone(what, id)
+  return value
 }
 
 /** None of them is ever deleted. */

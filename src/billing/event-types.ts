@@ -1,0 +1,53 @@
+import type { EventsQuery } from '../database/events.ts'
+import type { Page } from '../database/page.ts'
+import type { EventType } from '../events/catalogue.ts'
+import type { FeedEvent, ListedEvent } from '../wire/outgoing-event.ts'
+
+/** Where the feed is read, and which events of it are wanted. */
+export interface ReadEventsOptions {
+  /** Behind this event; `start` (if left out) or `end`: all, or only what comes from now on. */
+  readonly after?: string | undefined
+  /** Instead: the events from this time on. */
+  readonly since?: Date | undefined
+  /** All types if left out. */
+  readonly types?: readonly EventType[] | undefined
+  /** Events about what this gateway carries. */
+  readonly gateway?: string | undefined
+  /** Ends the reading. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The same for one page. */
+export interface FeedQuery extends ReadEventsOptions {
+  /** 1 to 500, default 100. */
+  readonly limit?: number | undefined
+  /** How long to wait for the first event, in ms; by default not at all. */
+  readonly wait?: number | undefined
+}
+
+/** Some events of the feed, oldest first. */
+export interface FeedResult {
+  readonly data: readonly FeedEvent[]
+  /** What to read on after: behind the last event that was looked at, wanted or not. */
+  readonly nextCursor: string
+  /** There is more already. */
+  readonly hasMore: boolean
+}
+
+/** `billing.events` */
+export interface EventOperations {
+  /** Newest first. Errors: query_invalid, cursor_invalid. */
+  list(query?: EventsQuery): Promise<Page<ListedEvent>>
+  /** Undefined for an id that no event has. */
+  get(id: string): Promise<ListedEvent | undefined>
+  /**
+   * The next events of the feed: each once, in an order that never changes, whatever was committed
+   * late. Errors: query_invalid, cursor_invalid; cursor_unknown, if the database was restored.
+   */
+  feed(query?: FeedQuery): Promise<FeedResult>
+  /**
+   * The feed without an end. Store `event.id` together with what you do for the event, and go on
+   * after it. Errors: those of `feed`.
+   */
+  read(options?: ReadEventsOptions): AsyncIterable<FeedEvent>
+}

@@ -1,0 +1,80 @@
+import { sql, type Kysely } from 'kysely'
+import { named } from './named-statements.ts'
+import type { Tables } from './tables.ts'
+
+/** What became of one attempt to number. */
+export type Numbering =
+  /** Another process holds the feed. */
+  | { readonly kind: 'busy' }
+  /** `last`: the position that the newest numbered event has. */
+  | { readonly kind: 'numbered'; readonly count: number; readonly last: bigint }
+
+/** Events that are numbered together at most. */
+export const numberedTogether = 1_000
+
+/**
+ * Gives committed events their positions. To be called in a transaction of its own, READ COMMITTED,
+ * and in these two statements: the second has to look with a snapshot from after the lock. One alone
+ * would look from before it, and leave holes where another process has numbered meanwhile.
+ */
+export async function numberEvents(db: Kysely<Tables>): Promise<Numbering> {
+  const feed = await sql<{ last: bigint }>`${named('hold-feed')}
+    select last_position as last from billing.feeds where name = 'events'
+    for update skip locked`.execute(db)
+  const before = feed.rows[0]?.last
+  if (before === undefined) return { kind: 'busy' }
+  const { rows } = await sql<{ last: bigint }>`${named('number-events')}
+    with due as materialized (
+      select id, created_at from billing.events where position is null
+      order by created_at, id limit ${numberedTogether} for no key update skip locked),
+    numbered as (select id, row_number() over (order by created_at, id) as place from due),
+    done as (
+      update billing.events as event set position = ${before}::bigint + place
+      from numbered where event.id = numbered.id returning 1)
+    update billing.feeds set last_position = ${before}::bigint + (select count(*) from done)
+    where name = 'events' and exists (select from done)
+    returning last_position as last`.execute(db)
+  const last = rows[0]?.last ?? before
+  return { kind: 'numbered', count: Number(last - before), last }
+}
+
+/** The position of the newest numbered event; 0: there is none. */
+export async function readLastPosition(db: Kysely<Tables>): Promise<bigint> {
+  const { rows } = await sql<{ last: bigint }>`${named('last-position')}
+    select last_position as last from billing.feeds where name = 'events'`.execute(db)
+  return rows[0]?.last ?? 0n
+}
+
+/** The position of an event: null if it has none yet, undefined if there is no such event. */
+export async function findPosition(
+  db: Kysely<Tables>,
+  id: string,
+): Promise<bigint | null | undefined> {
+  const { rows } = await sql<{ position: bigint | null }>`${named('find-position')}
+    select position from billing.events where id = ${id}::uuid`.execute(db)
+  return rows[0]?.position
+}
+
+/** The id and the time of the event at a position; undefined: there is none. */
+export async function findAtPosition(
+  db: Kysely<Tables>,
+  position: bigint,
+): Promise<{ readonly id: string; readonly createdAt: Date } | undefined> {
+  const { rows } = await sql<{ id: string; createdAt: Date }>`${named('find-at-position')}
+    select id, created_at as "createdAt" from billing.events
+    where position = ${position}::bigint`.execute(db)
+  return rows[0]
+}
+
+/** The position of the first event behind a position that is not from before a time. */
+export async function findFirstSince(
+  db: Kysely<Tables>,
+  position: bigint,
+  since: Date,
+): Promise<bigint | undefined> {
+  const { rows } = await sql<{ position: bigint }>`${named('find-first-since')}
+    select position from billing.events
+    where position > ${position}::bigint and created_at >= ${since}
+    order by position limit 1`.execute(db)
+  return rows[0]?.position
+}

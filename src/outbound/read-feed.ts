@@ -1,0 +1,114 @@
+import { readLastPosition } from '../database/feed.ts'
+import type { FeedRow } from '../database/read-feed-rows.ts'
+import type { EventType } from '../events/catalogue.ts'
+import type { Duration } from '../kernel/duration.ts'
+import { loadOutgoing, type OutgoingContext } from './load-outgoing.ts'
+import { feedEventOf, gatewayOf, type FeedEvent } from '../wire/outgoing-event.ts'
+import type { FeedCursor } from './feed-cursor.ts'
+import type { FeedRows } from './feed-rows.ts'
+import type { FeedWatch } from './feed-watch.ts'
+
+/** Which events of the feed are wanted; all of them if left out. */
+export interface FeedFilter {
+  readonly types?: readonly EventType[]
+  /** The gateway of what the event is about. */
+  readonly gateway?: string
+}
+
+export interface FeedPage {
+  readonly data: readonly FeedEvent[]
+  /** Behind the last event that was looked at, wanted or not. */
+  readonly next: FeedCursor
+  /** There is more to look at already. */
+  readonly hasMore: boolean
+}
+
+export interface FeedContext extends OutgoingContext {
+  readonly rows: FeedRows
+  readonly watch: FeedWatch
+}
+
+/** How many windows of the feed one page looks at. */
+const mostWindows = 20
+
+/** The next wanted events, at most `limit`. It ends before a position that is missing. */
+export async function readFeed(
+  context: FeedContext,
+  from: FeedCursor,
+  { limit, ...filter }: FeedFilter & { readonly limit: number },
+): Promise<FeedPage> {
+  const data: FeedEvent[] = []
+  let next = from
+  for (let windows = 0; windows < mostWindows; windows += 1) {
+    const rows = await context.rows.beyond(next.position)
+    const newest = rows.at(-1)
+    if (newest === undefined) return { data, next, hasMore: false }
+    const room = limit - data.length
+    data.push(...(await pick(context, rows, { ...filter, room })))
+    const last = data.at(-1)
+    if (last !== undefined && data.length === limit) {
+      next = { cursor: last.id, position: BigInt(last.position) }
+      return { data, next, hasMore: await isBehind(context, next) }
+    }
+    next = { cursor: newest.id, position: newest.position }
+  }
+  return { data, next, hasMore: await isBehind(context, next) }
+}
+
+async function isBehind({ db }: FeedContext, { position }: FeedCursor): Promise<boolean> {
+  return position < (await readLastPosition(db))
+}
+
+/** The first wanted events among rows, at most `room`. */
+async function pick(
+  context: FeedContext,
+  rows: readonly FeedRow[],
+  { types, gateway, room }: FeedFilter & { readonly room: number },
+): Promise<readonly FeedEvent[]> {
+  const wanted = types === undefined ? rows : rows.filter(({ type }) => isAmong(types, type))
+  if (gateway === undefined) return loadFeed(context, wanted.slice(0, room))
+  const events = await loadFeed(context, wanted)
+  return events.filter((event) => gatewayOf(event) === gateway).slice(0, room)
+}
+
+function isAmong(types: readonly EventType[], type: string): boolean {
+  return (types as readonly string[]).includes(type)
+}
+
+/** With their subjects as they stand. */
+export async function loadFeed(
+  context: OutgoingContext,
+  rows: readonly FeedRow[],
+): Promise<readonly FeedEvent[]> {
+  const events = await loadOutgoing(context, rows)
+  return events.map(({ row, event }) => feedEventOf(event, row))
+}
+
+/** The same, and it waits for the first one for so long. Ends early when the signal aborts. */
+export async function awaitFeed(
+  context: FeedContext,
+  from: FeedCursor,
+  {
+    wait,
+    signal,
+    ...query
+  }: FeedFilter & {
+    readonly limit: number
+    readonly wait: Duration
+    readonly signal: AbortSignal
+  },
+): Promise<FeedPage> {
+  const subscription = context.watch.subscribe()
+  const over = AbortSignal.any([signal, context.watch.stopping, AbortSignal.timeout(wait)])
+  try {
+    let page = await readFeed(context, from, query)
+    while (page.data.length === 0 && !over.aborted) {
+      if (!page.hasMore) await subscription.grown(over)
+      if (context.watch.stopping.aborted) break
+      page = await readFeed(context, page.next, query)
+    }
+    return page
+  } finally {
+    subscription.end()
+  }
+}

@@ -1,0 +1,90 @@
+import type { Kysely } from 'kysely'
+import { findDisputes } from '../database/disputes.ts'
+import { isChargeable } from '../database/lock-subscriptions.ts'
+import { findPaymentMethods } from '../database/payment-methods.ts'
+import { findPayments } from '../database/payments.ts'
+import { findInvoices } from '../database/read-invoices.ts'
+import { findPeriods } from '../database/subscription-periods.ts'
+import { findSubscriptions } from '../database/subscriptions.ts'
+import type { Tables } from '../database/tables.ts'
+import type { SubscriptionSnapshot } from '../events/catalogue.ts'
+import type { Invoice } from '../invoices/invoice.ts'
+import type { Dispute } from '../payments/dispute.ts'
+import type { PaymentMethod } from '../payments/payment-method.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { SubscriptionPeriod } from '../subscriptions/period.ts'
+import type { Subscription } from '../subscriptions/subscription.ts'
+import { snapshotOf } from '../wire/subscription-snapshot.ts'
+import type { ProcessingContext } from './context.ts'
+
+/** What is needed to load what events carry. */
+export type LoadContext = Pick<
+  ProcessingContext,
+  'gateways' | 'payPageUrl' | 'invoiceUrl' | 'subscriptionTime'
+>
+
+/** The ids of what an event carries. */
+export interface SubjectIds {
+  readonly payment?: string | null
+  readonly paymentMethod?: string
+  readonly dispute?: string
+  readonly subscription?: string
+  readonly period?: string | null
+  readonly invoice?: string
+}
+
+/** What events are about, as it stands; by id. */
+export interface Subjects {
+  readonly payments: ReadonlyMap<string, Payment>
+  readonly paymentMethods: ReadonlyMap<string, PaymentMethod>
+  readonly disputes: ReadonlyMap<string, Dispute>
+  readonly subscriptions: ReadonlyMap<string, SubscriptionSnapshot>
+  readonly periods: ReadonlyMap<string, SubscriptionPeriod>
+  readonly invoices: ReadonlyMap<string, Invoice>
+}
+
+/** However many events there are, a query for each kind of subject. Nothing is locked. */
+export async function loadSubjects(
+  db: Kysely<Tables>,
+  needed: readonly SubjectIds[],
+  context: LoadContext,
+): Promise<Subjects> {
+  const idsOf = (kind: keyof SubjectIds, also: readonly (string | null)[] = []) =>
+    present([...needed.map((ids) => ids[kind]), ...also])
+  const invoices = await findInvoices(db, idsOf('invoice'), context.invoiceUrl)
+  const payers = [...invoices.values()].map(({ paymentId }) => paymentId)
+  const subscriptions = await findSubscriptions(db, idsOf('subscription'))
+  const cards = [...subscriptions.values()].map(({ paymentMethodId }) => paymentMethodId)
+  const paymentMethods = await findPaymentMethods(db, idsOf('paymentMethod', cards))
+  return {
+    payments: await findPayments(db, idsOf('payment', payers)),
+    paymentMethods,
+    disputes: await findDisputes(db, idsOf('dispute')),
+    subscriptions: await snapshotsOf(db, { subscriptions, paymentMethods }, context),
+    periods: await findPeriods(db, idsOf('period')),
+    invoices,
+  }
+}
+
+/** Each once. */
+function present(ids: readonly (string | null | undefined)[]): readonly string[] {
+  return [...new Set(ids)].filter((id) => typeof id === 'string')
+}
+
+async function snapshotsOf(
+  db: Kysely<Tables>,
+  found: {
+    readonly subscriptions: ReadonlyMap<string, Subscription>
+    readonly paymentMethods: ReadonlyMap<string, PaymentMethod>
+  },
+  { gateways, subscriptionTime }: LoadContext,
+): Promise<ReadonlyMap<string, SubscriptionSnapshot>> {
+  if (found.subscriptions.size === 0) return new Map()
+  const now = await subscriptionTime(db)
+  const snapshots = [...found.subscriptions.values()].map((subscription) => {
+    const card = found.paymentMethods.get(subscription.paymentMethodId ?? '')
+    const isCardUsable = card?.gateway === subscription.gateway && isChargeable(card, gateways)
+    return [subscription.id, snapshotOf(subscription, { isCardUsable, now })] as const
+  })
+  return new Map(snapshots)
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import type { BillingEvent, EventSource } from '../events/catalogue.ts'
+import { snakeCase } from '../kernel/field-names.ts'
+import type { Payment, PaymentStatus } from '../payments/payment.ts'
+import { disputeView } from './dispute.ts'
+import type { EventRecord } from '../events/event-record.ts'
+import { eventSchema, eventSources, eventView } from './event.ts'
+import { time } from './fields.ts'
+import { invoiceView } from './invoice.ts'
+import { paymentMethodView } from './payment-method.ts'
+import { paymentView } from './payment.ts'
+import { periodView, subscriptionSnapshotView } from './subscription-snapshot.ts'
+import { withJson } from './with-json.ts'
+
+/** An event as it goes out: in the feed, in its stream, to an endpoint, in a list. */
+export const outgoingEventSchema = z.strictObject({
+  id: z.uuid(),
+  type: z.string(),
+  timestamp: time,
+  position: z.int().min(1),
+  dedup_key: z.string(),
+  source: eventSources,
+  superseded: z.boolean(),
+  data: z.record(z.string(), z.unknown()),
+})
+
+/** The same in JSON. */
+export type OutgoingEventJson = z.output<typeof outgoingEventSchema>
+
+/**
+ * An event with its place in the feed. What it is about is as it stands when it is read; nothing
+ * else of it changes, but `superseded`.
+ */
+export type FeedEvent = BillingEvent & {
+  /** Without gaps, from 1. */
+  readonly position: number
+  readonly source: EventSource
+  /** As JSON, with names in snake_case. A copy (`{ ...event }`) is without it. */
+  toJSON(): OutgoingEventJson
+}
+
+/** What its row says of it besides what listeners get. */
+export interface FeedPlace {
+  readonly position: bigint
+  readonly source: EventSource
+}
+
+/** What is about a payment or a refund says so with its status as long as that holds. */
+const stated: Partial<Record<string, PaymentStatus>> = {
+  PaymentSucceeded: 'paid',
+  PaymentFailed: 'failed',
+  PaymentCanceled: 'canceled',
+  PaymentRefunded: 'paid',
+}
+
+export function feedEventOf(event: BillingEvent, { position, source }: FeedPlace): FeedEvent {
+  const superseded = isOvertaken(event)
+  const placed = { ...event, superseded, position: Number(position), source }
+  return withJson(placed, outgoingEventView) as FeedEvent
+}
+
+/** Whether its payment or refund has become something else, before it was dispatched or since. */
+function isOvertaken(event: BillingEvent): boolean {
+  const status = stated[event.type]
+  if (event.superseded || status === undefined || !('payment' in event)) return event.superseded
+  const payment: Payment | null | undefined = event.payment
+  return payment?.status !== status
+}
+
+export function outgoingEventView(event: FeedEvent): OutgoingEventJson {
+  const { id, type, dedupKey, superseded, createdAt, position, source, ...carried } = event
+  return {
+    id,
+    type,
+    timestamp: createdAt.toISOString(),
+    position,
+    dedup_key: dedupKey,
+    source,
+    superseded,
+    data: dataView(carried),
+  }
+}
+
+/** What an event carries, in JSON. */
+function dataView(carried: object): Record<string, unknown> {
+  const data = Object.entries(carried).map(([name, value]) => [
+    snakeCase(name),
+    valueView(name, value),
+  ])
+  return Object.fromEntries(data) as Record<string, unknown>
+}
+
+/** The view of each subject that an event may carry, by the name of its field. */
+const subjectViews: Readonly<Record<string, (subject: never) => unknown>> = {
+  payment: paymentView,
+  paymentMethod: paymentMethodView,
+  dispute: disputeView,
+  subscription: subscriptionSnapshotView,
+  period: periodView,
+  invoice: invoiceView,
+}
+
+function valueView(name: string, value: unknown): unknown {
+  const view = subjectViews[name]
+  if (view !== undefined && value !== null && value !== undefined) return view(value as never)
+  if (value instanceof Date) return value.toISOString()
+  // A count: none exceeds what JSON can say.
+  return typeof value === 'bigint' ? Number(value) : value
+}
+
+/** The gateway of what an event is about; undefined where that is not known. */
+export function gatewayOf(event: BillingEvent): string | undefined {
+  if ('payment' in event && event.payment !== null) return event.payment?.gateway
+  if ('paymentMethod' in event) return event.paymentMethod?.gateway
+  if ('subscription' in event) return event.subscription.gateway
+  return 'invoice' in event ? event.invoice.gateway : undefined
+}
+
+/** An event of a list. */
+export interface ListedEvent extends EventRecord {
+  /** As it goes out, with what it is about and who got it. A copy is without it. */
+  toJSON(): z.output<typeof eventSchema>
+}
+
+export function listedEventOf(record: EventRecord, event: BillingEvent): ListedEvent {
+  const { id, type, dedupKey, superseded: _stored, createdAt, ...carried } = event
+  const superseded = isOvertaken(event)
+  const view = () => ({ ...eventView(record), superseded, data: dataView(carried) })
+  return withJson({ ...record }, view)
+}

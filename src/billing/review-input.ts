@@ -16,7 +16,8 @@ export interface HandleReviewInput {
 
 const versionRule = must('must be a whole number from 1')
 
-const rules = {
+/** What each field may be, by its name in the library. */
+export const handlingRules = {
   note: text(2000),
   operator: orNull(
     text(200).refine((name) => name !== serviceOperator, must('must be the name of a person')),
@@ -24,10 +25,9 @@ const rules = {
   version: orNull(z.int(versionRule).min(1, versionRule)),
 } satisfies Record<keyof HandleReviewInput, z.ZodType>
 
-/** The names of the fields in the library. */
-export const handlingFields = Object.keys(rules)
+const schema = z.strictObject(handlingRules)
 
 /** Error: `review_invalid`, naming the field. */
 export function readHandling(input: unknown): ReviewAnswer {
-  return readInput(z.strictObject(rules), input, 'review_invalid')
+  return readInput(schema, input, 'review_invalid')
 }

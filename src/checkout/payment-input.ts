@@ -88,9 +88,6 @@ const schema = z.strictObject(paymentRules)
 /** The input, checked: nulls are left out, amounts are bigints. */
 export type PaymentInput = z.output<typeof schema>
 
-/** The names of the fields in the library. */
-export const paymentFields = Object.keys(paymentRules)
-
 /** Error: `payment_invalid`, naming the field. */
 export function readPaymentInput(input: unknown): PaymentInput {
   return readInput(schema, input, 'payment_invalid')

@@ -47,7 +47,7 @@ const line: z.ZodType<InvoiceLine, InvoiceLineInput> = z.strictObject(
 const linesRule = must('must be a list of 1 to 250 lines')
 const addressRule = must('must be a list of 1 to 8 lines')
 
-/** The names of the fields of a buyer in the library. */
+/** What each field of a buyer may be, by its name in the library. */
 export const buyerRules = {
   name: text(200).optional(),
   address: z.array(text(200), addressRule).min(1, addressRule).max(8, addressRule).optional(),
@@ -57,20 +57,17 @@ export const buyerRules = {
   phone: text(64).optional(),
 } satisfies Record<keyof InvoiceBuyer, z.ZodType>
 
-const rules = {
+/** What each field may be, by its name in the library. */
+export const invoiceRules = {
   id: uuid.optional(),
   lines: z.array(line, linesRule).min(1, linesRule).max(250, linesRule).optional(),
   buyer: z.strictObject(buyerRules, must('must be an object such as {name, address}')).optional(),
 } satisfies Record<keyof IssueInvoiceInput, z.ZodType>
 
-const schema = z.strictObject(rules)
+const schema = z.strictObject(invoiceRules)
 
 /** The input, checked. */
 export type InvoiceInput = z.output<typeof schema>
-
-/** The names of the fields in the library. */
-export const invoiceFields = Object.keys(rules)
-export const buyerFields = Object.keys(buyerRules)
 
 /** Error: `invoice_invalid`, naming the field. */
 export function readInvoiceInput(input: unknown): InvoiceInput {

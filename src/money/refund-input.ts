@@ -16,19 +16,16 @@ export interface CreateRefundInput {
  * The one rule for the library, the API and the command. An amount is never null: JSON turns an
  * invalid number into null, and the whole payment would be refunded.
  */
-const rules = {
+export const refundRules = {
   id: uuid.optional(),
   amount: minorUnits(1n).optional(),
   reason: orNull(text(500)),
 } satisfies Record<keyof CreateRefundInput, z.ZodType>
 
-const schema = z.strictObject(rules)
+const schema = z.strictObject(refundRules)
 
 /** The input, checked. */
 export type RefundInput = z.output<typeof schema>
-
-/** The names of the fields in the library. */
-export const refundFields = Object.keys(rules)
 
 /** Error: `refund_invalid`, naming the field. */
 export function readRefundInput(input: unknown): RefundInput {

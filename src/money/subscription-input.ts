@@ -151,9 +151,9 @@ export type SubscriptionWish = keyof typeof schemas
 /** The inputs, checked: nulls are left out, amounts are bigints. */
 export type SubscriptionInputs = { readonly [W in SubscriptionWish]: z.output<(typeof schemas)[W]> }
 
-/** The names of the fields in the library. */
-export function subscriptionFields(wish: SubscriptionWish): readonly string[] {
-  return Object.keys(schemas[wish].shape)
+/** What each field may be, by its name in the library. */
+export function subscriptionRules(wish: SubscriptionWish): Readonly<Record<string, z.ZodType>> {
+  return schemas[wish].shape
 }
 
 /** Error: `subscription_invalid`, naming the field. */

@@ -36,17 +36,15 @@ const units = z
 const quotaRule = must('must be a name of a-z, 0-9, "_", "." and "-", 64 characters at most')
 export const quota = z.string(quotaRule).regex(quotaName, quotaRule)
 
-const fields = {
+/** What each field may be, by its name in the library. */
+export const usageRules = {
   subscriptionId: uuid,
   quota,
   units: units.default(1n),
   key: text(200),
   enforce: flag.default(false),
 } satisfies Record<keyof UsageInput, z.ZodType>
-const schema = z.strictObject(fields) as z.ZodType as z.ZodType<UsageRecord>
-
-/** The names of the fields in the library. */
-export const usageFields: readonly string[] = Object.keys(fields)
+const schema = z.strictObject(usageRules) as z.ZodType as z.ZodType<UsageRecord>
 
 /** Error: `usage_invalid`, naming the field, and of several the place in the list. */
 export function readUsage(input: unknown): readonly UsageRecord[] {

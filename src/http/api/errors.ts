@@ -1,13 +1,13 @@
 import { HTTPException } from 'hono/http-exception'
-import { isPassing } from '../database/failure.ts'
-import { message, retryAfter, unavailable } from '../intake/responses.ts'
-import { isQuittanceError, messageWith, type ErrorCode } from '../kernel/errors.ts'
-import { snakeCase } from '../kernel/field-names.ts'
-import type { Log } from '../kernel/log.ts'
-import { internalError, json, respond } from './respond.ts'
+import { isPassing } from '../../database/failure.ts'
+import { message, retryAfter, unavailable } from '../../intake/responses.ts'
+import { isQuittanceError, messageWith, type ErrorCode } from '../../kernel/errors.ts'
+import { snakeCase } from '../../kernel/field-names.ts'
+import type { Log } from '../../kernel/log.ts'
+import { internalError, json, respond } from '../respond.ts'
 
 /** What the management API answers to a known failure; all others are 500. */
-const statusOf: Partial<Record<ErrorCode, number>> = {
+export const statuses = {
   query_invalid: 400,
   cursor_invalid: 400,
   cursor_unknown: 410,
@@ -53,6 +53,13 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   checkout_unknown: 504,
   refund_unknown: 504,
   provider_unreachable: 504,
+} as const satisfies Partial<Record<ErrorCode, number>>
+
+/** Why the management API may refuse. */
+export type ApiErrorCode = keyof typeof statuses
+
+function statusOf(code: ErrorCode): number | undefined {
+  return code in statuses ? statuses[code as ApiErrorCode] : undefined
 }
 
 /** Failures of the database that pass on their own. */
@@ -66,7 +73,7 @@ export function refuse(text: string, status: 400 | 413 | 422 = 400): HTTPExcepti
 export function apiError(error: Error, log: Log): Response {
   if (error instanceof HTTPException) return respond(message(error.status, error.message))
   if (isQuittanceError(error)) {
-    const status = statusOf[error.code]
+    const status = statusOf(error.code)
     if (status !== undefined) {
       const { code, providerCode } = error
       if (status >= 500) log.warn({ err: error }, 'the management API could not do what was asked')

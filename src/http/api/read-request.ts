@@ -1,12 +1,12 @@
 import type { Context } from 'hono'
 import type { ZodType } from 'zod'
-import { knownGateway } from '../billing/known-gateway.ts'
-import type { BillingCore } from '../billing/types.ts'
-import { parseJson } from '../gateways/body/parse-json.ts'
-import { assertNever } from '../kernel/errors.ts'
-import { refuse } from './api-errors.ts'
-import { check, emptyBody, readQuery } from './api-input.ts'
-import { readBody } from './read-body.ts'
+import { knownGateway } from '../../billing/known-gateway.ts'
+import type { BillingCore } from '../../billing/types.ts'
+import { parseJson } from '../../gateways/body/parse-json.ts'
+import { assertNever } from '../../kernel/errors.ts'
+import { refuse } from './errors.ts'
+import { check, readQuery } from './queries.ts'
+import { readBody } from '../read-body.ts'
 
 const largestBodyBytes = 64 * 1024
 
@@ -48,12 +48,6 @@ export async function readJson(c: Context, mostBytes = largestBodyBytes): Promis
 export async function readOptionalJson(c: Context): Promise<unknown> {
   const bytes = await readBytes(c, largestBodyBytes)
   return bytes.byteLength === 0 ? {} : jsonOf(bytes)
-}
-
-/** For a route without fields: 422 if any are given. */
-export async function requireNoFields(c: Context): Promise<void> {
-  const checked = check(emptyBody, await readOptionalJson(c))
-  if (!checked.ok) throw refuse(checked.message, 422)
 }
 
 async function readBytes(c: Context, mostBytes: number): Promise<Uint8Array> {

@@ -1,0 +1,45 @@
+import { Hono, type Context } from 'hono'
+import { json, onlyAllow } from '../respond.ts'
+import { queryOf, readJson, readOptionalJson } from './read-request.ts'
+import type { ApiContext, BodyForm, Method, Route } from './route.ts'
+
+/** In this order they are named to those who ask with another one. */
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/** Answers the routes; any other method of one of their paths is 405. */
+export function mountRoutes(routes: readonly Route[], context: ApiContext): Hono {
+  const api = new Hono()
+  const byPath = Map.groupBy(routes, ({ path }) => path)
+  for (const path of [...byPath.keys()].toSorted(literalFirst)) {
+    const ofPath = byPath.get(path) ?? []
+    const honoPath = path.replaceAll(/\{(\w+)\}/g, ':$1')
+    for (const route of ofPath) api.on(route.method, honoPath, (c) => answer(route, c, context))
+    api.all(honoPath, onlyAllow(allowed(ofPath)))
+  }
+  return api
+}
+
+/** `/invoices/export` before `/invoices/{id}`, which would take it for an id. */
+function literalFirst(one: string, other: string): number {
+  const [a, b] = [one, other].map((path) => path.replaceAll('{', '\u{10ffff}'))
+  return a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1
+}
+
+/** Whoever answers GET answers HEAD. */
+function allowed(routes: readonly Route[]): string {
+  return methods
+    .filter((method) => routes.some((route) => route.method === method))
+    .map((method) => (method === 'GET' ? 'GET, HEAD' : method))
+    .join(', ')
+}
+
+async function answer(route: Route, c: Context, context: ApiContext): Promise<Response> {
+  const query = route.query && queryOf(c, route.query)
+  const body = route.body && (await bodyOf(c, route.body))
+  const answered = await route.handle({ ...context, params: c.req.param(), query, body, c })
+  return answered instanceof Response ? answered : json(answered.status, answered.body)
+}
+
+async function bodyOf(c: Context, { read, mayBeEmpty, mostBytes }: BodyForm<unknown>) {
+  return read(await (mayBeEmpty === true ? readOptionalJson(c) : readJson(c, mostBytes)))
+}

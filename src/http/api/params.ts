@@ -1,0 +1,6 @@
+import { z } from 'zod'
+
+/** A part of a path: an id that we made, or the caller. What is no id is not found. */
+export function idOf(what: string) {
+  return { id: z.uuid().describe(`The id of ${what}.`) }
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { callStates } from '../../events/webhook-call.ts'
+import { eventTypes } from '../../events/catalogue.ts'
+import { must, oneOf, text, uuid } from '../../kernel/input-rules.ts'
+import { faultOf } from '../../kernel/read-input.ts'
+import { invoiceFormats, invoiceStatuses } from '../../invoices/invoice.ts'
+import { paymentMethodStatuses } from '../../payments/payment-method.ts'
+import { paymentStatuses } from '../../payments/payment.ts'
+import { reviewReasons, reviewStates } from '../../payments/review.ts'
+import { managers, subscriptionStatuses } from '../../subscriptions/subscription.ts'
+
+/** Input as checked, or the first thing that is wrong with it, naming the field. */
+export type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly message: string }
+
+const limitRule = must('must be a whole number from 1 to 100')
+const limit = z
+  .string()
+  .regex(/^(?:[1-9]\d?|100)$/, limitRule)
+  .transform(Number)
+const paging = { limit: limit.optional(), cursor: text(200).optional() }
+
+const payableRule = must('must be type:id, such as order:42')
+/** `order:42`: the id may contain further colons. */
+const payableText = z
+  .string()
+  .refine((value) => /^[^:]+:./.test(value), payableRule)
+  .transform((value) => {
+    const [type = '', ...id] = value.split(':')
+    return { type, id: id.join(':') }
+  })
+
+export const paymentsQuery = z.strictObject({
+  ...paging,
+  gateway: text(64).optional(),
+  status: oneOf(paymentStatuses).optional(),
+  payable: payableText.optional(),
+  customer: text(1000).optional(),
+})
+
+export const subscriptionsQuery = z.strictObject({
+  ...paging,
+  gateway: text(64).optional(),
+  status: oneOf(subscriptionStatuses).optional(),
+  managed_by: oneOf(managers).optional(),
+  payable: payableText.optional(),
+})
+
+const monthRule = must('must be a month such as 2026-11')
+const month = z.string().regex(/^\d{4}-\d{2}$/, monthRule)
+
+export const invoicesQuery = z.strictObject({
+  ...paging,
+  payable: payableText.optional(),
+  subscription_id: uuid.optional(),
+  payment_id: uuid.optional(),
+  status: oneOf(invoiceStatuses).optional(),
+  series: text(64).optional(),
+  month: month.optional(),
+})
+
+export const exportQuery = z.strictObject({ month, format: oneOf(invoiceFormats).optional() })
+
+export const paymentMethodsQuery = z.strictObject({
+  ...paging,
+  payable: payableText.optional(),
+  customer: text(255).optional(),
+  customer_reference: text(255).optional(),
+  payment_id: uuid.optional(),
+  gateway: text(64).optional(),
+  status: oneOf(paymentMethodStatuses).optional(),
+})
+
+export const callsQuery = z.strictObject({
+  ...paging,
+  state: oneOf(callStates).optional(),
+  gateway: text(64).optional(),
+  needs_review: oneOf(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional(),
+  payment_id: uuid.optional(),
+})
+
+export const reviewsQuery = z.strictObject({
+  ...paging,
+  state: oneOf(reviewStates).optional(),
+  reason: oneOf(reviewReasons).optional(),
+  gateway: text(64).optional(),
+  payment_id: uuid.optional(),
+})
+
+export const eventsQuery = z.strictObject({
+  ...paging,
+  payment_id: uuid.optional(),
+  subscription_id: uuid.optional(),
+  type: z.enum(eventTypes, must('must be one of the event names')).optional(),
+})
+
+export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
+  const result = schema.safeParse(input)
+  if (result.success) return { ok: true, value: result.data }
+  const { field, fault } = faultOf(result.error)
+  return { ok: false, message: field === undefined ? fault : `${field} ${fault}` }
+}
+
+/** A query as an object; undefined if a name is given twice, because either could be meant. */
+export function readQuery(search: URLSearchParams): Record<string, string> | undefined {
+  const names = [...search.keys()]
+  return new Set(names).size === names.length ? Object.fromEntries(search) : undefined
+}

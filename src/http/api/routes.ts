@@ -1,0 +1,25 @@
+import { callRoutes } from './calls.ts'
+import { eventRoutes } from './events.ts'
+import { gatewayRoutes } from './gateways.ts'
+import { invoiceRoutes } from './invoices.ts'
+import { paymentMethodRoutes } from './payment-methods.ts'
+import { paymentRoutes } from './payments.ts'
+import { reviewRoutes } from './reviews.ts'
+import type { Route } from './route.ts'
+import { subscriptionWishRoutes } from './subscription-wishes.ts'
+import { subscriptionRoutes } from './subscriptions.ts'
+import { usageRoutes } from './usage.ts'
+
+/** Every route of the management API. */
+export const routes: readonly Route[] = [
+  ...paymentRoutes,
+  ...paymentMethodRoutes,
+  ...subscriptionRoutes,
+  ...subscriptionWishRoutes,
+  ...usageRoutes,
+  ...invoiceRoutes,
+  ...callRoutes,
+  ...reviewRoutes,
+  ...eventRoutes,
+  ...gatewayRoutes,
+]

@@ -3,9 +3,15 @@ import type { EventRecord } from '../events/event-record.ts'
 import { fieldError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
-import { findCursor, type FeedCursor } from '../outbound/feed-cursor.ts'
 import { loadOutgoing, type OutgoingContext } from '../outbound/load-outgoing.ts'
-import { awaitFeed, readFeed, type FeedContext } from '../outbound/read-feed.ts'
+import {
+  beginAt,
+  followFeed,
+  readFeed,
+  type FeedContext,
+  type FeedPage,
+  type FollowOptions,
+} from '../outbound/read-feed.ts'
 import { listedEventOf, type FeedEvent, type ListedEvent } from '../wire/outgoing-event.ts'
 import type { EventOperations, FeedQuery, FeedResult, ReadEventsOptions } from './event-types.ts'
 import { checked, eventsQuery, feedQuery, readEventsQuery } from './list-queries.ts'
@@ -35,9 +41,13 @@ export function eventOperations(runtime: Runtime): EventOperations {
       const asked = checkedStart(checked(feedQuery, query))
       return readPage(await opened('feed'), asked)
     },
+    pages: (query = {}) => {
+      const asked = checkedStart(checked(feedQuery, query))
+      return readPages(() => opened('pages'), asked)
+    },
     read: (options = {}) => {
       const asked = checkedStart(checked(readEventsQuery, options))
-      return readOn(() => opened('read'), asked)
+      return eachEvent(readPages(() => opened('read'), asked))
     },
   }
 }
@@ -76,36 +86,47 @@ function checkedStart<Options extends ReadEventsOptions>(options: Options): Opti
 
 const defaultLimit = 100
 const never = new AbortController().signal
+/** How long a page of a reader without an end waits. */
+const defaultWait = 30_000
 
+/** The first event of the feed may be some pages away. */
 async function readPage(context: FeedContext, query: FeedQuery): Promise<FeedResult> {
-  const from = await findCursor(context.db, query)
-  const { data, next, hasMore } = await readFrom(context, from, query)
-  return { data, nextCursor: next.cursor, hasMore }
-}
-
-function readFrom(context: FeedContext, from: FeedCursor, query: FeedQuery) {
-  const { types, gateway, limit = defaultLimit, wait = 0, signal = never } = query
-  const asked = { limit, ...(types && { types }), ...(gateway !== undefined && { gateway }) }
-  if (wait === 0) return readFeed(context, from, asked)
-  return awaitFeed(context, from, { ...asked, wait, signal })
-}
-
-/** How long one look of a reader without an end waits. */
-const lookFor = 30_000
-
-/** Each page finds its place by the last event: after a restore there is none, and that is said. */
-async function* readOn(
-  opened: () => Promise<FeedContext>,
-  { after, since, ...filter }: ReadEventsOptions,
-): AsyncGenerator<FeedEvent, void> {
-  const context = await opened()
-  const { signal = never } = filter
-  let { cursor } = await findCursor(context.db, { after, since })
-  const { stopping } = context.watch
-  while (!signal.aborted && !stopping.aborted) {
-    const from = await findCursor(context.db, { after: cursor })
-    const { data, next } = await readFrom(context, from, { ...filter, wait: lookFor })
-    yield* data
-    cursor = next.cursor
+  const from = await beginAt(context, query)
+  const wait = query.wait ?? 0
+  if (wait === 0) return resultOf(await readFeed(context, from, followed(query)))
+  const pages = followFeed(context, from, followed({ ...query, wait }))
+  let last: FeedPage | undefined
+  for await (const page of pages) {
+    // The first comes at once, the second after the wait.
+    if (page.data.length > 0 || last !== undefined) return resultOf(page)
+    last = page
   }
+  return resultOf(last ?? { data: [], next: from, hasMore: false })
+}
+
+async function* readPages(
+  opened: () => Promise<FeedContext>,
+  query: FeedQuery,
+): AsyncGenerator<FeedResult, void> {
+  const context = await opened()
+  const from = await beginAt(context, query)
+  for await (const page of followFeed(context, from, followed(query))) yield resultOf(page)
+}
+
+async function* eachEvent(pages: AsyncIterable<FeedResult>): AsyncGenerator<FeedEvent, void> {
+  for await (const { data } of pages) yield* data
+}
+
+function followed({ types, gateway, limit, wait, signal }: FeedQuery): FollowOptions {
+  return {
+    limit: limit ?? defaultLimit,
+    wait: wait ?? defaultWait,
+    signal: signal ?? never,
+    ...(types && { types }),
+    ...(gateway !== undefined && { gateway }),
+  }
+}
+
+function resultOf({ data, next, hasMore }: FeedPage): FeedResult {
+  return { data, nextCursor: next.cursor, hasMore }
 }

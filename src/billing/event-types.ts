@@ -21,7 +21,7 @@ export interface ReadEventsOptions {
 export interface FeedQuery extends ReadEventsOptions {
   /** 1 to 500, default 100. */
   readonly limit?: number | undefined
-  /** How long to wait for the first event, in ms; by default not at all. */
+  /** How long to wait for the first event, in ms; `feed` does not wait by default. */
   readonly wait?: number | undefined
 }
 
@@ -42,11 +42,18 @@ export interface EventOperations {
   get(id: string): Promise<ListedEvent | undefined>
   /**
    * The next events of the feed: each once, in an order that never changes, whatever was committed
-   * late. Errors: query_invalid, cursor_invalid; cursor_unknown, if the database was restored.
+   * late. Errors: query_invalid, cursor_invalid; cursor_unknown, if the database was restored;
+   * feed_crowded, if it would wait and too many do.
    */
   feed(query?: FeedQuery): Promise<FeedResult>
   /**
-   * The feed without an end. Store `event.id` together with what you do for the event, and go on
+   * The feed without an end, page by page: for those who store many events together, with
+   * `nextCursor`. The first page comes at once, each other when it has an event, or, empty, after
+   * `wait`. Errors: those of `feed`.
+   */
+  pages(query?: FeedQuery): AsyncIterable<FeedResult>
+  /**
+   * The feed without an end, event by event. Store `event.id` together with what you do for the event, and go on
    * after it. Errors: those of `feed`.
    */
   read(options?: ReadEventsOptions): AsyncIterable<FeedEvent>

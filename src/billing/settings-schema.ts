@@ -26,6 +26,7 @@ import {
 } from './setting-types.ts'
 import { setting } from './setting.ts'
 import { invoices } from './invoice-settings.ts'
+import { processSettings } from './process-settings.ts'
 import { plans, subscriptions, usage } from './subscription-settings.ts'
 
 // Every setting is written once, here, and those of subscriptions in their own file: its name as an
@@ -276,24 +277,5 @@ export const optionSettings = {
 /** What the commands take from the environment. */
 export const variableSettings = {
   ...fileSettings,
-  /**
-   * Address to listen on.
-   * @default `127.0.0.1`; in production `0.0.0.0`
-   */
-  host: setting(text.regex(/^[^\s/]+$/, 'must be a host name or address'), {
-    variables: ['HOST'],
-  }),
-  /**
-   * Port to listen on; `0` for any free one.
-   * @default 3000
-   */
-  port: setting(wholeNumber('', 0, 65_535), { default: 3000, variables: ['PORT'] }),
-  /**
-   * Bearer token of the management API: `openssl rand -base64 32`. After ten wrong ones in a
-   * minute, 429.
-   * @default made for each run; in production the API is off
-   */
-  apiToken: setting(text.regex(/^[\x21-\x7e]+$/, 'must be a text without spaces'), {
-    secret: true,
-  }),
+  ...processSettings,
 }

@@ -14,6 +14,7 @@ import { startSubscriptions } from '../upkeep/run-subscriptions.ts'
 import { startSyncs } from '../upkeep/run-syncs.ts'
 import { startPresence } from '../upkeep/start-presence.ts'
 import { startMovingWindows } from '../usage/move-windows.ts'
+import type { MoneyContext } from '../money/context.ts'
 import { moneyContextOf } from './money-context.ts'
 import { startUpkeep } from '../upkeep/start-upkeep.ts'
 import type { Parts } from './parts.ts'
@@ -38,30 +39,13 @@ export async function startWork(
   const idle = options.upkeepOnly === true && !queue.inline
   const worker = idle ? idleWorker() : await startProcessing(opened, options)
   const context = moneyContextOf({ processing, queue }, settings)
-  // Events are dispatched here, so only if this process has every listener.
-  const dispatching: readonly Schedule[] = [
-    {
-      name: 'reconcile',
-      every: minutes(1),
-      retryAfter: minutes(1),
-      run: (signal) => reconcileDue(context, signal),
-    },
-    {
-      name: 'repair',
-      every: minutes(1),
-      retryAfter: minutes(1),
-      run: async (_signal, lastRunAt) => {
-        await repairEvents(context, lastRunAt)
-      },
-    },
-  ]
   const upkeep = startUpkeep({
     database,
     log,
     newId: newUuid,
     wake: () => worker.wake(),
     reviewsUnknownPayments: settings.reviewsUnknownPayments,
-    schedules: [...housekeeping(database, settings), ...(idle ? [] : dispatching)],
+    schedules: [...housekeeping(database, settings), ...(idle ? [] : dispatching(context))],
   })
   const stopSubscriptions = idle
     ? async () => {}
@@ -86,6 +70,26 @@ export async function startWork(
       ])
     },
   }
+}
+
+/** Events are dispatched by these, so only if this process has every listener. */
+function dispatching(context: MoneyContext): readonly Schedule[] {
+  return [
+    {
+      name: 'reconcile',
+      every: minutes(1),
+      retryAfter: minutes(1),
+      run: (signal) => reconcileDue(context, signal),
+    },
+    {
+      name: 'repair',
+      every: minutes(1),
+      retryAfter: minutes(1),
+      run: async (_signal, lastRunAt) => {
+        await repairEvents(context, lastRunAt)
+      },
+    },
+  ]
 }
 
 /** What any process does, whatever its listeners. */

@@ -138,6 +138,7 @@ test('every variable of a setting counts, and wins over the file', async () => {
   assert.equal(options.production, false)
   assert.deepEqual(service, {
     apiToken: undefined,
+    readToken: undefined,
     host: '127.0.0.1',
     isRunByNpm: true,
     isUrlSet: true,

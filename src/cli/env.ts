@@ -11,7 +11,7 @@ import { freePort } from './free-port.ts'
 import { readVariables } from './read-variables.ts'
 
 type CompleteSettings = Complete<typeof variableSettings>
-type OfTheService = 'host' | 'port' | 'http' | 'apiToken'
+type OfTheService = 'host' | 'port' | 'http' | 'apiToken' | 'readToken'
 
 /** What the commands run with: the environment over quittance.config.ts over the defaults. */
 export interface Configuration extends Pick<CompleteSettings, OfTheService> {
@@ -86,13 +86,14 @@ async function configurationOf(
   layers: readonly Values[],
   environment: Readonly<Record<string, string>>,
 ): Promise<Configuration> {
-  const { apiToken, http, ...settings } = completed(variableSettings, layers)
+  const { apiToken, readToken, http, ...settings } = completed(variableSettings, layers)
   const { production = false, host = production ? '0.0.0.0' : '127.0.0.1', ...rest } = settings
   const { port: wanted, url, ...options } = rest
   const port = wanted === 0 ? await freePort(host) : wanted
   const origin = url ?? `http://localhost:${port}`
   return {
     apiToken,
+    readToken,
     http,
     host,
     port,

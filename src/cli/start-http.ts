@@ -38,7 +38,7 @@ export async function startHttp({
   configuration,
   commandLog,
 }: OpenService): Promise<HttpService> {
-  const { options, host, port, http, runToken = newRunToken() } = configuration
+  const { options, host, port, http, readToken, runToken = newRunToken() } = configuration
   const { log } = commandLog
   const closing = new AbortController()
   // In development the management API works at once, with a token for this run.
@@ -55,6 +55,7 @@ export async function startHttp({
     {
       ...webhook,
       apiToken: apiToken === undefined ? undefined : secret(apiToken),
+      readToken: readToken === undefined ? undefined : secret(readToken),
       closing: closing.signal,
       databaseKey: runtime.databaseKey,
     },

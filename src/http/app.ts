@@ -25,6 +25,8 @@ export const apiPath = '/billing/api'
 export interface AppOptions extends Pick<HealthOptions, 'databaseKey'> {
   /** Guards the management API. Without it and without `authenticate`, there is no API. */
   readonly apiToken?: Secret | undefined
+  /** The same, for whoever may only read. */
+  readonly readToken?: Secret | undefined
   /** The same, in an app. */
   readonly authenticate?: Authenticate | undefined
   /** Largest body of a callback. */
@@ -66,8 +68,9 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
 
 function apiGuard(
   { origin }: BillingCore,
-  { authenticate, apiToken, log }: AppOptions,
+  { authenticate, apiToken, readToken, log }: AppOptions,
 ): MiddlewareHandler | undefined {
   if (authenticate !== undefined) return requireOperator(authenticate, origin)
-  return apiToken && requireToken(apiToken, log)
+  if (apiToken === undefined && readToken === undefined) return undefined
+  return requireToken({ all: apiToken, reading: readToken }, log)
 }

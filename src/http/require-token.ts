@@ -12,13 +12,23 @@ const unauthorized = message(401, 'the bearer token is missing or wrong', {
   'www-authenticate': 'Bearer',
 })
 
+const readOnly = message(403, 'this token may only read')
+
+/** What a token lets whoever has it do. */
+export interface ApiTokens {
+  readonly all: Secret | undefined
+  /** Nothing that changes anything. */
+  readonly reading: Secret | undefined
+}
+
 /**
- * Lets only requests through that carry the token; compares digests in constant time. After ten
- * requests in a minute without it, a sender gets 429. The right token is always let through,
- * because behind a proxy a guesser has the operator's address.
+ * Lets only requests through that carry a token that allows them; compares digests in constant time.
+ * After ten requests in a minute without one, a sender gets 429. The right token is always let
+ * through, because behind a proxy a guesser has the operator's address.
  */
-export function requireToken(token: Secret, log: Log): MiddlewareHandler {
-  const expected = digest(token.reveal())
+export function requireToken({ all, reading }: ApiTokens, log: Log): MiddlewareHandler {
+  const isAll = comparedWith(all)
+  const isReading = comparedWith(reading)
   const excessOf = excessOver('10 per minute')
   const refused = tally(({ count, names }) =>
     log.warn(
@@ -28,11 +38,21 @@ export function requireToken(token: Secret, log: Log): MiddlewareHandler {
   )
   return async (c, next) => {
     const sent = /^bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
-    if (sent !== undefined && timingSafeEqual(digest(sent), expected)) return next()
+    if (sent !== undefined && isAll(sent)) return next()
+    if (sent !== undefined && isReading(sent)) {
+      const reads = c.req.method === 'GET' || c.req.method === 'HEAD'
+      return reads ? next() : respond(readOnly)
+    }
     const sender = senderAddress(c)
     refused.add(sender)
     return (await excessOf(sender)) ?? respond(unauthorized)
   }
+}
+
+function comparedWith(token: Secret | undefined): (sent: string) => boolean {
+  if (token === undefined) return () => false
+  const expected = digest(token.reveal())
+  return (sent) => timingSafeEqual(digest(sent), expected)
 }
 
 function digest(text: string): Buffer {

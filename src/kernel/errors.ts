@@ -82,6 +82,7 @@ export const errorCatalogue = {
   payment_not_found: 'Check the id: quittance payments list',
   call_not_found: 'Check the id: quittance calls list',
   call_in_progress: 'It runs on its own: `quittance calls show` says when it is due.',
+  event_not_found: 'Check the id: quittance events list',
   review_invalid: 'Correct the named field.',
   review_not_found: 'Check the id: quittance reviews list',
   review_handled: 'See what was found: quittance reviews show ID',
@@ -89,6 +90,7 @@ export const errorCatalogue = {
   cursor_invalid: 'Use the next_cursor of the previous page, unchanged.',
   cursor_unknown:
     'Was the database restored? Read on from a time, with since; what you have is told again.',
+  feed_crowded: 'Try again in a moment; let fewer readers wait, or let one read for many.',
   billing_closed: 'Make a new billing with createBilling().',
   listener_unnamed: "Name it: billing.on('PaymentSucceeded', 'grantAccess', listener).",
   listener_duplicate:

@@ -1,36 +1,45 @@
 import type { Database } from '../database/connect.ts'
+import { findPosition } from '../database/feed.ts'
 import { readFeedRows, type FeedRow } from '../database/read-feed-rows.ts'
+import { seconds } from '../kernel/duration.ts'
 
 /** The rows of the feed; all readers of a process share the newest. */
 export interface FeedRows {
   /** Those right behind a position, a limited number of them; none: there are none yet. */
   beyond(position: bigint): Promise<readonly FeedRow[]>
-  /** Forgets what it holds: it may be of a database that has been replaced. */
-  forget(): void
+  /** The id of the event at a position, if it is held. */
+  idAt(position: bigint): string | undefined
+  /** Forgets what is held if the database was replaced: it is of another one. */
+  verify(): Promise<void>
 }
 
 /** Rows in one query at most. */
 export const feedWindow = 500
 /** Rows that are held at most. */
 const mostHeld = 2_000
+/** What is held is taken as it is for this long. */
+const trustedFor = seconds(1)
 
 export function createFeedRows(database: Database): FeedRows {
+  const { db } = database
   /** One after the other, without a gap. */
   let held: readonly FeedRow[] = []
+  let verifiedAt = 0
   let reading: Promise<readonly FeedRow[]> | undefined
-  const read = (position: bigint) => readFeedRows(database.db, position, feedWindow)
-  /** Reads the last one once more: where the database was replaced, another event is there. */
-  const extend = async ({ id, position }: FeedRow) => {
-    const [last, ...rows] = await read(position - 1n)
-    if (last?.id !== id) {
-      held = []
-      return read(position)
-    }
-    if (held.at(-1)?.id === id) held = [...held, ...rows].slice(-mostHeld)
+  const read = (position: bigint) => readFeedRows(db, position, feedWindow)
+  const verify = async () => {
+    const last = held.at(-1)
+    if (last !== undefined && (await findPosition(db, last.id)) !== last.position) held = []
+    verifiedAt = performance.now()
+  }
+  const extend = async (last: bigint) => {
+    const rows = await read(last)
+    if (held.at(-1)?.position === last) held = [...held, ...rows].slice(-mostHeld)
     return rows
   }
-  const rows: FeedRows = {
+  return {
     async beyond(position) {
+      if (performance.now() - verifiedAt > trustedFor) await verify()
       const [first] = held
       const last = held.at(-1)
       if (first && last && position >= first.position - 1n && position < last.position) {
@@ -38,7 +47,7 @@ export function createFeedRows(database: Database): FeedRows {
         return held.slice(from, from + feedWindow)
       }
       if (position === last?.position) {
-        reading ??= extend(last).finally(() => {
+        reading ??= extend(position).finally(() => {
           reading = undefined
         })
         return reading
@@ -48,10 +57,7 @@ export function createFeedRows(database: Database): FeedRows {
       if ((found.at(-1)?.position ?? 0n) > (held.at(-1)?.position ?? 0n)) held = found
       return found
     },
-    forget() {
-      held = []
-    },
+    idAt: (position) => held[Number(position - (held[0]?.position ?? 0n))]?.id,
+    verify,
   }
-  database.onReconnect(rows.forget)
-  return rows
 }

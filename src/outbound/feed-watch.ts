@@ -2,12 +2,16 @@ import type { Database } from '../database/connect.ts'
 import { readLastPosition } from '../database/feed.ts'
 import { listenOn } from '../database/listen.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
+import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { feedChannel, type EventNumberer } from './number-events.ts'
 
 /** Tells readers of this process that the feed has grown; one look serves all of them. */
 export interface FeedWatch {
-  /** While it is watched, the feed is looked at. Events that come from now on are noticed. */
+  /**
+   * While it is watched, the feed is looked at. Events that come from now on are noticed. Error:
+   * `feed_crowded`.
+   */
   subscribe(): FeedSubscription
   /** Aborts when it stops: nothing is noticed any more. */
   readonly stopping: AbortSignal
@@ -27,6 +31,8 @@ export interface FeedWatchOptions {
   readonly log: Log
 }
 
+/** Readers of one process that may wait at a time. */
+const mostReaders = 200
 const lookEvery = seconds(1)
 /** A connection is kept for the next reader: most of them come again. */
 const listeningKept: Duration = seconds(10)
@@ -69,6 +75,9 @@ export function createFeedWatch({ database, numberer, log }: FeedWatchOptions): 
   return {
     stopping: stopping.signal,
     subscribe() {
+      if (wakes.size >= mostReaders) {
+        throw new QuittanceError('feed_crowded', `${mostReaders} readers wait here already`)
+      }
       const { subscription, wake } = createSubscription(() => {
         wakes.delete(wake)
         if (wakes.size > 0) return

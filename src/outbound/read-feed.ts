@@ -4,7 +4,7 @@ import type { EventType } from '../events/catalogue.ts'
 import type { Duration } from '../kernel/duration.ts'
 import { loadOutgoing, type OutgoingContext } from './load-outgoing.ts'
 import { feedEventOf, gatewayOf, type FeedEvent } from '../wire/outgoing-event.ts'
-import type { FeedCursor } from './feed-cursor.ts'
+import { findCursor, type FeedCursor, type FeedStart } from './feed-cursor.ts'
 import type { FeedRows } from './feed-rows.ts'
 import type { FeedWatch } from './feed-watch.ts'
 
@@ -21,6 +21,12 @@ export interface FeedPage {
   readonly next: FeedCursor
   /** There is more to look at already. */
   readonly hasMore: boolean
+}
+
+/** The place to begin at: see `findCursor`. */
+export async function beginAt(context: FeedContext, start: FeedStart): Promise<FeedCursor> {
+  await context.rows.verify()
+  return findCursor(context.db, start)
 }
 
 export interface FeedContext extends OutgoingContext {
@@ -84,30 +90,43 @@ export async function loadFeed(
   return events.map(({ row, event }) => feedEventOf(event, row))
 }
 
-/** The same, and it waits for the first one for so long. Ends early when the signal aborts. */
-export async function awaitFeed(
+/** The same place, if its event is still there: see `findCursor`. */
+async function verified(context: FeedContext, place: FeedCursor): Promise<FeedCursor> {
+  const isKnown = place.position === 0n || context.rows.idAt(place.position) === place.cursor
+  return isKnown ? place : findCursor(context.db, { after: place.cursor })
+}
+
+/** How a reader follows the feed. */
+export interface FollowOptions extends FeedFilter {
+  /** Events of one page at most. */
+  readonly limit: number
+  /** How long one page waits for its first event. */
+  readonly wait: Duration
+  readonly signal: AbortSignal
+}
+
+/**
+ * The feed page by page, without an end: the first at once, each other when there is an event of it,
+ * or after `wait`. Ends when the signal aborts, or the feed is closed. Error: `feed_crowded`.
+ */
+export async function* followFeed(
   context: FeedContext,
   from: FeedCursor,
-  {
-    wait,
-    signal,
-    ...query
-  }: FeedFilter & {
-    readonly limit: number
-    readonly wait: Duration
-    readonly signal: AbortSignal
-  },
-): Promise<FeedPage> {
+  { wait, signal, ...query }: FollowOptions,
+): AsyncGenerator<FeedPage, void> {
   const subscription = context.watch.subscribe()
-  const over = AbortSignal.any([signal, context.watch.stopping, AbortSignal.timeout(wait)])
+  const over = AbortSignal.any([signal, context.watch.stopping])
   try {
-    let page = await readFeed(context, from, query)
-    while (page.data.length === 0 && !over.aborted) {
-      if (!page.hasMore) await subscription.grown(over)
-      if (context.watch.stopping.aborted) break
-      page = await readFeed(context, page.next, query)
+    let next = from
+    let until: AbortSignal = AbortSignal.abort()
+    while (!over.aborted) {
+      const page = await readFeed(context, await verified(context, next), query)
+      next = page.next
+      const isDue = page.data.length > 0 || until.aborted
+      if (isDue) yield page
+      if (isDue) until = AbortSignal.any([over, AbortSignal.timeout(wait)])
+      if (!page.hasMore && page.data.length === 0) await subscription.grown(until)
     }
-    return page
   } finally {
     subscription.end()
   }

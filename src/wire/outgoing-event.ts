@@ -4,7 +4,7 @@ import { snakeCase } from '../kernel/field-names.ts'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
 import { disputeView } from './dispute.ts'
 import type { EventRecord } from '../events/event-record.ts'
-import { eventSchema, eventSources, eventView } from './event.ts'
+import { eventSources, eventView, type eventSchema } from './event.ts'
 import { time } from './fields.ts'
 import { invoiceView } from './invoice.ts'
 import { paymentMethodView } from './payment-method.ts'
@@ -56,7 +56,7 @@ const stated: Partial<Record<string, PaymentStatus>> = {
 export function feedEventOf(event: BillingEvent, { position, source }: FeedPlace): FeedEvent {
   const superseded = isOvertaken(event)
   const placed = { ...event, superseded, position: Number(position), source }
-  return withJson(placed, outgoingEventView) as FeedEvent
+  return withJson(placed, outgoingEventView)
 }
 
 /** Whether its payment or refund has become something else, before it was dispatched or since. */
@@ -68,7 +68,7 @@ function isOvertaken(event: BillingEvent): boolean {
 }
 
 export function outgoingEventView(event: FeedEvent): OutgoingEventJson {
-  const { id, type, dedupKey, superseded, createdAt, position, source, ...carried } = event
+  const { id, type, dedupKey, superseded, createdAt, position, source } = event
   return {
     id,
     type,
@@ -77,8 +77,16 @@ export function outgoingEventView(event: FeedEvent): OutgoingEventJson {
     dedup_key: dedupKey,
     source,
     superseded,
-    data: dataView(carried),
+    data: dataView(carriedBy(event)),
   }
+}
+
+/** What events are, whatever they are about. */
+const heads = new Set(['id', 'type', 'dedupKey', 'superseded', 'createdAt', 'position', 'source'])
+
+/** What an event is about, and what it stores. */
+function carriedBy(event: BillingEvent): object {
+  return Object.fromEntries(Object.entries(event).filter(([name]) => !heads.has(name)))
 }
 
 /** What an event carries, in JSON. */
@@ -123,8 +131,7 @@ export interface ListedEvent extends EventRecord {
 }
 
 export function listedEventOf(record: EventRecord, event: BillingEvent): ListedEvent {
-  const { id, type, dedupKey, superseded: _stored, createdAt, ...carried } = event
   const superseded = isOvertaken(event)
-  const view = () => ({ ...eventView(record), superseded, data: dataView(carried) })
+  const view = () => ({ ...eventView(record), superseded, data: dataView(carriedBy(event)) })
   return withJson({ ...record }, view)
 }

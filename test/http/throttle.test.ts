@@ -27,6 +27,7 @@ const stripePath = '/billing/webhooks/stripe'
 function appWith(...webhookMiddleware: readonly MiddlewareHandler[]): Hono {
   return createApp(service.core, {
     apiToken: undefined,
+    readToken: undefined,
     maxBodyBytes,
     webhookMiddleware,
     log: service.log,

@@ -122,12 +122,15 @@ onPostgres(() => {
     const seen = readWhile(database, () => isOver)
     const committed = await commitLate(database, 640)
     // A batch may be open when its process is killed: the server ends it, and another numbers.
-    await until(async () => {
-      const { rows } = await sql`select from billing.events where position is null`.execute(
-        database.db,
-      )
-      return rows.length === 0
-    }, { what: 'all events are numbered', limitMs: 60_000 })
+    await until(
+      async () => {
+        const { rows } = await sql`select from billing.events where position is null`.execute(
+          database.db,
+        )
+        return rows.length === 0
+      },
+      { what: 'all events are numbered', limitMs: 60_000 },
+    )
     isOver = true
     await Promise.all(processes)
     const stored = await storedOrder(database.db)
@@ -183,10 +186,13 @@ onPostgres(() => {
       await cut.struck
       await insertEvent(billing.database.db)
       // The server may not have noticed yet that its client is gone.
-      await until(async () => {
-        const again = await billing.database.transaction(({ db }) => numberEvents(db))
-        return again.kind === 'numbered'
-      }, { what: 'another numbers', limitMs: 30_000 })
+      await until(
+        async () => {
+          const again = await billing.database.transaction(({ db }) => numberEvents(db))
+          return again.kind === 'numbered'
+        },
+        { what: 'another numbers', limitMs: 30_000 },
+      )
       const stored = await storedOrder(billing.database.db)
       assert.deepEqual(
         stored.map(({ position }) => position),
@@ -206,11 +212,14 @@ onPostgres(() => {
     await first.db.executeQuery(lockAlone.compile(first.db))
     // It looks now, and then waits for the row of the feed.
     const second = numberAlone.execute(database.db)
-    await until(async () => {
-      const { rows } = await sql`select from pg_stat_activity
+    await until(
+      async () => {
+        const { rows } = await sql`select from pg_stat_activity
         where wait_event_type = 'Lock' and query like '%the variant%'`.execute(database.db)
-      return rows.length === 1
-    }, { what: 'the second waits for the feed' })
+        return rows.length === 1
+      },
+      { what: 'the second waits for the feed' },
+    )
     await numberAlone.execute(first.db)
     await first.commit()
     await second

@@ -7,7 +7,7 @@ export interface SecretText {
   readonly text: string
 }
 
-const tokenVariable = 'BILLING_API_TOKEN'
+const tokenVariables = ['BILLING_API_TOKEN', 'BILLING_READ_TOKEN']
 
 /** The secrets of a gateway, from its variables and from the configuration file. */
 export function gatewaySecrets(
@@ -24,8 +24,10 @@ export function gatewaySecrets(
 }
 
 export function ownSecrets({ variables }: InspectedConfiguration): readonly SecretText[] {
-  const text = variables[tokenVariable]
-  return text === undefined ? [] : [{ label: tokenVariable, text }]
+  return tokenVariables.flatMap((label) => {
+    const text = variables[label]
+    return text === undefined ? [] : [{ label, text }]
+  })
 }
 
 export function databasePassword({ configuration }: InspectedConfiguration): string {

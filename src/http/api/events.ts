@@ -1,23 +1,94 @@
-import { eventSchema, eventView } from '../../wire/event.ts'
+import { z } from 'zod'
+import type { FeedResult } from '../../billing/event-types.ts'
+import { QuittanceError } from '../../kernel/errors.ts'
+import { eventSchema } from '../../wire/event.ts'
+import { outgoingEventSchema, outgoingEventView } from '../../wire/outgoing-event.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
-import { eventsQuery } from './queries.ts'
-import { defined } from './read-request.ts'
+import { streamEvents } from './event-stream.ts'
+import { eventsOrFeedQuery, streamQuery } from './feed-queries.ts'
+import { idOf } from './params.ts'
+import { canonical, defined } from './read-request.ts'
 import { listErrors } from './refusals.ts'
 import { route } from './route.ts'
 
-/** `/events` of the management API. */
+const feedSchema = z.strictObject({
+  data: z.array(outgoingEventSchema),
+  next_cursor: z.string(),
+  has_more: z.boolean(),
+})
+
+function feedView({ data, nextCursor, hasMore }: FeedResult): z.output<typeof feedSchema> {
+  return { data: data.map(outgoingEventView), next_cursor: nextCursor, has_more: hasMore }
+}
+
+const feedErrors = [...listErrors, 'gateway_unknown', 'cursor_unknown', 'feed_crowded'] as const
+
+/** `/events` of the management API: the list, the feed and its stream. */
 export const eventRoutes = [
   route({
     method: 'GET',
     path: '/events',
-    summary: 'Lists events, newest first',
-    query: eventsQuery,
-    answers: { 200: pageSchema(eventSchema) },
-    errors: listErrors,
-    handle: async ({ core, query: asked }) => {
-      const { payment_id: paymentId, subscription_id: subscriptionId, ...query } = asked
-      const page = await core.events.list(defined({ ...query, paymentId, subscriptionId }))
-      return { status: 200, body: pageView(page, eventView) }
+    summary: 'Lists events, newest first; with `order=asc`, reads the feed',
+    description:
+      'The feed: each event once, in an order that never changes. Store `next_cursor` together with ' +
+      'what you did for its events, and give it as `after` the next time; begin with `start`, `end` ' +
+      'or a time, `since`. `wait`: seconds to wait for the first event.',
+    query: eventsOrFeedQuery,
+    answers: { 200: z.union([feedSchema, pageSchema(eventSchema)]) },
+    errors: feedErrors,
+    handle: async ({ core, query: asked, c, closing }) => {
+      if (asked.order === 'asc') {
+        const { order: _order, type, wait = 0, ...query } = asked
+        const signal = waiting(c.req.raw.signal, closing)
+        const read = { ...canonical(core, query), types: type, wait: wait * 1000, signal }
+        return { status: 200, body: feedView(await core.events.feed(defined(read))) }
+      }
+      const { order: _order, payment_id: paymentId, subscription_id: subscriptionId } = asked
+      const { limit, cursor, type } = asked
+      const query = defined({ limit, cursor, type, paymentId, subscriptionId })
+      return { status: 200, body: pageView(await core.events.list(query), (one) => one.toJSON()) }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/events/stream',
+    summary: 'The feed as server-sent events',
+    description:
+      'The id of each is the cursor: a browser that lost the connection goes on behind the last one, ' +
+      'with the header `Last-Event-ID`. A stream ends after 15 minutes.',
+    query: streamQuery,
+    answers: { 200: { text: { 'text/event-stream': 'An event each, as in the feed.' } } },
+    errors: feedErrors,
+    handle: async ({ core, query: asked, c, closing, log }) => {
+      const last = c.req.header('last-event-id')
+      const { type: types, after, since, ...query } = asked
+      const start = last === undefined || last === '' ? { after, since } : { after: last }
+      const read = defined({ ...canonical(core, query), ...start, types })
+      return streamEvents(c, {
+        read: (how) => core.events.pages({ ...read, ...how }),
+        closing,
+        log,
+      })
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/events/{id}',
+    summary: 'One event, with its deliveries',
+    params: idOf('the event'),
+    answers: { 200: eventSchema },
+    errors: ['event_not_found'],
+    handle: async ({ core, params }) => {
+      const event = await core.events.get(params.id)
+      if (event === undefined) {
+        throw new QuittanceError('event_not_found', 'there is no event with this id')
+      }
+      return { status: 200, body: event.toJSON() }
     },
   }),
 ]
+
+/** Until whoever asked has gone, or the service stops. */
+function waiting(asked: AbortSignal, closing: AbortSignal | undefined): AbortSignal {
+  return closing === undefined ? asked : AbortSignal.any([asked, closing])
+}

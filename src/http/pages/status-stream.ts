@@ -3,7 +3,8 @@ import { streamSSE, type SSEStreamingApi } from 'hono/streaming'
 import { message } from '../../intake/responses.ts'
 import { seconds } from '../../kernel/duration.ts'
 import type { PaymentStatus } from '../../payments/payment.ts'
-import { notFound, respond, safeHeaders } from '../respond.ts'
+import { eventStreamHeaders } from '../event-stream-headers.ts'
+import { notFound, respond } from '../respond.ts'
 import { senderAddress } from '../sender-address.ts'
 import type { PageContext } from './page-context.ts'
 import { streamPlaces, type Place } from './stream-places.ts'
@@ -31,7 +32,7 @@ export function statusStreams(context: PageContext): (c: Context) => Promise<Res
     try {
       const payment = await context.findCharge(c.req.param('payment') ?? '')
       if (payment === undefined) return respond(notFound)
-      if (c.req.method !== 'GET') return new Response(null, { headers: eventHeaders })
+      if (c.req.method !== 'GET') return new Response(null, { headers: eventStreamHeaders })
       if (!place.watch(payment.id)) return respond(busy)
       isFollowed = true
       const { id, status } = payment
@@ -52,15 +53,8 @@ function follow(c: Context, place: Place, streamed: Streamed): Response {
   })
   // How it is transferred is up to the server: HTTP/2 has neither header.
   for (const name of ['transfer-encoding', 'connection']) response.headers.delete(name)
-  for (const [name, value] of Object.entries(eventHeaders)) response.headers.set(name, value)
+  for (const [name, value] of Object.entries(eventStreamHeaders)) response.headers.set(name, value)
   return response
-}
-
-const eventHeaders = {
-  'content-type': 'text/event-stream',
-  // A proxy that buffers would hold the news back.
-  'x-accel-buffering': 'no',
-  ...safeHeaders,
 }
 
 interface Streamed {

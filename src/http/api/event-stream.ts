@@ -1,0 +1,71 @@
+import type { Context } from 'hono'
+import { streamSSE, type SSEStreamingApi } from 'hono/streaming'
+import type { FeedQuery, FeedResult } from '../../billing/event-types.ts'
+import { minutes, seconds } from '../../kernel/duration.ts'
+import type { Log } from '../../kernel/log.ts'
+import { eventStreamHeaders } from '../event-stream-headers.ts'
+
+/** A silent connection would be cut, by proxies and by our own server. */
+const beatEvery = seconds(15)
+/** Then a reader comes again: it may be to another process. */
+const streamLasts = minutes(15)
+const reconnectMs = 1_000
+
+interface Streamed {
+  read(how: Pick<FeedQuery, 'wait' | 'signal'>): AsyncIterable<FeedResult>
+  readonly closing: AbortSignal | undefined
+  readonly log: Log
+}
+
+/**
+ * The feed as server-sent events. What keeps it from beginning is thrown, before anything is sent.
+ * As fast as it is read: the next page is looked up when the one before has been taken.
+ */
+export async function streamEvents(c: Context, streamed: Streamed): Promise<Response> {
+  const { read, closing, log } = streamed
+  const ends = [c.req.raw.signal, AbortSignal.timeout(streamLasts), ...(closing ? [closing] : [])]
+  const gone = new AbortController()
+  const signal = AbortSignal.any([...ends, gone.signal])
+  const pages = read({ wait: beatEvery, signal })[Symbol.asyncIterator]()
+  const first = await pages.next()
+  if (c.req.method !== 'GET') {
+    gone.abort()
+    await pages.return?.()
+    return new Response(null, { headers: eventStreamHeaders })
+  }
+  const response = streamSSE(c, async (stream) => {
+    stream.onAbort(() => gone.abort())
+    try {
+      await stream.write(`retry: ${reconnectMs}\n\n`)
+      let told: string | undefined
+      for (let page = first; page.done !== true; page = await pages.next()) {
+        told = await sendPage(stream, page.value, told)
+      }
+    } catch (error) {
+      // Its reader comes again, and is then told why.
+      if (!signal.aborted) log.warn({ err: error }, 'a stream of events ended early')
+    } finally {
+      await pages.return?.()
+    }
+  })
+  // How it is transferred is up to the server: HTTP/2 has neither header.
+  for (const name of ['transfer-encoding', 'connection']) response.headers.delete(name)
+  for (const [name, value] of Object.entries(eventStreamHeaders)) response.headers.set(name, value)
+  return response
+}
+
+/** Returns the cursor that the reader has by then. */
+async function sendPage(
+  stream: SSEStreamingApi,
+  { data, nextCursor }: FeedResult,
+  told: string | undefined,
+): Promise<string> {
+  for (const event of data) {
+    await stream.writeSSE({ id: event.id, data: JSON.stringify(event) })
+  }
+  const last = data.at(-1)?.id ?? told
+  // Looked at and not wanted: a reader that comes again need not have them looked at once more.
+  if (last !== nextCursor) await stream.write(`id: ${nextCursor}\n\n`)
+  else if (data.length === 0) await stream.write(':\n\n')
+  return nextCursor
+}

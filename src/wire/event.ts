@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { deliveryStates, type DeferredEvent, type EventRecord } from '../events/event-record.ts'
 import { causes } from '../payments/payment.ts'
-import { time } from './fields.ts'
+import { id, time } from './fields.ts'
 
 /** What an event and a deferred one have in common. */
 const head = {
-  id: z.uuid(),
+  id,
   dedup_key: z.string(),
   type: z.string(),
-  payment_id: z.uuid().nullable(),
-  payment_method_id: z.uuid().nullable(),
-  subscription_id: z.uuid().nullable(),
-  invoice_id: z.uuid().nullable(),
-  webhook_call_id: z.uuid().nullable(),
+  payment_id: id.nullable(),
+  payment_method_id: id.nullable(),
+  subscription_id: id.nullable(),
+  invoice_id: id.nullable(),
+  webhook_call_id: id.nullable(),
 }
 
 const deliverySchema = z.strictObject({

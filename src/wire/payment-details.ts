@@ -11,7 +11,7 @@ import {
 import type { Review } from '../payments/review.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
-import { amount, time } from './fields.ts'
+import { amount, id, time } from './fields.ts'
 import { listedPaymentSchema, listedPaymentView, type ListedPayment } from './listed-payment.ts'
 import { paymentMethodSchema, paymentMethodView } from './payment-method.ts'
 import { paymentSchema, paymentView } from './payment.ts'
@@ -21,12 +21,12 @@ const transitionSchema = z.strictObject({
   from: z.enum(paymentStatuses),
   to: z.enum(paymentStatuses),
   cause: z.enum(causes),
-  webhook_call_id: z.uuid().nullable(),
+  webhook_call_id: id.nullable(),
   at: time,
 })
 
 const disputeSchema = z.strictObject({
-  id: z.uuid(),
+  id,
   provider_reference: z.string(),
   status: z.enum(disputeStatuses),
   amount: amount.nullable(),
@@ -36,9 +36,9 @@ const disputeSchema = z.strictObject({
 })
 
 const ofPeriodSchema = z.strictObject({
-  id: z.uuid(),
+  id,
   number: z.int(),
-  subscription_id: z.uuid(),
+  subscription_id: id,
   starts_at: time,
   ends_at: time,
 })

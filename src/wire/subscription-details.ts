@@ -9,13 +9,13 @@ import {
 } from '../subscriptions/period.ts'
 import { subscriptionStatuses, type SubscriptionTransition } from '../subscriptions/subscription.ts'
 import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
-import { amount, time } from './fields.ts'
+import { amount, id, time } from './fields.ts'
 import { paymentSchema, paymentView } from './payment.ts'
 import { subscriptionSchema, subscriptionView, type ListedSubscription } from './subscription.ts'
 
 /** What was owed for which time, and what became of it. */
 export const periodSchema = z.strictObject({
-  id: z.uuid(),
+  id,
   number: z.int(),
   kind: z.enum(periodKinds),
   state: z.enum(periodStates),
@@ -29,7 +29,7 @@ export const periodSchema = z.strictObject({
   first_failed_at: time.nullable(),
   next_attempt_at: time.nullable(),
   needs: z.enum(periodNeeds),
-  paid_payment_id: z.uuid().nullable(),
+  paid_payment_id: id.nullable(),
   paid_at: time.nullable(),
 })
 
@@ -37,7 +37,7 @@ const transitionSchema = z.strictObject({
   from: z.enum(subscriptionStatuses).nullable(),
   to: z.enum(subscriptionStatuses),
   reason: z.string(),
-  period_id: z.uuid().nullable(),
+  period_id: id.nullable(),
   at: time,
 })
 

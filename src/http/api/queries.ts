@@ -25,7 +25,7 @@ const payableRule = must('must be type:id, such as order:42')
 /** `order:42`: the id may contain further colons. */
 const payableText = z
   .string()
-  .refine((value) => /^[^:]+:./.test(value), payableRule)
+  .regex(/^[^:]+:./, payableRule)
   .transform((value) => {
     const [type = '', ...id] = value.split(':')
     return { type, id: id.join(':') }

@@ -15,17 +15,21 @@ const head = {
   webhook_call_id: id.nullable(),
 }
 
-const deliverySchema = z.strictObject({
+/** The delivery of an event to a queued listener. */
+export const deliverySchema = z.strictObject({
   listener: z.string(),
   state: z.enum(deliveryStates),
   attempts: z.int(),
   exception: z.string().nullable(),
 })
 
+/** What may cause an event. */
+export const eventSources = [...causes, 'browser'] as const
+
 /** A dispatched event. */
 export const eventSchema = z.strictObject({
   ...head,
-  source: z.enum([...causes, 'browser']),
+  source: z.enum(eventSources),
   superseded: z.boolean(),
   data: z.record(z.string(), z.unknown()),
   timestamp: time,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DeferredEvent, EventRecord } from '../events/event-record.ts'
-import { disputeStatuses, type Dispute } from '../payments/dispute.ts'
+import type { Dispute } from '../payments/dispute.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import {
   causes,
@@ -10,14 +10,16 @@ import {
 } from '../payments/payment.ts'
 import type { Review } from '../payments/review.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
+import { disputeSchema, disputeView } from './dispute.ts'
 import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
-import { amount, id, time } from './fields.ts'
+import { id, time } from './fields.ts'
 import { listedPaymentSchema, listedPaymentView, type ListedPayment } from './listed-payment.ts'
 import { paymentMethodSchema, paymentMethodView } from './payment-method.ts'
 import { paymentSchema, paymentView } from './payment.ts'
 import { reviewSchema, reviewView } from './review.ts'
 
-const transitionSchema = z.strictObject({
+/** One change of a payment. */
+export const paymentTransitionSchema = z.strictObject({
   from: z.enum(paymentStatuses),
   to: z.enum(paymentStatuses),
   cause: z.enum(causes),
@@ -25,17 +27,8 @@ const transitionSchema = z.strictObject({
   at: time,
 })
 
-const disputeSchema = z.strictObject({
-  id,
-  provider_reference: z.string(),
-  status: z.enum(disputeStatuses),
-  amount: amount.nullable(),
-  currency: z.string().nullable(),
-  created_at: time,
-  updated_at: time,
-})
-
-const ofPeriodSchema = z.strictObject({
+/** The period that a payment pays. */
+export const paidPeriodSchema = z.strictObject({
   id,
   number: z.int(),
   subscription_id: id,
@@ -44,8 +37,8 @@ const ofPeriodSchema = z.strictObject({
 })
 
 export const paymentDetailsSchema = listedPaymentSchema.extend({
-  period: ofPeriodSchema.nullable(),
-  transitions: z.array(transitionSchema),
+  period: paidPeriodSchema.nullable(),
+  transitions: z.array(paymentTransitionSchema),
   events: z.array(eventSchema),
   deferred_events: z.array(deferredEventSchema),
   refunds: z.array(paymentSchema),
@@ -91,7 +84,7 @@ export function paymentDetailsView(payment: PaymentDetails): PaymentDetailsJson 
   }
 }
 
-function ofPeriodView(period: SubscriptionPeriod): z.output<typeof ofPeriodSchema> {
+function ofPeriodView(period: SubscriptionPeriod): z.output<typeof paidPeriodSchema> {
   return {
     id: period.id,
     number: period.number,
@@ -101,24 +94,12 @@ function ofPeriodView(period: SubscriptionPeriod): z.output<typeof ofPeriodSchem
   }
 }
 
-function transitionView(transition: PaymentTransition): z.output<typeof transitionSchema> {
+function transitionView(transition: PaymentTransition): z.output<typeof paymentTransitionSchema> {
   return {
     from: transition.from,
     to: transition.to,
     cause: transition.cause,
     webhook_call_id: transition.webhookCallId,
     at: transition.at.toISOString(),
-  }
-}
-
-function disputeView(dispute: Dispute): z.output<typeof disputeSchema> {
-  return {
-    id: dispute.id,
-    provider_reference: dispute.providerReference,
-    status: dispute.status,
-    amount: dispute.amount === null ? null : Number(dispute.amount),
-    currency: dispute.currency,
-    created_at: dispute.createdAt.toISOString(),
-    updated_at: dispute.updatedAt.toISOString(),
   }
 }

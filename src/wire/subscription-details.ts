@@ -33,7 +33,8 @@ export const periodSchema = z.strictObject({
   paid_at: time.nullable(),
 })
 
-const transitionSchema = z.strictObject({
+/** One change of a subscription. */
+export const subscriptionTransitionSchema = z.strictObject({
   from: z.enum(subscriptionStatuses).nullable(),
   to: z.enum(subscriptionStatuses),
   reason: z.string(),
@@ -46,7 +47,7 @@ export const subscriptionDetailsSchema = subscriptionSchema.extend({
   current_period: periodSchema.nullable(),
   open_period: periodSchema.nullable(),
   periods: z.array(periodSchema),
-  transitions: z.array(transitionSchema),
+  transitions: z.array(subscriptionTransitionSchema),
   payments: z.array(paymentSchema),
   events: z.array(eventSchema),
   deferred_events: z.array(deferredEventSchema),
@@ -108,7 +109,9 @@ export function periodView(period: SubscriptionPeriod): z.output<typeof periodSc
   }
 }
 
-function transitionView(transition: SubscriptionTransition): z.output<typeof transitionSchema> {
+function transitionView(
+  transition: SubscriptionTransition,
+): z.output<typeof subscriptionTransitionSchema> {
   return {
     from: transition.from,
     to: transition.to,

@@ -29,9 +29,11 @@ export interface ListedSubscription extends Omit<Subscription, Internal> {
   toJSON(): SubscriptionJson
 }
 
-const intervalSchema = z.strictObject({ unit: z.enum(intervalUnits), count: z.int() })
+/** The length of a period. */
+export const intervalSchema = z.strictObject({ unit: z.enum(intervalUnits), count: z.int() })
 
-const termsSchema = z.strictObject({
+/** What a subscription costs, and how often. */
+export const termsSchema = z.strictObject({
   plan: z.string().nullable(),
   amount,
   currency: z.string(),

@@ -8,6 +8,7 @@ import { route } from './route.ts'
 /** `/events` of the management API. */
 export const eventRoutes = [
   route({
+    name: 'listEvents',
     method: 'GET',
     path: '/events',
     summary: 'Lists events, newest first',

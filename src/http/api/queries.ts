@@ -19,6 +19,8 @@ const limit = z
   .string()
   .regex(/^(?:[1-9]\d?|100)$/, limitRule)
   .transform(Number)
+  // What the document shows for what is a text here, as all of a query is.
+  .meta({ shownAs: { type: 'integer', minimum: 1, maximum: 100, default: 20 } })
 const paging = { limit: limit.optional(), cursor: text(200).optional() }
 
 const payableRule = must('must be type:id, such as order:42')
@@ -30,6 +32,7 @@ const payableText = z
     const [type = '', ...id] = value.split(':')
     return { type, id: id.join(':') }
   })
+  .describe('What is paid for, as `type:id`, such as `order:42`.')
 
 export const paymentsQuery = z.strictObject({
   ...paging,
@@ -78,6 +81,7 @@ export const callsQuery = z.strictObject({
   gateway: text(64).optional(),
   needs_review: oneOf(['true', 'false'])
     .transform((value) => value === 'true')
+    .meta({ shownAs: { type: 'boolean' } })
     .optional(),
   payment_id: uuid.optional(),
 })

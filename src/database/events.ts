@@ -11,7 +11,8 @@ export interface EventsQuery extends PageQuery {
   readonly paymentId?: string
   /** Events of this subscription. */
   readonly subscriptionId?: string
-  readonly type?: string
+  /** One type, or one of several. */
+  readonly type?: string | readonly string[]
 }
 
 type EventRow = Selectable<EventsTable> & { readonly deliveries: string }
@@ -49,7 +50,7 @@ export async function listEvents(
   if (query.subscriptionId !== undefined) {
     select = select.where('subscription_id', '=', query.subscriptionId)
   }
-  if (query.type !== undefined) select = select.where('type', '=', query.type)
+  if (query.type !== undefined) select = select.where('type', 'in', [query.type].flat())
   if (after !== undefined) {
     select = select.where(
       query.paymentId === undefined

@@ -7,6 +7,7 @@ import { systemClock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { health, healthPaths, type HealthOptions } from './health.ts'
+import { apiDocument } from './api/api-document.ts'
 import { managementApi } from './api/management-api.ts'
 import { browserPages, defaultLimits } from './pages/browser-pages.ts'
 import { fakeCheckoutPage } from './pages/fake-checkout-page.ts'
@@ -47,7 +48,11 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
   app.use(webhookRoute(core, { ...options, ownPaths: healthPaths }))
   app.route('/', health(core, options))
   const guard = apiGuard(core, options)
-  if (guard !== undefined) app.route(apiPath, managementApi(core, { guard, log, closing }))
+  if (guard !== undefined) {
+    // Before the guard: a client is made of it before it has a token.
+    app.route(apiPath, apiDocument())
+    app.route(apiPath, managementApi(core, { guard, log, closing }))
+  }
   app.route(
     checkoutPath,
     fakeCheckoutPage(core, (request) => app.fetch(request)),

@@ -20,27 +20,27 @@ export function must(text: string) {
  */
 export function text(longest: number) {
   const rule = must(`must be text of 1 to ${longest} characters without control characters`)
-  return z.string(rule).refine((value) => isPrintable(value, longest), rule)
+  return z.string(rule).min(1, rule).max(longest, rule).refine(isPrintable, rule)
 }
 
-function isPrintable(value: string, longest: number): boolean {
-  if (value.length === 0 || value.length > longest || !value.isWellFormed()) return false
-  return !/\p{Cc}/u.test(value)
+function isPrintable(value: string): boolean {
+  return value.isWellFormed() && !/\p{Cc}/u.test(value)
 }
 
 const urlRule = must('must be an http or https URL')
 
-/** Blanks at either end do not count, as in a browser. */
+/** Blanks at either end do not count, as in a browser. JSON Schema does not see through that. */
 export function webUrl(longest: number) {
   return z
     .string(urlRule)
     .trim()
     .pipe(text(longest))
     .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), urlRule)
+    .meta({ format: 'uri', minLength: 1, maxLength: longest })
 }
 
 const uuidRule = must('must be a UUID in lower case')
-export const uuid = z.string(uuidRule).refine(isUuid, uuidRule)
+export const uuid = z.guid(uuidRule).refine(isUuid, uuidRule)
 
 export const flag = z.boolean(must('must be true or false'))
 
@@ -54,15 +54,27 @@ export const time = z.union(
 /** Minor units, which are a number in JSON. */
 export function minorUnits(least: bigint) {
   const rule = must(`must be a whole number of minor units from ${least} to ${largestAmount}`)
-  return z
-    .union([z.bigint(), z.number().refine(Number.isSafeInteger).transform(BigInt)], rule)
-    .refine((units) => units >= least && units <= largestAmount, rule)
+  return wholeNumber({ least, most: largestAmount }, rule)
+}
+
+interface Range {
+  readonly least: bigint
+  readonly most: bigint
+}
+
+/** A bigint, or a number in JSON, which holds all of the range exactly. */
+export function wholeNumber({ least, most }: Range, rule: ReturnType<typeof must>) {
+  const number = z.int(rule).min(Number(least), rule).max(Number(most), rule)
+  return z.union([z.bigint(rule).min(least, rule).max(most, rule), number.transform(BigInt)], rule)
 }
 
 const currencyRule = must(
   'must be the ISO 4217 code of a currency to pay with, in capitals, such as UAH',
 )
-export const currency = z.string(currencyRule).refine(isMoney, currencyRule)
+export const currency = z
+  .string(currencyRule)
+  .regex(/^[A-Z]{3}$/, currencyRule)
+  .refine(isMoney, currencyRule)
 
 const objectRule = must(
   `must be an object that JSON can hold, nested at most ${greatestDepth} deep`,
@@ -73,6 +85,7 @@ export const jsonObject = z
   .transform(asJson)
   .pipe(z.record(z.string(), z.unknown(), objectRule))
   .refine((value) => isShallow(value, greatestDepth), objectRule)
+  .meta({ type: 'object', additionalProperties: true })
 
 /** Null where JSON cannot hold it: maps, numbers of any size, objects that hold themselves. */
 function asJson(value: unknown): unknown {

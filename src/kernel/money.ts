@@ -2,7 +2,9 @@ import { findCurrency } from './currency.ts'
 
 /** An amount in the currency's minor unit (cents, kopiykas; whole yen) with its ISO 4217 code. */
 export interface Money {
+  /** In the minor unit of the currency: cents, kopiykas, whole yen. */
   readonly amount: bigint
+  /** ISO 4217: `UAH`. */
   readonly currency: string
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { InvoiceBuyer, InvoiceLine } from '../invoices/invoice.ts'
-import { must, text, uuid } from '../kernel/input-rules.ts'
+import { must, text, uuid, wholeNumber } from '../kernel/input-rules.ts'
 import { largestAmount } from '../kernel/money.ts'
 import { readInput } from '../kernel/read-input.ts'
 
@@ -26,18 +26,14 @@ export interface IssueInvoiceInput {
 const amountRule = must(
   `must be a whole number of minor units from -${largestAmount} to ${largestAmount}`,
 )
-const signedAmount = z
-  .union([z.bigint(), z.number().refine(Number.isSafeInteger).transform(BigInt)], amountRule)
-  .refine((units) => units >= -largestAmount && units <= largestAmount, amountRule)
+const signedAmount = wholeNumber({ least: -largestAmount, most: largestAmount }, amountRule)
 
 const quantityRule = must('must be a number above 0, with 3 decimals at most')
 const quantity = z
   .number(quantityRule)
-  .refine(
-    (count) =>
-      count > 0 && count <= 1e9 && Math.abs(count * 1000 - Math.round(count * 1000)) < 1e-6,
-    quantityRule,
-  )
+  .gt(0, quantityRule)
+  .max(1e9, quantityRule)
+  .refine((count) => Math.abs(count * 1000 - Math.round(count * 1000)) < 1e-6, quantityRule)
 
 const line: z.ZodType<InvoiceLine, InvoiceLineInput> = z.strictObject(
   { description: text(500), quantity: quantity.default(1), amount: signedAmount },

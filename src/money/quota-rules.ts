@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { must } from '../kernel/input-rules.ts'
+import { must, wholeNumber } from '../kernel/input-rules.ts'
 import type { IntervalInput } from '../subscriptions/interval.ts'
 import { quotaName, type WantedQuotas } from '../subscriptions/quota.ts'
 import { every } from './subscription-rules.ts'
@@ -22,12 +22,10 @@ export const mostQuotas = 50
 const largestLimit = BigInt(Number.MAX_SAFE_INTEGER)
 
 const limitRule = must(`must be a whole number of units from 0 to ${largestLimit}, or null`)
-const limit = z
-  .union(
-    [z.null(), z.bigint(), z.number().refine(Number.isSafeInteger).transform(BigInt)],
-    limitRule,
-  )
-  .refine((units) => units === null || (units >= 0n && units <= largestLimit), limitRule)
+const limit = z.union(
+  [z.null(), wholeNumber({ least: 0n, most: largestLimit }, limitRule)],
+  limitRule,
+)
 
 const percentRule = must(
   'must be whole numbers from 1 to 1000, ascending, 10 at most, such as [80, 100]',
@@ -36,7 +34,8 @@ const isAscending = (percents: readonly number[]) =>
   percents.every((percent, at) => at === 0 || percent > (percents[at - 1] ?? 0))
 const percents = z
   .array(z.int(percentRule).min(1, percentRule).max(1000, percentRule), percentRule)
-  .refine((given) => given.length <= 10 && isAscending(given), percentRule)
+  .max(10, percentRule)
+  .refine(isAscending, percentRule)
 
 const fields = {
   limit,
@@ -55,7 +54,11 @@ export const quotas = z
   .refine((given) => {
     const names = Object.keys(given)
     return names.length <= mostQuotas && names.every((name) => quotaName.test(name))
-  }, quotasRule) as z.ZodType as z.ZodType<WantedQuotas, QuotasInput>
+  }, quotasRule)
+  .meta({
+    maxProperties: mostQuotas,
+    propertyNames: { pattern: quotaName.source },
+  }) as z.ZodType as z.ZodType<WantedQuotas, QuotasInput>
 
 function quotaFault() {
   return {

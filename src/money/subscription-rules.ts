@@ -1,18 +1,26 @@
 import { z } from 'zod'
 import { must, text, time } from '../kernel/input-rules.ts'
 import { isTimeZone } from '../kernel/time-zone.ts'
-import { intervalRule, readInterval, type IntervalInput } from '../subscriptions/interval.ts'
+import {
+  intervalForms,
+  intervalRule,
+  readInterval,
+  type IntervalInput,
+} from '../subscriptions/interval.ts'
 import type { Interval } from '../subscriptions/subscription.ts'
 
 const rule = must(intervalRule)
 
 /** The length of a period, in any form that `readInterval` takes: the same for settings and input. */
-export const every = z.unknown().transform((given, context): Interval => {
-  const interval = readInterval(given)
-  if (interval !== undefined) return interval
-  context.addIssue({ code: 'custom', message: rule.error({ input: given }) })
-  return z.NEVER
-}) as z.ZodType as z.ZodType<Interval, IntervalInput>
+export const every = z
+  .unknown()
+  .transform((given, context): Interval => {
+    const interval = readInterval(given)
+    if (interval !== undefined) return interval
+    context.addIssue({ code: 'custom', message: rule.error({ input: given }) })
+    return z.NEVER
+  })
+  .meta({ anyOf: intervalForms }) as z.ZodType as z.ZodType<Interval, IntervalInput>
 
 const mostTrialDays = 730
 const trialRule = must(`must be a whole number of days from 0 to ${mostTrialDays}`)

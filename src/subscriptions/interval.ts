@@ -12,6 +12,20 @@ export const intervalRule =
 
 const grammar = new RegExp(`^(?:([1-9]\\d{0,2}) )?(${intervalUnits.join('|')})(s?)$`)
 
+/** The same in JSON Schema: one text of two that are read alike, and the object. */
+export const intervalForms = [
+  { type: 'string', pattern: grammar.source, examples: ['month', '3 months'] },
+  {
+    type: 'object',
+    properties: {
+      unit: { enum: intervalUnits },
+      count: { type: 'integer', minimum: 1, maximum: mostUnits, default: 1 },
+    },
+    required: ['unit'],
+    additionalProperties: false,
+  },
+]
+
 /** Undefined for what is no length of a period. */
 export function readInterval(value: unknown): Interval | undefined {
   if (typeof value === 'string') return readText(value)

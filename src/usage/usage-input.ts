@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
-import { flag, must, text, uuid } from '../kernel/input-rules.ts'
+import { flag, must, text, uuid, wholeNumber } from '../kernel/input-rules.ts'
 import { readInput } from '../kernel/read-input.ts'
 import { quotaName } from '../subscriptions/quota.ts'
 import type { CounterKey } from '../database/usage-counters.ts'
@@ -29,9 +29,7 @@ export const mostRecords = 1000
 const mostUnits = BigInt(Number.MAX_SAFE_INTEGER)
 
 const unitsRule = must(`must be a whole number from 1 to ${mostUnits}`)
-const units = z
-  .union([z.bigint(), z.number().refine(Number.isSafeInteger).transform(BigInt)], unitsRule)
-  .refine((count) => count > 0n && count <= mostUnits, unitsRule)
+const units = wholeNumber({ least: 1n, most: mostUnits }, unitsRule)
 
 const quotaRule = must('must be a name of a-z, 0-9, "_", "." and "-", 64 characters at most')
 export const quota = z.string(quotaRule).regex(quotaName, quotaRule)

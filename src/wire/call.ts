@@ -7,12 +7,12 @@ import {
 } from '../events/webhook-call.ts'
 import { displayJson } from './display-json.ts'
 import { deferredEventSchema, deferredEventView } from './event.ts'
-import { time } from './fields.ts'
+import { id, time } from './fields.ts'
 import { outcomeResultSchema } from './outcome-result.ts'
 
 /** A stored callback. */
 export const callSchema = z.strictObject({
-  id: z.uuid(),
+  id,
   gateway: z.string(),
   queue: z.string(),
   url: z.string(),
@@ -21,7 +21,7 @@ export const callSchema = z.strictObject({
   leases_lost: z.int(),
   outcome: z.array(outcomeResultSchema).readonly().nullable(),
   needs_review: z.boolean(),
-  payment_id: z.uuid().nullable(),
+  payment_id: id.nullable(),
   dedup_claims: z.array(z.string()).readonly(),
   received_at: time,
   processed_at: time.nullable(),

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { disputeStatuses, type Dispute } from '../payments/dispute.ts'
-import { amount, time } from './fields.ts'
+import { amount, id, time } from './fields.ts'
 
-/** What a payer's bank says of a payment. */
+/** A dispute of a payment. */
 export const disputeSchema = z.strictObject({
-  id: z.uuid(),
+  id,
   provider_reference: z.string(),
   status: z.enum(disputeStatuses),
   amount: amount.nullable(),

@@ -1,38 +1,39 @@
 import { z } from 'zod'
 import { deliveryStates, type DeferredEvent, type EventRecord } from '../events/event-record.ts'
 import { causes } from '../payments/payment.ts'
-import { time } from './fields.ts'
-
-/** What caused an event. */
-export const eventSources = z.enum([...causes, 'browser'])
+import { id, time } from './fields.ts'
 
 /** What an event and a deferred one have in common. */
 const head = {
-  id: z.uuid(),
+  id,
   dedup_key: z.string(),
   type: z.string(),
-  payment_id: z.uuid().nullable(),
-  payment_method_id: z.uuid().nullable(),
-  subscription_id: z.uuid().nullable(),
-  invoice_id: z.uuid().nullable(),
-  webhook_call_id: z.uuid().nullable(),
+  payment_id: id.nullable(),
+  payment_method_id: id.nullable(),
+  subscription_id: id.nullable(),
+  invoice_id: id.nullable(),
+  webhook_call_id: id.nullable(),
 }
 
-const deliverySchema = z.strictObject({
+/** The delivery of an event to a queued listener. */
+export const deliverySchema = z.strictObject({
   listener: z.string(),
   state: z.enum(deliveryStates),
   attempts: z.int(),
   exception: z.string().nullable(),
 })
 
+/** What may cause an event. */
+export const eventSources = [...causes, 'browser'] as const
+
 /** A dispatched event: in a list with what it is about, in a history with what it stores. */
 export const eventSchema = z.strictObject({
   ...head,
-  source: eventSources,
+  source: z.enum(eventSources),
   superseded: z.boolean(),
   data: z.record(z.string(), z.unknown()),
   timestamp: time,
-  position: z.int().min(1).nullable(),
+  position: z.int().min(1).nullable().describe('Its place in the feed; null for a moment.'),
   deliveries: z.array(deliverySchema).readonly(),
 })
 

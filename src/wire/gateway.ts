@@ -29,7 +29,8 @@ export interface GatewayDescription {
   readonly capabilities: Capabilities
 }
 
-const gatewaySchema = z.strictObject({
+/** A registered gateway. */
+export const gatewaySchema = z.strictObject({
   name: z.string(),
   title: z.string(),
   aliases: z.array(z.string()).readonly(),

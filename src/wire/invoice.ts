@@ -7,7 +7,7 @@ import {
   type InvoiceParty,
   type InvoiceSeller,
 } from '../invoices/invoice.ts'
-import { amount, time } from './fields.ts'
+import { amount, id, time } from './fields.ts'
 import { withJson } from './with-json.ts'
 
 const party = {
@@ -20,7 +20,7 @@ const party = {
 }
 
 export const invoiceSchema = z.strictObject({
-  id: z.uuid(),
+  id,
   issuer: z.enum(invoiceIssuers),
   status: z.enum(invoiceStatuses),
   number: z.string().nullable(),
@@ -44,9 +44,9 @@ export const invoiceSchema = z.strictObject({
   time_zone: z.string(),
   payable: z.strictObject({ type: z.string(), id: z.string() }),
   gateway: z.string(),
-  subscription_id: z.uuid().nullable(),
-  period_id: z.uuid().nullable(),
-  payment_id: z.uuid().nullable(),
+  subscription_id: id.nullable(),
+  period_id: id.nullable(),
+  payment_id: id.nullable(),
   period: z.strictObject({ starts_at: time, ends_at: time }).nullable(),
   provider_reference: z.string().nullable(),
   url: z.string().nullable(),

@@ -1,11 +1,10 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { BillingEvent, EventSource } from '../events/catalogue.ts'
 import { snakeCase } from '../kernel/field-names.ts'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
 import { disputeView } from './dispute.ts'
 import type { EventRecord } from '../events/event-record.ts'
-import { eventSources, eventView, type eventSchema } from './event.ts'
-import { time } from './fields.ts'
+import { eventView, type eventSchema } from './event.ts'
 import { invoiceView } from './invoice.ts'
 import { paymentMethodView } from './payment-method.ts'
 import { paymentView } from './payment.ts'
@@ -13,19 +12,16 @@ import { periodView, subscriptionSnapshotView } from './subscription-snapshot.ts
 import { withJson } from './with-json.ts'
 
 /** An event as it goes out: in the feed, in its stream, to an endpoint, in a list. */
-export const outgoingEventSchema = z.strictObject({
-  id: z.uuid(),
-  type: z.string(),
-  timestamp: time,
-  position: z.int().min(1),
-  dedup_key: z.string(),
-  source: eventSources,
-  superseded: z.boolean(),
-  data: z.record(z.string(), z.unknown()),
-})
-
-/** The same in JSON. */
-export type OutgoingEventJson = z.output<typeof outgoingEventSchema>
+export interface OutgoingEventJson {
+  readonly id: string
+  readonly type: string
+  readonly timestamp: string
+  readonly position: number
+  readonly dedup_key: string
+  readonly source: EventSource
+  readonly superseded: boolean
+  readonly data: Readonly<Record<string, unknown>>
+}
 
 /**
  * An event with its place in the feed. What it is about is as it stands when it is read; nothing

@@ -12,31 +12,33 @@ import type { Review } from '../payments/review.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import { disputeSchema, disputeView } from './dispute.ts'
 import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
-import { time } from './fields.ts'
+import { id, time } from './fields.ts'
 import { listedPaymentSchema, listedPaymentView, type ListedPayment } from './listed-payment.ts'
 import { paymentMethodSchema, paymentMethodView } from './payment-method.ts'
 import { paymentSchema, paymentView } from './payment.ts'
 import { reviewSchema, reviewView } from './review.ts'
 
-const transitionSchema = z.strictObject({
+/** One change of a payment. */
+export const paymentTransitionSchema = z.strictObject({
   from: z.enum(paymentStatuses),
   to: z.enum(paymentStatuses),
   cause: z.enum(causes),
-  webhook_call_id: z.uuid().nullable(),
+  webhook_call_id: id.nullable(),
   at: time,
 })
 
-const ofPeriodSchema = z.strictObject({
-  id: z.uuid(),
+/** The period that a payment pays. */
+export const paidPeriodSchema = z.strictObject({
+  id,
   number: z.int(),
-  subscription_id: z.uuid(),
+  subscription_id: id,
   starts_at: time,
   ends_at: time,
 })
 
 export const paymentDetailsSchema = listedPaymentSchema.extend({
-  period: ofPeriodSchema.nullable(),
-  transitions: z.array(transitionSchema),
+  period: paidPeriodSchema.nullable(),
+  transitions: z.array(paymentTransitionSchema),
   events: z.array(eventSchema),
   deferred_events: z.array(deferredEventSchema),
   refunds: z.array(paymentSchema),
@@ -82,7 +84,7 @@ export function paymentDetailsView(payment: PaymentDetails): PaymentDetailsJson 
   }
 }
 
-function ofPeriodView(period: SubscriptionPeriod): z.output<typeof ofPeriodSchema> {
+function ofPeriodView(period: SubscriptionPeriod): z.output<typeof paidPeriodSchema> {
   return {
     id: period.id,
     number: period.number,
@@ -92,7 +94,7 @@ function ofPeriodView(period: SubscriptionPeriod): z.output<typeof ofPeriodSchem
   }
 }
 
-function transitionView(transition: PaymentTransition): z.output<typeof transitionSchema> {
+function transitionView(transition: PaymentTransition): z.output<typeof paymentTransitionSchema> {
   return {
     from: transition.from,
     to: transition.to,

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { paymentMethodStatuses, type PaymentMethod } from '../payments/payment-method.ts'
-import { time } from './fields.ts'
+import { id, time } from './fields.ts'
 
 /** A saved card; never its token. */
 export const paymentMethodSchema = z.strictObject({
-  id: z.uuid(),
+  id,
   gateway: z.string(),
   merchant_account: z.string().nullable(),
   live: z.boolean().nullable(),
   status: z.enum(paymentMethodStatuses),
   provider_reference: z.string(),
   customer_reference: z.string().nullable(),
-  payment_id: z.uuid().nullable(),
+  payment_id: id.nullable(),
   kind: z.string().nullable(),
   brand: z.string().nullable(),
   last_four: z.string().nullable(),

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { checkoutStates, paymentStatuses, paymentTypes } from '../payments/payment.ts'
 import type { Payment } from '../payments/payment.ts'
-import { amount, time } from './fields.ts'
+import { amount, id, time } from './fields.ts'
 import { withJson } from './with-json.ts'
 
 const anyObject = z.record(z.string(), z.unknown())
 
 /** A payment, or a refund of one. */
 export const paymentSchema = z.strictObject({
-  id: z.uuid(),
+  id,
   type: z.enum(paymentTypes),
-  parent_id: z.uuid().nullable(),
+  parent_id: id.nullable(),
   gateway: z.string(),
   merchant_account: z.string().nullable(),
   live: z.boolean().nullable(),
@@ -30,8 +30,8 @@ export const paymentSchema = z.strictObject({
   decline_code: z.string().nullable(),
   poll_error: z.string().nullable(),
   save_card: z.boolean(),
-  payment_method_id: z.uuid().nullable(),
-  period_id: z.uuid().nullable(),
+  payment_method_id: id.nullable(),
+  period_id: id.nullable(),
   handed_at: time.nullable(),
   expires_at: time.nullable(),
   created_at: time,

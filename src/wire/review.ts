@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { inWords } from '../payments/review-words.ts'
 import { reviewStates, type Review } from '../payments/review.ts'
-import { amount, time } from './fields.ts'
+import { amount, id, time } from './fields.ts'
 
 /** Something that a person must look at. */
 export const reviewSchema = z.strictObject({
-  id: z.uuid(),
+  id,
   state: z.enum(reviewStates),
   /** A later version may know more of them. */
   reason: z.string(),
@@ -13,10 +13,10 @@ export const reviewSchema = z.strictObject({
   /** The same for people; the wording may change. */
   in_words: z.string(),
   gateway: z.string(),
-  payment_id: z.uuid().nullable(),
-  period_id: z.uuid().nullable(),
-  subscription_id: z.uuid().nullable(),
-  webhook_call_id: z.uuid().nullable(),
+  payment_id: id.nullable(),
+  period_id: id.nullable(),
+  subscription_id: id.nullable(),
+  webhook_call_id: id.nullable(),
   stated: z.strictObject({
     reference: z.string().nullable(),
     amount: amount.nullable(),

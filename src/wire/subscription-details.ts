@@ -9,13 +9,13 @@ import {
 } from '../subscriptions/period.ts'
 import { subscriptionStatuses, type SubscriptionTransition } from '../subscriptions/subscription.ts'
 import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
-import { amount, time } from './fields.ts'
+import { amount, id, time } from './fields.ts'
 import { paymentSchema, paymentView } from './payment.ts'
 import { subscriptionSchema, subscriptionView, type ListedSubscription } from './subscription.ts'
 
 /** What was owed for which time, and what became of it. */
 export const periodSchema = z.strictObject({
-  id: z.uuid(),
+  id,
   number: z.int(),
   kind: z.enum(periodKinds),
   state: z.enum(periodStates),
@@ -29,15 +29,16 @@ export const periodSchema = z.strictObject({
   first_failed_at: time.nullable(),
   next_attempt_at: time.nullable(),
   needs: z.enum(periodNeeds),
-  paid_payment_id: z.uuid().nullable(),
+  paid_payment_id: id.nullable(),
   paid_at: time.nullable(),
 })
 
-const transitionSchema = z.strictObject({
+/** One change of a subscription. */
+export const subscriptionTransitionSchema = z.strictObject({
   from: z.enum(subscriptionStatuses).nullable(),
   to: z.enum(subscriptionStatuses),
   reason: z.string(),
-  period_id: z.uuid().nullable(),
+  period_id: id.nullable(),
   at: time,
 })
 
@@ -46,7 +47,7 @@ export const subscriptionDetailsSchema = subscriptionSchema.extend({
   current_period: periodSchema.nullable(),
   open_period: periodSchema.nullable(),
   periods: z.array(periodSchema),
-  transitions: z.array(transitionSchema),
+  transitions: z.array(subscriptionTransitionSchema),
   payments: z.array(paymentSchema),
   events: z.array(eventSchema),
   deferred_events: z.array(deferredEventSchema),
@@ -108,7 +109,9 @@ export function periodView(period: SubscriptionPeriod): z.output<typeof periodSc
   }
 }
 
-function transitionView(transition: SubscriptionTransition): z.output<typeof transitionSchema> {
+function transitionView(
+  transition: SubscriptionTransition,
+): z.output<typeof subscriptionTransitionSchema> {
   return {
     from: transition.from,
     to: transition.to,

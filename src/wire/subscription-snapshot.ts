@@ -14,14 +14,14 @@ import {
   subscriptionStatuses,
   type Subscription,
 } from '../subscriptions/subscription.ts'
-import { amount, time } from './fields.ts'
+import { amount, id, time } from './fields.ts'
 import { withJson } from './with-json.ts'
 
 const anyObject = z.record(z.string(), z.unknown())
 
 /** A subscription as its events carry it. */
 export const subscriptionSnapshotSchema = z.strictObject({
-  id: z.uuid(),
+  id,
   managed_by: z.enum(managers),
   gateway: z.string(),
   provider_reference: z.string().nullable(),
@@ -32,7 +32,7 @@ export const subscriptionSnapshotSchema = z.strictObject({
   every: z.strictObject({ unit: z.enum(intervalUnits), count: z.int() }),
   amount,
   currency: z.string(),
-  payment_method_id: z.uuid().nullable(),
+  payment_method_id: id.nullable(),
   customer: anyObject.nullable(),
   metadata: anyObject.nullable(),
   trial_ends_at: time.nullable(),
@@ -88,7 +88,7 @@ export function snapshotOf(
 
 /** A period as events carry it. */
 export const periodSchema = z.strictObject({
-  id: z.uuid(),
+  id,
   number: z.int(),
   starts_at: time,
   ends_at: time,

@@ -10,7 +10,7 @@ import {
   type Subscription,
   type Terms,
 } from '../subscriptions/subscription.ts'
-import { amount, time } from './fields.ts'
+import { amount, id, time } from './fields.ts'
 import { paymentSchema, paymentView } from './payment.ts'
 import { withJson } from './with-json.ts'
 
@@ -29,9 +29,11 @@ export interface ListedSubscription extends Omit<Subscription, Internal> {
   toJSON(): SubscriptionJson
 }
 
-const intervalSchema = z.strictObject({ unit: z.enum(intervalUnits), count: z.int() })
+/** The length of a period. */
+export const intervalSchema = z.strictObject({ unit: z.enum(intervalUnits), count: z.int() })
 
-const termsSchema = z.strictObject({
+/** What a subscription costs, and how often. */
+export const termsSchema = z.strictObject({
   plan: z.string().nullable(),
   amount,
   currency: z.string(),
@@ -41,7 +43,7 @@ const termsSchema = z.strictObject({
 const anyObject = z.record(z.string(), z.unknown())
 
 export const subscriptionSchema = termsSchema.extend({
-  id: z.uuid(),
+  id,
   managed_by: z.enum(managers),
   gateway: z.string(),
   merchant_account: z.string().nullable(),
@@ -56,7 +58,7 @@ export const subscriptionSchema = termsSchema.extend({
   metadata: anyObject.nullable(),
   next_terms: termsSchema.nullable(),
   time_zone: z.string(),
-  payment_method_id: z.uuid().nullable(),
+  payment_method_id: id.nullable(),
   grace_access: z.boolean(),
   trial_ends_at: time.nullable(),
   paid_until: time.nullable(),

@@ -75,12 +75,13 @@ export function subscriptionBody<W extends SubscriptionWish>(
   }
 }
 
-const oneRecord = inJson(usageRules)
+/** One record of usage. */
+export const usageRecord = inJson(usageRules)
 const usageIn = (given: unknown) => inLibrary(given, usageRules, 'usage_invalid')
 
 /** One record of usage, or a list of them. Error: `usage_invalid`. */
 export const usageBody = {
-  schema: z.union([oneRecord, z.array(oneRecord).max(mostRecords)]),
+  schema: z.union([usageRecord, z.array(usageRecord).max(mostRecords)]),
   // A thousand records, each as long as it may be.
   mostBytes: 1024 * 1024,
   read: (given: unknown): { readonly records: readonly UsageRecord[]; readonly isList: boolean } =>

@@ -14,6 +14,7 @@ const ofCall = idOf('the stored callback')
 /** `/webhook-calls` of the management API. */
 export const callRoutes = [
   route({
+    name: 'listWebhookCalls',
     method: 'GET',
     path: '/webhook-calls',
     summary: 'Lists stored callbacks, newest first',
@@ -27,6 +28,7 @@ export const callRoutes = [
     },
   }),
   route({
+    name: 'getWebhookCall',
     method: 'GET',
     path: '/webhook-calls/{id}',
     summary: 'One stored callback, with what was received',
@@ -40,6 +42,7 @@ export const callRoutes = [
     },
   }),
   route({
+    name: 'replayWebhookCall',
     method: 'POST',
     path: '/webhook-calls/{id}/replay',
     summary: 'Processes a callback again; what it has claimed stays claimed',

@@ -2,17 +2,18 @@ import { z } from 'zod'
 import type { FeedResult } from '../../billing/event-types.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { eventSchema } from '../../wire/event.ts'
-import { outgoingEventSchema, outgoingEventView } from '../../wire/outgoing-event.ts'
+import { anyOutgoingEventSchema } from '../../wire/outgoing-event-schema.ts'
+import { outgoingEventView } from '../../wire/outgoing-event.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
 import { streamEvents } from './event-stream.ts'
-import { eventsOrFeedQuery, streamQuery } from './feed-queries.ts'
+import { eventsQuery, feedQueryOf, listQueryOf, streamQuery } from './feed-queries.ts'
 import { idOf } from './params.ts'
 import { canonical, defined } from './read-request.ts'
 import { listErrors } from './refusals.ts'
 import { route } from './route.ts'
 
 const feedSchema = z.strictObject({
-  data: z.array(outgoingEventSchema),
+  data: z.array(anyOutgoingEventSchema),
   next_cursor: z.string(),
   has_more: z.boolean(),
 })
@@ -26,6 +27,7 @@ const feedErrors = [...listErrors, 'gateway_unknown', 'cursor_unknown', 'feed_cr
 /** `/events` of the management API: the list, the feed and its stream. */
 export const eventRoutes = [
   route({
+    name: 'listEvents',
     method: 'GET',
     path: '/events',
     summary: 'Lists events, newest first; with `order=asc`, reads the feed',
@@ -33,23 +35,22 @@ export const eventRoutes = [
       'The feed: each event once, in an order that never changes. Store `next_cursor` together with ' +
       'what you did for its events, and give it as `after` the next time; begin with `start`, `end` ' +
       'or a time, `since`. `wait`: seconds to wait for the first event.',
-    query: eventsOrFeedQuery,
+    query: eventsQuery,
     answers: { 200: z.union([feedSchema, pageSchema(eventSchema)]) },
     errors: feedErrors,
     handle: async ({ core, query: asked, c, closing }) => {
-      if (asked.order === 'asc') {
-        const { order: _order, type, wait = 0, ...query } = asked
-        const signal = waiting(c.req.raw.signal, closing)
-        const read = { ...canonical(core, query), types: type, wait: wait * 1000, signal }
-        return { status: 200, body: feedView(await core.events.feed(defined(read))) }
+      if (asked.order !== 'asc') {
+        const page = await core.events.list(defined(listQueryOf(asked)))
+        return { status: 200, body: pageView(page, (event) => event.toJSON()) }
       }
-      const { order: _order, payment_id: paymentId, subscription_id: subscriptionId } = asked
-      const { limit, cursor, type } = asked
-      const query = defined({ limit, cursor, type, paymentId, subscriptionId })
-      return { status: 200, body: pageView(await core.events.list(query), (one) => one.toJSON()) }
+      const { type: types, wait, ...query } = feedQueryOf(asked)
+      const signal = waiting(c.req.raw.signal, closing)
+      const read = { ...canonical(core, query), types, wait: wait * 1000, signal }
+      return { status: 200, body: feedView(await core.events.feed(defined(read))) }
     },
   }),
   route({
+    name: 'streamEvents',
     method: 'GET',
     path: '/events/stream',
     summary: 'The feed as server-sent events',
@@ -72,6 +73,7 @@ export const eventRoutes = [
     },
   }),
   route({
+    name: 'getEvent',
     method: 'GET',
     path: '/events/{id}',
     summary: 'One event, with its deliveries',

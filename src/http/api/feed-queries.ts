@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { isEventType } from '../../events/catalogue.ts'
-import { must, text } from '../../kernel/input-rules.ts'
+import { must, oneOf, text, uuid } from '../../kernel/input-rules.ts'
 import { longestFeedWait, mostFeedEvents } from '../../outbound/feed-query.ts'
-import { eventsQuery } from './queries.ts'
+import { refuse } from './errors.ts'
+import { paging } from './queries.ts'
 
 const typesRule = must('must be names of events, with commas between them')
 const types = z
@@ -36,15 +37,52 @@ const reading = {
   gateway: text(64).optional(),
 }
 
-/** `order=asc`: the feed. Otherwise: a list, newest first. */
-export const eventsOrFeedQuery = z.discriminatedUnion('order', [
-  z.strictObject({
-    order: z.literal('asc'),
-    ...reading,
-    limit: limit.optional(),
-    wait: wait.optional(),
-  }),
-  eventsQuery.extend({ order: z.literal('desc').optional() }),
-])
+/** Of the feed (`order=asc`), and of the list. */
+export const eventsQuery = z.strictObject({
+  order: oneOf(['asc', 'desc']).optional(),
+  ...reading,
+  limit: limit.optional(),
+  wait: wait.optional(),
+  cursor: paging.cursor,
+  payment_id: uuid.optional(),
+  subscription_id: uuid.optional(),
+})
 
 export const streamQuery = z.strictObject(reading)
+
+type EventsQuery = z.output<typeof eventsQuery>
+
+const ofFeed = ['after', 'since', 'gateway', 'wait'] as const
+const ofList = ['cursor', 'payment_id', 'subscription_id'] as const
+const mostListed = 100
+
+/** What is asked of the feed. 400 if it holds what only the list takes. */
+export function feedQueryOf({
+  after,
+  since: from,
+  gateway,
+  type,
+  limit: most,
+  ...rest
+}: EventsQuery) {
+  const foreign = ofList.find((name) => rest[name] !== undefined)
+  if (foreign !== undefined) throw refuse(`${foreign} cannot be given with order=asc`)
+  return { after, since: from, gateway, type, limit: most, wait: rest.wait ?? 0 }
+}
+
+/** What is asked of the list. 400 if it holds what only the feed takes. */
+export function listQueryOf(query: EventsQuery) {
+  const foreign = ofFeed.find((name) => query[name] !== undefined)
+  if (foreign !== undefined) throw refuse(`${foreign} needs order=asc`)
+  if ((query.limit ?? 0) > mostListed) {
+    throw refuse(`limit must be a whole number from 1 to ${mostListed}; more with order=asc`)
+  }
+  const {
+    limit: most,
+    cursor,
+    type,
+    payment_id: paymentId,
+    subscription_id: subscriptionId,
+  } = query
+  return { limit: most, cursor, type, paymentId, subscriptionId }
+}

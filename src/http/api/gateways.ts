@@ -4,6 +4,7 @@ import { route } from './route.ts'
 /** `/gateways` of the management API. */
 export const gatewayRoutes = [
   route({
+    name: 'listGateways',
     method: 'GET',
     path: '/gateways',
     summary: 'Every registered gateway, by its name',

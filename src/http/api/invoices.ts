@@ -15,6 +15,7 @@ const types = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl' } as 
 /** `/invoices` of the management API, and the one of a payment. */
 export const invoiceRoutes = [
   route({
+    name: 'issueInvoice',
     method: 'POST',
     path: '/payments/{id}/invoice',
     summary: 'Issues the document of a payment',
@@ -27,6 +28,7 @@ export const invoiceRoutes = [
     },
   }),
   route({
+    name: 'listInvoices',
     method: 'GET',
     path: '/invoices',
     summary: 'Lists documents, newest first',
@@ -40,6 +42,7 @@ export const invoiceRoutes = [
     },
   }),
   route({
+    name: 'exportInvoices',
     method: 'GET',
     path: '/invoices/export',
     summary: 'All documents of a month, as a stream',
@@ -57,6 +60,7 @@ export const invoiceRoutes = [
       streamed(core.invoices.export({ month, format }), { month, format }),
   }),
   route({
+    name: 'getInvoice',
     method: 'GET',
     path: '/invoices/{id}',
     summary: 'One document',
@@ -72,6 +76,7 @@ export const invoiceRoutes = [
     },
   }),
   route({
+    name: 'voidInvoice',
     method: 'POST',
     path: '/invoices/{id}/void',
     summary: 'Voids a document that is owed; it keeps its number',

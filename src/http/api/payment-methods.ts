@@ -13,6 +13,7 @@ const ofCard = idOf('the saved card')
 /** `/payment-methods` of the management API. */
 export const paymentMethodRoutes = [
   route({
+    name: 'listPaymentMethods',
     method: 'GET',
     path: '/payment-methods',
     summary: 'Lists saved cards, removed ones too, newest first',
@@ -27,6 +28,7 @@ export const paymentMethodRoutes = [
     },
   }),
   route({
+    name: 'getPaymentMethod',
     method: 'GET',
     path: '/payment-methods/{id}',
     summary: 'One saved card',
@@ -42,6 +44,7 @@ export const paymentMethodRoutes = [
     },
   }),
   route({
+    name: 'removePaymentMethod',
     method: 'DELETE',
     path: '/payment-methods/{id}',
     summary: 'Removes a saved card, here and at the provider',

@@ -16,6 +16,7 @@ const ofPayment = idOf('the payment')
 /** `/payments` of the management API, refunds too. */
 export const paymentRoutes = [
   route({
+    name: 'createPayment',
     method: 'POST',
     path: '/payments',
     summary: 'Creates a payment and opens its checkout',
@@ -40,6 +41,7 @@ export const paymentRoutes = [
     },
   }),
   route({
+    name: 'listPayments',
     method: 'GET',
     path: '/payments',
     summary: 'Lists payments, newest first',
@@ -52,6 +54,7 @@ export const paymentRoutes = [
     },
   }),
   route({
+    name: 'getPayment',
     method: 'GET',
     path: '/payments/{id}',
     summary: 'One payment with its whole history',
@@ -67,6 +70,7 @@ export const paymentRoutes = [
     },
   }),
   route({
+    name: 'pollPayment',
     method: 'POST',
     path: '/payments/{id}/poll',
     summary: 'Asks the provider about a payment, and applies the answer',
@@ -79,6 +83,7 @@ export const paymentRoutes = [
     },
   }),
   route({
+    name: 'cancelPayment',
     method: 'POST',
     path: '/payments/{id}/cancel',
     summary: 'Closes the checkout of a pending payment, which is canceled then',
@@ -91,6 +96,7 @@ export const paymentRoutes = [
     },
   }),
   route({
+    name: 'refundPayment',
     method: 'POST',
     path: '/payments/{id}/refunds',
     summary: 'Refunds a paid payment: an amount, or all that is left',

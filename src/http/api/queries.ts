@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { callStates } from '../../events/webhook-call.ts'
-import { eventTypes } from '../../events/catalogue.ts'
 import { must, oneOf, text, uuid } from '../../kernel/input-rules.ts'
 import { faultOf } from '../../kernel/read-input.ts'
 import { invoiceFormats, invoiceStatuses } from '../../invoices/invoice.ts'
@@ -19,17 +18,20 @@ const limit = z
   .string()
   .regex(/^(?:[1-9]\d?|100)$/, limitRule)
   .transform(Number)
-const paging = { limit: limit.optional(), cursor: text(200).optional() }
+  // What the document shows for what is a text here, as all of a query is.
+  .meta({ shownAs: { type: 'integer', minimum: 1, maximum: 100, default: 20 } })
+export const paging = { limit: limit.optional(), cursor: text(200).optional() }
 
 const payableRule = must('must be type:id, such as order:42')
 /** `order:42`: the id may contain further colons. */
 const payableText = z
   .string()
-  .refine((value) => /^[^:]+:./.test(value), payableRule)
+  .regex(/^[^:]+:./, payableRule)
   .transform((value) => {
     const [type = '', ...id] = value.split(':')
     return { type, id: id.join(':') }
   })
+  .describe('What is paid for, as `type:id`, such as `order:42`.')
 
 export const paymentsQuery = z.strictObject({
   ...paging,
@@ -78,6 +80,7 @@ export const callsQuery = z.strictObject({
   gateway: text(64).optional(),
   needs_review: oneOf(['true', 'false'])
     .transform((value) => value === 'true')
+    .meta({ shownAs: { type: 'boolean' } })
     .optional(),
   payment_id: uuid.optional(),
 })
@@ -88,13 +91,6 @@ export const reviewsQuery = z.strictObject({
   reason: oneOf(reviewReasons).optional(),
   gateway: text(64).optional(),
   payment_id: uuid.optional(),
-})
-
-export const eventsQuery = z.strictObject({
-  ...paging,
-  payment_id: uuid.optional(),
-  subscription_id: uuid.optional(),
-  type: z.enum(eventTypes, must('must be one of the event names')).optional(),
 })
 
 export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {

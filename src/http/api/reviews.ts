@@ -14,6 +14,7 @@ const ofReview = idOf('the review')
 /** `/reviews` of the management API. */
 export const reviewRoutes = [
   route({
+    name: 'listReviews',
     method: 'GET',
     path: '/reviews',
     summary: 'Lists what a person must look at, or has, newest first',
@@ -27,6 +28,7 @@ export const reviewRoutes = [
     },
   }),
   route({
+    name: 'getReview',
     method: 'GET',
     path: '/reviews/{id}',
     summary: 'One review',
@@ -42,6 +44,7 @@ export const reviewRoutes = [
     },
   }),
   route({
+    name: 'handleReview',
     method: 'POST',
     path: '/reviews/{id}/handle',
     summary: 'Closes a review: a person has looked',

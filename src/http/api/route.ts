@@ -61,6 +61,8 @@ type ParamForms<Path extends string> = [ParamsIn<Path>] extends [never]
   : { readonly params: Readonly<Record<ParamsIn<Path>, z.ZodType>> }
 
 type RouteForm<Path extends string, Query, Body, Forms extends AnswerForms> = ParamForms<Path> & {
+  /** What clients that are made of the document call it: a verb, and what of. */
+  readonly name: string
   readonly method: Method
   /** Below `/billing/api`: `/payments/{id}`. */
   readonly path: Path
@@ -82,6 +84,7 @@ type RouteForm<Path extends string, Query, Body, Forms extends AnswerForms> = Pa
 
 /** A route of the management API as data: one loop mounts them all, another documents them. */
 export interface Route {
+  readonly name: string
   readonly method: Method
   readonly path: string
   readonly summary: string

@@ -10,6 +10,7 @@ const ofSubscription = idOf('the subscription')
 /** What the management API can be asked of one subscription. */
 export const subscriptionWishRoutes = [
   route({
+    name: 'cancelSubscription',
     method: 'POST',
     path: '/subscriptions/{id}/cancel',
     summary: 'Ends a subscription, with its period or now',
@@ -30,6 +31,7 @@ export const subscriptionWishRoutes = [
     },
   }),
   route({
+    name: 'pauseSubscription',
     method: 'POST',
     path: '/subscriptions/{id}/pause',
     summary: 'Pauses a subscription, with its period or now',
@@ -49,6 +51,7 @@ export const subscriptionWishRoutes = [
     },
   }),
   route({
+    name: 'resumeSubscription',
     method: 'POST',
     path: '/subscriptions/{id}/resume',
     summary: 'Takes back a planned end or pause, or ends a pause',
@@ -67,6 +70,7 @@ export const subscriptionWishRoutes = [
     },
   }),
   route({
+    name: 'changeSubscription',
     method: 'POST',
     path: '/subscriptions/{id}/change',
     summary: 'Changes what a subscription is from the next period on',
@@ -86,6 +90,7 @@ export const subscriptionWishRoutes = [
     },
   }),
   route({
+    name: 'paySubscription',
     method: 'POST',
     path: '/subscriptions/{id}/pay',
     summary: 'Opens a checkout for what is owed',
@@ -108,6 +113,7 @@ export const subscriptionWishRoutes = [
     },
   }),
   route({
+    name: 'syncSubscription',
     method: 'POST',
     path: '/subscriptions/{id}/sync',
     summary: 'Asks the provider that manages a subscription how it stands',

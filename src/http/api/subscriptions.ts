@@ -23,6 +23,7 @@ const held = z.strictObject({ held: z.string().nullable() })
 /** `/subscriptions` of the management API, but for what is asked of one. */
 export const subscriptionRoutes = [
   route({
+    name: 'createSubscription',
     method: 'POST',
     path: '/subscriptions',
     summary: 'Makes a subscription, of a plan or of an amount and a period',
@@ -46,6 +47,7 @@ export const subscriptionRoutes = [
     },
   }),
   route({
+    name: 'listSubscriptions',
     method: 'GET',
     path: '/subscriptions',
     summary: 'Lists subscriptions, newest first',
@@ -58,6 +60,7 @@ export const subscriptionRoutes = [
     },
   }),
   route({
+    name: 'getSubscription',
     method: 'GET',
     path: '/subscriptions/{id}',
     summary: 'One subscription with its history; of long lists the last hundred',
@@ -73,6 +76,7 @@ export const subscriptionRoutes = [
     },
   }),
   route({
+    name: 'holdSubscriptions',
     method: 'POST',
     path: '/subscriptions/hold',
     summary: 'Stops all charges of periods, of every subscription',
@@ -85,6 +89,7 @@ export const subscriptionRoutes = [
     },
   }),
   route({
+    name: 'releaseSubscriptions',
     method: 'POST',
     path: '/subscriptions/release',
     summary: 'Lets the charges of periods go on',

@@ -17,6 +17,7 @@ const recorded = z.union([usageResultSchema, z.strictObject({ data: z.array(usag
 /** `/usage` of the management API, and the quotas of a subscription. */
 export const usageRoutes = [
   route({
+    name: 'recordUsage',
     method: 'POST',
     path: '/usage',
     summary: 'Counts what was used: one record, or a list of them',
@@ -33,6 +34,7 @@ export const usageRoutes = [
     },
   }),
   route({
+    name: 'getUsage',
     method: 'GET',
     path: '/subscriptions/{id}/usage',
     summary: 'The quotas of a subscription, and what is used of them',

@@ -1,0 +1,194 @@
+import { z } from 'zod'
+import { usageRecord } from '../../src/http/api/bodies.ts'
+import { routes } from '../../src/http/api/routes.ts'
+import { callDetailsSchema, callSchema } from '../../src/wire/call.ts'
+import { disputeSchema } from '../../src/wire/dispute.ts'
+import { deferredEventSchema, deliverySchema, eventSchema } from '../../src/wire/event.ts'
+import { gatewaySchema } from '../../src/wire/gateway.ts'
+import { invoiceSchema } from '../../src/wire/invoice.ts'
+import { listedPaymentSchema } from '../../src/wire/listed-payment.ts'
+import { outcomeResultSchema } from '../../src/wire/outcome-result.ts'
+import {
+  paidPeriodSchema,
+  paymentDetailsSchema,
+  paymentTransitionSchema,
+} from '../../src/wire/payment-details.ts'
+import { paymentMethodSchema } from '../../src/wire/payment-method.ts'
+import { paymentSchema } from '../../src/wire/payment.ts'
+import { pollSchema } from '../../src/wire/poll.ts'
+import { reviewSchema } from '../../src/wire/review.ts'
+import * as details from '../../src/wire/subscription-details.ts'
+import { periodSchema, subscriptionSnapshotSchema } from '../../src/wire/subscription-snapshot.ts'
+import {
+  createdSubscriptionSchema,
+  intervalSchema,
+  subscriptionSchema,
+  termsSchema,
+} from '../../src/wire/subscription.ts'
+import { quotaUsageSchema, usageResultSchema } from '../../src/wire/usage.ts'
+
+/** A part of the document with a name of its own. */
+export interface Component {
+  readonly schema: z.ZodType
+  /** The types whose doc comments say what it is and what its fields are, `file#Name`; the first wins. */
+  readonly from: readonly string[]
+}
+
+const money = 'kernel/money.ts#Money'
+const payment = ['payments/payment.ts#Payment', money]
+const listed = ['wire/listed-payment.ts#ListedPayment', ...payment]
+const terms = ['subscriptions/subscription.ts#Terms', money]
+const subscription = [
+  'wire/subscription.ts#ListedSubscription',
+  'subscriptions/subscription.ts#Subscription',
+  ...terms,
+]
+
+/** What answers are made of. */
+const answered: Readonly<Record<string, Component>> = {
+  Payment: { schema: paymentSchema, from: payment },
+  ListedPayment: { schema: listedPaymentSchema, from: listed },
+  PaymentDetails: {
+    schema: paymentDetailsSchema,
+    from: ['wire/payment-details.ts#PaymentDetails', ...listed],
+  },
+  PaymentTransition: {
+    schema: paymentTransitionSchema,
+    from: ['payments/payment.ts#PaymentTransition'],
+  },
+  PaidPeriod: { schema: paidPeriodSchema, from: ['subscriptions/period.ts#SubscriptionPeriod'] },
+  Dispute: { schema: disputeSchema, from: ['payments/dispute.ts#Dispute'] },
+  PaymentMethod: {
+    schema: paymentMethodSchema,
+    from: [
+      'payments/payment-method.ts#PaymentMethod',
+      'payments/payment-method.ts#PaymentMethodDetails',
+    ],
+  },
+  Poll: { schema: pollSchema, from: ['money/poll-payment.ts#PollResult'] },
+  OutcomeResult: { schema: outcomeResultSchema, from: ['payments/outcome.ts#OutcomeResult'] },
+  Subscription: { schema: subscriptionSchema, from: subscription },
+  SubscriptionDetails: {
+    schema: details.subscriptionDetailsSchema,
+    from: ['wire/subscription-details.ts#SubscriptionDetails', ...subscription],
+  },
+  SubscriptionTransition: {
+    schema: details.subscriptionTransitionSchema,
+    from: ['subscriptions/subscription.ts#SubscriptionTransition'],
+  },
+  SubscriptionPeriod: {
+    schema: details.periodSchema,
+    from: ['subscriptions/period.ts#SubscriptionPeriod', money],
+  },
+  CreatedSubscription: {
+    schema: createdSubscriptionSchema,
+    from: ['wire/subscription.ts#CreatedSubscription'],
+  },
+  Terms: { schema: termsSchema, from: terms },
+  Interval: { schema: intervalSchema, from: ['subscriptions/subscription.ts#Interval'] },
+  SubscriptionSnapshot: {
+    schema: subscriptionSnapshotSchema,
+    from: ['events/catalogue.ts#SubscriptionSnapshot', money],
+  },
+  Period: { schema: periodSchema, from: ['events/catalogue.ts#Period', money] },
+  Invoice: { schema: invoiceSchema, from: ['invoices/invoice.ts#Invoice'] },
+  QuotaUsage: { schema: quotaUsageSchema, from: ['wire/usage.ts#QuotaUsage'] },
+  UsageResult: { schema: usageResultSchema, from: ['subscriptions/judge-usage.ts#UsageResult'] },
+  WebhookCall: { schema: callSchema, from: ['events/webhook-call.ts#WebhookCall'] },
+  WebhookCallDetails: {
+    schema: callDetailsSchema,
+    from: ['events/webhook-call.ts#CallDetails', 'events/webhook-call.ts#WebhookCall'],
+  },
+  Review: { schema: reviewSchema, from: ['payments/review.ts#Review'] },
+  Event: { schema: eventSchema, from: ['events/event-record.ts#EventRecord'] },
+  DeferredEvent: {
+    schema: deferredEventSchema,
+    from: ['events/event-record.ts#DeferredEvent'],
+  },
+  Delivery: { schema: deliverySchema, from: ['events/event-record.ts#Delivery'] },
+  Gateway: {
+    schema: gatewaySchema,
+    from: ['wire/gateway.ts#GatewayDescription', 'wire/gateway.ts#Capabilities'],
+  },
+}
+
+/** What the fields of each body are; a body has the name of its route. */
+const sent: Readonly<Record<string, readonly string[]>> = {
+  CreatePayment: ['checkout/payment-input.ts#CreatePaymentInput', money],
+  RefundPayment: ['money/refund-input.ts#CreateRefundInput'],
+  CreateSubscription: ['money/subscription-input.ts#CreateSubscriptionInput', money],
+  CancelSubscription: ['money/subscription-input.ts#CancelSubscriptionInput'],
+  PauseSubscription: [
+    'money/subscription-input.ts#PauseSubscriptionInput',
+    'money/subscription-input.ts#CancelSubscriptionInput',
+  ],
+  ChangeSubscription: ['money/subscription-input.ts#ChangeSubscriptionInput', money],
+  PaySubscription: ['money/subscription-input.ts#PaySubscriptionInput'],
+  IssueInvoice: ['money/invoice-input.ts#IssueInvoiceInput'],
+  HandleReview: ['billing/review-input.ts#HandleReviewInput'],
+}
+
+/** What fields of these names are wherever no comment says more. */
+export const everywhere: Readonly<Record<string, string>> = {
+  gateway: 'The name of a gateway.',
+  payable: 'Your own object that is paid for.',
+  customer: 'What you gave of the customer.',
+  metadata: 'An object of yours.',
+  payment_id: 'The payment that it is about.',
+  subscription_id: 'The subscription that it is about.',
+  webhook_call_id: 'The stored callback that led to it.',
+  next_cursor: 'The `cursor` of the next page; null: this is the last.',
+  cursor: 'The `next_cursor` of the page before.',
+}
+
+const paging = 'database/page.ts#PageQuery'
+const lookup = 'database/payment-keys.ts#PaymentLookup'
+
+/** What the parameters of each list are, by the name of its route. */
+export const queries: Readonly<Record<string, readonly string[]>> = {
+  listPayments: [lookup, paging],
+  listPaymentMethods: ['database/payment-methods.ts#PaymentMethodsQuery', lookup, paging],
+  listSubscriptions: ['database/subscriptions.ts#SubscriptionsQuery', paging],
+  listInvoices: ['database/list-invoices.ts#InvoicesQuery', paging],
+  exportInvoices: ['database/list-invoices.ts#InvoicesQuery'],
+  listWebhookCalls: [paging],
+  listReviews: [paging],
+  listEvents: ['billing/event-types.ts#FeedQuery', 'database/events.ts#EventsQuery', paging],
+  streamEvents: ['billing/event-types.ts#ReadEventsOptions'],
+}
+
+export function capitalised(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+function bodies(): readonly (readonly [string, Component])[] {
+  return routes.flatMap(({ name, body }) => {
+    if (body === undefined || fieldsOf(body.schema)?.length === 0) return []
+    const title = capitalised(name)
+    return [[title, { schema: body.schema, from: sent[title] ?? [] }] as const]
+  })
+}
+
+/** Lists answer pages, each named after what is on it. */
+function pages(): readonly (readonly [string, Component])[] {
+  const rows = new Map(Object.entries(answered).map(([name, { schema }]) => [schema, name]))
+  return routes.flatMap(({ answers }) => {
+    const page = answers[200]
+    if (!(page instanceof z.ZodObject) || !('next_cursor' in page.shape)) return []
+    const { data } = page.shape
+    const row = data instanceof z.ZodArray ? rows.get(data.element as z.ZodType) : undefined
+    return row === undefined ? [] : [[`${row}Page`, { schema: page, from: [] }] as const]
+  })
+}
+
+/** Undefined for what is no object. */
+function fieldsOf(schema: z.ZodType): readonly string[] | undefined {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : undefined
+}
+
+export const components: Readonly<Record<string, Component>> = {
+  ...answered,
+  UsageRecord: { schema: usageRecord, from: ['usage/usage-input.ts#UsageInput'] },
+  ...Object.fromEntries(bodies()),
+  ...Object.fromEntries(pages()),
+}

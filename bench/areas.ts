@@ -1,4 +1,5 @@
 import { benchCommands } from './commands.ts'
+import { benchFeed } from './feed.ts'
 import { benchGrowth } from './growth.ts'
 import { benchIntake } from './intake.ts'
 import { benchLatency } from './latency.ts'
@@ -51,6 +52,13 @@ export const areas = {
         figures,
       })),
       { title: 'usage.get, in ms', figures: reads },
+    ]
+  },
+  feed: async (options: BenchOptions) => {
+    const { processing, together } = await benchFeed(options)
+    return [
+      { title: 'The feed beside a backlog: calls in a second', figures: processing },
+      { title: 'The feed beside intake and processing: callbacks in a second', figures: together },
     ]
   },
   memory: section('Memory of the service, in MB', benchMemory),

@@ -14,6 +14,9 @@ export interface Settings {
   readonly backlogRounds: number
   /** Callbacks that one process takes in and processes at the same time. */
   readonly together: { readonly postgres: number; readonly embedded: number }
+  /** Payments, each with an event. */
+  readonly feed: number
+  readonly feedRounds: number
   readonly latency: { readonly perSecond: number; readonly seconds: number }
   /** Finished calls beside the backlog. */
   readonly finished: number
@@ -47,6 +50,8 @@ export const full: Settings = {
   backlog: { postgres: 50_000, embedded: 5_000 },
   backlogRounds: 3,
   together: { postgres: 30_000, embedded: 20_000 },
+  feed: 20_000,
+  feedRounds: 5,
   latency: { perSecond: 200, seconds: 20 },
   finished: 2_000_000,
   renewals: { due: 10_000, resting: 200_000, rounds: 1, looks: 2_000 },
@@ -65,6 +70,8 @@ export const quick: Settings = {
   backlog: { postgres: 120, embedded: 50 },
   backlogRounds: 1,
   together: { postgres: 120, embedded: 50 },
+  feed: 120,
+  feedRounds: 1,
   latency: { perSecond: 200, seconds: 1 },
   finished: 200,
   renewals: { due: 40, resting: 200, rounds: 1, looks: 20 },

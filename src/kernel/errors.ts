@@ -89,7 +89,7 @@ export const errorCatalogue = {
   query_invalid: 'Correct the named field.',
   cursor_invalid: 'Use the next_cursor of the previous page, unchanged.',
   cursor_unknown:
-    'Was the database restored? Read on from a time, with since; what you have is told again.',
+    'Was the database restored? Read on from a time, with since; what you have comes again.',
   feed_crowded: 'Try again in a moment; let fewer readers wait, or let one read for many.',
   billing_closed: 'Make a new billing with createBilling().',
   listener_unnamed: "Name it: billing.on('PaymentSucceeded', 'grantAccess', listener).",

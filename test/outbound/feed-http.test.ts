@@ -97,7 +97,7 @@ onPostgres(() => {
     const id = await pay()
     const { data, next_cursor: next } = await waiting
     assert.deepEqual(
-      data.map((event) => event.data['payment']?.['id']),
+      data.map((event) => String(event.data['payment']?.['id'])),
       [id],
     )
     const begun = performance.now()
@@ -174,7 +174,7 @@ onPostgres(() => {
     assert.deepEqual([first.data.length, first.has_more], [2, true])
     const rest = await feed.feed(`after=${first.next_cursor}&type=PaymentSucceeded&limit=2`)
     assert.deepEqual([rest.data.length, rest.has_more], [1, false])
-    const seen = [...first.data, ...rest.data].map((event) => event.data['payment']?.['id'])
+    const seen = [...first.data, ...rest.data].map((event) => String(event.data['payment']?.['id']))
     assert.deepEqual(seen.toSorted(), ids.toSorted())
     const none = await feed.feed(`after=${cursor}&gateway=stripe`)
     assert.deepEqual([none.data, none.next_cursor], [[], rest.next_cursor])
@@ -190,7 +190,7 @@ onPostgres(() => {
     await settled()
     const since = encodeURIComponent(rows[0]?.at.toISOString() ?? '')
     const { data } = await feed.feed(`since=${since}`)
-    const seen = data.map((event) => event.data['payment']?.['id'])
+    const seen = data.map((event) => String(event.data['payment']?.['id']))
     assert.ok(!seen.includes(before))
     assert.deepEqual(seen.toSorted(), later.toSorted())
     const future = await feed.feed('since=2999-01-01T00:00:00Z')

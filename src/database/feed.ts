@@ -3,7 +3,7 @@ import { named } from './named-statements.ts'
 import type { Tables } from './tables.ts'
 
 /** What became of one attempt to number. */
-export type Numbering =
+export type NumberingResult =
   /** Another process holds the feed. */
   | { readonly kind: 'busy' }
   /** `last`: the position that the newest numbered event has. */
@@ -17,7 +17,7 @@ export const numberedTogether = 1_000
  * and in these two statements: the second has to look with a snapshot from after the lock. One alone
  * would look from before it, and leave holes where another process has numbered meanwhile.
  */
-export async function numberEvents(db: Kysely<Tables>): Promise<Numbering> {
+export async function numberEvents(db: Kysely<Tables>): Promise<NumberingResult> {
   const feed = await sql<{ last: bigint }>`${named('hold-feed')}
     select last_position as last from billing.feeds where name = 'events'
     for update skip locked`.execute(db)

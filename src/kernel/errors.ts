@@ -89,7 +89,7 @@ export const errorCatalogue = {
   query_invalid: 'Correct the named field.',
   cursor_invalid: 'Use the next_cursor of the previous page, unchanged.',
   cursor_unknown:
-    'Was the database restored? Read on from a time, with since; what you have is told again.',
+    'Was the database restored? Read on from a time, with since; what you have comes again.',
   feed_crowded: 'Try again in a moment; let fewer readers wait, or let one read for many.',
   encryption_key_missing: 'Set BILLING_ENCRYPTION_KEY: openssl rand -base64 32',
   endpoint_not_found: 'Check the name or id: quittance endpoints list',

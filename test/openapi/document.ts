@@ -74,6 +74,7 @@ const meanings: Readonly<Record<number, string>> = {
   400: 'The request cannot be read, or its query is not allowed.',
   404: 'There is no such thing.',
   409: 'How it stands does not allow this.',
+  410: 'The feed has no such event, so the database was restored: read on from a time, with `since`.',
   422: 'A field is missing or not allowed, or the gateway cannot do this.',
   502: 'The provider refused, or sent nothing readable.',
   503: 'It cannot be done now.',
@@ -110,7 +111,11 @@ export function openApiDocument(): Json {
       webhooks: Object.fromEntries(eventTypes.map((type) => [type, webhook(type)])),
       components: {
         securitySchemes: {
-          token: { type: 'http', scheme: 'bearer', description: 'BILLING_API_TOKEN' },
+          token: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'BILLING_API_TOKEN; BILLING_READ_TOKEN only reads.',
+          },
         },
       },
     },
@@ -121,15 +126,15 @@ export function openApiDocument(): Json {
   return described(simplified({ ...plain }))
 }
 
-const notInJson: ReadonlySet<string> = new Set(['bigint', 'date'])
+function isInJson(schema: unknown): boolean {
+  return !(schema instanceof z.ZodBigInt || schema instanceof z.ZodDate)
+}
 
 /** In answers more fields may come; where we read, an unknown one is a mistake. */
 const override: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
-  const { def } = zodSchema._zod
-  if (def.type === 'union' && jsonSchema.anyOf !== undefined) {
-    jsonSchema.anyOf = jsonSchema.anyOf.filter((_choice, place) => {
-      return !notInJson.has(def.options[place]?._zod.def.type ?? '')
-    })
+  if (zodSchema instanceof z.ZodUnion && jsonSchema.anyOf !== undefined) {
+    const { options } = zodSchema
+    jsonSchema.anyOf = jsonSchema.anyOf.filter((_choice, place) => isInJson(options[place]))
   }
   if (io === 'output' && jsonSchema.additionalProperties === false) {
     delete jsonSchema.additionalProperties
@@ -230,16 +235,17 @@ function webhook(type: EventType): ZodOpenApiPathItemObject {
 interface Described {
   description?: string
 }
+interface Parameter extends Described {
+  readonly name: string
+  readonly schema: Described
+}
 interface Webhook {
   requestBody?: { readonly required: boolean; readonly content: unknown }
   readonly responses: { readonly '2XX': { content?: unknown } }
 }
 interface Documented {
   readonly webhooks: Readonly<Record<string, { readonly post: Webhook }>>
-  readonly paths: Record<
-    string,
-    Record<string, { operationId: string; parameters?: (Described & { name: string })[] }>
-  >
+  readonly paths: Record<string, Record<string, { operationId: string; parameters?: Parameter[] }>>
   readonly components: {
     readonly schemas: Record<string, Described & { properties?: Record<string, Described> }>
   }
@@ -264,7 +270,11 @@ function described(document: Json): Json {
   }
   for (const { operationId, parameters = [] } of Object.values(items).flatMap(Object.values)) {
     const comments = (queries[operationId] ?? []).map(docCommentsOf)
-    for (const parameter of parameters) describe(parameter, saidOf(parameter.name, comments))
+    for (const parameter of parameters) {
+      // What a query says of itself comes first; it is written in our words, not as JSON Schema.
+      describe(parameter, parameter.schema.description ?? saidOf(parameter.name, comments))
+      delete parameter.schema.description
+    }
   }
   return document
 }

@@ -37,12 +37,12 @@ export async function streamEvents(c: Context, streamed: Streamed): Promise<Resp
     stream.onAbort(() => gone.abort())
     try {
       await stream.write(`retry: ${reconnectMs}\n\n`)
-      let told: string | undefined
+      let known: string | undefined
       for (let page = first; page.done !== true; page = await pages.next()) {
-        told = await sendPage(stream, page.value, told)
+        known = await sendPage(stream, page.value, known)
       }
     } catch (error) {
-      // Its reader comes again, and is then told why.
+      // Its reader comes again, and then learns why.
       if (!signal.aborted) log.warn({ err: error }, 'a stream of events ended early')
     } finally {
       await pages.return?.()
@@ -58,12 +58,12 @@ export async function streamEvents(c: Context, streamed: Streamed): Promise<Resp
 async function sendPage(
   stream: SSEStreamingApi,
   { data, nextCursor }: FeedResult,
-  told: string | undefined,
+  known: string | undefined,
 ): Promise<string> {
   for (const event of data) {
     await stream.writeSSE({ id: event.id, data: JSON.stringify(event) })
   }
-  const last = data.at(-1)?.id ?? told
+  const last = data.at(-1)?.id ?? known
   // Looked at and not wanted: a reader that comes again need not have them looked at once more.
   if (last !== nextCursor) await stream.write(`id: ${nextCursor}\n\n`)
   else if (data.length === 0) await stream.write(':\n\n')

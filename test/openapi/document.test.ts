@@ -106,8 +106,8 @@ test('it has a webhook for each type of event, whose body is of that type', () =
       superseded: false,
     }
     assert.ok(!fits({ ...event, data: {} }), `${type} may carry nothing`)
-    const faults = (fits.errors ?? []).map(({ instancePath }) => instancePath)
-    assert.equal(faults.includes('/type'), type !== 'PaymentSucceeded', type)
-    assert.ok(faults.includes('/data'), type)
+    const faults = new Set((fits.errors ?? []).map(({ instancePath }) => instancePath))
+    assert.equal(faults.has('/type'), type !== 'PaymentSucceeded', type)
+    assert.ok(faults.has('/data'), type)
   }
 })

@@ -121,15 +121,15 @@ export function openApiDocument(): Json {
   return described(simplified({ ...plain }))
 }
 
-const notInJson: ReadonlySet<string> = new Set(['bigint', 'date'])
+function isInJson(schema: unknown): boolean {
+  return !(schema instanceof z.ZodBigInt || schema instanceof z.ZodDate)
+}
 
 /** In answers more fields may come; where we read, an unknown one is a mistake. */
 const override: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
-  const { def } = zodSchema._zod
-  if (def.type === 'union' && jsonSchema.anyOf !== undefined) {
-    jsonSchema.anyOf = jsonSchema.anyOf.filter((_choice, place) => {
-      return !notInJson.has(def.options[place]?._zod.def.type ?? '')
-    })
+  if (zodSchema instanceof z.ZodUnion && jsonSchema.anyOf !== undefined) {
+    const { options } = zodSchema
+    jsonSchema.anyOf = jsonSchema.anyOf.filter((_choice, place) => isInJson(options[place]))
   }
   if (io === 'output' && jsonSchema.additionalProperties === false) {
     delete jsonSchema.additionalProperties

@@ -55,6 +55,7 @@ export async function startHttp({
     {
       ...webhook,
       apiToken: apiToken === undefined ? undefined : secret(apiToken),
+      apiDocs: options.apiDocs ?? !options.production,
       closing: closing.signal,
       databaseKey: runtime.databaseKey,
     },

@@ -202,6 +202,11 @@ export interface ConfigFileOptions {
    */
   readonly return_origins?: Option<typeof file.returnOrigins> | undefined
   /**
+   * Whether `/billing/api/docs` shows the management API: see docs/16-api.md#a-page-to-read-and-to-try.
+   * @default true; false under the production rules
+   */
+  readonly api_docs?: boolean | undefined
+  /**
    * How long a provider may take to answer an operation, in milliseconds.
    * @default 20000
    */

@@ -25,6 +25,7 @@ import {
   yesOrNo,
 } from './setting-types.ts'
 import { setting } from './setting.ts'
+import { httpSettings } from './http-settings.ts'
 import { invoices } from './invoice-settings.ts'
 import { processSettings } from './process-settings.ts'
 import { plans, subscriptions, usage } from './subscription-settings.ts'
@@ -152,27 +153,6 @@ const review = {
   unknownPayments: setting(yesOrNo, { default: true }),
 }
 
-/** For the service's own server; an app that mounts the routes has its own. */
-export const httpSettings = {
-  /**
-   * The most connections that the service holds: see docs/5-operations.md#too-many-connections.
-   * @default 1000
-   */
-  maxConnections: setting(wholeNumber('of connections ', 10, 1_000_000), { default: 1000 }),
-  /**
-   * The most connections from one address (IPv6: one /64), once three quarters of all are taken.
-   * @default 50
-   */
-  connectionsPerAddress: setting(wholeNumber('of connections ', 1, 1_000_000), { default: 50 }),
-  /**
-   * How long a connection stays open between two requests. This must be longer than a proxy in
-   * front keeps its own, mostly 60 seconds: otherwise the proxy sends into a connection that
-   * closes.
-   * @default 65
-   */
-  keepAliveSeconds: setting(wholeNumber('of seconds ', 1, 3600), { default: 65 }),
-}
-
 /** The server ends what is idle for 30 s, at no attempt: the listener would run again and again. */
 const longestListenerBudget = seconds(25)
 
@@ -212,6 +192,11 @@ const shared = {
     default: [],
     fix: 'Give scheme and host of each; a variable separates several by commas.',
   }),
+  /**
+   * Whether `/billing/api/docs` shows the management API: see docs/16-api.md#a-page-to-read-and-to-try.
+   * @default true; false under the production rules
+   */
+  apiDocs: setting(yesOrNo),
   /**
    * How long a provider may take to answer an operation, in milliseconds.
    * @default 20000

@@ -19,7 +19,8 @@ import { camelCased, checkValues, completed } from './check-values.ts'
 import type { BillingOptions } from './options.ts'
 import { returnCheck } from './return-origins.ts'
 import type { Complete } from './setting.ts'
-import { httpSettings, optionSettings } from './settings-schema.ts'
+import { httpSettings } from './http-settings.ts'
+import { optionSettings } from './settings-schema.ts'
 
 type CompleteOptions = Complete<typeof optionSettings>
 
@@ -59,6 +60,8 @@ export interface Settings {
   /** How long the listeners of one call may take together; undefined: what suits the database. */
   readonly listenerBudget: Duration | undefined
   readonly database: CompleteOptions['database']
+  /** Whether a page shows the management API. */
+  readonly apiDocs: boolean
   /** The app's own guard of the management API. */
   readonly authenticate: Authenticate | undefined
   /** Called when the embedded database has ended unexpectedly. */
@@ -113,6 +116,7 @@ export function readSettings(given: BillingOptions): Settings {
     answerWithin: options.providerTimeoutMs,
     listenerBudget: options.listenerBudgetMs,
     database,
+    apiDocs: options.apiDocs ?? !production,
     authenticate: options.api.authenticate,
     onLost: options.onLost,
     warnings: [...renamed, ...warnings],

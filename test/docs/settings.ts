@@ -16,7 +16,8 @@ import { snakeCase } from '../../src/kernel/field-names.ts'
 import { read } from '../tidy/source-files.ts'
 
 const schema = 'src/billing/settings-schema.ts'
-const files = [schema, 'src/billing/subscription-settings.ts', 'src/billing/invoice-settings.ts']
+const groups = ['brand', 'subscription', 'invoice']
+const files = [schema, ...groups.map((group) => `src/billing/${group}-settings.ts`)]
 const placeOf = ({ path }: PlacedSetting) => path.join('.')
 
 /** The lines of each setting's doc comment, by its place: `webhook.pruneAfterDays`. */

@@ -1,6 +1,7 @@
 import { credentialWarnings, readCredentials } from '../../gateways/credentials.ts'
 import type { ListedGateway } from '../../billing/list-gateways.ts'
 import type { Gateway } from '../../gateways/gateway.ts'
+import { sharedSecrets } from '../../gateways/shared-secrets.ts'
 import type { Credentials } from '../../gateways/credential-fields.ts'
 import { error, ok, warning, type Fault, type Finding } from './finding.ts'
 import { gatewaySecrets, ownSecrets, type SecretText } from './secret-texts.ts'
@@ -31,6 +32,7 @@ export function checkSecrets(installation: Installation): readonly Finding[] {
   const { gateways, inspected, production } = installation
   const findings = [
     ...ownSecrets(inspected).flatMap(checkText),
+    ...checkShared(installation),
     ...gateways.flatMap((listed) => {
       const texts = gatewaySecrets(listed, inspected)
       const blank = production ? texts.filter(({ text }) => text.trim() === '') : []
@@ -74,6 +76,17 @@ function credentialsOf(
   } catch {
     return undefined
   }
+}
+
+/** Each callback then comes to both, and one of them ignores it. */
+function checkShared({ checked }: Installation): readonly Finding[] {
+  if ('fault' in checked) return []
+  return sharedSecrets(checked.value.gateways).map(({ between: [one, other], field }) =>
+    warning('secrets', {
+      found: `${one} and ${other} have the same ${field}: they are one account, and get each other’s callbacks`,
+      fix: 'Give each its own, or keep one of the two.',
+    }),
+  )
 }
 
 function checkMode(

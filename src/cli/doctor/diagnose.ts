@@ -11,6 +11,7 @@ import { checkRegistration } from './check-registration.ts'
 import { checkSecrets } from './check-secrets.ts'
 import { checkSettings } from './check-settings.ts'
 import { checkSubscriptions } from './check-subscriptions.ts'
+import { checkUnknownGateways } from './check-unknown-gateways.ts'
 import { checkWork } from './check-work.ts'
 import { thrown, type Finding } from './finding.ts'
 import { openForDiagnosis, unanswered, type DatabaseState } from './open-for-diagnosis.ts'
@@ -25,6 +26,7 @@ const checks: Readonly<Record<string, Check>> = {
   data_folder: checkDataFolder,
   database: checkDatabase,
   work: checkWork,
+  unknown_gateways: checkUnknownGateways,
   reconcile: checkReconcile,
   subscriptions: checkSubscriptions,
   public_url: checkPublicUrl,

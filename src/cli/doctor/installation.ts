@@ -53,6 +53,15 @@ function attempt<T>(make: () => T): Checked<T> {
   }
 }
 
+/** Names of the gateways that the service registers; undefined: its settings are wrong. */
+export function knownNames({
+  checked,
+}: Pick<Installation, 'checked'>): readonly string[] | undefined {
+  return 'fault' in checked
+    ? undefined
+    : checked.value.gateways.list().map(({ gateway }) => gateway.name)
+}
+
 /** Names of the gateways that take callbacks now. */
 export function configuredNames(
   registry: Registry,

@@ -186,6 +186,16 @@ test('the page is ours where it has https, or the one that is set', async (t) =>
   )
 })
 
+test('the page is the one of the account', async (t) => {
+  const { provider } = await startProviderFor(t)
+  const payment = { gateway: 'paddle-eu' }
+  const { url } = await openCheckout(
+    checkoutOf({ origin: 'https://pay.example', payment }),
+    contextOf(provider.config),
+  )
+  assert.match(url, /^https:\/\/pay\.example\/billing\/paddle-eu\/checkout\?_ptxn=/)
+})
+
 test('what the payer reads is the description, no longer than Paddle takes it', async (t) => {
   const { provider, context } = await startProviderFor(t)
   const cases = [

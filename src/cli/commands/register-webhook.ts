@@ -40,8 +40,8 @@ function addRegisterWebhook(program: Command, { name, aliases, title }: GatewayS
     .option('--remove-orphans', 'remove endpoints that are left over from another URL')
     .action((_options: unknown, self: Command) => register(name, self))
   addExamples(registerWebhook, [
-    [command, 'as often as you like'],
-    [`${command} --remove-orphans`, 'after a change of URL'],
+    [command, 'at any time'],
+    [`${command} --remove-orphans`, 'after a new URL'],
     [`${command} --gateway ${name}-eu`, 'for an account'],
   ])
 }

@@ -169,31 +169,24 @@ test('the official package makes the same request for a subscription', async (t)
   assert.deepEqual(ours, theirs)
 })
 
-test('the page is ours where it has https, or the one that is set', async (t) => {
+test('the page is ours, of the account, where it has https, or the one that is set', async (t) => {
   const { provider } = await startProviderFor(t)
-  const page = async (origin: string, checkout_url?: string) => {
+  const page = async (origin: string, checkout_url?: string, gateway = 'paddle') => {
     const config = { ...provider.config, ...(checkout_url !== undefined && { checkout_url }) }
-    const { url } = await openCheckout(checkoutOf({ origin }), contextOf(config))
+    const request = checkoutOf({ origin, payment: { gateway } })
+    const { url } = await openCheckout(request, contextOf(config))
     return url.replace(/\?_ptxn=.*/, '')
   }
   const ours = 'https://pay.example/billing/paddle/checkout'
   assert.equal(await page('https://pay.example'), ours)
+  const ofAccount = ours.replace('paddle', 'paddle-eu')
+  assert.equal(await page('https://pay.example', undefined, 'paddle-eu'), ofAccount)
   assert.equal(await page('http://pay.example'), 'https://shop.example/pay')
   assert.equal(await page('http://pay.example', 'http://localhost/p'), 'http://localhost/p')
   assert.equal(
     await page('https://pay.example', 'https://else.example/p'),
     'https://else.example/p',
   )
-})
-
-test('the page is the one of the account', async (t) => {
-  const { provider } = await startProviderFor(t)
-  const payment = { gateway: 'paddle-eu' }
-  const { url } = await openCheckout(
-    checkoutOf({ origin: 'https://pay.example', payment }),
-    contextOf(provider.config),
-  )
-  assert.match(url, /^https:\/\/pay\.example\/billing\/paddle-eu\/checkout\?_ptxn=/)
 })
 
 test('what the payer reads is the description, no longer than Paddle takes it', async (t) => {

@@ -115,6 +115,7 @@ for (const [what, options, message] of [
   ['two dashes', named('stripe--eu:stripe'), /pair 1 is none/],
   ['a dash at the end', named('stripe-:stripe'), /pair 1 is none/],
   ['a path', named('a/b:stripe'), /pair 1 is none/],
+  ['a name that no row takes', named(`${'a'.repeat(65)}:stripe`), /at most 64 lower-case letters/],
   [
     'a name in the file',
     { gateways: { 'Shop A': { driver: 'stripe' } } },

@@ -71,11 +71,12 @@ function entriesIn(text: string, example: string): { entries: Entry[]; faults: Q
   return { entries, faults }
 }
 
-const nameRule = 'a name is lower-case letters, digits and dashes, and begins with a letter'
+const nameRule =
+  'a name is at most 64 lower-case letters, digits and dashes, and begins with a letter'
 
 /** Two dashes, or one at the end, would make the variables of two accounts the same. */
 function isAccountName(name: string): boolean {
-  return /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name)
+  return name.length <= 64 && /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name)
 }
 
 /** What is ours under `/billing`, and how our own variables begin. */

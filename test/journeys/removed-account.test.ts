@@ -143,7 +143,7 @@ describe('an account that is taken out of the configuration', () => {
   test('is named by doctor and /readyz, with what is left of it', async () => {
     const found = await look()
     assertFinding(
-      found.of('unknown_gateways'),
+      found.of('left_over'),
       'warning',
       /no gateway books is known here, .*: 1 call, 1 subscription — Configure it here/,
     )
@@ -165,7 +165,7 @@ describe('an account that is taken out of the configuration', () => {
     await becomes(left.open, 'paid')
     const env = { ...deployment.env, ...withAccount, ...addressOf() }
     const again = await doctor({ cwd: deployment.cwd, env })
-    assertFinding(again.of('unknown_gateways'), 'ok', /nothing waits/)
+    assertFinding(again.of('left_over'), 'ok', /nothing waits/)
     assert.equal((await send('GET', '/readyz')).status, 200)
     assert.equal((await service.stop()).code, 0)
   })

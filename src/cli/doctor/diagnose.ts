@@ -5,13 +5,13 @@ import { besideService } from '../beside-service.ts'
 import { inspectConfiguration } from '../env.ts'
 import { checkDataFolder } from './check-data-folder.ts'
 import { checkDatabase } from './check-database.ts'
+import { checkLeftOver } from './check-left-over.ts'
 import { checkPublicUrl } from './check-public-url.ts'
 import { checkReconcile } from './check-reconcile.ts'
 import { checkRegistration } from './check-registration.ts'
 import { checkSecrets } from './check-secrets.ts'
 import { checkSettings } from './check-settings.ts'
 import { checkSubscriptions } from './check-subscriptions.ts'
-import { checkUnknownGateways } from './check-unknown-gateways.ts'
 import { checkWork } from './check-work.ts'
 import { thrown, type Finding } from './finding.ts'
 import { openForDiagnosis, unanswered, type DatabaseState } from './open-for-diagnosis.ts'
@@ -26,7 +26,7 @@ const checks: Readonly<Record<string, Check>> = {
   data_folder: checkDataFolder,
   database: checkDatabase,
   work: checkWork,
-  unknown_gateways: checkUnknownGateways,
+  left_over: checkLeftOver,
   reconcile: checkReconcile,
   subscriptions: checkSubscriptions,
   public_url: checkPublicUrl,

@@ -4,12 +4,10 @@ import { readUnknownGateways, type UnknownGateway } from '../../upkeep/diagnosis
 import { ok, skipped, warning, type Finding } from './finding.ts'
 import { knownNames, type Installation } from './installation.ts'
 
-const check = 'unknown_gateways'
+const check = 'left_over'
 
 /** Whether anything waits for a gateway that was taken out of the configuration, or never was in it. */
-export async function checkUnknownGateways(
-  installation: Installation,
-): Promise<readonly Finding[]> {
+export async function checkLeftOver(installation: Installation): Promise<readonly Finding[]> {
   const { database: state } = installation
   if (state.kind === 'closed') return [skipped(check, state.why)]
   const known = knownNames(installation)
@@ -19,7 +17,9 @@ export async function checkUnknownGateways(
     return [skipped(check, 'the schema is outdated')]
   }
   const unknown = await readUnknownGateways(database, known)
-  return unknown.length > 0 ? unknown.map(waiting) : [ok(check, 'nothing waits for one')]
+  return unknown.length > 0
+    ? unknown.map(waiting)
+    : [ok(check, 'nothing waits for a gateway that is not known here')]
 }
 
 function waiting({ gateway, calls, subscriptions }: UnknownGateway): Finding {

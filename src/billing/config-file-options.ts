@@ -189,7 +189,7 @@ export interface ConfigFileOptions {
   }
   /**
    * Credentials by gateway name and field, named like the variables without the prefix; the
-   * variables win.
+   * variables win. With `driver`, of an account: see docs/3-gateways.md#several-accounts.
    */
   readonly gateways?: Option<typeof file.gateways> | undefined
   /** Gateways besides the built-in ones: see docs/9-adding-a-gateway.md. */

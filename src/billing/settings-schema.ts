@@ -5,10 +5,6 @@ import type { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Authenticate } from './authenticate.ts'
 import {
-  brandColor,
-  brandLogo,
-  brandName,
-  brandSupport,
   credentials,
   databaseUrl,
   encryptionKeys,
@@ -26,11 +22,12 @@ import {
 } from './setting-types.ts'
 import { setting } from './setting.ts'
 import { httpSettings } from './http-settings.ts'
+import { brand } from './brand-settings.ts'
 import { invoices } from './invoice-settings.ts'
 import { processSettings } from './process-settings.ts'
 import { plans, subscriptions, usage } from './subscription-settings.ts'
 
-// Every setting is written once, here, and those of subscriptions in their own file: its name as an
+// Every setting is written once, here, and those of some groups in files of their own: its name as an
 // option, its type, its default, and its meaning in a doc comment. "npm run tables" makes the table in
 // docs/configuration.md of them; keys of quittance.config.ts are the names in snake_case.
 
@@ -129,20 +126,6 @@ const billing = {
   }),
 }
 
-const brand = {
-  /** Name of the shop, at the head of the pages that payers see and in their titles. */
-  name: setting(brandName),
-  /** An image beside the name: an https URL, or a `data:` URL of at most 64 KiB. */
-  logo: setting(brandLogo),
-  /**
-   * Colour of the main button, such as `#0b6b3a`; in `.env` without the `#`. The text on it is white,
-   * or black where white could not be read.
-   */
-  color: setting(brandColor),
-  /** Where payers find help: an e-mail address, a phone number or an https URL. */
-  support: setting(brandSupport),
-}
-
 const review = {
   /**
    * Whether money of a payment that is still unknown after a day needs a review: see
@@ -174,7 +157,7 @@ const shared = {
   invoices,
   /**
    * Credentials by gateway name and field, named like the variables without the prefix; the
-   * variables win.
+   * variables win. With `driver`, of an account: see docs/3-gateways.md#several-accounts.
    */
   gateways: setting(credentials, { default: {}, variables: none, secret: true }),
   /** Gateways besides the built-in ones: see docs/9-adding-a-gateway.md. */
@@ -236,7 +219,10 @@ export const optionSettings = {
      */
     attach: setting(yesOrNo, { default: false }),
   },
-  /** Where the gateways' variables and `NODE_ENV` are looked up: pass `process.env`. */
+  /**
+   * Where the gateways' variables, `BILLING_GATEWAYS` and `NODE_ENV` are looked up: pass
+   * `process.env`.
+   */
   environment: setting(
     object<Readonly<Record<string, string | undefined>>>(
       'must be an object of texts such as the environment',
@@ -262,5 +248,10 @@ export const optionSettings = {
 /** What the commands take from the environment. */
 export const variableSettings = {
   ...fileSettings,
+  /**
+   * Accounts, each with the gateway that it is of: `stripe-eu:stripe,liqpay-books:liqpay`. See
+   * docs/3-gateways.md#several-accounts.
+   */
+  accounts: setting(text, { variables: ['BILLING_GATEWAYS'] }),
   ...processSettings,
 }

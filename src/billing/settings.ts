@@ -12,10 +12,10 @@ import type { Log } from '../kernel/log.ts'
 import type { Plans } from '../money/resolve-plan.ts'
 import type { SubscriptionPolicy } from '../subscriptions/change.ts'
 import { parseSecrets, scrubber, type Secret } from '../kernel/secret.ts'
-import { choiceAmong } from '../kernel/similar-name.ts'
 import type { Authenticate } from './authenticate.ts'
 import { refuseNamelessLogo, type Brand } from './brand.ts'
 import { camelCased, checkValues, completed } from './check-values.ts'
+import { listGateways } from './list-gateways.ts'
 import type { BillingOptions } from './options.ts'
 import { returnCheck } from './return-origins.ts'
 import type { Complete } from './setting.ts'
@@ -152,27 +152,20 @@ function readGateways(
   production: boolean,
 ) {
   options.extraGateways.forEach(refuseDescriptorFaults)
-  const list = [...builtin, ...options.extraGateways]
-  const names = list.map(({ name }) => name)
-  const unknown = Object.keys(options.gateways).find((name) => !names.includes(name))
-  if (unknown !== undefined) {
-    const choice = choiceAmong(unknown, names)
-    throw new QuittanceError('gateway_unknown', `gateways.${unknown}: no such gateway${choice}`)
-  }
+  const { listed, faults } = listGateways([...builtin, ...options.extraGateways], options)
+  const [fault] = faults
+  if (fault !== undefined) throw fault
   const credentials: Record<string, Credentials> = {}
   const warnings: string[] = []
-  for (const gateway of list) {
-    const config = options.gateways[gateway.name]
-    const read = readCredentials(gateway, options.environment, {
-      production,
-      ...(config === undefined ? {} : { config }),
-    })
+  for (const { gateway, config } of listed) {
+    const read = readCredentials(gateway, options.environment, { production, config })
     credentials[gateway.name] = read
     warnings.push(...credentialWarnings(gateway, read))
   }
   const secrets: readonly Secret[] = Object.values(credentials).flatMap((one) =>
     Object.values(one.secrets).flat(),
   )
+  const list = listed.map(({ gateway }) => gateway)
   return { gateways: createRegistry(list, credentials), secrets, warnings }
 }
 

@@ -1,7 +1,7 @@
 import { QuittanceError } from '../kernel/errors.ts'
 import { hasFields } from '../kernel/has-fields.ts'
 import { choiceAmong } from '../kernel/similar-name.ts'
-import { snakeCase } from '../kernel/field-names.ts'
+import { camelCase, snakeCase } from '../kernel/field-names.ts'
 import { isSetting, type Complete, type Setting, type Shape } from './setting.ts'
 
 /** Values by name, in groups like their settings. */
@@ -58,10 +58,6 @@ export function camelCased(
 function inherited(given: Values, shape: Shape): readonly string[] {
   const names = new Set(Object.keys(shape).flatMap((name) => [name, snakeCase(name)]))
   return [...names].filter((name) => name in given && !Object.hasOwn(given, name))
-}
-
-function camelCase(key: string): string {
-  return key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** Checks each value by its setting; a name without a setting is a fault. */

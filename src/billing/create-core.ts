@@ -13,6 +13,7 @@ import { callOperations } from './call-operations.ts'
 import { describeGateways, webhookUrl } from './describe-gateways.ts'
 import { eventOperations } from './event-operations.ts'
 import { gatewayPages } from './gateway-pages.ts'
+import { endpointOperations } from './endpoint-operations.ts'
 import { entitled } from './handles.ts'
 import { invoiceOperations } from './invoice-operations.ts'
 import { listenerOperations } from './listener-operations.ts'
@@ -62,6 +63,7 @@ export function coreOf(runtime: Runtime): BillingCore {
     calls: callOperations(runtime),
     reviews: reviewOperations(runtime),
     events: eventOperations(runtime),
+    endpoints: endpointOperations(runtime),
     listeners: listenerOperations(runtime),
     registration: registrationOperations(runtime),
     migrate: async () => {

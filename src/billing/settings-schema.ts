@@ -23,6 +23,7 @@ import {
 import { setting } from './setting.ts'
 import { httpSettings } from './http-settings.ts'
 import { brand } from './brand-settings.ts'
+import { forward } from './forward-settings.ts'
 import { invoices } from './invoice-settings.ts'
 import { processSettings } from './process-settings.ts'
 import { plans, subscriptions, usage } from './subscription-settings.ts'
@@ -154,6 +155,7 @@ const shared = {
   subscriptions,
   plans,
   usage,
+  forward,
   invoices,
   /**
    * Credentials by gateway name and field, named like the variables without the prefix; the

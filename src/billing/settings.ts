@@ -10,6 +10,7 @@ import { readCipher, type Cipher } from '../kernel/encryption.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Plans } from '../money/resolve-plan.ts'
+import { readForward, type ForwardSettings } from './read-forward.ts'
 import type { SubscriptionPolicy } from '../subscriptions/change.ts'
 import { parseSecrets, scrubber, type Secret } from '../kernel/secret.ts'
 import type { Authenticate } from './authenticate.ts'
@@ -60,6 +61,8 @@ export interface Settings {
   /** How long the listeners of one call may take together; undefined: what suits the database. */
   readonly listenerBudget: Duration | undefined
   readonly database: CompleteOptions['database']
+  /** What goes out. */
+  readonly forward: ForwardSettings
   /** Whether a page shows the management API. */
   readonly apiDocs: boolean
   /** The app's own guard of the management API. */
@@ -91,9 +94,11 @@ export function readSettings(given: BillingOptions): Settings {
   const production = options.production ?? options.environment['NODE_ENV'] === 'production'
   const { gateways, secrets, warnings } = readGateways(options, production)
   refuseEmbedded(database, production)
-  const scrub = scrubber([...secrets, ...parseSecrets(billing.encryptionKey)])
   refuseShortRetention(webhook.pruneAfterDays, gateways)
   refuseNamelessLogo(options.brand)
+  const forward = readForward(options.forward, production)
+  const ofEndpoints = [...forward.declared.values()].flatMap((one) => one.secrets)
+  const known = [...secrets, ...ofEndpoints, ...parseSecrets(billing.encryptionKey)]
   return {
     origin: url,
     webhookPaths: webhook.path === undefined ? [defaultPath, otherPath] : [webhook.path],
@@ -104,9 +109,10 @@ export function readSettings(given: BillingOptions): Settings {
     queue: billing.queue.queue,
     gateways,
     cipher: readCipher(billing.encryptionKey),
-    scrub,
+    scrub: scrubber(known),
     production,
     brand: options.brand,
+    forward,
     reviewsUnknownPayments: options.review.unknownPayments,
     subscriptions: options.subscriptions,
     plans: options.plans,

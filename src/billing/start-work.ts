@@ -10,6 +10,7 @@ import { addPaymentKeys } from '../upkeep/add-payment-keys.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
 import { repairEvents } from '../upkeep/repair-events.ts'
 import { catchUpInvoices } from '../upkeep/catch-up-invoices.ts'
+import { startForwarding } from './start-forwarding.ts'
 import { startSubscriptions } from '../upkeep/run-subscriptions.ts'
 import { startSyncs } from '../upkeep/run-syncs.ts'
 import { startPresence } from '../upkeep/start-presence.ts'
@@ -53,6 +54,7 @@ export async function startWork(
   const syncs = idle ? undefined : startSyncs(context)
   const stopMovingWindows = startMovingWindows(context, log)
   const stopNumbering = feed.numberer.watch()
+  const forwarder = idle ? undefined : startForwarding(opened, settings)
   return {
     ...worker,
     wake: (what) => {
@@ -67,6 +69,7 @@ export async function startWork(
         syncs?.stop(),
         stopMovingWindows(),
         worker.stop(),
+        forwarder?.stop(),
       ])
     },
   }

@@ -25,6 +25,7 @@ import type { EndpointFault, OwnEndpoint, RegistrationState } from '../upkeep/re
 import type { RegistrationResult } from '../upkeep/register-webhook.ts'
 import type { ReconcileOptions, ReconcileResult } from '../upkeep/reconcile.ts'
 import type { Brand } from './brand.ts'
+import type { EndpointOperations } from './endpoint-types.ts'
 import type { EventOperations } from './event-types.ts'
 import type { GatewayPage } from './gateway-pages.ts'
 import type { InvoiceOperations } from './invoice-types.ts'
@@ -182,6 +183,7 @@ export interface BillingCore {
     handle(id: string, input: HandleReviewInput): Promise<Review>
   }
   readonly events: EventOperations
+  readonly endpoints: EndpointOperations
   readonly listeners: {
     /** Every listener that the database remembers, present in this process or not. */
     list(): Promise<readonly KnownListener[]>

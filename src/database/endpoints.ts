@@ -25,7 +25,11 @@ export interface NewEndpoint extends Pick<
 }
 
 /** What of an endpoint its operator may change. */
-export type EndpointChanges = Partial<Omit<NewEndpoint, 'id' | 'source' | 'position' | 'secrets'>>
+export type EndpointChanges = {
+  readonly [Name in keyof Omit<NewEndpoint, 'id' | 'source' | 'position' | 'secrets'>]?:
+    | NewEndpoint[Name]
+    | undefined
+}
 
 /** Undefined: one of this name exists. */
 export async function insertEndpoint(
@@ -93,6 +97,19 @@ export async function writeSecrets(
     .set({ secrets: Buffer.from(secrets), updated_at: sql<Date>`statement_timestamp()` })
     .where('id', '=', id)
     .execute()
+}
+
+/** As stored; null of one that is declared in the configuration. */
+export async function readStoredSecrets(
+  db: Kysely<Tables>,
+  id: string,
+): Promise<Uint8Array | null> {
+  const { secrets } = await db
+    .selectFrom('billing.endpoints')
+    .select('secrets')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return secrets
 }
 
 /** Also what did not go, and its history. */

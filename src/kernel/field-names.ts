@@ -3,6 +3,11 @@ export function snakeCase(field: string): string {
   return separated(field, '_')
 }
 
+/** Back again: `returnUrl` for `return_url`. */
+export function camelCase(key: string): string {
+  return key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
 /** The same as part of a flag: `return-url`. */
 export function kebabCase(field: string): string {
   return separated(field, '-')

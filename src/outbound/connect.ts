@@ -49,7 +49,8 @@ export function createConnections(policy: ConnectPolicy): Connections {
   }
 }
 
-function urlFault(text: string, { production, places }: ConnectPolicy): string | undefined {
+/** What is wrong with a URL, whatever its name leads to; undefined: nothing. */
+export function urlFault(text: string, { production, places }: ConnectPolicy): string | undefined {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL'
   if (url.username !== '' || url.password !== '') return 'must not contain a user or a password'

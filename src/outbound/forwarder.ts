@@ -2,6 +2,7 @@ import type { Database } from '../database/connect.ts'
 import { anyEndpoint, takeEndpoints, type LeasedEndpoint } from '../database/lease-endpoints.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Secret } from '../kernel/secret.ts'
+import { writeDeclared } from './declared-endpoints.ts'
 import { endpointLease, startEndpointRun, type EndpointRun } from './endpoint-run.ts'
 import type { FeedSubscription } from './feed-watch.ts'
 import type { ForwardContext } from './forward-context.ts'
@@ -89,12 +90,15 @@ interface Following {
 
 /** Looks once a second, and whenever the feed has grown; follows it only if there is an endpoint. */
 async function follow(
-  { database, feed, log }: ForwardContext,
+  { database, feed, log, declared, newId }: ForwardContext,
   { wakeAll, take, stopping }: Following,
 ): Promise<void> {
   let subscription: FeedSubscription | undefined
+  let isDeclared = false
   while (!stopping.aborted) {
     try {
+      if (!isDeclared) await writeDeclared(database, declared.values(), newId)
+      isDeclared = true
       const any = await anyEndpoint(database.db)
       if (any) subscription ??= feed.watch.subscribe()
       if (any) {

@@ -52,6 +52,7 @@ test('all options may be left out, and a misspelt one is refused', () => {
     | 'database'
     | 'webhook'
     | 'api'
+    | 'forward'
     | 'apiDocs'
     | 'billing'
     | 'brand'

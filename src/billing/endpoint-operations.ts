@@ -1,0 +1,174 @@
+import {
+  deleteEndpoint,
+  enableEndpoint,
+  findEndpoint,
+  insertEndpoint,
+  listEndpoints,
+  readStoredSecrets,
+  updateEndpoint,
+  writeSecrets,
+} from '../database/endpoints.ts'
+import { readLastPosition } from '../database/feed.ts'
+import { findEvent } from '../database/events.ts'
+import { listAttempts, listForwards, writeResend } from '../database/forwards.ts'
+import type { Endpoint } from '../events/endpoint.ts'
+import { fieldError, QuittanceError } from '../kernel/errors.ts'
+import { isUuid, newUuid } from '../kernel/ids.ts'
+import { refuseInsideListener } from '../listeners/listener-scope.ts'
+import { createConnections, urlFault } from '../outbound/connect.ts'
+import { readEndpoint, readEndpointChanges } from '../outbound/endpoint-input.ts'
+import { findCursor } from '../outbound/feed-cursor.ts'
+import { disable } from '../outbound/flush-results.ts'
+import { newSecretText, openSecrets, sealRotated, sealSecret } from '../outbound/secrets.ts'
+import { sendTest } from '../outbound/send-test.ts'
+import type { EndpointOperations, ReplayInput } from './endpoint-types.ts'
+import type { Parts } from './parts.ts'
+import type { Runtime } from './runtime.ts'
+import type { ServiceSettings } from './settings.ts'
+
+/** `billing.endpoints` */
+export function endpointOperations(runtime: Runtime): EndpointOperations {
+  const { settings } = runtime
+  const opened = async (what: string) => {
+    refuseInsideListener(`billing.endpoints.${what}`)
+    return openedOf(await runtime.parts(), settings)
+  }
+  return {
+    list: async () => listEndpoints((await opened('list')).db),
+    get: async (name) => find(await opened('get'), name),
+    create: async (input) => create(await opened('create'), input),
+    update: async (name, changes) => {
+      const context = await opened('update')
+      const { id } = await changeable(context, name)
+      const read = readEndpointChanges(changes)
+      if (read.url !== undefined) requireUrl(read.url, settings)
+      return existing(await updateEndpoint(context.db, id, read))
+    },
+    remove: async (name) => {
+      const context = await opened('remove')
+      await deleteEndpoint(context.db, (await changeable(context, name)).id)
+    },
+    rotateSecret: async (name) => rotate(await opened('rotateSecret'), name),
+    enable: async (name, { from } = {}) => {
+      const context = await opened('enable')
+      const { id } = await required(context, name)
+      const position = from === 'end' ? await readLastPosition(context.db) : undefined
+      return existing(await enableEndpoint(context.db, id, position))
+    },
+    disable: async (name) => {
+      const context = await opened('disable')
+      const { id } = await required(context, name)
+      const { queue } = settings
+      await disable(context.db, { id, reason: 'operator' }, { newId: newUuid, queue })
+      return required(context, id)
+    },
+    replay: async (name, from) => replay(await opened('replay'), name, from),
+    resend: async (name, eventId) => resend(await opened('resend'), name, eventId),
+    test: async (name) => test(await opened('test'), name),
+    attempts: async (name, query = {}) => {
+      const context = await opened('attempts')
+      return listAttempts(context.db, (await required(context, name)).id, query)
+    },
+    forwards: async (name, query = {}) => {
+      const context = await opened('forwards')
+      return listForwards(context.db, (await required(context, name)).id, query)
+    },
+  }
+}
+
+function openedOf({ open, feed }: Pick<Parts, 'open' | 'feed'>, settings: ServiceSettings) {
+  return { db: open.database.db, feed, settings }
+}
+
+type Opened = ReturnType<typeof openedOf>
+
+function find({ db }: Opened, name: string): Promise<Endpoint | undefined> {
+  return findEndpoint(db, isUuid(name) ? { id: name } : { name })
+}
+
+function existing(endpoint: Endpoint | undefined): Endpoint {
+  if (endpoint !== undefined) return endpoint
+  throw new QuittanceError('endpoint_not_found', 'there is no endpoint of this name or id')
+}
+
+async function required(context: Opened, name: string): Promise<Endpoint> {
+  return existing(await find(context, name))
+}
+
+/** One that is not declared, or is no longer. */
+async function changeable(context: Opened, name: string): Promise<Endpoint> {
+  const endpoint = await required(context, name)
+  const { declared } = context.settings.forward
+  if (endpoint.source === 'api' || !declared.has(endpoint.name)) return endpoint
+  throw new QuittanceError('endpoint_declared', `${endpoint.name} is declared in the configuration`)
+}
+
+function requireUrl(url: string, { forward }: ServiceSettings): void {
+  const fault = urlFault(url, forward.connect)
+  if (fault !== undefined) throw fieldError('endpoint_url_refused', 'url', fault)
+}
+
+async function create({ db, settings }: Opened, input: unknown) {
+  const fields = readEndpoint(input)
+  requireUrl(fields.url, settings)
+  const id = newUuid()
+  const secret = newSecretText()
+  const endpoint = await insertEndpoint(db, {
+    ...fields,
+    id,
+    source: 'api',
+    secrets: sealSecret(settings.cipher, { endpointId: id, text: secret }),
+    position: await readLastPosition(db),
+  })
+  if (endpoint !== undefined) return { endpoint, secret }
+  throw new QuittanceError('endpoint_exists', `there is an endpoint called ${fields.name}`)
+}
+
+async function rotate(context: Opened, name: string) {
+  const { db, settings } = context
+  const endpoint = await changeable(context, name)
+  const secret = newSecretText()
+  const stored = (await readStoredSecrets(db, endpoint.id)) ?? new Uint8Array()
+  const now = settings.clock()
+  const sealed = { endpointId: endpoint.id, stored, text: secret, now }
+  await writeSecrets(db, endpoint.id, sealRotated(settings.cipher, sealed))
+  return { endpoint, secret }
+}
+
+async function replay(context: Opened, name: string, from: ReplayInput): Promise<Endpoint> {
+  if ((from.after === undefined) === (from.since === undefined)) {
+    throw fieldError('query_invalid', 'after', 'or since is required, and not both')
+  }
+  const { id } = await required(context, name)
+  const { position } = await findCursor(context.db, from)
+  return existing(await enableEndpoint(context.db, id, position))
+}
+
+async function resend(context: Opened, name: string, eventId: string): Promise<void> {
+  const { id } = await required(context, name)
+  const event = isUuid(eventId) ? await findEvent(context.db, eventId) : undefined
+  if (event?.position === undefined || event.position === null) {
+    throw new QuittanceError('event_not_found', 'there is no event with this id in the feed')
+  }
+  await writeResend(context.db, id, { id: event.id, position: BigInt(event.position) })
+}
+
+async function test(context: Opened, name: string) {
+  const { db, settings } = context
+  const { forward, cipher, clock } = settings
+  const endpoint = await required(context, name)
+  const stored = await readStoredSecrets(db, endpoint.id)
+  const secrets =
+    stored === null
+      ? forward.declared.get(endpoint.name)?.secrets
+      : openSecrets(cipher, { endpointId: endpoint.id, stored, now: clock() })
+  if (secrets === undefined) {
+    throw new QuittanceError('encryption_key_missing', 'its secret cannot be read here')
+  }
+  const connections = createConnections(forward.connect)
+  try {
+    return await sendTest({ endpoint, secrets, now: clock(), id: newUuid() }, connections)
+  } finally {
+    connections.end()
+  }
+}

@@ -166,7 +166,10 @@ export async function enableEndpoint(
   return row && toEndpoint(row)
 }
 
-/** Undefined: it is disabled already. */
+/**
+ * Undefined: it is disabled already. Whoever holds it writes what was delivered until then, and nothing
+ * more is begun.
+ */
 export async function disableEndpoint(
   db: Kysely<Tables>,
   id: string,
@@ -179,8 +182,6 @@ export async function disableEndpoint(
       disabled_reason: reason,
       disabled_at: sql<Date>`statement_timestamp()`,
       next_at: null,
-      lease_token: null,
-      lease_until: null,
       updated_at: sql<Date>`statement_timestamp()`,
     })
     .where('id', '=', id)

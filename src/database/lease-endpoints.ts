@@ -63,24 +63,29 @@ export interface EndpointProgress {
   readonly rest: Duration | undefined
 }
 
-/** Writes it, and extends the lease. False: the lease is lost, and nothing is written. */
+/**
+ * Writes it, and extends the lease. `lost`: the lease is, and nothing is written; `disabled`: it is
+ * written, and nothing more is to be sent.
+ */
 export async function writeProgress(
   db: Kysely<Tables>,
   { id, token }: Pick<LeasedEndpoint, 'id' | 'token'>,
   { position, ahead, failures, isFailing, rest, lease }: EndpointProgress & { lease: Duration },
-): Promise<boolean> {
+): Promise<'written' | 'lost' | 'disabled'> {
   const since = isFailing ? sql`coalesce(failing_since, statement_timestamp())` : sql`null`
   const nextAt = rest === undefined ? sql`null` : sql`statement_timestamp() + ${interval(rest)}`
-  const { rows } = await sql`
+  const { rows } = await sql<{ enabled: boolean }>`
     update billing.endpoints set position = ${position}::bigint,
       ahead = ${ahead.map(String)}::bigint[], failures = ${failures}, failing_since = ${since},
       next_at = ${nextAt}, lease_until = statement_timestamp() + ${interval(lease)},
       updated_at = statement_timestamp()
-    where id = ${id}::uuid and ${mine(token)} and enabled returning id`.execute(db)
-  return rows.length === 1
+    where id = ${id}::uuid and ${mine(token)} returning enabled`.execute(db)
+  const [row] = rows
+  if (row === undefined) return 'lost'
+  return row.enabled ? 'written' : 'disabled'
 }
 
-/** False: the lease is lost. */
+/** False: the lease is lost, or the endpoint disabled. */
 export async function extendEndpoint(
   db: Kysely<Tables>,
   { id, token }: Pick<LeasedEndpoint, 'id' | 'token'>,

@@ -1,7 +1,11 @@
-import { releaseEndpoint, type LeasedEndpoint } from '../database/lease-endpoints.ts'
+import {
+  extendEndpoint,
+  releaseEndpoint,
+  type LeasedEndpoint,
+} from '../database/lease-endpoints.ts'
 import type { FeedRow } from '../database/read-feed-rows.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
-import type { Secret } from '../kernel/secret.ts'
+import { scrubber, secret, type Secret } from '../kernel/secret.ts'
 import { gatewayOf, type FeedEvent } from '../wire/outgoing-event.ts'
 import { bodyOf } from './body.ts'
 import { healthAfter, healthAtStart, isOpen, type Health } from './breaker.ts'
@@ -40,6 +44,8 @@ export const endpointLease = seconds(30)
 const mostTogether = 32
 const flushAfter: Duration = 50
 const lookEvery = seconds(1)
+/** A lease is believed in for so long. */
+const trustedFor: Duration = 200
 /** With nothing to do, the endpoint is given back: another process may have less to do. */
 const idleFor = seconds(10)
 
@@ -56,9 +62,11 @@ interface State {
   results: readonly Result[]
   /** Begins nothing more. */
   isStopping: boolean
-  /** Somebody else has the endpoint, or nobody any more. */
+  /** Somebody else has the endpoint. */
   isLost: boolean
   written: { position: bigint; at: number }
+  /** When it was last seen that the lease is ours. */
+  heldAt: number
   busyAt: number
 }
 
@@ -74,6 +82,7 @@ export function startEndpointRun(options: RunOptions): EndpointRun {
     isStopping: false,
     isLost: false,
     written: { position: BigInt(endpoint.position), at: now },
+    heldAt: now,
     busyAt: now,
   }
   const window = openWindow(endpoint, context)
@@ -99,7 +108,9 @@ async function run(work: Work, wait: (length: Duration) => Promise<void>): Promi
       if (!isOver(work)) await wait(pauseOf(work))
     }
   } catch (error) {
+    // Until the lease runs out: what could not be written is sent again, and that must not go fast.
     context.log.warn({ err: error, endpoint: endpoint.name }, 'an endpoint is left for a while')
+    return
   }
   if (state.isLost) return
   await releaseEndpoint(context.database.db, endpoint).catch((error: unknown) => {
@@ -126,6 +137,7 @@ function pauseOf({ state, pace }: Work): Duration {
 async function begin(work: Work): Promise<void> {
   const { state, window, slots, pace, context } = work
   await window.refill()
+  if (!window.hasMore || !(await isStillOurs(work))) return
   const dues: Due[] = []
   while (state.underWay + dues.length < state.health.slots && pace.mayBegin()) {
     if (!slots.take(state.health.failures > 0)) break
@@ -160,6 +172,16 @@ async function begin(work: Work): Promise<void> {
       end()
     }
   }
+}
+
+/** Whoever switches it off, or back, is heeded soon. */
+async function isStillOurs({ state, endpoint, context }: Work): Promise<boolean> {
+  if (performance.now() - state.heldAt < trustedFor) return true
+  const isHeld = await extendEndpoint(context.database.db, endpoint, endpointLease)
+  state.heldAt = performance.now()
+  // What was delivered until then is still to be written.
+  if (!isHeld) state.isStopping = true
+  return isHeld
 }
 
 function outgoing(context: ForwardContext): OutgoingContext {
@@ -226,15 +248,27 @@ async function writeIfDue(work: Work): Promise<void> {
   if (isDue) await write(work)
 }
 
-async function write({ endpoint, window, state, context }: Work): Promise<void> {
+async function write({ endpoint, secrets, window, state, context }: Work): Promise<void> {
   const { results, health } = state
   const { position } = window
   const ahead = window.ahead()
   const written = { results, position, ahead, health, lease: endpointLease }
-  const end = await flushResults(endpoint, written, context)
+  const end = await flushResults(endpoint, written, {
+    ...context,
+    scrub: scrubOf(secrets, context),
+  })
   state.results = state.results.slice(results.length)
   state.written = { position, at: performance.now() }
-  if (end !== 'written') state.isLost = true
+  state.heldAt = state.written.at
+  if (end === 'lost') state.isLost = true
+  if (end === 'disabled') state.isStopping = true
+}
+
+/** What an endpoint answers may repeat its own secret. */
+function scrubOf(secrets: readonly Secret[], { scrub }: ForwardContext): (text: string) => string {
+  const keys = secrets.map((one) => secret(one.reveal().replace(/^whsec_/, '')))
+  const scrubOwn = scrubber(keys)
+  return (text) => scrub(scrubOwn(text))
 }
 
 /** A pause that can be ended; one that was rung before is over at once. */

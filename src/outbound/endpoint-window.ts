@@ -22,6 +22,8 @@ export interface EndpointWindow {
   ahead(): readonly bigint[]
   /** Looks for what is due, if there is room for it. */
   refill(): Promise<void>
+  /** There is something to send. */
+  readonly hasMore: boolean
   /** The next event whose subject has none under way; it is then under way itself. */
   next(): Due | undefined
   /** The one that a probe sends. */
@@ -69,6 +71,9 @@ export function openWindow(endpoint: LeasedEndpoint, context: Needs): EndpointWi
         for (const forward of again) waiting.add(asAgain(forward))
       }
       await readOn()
+    },
+    get hasMore() {
+      return waiting.hasMore
     },
     next: waiting.next,
     async probe(turn) {
@@ -126,6 +131,9 @@ function createWaiting() {
     next() {
       const due = waiting.find(({ row }) => !busy.has(subjectOf(row)))
       return due && begin(due)
+    },
+    get hasMore() {
+      return waiting.length > 0
     },
     newest: () => waiting.find(({ isAgain }) => !isAgain),
     putBack: (due: Due) => void waiting.unshift(due),

@@ -43,14 +43,16 @@ export async function flushResults(
   const end = await context.database.transaction(async ({ db }): Promise<FlushEnd> => {
     const isFailing = health.failures > 0
     const { failures, rest } = health
-    if (!(await writeProgress(db, endpoint, { ...place, failures, isFailing, rest }))) return 'lost'
+    const progress = { ...place, failures, isFailing, rest }
+    const progressed = await writeProgress(db, endpoint, progress)
+    if (progressed === 'lost') return 'lost'
     await insertAttempts(
       db,
       results.map((result) => attemptOf(endpoint, result, context)),
     )
     await writeForwards(db, endpoint.id, outcomesOf(results, context))
     const reason = await reasonToDisable(db, endpoint, written)
-    if (reason === undefined) return 'written'
+    if (progressed === 'disabled' || reason === undefined) return progressed
     disabled.endpoint = await disable(db, { id: endpoint.id, reason }, context)
     return 'disabled'
   })

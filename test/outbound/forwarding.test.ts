@@ -35,6 +35,12 @@ async function pay({ core }: TestBilling): Promise<string> {
   return id
 }
 
+/** Whoever sends to it notices within a moment. */
+async function switchOff({ core }: TestBilling): Promise<void> {
+  await core.endpoints.disable('shop')
+  await pause(500)
+}
+
 const taken = (receiver: Receiver, count: number, limitMs = 30_000) =>
   until(() => receiver.taken.length >= count, { what: `${count} are taken`, limitMs })
 
@@ -125,7 +131,7 @@ forEachDatabase((engine) => {
     await billing.core.work()
     await pay(billing)
     await taken(receiver, 1)
-    await billing.core.endpoints.disable('shop')
+    await switchOff(billing)
     for (let count = 0; count < 5; count += 1) await pay(billing)
     await idle(billing.core)
     assert.equal(receiver.received.length, 1)
@@ -141,7 +147,7 @@ forEachDatabase((engine) => {
     await taken(receiver, 13)
     assert.equal(receiver.taken.at(-1), receiver.taken[2])
     // What has come meanwhile, if it is not wanted.
-    await billing.core.endpoints.disable('shop')
+    await switchOff(billing)
     await pay(billing)
     await idle(billing.core)
     await until(

@@ -67,5 +67,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       response text
     )`,
     sql`create index forward_attempts_endpoint on billing.forward_attempts (endpoint_id, id)`,
+    // That an endpoint was disabled waits as events of subscriptions do: older versions cannot load it.
+    sql`alter table billing.deliveries
+      drop constraint deliveries_subscription,
+      add constraint deliveries_subscription check
+        ((subscription_id is null and invoice_id is null
+            and coalesce(event_type <> 'EndpointDisabled', true))
+            = (state in ('pending', 'processing', 'failed'))
+          or state = 'processed') not valid`,
   ])
 }

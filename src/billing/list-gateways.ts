@@ -61,7 +61,7 @@ function unknownGateway(name: string, names: readonly string[]): QuittanceError 
   return new QuittanceError(
     'gateway_unknown',
     `gateways.${name}: no such gateway${choiceAmong(name, names)}`,
-    { fix: 'Correct the name; if it is an account, say of which gateway: driver.' },
+    { fix: 'Correct the name. Of an account, say which gateway it is one of: driver.' },
   )
 }
 

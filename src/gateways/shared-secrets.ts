@@ -1,32 +1,30 @@
 import { driverOf } from './accounts.ts'
-import type { RegisteredGateway, Registry } from './registry.ts'
+import type { Registry } from './registry.ts'
 
-/** Two names for one account at the provider. */
+/** Several names for one account at the provider. */
 export interface SharedSecret {
-  /** Names of gateways. */
-  readonly between: readonly [string, string]
+  readonly names: readonly string[]
   readonly field: string
 }
 
-/** Secrets that two gateways of one driver have: each of them then gets the other's callbacks. */
+/** Secrets that gateways of one driver have in common: each then gets the others' callbacks. */
 export function sharedSecrets(gateways: Registry): readonly SharedSecret[] {
-  const all = gateways.list()
-  return all.flatMap((one, at) =>
-    all
-      .slice(at + 1)
-      .filter((other) => driverOf(one.gateway) === driverOf(other.gateway))
-      .flatMap((other) =>
-        fieldsOfBoth(one, other).map((field): SharedSecret => ({
-          between: [one.gateway.name, other.gateway.name],
-          field,
-        })),
-      ),
-  )
-}
-
-function fieldsOfBoth(one: RegisteredGateway, other: RegisteredGateway): readonly string[] {
-  return Object.entries(one.credentials.secrets).flatMap(([field, secrets]) => {
-    const others = new Set(other.credentials.secrets[field]?.map((secret) => secret.reveal()))
-    return secrets.some((secret) => others.has(secret.reveal())) ? [field] : []
-  })
+  const owners = new Map<string, { readonly field: string; readonly names: Set<string> }>()
+  for (const { gateway, credentials } of gateways.list()) {
+    for (const [field, secrets] of Object.entries(credentials.secrets)) {
+      for (const one of secrets) {
+        const key = JSON.stringify([driverOf(gateway), field, one.reveal()])
+        const known = owners.get(key) ?? { field, names: new Set() }
+        known.names.add(gateway.name)
+        owners.set(key, known)
+      }
+    }
+  }
+  // Two that share an old and a new secret share them once.
+  const shared = new Map<string, SharedSecret>()
+  for (const { field, names } of owners.values()) {
+    const all = { field, names: [...names] }
+    if (names.size > 1) shared.set(JSON.stringify(all), all)
+  }
+  return [...shared.values()]
 }

@@ -94,17 +94,26 @@ export async function readUnknownGateways(
   known: readonly string[],
 ): Promise<readonly UnknownGateway[]> {
   const isUnknown = sql`gateway <> all(${[...known]}::text[])`
-  const { rows } = await sql<UnknownGateway>`
-    select gateway, sum(calls)::int as calls, sum(subscriptions)::int as subscriptions
-    from (
-      select gateway, count(*) as calls, 0 as subscriptions from billing.webhook_calls
-      where state in ('pending', 'processing') and ${isUnknown} group by gateway
-      union all
-      select gateway, 0, count(*) from billing.subscriptions
-      where (next_action_at is not null or sync_at is not null) and ${isUnknown} group by gateway
-    ) as waiting
-    group by gateway order by gateway`.execute(db)
-  return rows
+  const calls = await sql<Counted>`
+    select gateway, count(*)::int as count from billing.webhook_calls
+    where state in ('pending', 'processing') and ${isUnknown} group by gateway`.execute(db)
+  const subscriptions = await sql<Counted>`
+    select gateway, count(*)::int as count from billing.subscriptions
+    where (next_action_at is not null or sync_at is not null) and ${isUnknown}
+    group by gateway`.execute(db)
+  const countIn = (rows: readonly Counted[], name: string) =>
+    rows.find(({ gateway }) => gateway === name)?.count ?? 0
+  const names = new Set([...calls.rows, ...subscriptions.rows].map(({ gateway }) => gateway))
+  return [...names].toSorted().map((gateway) => ({
+    gateway,
+    calls: countIn(calls.rows, gateway),
+    subscriptions: countIn(subscriptions.rows, gateway),
+  }))
+}
+
+interface Counted {
+  readonly gateway: string
+  readonly count: number
 }
 
 /** What a person must look at. */

@@ -78,13 +78,13 @@ function credentialsOf(
   }
 }
 
-/** Each callback then comes to both, and one of them ignores it. */
+/** Each callback then comes to all of them, and all but one ignore it. */
 function checkShared({ checked }: Installation): readonly Finding[] {
   if ('fault' in checked) return []
-  return sharedSecrets(checked.value.gateways).map(({ between: [one, other], field }) =>
+  return sharedSecrets(checked.value.gateways).map(({ names, field }) =>
     warning('secrets', {
-      found: `${one} and ${other} have the same ${field}: they are one account, and get each other’s callbacks`,
-      fix: 'Give each its own, or keep one of the two.',
+      found: `${names.join(' and ')} have the same ${field}: they are one account, and get each other’s callbacks`,
+      fix: 'Give each its own, or keep one of them.',
     }),
   )
 }

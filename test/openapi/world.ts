@@ -78,8 +78,16 @@ function moody<T extends object>(part: T, moodNow: () => Mood): T {
 }
 
 const operations = new Set([
-  ...['open', 'poll', 'refund', 'chargeSavedCard', 'closeCheckout', 'removeSavedCard'],
-  ...['read', 'cancel', 'pause', 'resume'],
+  'open',
+  'poll',
+  'refund',
+  'chargeSavedCard',
+  'closeCheckout',
+  'removeSavedCard',
+  'read',
+  'cancel',
+  'pause',
+  'resume',
 ])
 
 function refuseIf(mood: Mood): void {
@@ -146,7 +154,7 @@ async function fill(
   if (managed.payment !== null) provider.begin(managed.payment)
   await core.subscriptions.sync(managed.subscription.id)
   const invoice = await core.invoices.issue(fake.id)
-  await state(core, { type: 'ignored', reason: 'unhandled_event' } as Statement)
+  await state(core, { type: 'ignored', reason: 'unhandled_event' })
   const calls = await core.calls.list()
   const ids = {
     payment: [pending.id, fake.id, wrong.id, paid.id, refund.id],

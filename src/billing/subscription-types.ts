@@ -80,7 +80,8 @@ export interface SubscriptionOperations {
   /**
    * Asks the provider that manages it how it stands, and returns it as it is since; what was charged
    * there meanwhile is taken, too. Callbacks, and a worker from time to time, do the same. Errors:
-   * subscription_not_found, operation_unsupported, gateway_not_configured, those of the provider.
+   * subscription_not_found, subscription_invalid if we charge it ourselves, operation_unsupported,
+   * gateway_not_configured, those of the provider.
    */
   sync(id: string): Promise<ListedSubscription>
   /** What its pay page shows: what is owed, and the payment under way. */

@@ -10,11 +10,16 @@ export const intervalRule =
   'must be day, week, month or year, or several of them, such as "3 months" or ' +
   `{unit: "month", count: 3}; ${mostUnits} at most`
 
-const grammar = new RegExp(`^(?:([1-9]\\d{0,2}) )?(${intervalUnits.join('|')})(s?)$`)
+const unitNames = intervalUnits.join('|')
+const grammar = new RegExp(`^(?:([1-9]\\d{0,2}) )?(${unitNames})(s?)$`)
 
-/** The same in JSON Schema: one text of two that are read alike, and the object. */
+/** The same in JSON Schema: a text, or the object. */
 export const intervalForms = [
-  { type: 'string', pattern: grammar.source, examples: ['month', '3 months'] },
+  {
+    type: 'string',
+    pattern: `^(?:(?:${unitNames})|[1-9]\\d{0,2} (?:${unitNames})s?)$`,
+    examples: ['month', '3 months'],
+  },
   {
     type: 'object',
     properties: {

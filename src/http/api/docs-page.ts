@@ -28,7 +28,7 @@ export function docsPage(log: Log): Hono {
   const script = makeOnce(findScript)
   const find = () =>
     script.get().catch((error: unknown) => {
-      log.warn({ err: error }, `the page of the management API needs the package ${reader}`)
+      log.warn({ err: error }, 'the page of the management API cannot be drawn')
       return undefined
     })
   const app = new Hono()

@@ -120,7 +120,7 @@ export const subscriptionWishRoutes = [
     params: ofSubscription,
     body: noFields,
     answers: { 200: subscriptionSchema },
-    errors: ['subscription_not_found', ...providerErrors],
+    errors: ['subscription_not_found', 'subscription_invalid', ...providerErrors],
     handle: async ({ core, params }) => {
       return { status: 200, body: subscriptionView(await core.subscriptions.sync(params.id)) }
     },

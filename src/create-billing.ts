@@ -1,6 +1,7 @@
 import { coreOf } from './billing/create-core.ts'
 import type { BillingCore } from './billing/types.ts'
-import { apiPath, createApp } from './http/app.ts'
+import { apiPath } from './http/api/api-path.ts'
+import { createApp } from './http/app.ts'
 import { internalError, respond } from './http/respond.ts'
 import { hasFields } from './kernel/has-fields.ts'
 import { isQuittanceError } from './kernel/errors.ts'
@@ -102,10 +103,10 @@ function share(runtime: Runtime, options: BillingOptions): Billing {
 
 /** The operations and the routes over a runtime. */
 export function billingOf(runtime: Runtime): Billing {
-  const { authenticate, log, maxBodyBytes, webhookMiddleware } = runtime.settings
+  const { apiDocs, authenticate, log, maxBodyBytes, webhookMiddleware } = runtime.settings
   const core = coreOf(runtime)
   const { databaseKey } = runtime
-  const guarded = { authenticate, databaseKey, maxBodyBytes, webhookMiddleware, log }
+  const guarded = { apiDocs, authenticate, databaseKey, maxBodyBytes, webhookMiddleware, log }
   const app = createApp(core, guarded)
   const fetch = async (request: Request, env?: unknown) => {
     try {

@@ -189,7 +189,7 @@ export interface ConfigFileOptions {
   }
   /**
    * Credentials by gateway name and field, named like the variables without the prefix; the
-   * variables win.
+   * variables win. With `driver`, of an account: see docs/3-gateways.md#several-accounts.
    */
   readonly gateways?: Option<typeof file.gateways> | undefined
   /** Gateways besides the built-in ones: see docs/9-adding-a-gateway.md. */
@@ -201,6 +201,11 @@ export interface ConfigFileOptions {
    * `url`. In development every origin on this machine is allowed.
    */
   readonly return_origins?: Option<typeof file.returnOrigins> | undefined
+  /**
+   * Whether `/billing/api/docs` shows the management API: see docs/16-api.md#a-page-to-read-and-to-try.
+   * @default true; false under the production rules
+   */
+  readonly api_docs?: boolean | undefined
   /**
    * How long a provider may take to answer an operation, in milliseconds.
    * @default 20000

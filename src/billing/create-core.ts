@@ -110,7 +110,8 @@ async function readiness(runtime: Runtime): Promise<Readiness> {
   const base = { warnings: [], pendingCalls: 0, oldestPendingSeconds: 0 }
   try {
     const { database } = await runtime.opened()
-    return await readReadiness(database)
+    const names = runtime.settings.gateways.list().map(({ gateway }) => gateway.name)
+    return await readReadiness(database, names)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return { ready: false, problems: [`the database does not answer: ${reason}`], ...base }

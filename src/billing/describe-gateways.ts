@@ -1,3 +1,4 @@
+import { driverOf } from '../gateways/accounts.ts'
 import { capabilitiesOf } from '../gateways/capabilities.ts'
 import { requireGateway } from '../gateways/require.ts'
 import { addressesOf } from './money-context.ts'
@@ -10,6 +11,7 @@ export function describeGateways(settings: Settings): Readonly<Record<string, Ga
   for (const { gateway, credentials } of settings.gateways.list()) {
     const description: GatewayDescription = {
       name: gateway.name,
+      driver: driverOf(gateway),
       title: gateway.title,
       aliases: gateway.aliases,
       scheme: gateway.scheme,

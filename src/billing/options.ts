@@ -2,7 +2,8 @@ import { camelCased } from './check-values.ts'
 import type { ConfigFileOptions } from './config-file-options.ts'
 import type { ListenedToByName, WithListeners } from './listeners-option.ts'
 import type { Option } from './setting.ts'
-import { fileSettings, type httpSettings, type optionSettings } from './settings-schema.ts'
+import type { httpSettings } from './http-settings.ts'
+import { fileSettings, type optionSettings } from './settings-schema.ts'
 
 // Mapped here, so that errors name these types; key by key, so that editors show the comments.
 

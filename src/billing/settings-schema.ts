@@ -5,10 +5,6 @@ import type { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Authenticate } from './authenticate.ts'
 import {
-  brandColor,
-  brandLogo,
-  brandName,
-  brandSupport,
   credentials,
   databaseUrl,
   encryptionKeys,
@@ -25,11 +21,13 @@ import {
   yesOrNo,
 } from './setting-types.ts'
 import { setting } from './setting.ts'
+import { httpSettings } from './http-settings.ts'
+import { brand } from './brand-settings.ts'
 import { invoices } from './invoice-settings.ts'
 import { processSettings } from './process-settings.ts'
 import { plans, subscriptions, usage } from './subscription-settings.ts'
 
-// Every setting is written once, here, and those of subscriptions in their own file: its name as an
+// Every setting is written once, here, and those of some groups in files of their own: its name as an
 // option, its type, its default, and its meaning in a doc comment. "npm run tables" makes the table in
 // docs/configuration.md of them; keys of quittance.config.ts are the names in snake_case.
 
@@ -128,20 +126,6 @@ const billing = {
   }),
 }
 
-const brand = {
-  /** Name of the shop, at the head of the pages that payers see and in their titles. */
-  name: setting(brandName),
-  /** An image beside the name: an https URL, or a `data:` URL of at most 64 KiB. */
-  logo: setting(brandLogo),
-  /**
-   * Colour of the main button, such as `#0b6b3a`; in `.env` without the `#`. The text on it is white,
-   * or black where white could not be read.
-   */
-  color: setting(brandColor),
-  /** Where payers find help: an e-mail address, a phone number or an https URL. */
-  support: setting(brandSupport),
-}
-
 const review = {
   /**
    * Whether money of a payment that is still unknown after a day needs a review: see
@@ -150,27 +134,6 @@ const review = {
    * @default true
    */
   unknownPayments: setting(yesOrNo, { default: true }),
-}
-
-/** For the service's own server; an app that mounts the routes has its own. */
-export const httpSettings = {
-  /**
-   * The most connections that the service holds: see docs/5-operations.md#too-many-connections.
-   * @default 1000
-   */
-  maxConnections: setting(wholeNumber('of connections ', 10, 1_000_000), { default: 1000 }),
-  /**
-   * The most connections from one address (IPv6: one /64), once three quarters of all are taken.
-   * @default 50
-   */
-  connectionsPerAddress: setting(wholeNumber('of connections ', 1, 1_000_000), { default: 50 }),
-  /**
-   * How long a connection stays open between two requests. This must be longer than a proxy in
-   * front keeps its own, mostly 60 seconds: otherwise the proxy sends into a connection that
-   * closes.
-   * @default 65
-   */
-  keepAliveSeconds: setting(wholeNumber('of seconds ', 1, 3600), { default: 65 }),
 }
 
 /** The server ends what is idle for 30 s, at no attempt: the listener would run again and again. */
@@ -194,7 +157,7 @@ const shared = {
   invoices,
   /**
    * Credentials by gateway name and field, named like the variables without the prefix; the
-   * variables win.
+   * variables win. With `driver`, of an account: see docs/3-gateways.md#several-accounts.
    */
   gateways: setting(credentials, { default: {}, variables: none, secret: true }),
   /** Gateways besides the built-in ones: see docs/9-adding-a-gateway.md. */
@@ -212,6 +175,11 @@ const shared = {
     default: [],
     fix: 'Give scheme and host of each; a variable separates several by commas.',
   }),
+  /**
+   * Whether `/billing/api/docs` shows the management API: see docs/16-api.md#a-page-to-read-and-to-try.
+   * @default true; false under the production rules
+   */
+  apiDocs: setting(yesOrNo),
   /**
    * How long a provider may take to answer an operation, in milliseconds.
    * @default 20000
@@ -251,7 +219,10 @@ export const optionSettings = {
      */
     attach: setting(yesOrNo, { default: false }),
   },
-  /** Where the gateways' variables and `NODE_ENV` are looked up: pass `process.env`. */
+  /**
+   * Where the gateways' variables, `BILLING_GATEWAYS` and `NODE_ENV` are looked up: pass
+   * `process.env`.
+   */
   environment: setting(
     object<Readonly<Record<string, string | undefined>>>(
       'must be an object of texts such as the environment',
@@ -277,5 +248,10 @@ export const optionSettings = {
 /** What the commands take from the environment. */
 export const variableSettings = {
   ...fileSettings,
+  /**
+   * Accounts, each with the gateway that it is of: `stripe-eu:stripe,liqpay-books:liqpay`. See
+   * docs/3-gateways.md#several-accounts.
+   */
+  accounts: setting(text, { variables: ['BILLING_GATEWAYS'] }),
   ...processSettings,
 }

@@ -12,14 +12,15 @@ import type { Log } from '../kernel/log.ts'
 import type { Plans } from '../money/resolve-plan.ts'
 import type { SubscriptionPolicy } from '../subscriptions/change.ts'
 import { parseSecrets, scrubber, type Secret } from '../kernel/secret.ts'
-import { choiceAmong } from '../kernel/similar-name.ts'
 import type { Authenticate } from './authenticate.ts'
 import { refuseNamelessLogo, type Brand } from './brand.ts'
 import { camelCased, checkValues, completed } from './check-values.ts'
+import { listGateways } from './list-gateways.ts'
 import type { BillingOptions } from './options.ts'
 import { returnCheck } from './return-origins.ts'
 import type { Complete } from './setting.ts'
-import { httpSettings, optionSettings } from './settings-schema.ts'
+import { httpSettings } from './http-settings.ts'
+import { optionSettings } from './settings-schema.ts'
 
 type CompleteOptions = Complete<typeof optionSettings>
 
@@ -59,6 +60,8 @@ export interface Settings {
   /** How long the listeners of one call may take together; undefined: what suits the database. */
   readonly listenerBudget: Duration | undefined
   readonly database: CompleteOptions['database']
+  /** Whether a page shows the management API. */
+  readonly apiDocs: boolean
   /** The app's own guard of the management API. */
   readonly authenticate: Authenticate | undefined
   /** Called when the embedded database has ended unexpectedly. */
@@ -113,6 +116,7 @@ export function readSettings(given: BillingOptions): Settings {
     answerWithin: options.providerTimeoutMs,
     listenerBudget: options.listenerBudgetMs,
     database,
+    apiDocs: options.apiDocs ?? !production,
     authenticate: options.api.authenticate,
     onLost: options.onLost,
     warnings: [...renamed, ...warnings],
@@ -148,27 +152,20 @@ function readGateways(
   production: boolean,
 ) {
   options.extraGateways.forEach(refuseDescriptorFaults)
-  const list = [...builtin, ...options.extraGateways]
-  const names = list.map(({ name }) => name)
-  const unknown = Object.keys(options.gateways).find((name) => !names.includes(name))
-  if (unknown !== undefined) {
-    const choice = choiceAmong(unknown, names)
-    throw new QuittanceError('gateway_unknown', `gateways.${unknown}: no such gateway${choice}`)
-  }
+  const { listed, faults } = listGateways([...builtin, ...options.extraGateways], options)
+  const [fault] = faults
+  if (fault !== undefined) throw fault
   const credentials: Record<string, Credentials> = {}
   const warnings: string[] = []
-  for (const gateway of list) {
-    const config = options.gateways[gateway.name]
-    const read = readCredentials(gateway, options.environment, {
-      production,
-      ...(config === undefined ? {} : { config }),
-    })
+  for (const { gateway, config } of listed) {
+    const read = readCredentials(gateway, options.environment, { production, config })
     credentials[gateway.name] = read
     warnings.push(...credentialWarnings(gateway, read))
   }
   const secrets: readonly Secret[] = Object.values(credentials).flatMap((one) =>
     Object.values(one.secrets).flat(),
   )
+  const list = listed.map(({ gateway }) => gateway)
   return { gateways: createRegistry(list, credentials), secrets, warnings }
 }
 

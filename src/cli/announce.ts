@@ -1,7 +1,5 @@
 import type { BillingCore } from '../billing/types.ts'
-import { builtin } from '../gateways/builtin.ts'
-import type { Gateway } from '../gateways/gateway.ts'
-import { readCredentials } from '../gateways/credentials.ts'
+import type { Registry } from '../gateways/registry.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { systemClock } from '../kernel/clock.ts'
 import type { Payment } from '../payments/payment.ts'
@@ -30,14 +28,14 @@ export function announceJson({ core }: OpenService, { url, shownToken }: HttpSer
 
 /** What a person wants to know once the service runs. */
 export async function announce(service: OpenService, http: HttpService): Promise<void> {
-  const { core, configuration } = service
+  const { core, configuration, runtime } = service
   print(styled('bold', `Quittance ${version}`))
   print(
     `  listening   ${http.url}${everyAddress.has(configuration.host) ? ` (${configuration.host})` : ''}`,
   )
   for (const path of core.webhookPaths) print(`  callbacks   ${core.origin}${path}`)
   print(`  database    ${databaseLine(configuration)}`)
-  for (const line of gatewayLines(core, gatewaysOf(configuration))) print(line)
+  for (const line of gatewayLines(runtime.settings.gateways)) print(line)
   print(`  API         ${apiLine(http, configuration)}`)
   await announceSample(service, http)
 }
@@ -64,35 +62,31 @@ function apiLine({ url, shownToken }: HttpService, configuration: Configuration)
   return `${url}/billing/api, ${token}`
 }
 
-function gatewaysOf(configuration: Configuration): readonly Gateway[] {
-  return [...builtin, ...configuration.options.extraGateways]
-}
-
-function gatewayLines(core: BillingCore, gateways: readonly Gateway[]): readonly string[] {
-  const described = core.gateways()
-  return gateways.map((gateway, at) => {
+function gatewayLines(gateways: Registry): readonly string[] {
+  return gateways.list().map(({ gateway, credentials }, at) => {
     const label = at === 0 ? 'gateways' : ''
-    const state = gatewayState(gateway, described[gateway.name]?.configured === true)
-    return `  ${label.padEnd(10)}  ${gateway.name}: ${state}`
+    return `  ${label.padEnd(10)}  ${gateway.name}: ${gatewayState(gateway, credentials.configured)}`
   })
 }
 
 /** A pending payment and the request that settles it, for the first minute with the product. */
 async function announceSample(
-  { core, configuration }: OpenService,
+  { core, configuration, runtime }: OpenService,
   http: HttpService,
 ): Promise<void> {
   if (configuration.options.production) return
-  const gateway = gatewaysOf(configuration).find(
-    ({ name, verification }) => verification === 'none' && core.gateways()[name]?.configured,
-  )
-  const [scenario] = Object.keys(gateway?.signer?.scenarios ?? {})
-  if (gateway?.signer === undefined || scenario === undefined) return
+  const found = runtime.settings.gateways
+    .list()
+    .find(({ gateway, credentials }) => gateway.verification === 'none' && credentials.configured)
+  if (found?.gateway.signer === undefined) return
+  const { gateway, credentials } = found
+  const [scenario] = Object.keys(found.gateway.signer.scenarios)
+  if (scenario === undefined) return
   const payment = await samplePayment(core, gateway.name)
-  const callback = gateway.signer.sign({
+  const callback = found.gateway.signer.sign({
     scenario,
     payment,
-    credentials: readCredentials(gateway, configuration.options.environment, configuration.options),
+    credentials,
     now: systemClock(),
     newId: newUuid,
   })

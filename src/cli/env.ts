@@ -12,6 +12,8 @@ import { readVariables } from './read-variables.ts'
 
 type CompleteSettings = Complete<typeof variableSettings>
 type OfTheService = 'host' | 'port' | 'http' | 'apiToken' | 'readToken'
+/** Read where the gateways are listed, from `environment`. */
+type ReadLater = 'accounts'
 
 /** What the commands run with: the environment over quittance.config.ts over the defaults. */
 export interface Configuration extends Pick<CompleteSettings, OfTheService> {
@@ -23,10 +25,10 @@ export interface Configuration extends Pick<CompleteSettings, OfTheService> {
   readonly isUrlSet: boolean
   /** Which process of several this is; undefined: it is alone. */
   readonly process: 'first' | 'further' | undefined
-  readonly options: Omit<CompleteSettings, OfTheService> & {
+  readonly options: Omit<CompleteSettings, OfTheService | ReadLater> & {
     readonly url: string
     readonly production: boolean
-    /** For the variables of the gateways. */
+    /** For the variables of the gateways, and the list of accounts. */
     readonly environment: Readonly<Record<string, string>>
   }
 }
@@ -86,7 +88,13 @@ async function configurationOf(
   layers: readonly Values[],
   environment: Readonly<Record<string, string>>,
 ): Promise<Configuration> {
-  const { apiToken, readToken, http, ...settings } = completed(variableSettings, layers)
+  const {
+    apiToken,
+    readToken,
+    http,
+    accounts: _,
+    ...settings
+  } = completed(variableSettings, layers)
   const { production = false, host = production ? '0.0.0.0' : '127.0.0.1', ...rest } = settings
   const { port: wanted, url, ...options } = rest
   const port = wanted === 0 ? await freePort(host) : wanted

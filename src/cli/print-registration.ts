@@ -1,4 +1,5 @@
 import type { RegistrationResult } from '../billing/types.ts'
+import { titleWithName } from '../gateways/accounts.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import type { RegisteredEndpoint } from '../gateways/operations.ts'
 import { counted } from '../kernel/counted.ts'
@@ -37,13 +38,13 @@ function actionText({ action, endpoint, own }: RegistrationResult, { gateway }: 
   const faults = own[0]?.faults.map(faultText).join('; ') ?? ''
   switch (action) {
     case 'created':
-      return `${gateway.title} has a new endpoint, ${id}.`
+      return `${titleWithName(gateway)} has a new endpoint, ${id}.`
     case 'updated':
-      return `Endpoint ${id} of ${gateway.title} was updated. Before: ${faults}.`
+      return `Endpoint ${id} of ${titleWithName(gateway)} was updated. Before: ${faults}.`
     case 'replaced':
-      return `${gateway.title} has a new endpoint, ${id}. The old one: ${faults}.`
+      return `${titleWithName(gateway)} has a new endpoint, ${id}. The old one: ${faults}.`
     case 'unchanged':
-      return `Endpoint ${id} of ${gateway.title} is as it should be.`
+      return `Endpoint ${id} of ${titleWithName(gateway)} is as it should be.`
     default:
       return assertNever(action)
   }
@@ -65,12 +66,12 @@ function printSecret(result: RegistrationResult, { gateway, variable, configured
     return
   }
   if (secretIsConfigured === true) return paragraph(`${variable} has its signing secret.`)
-  const where = `Copy it from the dashboard of ${gateway.title}, and restart the service and the workers.`
+  const where = `Copy it from the dashboard of ${titleWithName(gateway)}, and restart the service and the workers.`
   if (!configured) return paragraph(`${variable} is not set: no callback is taken. ${where}`)
   paragraph(
     secretIsConfigured === false
       ? `${variable} has another secret: the callbacks of this endpoint are refused. ${where}`
-      : `Whether ${variable} has its signing secret, ${gateway.title} does not tell.`,
+      : `Whether ${variable} has its signing secret, ${titleWithName(gateway)} does not tell.`,
   )
 }
 

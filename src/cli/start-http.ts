@@ -56,6 +56,7 @@ export async function startHttp({
       ...webhook,
       apiToken: apiToken === undefined ? undefined : secret(apiToken),
       readToken: readToken === undefined ? undefined : secret(readToken),
+      apiDocs: options.apiDocs ?? !options.production,
       closing: closing.signal,
       databaseKey: runtime.databaseKey,
     },

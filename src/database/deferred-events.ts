@@ -1,5 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { EventType } from '../events/catalogue.ts'
+import type { Endpoint } from '../events/endpoint.ts'
+import { endpointDisabledData, endpointDisabledKey } from '../events/endpoint-event.ts'
 import { invoiceDedupKey, type InvoiceEventType } from '../events/dedup-key.ts'
 import { writeEventData, type StoredData } from '../events/event-data.ts'
 import type { DeferredEvent } from '../events/event-record.ts'
@@ -44,6 +46,8 @@ export interface NewDeferredEvent {
     readonly subscriptionId: string | null
     readonly callId: string | null
   }
+  /** What an event of an endpoint stores. */
+  readonly ofEndpoint?: StoredData
 }
 
 /**
@@ -89,8 +93,9 @@ async function insertRows(db: Kysely<Tables>, events: readonly NewDeferredEvent[
     .execute()
 }
 
-function toRow({ ofSubscription, ofInvoice, ...event }: NewDeferredEvent) {
-  const isOutbox = ofSubscription !== null || ofInvoice !== undefined
+function toRow({ ofSubscription, ofInvoice, ofEndpoint, ...event }: NewDeferredEvent) {
+  const isOutbox = [ofSubscription ?? undefined, ofInvoice, ofEndpoint].some(Boolean)
+  const stored = ofSubscription?.data ?? ofEndpoint
   return {
     id: event.id,
     dedup_key: event.dedupKey,
@@ -105,7 +110,7 @@ function toRow({ ofSubscription, ofInvoice, ...event }: NewDeferredEvent) {
     state: isOutbox ? ('waiting' as const) : ('pending' as const),
     subscription_id: ofSubscription?.id ?? ofInvoice?.subscriptionId ?? null,
     invoice_id: ofInvoice?.id ?? null,
-    data: ofSubscription && JSON.stringify(ofSubscription.data),
+    data: stored === undefined ? null : JSON.stringify(stored),
     event_number: ofSubscription?.eventNumber ?? null,
     quota: ofSubscription?.quota?.name ?? null,
     quota_event: ofSubscription?.quota?.eventNumber ?? null,
@@ -211,6 +216,21 @@ export function insertInvoiceEvents(
     ofInvoice: { id, subscriptionId, callId },
   }))
   return insertDeferredEvents(db, rows)
+}
+
+/** That an endpoint was disabled, in the manner of `insertDeferredEvents`. Its row is locked. */
+export function insertEndpointDisabled(
+  db: Kysely<Tables>,
+  endpoint: Endpoint,
+  { newId, queue }: Pick<EventsOrigin, 'newId' | 'queue'>,
+): Promise<void> {
+  const type = 'EndpointDisabled'
+  const row = newRow(type, { cause: 'service', queue, newId })
+  const dedupKey = endpointDisabledKey(endpoint)
+  const ofEndpoint = endpointDisabledData(endpoint)
+  return insertDeferredEvents(db, [
+    { ...row, dedupKey, paymentId: null, ofSubscription: null, ofEndpoint },
+  ])
 }
 
 /** The deferred events of a payment and its refunds, oldest first. */

@@ -38,6 +38,13 @@ export async function numberEvents(db: Kysely<Tables>): Promise<NumberingResult>
   return { kind: 'numbered', count: Number(last - before), last }
 }
 
+/** Whether there is anything to number: a look that holds nothing, and writes nothing. */
+export async function anyUnnumbered(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ any: boolean }>`${named('any-unnumbered')}
+    select exists (select from billing.events where position is null) as any`.execute(db)
+  return rows[0]?.any === true
+}
+
 /** The position of the newest numbered event; 0: there is none. */
 export async function readLastPosition(db: Kysely<Tables>): Promise<bigint> {
   const { rows } = await sql<{ last: bigint }>`${named('last-position')}

@@ -2,7 +2,8 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 import { isUuid } from '../kernel/ids.ts'
 import type { Review, ReviewState } from '../payments/review.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
-import type { ReviewsTable, Tables } from './tables.ts'
+import type { ReviewsTable } from './review-tables.ts'
+import type { Tables } from './tables.ts'
 
 /** Which reviews to list; all of them if left out. */
 export interface ReviewsQuery extends PageQuery {

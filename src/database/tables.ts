@@ -1,3 +1,9 @@
+import type {
+  EndpointsTable,
+  FeedsTable,
+  ForwardAttemptsTable,
+  ForwardsTable,
+} from './outbound-tables.ts'
 import type { Generated } from 'kysely'
 import type { DisputeStatus } from '../payments/dispute.ts'
 import type { PaymentMethodStatus } from '../payments/payment-method.ts'
@@ -13,7 +19,7 @@ import type {
 } from './subscription-tables.ts'
 import type { UsageCountersTable, UsageKeysTable } from './usage-tables.ts'
 import type { Cause, CheckoutState, PaymentStatus, PaymentType } from '../payments/payment.ts'
-import type { ReviewState } from '../payments/review.ts'
+import type { ReviewCallsTable, ReviewsTable } from './review-tables.ts'
 
 export interface PaymentsTable {
   id: string
@@ -130,11 +136,6 @@ export interface EventsTable {
   position: Generated<bigint | null>
 }
 
-export interface FeedsTable {
-  name: string
-  last_position: Generated<bigint>
-}
-
 /**
  * `waiting`, `held` and `given_up` are `pending`, `processing` and `failed` of what is about a
  * subscription or a document: older versions take none of them, nor replay it.
@@ -239,46 +240,15 @@ export interface WalksTable {
   payment_id: string
 }
 
-/** What a person must look at: see reviews.ts. */
-export interface ReviewsTable {
-  id: string
-  /** A hash of what was found: the same again finds its row. */
-  key: Buffer
-  gateway: string
-  reason: string
-  detail: string | null
-  payment_id: string | null
-  period_id: string | null
-  subscription_id: string | null
-  /** The call that said it first; it may have been deleted. */
-  webhook_call_id: string | null
-  stated_reference: string | null
-  stated_amount: bigint | null
-  stated_currency: string | null
-  expected_amount: bigint | null
-  expected_currency: string | null
-  times: Generated<number>
-  state: Generated<ReviewState>
-  operator: string | null
-  note: string | null
-  version: Generated<number>
-  created_at: Timestamp
-  last_at: Timestamp
-  handled_at: NullableTimestamp
-}
-
-/** Which calls said what a review is about. */
-export interface ReviewCallsTable {
-  call_id: string
-  review_id: string
-}
-
 export interface Tables {
   'billing.payments': PaymentsTable
   'billing.payment_transitions': PaymentTransitionsTable
   'billing.webhook_calls': WebhookCallsTable
   'billing.events': EventsTable
   'billing.feeds': FeedsTable
+  'billing.endpoints': EndpointsTable
+  'billing.forwards': ForwardsTable
+  'billing.forward_attempts': ForwardAttemptsTable
   'billing.deliveries': DeliveriesTable
   'billing.payment_methods': PaymentMethodsTable
   'billing.disputes': DisputesTable

@@ -5,6 +5,7 @@ import type {
   InvoicePeriod,
   InvoiceSeller,
 } from '../invoices/invoice.ts'
+import type { DisabledReason } from './endpoint.ts'
 import type { Money } from '../kernel/money.ts'
 import type { Dispute } from '../payments/dispute.ts'
 import type { Cause, JsonFields, Payable, Payment } from '../payments/payment.ts'
@@ -154,6 +155,16 @@ interface LimitReached extends AboutQuota {
   /** Of the limit; one of the quota's `percents`. */
   readonly percent: number
 }
+interface AboutEndpoint {
+  readonly endpoint: {
+    readonly id: string
+    readonly name: string
+    /** Without its query, which may hold a token. */
+    readonly url: string
+  }
+  readonly reason: DisabledReason
+  readonly disabledAt: Date
+}
 interface AboutInvoice {
   readonly invoice: InvoiceSnapshot
 }
@@ -213,6 +224,8 @@ export interface EventPayloads {
   PaymentLinkOpened: AboutPayment
   /** A payer's bank takes a payment back, or has decided: once for each status of a dispute. */
   PaymentDisputed: AboutDispute
+  /** Nothing is sent to an endpoint any more: it answered 410, or has failed for days. */
+  EndpointDisabled: AboutEndpoint
 }
 
 /** The name of an event. */
@@ -267,7 +280,13 @@ export const eventTypes = [
   'CheckoutReturned',
   'PaymentLinkOpened',
   'PaymentDisputed',
+  'EndpointDisabled',
 ] as const satisfies readonly EventType[]
+
+/** Whether anybody with a link can cause it: it proves nothing. */
+export function isUnverified(type: string): boolean {
+  return type === 'CheckoutReturned' || type === 'PaymentLinkOpened'
+}
 
 /** Whether a text names an event. */
 export function isEventType(given: unknown): given is EventType {

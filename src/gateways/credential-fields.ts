@@ -37,8 +37,20 @@ export type CredentialFields = Readonly<Record<string, CredentialField>>
 
 /** The settings of one gateway as read: secrets wrapped, plain settings as text. */
 export interface Credentials {
+  /**
+   * The name of the gateway that they are of. Each account has requests of its own under way at its
+   * provider, so pass it to `createProviderApi` as `account`.
+   */
+  readonly gateway?: string
+  /** The usual variable of each field. */
+  readonly variables?: Readonly<Record<string, string>>
   readonly secrets: Readonly<Record<string, readonly Secret[]>>
   readonly settings: Readonly<Record<string, string>>
   /** Every required field is there, and no required switch is off. */
   readonly configured: boolean
+}
+
+/** How a message names a setting: by its usual variable, which each account has its own of. */
+export function variableFor({ variables }: Credentials, field: string): string {
+  return variables?.[field] ?? field
 }

@@ -1,4 +1,5 @@
 import { QuittanceError } from '../kernel/errors.ts'
+import { choiceAmong } from '../kernel/similar-name.ts'
 import { parseSecrets, type Secret } from '../kernel/secret.ts'
 import type { Gateway } from './gateway.ts'
 import type { CredentialField, Credentials } from './credential-fields.ts'
@@ -47,7 +48,9 @@ export function readCredentials(
     ([name, { required, requiredUnless = name }]) =>
       !required || present.has(name) || present.has(requiredUnless),
   )
-  return { secrets, settings, configured }
+  const fields = Object.entries(gateway.credentials)
+  const variables = Object.fromEntries(fields.map(([name, { env }]) => [name, env[0] ?? name]))
+  return { gateway: gateway.name, variables, secrets, settings, configured }
 }
 
 /** Anyone who knows a published value can sign. */
@@ -131,10 +134,10 @@ function refuseUnknownFields(
 ): void {
   for (const [name, value] of config) {
     if (!Object.hasOwn(gateway.credentials, name)) {
-      const known = Object.keys(gateway.credentials).join(', ')
+      const choice = choiceAmong(name, Object.keys(gateway.credentials))
       throw new QuittanceError(
         'setting_invalid',
-        `gateways.${gateway.name}.${name} is no setting of this gateway; it has ${known}`,
+        `gateways.${gateway.name}.${name} is no setting of this gateway${choice}`,
       )
     }
     if (value !== undefined && typeof value !== 'string') {

@@ -26,8 +26,9 @@ export function descriptorFault(gateway: Gateway): string | undefined {
 
 function nameFault(gateway: Gateway): string | undefined {
   if (!Array.isArray(gateway.aliases)) return 'aliases must be a list of names'
-  const names: readonly unknown[] = [gateway.name, ...gateway.aliases]
-  const bad = names.filter((name) => typeof name !== 'string' || !nameGrammar.test(name))
+  const { name, driver = name } = gateway
+  const names: readonly unknown[] = [name, driver, ...gateway.aliases]
+  const bad = names.filter((one) => typeof one !== 'string' || !nameGrammar.test(one))
   if (bad.length > 0) return `name ${JSON.stringify(bad[0])} must be lower-case words with hyphens`
   if (!gateway.title) return 'title is missing'
   if (!gateway.scheme) return 'scheme is missing'
@@ -39,6 +40,8 @@ function credentialFault(gateway: Gateway): string | undefined {
   const fields = Object.entries(gateway.credentials)
   for (const [name, field] of fields) {
     if (!fieldGrammar.test(name)) return `credential ${name} must be lower-case words`
+    if (name === 'driver')
+      return 'credential driver needs another name: it says of what an account is'
     if (!isNonEmptyList(field.env)) return `credential ${name} names no environment variable`
     if (!field.env.every((key) => envGrammar.test(key))) {
       return `credential ${name} has an invalid environment variable name`

@@ -83,6 +83,8 @@ export interface Signer {
  */
 export interface Gateway extends Operations {
   readonly name: string
+  /** Of an account: the name of the gateway that it is one of. Quittance sets it. */
+  readonly driver?: string
   readonly title: string
   readonly aliases: readonly string[]
   /** How its callbacks are signed, in words. */

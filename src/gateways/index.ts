@@ -13,6 +13,7 @@ export type {
   Verdict,
 } from './gateway.ts'
 export type { InterpretContext } from './interpret-context.ts'
+export { variableFor } from './credential-fields.ts'
 export type { CredentialField, CredentialFields, Credentials } from './credential-fields.ts'
 export type { Meaning, Scenario } from './scenario.ts'
 

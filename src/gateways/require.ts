@@ -1,4 +1,5 @@
 import { QuittanceError } from '../kernel/errors.ts'
+import { titleWithName } from './accounts.ts'
 import { neededCredentials } from './credentials.ts'
 import type { Operations } from './operations.ts'
 import type { RegisteredGateway, Registry } from './registry.ts'
@@ -39,7 +40,7 @@ export function requireOperation<O extends Operation>(
   const { gateway } = found
   const { [operation]: supported }: Pick<Operations, O> = gateway
   if (supported === undefined || supported === null) {
-    const text = `${gateway.title} cannot ${words[operation]}`
+    const text = `${titleWithName(gateway)} cannot ${words[operation]}`
     throw new QuittanceError('operation_unsupported', text)
   }
   const instead =

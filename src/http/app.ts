@@ -8,6 +8,8 @@ import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { health, healthPaths, type HealthOptions } from './health.ts'
 import { apiDocument } from './api/api-document.ts'
+import { apiPath } from './api/api-path.ts'
+import { docsPage } from './api/docs-page.ts'
 import { managementApi } from './api/management-api.ts'
 import { browserPages, defaultLimits } from './pages/browser-pages.ts'
 import { fakeCheckoutPage } from './pages/fake-checkout-page.ts'
@@ -20,9 +22,6 @@ import { webhookRoute } from './webhook-route.ts'
 /** Where a button settles payments, in development. */
 export const checkoutPath = '/billing/fake/checkout'
 
-/** Where the management API is. */
-export const apiPath = '/billing/api'
-
 export interface AppOptions extends Pick<HealthOptions, 'databaseKey'> {
   /** Guards the management API. Without it and without `authenticate`, there is no API. */
   readonly apiToken?: Secret | undefined
@@ -30,6 +29,8 @@ export interface AppOptions extends Pick<HealthOptions, 'databaseKey'> {
   readonly readToken?: Secret | undefined
   /** The same, in an app. */
   readonly authenticate?: Authenticate | undefined
+  /** Whether a page shows the management API, to read and to try; it says no secret. */
+  readonly apiDocs?: boolean
   /** Largest body of a callback. */
   readonly maxBodyBytes: number
   readonly webhookMiddleware: readonly MiddlewareHandler[]
@@ -51,6 +52,7 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
   if (guard !== undefined) {
     // Before the guard: a client is made of it before it has a token.
     app.route(apiPath, apiDocument())
+    if (options.apiDocs === true) app.route(apiPath, docsPage(log))
     app.route(apiPath, managementApi(core, { guard, log, closing }))
   }
   app.route(

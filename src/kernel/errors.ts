@@ -91,6 +91,13 @@ export const errorCatalogue = {
   cursor_unknown:
     'Was the database restored? Read on from a time, with since; what you have comes again.',
   feed_crowded: 'Try again in a moment; let fewer readers wait, or let one read for many.',
+  encryption_key_missing: 'Set BILLING_ENCRYPTION_KEY: openssl rand -base64 32',
+  endpoint_not_found: 'Check the name or id: quittance endpoints list',
+  endpoint_exists: 'Use another name, or change the one that is there.',
+  endpoint_invalid: 'Correct the named field.',
+  endpoint_declared: 'Change it where it is declared: the environment or quittance.config.ts.',
+  endpoint_url_refused:
+    'Use a public https URL; for one in your own network, list its host in forward.allow.',
   billing_closed: 'Make a new billing with createBilling().',
   listener_unnamed: "Name it: billing.on('PaymentSucceeded', 'grantAccess', listener).",
   listener_duplicate:

@@ -1,3 +1,4 @@
+import { titleWithName } from '../gateways/accounts.ts'
 import type { OperationContext } from '../gateways/interpret-context.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { requireGateway } from '../gateways/require.ts'
@@ -21,7 +22,7 @@ export function askProvider<T>(
   const late = () =>
     new QuittanceError(
       'provider_unreachable',
-      `${gateway.title} did not answer within ${answerWithin / 1000} s`,
+      `${titleWithName(gateway)} did not answer within ${answerWithin / 1000} s`,
     )
   return within(answerWithin, late, (signal) =>
     ask({ credentials, log: processing.log, signal, now: context.now() }),

@@ -1,8 +1,7 @@
 import type { Database } from '../database/connect.ts'
-import { numberedTogether, numberEvents } from '../database/feed.ts'
+import { anyUnnumbered, numberedTogether, numberEvents } from '../database/feed.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
-import { coalesce } from '../queue/coalesce.ts'
 
 /** Where a process says that it has numbered events, and how far. */
 export const feedChannel = 'quittance_feed'
@@ -12,7 +11,7 @@ export const feedChannel = 'quittance_feed'
  * what one leaves behind, another numbers.
  */
 export interface EventNumberer {
-  /** There may be events to number. They are at once, but never more often than every few ms. */
+  /** There may be events to number. They are at once, or together with those that come next. */
   ask(): void
   /** Calls back with the newest position that this process has given. Returns what ends it. */
   onNumbered(tell: (last: bigint) => void): () => void
@@ -25,28 +24,25 @@ export interface EventNumberer {
 export interface NumbererOptions {
   readonly database: Database
   readonly log: Log
-  /** How long a numbering waits after the one before. */
+  /** The shortest time from one numbering to the next. */
   readonly every?: Duration
 }
 
-const busyPause: Duration = 20
-const lookEvery = seconds(1)
-const longestRest = seconds(30)
 const defaultEvery = { postgres: 20, embedded: 50 } as const
+/**
+ * A numbering costs a commit, for one event as for a thousand. Where commits are slow, or the machine
+ * is busy, more events gather meanwhile: no more than a twentieth of the time is spent numbering.
+ */
+const restFactor = 20
+const longestGathering: Duration = 250
+const shortestBusyRest: Duration = 20
+const lookEvery = seconds(1)
+const shortestFailureRest = seconds(1)
+const longestFailureRest = seconds(30)
 
 export function createEventNumberer(options: NumbererOptions): EventNumberer {
-  const { database, log } = options
+  const { database, log, every = defaultEvery[database.kind] } = options
   const tells = new Set<(last: bigint) => void>()
-  let rest: { readonly until: number; readonly length: Duration } | undefined
-  let again: NodeJS.Timeout | undefined
-  let isStopped = false
-  const askAgain = (pause: Duration) => {
-    if (isStopped) return
-    again ??= setTimeout(() => {
-      again = undefined
-      ask()
-    }, pause)
-  }
   const tell = (last: bigint) => {
     for (const one of tells) one(last)
     if (database.kind === 'embedded') return
@@ -54,37 +50,73 @@ export function createEventNumberer(options: NumbererOptions): EventNumberer {
       .query('select pg_notify($1, $2)', [feedChannel, `${last}`])
       .catch((error: unknown) => log.debug({ err: error }, 'readers look for themselves'))
   }
-  const number = async () => {
-    if (isStopped || (rest !== undefined && performance.now() < rest.until)) return
+  let failureRest = 0
+  let busyRest = shortestBusyRest
+  const number = async (): Promise<Numbered> => {
+    const begun = performance.now()
     try {
-      if ((await numberAll(database, tell)) === 'busy') askAgain(busyPause)
-      rest = undefined
+      const end = await numberAll(database, tell)
+      failureRest = 0
+      busyRest = end === 'busy' ? Math.min(busyRest * 2, longestGathering) : shortestBusyRest
+      if (end === 'busy') return { rest: busyRest, again: true }
+      const gathering = Math.min((performance.now() - begun) * restFactor, longestGathering)
+      return { rest: Math.max(every, gathering), again: false }
     } catch (error) {
-      const length = Math.min(longestRest, (rest?.length ?? seconds(1) / 2) * 2)
-      rest = { until: performance.now() + length, length }
+      failureRest = Math.min(Math.max(failureRest * 2, shortestFailureRest), longestFailureRest)
       log.warn({ err: error }, 'events could not be numbered; it will be tried again')
-      askAgain(length)
+      return { rest: failureRest, again: true }
     }
   }
-  const numbering = coalesce(number, options.every ?? defaultEvery[database.kind])
-  const ask = () => {
-    if (!isStopped) void numbering.ask()
-  }
+  const turns = takeTurns(number)
   return {
-    ask,
+    ask: turns.ask,
     onNumbered(one) {
       tells.add(one)
       return () => tells.delete(one)
     },
     watch() {
-      ask()
-      const timer = setInterval(ask, lookEvery)
-      return () => clearInterval(timer)
+      turns.ask()
+      const looking = setInterval(turns.ask, lookEvery)
+      return () => clearInterval(looking)
     },
+    stop: turns.stop,
+  }
+}
+
+interface Numbered {
+  /** How long nothing is numbered afterwards. */
+  readonly rest: Duration
+  /** Something is left to number. */
+  readonly again: boolean
+}
+
+/** One at a time, each followed by its rest; whoever asks meanwhile is served by the next one. */
+function takeTurns(number: () => Promise<Numbered>) {
+  let isAsked = false
+  let isStopped = false
+  let running: Promise<void> | undefined
+  let resting: NodeJS.Timeout | undefined
+  const run = async () => {
+    isAsked = false
+    const { rest, again } = await number()
+    isAsked ||= again
+    running = undefined
+    if (isStopped) return
+    resting = setTimeout(() => {
+      resting = undefined
+      if (isAsked) ask()
+    }, rest)
+  }
+  const ask = () => {
+    isAsked = true
+    if (!isStopped && running === undefined && resting === undefined) running = run()
+  }
+  return {
+    ask,
     async stop() {
       isStopped = true
-      clearTimeout(again)
-      await numbering.ended()
+      clearTimeout(resting)
+      await running
     },
   }
 }
@@ -92,6 +124,7 @@ export function createEventNumberer(options: NumbererOptions): EventNumberer {
 /** Batch after batch, while there are full ones. */
 async function numberAll(database: Database, tell: (last: bigint) => void) {
   for (;;) {
+    if (!(await anyUnnumbered(database.db))) return 'done'
     const done = await database.transaction(({ db }) => numberEvents(db))
     if (done.kind === 'busy') return 'busy'
     if (done.count > 0) tell(done.last)

@@ -72,6 +72,7 @@ export type Subject =
   | { readonly paymentMethod: PaymentMethod }
   | SubscriptionSubject
   | InvoiceSubject
+  | EventPayloads['EndpointDisabled']
 
 /** An event that waits for its claim. */
 export interface Claim {
@@ -177,6 +178,7 @@ export function subjectIds(subject: Subject): {
   readonly invoiceId: string | null
 } {
   const none = { paymentId: null, paymentMethodId: null, subscriptionId: null, invoiceId: null }
+  if ('endpoint' in subject) return none
   if ('invoice' in subject) {
     const { id: invoiceId, paymentId, subscriptionId } = subject.invoice
     return { ...none, paymentId, subscriptionId, invoiceId }

@@ -82,7 +82,7 @@ async function mismatchOf(
   if (rungRow !== undefined) {
     const { providerReference } = rungRow
     const isOther = providerReference !== null && providerReference !== outcome.reference
-    const reason = isOther ? 'subscription_mismatch' : rowMismatch(rungRow, outcome)
+    const reason = isOther ? 'subscription_mismatch' : rowMismatch(rungRow, gateway, outcome)
     if (reason !== undefined || providerReference !== null) return reason
   }
   // What the payment began is the only one that may be made or linked for it.
@@ -93,9 +93,12 @@ async function mismatchOf(
 }
 
 function rowMismatch(
-  { merchantAccount, live }: Subscription,
+  row: Pick<Subscription, 'gateway' | 'merchantAccount' | 'live'>,
+  gateway: string,
   outcome: SubscriptionOutcome,
 ): IgnoredReason | undefined {
+  const { merchantAccount, live } = row
+  if (row.gateway !== gateway) return 'gateway_mismatch'
   const { merchantAccount: account = null } = outcome
   if (merchantAccount !== null && merchantAccount !== account) return 'merchant_mismatch'
   const isOtherMode = live !== null && outcome.live !== undefined && live !== outcome.live

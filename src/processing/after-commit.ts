@@ -121,6 +121,7 @@ function logDispatched(
 }
 
 function shown(subject: Subject) {
+  if ('endpoint' in subject) return { endpoint: subject.endpoint.id, reason: subject.reason }
   if ('invoice' in subject) return { invoice: subject.invoice.id }
   if ('subscription' in subject) return { subscription: subject.subscription.id }
   if ('paymentMethod' in subject) return { paymentMethod: subject.paymentMethod.id }

@@ -15,6 +15,7 @@ import {
   paymentMethodDedupKey,
   refundDedupKey,
 } from '../events/dedup-key.ts'
+import { endpointEventType, readEndpointDisabled } from '../events/endpoint-event.ts'
 import { isSubscriptionEventType, readEventData, type StoredData } from '../events/event-data.ts'
 import type { Duration } from '../kernel/duration.ts'
 import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
@@ -86,9 +87,13 @@ function isOfInvoice(leased: LeasedEvent): leased is InvoiceEventRow {
   return leased.invoice_id !== null
 }
 
+function isOfEndpoint({ event_type: type }: LeasedEvent): boolean {
+  return type === endpointEventType
+}
+
 /** One that waits in the outbox, whose workers are woken apart. */
 function isOutbox(leased: LeasedEvent): boolean {
-  return isOfInvoice(leased) || isOfSubscription(leased)
+  return isOfInvoice(leased) || isOfSubscription(leased) || isOfEndpoint(leased)
 }
 
 /** What becomes of an event when its transaction commits. */
@@ -167,6 +172,10 @@ async function subjectOf(
     return { subject: invoiceSubjectOf({ type, invoiceId }, subjects) }
   }
   if (isOfSubscription(leased)) return carried(db, leased, context)
+  if (isOfEndpoint(leased)) {
+    const data = JSON.parse(leased.data ?? '{}') as StoredData
+    return { subject: readEndpointDisabled(data), data }
+  }
   return currentSubject(db, leased)
 }
 

@@ -3,6 +3,7 @@ import { named } from '../database/named-statements.ts'
 import type { EventsTable, Tables } from '../database/tables.ts'
 import type { BillingEvent } from '../events/catalogue.ts'
 import { disputeIdIn } from '../events/dedup-key.ts'
+import { endpointEventType, readEndpointDisabled } from '../events/endpoint-event.ts'
 import { isSubscriptionEventType, readEventData, type StoredData } from '../events/event-data.ts'
 import { assertNever } from '../kernel/errors.ts'
 import { invoiceSubjectOf, type InvoiceEventOf } from './invoice-subject.ts'
@@ -64,6 +65,7 @@ type About =
   | { readonly kind: 'payment_method'; readonly id: string }
   | { readonly kind: 'dispute'; readonly id: string; readonly paymentId: string | null }
   | { readonly kind: 'payment'; readonly paymentId: string | null }
+  | { readonly kind: 'endpoint'; readonly subject: object }
   | { readonly kind: 'unreadable'; readonly error: unknown }
 
 interface ReadRow {
@@ -83,12 +85,22 @@ function aboutOf(row: EventRow): About {
       return { kind: 'unreadable', error }
     }
   }
+  if (type === endpointEventType) return endpointOf(row)
   const { payment_method_id: methodId, payment_id: paymentId } = row
   if (methodId !== null) return { kind: 'payment_method', id: methodId }
   const disputeId = disputeIdIn(row.dedup_key)
   return disputeId === undefined
     ? { kind: 'payment', paymentId }
     : { kind: 'dispute', id: disputeId, paymentId }
+}
+
+/** All that it says is stored with it. */
+function endpointOf({ data }: EventRow): About {
+  try {
+    return { kind: 'endpoint', subject: readEndpointDisabled(JSON.parse(data) as StoredData) }
+  } catch (error) {
+    return { kind: 'unreadable', error }
+  }
 }
 
 function idsOf(about: About): SubjectIds {
@@ -103,6 +115,7 @@ function idsOf(about: About): SubjectIds {
       return { dispute: about.id, payment: about.paymentId }
     case 'payment':
       return { payment: about.paymentId }
+    case 'endpoint':
     case 'unreadable':
       return {}
     default:
@@ -132,6 +145,7 @@ function carriedBy(
 ): object {
   if (about.kind === 'invoice') return invoiceSubjectOf(about, subjects)
   if (about.kind === 'subscription') return subscriptionSubjectOf(about, subjects, context)
+  if (about.kind === 'endpoint') return about.subject
   const stored = JSON.parse(row.data) as StoredData
   if (about.kind === 'payment_method') {
     return { ...stored, paymentMethod: subjects.paymentMethods.get(about.id) }

@@ -1,4 +1,5 @@
 import { sql, type Selectable } from 'kysely'
+import { endpointEventType } from '../events/endpoint-event.ts'
 import type { DeliveriesTable } from '../database/tables.ts'
 import { invoiceEventTypes } from '../events/dedup-key.ts'
 import { subscriptionEventTypes } from '../events/event-data.ts'
@@ -31,7 +32,9 @@ export const deliveries: LeasedTable<LeasedDelivery> = {
   isReviewed: false,
 }
 
-const types = [...subscriptionEventTypes, ...invoiceEventTypes].map((type) => sql.lit(type))
+const types = [...subscriptionEventTypes, ...invoiceEventTypes, endpointEventType].map((type) =>
+  sql.lit(type),
+)
 
 /**
  * Deferred events of subscriptions and documents, in the same table. Versions that cannot load them do not know
@@ -67,6 +70,7 @@ export const subscriptionEvents: LeasedTable<LeasedDelivery> = {
 
 /** Where a leased row returns to. */
 export function tableOf(leased: LeasedDelivery): LeasedTable<LeasedDelivery> {
-  const { subscription_id: subscriptionId, invoice_id: invoiceId } = leased
-  return subscriptionId === null && invoiceId === null ? deliveries : subscriptionEvents
+  const { subscription_id: subscriptionId, invoice_id: invoiceId, event_type: type } = leased
+  const isOutbox = subscriptionId !== null || invoiceId !== null || type === endpointEventType
+  return isOutbox ? subscriptionEvents : deliveries
 }

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { interval } from '../database/interval.ts'
 import { missingListeners } from '../database/missing-listeners.ts'
 import type { Tables } from '../database/tables.ts'
@@ -31,8 +31,6 @@ export async function takeRows<Row extends LeasedRow>(
 ): Promise<readonly Row[]> {
   const { queues, gateways } = options
   const inQueues = queues === undefined ? sql`` : sql`and queue = any(${[...queues]}::text[])`
-  const ofGateways =
-    gateways === undefined ? sql`` : sql`and gateway = any(${[...gateways]}::text[])`
   const state = statesOf(table)
   const isNext = table.isNext === undefined ? sql`` : sql`and ${table.isNext}`
   const losses = options.alone ? sql`leases_lost > 0` : sql`leases_lost = 0`
@@ -40,7 +38,7 @@ export async function takeRows<Row extends LeasedRow>(
     with taken as materialized (
       select id from ${sql.table(table.name)} as due
       where state = ${state.pending} and next_attempt_at <= now() and ${losses} ${inQueues}
-        ${ofGateways} ${isNext} and not exists (${missingListeners(options.listeners)})
+        ${ofThese(gateways)} ${isNext} and not exists (${missingListeners(options.listeners)})
       order by next_attempt_at, id limit ${options.limit} for update skip locked
     )
     update ${sql.table(table.name)} as row
@@ -52,14 +50,24 @@ export async function takeRows<Row extends LeasedRow>(
   return rows
 }
 
-/** Whether due rows wait that already cost a worker its life. */
-export async function anyAlone(db: Kysely<Tables>, table: LeasedTable): Promise<boolean> {
+/**
+ * Whether due rows wait that already cost a worker its life. Those of gateways that this process
+ * does not know must not make it wait.
+ */
+export async function anyAlone(
+  db: Kysely<Tables>,
+  table: LeasedTable,
+  gateways?: TakeOptions['gateways'],
+): Promise<boolean> {
   const { rows } = await sql`
     select 1 from ${sql.table(table.name)}
-    where state = ${statesOf(table).pending} and next_attempt_at <= now() and leases_lost > 0 limit 1`.execute(
-    db,
-  )
+    where state = ${statesOf(table).pending} and next_attempt_at <= now() and leases_lost > 0
+      ${ofThese(gateways)} limit 1`.execute(db)
   return rows.length > 0
+}
+
+function ofThese(gateways: TakeOptions['gateways']): RawBuilder<unknown> {
+  return gateways === undefined ? sql`` : sql`and gateway = any(${[...gateways]}::text[])`
 }
 
 /** Extends what is still being worked on. A locked row is just being ended: do not wait for it. */

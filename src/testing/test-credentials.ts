@@ -1,4 +1,6 @@
 import type { BillingOptions } from '../billing/options.ts'
+import { listGateways } from '../billing/list-gateways.ts'
+import { driverOf } from '../gateways/accounts.ts'
 import { builtin } from '../gateways/builtin.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import type { CredentialField } from '../gateways/credential-fields.ts'
@@ -6,13 +8,22 @@ import { refuseDescriptorFaults } from '../gateways/registry.ts'
 
 /** The same options, with what every gateway needs to sign and verify; given values win. Error: `setting_invalid`. */
 export function withTestCredentials(options: BillingOptions): BillingOptions {
-  const gateways: Record<string, Readonly<Record<string, string>>> = { ...options.gateways }
-  const { extraGateways = [] } = options
+  const { extraGateways = [], gateways: given = {}, environment = {} } = options
   extraGateways.forEach(refuseDescriptorFaults)
-  for (const gateway of [...builtin, ...extraGateways]) {
-    gateways[gateway.name] = { ...testCredentials(gateway), ...gateways[gateway.name] }
+  const drivers = [...builtin, ...extraGateways]
+  // What is at fault is said by whoever reads the options next.
+  const { listed } = listGateways(drivers, { gateways: given, environment })
+  const gateways: Record<string, Readonly<Record<string, string>>> = { ...given }
+  for (const { gateway } of listed) {
+    gateways[gateway.name] = { ...ownCredentials(gateway), ...gateways[gateway.name] }
   }
   return { ...options, gateways }
+}
+
+/** No account shares a value with another one. */
+function ownCredentials(gateway: Gateway): Readonly<Record<string, string>> {
+  const isAccount = driverOf(gateway) !== gateway.name
+  return testCredentials(gateway, isAccount ? gateway.name.replaceAll('-', '_') : 'test')
 }
 
 /** A value for each setting that the gateway needs to verify, and to sign for tests. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { titleWithName } from '../gateways/accounts.ts'
 import type { OperationContext } from '../gateways/interpret-context.ts'
 import type { PastEvent } from '../gateways/operations.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
@@ -41,7 +42,7 @@ export async function backfill(
   const found = requireGateway(context.processing.gateways, gateway)
   const source = requireOperation(found, 'backfill')
   const now = context.now()
-  requireKept(since, now, { title: found.gateway.title, keptFor: source.keptFor })
+  requireKept(since, now, { title: titleWithName(found.gateway), keptFor: source.keptFor })
   const known = await knownEvents(found, since, context)
   const operation: OperationContext = {
     credentials: found.credentials,

@@ -60,13 +60,18 @@ export interface CallBacklog {
   readonly failed: number
 }
 
-export async function readCallBacklog({ db }: Database): Promise<CallBacklog> {
+/** `gateways`: those that are known here; the calls of others wait for another process. */
+export async function readCallBacklog(
+  { db }: Database,
+  gateways?: readonly string[],
+): Promise<CallBacklog> {
+  const isKnown = gateways === undefined ? sql`true` : sql`gateway = any(${[...gateways]}::text[])`
   const { rows } = await sql<CallBacklog>`
     select
       (select count(*)::int from billing.webhook_calls where state = 'pending') as pending,
       (select greatest(0, coalesce(round(extract(epoch from
           statement_timestamp() - min(next_attempt_at))), 0))::int
-        from billing.webhook_calls where state = 'pending') as "oldestPendingSeconds",
+        from billing.webhook_calls where state = 'pending' and ${isKnown}) as "oldestPendingSeconds",
       (select count(*)::int from billing.webhook_calls where state = 'processing') as processing,
       (select count(*)::int from billing.webhook_calls
         where state = 'pending' and (attempts > 0 or exception is not null)) as retried,
@@ -74,6 +79,32 @@ export async function readCallBacklog({ db }: Database): Promise<CallBacklog> {
     db,
   )
   return only(rows)
+}
+
+/** A gateway that is not known here, and what of it is not done with. */
+export interface UnknownGateway {
+  readonly gateway: string
+  readonly calls: number
+  readonly subscriptions: number
+}
+
+/** What waits for a process that knows its gateway; reconciliation says so of payments. */
+export async function readUnknownGateways(
+  { db }: Database,
+  known: readonly string[],
+): Promise<readonly UnknownGateway[]> {
+  const isUnknown = sql`gateway <> all(${[...known]}::text[])`
+  const { rows } = await sql<UnknownGateway>`
+    select gateway, sum(calls)::int as calls, sum(subscriptions)::int as subscriptions
+    from (
+      select gateway, count(*) as calls, 0 as subscriptions from billing.webhook_calls
+      where state in ('pending', 'processing') and ${isUnknown} group by gateway
+      union all
+      select gateway, 0, count(*) from billing.subscriptions
+      where (next_action_at is not null or sync_at is not null) and ${isUnknown} group by gateway
+    ) as waiting
+    group by gateway order by gateway`.execute(db)
+  return rows
 }
 
 /** What a person must look at. */

@@ -21,15 +21,37 @@ export const tooOldSeconds = 300
 /** If a commit waits this long for a standby, its callbacks have been answered 503. */
 const longCommit: Duration = seconds(2)
 
-export async function readReadiness(database: Database): Promise<Readiness> {
+const nothing = {
+  pending: 0n,
+  oldest: 0,
+  oldest_known: 0,
+  unknown: [],
+  read_only: true,
+  unconfirmed: false,
+}
+
+/** `gateways`: names of those that this process knows. */
+export async function readReadiness(
+  database: Database,
+  gateways: readonly string[],
+): Promise<Readiness> {
+  const isKnown = sql`gateway = any(${[...gateways]}::text[])`
   const { rows } = await sql<{
     pending: bigint
     oldest: number
+    oldest_known: number
+    unknown: readonly string[]
     read_only: boolean
     unconfirmed: boolean
   }>`
     select count(*) as pending,
       coalesce(extract(epoch from statement_timestamp() - min(next_attempt_at)), 0)::float8 as oldest,
+      coalesce(extract(epoch from
+        statement_timestamp() - min(next_attempt_at) filter (where ${isKnown})), 0)::float8
+        as oldest_known,
+      coalesce(array_agg(distinct gateway) filter (where not ${isKnown}
+        and next_attempt_at < statement_timestamp() - ${interval(seconds(tooOldSeconds))}), '{}')
+        as unknown,
       current_setting('transaction_read_only') = 'on' as read_only,
       exists (
         select from pg_stat_activity
@@ -37,16 +59,20 @@ export async function readReadiness(database: Database): Promise<Readiness> {
           and query_start < statement_timestamp() - ${interval(longCommit)}
       ) as unconfirmed
     from billing.webhook_calls where state = 'pending'`.execute(database.db)
-  const row = rows[0] ?? { pending: 0n, oldest: 0, read_only: true, unconfirmed: false }
+  const row = rows[0] ?? nothing
   // Reading meets no error there, and would continue there for as long as the connections live.
   if (row.read_only) database.reconnect()
   const oldestPendingSeconds = Math.max(0, Math.round(row.oldest))
+  const oldestKnownSeconds = Math.round(row.oldest_known)
   const problems = [
     ...(row.read_only ? ['the database is read-only'] : []),
     ...(row.unconfirmed ? ['commits wait for a synchronous standby that does not answer'] : []),
-    ...(oldestPendingSeconds > tooOldSeconds
-      ? [`a call has been waiting for ${oldestPendingSeconds} s: is a worker running?`]
+    ...(oldestKnownSeconds > tooOldSeconds
+      ? [`a call has been waiting for ${oldestKnownSeconds} s: is a worker running?`]
       : []),
+    ...row.unknown.map(
+      (name) => `calls of ${name} are waiting: no gateway of this name is known here`,
+    ),
   ]
   return {
     ready: problems.length === 0,

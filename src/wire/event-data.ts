@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { disabledReasons } from '../events/endpoint.ts'
 import type { EventPayloads, EventType } from '../events/catalogue.ts'
 import type { SnakeCase } from '../kernel/field-names.ts'
 import { periodNeeds } from '../subscriptions/period.ts'
 import { endReasons, pauseReasons, subscriptionStatuses } from '../subscriptions/subscription.ts'
 import { disputeSchema } from './dispute.ts'
-import { amount, time } from './fields.ts'
+import { amount, id, time } from './fields.ts'
 import { invoiceSchema } from './invoice.ts'
 
 import { paymentMethodSchema } from './payment-method.ts'
@@ -73,4 +74,9 @@ export const eventData = {
   CheckoutReturned: aboutPayment,
   PaymentLinkOpened: aboutPayment,
   PaymentDisputed: { ...aboutPayment, dispute: disputeSchema },
+  EndpointDisabled: {
+    endpoint: z.strictObject({ id, name: z.string(), url: z.string() }),
+    reason: z.enum(disabledReasons),
+    disabled_at: time,
+  },
 } satisfies { readonly [T in EventType]: FieldsOf<T> }

@@ -16,6 +16,8 @@ export interface Capabilities {
 /** What is known of a registered gateway: its callback URL, and whether it is configured. */
 export interface GatewayDescription {
   readonly name: string
+  /** Of which gateway it is an account; its own name if it is none. */
+  readonly driver: string
   readonly title: string
   readonly aliases: readonly string[]
   readonly scheme: string
@@ -32,6 +34,7 @@ export interface GatewayDescription {
 /** A registered gateway. */
 export const gatewaySchema = z.strictObject({
   name: z.string(),
+  driver: z.string(),
   title: z.string(),
   aliases: z.array(z.string()).readonly(),
   scheme: z.string(),
@@ -57,6 +60,7 @@ export function gatewayView(gateway: GatewayDescription): z.output<typeof gatewa
   const { capabilities } = gateway
   return {
     name: gateway.name,
+    driver: gateway.driver,
     title: gateway.title,
     aliases: gateway.aliases,
     scheme: gateway.scheme,

@@ -38,7 +38,7 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
     newId,
     least: lanes,
     table: webhookCalls,
-    anyAlone: () => anyAlone(database.db, webhookCalls),
+    anyAlone: () => anyAlone(database.db, webhookCalls, known),
     handle: async (call: LeasedCall, onSlow: () => void) => {
       try {
         const interpreted = await slow.watch(call.gateway, interpret(call, processing), onSlow)

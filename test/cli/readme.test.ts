@@ -50,6 +50,10 @@ const ranElsewhere: Readonly<Record<string, readonly [file: string, proof: strin
     'test/runtimes/runtimes.test.ts',
     'read(page)',
   ],
+  'npx openapi-typescript http://localhost:3000/billing/api/openapi.json -o quittance.d.ts': [
+    'test/clients/typescript.test.ts',
+    'execute(program,',
+  ],
   'npm run bench': ['package.json', '"bench": "node bench/main.ts"'],
   'npm run bench -- --only intake': ['test/bench/bench.test.ts', "'--only'"],
   'npm run bench -- --json': ['test/bench/bench.test.ts', "'--json'"],

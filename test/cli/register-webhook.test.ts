@@ -182,6 +182,64 @@ onPostgres((engine) => {
         )
       })
 
+      describe('for an account', () => {
+        const account = `${name}-eu`
+        const accountVariable = `${account.replace('-', '_')}_SIGNING_SECRET`.toUpperCase()
+        const accountEnv = () => ({
+          ...deployment.env,
+          APP_URL: 'https://pay.example.test',
+          BILLING_GATEWAYS: `${account}:${name},strange:fake`,
+          ...Object.fromEntries(
+            Object.entries(registrar.provider.config).map(([field, value]) => [
+              `${account.replace('-', '_')}_${field}`.toUpperCase(),
+              value,
+            ]),
+          ),
+        })
+        const runFor = (...args: readonly string[]) =>
+          runHosted([command, ...args], { cwd: deployment.cwd, env: accountEnv() })
+
+        test('its own URL is registered with its own key, and its secret is named', async () => {
+          const ended = await runFor('--gateway', account, '--json')
+          assert.deepEqual([ended.code, ended.stderr], [0, []])
+          const made = JSON.parse(ended.stdout.join('\n')) as View
+          assert.deepEqual(
+            [made.gateway, made.action, made.url, made.secret_variable],
+            [
+              account,
+              'created',
+              `https://pay.example.test/billing/webhooks/${account}`,
+              accountVariable,
+            ],
+          )
+          // What is registered for the gateway itself is not left over from this one.
+          assert.deepEqual(made.orphans, [])
+          const told = (await runFor('--gateway', account)).stdout.join(' ').replaceAll(/\s+/g, ' ')
+          assert.match(
+            told,
+            new RegExp(`of ${registrar.provider.gateway.title} \\(${account}\\) is as`),
+          )
+          assert.match(told, new RegExp(accountVariable))
+          const own = `${name.toUpperCase()}_SIGNING_SECRET`
+          assert.ok(!told.includes(own), told)
+        })
+
+        test('without its name it is about the gateway itself, which has no key here', async () => {
+          const { code, stderr } = await runFor()
+          assert.equal(code, 1)
+          assert.match(stderr.join(' '), new RegExp(`gateway ${name} cannot register webhooks`))
+        })
+
+        test('one of another gateway, and one that nobody has, are refused', async () => {
+          const other = await runFor('--gateway', 'strange')
+          assert.equal(other.code, 2)
+          assert.match(other.stderr.join(' '), new RegExp(`strange is no account of ${name} `))
+          const none = await runFor('--gateway', 'nobody')
+          assert.equal(none.code, 1)
+          assert.match(none.stderr.join(' '), /gateway "nobody" is not registered; there are .*-eu/)
+        })
+      })
+
       // The same code for all of them: one is enough.
       if (name === 'stripe') testTerminal()
       else testFailures()

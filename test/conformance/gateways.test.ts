@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
+import { accountOf, driverOf } from '../../src/gateways/accounts.ts'
 import { isJsonObject, numberTextOf, type JsonValue } from '../../src/gateways/body/json.ts'
 import type { Payload } from '../../src/gateways/body/payload.ts'
 import { readStored } from '../../src/gateways/body/read-stored.ts'
@@ -22,7 +23,10 @@ import { testCredentials } from '../../src/testing/test-credentials.ts'
 import { signInput } from '../providers/kit.ts'
 import { pendingPayment } from '../support/pending-payment.ts'
 
-// One suite for every gateway: a new one is held to all of it by its line in builtin.ts.
+// One suite for every gateway: a new one is held to all of it by its line in builtin.ts. An account
+// of it is held to the same.
+
+const accounts = builtin.map((gateway) => accountOf(gateway, `${gateway.name}-eu`))
 
 const now = new Date('2026-11-20T12:00:00Z')
 
@@ -191,10 +195,11 @@ test('no environment variable belongs to two gateways', () => {
 })
 
 test('no name or alias belongs to two gateways', () => {
-  assert.equal(createRegistry(builtin, {}).list().length, builtin.length)
+  const all = [...builtin, ...accounts]
+  assert.equal(createRegistry(all, {}).list().length, all.length)
 })
 
-for (const gateway of builtin) {
+for (const gateway of [...builtin, ...accounts]) {
   describe(gateway.name, () => {
     declareForAll(gateway)
     if (gateway.verification === 'signature') declareForSigned(gateway)
@@ -262,7 +267,7 @@ function declareForAll(gateway: Gateway): void {
 
   test(`${name} has a whole descriptor and a README in its own folder`, () => {
     assert.equal(descriptorFault(gateway), undefined)
-    const readme = new URL(`../../src/gateways/${name}/README.md`, import.meta.url)
+    const readme = new URL(`../../src/gateways/${driverOf(gateway)}/README.md`, import.meta.url)
     assert.ok(readFileSync(readme, 'utf8').length > 200)
   })
 
@@ -430,8 +435,9 @@ function declareForSigned(gateway: Gateway): void {
     const needed = Object.values(gateway.credentials).flatMap(
       ({ env: [variable = ''], required }) => (required ? [variable] : []),
     )
+    const unset = readCredentials(gateway, {}, { production: true })
     assert.throws(
-      () => signWith(gateway, notConfigured),
+      () => signWith(gateway, unset),
       (error) => {
         assert.ok(isQuittanceError(error))
         assert.match(error.code, /^(?:gateway_not_configured|gateway_cannot_sign)$/)
@@ -465,7 +471,7 @@ function declareForSigned(gateway: Gateway): void {
     refusalOf(await verify(requestOf(signWith(gateway, stranger))), 'another merchant')
     refusalOf(await verify({}, stranger), 'verified for another merchant')
     for (const other of builtin) {
-      if (other === gateway) continue
+      if (driverOf(other) === driverOf(gateway)) continue
       refusalOf(await verify(requestOf(signWith(other, credentialsOf(other)))), other.name)
     }
   })
@@ -548,7 +554,7 @@ function declareForSigned(gateway: Gateway): void {
   })
 
   test(`${name} never claims that an amount is whatever was charged`, () => {
-    const folder = new URL(`../../src/gateways/${name}/`, import.meta.url)
+    const folder = new URL(`../../src/gateways/${driverOf(gateway)}/`, import.meta.url)
     const sources = globSync('**/*.ts', { cwd: folder }).map((file) =>
       readFileSync(new URL(file, folder), 'utf8'),
     )

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
+import { readSettings } from '../../src/billing/settings.ts'
 import { createApp } from '../../src/http/app.ts'
+import { secret } from '../../src/kernel/secret.ts'
 import { read } from '../tidy/source-files.ts'
 import { maxBodyBytes, startService, type Service } from './service.ts'
 
@@ -33,4 +35,38 @@ test('it can only be read, and what is beside it needs the token', async () => {
 test('where there is no API there is no document of it', async () => {
   const app = createApp(service.core, { maxBodyBytes, webhookMiddleware: [], log: service.log })
   assert.equal((await app.request(path)).status, 404)
+})
+
+describe('the page of the API', () => {
+  const askFor = (page: string, apiDocs?: boolean) => {
+    const shown = apiDocs === undefined ? {} : { apiDocs }
+    const options = { maxBodyBytes, webhookMiddleware: [], log: service.log, ...shown }
+    const app = createApp(service.core, { ...options, apiToken: secret('a token') })
+    return app.request(`/billing/api/${page}`)
+  }
+
+  test('where it is off, it is as any path that needs the token', async () => {
+    for (const page of ['docs', 'docs/reader.js']) {
+      assert.equal((await askFor(page, false)).status, 401)
+      assert.equal((await askFor(page)).status, 401)
+    }
+  })
+
+  test('without the package that draws it, it says which one to install, and the log why', async () => {
+    const before = service.logged.length
+    const answer = await askFor('docs', true)
+    assert.equal(answer.status, 404)
+    const { message } = (await answer.json()) as { readonly message: string }
+    assert.match(message, /needs the package @scalar\/api-reference: npm install @scalar/)
+    assert.match(service.logged.slice(before).join(''), /Cannot find package '@scalar/)
+    assert.equal((await askFor('docs/reader.js', true)).status, 404)
+  })
+
+  test('a setting shows it; without one it is off under the production rules', () => {
+    const production = { production: true, database: { url: 'postgres://db/billing' } }
+    assert.equal(readSettings({}).apiDocs, true)
+    assert.equal(readSettings({ apiDocs: false }).apiDocs, false)
+    assert.equal(readSettings(production).apiDocs, false)
+    assert.equal(readSettings({ ...production, apiDocs: true }).apiDocs, true)
+  })
 })

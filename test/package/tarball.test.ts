@@ -60,6 +60,8 @@ let typescriptProject: string
 let javascriptProject: string
 
 const papers = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
+/** What clients of the management API are made of; the build copies it. */
+const document = 'dist/http/api/openapi.json'
 /** What the papers link to there. */
 const linked = [
   ...['README.md', 'figures.svg', 'job.sql'].map((name) => `bench/${name}`),
@@ -121,7 +123,13 @@ test('the package holds what runs, its types, papers and examples, and nothing e
   )
   const pages = ['docs', 'src/gateways'].flatMap((name) => filesIn(name, /\.(?:md|svg)$/))
   const examples = listing(join(root, 'examples')).map((path) => `examples/${path}`)
-  const others = [...pages.map(({ path }) => path), ...examples, ...linked, 'package.json']
+  const others = [
+    ...pages.map(({ path }) => path),
+    ...examples,
+    ...linked,
+    'package.json',
+    document,
+  ]
   assert.deepEqual(files.toSorted(), [...papers, ...others, ...built].toSorted())
 })
 
@@ -203,6 +211,7 @@ describe('in an empty JavaScript project', () => {
     ])
     assert.deepEqual(answers, [200, 200, 403])
     assert.deepEqual(await paidIds(2), new Set([fakeId, created.id]))
+    assert.deepEqual(await service.document(), JSON.parse(read('src/http/api/openapi.json')))
   })
 })
 
@@ -241,6 +250,11 @@ async function startService() {
   assert.equal(child.exitCode, null, complaints)
   return {
     said: () => lines.join('\n'),
+    /** What clients of the management API are made of. */
+    async document() {
+      const answer = await fetch(`http://127.0.0.1:${port}/billing/api/openapi.json`)
+      return answer.json()
+    },
     async post(gateway: string, body: string, headers: Readonly<Record<string, string>> = {}) {
       const url = `http://127.0.0.1:${port}/billing/webhooks/${gateway}`
       return (await fetch(url, { method: 'POST', body, headers })).status

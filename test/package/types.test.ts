@@ -52,6 +52,7 @@ test('all options may be left out, and a misspelt one is refused', () => {
     | 'database'
     | 'webhook'
     | 'api'
+    | 'apiDocs'
     | 'billing'
     | 'brand'
     | 'gateways'
@@ -115,17 +116,20 @@ function subjectOf(event: BillingEvent): string {
     case 'InvoicePaid':
       expectTypeOf(event.invoice).toEqualTypeOf<InvoiceSnapshot>()
       return event.invoice.id
+    case 'EndpointDisabled':
+      expectTypeOf(event.reason).toEqualTypeOf<'operator' | 'gone' | 'failing'>()
+      return event.endpoint.id
     default:
       expectTypeOf(event).toBeNever()
       return event
   }
 }
 
-test('an event is one of 22 and one of ours, told apart by its type', () => {
+test('an event is one of 22 and two of ours, told apart by its type', () => {
   expectTypeOf<BillingEvent['type']>().toEqualTypeOf<EventType>()
   expectTypeOf<(typeof eventTypes)[number]>().toEqualTypeOf<EventType>()
   expectTypeOf(subjectOf).parameter(0).toEqualTypeOf<BillingEvent>()
-  assert.equal(eventTypes.length, 23)
+  assert.equal(eventTypes.length, 24)
 })
 
 test('a listener knows its event and its context', () => {

@@ -4,8 +4,16 @@ import type { AskedRequest } from '../support/stand-in.ts'
 
 // How LiqPay's stand-in reads what it is sent, and writes what it answers.
 
-export const publicKey = 'i48217365001'
-export const privateKey = 'k7Qm2vXr9TzLw4Np8SdF3hJb6YcG1aEu'
+export interface Shop {
+  readonly publicKey: string
+  readonly privateKey: string
+}
+
+/** Each account (a number) has a shop with keys of its own. */
+export const shopOf = (account: number): Shop => ({
+  publicKey: `i4821736500${account}`,
+  privateKey: `k7Qm2vXr9TzLw4Np8SdF3hJb6YcG${account}aEu`,
+})
 
 /** The fields of a request, read from `data`; amounts as what their digits say. */
 export type Data = Readonly<Record<string, unknown>> & { readonly action: string }
@@ -25,7 +33,7 @@ const isUtc: Test = (value) =>
   !Number.isNaN(Date.parse(`${String(value)}Z`))
 const ofAll: Readonly<Record<string, Test>> = {
   version: (value) => value === 3,
-  public_key: (value) => value === publicKey,
+  public_key: (value) => typeof value === 'string' && /^i\d+$/.test(value),
   action: isText,
   order_id: (value) => isText(value) && String(value).length <= 255,
 }
@@ -61,7 +69,7 @@ export type ReadRequest =
     }
 
 /** Reads a form that is posted to the checkout (`isForm`) or to the API. */
-export function readRequest(request: AskedRequest, isForm: boolean): ReadRequest {
+export function readRequest(request: AskedRequest, isForm: boolean, shop: Shop): ReadRequest {
   const { method, headers, body } = request
   const type = headers['content-type'] ?? ''
   if (method !== 'POST' || !/^application\/x-www-form-urlencoded(?:;|$)/.test(type)) {
@@ -76,10 +84,11 @@ export function readRequest(request: AskedRequest, isForm: boolean): ReadRequest
   if (bytes.toString('base64') !== base64) return wrong('err_wrong', 'data is no base64')
   const data = readData(bytes.toString('utf8'))
   const { action } = data
-  if (signature !== signatureOf(base64)) {
+  if (signature !== signatureOf(base64, shop)) {
     return { ...wrong('invalid_signature', `${action}: the signature is wrong`), action }
   }
-  const faults = faultsIn(data, isForm)
+  const isOurs = data['public_key'] === shop.publicKey
+  const faults = [...(isOurs ? [] : ['the shop is another one']), ...faultsIn(data, isForm)]
   return faults.length === 0 ? { ok: true, data } : { ok: false, action, code: 'err_wrong', faults }
 }
 
@@ -87,7 +96,7 @@ function wrong(code: string, fault: string) {
   return { ok: false, action: '', code, faults: [fault] } as const
 }
 
-export function signatureOf(data: string): string {
+export function signatureOf(data: string, { privateKey }: Shop): string {
   return createHash('sha1').update(`${privateKey}${data}${privateKey}`).digest('base64')
 }
 

@@ -4,12 +4,12 @@ import type { AskedRequest, StandInReply } from '../support/stand-in.ts'
 import {
   isAmount,
   jsonOf,
-  privateKey,
-  publicKey,
   readRequest,
+  shopOf,
   signatureOf,
   type Data,
   type Fields,
+  type Shop,
 } from './liqpay-request.ts'
 import {
   startProvider,
@@ -38,6 +38,7 @@ interface Order {
 }
 
 interface State {
+  readonly shop: Shop
   readonly orders: Map<string, Order>
   readonly faults: string[]
   /** Orders whose form is taken no more. */
@@ -49,8 +50,9 @@ interface State {
 }
 
 /** Starts LiqPay's checkout and API. An expired form still takes what its payer had begun. */
-export async function startLiqpay(): Promise<LiqpayStandIn> {
+export async function startLiqpay(account = 1): Promise<LiqpayStandIn> {
   const state: State = {
+    shop: shopOf(account),
     orders: new Map(),
     faults: [],
     expired: new Set(),
@@ -79,7 +81,11 @@ export async function startLiqpay(): Promise<LiqpayStandIn> {
   return {
     ...server,
     gateway: liqpay,
-    config: { public_key: publicKey, private_key: privateKey, api_base: server.base },
+    config: {
+      public_key: state.shop.publicKey,
+      private_key: state.shop.privateKey,
+      api_base: server.base,
+    },
     get down() {
       return server.down
     },
@@ -111,8 +117,8 @@ export async function startLiqpay(): Promise<LiqpayStandIn> {
     refunds: (id): readonly MadeRefund[] => find(id).refunds.map((refund) => ({ ...refund })),
     charges: (id) => count(id, 'paytoken'),
     checkouts: (id) => count(id, 'pay'),
-    paymentCallback: (id) => signed(find(id)),
-    refundCallback: (id) => signed(find(id)),
+    paymentCallback: (id) => signed(find(id), state.shop),
+    refundCallback: (id) => signed(find(id), state.shop),
   }
 }
 
@@ -133,7 +139,7 @@ function understand(state: State, request: AskedRequest): Understood | undefined
     state.faults.push(`${request.method} ${request.target} is no address of LiqPay`)
     return undefined
   }
-  const read = readRequest(request, isForm)
+  const read = readRequest(request, isForm, state.shop)
   if (!read.ok) {
     state.faults.push(...read.faults)
     const refusal = isForm ? badPage : sayNo(read.code)
@@ -190,7 +196,9 @@ function answerTo(state: State, data: Data): StandInReply {
   if (data.action === 'paytoken') return charge(state, data)
   const order = state.orders.get(String(data.order_id))
   if (order === undefined || order.status === 'opened') return sayNo('payment_not_found')
-  return data.action === 'status' ? ok(statement(order)) : refund(state, { order, data })
+  return data.action === 'status'
+    ? ok(statement(order, state.shop))
+    : refund(state, { order, data })
 }
 
 const outcomesOfCards = {
@@ -211,7 +219,7 @@ function charge(state: State, data: Data): StandInReply {
   order.status = state.declineCode === undefined ? outcomesOfCards[state.card] : 'failure'
   order.errCode = state.declineCode ?? order.errCode
   state.orders.set(id, order)
-  return ok(statement(order))
+  return ok(statement(order, state.shop))
 }
 
 function refund(
@@ -239,7 +247,7 @@ function amountOf({ data }: Order): bigint {
 }
 
 /** How the order stands, in the words of the callback. */
-function statement(order: Order): Fields {
+function statement(order: Order, { publicKey }: Shop): Fields {
   const { id, data, paymentId, refunds } = order
   const amount = { kopiykas: amountOf(order) }
   const refunded = sum(refunds.filter(({ status }) => status === 'paid'))
@@ -283,7 +291,7 @@ function anotherOrder(state: State, data: Data): StandInReply {
   const own = state.orders.get(String(data.order_id)) ?? newOrder(data)
   const id = '0198f0aa-0000-7000-8000-0000000000ff'
   const other = { ...own, id, paymentId: nextId(state), status: 'success' } as const
-  if (data.action !== 'refund') return ok(statement(other))
+  if (data.action !== 'refund') return ok(statement(other, state.shop))
   return ok({ action: 'refund', payment_id: other.paymentId, order_id: id, status: 'reversed' })
 }
 
@@ -296,11 +304,11 @@ const sayNo = (code: string): StandInReply => ({
 const page: StandInReply = { headers: { 'content-type': 'text/html' }, body: '<p>Pay here</p>' }
 const badPage: StandInReply = { ...page, status: 400, body: '<p>Wrong request</p>' }
 
-function signed(order: Order): SignedCallback {
+function signed(order: Order, shop: Shop): SignedCallback {
   if (order.status === 'opened') throw new Error(`nobody has tried to pay ${order.id}`)
-  const data = Buffer.from(jsonOf(statement(order))).toString('base64')
+  const data = Buffer.from(jsonOf(statement(order, shop))).toString('base64')
   return {
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ data, signature: signatureOf(data) }).toString(),
+    body: new URLSearchParams({ data, signature: signatureOf(data, shop) }).toString(),
   }
 }

@@ -41,6 +41,8 @@ export interface MonobankStandIn extends ProviderStandIn {
 interface StandInOptions {
   /** The bank's clock. With one the statement keeps to the period that is asked for. */
   readonly now?: () => Date
+  /** One word: each merchant has a token of its own, and here a key as well. */
+  readonly account?: string
 }
 
 /**
@@ -102,11 +104,11 @@ interface Bank {
   declineCode: string | undefined
 }
 
-function openBank({ now }: StandInOptions): Bank {
+function openBank({ now, account = '' }: StandInOptions): Bank {
   return {
     ledger: createLedger(now ?? (() => new Date())),
-    token: 'uTokenOfTheMerchantAtTheStandIn',
-    keys: sampleKeys('the bank of the stand-in'),
+    token: `uTokenOfTheMerchantAtTheStandIn${account}`,
+    keys: sampleKeys(`the bank of the stand-in${account}`),
     keepsToPeriod: now !== undefined,
     refundsBegin: 'processing',
     declineCode: undefined,

@@ -33,49 +33,63 @@ export interface PaddleStandIn extends ProviderStandIn {
   ): readonly SignedCallback[]
 }
 
-const apiKey = 'pdl_sdbx_apikey_01j8000000000000000000stand_in000000000000000000_AbC'
-const signingSecret = 'pdl_ntfset_01j8000000000000000000stand_in0000000000000000000000'
+interface Keys {
+  readonly apiKey: string
+  readonly signingSecret: string
+  readonly clientToken: string
+}
 
-/** A sandbox account with a default payment link, and neither transactions nor destinations. */
-export async function startPaddle(): Promise<PaddleStandIn> {
+const keysOf = (owner: string): Keys => ({
+  apiKey: `pdl_sdbx_apikey_01j8000000000000000000${owner}000000000000000000_AbC`,
+  signingSecret: `pdl_ntfset_01j8000000000000000000${owner}0000000000000000000000`,
+  clientToken: `test_7d279f61a3499fed520f7cd8c08${owner.replaceAll('_', '')}`,
+})
+
+/**
+ * A sandbox account with a default payment link, and neither transactions nor destinations. Each
+ * owner (a word of 8 letters) has keys of its own.
+ */
+export async function startPaddle(owner = 'stand_in'): Promise<PaddleStandIn> {
   const account = createAccount()
+  const keys = keysOf(owner)
+  const { apiKey } = keys
   const provider = await startProvider({
-    understand: (asked) => checked(account, asked),
+    understand: (asked) => checked(account, asked, apiKey),
     faults: account.faults,
     within: 'data',
   })
   const config = {
-    signing_secret: signingSecret,
+    signing_secret: keys.signingSecret,
     api_key: apiKey,
     api_base: provider.base,
-    client_token: 'test_7d279f61a3499fed520f7cd8c08',
+    client_token: keys.clientToken,
   }
   const given = { gateway: paddle, namesNothing: ['remove'] as const, config, account, apiKey }
   let taken = 0
   const takeCallbacks: PaddleStandIn['takeCallbacks'] = (order = (events) => events) => {
     const events = order(account.events.slice(taken))
     taken = account.events.length
-    return events.map((event) => signed(event, account.now()))
+    return events.map((event) => signed(event, account.now(), keys))
   }
   const subscribed = { lives: livesIn(account), takeCallbacks }
   // A copy would lose what can be set.
   return Object.assign(provider, {
     ...given,
     ...happenings(account),
-    ...tellings(account),
+    ...tellings(account, keys),
     ...subscribed,
   })
 }
 
-function checked(account: Account, asked: AskedRequest): Understood | undefined {
+function checked(account: Account, asked: AskedRequest, apiKey: string): Understood | undefined {
   const understood = understand(account, asked)
-  const fault = headerFault(asked)
+  const fault = headerFault(asked, apiKey)
   if (fault === undefined || understood === undefined) return understood
   account.faults.push(`${asked.method} ${asked.target}: ${fault}`)
   return { ...understood, perform: () => problem(403, 'invalid_token') }
 }
 
-function headerFault({ headers, body }: AskedRequest): string | undefined {
+function headerFault({ headers, body }: AskedRequest, apiKey: string): string | undefined {
   const [scheme, key] = (headers.authorization ?? '').split(' ')
   if (scheme?.toLowerCase() !== 'bearer' || key !== apiKey) return 'not the API key'
   if ((headers['paddle-version'] ?? '1') !== '1') return 'not version 1'
@@ -129,14 +143,14 @@ type Tellings = Pick<
   'refunds' | 'charges' | 'checkouts' | 'paymentCallback' | 'refundCallback'
 >
 
-function tellings(account: Account): Tellings {
+function tellings(account: Account, keys: Keys): Tellings {
   const callback = (kind: string, paymentId: string) => {
     const { id } = transactionOf(account, paymentId)
     const event = account.events.findLast(
       (one) => one.event_type.startsWith(kind) && JSON.stringify(one.data).includes(id),
     )
     if (event === undefined) throw new Error(`no ${kind} event tells of payment ${paymentId}`)
-    return signed(event, account.now())
+    return signed(event, account.now(), keys)
   }
   return {
     refunds: (paymentId) =>
@@ -153,7 +167,7 @@ function tellings(account: Account): Tellings {
 }
 
 /** Compact, keys in the order in which Paddle sends them, what is not ASCII escaped. */
-function signed(event: PlatformEvent, now: Date): SignedCallback {
+function signed(event: PlatformEvent, now: Date, { signingSecret }: Keys): SignedCallback {
   const { data, event_id, event_type, occurred_at } = event
   const notification_id = event_id.replace('evt_', 'ntf_')
   const content = JSON.stringify({ data, event_id, event_type, occurred_at, notification_id })

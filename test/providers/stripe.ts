@@ -10,8 +10,16 @@ import type { Route } from './stripe/route.ts'
 import { routes } from './stripe/routes.ts'
 import { createState, type MadeEvent, type StripeStandInOptions } from './stripe/state.ts'
 
-const key = 'sk_test_standin_0123456789abcdef'
-const signingSecret = 'whsec_standin_0123456789abcdef'
+interface Keys {
+  readonly key: string
+  readonly signingSecret: string
+}
+
+const keysOf = (account: string): Keys => ({
+  key: `sk_test_${account}_0123456789abcdef`,
+  signingSecret: `whsec_${account}_0123456789abcdef`,
+})
+
 const apiVersion = '2026-10-28.endive'
 
 /** Another payment, for whose ids those of a reply are exchanged. */
@@ -39,6 +47,8 @@ export interface StripeStandIn extends ProviderStandIn {
 /** Stripe on this machine: the part of its API that Quittance uses. */
 export async function startStripe(options: StripeStandInOptions = {}): Promise<StripeStandIn> {
   const state = createState(options)
+  const keys = keysOf(options.account ?? 'standin')
+  const signed = (event: MadeEvent) => signedWith(keys, event)
   const faults: string[] = []
   const once = createOnce(() => state.seconds())
   const server = await startProvider({ understand: (asked) => understand(asked), faults })
@@ -49,12 +59,12 @@ export async function startStripe(options: StripeStandInOptions = {}): Promise<S
       faults.push(`${request.method} ${request.path} is not known here`)
       return undefined
     }
-    const wrong = [...headerFaults(asked), ...found.faults]
+    const wrong = [...headerFaults(asked, keys), ...found.faults]
     faults.push(...wrong.map((fault) => `${request.method} ${request.path}: ${fault}`))
     const [fault] = wrong
     const invalid = stripeError(400, { code: 'parameter_invalid', message: fault })
     const denied = stripeError(401, { message: 'Invalid API Key provided' })
-    const bad = isAuthorized(asked) ? invalid : denied
+    const bad = isAuthorized(asked, keys) ? invalid : denied
     let done: StandInReply | undefined
     const perform = () => {
       done ??= fault === undefined ? once(asked, () => found.perform()) : bad
@@ -85,7 +95,11 @@ export async function startStripe(options: StripeStandInOptions = {}): Promise<S
   return {
     ...server,
     gateway: stripe,
-    config: { signing_secret: signingSecret, secret_key: key, api_base: server.base },
+    config: {
+      signing_secret: keys.signingSecret,
+      secret_key: keys.key,
+      api_base: server.base,
+    },
     events: state.events,
     lives: state.lives,
     callbacks: (paymentId) => {
@@ -147,17 +161,17 @@ function routeOf(state: ReturnType<typeof createState>, request: StripeRequest):
   return undefined
 }
 
-function isAuthorized({ headers }: AskedRequest): boolean {
+function isAuthorized({ headers }: AskedRequest, { key }: Keys): boolean {
   return headers.authorization === `Bearer ${key}`
 }
 
-function headerFaults(asked: AskedRequest): readonly string[] {
+function headerFaults(asked: AskedRequest, keys: Keys): readonly string[] {
   const { headers, method } = asked
   const type = headers['content-type'] ?? ''
   const isForm = type.startsWith('application/x-www-form-urlencoded')
   const account = headers['stripe-account']
   return [
-    ...(isAuthorized(asked) ? [] : ['the key is not the one of this account']),
+    ...(isAuthorized(asked, keys) ? [] : ['the key is not the one of this account']),
     ...(headers['stripe-version'] === apiVersion ? [] : ['another API version is asked for']),
     ...(method !== 'POST' || asked.body === '' || isForm ? [] : [`a body of type ${type}`]),
     ...(account === undefined ? [] : ['there are no connected accounts']),
@@ -202,7 +216,7 @@ function ofAnother({ body, ...reply }: StandInReply): StandInReply {
 }
 
 /** Signed now, as each delivery is. https://docs.stripe.com/webhooks#verify-manually */
-function signed(event: MadeEvent): SignedCallback {
+function signedWith({ signingSecret }: Keys, event: MadeEvent): SignedCallback {
   const body = JSON.stringify(event, null, 2)
   const at = Math.floor(Date.now() / 1000)
   const digest = createHmac('sha256', signingSecret).update(`${at}.${body}`).digest('hex')

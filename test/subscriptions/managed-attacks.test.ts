@@ -86,6 +86,24 @@ forEachDatabase((engine) => {
     assert.equal(await at.find('sub_other'), undefined)
   })
 
+  test('what another account says of a subscription asks nobody, and links nothing', async (t) => {
+    const at = await openManaging(engine, { gateways: { 'managing-eu': { driver: 'managing' } } })
+    t.after(() => at.billing.close())
+    const { payment } = await at.billing.core.subscriptions.create(sold)
+    assert.ok(payment)
+    const sayByAnother = async () => {
+      const call = await at.billing.sayBy('managing-eu', { ...rings('sub_1', payment) })
+      return at.billing.resultsOf(call)
+    }
+    assert.deepEqual(await sayByAnother(), ['gateway_mismatch'])
+    assert.equal(await at.find('sub_1'), undefined)
+    at.provider.stated.set('sub_1', statementOf('sub_1', at.clock.now))
+    await at.say(begins(payment, 'sub_1', { period: monthFrom(at.clock.now) }))
+    await at.run()
+    assert.deepEqual(await sayByAnother(), ['gateway_mismatch'])
+    assert.equal(await at.run(), 0)
+  })
+
   test('a payment that another subscription has named is shown to a person once it is paid', async (t) => {
     const at = await open(t)
     const payment = await at.create()

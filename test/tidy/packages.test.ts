@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { section } from '../docs/markdown.ts'
 import { importedPath, importsOf, productFiles, read } from './source-files.ts'
 
 interface PackageFile {
   readonly dependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>
 }
 
-const { dependencies, devDependencies } = JSON.parse(read('package.json')) as PackageFile
+const { dependencies, devDependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
+  read('package.json'),
+) as PackageFile
 
 /** Packages that product code imports: `kysely` for `kysely/migration`. */
 const imported = new Set(
@@ -31,10 +36,24 @@ test('the product imports nothing but its run-time dependencies', () => {
   assert.deepEqual(missing, [])
 })
 
+function explained(heading: string): readonly string[] {
+  const rows = section(read('docs/dependencies.md'), heading).matchAll(
+    /^\| `([^`]+)` *\| \S.*\|$/gm,
+  )
+  return Array.from(rows, ([, name = '']) => name)
+}
+
 test('docs/dependencies.md gives a reason for every run-time dependency, and for no other', () => {
-  const rows = read('docs/dependencies.md').matchAll(/^\| `([^`]+)` *\| \S.*\|$/gm)
-  const explained = Array.from(rows, ([, name = '']) => name)
-  assert.deepEqual(explained, Object.keys(dependencies))
+  assert.deepEqual(explained('1. At run time'), Object.keys(dependencies))
+})
+
+test('docs/dependencies.md says who needs each peer; none must be installed', () => {
+  assert.deepEqual(explained('2. Optional peers'), Object.keys(peerDependencies))
+  const optional = Object.entries(peerDependenciesMeta).filter(([, { optional }]) => optional)
+  assert.deepEqual(
+    optional.map(([name]) => name),
+    Object.keys(peerDependencies),
+  )
 })
 
 test('versions are exact', () => {

@@ -19,6 +19,7 @@ async function gateways(_options: unknown, command: Command): Promise<void> {
   }
   for (const { name, view, state } of described) {
     print(`${styled('bold', name)}  ${state}`)
+    if (view.driver !== name) print(`  account of  ${view.driver}`)
     if (view.aliases.length > 0) print(`  also        ${view.aliases.join(', ')}`)
     print(`  callbacks   ${view.webhook_url}`)
     if (view.webhook_requires_dashboard_setup) {

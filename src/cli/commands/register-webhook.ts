@@ -1,15 +1,20 @@
 import type { Command } from 'commander'
 import type { BillingCore, RegistrationResult } from '../../billing/types.ts'
 import { builtinSummaries, type GatewaySummary } from '../../gateways/builtin-summaries.ts'
+import { driverOf } from '../../gateways/accounts.ts'
 import type { Gateway } from '../../gateways/gateway.ts'
 import type { RegisteredEndpoint, Registration } from '../../gateways/operations.ts'
-import { isQuittanceError } from '../../kernel/errors.ts'
+import { requireGateway } from '../../gateways/require.ts'
+import type { Registry } from '../../gateways/registry.ts'
+import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
 import { errorView } from '../describe-error.ts'
 import { addExamples } from '../examples.ts'
 import { printJson, visible } from '../output.ts'
-import { registerCommand } from '../registered-endpoint.ts'
+import { registerCommand, registerLine } from '../registered-endpoint.ts'
 
 interface RegisterOptions {
+  /** One of its accounts. */
+  readonly gateway?: string
   readonly removeOrphans?: boolean
   readonly json?: boolean
 }
@@ -31,24 +36,26 @@ function addRegisterWebhook(program: Command, { name, aliases, title }: GatewayS
     .command(command)
     .aliases(others)
     .description(`register the callback URL with ${title}${also}`)
+    .option('--gateway <name>', `of this account of ${title} (default: of ${name})`)
     .option('--remove-orphans', 'remove endpoints that are left over from another URL')
     .action((_options: unknown, self: Command) => register(name, self))
   addExamples(registerWebhook, [
-    [command, 'as often as you like'],
-    [`${command} --remove-orphans`, 'after a change of URL'],
+    [command, 'at any time'],
+    [`${command} --remove-orphans`, 'after a new URL'],
+    [`${command} --gateway ${name}-eu`, 'for an account'],
   ])
 }
 
 async function register(name: string, command: Command): Promise<void> {
-  const { json = false, removeOrphans = false } = command.optsWithGlobals<RegisterOptions>()
-  const gateway = await findRegistrable(name)
+  const options = command.optsWithGlobals<RegisterOptions>()
+  const { json = false, removeOrphans = false } = options
   const { withCore } = await import('../open-core.ts')
   const print = await import('../print-registration.ts')
-  await withCore(async (core, { configuration, warnAbout }) => {
-    const { options } = configuration
+  await withCore(async (core, { configuration, runtime, warnAbout }) => {
+    const gateway = registrableIn(runtime.settings.gateways, name, options.gateway)
     warnAbout(gateway.name)
     const result = await registered(core, gateway)
-    const variable = secretVariable(gateway, options.environment)
+    const variable = secretVariable(gateway, configuration.options.environment)
     const configured = core.gateways()[gateway.name]?.configured === true
     const removed: string[] = []
     const viewed = { gateway, variable, removed }
@@ -69,15 +76,17 @@ async function register(name: string, command: Command): Promise<void> {
       return
     }
     if (json) printJson(registrationView(result, viewed))
-    else print.printRemoved(result, { removed, command: command.name() })
+    else print.printRemoved(result, { removed, command: registerLine(gateway) })
   })
 }
 
-async function findRegistrable(name: string): Promise<Registrable> {
-  const { builtin } = await import('../../gateways/builtin.ts')
-  const found = builtin.find((gateway) => gateway.name === name)
-  if (found === undefined || !isRegistrable(found)) throw new Error(`${name} cannot be registered`)
-  return found
+/** The gateway of the command, or the account of it that is named. */
+function registrableIn(gateways: Registry, driver: string, account = driver): Registrable {
+  const { gateway } = requireGateway(gateways, account)
+  if (driverOf(gateway) === driver && isRegistrable(gateway)) return gateway
+  throw new QuittanceError('usage', `${gateway.name} is no account of ${driver}`, {
+    fix: `Name one of ${driver}; quittance gateways shows them.`,
+  })
 }
 
 function isRegistrable(gateway: Gateway): gateway is Registrable {

@@ -1,5 +1,7 @@
 import { credentialWarnings, readCredentials } from '../../gateways/credentials.ts'
+import type { ListedGateway } from '../../billing/list-gateways.ts'
 import type { Gateway } from '../../gateways/gateway.ts'
+import { sharedSecrets } from '../../gateways/shared-secrets.ts'
 import type { Credentials } from '../../gateways/credential-fields.ts'
 import { error, ok, warning, type Fault, type Finding } from './finding.ts'
 import { gatewaySecrets, ownSecrets, type SecretText } from './secret-texts.ts'
@@ -30,11 +32,12 @@ export function checkSecrets(installation: Installation): readonly Finding[] {
   const { gateways, inspected, production } = installation
   const findings = [
     ...ownSecrets(inspected).flatMap(checkText),
-    ...gateways.flatMap((gateway) => {
-      const texts = gatewaySecrets(gateway, inspected)
+    ...checkShared(installation),
+    ...gateways.flatMap((listed) => {
+      const texts = gatewaySecrets(listed, inspected)
       const blank = production ? texts.filter(({ text }) => text.trim() === '') : []
       const looks = [...texts.flatMap(checkText), ...blank.map(blankFinding)]
-      return looks.concat(checkCredentials(gateway, installation))
+      return looks.concat(checkCredentials(listed, installation))
     }),
   ]
   return findings.length > 0 ? findings : [ok('secrets', 'none looks wrong')]
@@ -52,8 +55,9 @@ function blankFinding({ label }: SecretText): Finding {
   return warning('secrets', { found: `${label} is set, but blank`, fix })
 }
 
-function checkCredentials(gateway: Gateway, installation: Installation): readonly Finding[] {
-  const credentials = credentialsOf(gateway, installation)
+function checkCredentials(listed: ListedGateway, installation: Installation): readonly Finding[] {
+  const { gateway } = listed
+  const credentials = credentialsOf(listed, installation)
   if (credentials === undefined) return []
   const short = credentialWarnings(gateway, credentials).map((found) =>
     warning('secrets', { found, fix: 'Copy the whole value from the gateway.' }),
@@ -63,18 +67,26 @@ function checkCredentials(gateway: Gateway, installation: Installation): readonl
 
 /** Undefined if a setting is invalid: another check reports that. */
 function credentialsOf(
-  gateway: Gateway,
+  { gateway, config }: ListedGateway,
   { inspected, production }: Installation,
 ): Credentials | undefined {
-  const { environment, gateways: config } = inspected.configuration.options
+  const { environment } = inspected.configuration.options
   try {
-    return readCredentials(gateway, environment, {
-      production,
-      config: config[gateway.name] ?? {},
-    })
+    return readCredentials(gateway, environment, { production, config })
   } catch {
     return undefined
   }
+}
+
+/** Each callback then comes to both, and one of them ignores it. */
+function checkShared({ checked }: Installation): readonly Finding[] {
+  if ('fault' in checked) return []
+  return sharedSecrets(checked.value.gateways).map(({ between: [one, other], field }) =>
+    warning('secrets', {
+      found: `${one} and ${other} have the same ${field}: they are one account, and get each other’s callbacks`,
+      fix: 'Give each its own, or keep one of the two.',
+    }),
+  )
 }
 
 function checkMode(

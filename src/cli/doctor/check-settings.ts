@@ -27,7 +27,7 @@ export function checkSettings(installation: Installation): readonly Finding[] {
 /** A `.env` may hold settings of others; a name close to one of ours is a slip. */
 function checkEnvFile({ inspected, gateways }: Installation): readonly Finding[] {
   if (inspected.envFile === undefined) return []
-  const ofGateways = gateways.flatMap(({ credentials }) =>
+  const ofGateways = gateways.flatMap(({ gateway: { credentials } }) =>
     Object.values(credentials).flatMap(({ env }) => env),
   )
   const known = new Set([...variableNames, ...ofGateways])
@@ -89,7 +89,9 @@ function checkGateways({ checked, production, gateways }: Installation): readonl
   })
   return [
     ...(signed.length === 0 ? [none] : signed.map(configured)),
-    ...gateways.filter(({ name }) => open.includes(name)).map(openInProduction),
+    ...gateways
+      .filter(({ gateway }) => open.includes(gateway.name))
+      .map(({ gateway }) => openInProduction(gateway)),
   ]
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../../upkeep/diagnosis.ts'
 import { reconcileSchedule } from './check-reconcile.ts'
 import { atRest } from './open-for-diagnosis.ts'
-import type { Installation } from './installation.ts'
+import { knownNames, type Installation } from './installation.ts'
 import { error, ok, skipped, thrown, warning, type Fault, type Finding } from './finding.ts'
 
 const checks = ['queue', 'retries', 'failed_calls', 'review', 'deliveries', 'schedules'] as const
@@ -35,7 +35,7 @@ export async function checkWork(installation: Installation): Promise<readonly Fi
   const { database } = state
   return [
     worker,
-    ...(await checkCalls(database)),
+    ...(await checkCalls(database, knownNames(installation))),
     await checkDeliveries(database),
     await checkSchedules(database),
     ...(await checkListeners(installation, database)),
@@ -76,8 +76,11 @@ function besideRequests(workers: number): Finding {
   })
 }
 
-async function checkCalls(database: Database): Promise<readonly Finding[]> {
-  const calls = await readCallBacklog(database)
+async function checkCalls(
+  database: Database,
+  gateways: readonly string[] | undefined,
+): Promise<readonly Finding[]> {
+  const calls = await readCallBacklog(database, gateways)
   const reviews = await readOpenReviews(database)
   const age = `the oldest due for ${calls.oldestPendingSeconds} s`
   const depth = `${calls.pending} pending, ${calls.processing} in work`

@@ -5,6 +5,7 @@ import { besideService } from '../beside-service.ts'
 import { inspectConfiguration } from '../env.ts'
 import { checkDataFolder } from './check-data-folder.ts'
 import { checkDatabase } from './check-database.ts'
+import { checkLeftOver } from './check-left-over.ts'
 import { checkPublicUrl } from './check-public-url.ts'
 import { checkReconcile } from './check-reconcile.ts'
 import { checkRegistration } from './check-registration.ts'
@@ -25,6 +26,7 @@ const checks: Readonly<Record<string, Check>> = {
   data_folder: checkDataFolder,
   database: checkDatabase,
   work: checkWork,
+  left_over: checkLeftOver,
   reconcile: checkReconcile,
   subscriptions: checkSubscriptions,
   public_url: checkPublicUrl,

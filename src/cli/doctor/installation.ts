@@ -1,4 +1,5 @@
 import { registerOptionListeners } from '../../billing/register-option-listeners.ts'
+import { listGateways, type ListedGateway } from '../../billing/list-gateways.ts'
 import { readSettings, type Settings } from '../../billing/settings.ts'
 import { builtin } from '../../gateways/builtin.ts'
 import { descriptorFault } from '../../gateways/descriptor.ts'
@@ -13,7 +14,7 @@ export interface Installation {
   readonly inspected: InspectedConfiguration
   readonly production: boolean
   /** All known gateways, whether their settings are right or not. */
-  readonly gateways: readonly Gateway[]
+  readonly gateways: readonly ListedGateway[]
   readonly checked: Checked<Settings>
   readonly listeners: Checked<ListenerRegistry>
   readonly database: DatabaseState
@@ -28,10 +29,13 @@ export function installationOf(inspected: InspectedConfiguration): Omit<Installa
   return {
     inspected,
     production: options.production,
-    // What is wrong in a descriptor is said by the check of the settings.
-    gateways: [...builtin, ...options.extraGateways].filter(
-      (gateway) => descriptorFault(gateway) === undefined,
-    ),
+    // What is wrong in a descriptor, or of an account, is said by the check of the settings.
+    gateways: listGateways(
+      [...builtin, ...options.extraGateways].filter(
+        (gateway) => descriptorFault(gateway) === undefined,
+      ),
+      options,
+    ).listed,
     checked: fault === undefined ? attempt(() => readSettings(options)) : { fault },
     listeners: attempt(() => {
       const registry = createListenerRegistry()
@@ -47,6 +51,15 @@ function attempt<T>(make: () => T): Checked<T> {
   } catch (fault) {
     return { fault }
   }
+}
+
+/** Names of the gateways that the service registers; undefined: its settings are wrong. */
+export function knownNames({
+  checked,
+}: Pick<Installation, 'checked'>): readonly string[] | undefined {
+  return 'fault' in checked
+    ? undefined
+    : checked.value.gateways.list().map(({ gateway }) => gateway.name)
 }
 
 /** Names of the gateways that take callbacks now. */

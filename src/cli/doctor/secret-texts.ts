@@ -1,4 +1,4 @@
-import type { Gateway } from '../../gateways/gateway.ts'
+import type { ListedGateway } from '../../billing/list-gateways.ts'
 import type { InspectedConfiguration } from '../env.ts'
 
 /** A secret exactly as set, and where. */
@@ -11,15 +11,14 @@ const tokenVariables = ['BILLING_API_TOKEN', 'BILLING_READ_TOKEN']
 
 /** The secrets of a gateway, from its variables and from the configuration file. */
 export function gatewaySecrets(
-  { name: gateway, credentials }: Gateway,
-  { configuration, variables }: InspectedConfiguration,
+  { gateway: { name: gateway, credentials }, config }: ListedGateway,
+  { variables }: InspectedConfiguration,
 ): readonly SecretText[] {
-  const config = configuration.options.gateways[gateway]
   const secrets = Object.entries(credentials).filter(([, field]) => field.secret)
   const inVariables = secrets.flatMap(([, { env }]) => env)
   return [
     ...inVariables.map((label) => ({ label, text: variables[label] })),
-    ...secrets.map(([name]) => ({ label: `gateways.${gateway}.${name}`, text: config?.[name] })),
+    ...secrets.map(([name]) => ({ label: `gateways.${gateway}.${name}`, text: config[name] })),
   ].flatMap(({ label, text }) => (text === undefined ? [] : [{ label, text }]))
 }
 

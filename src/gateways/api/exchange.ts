@@ -30,6 +30,8 @@ export interface ProviderApiOptions {
   readonly title: string
   /** An http(s) URL; paths go below it. */
   readonly base: string
+  /** `credentials.gateway`: no account waits for the requests of another one. */
+  readonly account?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
 }
 

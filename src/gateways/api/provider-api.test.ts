@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import { test } from 'node:test'
 import { startStandIn, type StandInReply } from '../../../test/support/stand-in.ts'
+import { until } from '../../../test/support/until.ts'
 import { isQuittanceError } from '../../kernel/errors.ts'
 import { createProviderApi } from './provider-api.ts'
 
@@ -185,6 +186,28 @@ test('one host is asked 16 things at a time, and the rest waits', async () => {
     }),
   )
   assert.equal(most, 16)
+})
+
+test('accounts of one host do not wait for each other', async () => {
+  const open: { end(): void }[] = []
+  await using provider = await serving((_request, response) => {
+    open.push({ end: () => response.end('{}') })
+  })
+  const { base } = provider
+  const of = (account: string) => createProviderApi({ title: 'Acme', base, account })
+  const [eu, us] = [of('acme-eu'), of('acme-us')]
+  const asking = Array.from({ length: 20 }, () => eu.get('v1/things'))
+  await until(() => open.length >= 16, { what: 'one account asks as much as it may' })
+  asking.push(us.get('v1/things'))
+  await until(() => open.length > 16, { what: 'the other account asks as well', limitMs: 5_000 })
+  assert.equal(open.length, 17)
+  let ended = 0
+  const end = setInterval(() => {
+    for (; ended < open.length; ended += 1) open[ended]?.end()
+  }, 5)
+  await Promise.all(asking)
+  clearInterval(end)
+  assert.equal(open.length, 21)
 })
 
 for (const status of [200, 201, 400, 402, 404, 408, 429, 500, 503]) {

@@ -36,13 +36,13 @@ export interface ProviderApi {
   ): Promise<ProviderAnswer>
 }
 
-/** Requests to one host at the same time; further ones wait. */
+/** Requests of one account to one host at the same time; further ones wait. */
 const mostAtOnce = 16
 const limits = new Map<string, ReturnType<typeof pLimit>>()
 
 /** A client of a provider's API: bounded in time and number, with errors that show no credential. */
 export function createProviderApi(options: ProviderApiOptions): ProviderApi {
-  const limit = limitOf(new URL(options.base).origin)
+  const limit = limitOf(options)
   // Loaded when it is needed: most processes never ask a provider anything.
   const load = () => import('./reply-to.ts')
   const request = (exchange: Omit<Exchange, 'options'>) =>
@@ -61,8 +61,9 @@ function bodyOf(body: RequestBody): RequestBody {
   return 'json' in body ? { json: body.json } : { form: body.form }
 }
 
-function limitOf(origin: string): ReturnType<typeof pLimit> {
-  const limit = limits.get(origin) ?? pLimit(mostAtOnce)
-  limits.set(origin, limit)
+function limitOf({ base, account = '' }: ProviderApiOptions): ReturnType<typeof pLimit> {
+  const name = `${account} ${new URL(base).origin}`
+  const limit = limits.get(name) ?? pLimit(mostAtOnce)
+  limits.set(name, limit)
   return limit
 }

@@ -4,6 +4,7 @@ import type { Payment } from '../../payments/payment.ts'
 import { createProviderApi } from '../api/provider-api.ts'
 import { isJsonObject, path as within, type JsonValue } from '../body/json.ts'
 import { detail } from '../detail.ts'
+import { variableFor, type Credentials } from '../credential-fields.ts'
 import type { InterpretContext } from '../interpret-context.ts'
 import { scalarOf, type Fields } from './payload.ts'
 import { keyRefusals } from './refusals.ts'
@@ -41,11 +42,12 @@ export function openApi(
   { merchantAccount }: Pick<Payment, 'merchantAccount'>,
   access: Access,
 ): HutkoApi {
-  const { settings, secrets } = access.credentials
+  const { credentials } = access
+  const { settings, secrets } = credentials
   const { merchant_id: merchantId } = settings
   const [first, ...others] = secrets.secret_key ?? []
   if (merchantId === undefined || first === undefined) {
-    throw notConfigured('without HUTKO_MERCHANT_ID and HUTKO_SECRET_KEY')
+    throw notConfigured(`without ${keyVariables(credentials)}`)
   }
   if (merchantAccount !== null && merchantAccount !== merchantId) {
     throw notConfigured(`in the name of merchant ${detail(merchantAccount)}`)
@@ -77,7 +79,7 @@ async function askOnce(
   { credentials, signal }: Access,
 ): Promise<Reply> {
   const base = credentials.settings.api_base ?? defaultApiBase
-  const api = createProviderApi({ title: 'hutko', base })
+  const api = createProviderApi({ title: 'hutko', base, account: credentials.gateway })
   const request = signRequest({ ...parameters, version: '1.0.1' }, key)
   try {
     return readReply(call, await api.post(`api/${call}`, { json: { request }, signal }))
@@ -113,6 +115,11 @@ function readReply(call: Call, reply: JsonValue | undefined): Reply {
 /** It is unknown what became of the request. */
 export function invalidReply(call: Call, what: string): QuittanceError {
   return new QuittanceError('provider_reply_invalid', `hutko answered ${call} with ${what}`)
+}
+
+/** Where the merchant and its key are set. */
+export function keyVariables(credentials: Credentials): string {
+  return `${variableFor(credentials, 'merchant_id')} and ${variableFor(credentials, 'secret_key')}`
 }
 
 function notConfigured(lack: string): QuittanceError {

@@ -4,7 +4,7 @@ import type { Payment } from '../../payments/payment.ts'
 import { createProviderApi } from '../api/provider-api.ts'
 import { isJsonObject, textOf, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
-import type { Credentials } from '../credential-fields.ts'
+import { variableFor, type Credentials } from '../credential-fields.ts'
 import { errorCodeOf } from './payload.ts'
 import { saysNothingDone } from './refusals.ts'
 import { signData, type DataFields } from './signed-data.ts'
@@ -18,20 +18,27 @@ export interface Shop {
   /** While the key is being replaced: the others that may be valid. */
   readonly otherKeys: readonly Secret[]
   readonly base: string
+  readonly account: string | undefined
 }
 
 /** Error: `gateway_not_configured`, also if the payment was made with another shop. */
-export function shopOf({ secrets, settings }: Credentials, payment: Payment): Shop {
+export function shopOf(credentials: Credentials, payment: Payment): Shop {
+  const { secrets, settings } = credentials
   const { public_key: publicKey, api_base: base = defaultApiBase } = settings
   const [privateKey, ...otherKeys] = secrets.private_key ?? []
   if (publicKey === undefined || privateKey === undefined) {
-    throw notConfigured('without LIQPAY_PUBLIC_KEY and LIQPAY_PRIVATE_KEY')
+    throw notConfigured(`without ${keyVariables(credentials)}`)
   }
   const { merchantAccount } = payment
   if (merchantAccount !== null && merchantAccount !== publicKey) {
     throw notConfigured(`for the shop ${detail(merchantAccount)}, but for ${publicKey}`)
   }
-  return { publicKey, privateKey, otherKeys, base }
+  return { publicKey, privateKey, otherKeys, base, account: credentials.gateway }
+}
+
+/** Where the keys of a shop are set. */
+export function keyVariables(credentials: Credentials): string {
+  return `${variableFor(credentials, 'public_key')} and ${variableFor(credentials, 'private_key')}`
 }
 
 /** A request: `action` and its fields, without those that all requests have. */
@@ -42,11 +49,11 @@ export type ApiRequest = DataFields & { readonly action: string; readonly order_
  * `provider_unreachable`, `provider_refused`, `provider_reply_invalid`.
  */
 export async function ask(
-  shop: Pick<Shop, 'publicKey' | 'privateKey' | 'base'>,
+  shop: Omit<Shop, 'otherKeys'>,
   request: ApiRequest,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  const api = createProviderApi({ title: 'LiqPay', base: shop.base })
+  const api = createProviderApi({ title: 'LiqPay', base: shop.base, account: shop.account })
   const form = signData(shop.privateKey, { version: 3, public_key: shop.publicKey, ...request })
   const reply = await api.post('api/request', { form, signal })
   if (!isJsonObject(reply)) throw replyInvalid(request.action, 'no object')

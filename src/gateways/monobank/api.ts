@@ -1,6 +1,7 @@
 import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
 import { createProviderApi, type ProviderApi } from '../api/provider-api.ts'
 import { path as valueAt, textOf, type JsonValue } from '../body/json.ts'
+import { variableFor } from '../credential-fields.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { OperationContext } from '../interpret-context.ts'
 import { defaultApiBase } from './signature.ts'
@@ -18,14 +19,15 @@ export interface MonobankApi {
 /** Errors: `gateway_not_configured` without a token; from requests, those of `ProviderApi`. */
 export function monobankApi({ credentials, signal }: OperationContext): MonobankApi {
   const base = credentials.settings.api_base ?? defaultApiBase
-  const clients = (credentials.secrets.token ?? []).map((token) =>
-    createProviderApi({ title: 'monobank', base, headers: { 'x-token': token.reveal() } }),
-  )
+  const clients = (credentials.secrets.token ?? []).map((token) => {
+    const headers = { 'x-token': token.reveal() }
+    return createProviderApi({ title: 'monobank', base, headers, account: credentials.gateway })
+  })
   const [first] = clients
   if (first === undefined) {
     throw new QuittanceError(
       'gateway_not_configured',
-      'monobank cannot be asked for anything without MONOBANK_TOKEN',
+      `monobank cannot be asked for anything without ${variableFor(credentials, 'token')}`,
     )
   }
   return {

@@ -11,6 +11,7 @@ import { readPublicKey } from './public-key.ts'
 export interface KeySource {
   readonly base: string
   readonly token: Secret
+  readonly account?: string | undefined
 }
 
 /**
@@ -26,11 +27,14 @@ export type KeyResult =
     }
 
 /** `GET /api/merchant/pubkey`: `{"key": "<base64 of a PEM>"}`. Never throws. */
-export async function findKey({ base, token }: KeySource, timeout: Duration): Promise<KeyResult> {
+export async function findKey(
+  { base, token, account }: KeySource,
+  timeout: Duration,
+): Promise<KeyResult> {
   let reply: JsonValue | undefined
   try {
     const headers = { 'x-token': token.reveal() }
-    const api = createProviderApi({ title: 'monobank', base, headers })
+    const api = createProviderApi({ title: 'monobank', base, headers, account })
     reply = await within(
       timeout,
       () => new Error('the key did not come in time'),

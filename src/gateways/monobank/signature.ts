@@ -46,7 +46,7 @@ export function createVerifier(keyTimeout: Duration): Verifier {
   }
 }
 
-function sourcesOf({ secrets, settings }: Credentials): readonly KeySource[] {
+function sourcesOf({ secrets, settings, gateway }: Credentials): readonly KeySource[] {
   const base = settings.api_base ?? defaultApiBase
-  return (secrets.token ?? []).map((token) => ({ base, token }))
+  return (secrets.token ?? []).map((token) => ({ base, token, account: gateway }))
 }

@@ -1,6 +1,7 @@
 import { QuittanceError } from '../../kernel/errors.ts'
 import { createProviderApi, type ProviderApi } from '../api/provider-api.ts'
 import { isJsonObject, path, textOf, type JsonObject, type JsonValue } from '../body/json.ts'
+import { variableFor } from '../credential-fields.ts'
 import type { InterpretContext } from '../interpret-context.ts'
 
 export const liveApiBase = 'https://api.paddle.com'
@@ -31,6 +32,7 @@ export function paddleApi({ credentials, signal }: InterpretContext): PaddleApi 
   const api = createProviderApi({
     title: 'Paddle',
     base: credentials.settings.api_base ?? liveApiBase,
+    account: credentials.gateway,
     headers: { authorization: `Bearer ${key.reveal()}`, 'paddle-version': '1' },
   })
   return {
@@ -62,7 +64,7 @@ export function requirePaddleApi(context: InterpretContext): PaddleApi {
   if (api !== undefined) return api
   throw new QuittanceError(
     'gateway_not_configured',
-    'Paddle cannot be asked for anything without PADDLE_API_KEY',
+    `Paddle cannot be asked for anything without ${variableFor(context.credentials, 'api_key')}`,
   )
 }
 

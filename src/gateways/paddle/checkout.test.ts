@@ -169,15 +169,18 @@ test('the official package makes the same request for a subscription', async (t)
   assert.deepEqual(ours, theirs)
 })
 
-test('the page is ours where it has https, or the one that is set', async (t) => {
+test('the page is ours, of the account, where it has https, or the one that is set', async (t) => {
   const { provider } = await startProviderFor(t)
-  const page = async (origin: string, checkout_url?: string) => {
+  const page = async (origin: string, checkout_url?: string, gateway = 'paddle') => {
     const config = { ...provider.config, ...(checkout_url !== undefined && { checkout_url }) }
-    const { url } = await openCheckout(checkoutOf({ origin }), contextOf(config))
+    const request = checkoutOf({ origin, payment: { gateway } })
+    const { url } = await openCheckout(request, contextOf(config))
     return url.replace(/\?_ptxn=.*/, '')
   }
   const ours = 'https://pay.example/billing/paddle/checkout'
   assert.equal(await page('https://pay.example'), ours)
+  const ofAccount = ours.replace('paddle', 'paddle-eu')
+  assert.equal(await page('https://pay.example', undefined, 'paddle-eu'), ofAccount)
   assert.equal(await page('http://pay.example'), 'https://shop.example/pay')
   assert.equal(await page('http://pay.example', 'http://localhost/p'), 'http://localhost/p')
   assert.equal(

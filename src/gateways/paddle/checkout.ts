@@ -1,7 +1,7 @@
 import { days, minutes } from '../../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
 import { path, textOf, type JsonObject } from '../body/json.ts'
-import type { Credentials } from '../credential-fields.ts'
+import { variableFor, type Credentials } from '../credential-fields.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { OperationContext } from '../interpret-context.ts'
 import type { CheckoutRequest, OpenedCheckout } from '../operations.ts'
@@ -17,14 +17,14 @@ export async function openCheckout(
   context: OperationContext,
 ): Promise<OpenedCheckout> {
   const api = requirePaddleApi(context)
-  const page = checkoutPage(request.origin, context.credentials)
+  const page = checkoutPage(request, context.credentials)
   const transaction = await api
     .post('transactions', {
       ...transactionFor(request, context.now),
       ...(page !== undefined && { checkout: { url: page } }),
     })
     .catch((error: unknown) => {
-      throw withFix(error)
+      throw withFix(error, context.credentials)
     })
   const opened = checkoutIn(transaction)
   const isOurs = path(transaction, 'custom_data', 'payment_id') === request.payment.id
@@ -117,30 +117,35 @@ function productName(description: string | null): string | undefined {
  * The page that loads Paddle.js. Without a setting it is ours, if that can be reached by https;
  * otherwise undefined, and Paddle uses the account's default payment link.
  */
-function checkoutPage(origin: string, { settings }: Credentials): string | undefined {
+function checkoutPage(
+  { origin, payment }: CheckoutRequest,
+  { settings }: Credentials,
+): string | undefined {
   if (settings.checkout_url !== undefined) return settings.checkout_url
   const isPublic = URL.parse(origin)?.protocol === 'https:'
-  return isPublic ? `${origin}/billing/paddle/checkout` : undefined
+  return isPublic ? `${origin}/billing/${payment.gateway}/checkout` : undefined
 }
 
 const tooLittle = 'Raise the amount: it is less than Paddle charges.'
 
-const fixes: ReadonlyMap<string | undefined, string> = new Map([
-  [
-    'transaction_default_checkout_url_not_set',
-    'Set a default payment link in Paddle (Checkout, Checkout settings): Paddle wants one.',
-  ],
-  [
-    'transaction_checkout_url_domain_is_not_approved',
-    'Have Paddle approve the domain of the checkout page (Checkout, Website approval), or set PADDLE_CHECKOUT_URL to a page on an approved one.',
-  ],
-  ['transaction_balance_less_than_charge_limit', tooLittle],
-  ['transaction_recurring_balance_less_than_charge_limit', tooLittle],
-])
+/** By Paddle's code; `variable` is where a checkout page can be set. */
+const fixes = (variable: string): ReadonlyMap<string | undefined, string> =>
+  new Map([
+    [
+      'transaction_default_checkout_url_not_set',
+      'Set a default payment link in Paddle (Checkout, Checkout settings): Paddle wants one.',
+    ],
+    [
+      'transaction_checkout_url_domain_is_not_approved',
+      `Have Paddle approve the domain of the checkout page (Checkout, Website approval), or set ${variable} to a page on an approved one.`,
+    ],
+    ['transaction_balance_less_than_charge_limit', tooLittle],
+    ['transaction_recurring_balance_less_than_charge_limit', tooLittle],
+  ])
 
-function withFix(error: unknown): unknown {
+function withFix(error: unknown, credentials: Credentials): unknown {
   if (!isQuittanceError(error)) return error
-  const fix = fixes.get(error.providerCode)
   const { code, message, providerCode } = error
+  const fix = fixes(variableFor(credentials, 'checkout_url')).get(providerCode)
   return fix === undefined ? error : new QuittanceError(code, message, { fix, providerCode })
 }

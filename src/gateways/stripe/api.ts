@@ -2,6 +2,7 @@ import { QuittanceError } from '../../kernel/errors.ts'
 import type { Log } from '../../kernel/log.ts'
 import { createProviderApi } from '../api/provider-api.ts'
 import { isJsonObject, path, type JsonObject, type JsonValue } from '../body/json.ts'
+import { variableFor } from '../credential-fields.ts'
 import type { InterpretContext } from '../interpret-context.ts'
 import { keyForMode } from './keys.ts'
 import { isId, type Snapshot, type StripeEvent } from './payload.ts'
@@ -32,15 +33,23 @@ export interface StripeClient extends StripeApi {
 export interface LookUps {
   /** Undefined without an API key for the event's mode: then the event must be enough. */
   readonly api: StripeApi | undefined
+  /** The detail for an event that cannot be understood without the API. */
+  readonly noKey: string
   readonly log: Log
 }
 
-/** The detail for an event that cannot be understood without the API. */
-export const noKey = 'STRIPE_SECRET_KEY is not set'
-
 /** The account and the mode of the event decide which API is asked, and with which key. */
 export function openLookUps(event: StripeEvent, context: InterpretContext): LookUps {
-  return { api: connect(event, context), log: context.log }
+  return { api: connect(event, context), noKey: noKeyText(context), log: context.log }
+}
+
+export function noKeyText(context: InterpretContext): string {
+  return `${keyVariable(context)} is not set`
+}
+
+/** Where the API key is set. */
+export function keyVariable({ credentials }: InterpretContext): string {
+  return variableFor(credentials, 'secret_key')
 }
 
 /**
@@ -55,7 +64,7 @@ export function openClient(whose: Whose, context: InterpretContext): StripeClien
   const mode = whose.live === undefined ? '' : whose.live ? ' for live mode' : ' for test mode'
   throw new QuittanceError(
     'gateway_not_configured',
-    `Stripe cannot be asked without a key${mode} in STRIPE_SECRET_KEY`,
+    `Stripe cannot be asked without a key${mode} in ${keyVariable(context)}`,
   )
 }
 
@@ -69,7 +78,7 @@ function connect({ live, account }: Whose, context: InterpretContext): StripeCli
     'stripe-version': apiVersion,
     ...(account !== undefined && { 'stripe-account': account }),
   }
-  const api = createProviderApi({ title: 'Stripe', base, headers })
+  const api = createProviderApi({ title: 'Stripe', base, headers, account: credentials.gateway })
   const read = async (path: string, query: Query = {}) =>
     objectOf(await api.get(path, { query, signal }), path)
   return {

@@ -1,7 +1,7 @@
 import { isQuittanceError } from '../../kernel/errors.ts'
 import { ignored, type IgnoredOutcome, type PaymentReference } from '../../payments/outcome.ts'
 import type { JsonObject } from '../body/json.ts'
-import { noKey, type StripeApi } from './api.ts'
+import type { LookUps, StripeApi } from './api.ts'
 import { isId } from './payload.ts'
 import { statedReference, type ReferenceResult } from './reference.ts'
 
@@ -24,7 +24,7 @@ export type FoundPayment =
  */
 export async function findPayment(
   object: JsonObject,
-  api: StripeApi | undefined,
+  { api, noKey }: Pick<LookUps, 'api' | 'noKey'>,
 ): Promise<FoundPayment> {
   const found = await stated(object, api)
   if (found !== undefined) return found

@@ -4,7 +4,7 @@ import type { JsonObject } from '../body/json.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import type { OperationContext } from '../interpret-context.ts'
 import type { PollReply, PollRequest } from '../operations.ts'
-import type { LookUps, StripeApi } from './api.ts'
+import { keyVariable, noKeyText, type LookUps, type StripeApi } from './api.ts'
 import { clientFor, fetchedFor, refuseOther } from './fetched.ts'
 import { findHanded } from './find-handed.ts'
 import { isId } from './payload.ts'
@@ -26,7 +26,7 @@ export async function pollStripe(
   const known = knownPath(payment)
   const path = known ?? (await findPath(request, api))
   if (path === undefined) return absent
-  const polled = await pollPath(path, { payment, api, log: context.log })
+  const polled = await pollPath(path, { payment, api, context })
   const refunds = polled.intents && (await refundsOf(polled.intents, api))
   const ours = refunds?.filter((refund) => isOurs(payment, refund)) ?? []
   return {
@@ -67,15 +67,15 @@ async function findPath(request: PollRequest, api: StripeApi): Promise<string | 
 interface PollContext {
   readonly payment: Payment
   readonly api: StripeApi
-  readonly log: LookUps['log']
+  readonly context: OperationContext
 }
 
-async function pollPath(path: string, { payment, api, log }: PollContext): Promise<Polled> {
+async function pollPath(path: string, { payment, api, context }: PollContext): Promise<Polled> {
   const isSession = path.startsWith('v1/checkout/sessions/')
   const object = await api.get(path, isSession ? { 'expand[]': 'payment_intent' } : {})
-  if (object === undefined) throw missing(path)
+  if (object === undefined) throw missing(path, context)
   const snapshot = fetchedFor(payment, object)
-  const lookUps = { api, log }
+  const lookUps: LookUps = { api, noKey: noKeyText(context), log: context.log }
   // An invoice carries the reference of the payment that its subscription began with.
   if (path.startsWith('v1/invoices/')) {
     return pollInvoice(snapshot, { invoice: object, api }, lookUps)
@@ -90,9 +90,9 @@ async function pollPath(path: string, { payment, api, log }: PollContext): Promi
 }
 
 /** Stripe forgets nothing, so the account or the mode of the key must be wrong. */
-function missing(path: string): QuittanceError {
+function missing(path: string, context: OperationContext): QuittanceError {
   return new QuittanceError('provider_refused', `Stripe has no /${path}`, {
-    fix: 'Check that STRIPE_SECRET_KEY belongs to the account that the payment was made in.',
+    fix: `Check that ${keyVariable(context)} belongs to the account that the payment was made in.`,
     providerCode: 'resource_missing',
   })
 }

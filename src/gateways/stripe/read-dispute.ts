@@ -25,13 +25,13 @@ const statuses: ReadonlyMap<JsonValue | undefined, DisputeStatus> = new Map([
 /** https://docs.stripe.com/api/disputes/object */
 export async function readDispute(
   event: StripeEvent,
-  { api }: LookUps,
+  lookUps: LookUps,
 ): Promise<readonly Outcome[]> {
   const read = readObject(event, 'dispute', 'du_', 'dp_')
   if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
   const { object: dispute, id: reference } = read
   const status = statuses.get(dispute.get('status'))
-  const found = await findPayment(dispute, api)
+  const found = await findPayment(dispute, lookUps)
   if (!found.ok) return [found.outcome]
   if (status === undefined) {
     const about = { money: true, payment: found.payment }

@@ -7,7 +7,7 @@ import {
 } from '../../payments/outcome.ts'
 import { path, type JsonObject, type JsonValue } from '../body/json.ts'
 import { detail } from '../detail.ts'
-import { noKey, type LookUps, type StripeApi } from './api.ts'
+import type { LookUps, StripeApi } from './api.ts'
 import { lastErrorOf, withCode } from './declines.ts'
 import { amountOf, moneyOf, shownField } from './fields.ts'
 import { accountStatement, isId, readObject, subscriptionOf, type Snapshot } from './payload.ts'
@@ -43,7 +43,7 @@ function paidWithNothing(invoice: JsonObject, payment: PaymentOutcome): Outcome 
  */
 export async function invoiceFailed(
   snapshot: Snapshot,
-  { api }: LookUps,
+  { api, noKey }: LookUps,
 ): Promise<readonly Outcome[]> {
   const outcome = invoiceOutcome(snapshot, 'failed', 'amount_due')
   if (outcome.type === 'ignored') return [outcome.ignored]

@@ -2,7 +2,7 @@ import { isUuid } from '../../kernel/ids.ts'
 import { ignored, type Outcome, type SingleRefundOutcome } from '../../payments/outcome.ts'
 import { path, type JsonObject, type JsonValue } from '../body/json.ts'
 import { detail } from '../detail.ts'
-import { noKey, type LookUps } from './api.ts'
+import type { LookUps } from './api.ts'
 import { moneyOf, shownField } from './fields.ts'
 import {
   findPayment,
@@ -19,12 +19,12 @@ const refundPrefixes = ['re_', 'pyr_'] as const
 /** https://docs.stripe.com/api/refunds/object */
 export async function readRefund(
   event: StripeEvent,
-  { api }: LookUps,
+  lookUps: LookUps,
 ): Promise<readonly Outcome[]> {
   const read = readObject(event, 'refund', ...refundPrefixes)
   if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]
   const { object: refund } = read
-  const found = await findPayment(refund, api)
+  const found = await findPayment(refund, lookUps)
   return [...takenBefore(event, found), refundOutcome(event, refund, found)]
 }
 
@@ -38,7 +38,7 @@ function takenBefore(event: StripeEvent, found: FoundPayment): readonly Outcome[
 /** It states the sum of all refunds but no single refund, so they are looked up. */
 export async function chargeRefunded(
   event: StripeEvent,
-  { api }: LookUps,
+  { api, noKey }: LookUps,
 ): Promise<readonly Outcome[]> {
   const read = readObject(event, 'charge', 'ch_', 'py_')
   if ('malformed' in read) return [ignored('malformed_payload', read.malformed)]

@@ -1,7 +1,7 @@
 import { ignored, type Outcome } from '../../payments/outcome.ts'
 import type { JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
-import { noKey, type LookUps, type StripeApi } from './api.ts'
+import type { LookUps, StripeApi } from './api.ts'
 import { shownField } from './fields.ts'
 import { isId, readObject, type Snapshot, type StripeEvent } from './payload.ts'
 import { attached, expandedMethod, methodDetails, methodPrefixes } from './read-payment-method.ts'
@@ -33,7 +33,7 @@ export async function setupSucceeded(
 /** A checkout that saves a card and takes no money: only its intent names the card. */
 export async function setupSession(
   snapshot: Snapshot,
-  { api }: LookUps,
+  { api, noKey }: LookUps,
 ): Promise<readonly Outcome[]> {
   const read = readObject(snapshot, 'checkout.session', 'cs_')
   if ('malformed' in read) return [ignored('malformed_payload', read.malformed, { money: false })]

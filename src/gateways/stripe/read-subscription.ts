@@ -2,7 +2,7 @@ import { ignored, type Outcome, type SubscriptionOutcome } from '../../payments/
 import type { StatedFailure, SubscriptionStatement } from '../../subscriptions/statement.ts'
 import type { SubscriptionStatus } from '../../subscriptions/subscription.ts'
 import { path, type JsonObject, type JsonValue } from '../body/json.ts'
-import { noKey, type LookUps } from './api.ts'
+import type { LookUps } from './api.ts'
 import { currencyOf, timeIn } from './fields.ts'
 import { accountStatement, isId, readObject, type Snapshot } from './payload.ts'
 import { termsOf } from './read-terms.ts'
@@ -21,7 +21,7 @@ export function subscriptionChanged(snapshot: Snapshot, lookUps: LookUps): reado
   const [rung] = bell(snapshot, read.id, lookUps)
   return [
     rung === undefined
-      ? ignored('no_outcome', `subscription: ${noKey}`)
+      ? ignored('no_outcome', `subscription: ${lookUps.noKey}`)
       : { ...rung, ...beganWith(read.object) },
   ]
 }

@@ -7,7 +7,7 @@ import type {
   SubscriptionReply,
   SubscriptionRequest,
 } from '../subscription-operations.ts'
-import type { StripeApi, StripeClient } from './api.ts'
+import { keyVariable, noKeyText, type StripeApi, type StripeClient } from './api.ts'
 import { done, isRefusal, notAskedFor, type Form } from './api-change.ts'
 import { clientFor, modeOf } from './fetched.ts'
 import { failureOf, latestInvoices, outcomesOf } from './find-invoices.ts'
@@ -34,7 +34,7 @@ export const subscriptions: SubscriptionOperations = {
   async resume({ wishId, ...request }, context) {
     const client = clientFor(request, context)
     const subscription = await client.get(pathOf(request))
-    if (subscription === undefined) throw missing(request)
+    if (subscription === undefined) throw missing(request, context)
     const wish = { ...resumption(subscription), idempotencyKey: `resume:${wishId}` }
     await change(request, wish, client)
   },
@@ -66,7 +66,11 @@ async function read(
   const failure = await failureOf(latest, api)
   const statement = statementOf(subscription, { ...whose, failure })
   if (statement === undefined) throw notAskedFor(`GET /${path}`)
-  const outcomes = await outcomesOf(invoices, whose, { api, log: context.log })
+  const outcomes = await outcomesOf(invoices, whose, {
+    api,
+    noKey: noKeyText(context),
+    log: context.log,
+  })
   return { statement, outcomes }
 }
 
@@ -153,9 +157,12 @@ function resumption(subscription: JsonObject): Pick<Wish, 'verb' | 'form'> {
   return { form: hasDate && !isAtPeriodEnd ? { cancel_at: '' } : { cancel_at_period_end: 'false' } }
 }
 
-function missing({ reference }: Pick<SubscriptionRequest, 'reference'>): QuittanceError {
+function missing(
+  { reference }: Pick<SubscriptionRequest, 'reference'>,
+  context: OperationContext,
+): QuittanceError {
   return new QuittanceError('provider_refused', `Stripe has no subscription ${reference}`, {
-    fix: 'Check that STRIPE_SECRET_KEY belongs to the account that the subscription was begun in.',
+    fix: `Check that ${keyVariable(context)} belongs to the account that the subscription was begun in.`,
     providerCode: 'resource_missing',
   })
 }

@@ -3,6 +3,7 @@ import type { Secret } from '../../kernel/secret.ts'
 import { createProviderApi } from '../api/provider-api.ts'
 import { isJsonObject, type JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
+import { variableFor } from '../credential-fields.ts'
 import type { InterpretContext } from '../interpret-context.ts'
 import { scalarOf } from './payload.ts'
 import { reasonCodeOf, reasonCodes, unusable } from './reason-code.ts'
@@ -47,9 +48,10 @@ export async function askWithAnySecret(request: ApiRequest, access: Access): Pro
 
 async function ask(request: ApiRequest, secret: Secret, access: Access): Promise<JsonObject> {
   const { transactionType, orderReference, fields, signedTexts } = request
-  const { settings } = access.credentials
+  const { settings, gateway } = access.credentials
   const merchantAccount = accountFor(null, access)
-  const api = createProviderApi({ title: 'WayForPay', base: settings.api_base ?? defaultApiBase })
+  const base = settings.api_base ?? defaultApiBase
+  const api = createProviderApi({ title: 'WayForPay', base, account: gateway })
   const json = {
     transactionType,
     merchantAccount,
@@ -72,16 +74,18 @@ function isAboutAnother(reply: JsonObject, orderReference: string): boolean {
 }
 
 /** Our merchant account. If the payment was made with one, it must be the same. */
-export function accountFor(made: string | null, { credentials: { settings } }: Access): string {
-  const own = settings.merchant_account
-  if (own === undefined) throw notConfigured('without WAYFORPAY_MERCHANT_ACCOUNT')
+export function accountFor(made: string | null, { credentials }: Access): string {
+  const own = credentials.settings.merchant_account
+  if (own === undefined) {
+    throw notConfigured(`without ${variableFor(credentials, 'merchant_account')}`)
+  }
   if (made === null || made === own) return own
   throw notConfigured(`for the merchant account ${detail(made)}`)
 }
 
 function secretsOf({ credentials }: Access): readonly [Secret, ...Secret[]] {
   const [first, ...others] = credentials.secrets.secret_key ?? []
-  if (first === undefined) throw notConfigured('without WAYFORPAY_SECRET_KEY')
+  if (first === undefined) throw notConfigured(`without ${variableFor(credentials, 'secret_key')}`)
   return [first, ...others]
 }
 

@@ -37,7 +37,7 @@ export async function chargeSavedCard(
   const awaits3ds = signed.reasonCode === reasonCodes.awaiting3ds
   if (awaits3ds) {
     const { orderReference } = signed
-    context.log.warn({ gateway: 'wayforpay', orderReference }, 'saved card needs 3-D Secure')
+    context.log.warn({ gateway: payment.gateway, orderReference }, 'saved card needs 3-D Secure')
   }
   const stated = statedBy({ signed, charge: { payment: { id: payment.id } } })
   if (stated !== 'money_returned') {

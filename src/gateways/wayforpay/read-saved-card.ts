@@ -28,8 +28,9 @@ export async function readSavedCard(
     return savedCard(report, await lookUp(report, context))
   } catch (error) {
     if (context.signal.aborted) throw error
+    const { gateway } = context.credentials
     const { orderReference } = report.signed
-    context.log.warn({ err: error, gateway: 'wayforpay', orderReference }, 'saved card not read')
+    context.log.warn({ err: error, gateway, orderReference }, 'saved card not read')
     return []
   }
 }

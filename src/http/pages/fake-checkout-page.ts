@@ -13,13 +13,13 @@ import { returnPath } from './page-context.ts'
 /** Sends a request through the whole app: the buttons use the real webhook route. */
 export type Dispatch = (request: Request) => Response | Promise<Response>
 
-const gateway = 'fake'
+const driver = 'fake'
 const largestFormBytes = 1024
 
 /**
- * `/billing/fake/checkout/{payment}`: a gateway's checkout to try things with. It exists only while
- * the fake gateway takes callbacks, which in production needs an explicit switch. A button leads on
- * to where every checkout does.
+ * `/billing/fake/checkout/{payment}`: a checkout to try things with, of the fake gateway and of all
+ * its accounts. It exists only while the payment's own takes callbacks, which in production needs
+ * an explicit switch. A button leads on to where every checkout does.
  */
 export function fakeCheckoutPage(core: BillingCore, dispatch: Dispatch): Hono {
   const app = new Hono()
@@ -45,9 +45,13 @@ export function fakeCheckoutPage(core: BillingCore, dispatch: Dispatch): Hono {
 }
 
 async function payable(core: BillingCore, id: string): Promise<Payment | undefined> {
-  if (core.gateways()[gateway]?.configured !== true || !isUuid(id)) return undefined
+  const open = Object.values(core.gateways()).filter(
+    (gateway) => gateway.driver === driver && gateway.configured,
+  )
+  if (open.length === 0 || !isUuid(id)) return undefined
   const payment = await core.payments.get(id)
-  return payment?.gateway === gateway && payment.type === 'charge' ? payment : undefined
+  if (payment?.type !== 'charge') return undefined
+  return open.some(({ name }) => name === payment.gateway) ? payment : undefined
 }
 
 interface Chosen {
@@ -66,7 +70,7 @@ async function readChosen(c: Context): Promise<Chosen | undefined> {
 }
 
 function callback(core: BillingCore, payment: Payment, { result, card }: Chosen): Request {
-  return new Request(core.url('billing.webhook', { gateway }), {
+  return new Request(core.url('billing.webhook', { gateway: payment.gateway }), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({

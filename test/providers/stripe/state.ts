@@ -51,6 +51,8 @@ export interface StripeState {
 }
 
 export interface StripeStandInOptions {
+  /** One word: each account has keys of its own. */
+  readonly account?: string
   readonly now?: () => Date
   /** Stripe gives up to 100. */
   readonly mostPerPage?: number

@@ -134,6 +134,7 @@ export function brief(applied: Applied): Brief {
   const { claim, type } = applied
   const { subject } = claim
   if ('subscription' in subject) assert.fail('no outcome is about a subscription')
+  if ('endpoint' in subject) assert.fail('no outcome is about an endpoint')
   if ('invoice' in subject) assert.fail('no outcome claims an event of a document')
   return {
     type,

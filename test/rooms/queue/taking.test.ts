@@ -15,6 +15,22 @@ const names = (rows: readonly LeasedRow[]) => rows.map(({ id }) => nameOf(id)).t
 onPostgres((engine) => {
   const rolledBack = rollingBack(engine)
 
+  test(
+    'calls of gateways that are not known here are left, and make no worker run empty for them',
+    rolledBack(async (db) => {
+      await row(db, 'calls', { name: 'a', leases_lost: 1, gateway: 'removed' })
+      await row(db, 'calls', { name: 'b', gateway: 'removed' })
+      const alone = (gateways?: readonly string[]) => anyAlone(db, webhookCalls, gateways)
+      assert.deepEqual([await alone(), await alone(['x']), await alone([])], [true, false, false])
+      const take = (alone: boolean) =>
+        takeRows(db, webhookCalls, taking({ gateways: ['x'], alone }))
+      assert.deepEqual([...(await take(true)), ...(await take(false))], [])
+      await row(db, 'calls', { name: 'c', leases_lost: 1 })
+      assert.equal(await alone(['x']), true)
+      assert.deepEqual(names(await take(true)), ['c'])
+    }),
+  )
+
   for (const table of ['calls', 'deliveries'] as const) {
     test(
       `due ${table} are leased for half a minute, the oldest first; all others are left`,

@@ -10,6 +10,7 @@ import {
   sampleToken,
   type SampleOrder,
 } from './order.ts'
+import { keyVariables } from '../api.ts'
 import { signatureOf, signedFields } from '../signature.ts'
 
 interface Sample extends Scenario {
@@ -187,7 +188,7 @@ function signText(text: string, { credentials }: SignInput): string {
   if (!credentials.configured || key === undefined) {
     throw new QuittanceError(
       'gateway_not_configured',
-      'a callback of gateway hutko cannot be signed without HUTKO_MERCHANT_ID and HUTKO_SECRET_KEY',
+      `a callback of hutko cannot be signed without ${keyVariables(credentials)}`,
     )
   }
   return Buffer.from(signatureOf(key, text)).toString('hex')

@@ -3,6 +3,7 @@ import { findScenario } from '../../find-scenario.ts'
 import type { Scenario } from '../../scenario.ts'
 import type { Signer, SignInput } from '../../gateway.ts'
 import { majorUnits, paymentIdFrom, sampleCallback, type SampleChange } from './callback.ts'
+import { keyVariables } from '../api.ts'
 import { signData } from '../signed-data.ts'
 
 interface Sample extends Scenario {
@@ -116,8 +117,7 @@ export const liqpaySigner: Signer = {
     if (!input.credentials.configured || privateKey === undefined) {
       throw new QuittanceError(
         'gateway_not_configured',
-        'a callback of gateway liqpay cannot be signed without LIQPAY_PUBLIC_KEY and ' +
-          'LIQPAY_PRIVATE_KEY',
+        `a callback of LiqPay cannot be signed without ${keyVariables(input.credentials)}`,
       )
     }
     return {

@@ -3,7 +3,7 @@ import { QuittanceError } from '../../../kernel/errors.ts'
 import { findScenario } from '../../find-scenario.ts'
 import type { Scenario } from '../../scenario.ts'
 import type { SignInput, Signer } from '../../gateway.ts'
-import type { Credentials } from '../../credential-fields.ts'
+import { variableFor, type Credentials } from '../../credential-fields.ts'
 import { readPublicKeys } from '../public-key.ts'
 import {
   sampleInvoice,
@@ -134,25 +134,33 @@ export const monobankSigner: Signer = {
 }
 
 /** The first test key that one of the configured public keys belongs to. */
-function signingKeyOf({ secrets, settings }: Credentials): KeyObject {
+function signingKeyOf(credentials: Credentials): KeyObject {
+  const { secrets, settings } = credentials
+  const cannotSign = (why: string) => unsigned(why, credentials)
+  const [signingKey, publicKey] = keyVariables(credentials)
   const texts = secrets.signing_key ?? []
   if (texts.length === 0) throw cannotSign('only the bank has its private key')
   const keys = texts.map((text) => readSigningKey(text.reveal())).filter((key) => key !== undefined)
-  if (keys.length < texts.length) throw cannotSign('MONOBANK_SIGNING_KEY is no such key')
+  if (keys.length < texts.length) throw cannotSign(`${signingKey} is no such key`)
   const accepted = readPublicKeys(settings.public_key ?? '') ?? []
   const key = keys.find((key) => accepted.some((known) => known.equals(createPublicKey(key))))
   if (key !== undefined) return key
-  throw cannotSign('MONOBANK_PUBLIC_KEY does not name the public half of MONOBANK_SIGNING_KEY')
+  throw cannotSign(`${publicKey} does not name the public half of ${signingKey}`)
 }
 
-function cannotSign(why: string): QuittanceError {
+function keyVariables(credentials: Credentials): readonly [string, string] {
+  return [variableFor(credentials, 'signing_key'), variableFor(credentials, 'public_key')]
+}
+
+function unsigned(why: string, credentials: Credentials): QuittanceError {
+  const [signingKey, publicKey] = keyVariables(credentials)
   return new QuittanceError(
     'gateway_cannot_sign',
     `a callback of gateway monobank cannot be made by hand: ${why}`,
     {
       fix:
         'In development: make an EC P-256 key pair, put the private key (a PEM, or base64 of it) ' +
-        'into MONOBANK_SIGNING_KEY and the public key into MONOBANK_PUBLIC_KEY. Never in production.',
+        `into ${signingKey} and the public key into ${publicKey}. Never in production.`,
     },
   )
 }

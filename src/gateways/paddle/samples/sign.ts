@@ -1,4 +1,5 @@
 import { QuittanceError } from '../../../kernel/errors.ts'
+import { variableFor } from '../../credential-fields.ts'
 import { findScenario } from '../../find-scenario.ts'
 import type { SignInput, Signer } from '../../gateway.ts'
 import { hmacSha256 } from '../../signing/hmac-sha256.ts'
@@ -27,7 +28,7 @@ export const paddleSigner: Signer = {
     if (!input.credentials.configured) {
       throw new QuittanceError(
         'gateway_not_configured',
-        'a callback of gateway paddle cannot be signed without PADDLE_SIGNING_SECRET',
+        `a callback of Paddle cannot be signed without ${variableFor(input.credentials, 'signing_secret')}`,
       )
     }
     const body = sampleEvent(input, scenario.type, scenario.entity(sampleInput(input)))

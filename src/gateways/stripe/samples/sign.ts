@@ -1,4 +1,5 @@
 import { QuittanceError } from '../../../kernel/errors.ts'
+import { variableFor } from '../../credential-fields.ts'
 import { findScenario } from '../../find-scenario.ts'
 import type { SignInput, Signer } from '../../gateway.ts'
 import { hmacSha256 } from '../../signing/hmac-sha256.ts'
@@ -28,7 +29,7 @@ export const stripeSigner: Signer = {
     if (!input.credentials.configured) {
       throw new QuittanceError(
         'gateway_not_configured',
-        'a callback of gateway stripe cannot be signed without STRIPE_SIGNING_SECRET',
+        `a callback of Stripe cannot be signed without ${variableFor(input.credentials, 'signing_secret')}`,
       )
     }
     const body = sampleEvent(input, changeOf(scenario, sampleInput(input)))

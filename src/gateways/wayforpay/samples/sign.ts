@@ -1,6 +1,7 @@
 import { QuittanceError } from '../../../kernel/errors.ts'
 import type { Secret } from '../../../kernel/secret.ts'
 import { scalarOf, signedFieldNames } from '../payload.ts'
+import { variableFor } from '../../credential-fields.ts'
 import { findScenario } from '../../find-scenario.ts'
 import type { Scenario } from '../../scenario.ts'
 import type { SignInput, Signer } from '../../gateway.ts'
@@ -132,7 +133,7 @@ function secretOf({ credentials }: SignInput): Secret {
   if (credentials.configured && secret !== undefined) return secret
   throw new QuittanceError(
     'gateway_not_configured',
-    'a callback of gateway wayforpay cannot be signed without WAYFORPAY_MERCHANT_ACCOUNT and ' +
-      'WAYFORPAY_SECRET_KEY',
+    'a callback of WayForPay cannot be signed without ' +
+      `${variableFor(credentials, 'merchant_account')} and ${variableFor(credentials, 'secret_key')}`,
   )
 }

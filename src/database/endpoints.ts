@@ -1,0 +1,218 @@
+import { sql, type Kysely, type Selectable } from 'kysely'
+import type { DisabledReason, Endpoint } from '../events/endpoint.ts'
+import type { EndpointsTable } from './outbound-tables.ts'
+import type { Tables } from './tables.ts'
+
+/** What is written of a new endpoint. */
+export interface NewEndpoint extends Pick<
+  Endpoint,
+  | 'id'
+  | 'name'
+  | 'source'
+  | 'url'
+  | 'description'
+  | 'eventTypes'
+  | 'gateways'
+  | 'payload'
+  | 'maxConcurrency'
+  | 'ratePerSecond'
+  | 'timeoutSeconds'
+> {
+  /** Encrypted; null of one that is declared in the configuration. */
+  readonly secrets: Uint8Array | null
+  /** Events beyond it are sent. */
+  readonly position: bigint
+}
+
+/** What of an endpoint its operator may change. */
+export type EndpointChanges = Partial<Omit<NewEndpoint, 'id' | 'source' | 'position' | 'secrets'>>
+
+/** Undefined: one of this name exists. */
+export async function insertEndpoint(
+  db: Kysely<Tables>,
+  endpoint: NewEndpoint,
+): Promise<Endpoint | undefined> {
+  const row = await db
+    .insertInto('billing.endpoints')
+    .values({
+      ...columnsOf(endpoint),
+      id: endpoint.id,
+      source: endpoint.source,
+      secrets: endpoint.secrets && Buffer.from(endpoint.secrets),
+      position: endpoint.position,
+    })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  return row && toEndpoint(row)
+}
+
+/** A declared one as it is declared now; where it has read to stays. */
+export async function upsertDeclared(db: Kysely<Tables>, endpoint: NewEndpoint): Promise<void> {
+  const { name: _name, ...changed } = columnsOf(endpoint)
+  await db
+    .insertInto('billing.endpoints')
+    .values({
+      ...columnsOf(endpoint),
+      id: endpoint.id,
+      source: 'config',
+      position: endpoint.position,
+    })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet({
+        ...changed,
+        source: 'config',
+        secrets: null,
+        updated_at: sql<Date>`statement_timestamp()`,
+      }),
+    )
+    .execute()
+}
+
+export async function updateEndpoint(
+  db: Kysely<Tables>,
+  id: string,
+  changes: EndpointChanges,
+): Promise<Endpoint | undefined> {
+  const row = await db
+    .updateTable('billing.endpoints')
+    .set({ ...definedColumns(changes), updated_at: sql<Date>`statement_timestamp()` })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+  return row && toEndpoint(row)
+}
+
+export async function writeSecrets(
+  db: Kysely<Tables>,
+  id: string,
+  secrets: Uint8Array,
+): Promise<void> {
+  await db
+    .updateTable('billing.endpoints')
+    .set({ secrets: Buffer.from(secrets), updated_at: sql<Date>`statement_timestamp()` })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Also what did not go, and its history. */
+export async function deleteEndpoint(db: Kysely<Tables>, id: string): Promise<void> {
+  await sql`delete from billing.forwards where endpoint_id = ${id}::uuid`.execute(db)
+  await sql`delete from billing.forward_attempts where endpoint_id = ${id}::uuid`.execute(db)
+  await sql`delete from billing.endpoints where id = ${id}::uuid`.execute(db)
+}
+
+/** By id, or by name. */
+export async function findEndpoint(
+  db: Kysely<Tables>,
+  by: { readonly id: string } | { readonly name: string },
+): Promise<Endpoint | undefined> {
+  const row = await db
+    .selectFrom('billing.endpoints')
+    .selectAll()
+    .where('id' in by ? 'id' : 'name', '=', 'id' in by ? by.id : by.name)
+    .executeTakeFirst()
+  return row && toEndpoint(row)
+}
+
+export async function listEndpoints(db: Kysely<Tables>): Promise<readonly Endpoint[]> {
+  const rows = await db.selectFrom('billing.endpoints').selectAll().orderBy('name').execute()
+  return rows.map(toEndpoint)
+}
+
+/**
+ * Ends what is under way: whoever holds it flushes nothing more. `position`: it reads on from there,
+ * and what it had delivered beyond is sent again.
+ */
+export async function enableEndpoint(
+  db: Kysely<Tables>,
+  id: string,
+  position?: bigint,
+): Promise<Endpoint | undefined> {
+  const row = await db
+    .updateTable('billing.endpoints')
+    .set({
+      enabled: true,
+      disabled_reason: null,
+      disabled_at: null,
+      failures: 0,
+      failing_since: null,
+      next_at: null,
+      lease_token: null,
+      lease_until: null,
+      updated_at: sql<Date>`statement_timestamp()`,
+      ...(position !== undefined && { position, ahead: sql<bigint[]>`'{}'` }),
+    })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+  return row && toEndpoint(row)
+}
+
+/** Undefined: it is disabled already. */
+export async function disableEndpoint(
+  db: Kysely<Tables>,
+  id: string,
+  reason: DisabledReason,
+): Promise<Endpoint | undefined> {
+  const row = await db
+    .updateTable('billing.endpoints')
+    .set({
+      enabled: false,
+      disabled_reason: reason,
+      disabled_at: sql<Date>`statement_timestamp()`,
+      next_at: null,
+      lease_token: null,
+      lease_until: null,
+      updated_at: sql<Date>`statement_timestamp()`,
+    })
+    .where('id', '=', id)
+    .where('enabled', '=', true)
+    .returningAll()
+    .executeTakeFirst()
+  return row && toEndpoint(row)
+}
+
+function columnsOf(endpoint: NewEndpoint) {
+  return {
+    name: endpoint.name,
+    url: endpoint.url,
+    description: endpoint.description,
+    event_types: endpoint.eventTypes && [...endpoint.eventTypes],
+    gateways: endpoint.gateways && [...endpoint.gateways],
+    payload: endpoint.payload,
+    max_concurrency: endpoint.maxConcurrency,
+    rate_per_second: endpoint.ratePerSecond,
+    timeout_seconds: endpoint.timeoutSeconds,
+  }
+}
+
+function definedColumns(changes: EndpointChanges) {
+  const columns = columnsOf(changes as NewEndpoint)
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
+}
+
+export function toEndpoint(row: Selectable<EndpointsTable>): Endpoint {
+  return {
+    id: row.id,
+    name: row.name,
+    source: row.source,
+    url: row.url,
+    description: row.description,
+    eventTypes: row.event_types,
+    gateways: row.gateways,
+    payload: row.payload,
+    maxConcurrency: row.max_concurrency,
+    ratePerSecond: row.rate_per_second,
+    timeoutSeconds: row.timeout_seconds,
+    enabled: row.enabled,
+    disabledReason: row.disabled_reason,
+    disabledAt: row.disabled_at,
+    position: Number(row.position),
+    failures: row.failures,
+    failingSince: row.failing_since,
+    nextAt: row.next_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,194 @@
+import { sql, type Kysely } from 'kysely'
+import type { Forward, ForwardAttempt, ForwardState } from '../events/endpoint.ts'
+import type { Duration } from '../kernel/duration.ts'
+import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import type { FeedRow } from './read-feed-rows.ts'
+import type { Tables } from './tables.ts'
+
+/** An event that is due to an endpoint once more. */
+export interface DueForward extends FeedRow {
+  /** Attempts that have failed. */
+  readonly attempts: number
+}
+
+const eventColumns = sql`event.id, event.dedup_key, event.type, event.payment_id,
+  event.payment_method_id, event.subscription_id, event.invoice_id, event.source, event.superseded,
+  event.data, event.created_at, event.position`
+
+/** Those that are due, the longest first. */
+export async function readDueForwards(
+  db: Kysely<Tables>,
+  endpointId: string,
+  limit: number,
+): Promise<readonly DueForward[]> {
+  const { rows } = await sql<DueForward>`
+    select ${eventColumns}, forward.attempts from billing.forwards as forward
+    join billing.events as event on event.id = forward.event_id
+    where forward.endpoint_id = ${endpointId}::uuid and forward.state = 'pending'
+      and forward.next_attempt_at <= statement_timestamp()
+    order by forward.next_attempt_at, forward.position limit ${limit}`.execute(db)
+  return rows
+}
+
+/** The oldest that has not got there, due or not. */
+export async function readOldestForward(
+  db: Kysely<Tables>,
+  endpointId: string,
+): Promise<DueForward | undefined> {
+  const { rows } = await sql<DueForward>`
+    select ${eventColumns}, forward.attempts from billing.forwards as forward
+    join billing.events as event on event.id = forward.event_id
+    where forward.endpoint_id = ${endpointId}::uuid and forward.state = 'pending'
+    order by forward.position limit 1`.execute(db)
+  return rows[0]
+}
+
+/** How an event stands at an endpoint after an attempt. */
+export interface ForwardOutcome {
+  readonly eventId: string
+  readonly position: bigint
+  readonly state: ForwardState
+  /** Attempts that have failed. */
+  readonly attempts: number
+  /** Of one that is pending: when it is due. */
+  readonly after: Duration | undefined
+}
+
+/** Writes those that did not go at first; a row that exists follows. */
+export async function writeForwards(
+  db: Kysely<Tables>,
+  endpointId: string,
+  outcomes: readonly ForwardOutcome[],
+): Promise<void> {
+  if (outcomes.length === 0) return
+  await sql`
+    insert into billing.forwards
+      (endpoint_id, event_id, position, state, cause, attempts, next_attempt_at)
+    select ${endpointId}::uuid, event_id, position, state, 'retry', attempts,
+      statement_timestamp() + make_interval(secs => after)
+    from unnest(
+      ${outcomes.map(({ eventId }) => eventId)}::uuid[],
+      ${outcomes.map(({ position }) => String(position))}::bigint[],
+      ${outcomes.map(({ state }) => state)}::text[],
+      ${outcomes.map(({ attempts }) => attempts)}::integer[],
+      ${outcomes.map(({ after }) => (after === undefined ? null : after / 1000))}::float8[]
+    ) as outcome (event_id, position, state, attempts, after)
+    on conflict (endpoint_id, event_id) do update
+    set state = excluded.state, attempts = excluded.attempts,
+      next_attempt_at = excluded.next_attempt_at, updated_at = statement_timestamp()`.execute(db)
+}
+
+/** The event is sent again, at once, whatever has become of it. */
+export async function writeResend(
+  db: Kysely<Tables>,
+  endpointId: string,
+  event: { readonly id: string; readonly position: bigint },
+): Promise<void> {
+  await sql`
+    insert into billing.forwards
+      (endpoint_id, event_id, position, state, cause, attempts, next_attempt_at)
+    values (${endpointId}::uuid, ${event.id}::uuid, ${event.position}::bigint, 'pending', 'resend', 0,
+      statement_timestamp())
+    on conflict (endpoint_id, event_id) do update
+    set state = 'pending', cause = 'resend', attempts = 0, next_attempt_at = statement_timestamp(),
+      updated_at = statement_timestamp()`.execute(db)
+}
+
+export interface NewAttempt extends Omit<ForwardAttempt, 'at'> {
+  readonly endpointId: string
+}
+
+export async function insertAttempts(
+  db: Kysely<Tables>,
+  attempts: readonly NewAttempt[],
+): Promise<void> {
+  if (attempts.length === 0) return
+  await sql`
+    insert into billing.forward_attempts
+      (id, endpoint_id, event_id, attempt, result, status, duration_ms, response)
+    select * from unnest(
+      ${attempts.map(({ id }) => id)}::uuid[],
+      ${attempts.map(({ endpointId }) => endpointId)}::uuid[],
+      ${attempts.map(({ eventId }) => eventId)}::uuid[],
+      ${attempts.map(({ attempt }) => attempt)}::integer[],
+      ${attempts.map(({ result }) => result)}::text[],
+      ${attempts.map(({ status }) => status)}::integer[],
+      ${attempts.map(({ durationMs }) => durationMs)}::integer[],
+      ${attempts.map(({ response }) => response)}::text[])`.execute(db)
+}
+
+/** Newest first. */
+export async function listAttempts(
+  db: Kysely<Tables>,
+  endpointId: string,
+  query: PageQuery & { readonly eventId?: string },
+): Promise<Page<ForwardAttempt>> {
+  const limit = pageLimit(query)
+  const after = readCursor(query.cursor)
+  let select = db
+    .selectFrom('billing.forward_attempts')
+    .selectAll()
+    .where('endpoint_id', '=', endpointId)
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (query.eventId !== undefined) select = select.where('event_id', '=', query.eventId)
+  if (after !== undefined) select = select.where('id', '<', after.id)
+  const rows = await select.execute()
+  const attempts = rows.map((row) => ({
+    id: row.id,
+    eventId: row.event_id,
+    attempt: row.attempt,
+    at: row.at,
+    result: row.result,
+    status: row.status,
+    durationMs: row.duration_ms,
+    response: row.response,
+  }))
+  return toPage(attempts, limit, ({ at, id }) => ({ at, id }))
+}
+
+/** Those that did not go at first, or were sent again; newest events first. */
+export async function listForwards(
+  db: Kysely<Tables>,
+  endpointId: string,
+  query: PageQuery & { readonly state?: ForwardState },
+): Promise<Page<Forward>> {
+  const limit = pageLimit(query)
+  const after = readCursor(query.cursor)
+  let select = db
+    .selectFrom('billing.forwards')
+    .selectAll()
+    .where('endpoint_id', '=', endpointId)
+    .orderBy('event_id', 'desc')
+    .limit(limit + 1)
+  if (query.state !== undefined) select = select.where('state', '=', query.state)
+  if (after !== undefined) select = select.where('event_id', '<', after.id)
+  const rows = await select.execute()
+  const forwards = rows.map((row) => ({
+    createdAt: row.created_at,
+    forward: {
+      eventId: row.event_id,
+      position: Number(row.position),
+      state: row.state,
+      cause: row.cause,
+      attempts: row.attempts,
+      nextAttemptAt: row.next_attempt_at,
+    },
+  }))
+  const place = (one: (typeof forwards)[number]) => ({ at: one.createdAt, id: one.forward.eventId })
+  const page = toPage(forwards, limit, place)
+  return { ...page, data: page.data.map(({ forward }) => forward) }
+}
+
+/** Deletes some attempts that are older than an id; how many. */
+export async function deleteOldAttempts(
+  db: Kysely<Tables>,
+  before: string,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from billing.forward_attempts where id in (
+      select id from billing.forward_attempts where id < ${before}::uuid order by id
+      limit ${limit})`.execute(db)
+  return Number(numAffectedRows ?? 0)
+}

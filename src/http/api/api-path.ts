@@ -1,0 +1,2 @@
+/** Where the management API is. */
+export const apiPath = '/billing/api'

@@ -1,0 +1,61 @@
+import ipaddr from 'ipaddr.js'
+
+/** Public addresses of IPv6; all others are special, or not given out yet. Source: IANA. */
+const publicV6 = ipaddr.IPv6.parseCIDR('2000::/3')
+/** Answers only inside Azure, with secrets of the machine, though it is in a public range. */
+const azureHost = '168.63.129.16'
+
+/**
+ * Whether an address is a public one. What wraps an IPv4 address in an IPv6 one is judged by what it
+ * leads to: `::ffff:10.0.0.1`; or refused, as `64:ff9b::` and `2002::`.
+ */
+export function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false
+  const address = ipaddr.process(text)
+  if (address.range() !== 'unicast') return false
+  if (address instanceof ipaddr.IPv6) return address.match(publicV6)
+  return address.toString() !== azureHost
+}
+
+/** What may be connected to although it is not public. */
+export interface AllowedPlaces {
+  isAllowedHost(host: string): boolean
+  isAllowedAddress(address: string): boolean
+}
+
+/** What is wrong with an entry of the list: a host name, an address or a range such as 10.0.0.0/8. */
+export function allowFault(entry: string): string | undefined {
+  const isRange = entry.includes('/')
+  if (isRange) return ipaddr.isValidCIDR(entry) ? undefined : 'must be a range such as 10.0.0.0/8'
+  return /^[\w.:-]+$/.test(entry) ? undefined : 'must be a host name, an address or a range'
+}
+
+/** `hosts`: allowed besides, without being listed. */
+export function allowedPlaces(
+  entries: readonly string[],
+  hosts: readonly string[] = [],
+): AllowedPlaces {
+  const names = new Set([...entries, ...hosts].map(hostOf))
+  const ranges = entries.filter((entry) => entry.includes('/')).map((one) => ipaddr.parseCIDR(one))
+  const addresses = entries
+    .filter((entry) => ipaddr.isValid(entry))
+    .map((one) => ipaddr.process(one))
+  return {
+    isAllowedHost: (host) => names.has(hostOf(host)),
+    isAllowedAddress(text) {
+      if (!ipaddr.isValid(text)) return false
+      const address = ipaddr.process(text)
+      return (
+        addresses.some((one) => one.toString() === address.toString()) ||
+        ranges.some(([range, bits]) => {
+          return range.kind() === address.kind() && address.match(range, bits)
+        })
+      )
+    },
+  }
+}
+
+/** As it is compared: in lower case, without the brackets of IPv6. */
+function hostOf(host: string): string {
+  return host.toLowerCase().replace(/^\[|\]$/g, '')
+}

@@ -1,0 +1,120 @@
+import { lookup, promises, type LookupAddress } from 'node:dns'
+import http from 'node:http'
+import https from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
+import { isPublicAddress, type AllowedPlaces } from './address.ts'
+
+/** The addresses of a name. */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+export interface ConnectPolicy {
+  /** In production only public addresses are connected to, by https, and what is allowed besides. */
+  readonly production: boolean
+  readonly places: AllowedPlaces
+  /** Another one for tests. */
+  readonly resolve?: Resolve
+}
+
+/** Opens the connections of requests to endpoints, to allowed places alone. */
+export interface Connections {
+  /** What is wrong with a URL, whatever its name leads to; undefined: nothing. */
+  fault(url: string): string | undefined
+  agentOf(url: URL): http.Agent
+  end(): void
+}
+
+/** An address that must not be connected to. */
+export const refusedCode = 'QUITTANCE_ADDRESS_REFUSED'
+
+const resolveWithinMs = 2_000
+const idleMs = 10_000
+/** Idle connections to one origin that are kept. */
+const mostIdle = 8
+
+export function createConnections(policy: ConnectPolicy): Connections {
+  const settings = {
+    keepAlive: true,
+    timeout: idleMs,
+    maxFreeSockets: mostIdle,
+    lookup: guardedLookup(policy),
+  }
+  const agents = { 'http:': new http.Agent(settings), 'https:': new https.Agent(settings) }
+  return {
+    fault: (url) => urlFault(url, policy),
+    agentOf: ({ protocol }) => (protocol === 'http:' ? agents['http:'] : agents['https:']),
+    end() {
+      for (const agent of Object.values(agents)) agent.destroy()
+    },
+  }
+}
+
+function urlFault(text: string, { production, places }: ConnectPolicy): string | undefined {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL'
+  if (url.username !== '' || url.password !== '') return 'must not contain a user or a password'
+  if (url.hash !== '') return 'must not contain a fragment'
+  if (!production || places.isAllowedHost(url.hostname)) return undefined
+  const address = url.hostname.replace(/^\[|\]$/g, '')
+  if (isIP(address) !== 0 && places.isAllowedAddress(address)) return undefined
+  if (url.protocol !== 'https:') return 'must be https in production, unless its host is allowed'
+  return isIP(address) === 0 || isPublicAddress(address)
+    ? undefined
+    : 'must not lead to an address that is not public, unless it is allowed'
+}
+
+/**
+ * Looks a name up where the socket opens: what was checked is what is connected to. Every address has
+ * to be allowed, and only those are passed on.
+ */
+function guardedLookup(policy: ConnectPolicy): LookupFunction {
+  return (host, options, callback) => {
+    const find = callbackify(() => addressesOf(host, policy))
+    find((error, addresses) => {
+      const [first] = addresses ?? []
+      if (error !== null || first === undefined) callback(error, '')
+      else if (options.all === true) callback(null, [...addresses])
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+async function addressesOf(host: string, policy: ConnectPolicy): Promise<readonly LookupAddress[]> {
+  const { production, places, resolve } = policy
+  const isTrusted = !production || places.isAllowedHost(host)
+  // The system's own look-up knows the names of containers; it is slow to give up, so it is not used
+  // for names that anybody may have given.
+  const find = resolve ?? (isTrusted ? bySystem : byName)
+  const addresses = await find(host)
+  const refused = addresses.find((one) => !isTrusted && !isAllowed(one, places))
+  if (refused !== undefined) throw failure(refusedCode, `${host} leads to ${refused}`)
+  if (addresses.length === 0) throw failure('ENOTFOUND', `${host} has no address`)
+  return addresses.map((address) => ({ address, family: isIP(address) }))
+}
+
+function isAllowed(address: string, places: AllowedPlaces): boolean {
+  return isPublicAddress(address) || places.isAllowedAddress(address)
+}
+
+function failure(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code })
+}
+
+/** By our own resolver: `dns.lookup` would block one of the few threads that all share. */
+async function byName(host: string): Promise<readonly string[]> {
+  const resolver = new promises.Resolver({ timeout: resolveWithinMs, tries: 1 })
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const addresses = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  const [first] = answers
+  if (addresses.length === 0 && first.status === 'rejected') throw first.reason
+  return addresses
+}
+
+function bySystem(host: string): Promise<readonly string[]> {
+  return new Promise((resolve, reject) => {
+    lookup(host, { all: true }, (error, found) => {
+      if (error === null) resolve(found.map(({ address }) => address))
+      else reject(error)
+    })
+  })
+}

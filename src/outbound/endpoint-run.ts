@@ -1,0 +1,263 @@
+import { releaseEndpoint, type LeasedEndpoint } from '../database/lease-endpoints.ts'
+import type { FeedRow } from '../database/read-feed-rows.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
+import type { Secret } from '../kernel/secret.ts'
+import { gatewayOf, type FeedEvent } from '../wire/outgoing-event.ts'
+import { bodyOf } from './body.ts'
+import { healthAfter, healthAtStart, isOpen, type Health } from './breaker.ts'
+import { openWindow, type Due, type EndpointWindow } from './endpoint-window.ts'
+import { flushResults, type Result } from './flush-results.ts'
+import type { ForwardContext } from './forward-context.ts'
+import { createPace, type Pace } from './pace.ts'
+import type { OutgoingContext } from './load-outgoing.ts'
+import { loadFeed } from './read-feed.ts'
+import { send } from './send.ts'
+import { signedHeaders } from './sign.ts'
+import type { Slots } from './slots.ts'
+
+/** An endpoint that this process works on. */
+export interface EndpointRun {
+  /** There may be something to do: an event, or a free slot. */
+  wake(): void
+  /** Begins nothing more, ends what is under way, and lets go of the endpoint. */
+  stop(): void
+  readonly ended: Promise<void>
+}
+
+export interface RunOptions {
+  readonly endpoint: LeasedEndpoint
+  /** The newest first; all of them sign. */
+  readonly secrets: readonly Secret[]
+  readonly slots: Slots
+  readonly context: ForwardContext
+  /** Cuts off what is still under way; what it did is not known then. */
+  readonly signal: AbortSignal
+}
+
+/** A lease is for so long, and extended after a third of it at the latest. */
+export const endpointLease = seconds(30)
+/** Results that are written together, at most. */
+const mostTogether = 32
+const flushAfter: Duration = 50
+const lookEvery = seconds(1)
+/** With nothing to do, the endpoint is given back: another process may have less to do. */
+const idleFor = seconds(10)
+
+interface Work extends RunOptions {
+  readonly window: EndpointWindow
+  readonly pace: Pace
+  readonly state: State
+  wake(): void
+}
+
+interface State {
+  health: Health
+  underWay: number
+  results: readonly Result[]
+  /** Begins nothing more. */
+  isStopping: boolean
+  /** Somebody else has the endpoint, or nobody any more. */
+  isLost: boolean
+  written: { position: bigint; at: number }
+  busyAt: number
+}
+
+/** Sends what an endpoint has still to get, in order, as fast as it takes it. Never rejects. */
+export function startEndpointRun(options: RunOptions): EndpointRun {
+  const { endpoint, context } = options
+  const alarm = createAlarm()
+  const now = performance.now()
+  const state: State = {
+    health: healthAtStart(endpoint.failures),
+    underWay: 0,
+    results: [],
+    isStopping: false,
+    isLost: false,
+    written: { position: BigInt(endpoint.position), at: now },
+    busyAt: now,
+  }
+  const window = openWindow(endpoint, context)
+  const pace = createPace(endpoint.ratePerSecond)
+  const work: Work = { ...options, window, pace, state, wake: alarm.ring }
+  return {
+    wake: alarm.ring,
+    stop() {
+      state.isStopping = true
+      alarm.ring()
+    },
+    ended: run(work, alarm.wait),
+  }
+}
+
+async function run(work: Work, wait: (length: Duration) => Promise<void>): Promise<void> {
+  const { state, context, endpoint } = work
+  try {
+    if (isOpen(state.health)) await sendProbe(work)
+    while (!isOver(work)) {
+      if (mayBegin(state)) await begin(work)
+      await writeIfDue(work)
+      if (!isOver(work)) await wait(pauseOf(work))
+    }
+  } catch (error) {
+    context.log.warn({ err: error, endpoint: endpoint.name }, 'an endpoint is left for a while')
+  }
+  if (state.isLost) return
+  await releaseEndpoint(context.database.db, endpoint).catch((error: unknown) => {
+    context.log.debug({ err: error, endpoint: endpoint.name }, 'its lease runs out by itself')
+  })
+}
+
+function mayBegin({ health, isStopping, isLost }: State): boolean {
+  return !isStopping && !isLost && !isOpen(health) && health.rest === undefined
+}
+
+function isOver({ state }: Work): boolean {
+  if (state.isLost) return true
+  if (state.underWay > 0 || state.results.length > 0) return false
+  return !mayBegin(state) || performance.now() - state.busyAt > idleFor
+}
+
+/** Until the next write is due, at the latest. */
+function pauseOf({ state, pace }: Work): Duration {
+  return state.results.length > 0 ? flushAfter : Math.min(lookEvery, pace.pause() ?? lookEvery)
+}
+
+/** As many requests as the endpoint, this process and its rate allow. */
+async function begin(work: Work): Promise<void> {
+  const { state, window, slots, pace, context } = work
+  await window.refill()
+  const dues: Due[] = []
+  while (state.underWay + dues.length < state.health.slots && pace.mayBegin()) {
+    if (!slots.take(state.health.failures > 0)) break
+    const due = window.next()
+    if (due === undefined) {
+      slots.leave(state.health.failures > 0)
+      break
+    }
+    pace.begin()
+    dues.push(due)
+  }
+  const wasFailing = state.health.failures > 0
+  state.underWay += dues.length
+  const end = () => {
+    state.underWay -= 1
+    slots.leave(wasFailing)
+    work.wake()
+  }
+  let events: readonly FeedEvent[] = []
+  try {
+    if (dues.length > 0) events = await loadFeed(outgoing(context), rowsOf(dues))
+  } catch (error) {
+    dues.forEach(end)
+    throw error
+  }
+  for (const [index, due] of dues.entries()) {
+    const event = events[index]
+    if (event !== undefined && isOfItsGateways(work, event)) {
+      void sendOne(work, { due, event, isProbe: false }).finally(end)
+    } else {
+      window.end(due, true)
+      end()
+    }
+  }
+}
+
+function outgoing(context: ForwardContext): OutgoingContext {
+  return { ...context, db: context.database.db }
+}
+
+function rowsOf(dues: readonly Due[]): readonly FeedRow[] {
+  return dues.map(({ row }) => row)
+}
+
+function isOfItsGateways({ endpoint: { gateways } }: Work, event: FeedEvent): boolean {
+  const gateway = gatewayOf(event)
+  return gateways === null || (gateway !== undefined && gateways.includes(gateway))
+}
+
+interface Sending {
+  readonly due: Due
+  readonly event: FeedEvent
+  readonly isProbe: boolean
+}
+
+async function sendOne(work: Work, { due, event, isProbe }: Sending): Promise<void> {
+  const { endpoint, secrets, context, signal, state, window } = work
+  state.busyAt = performance.now()
+  const body = bodyOf(event, endpoint.payload)
+  const headers = { ...signedHeaders({ id: event.id, body }, secrets, context.now()) }
+  const timeout = seconds(endpoint.timeoutSeconds)
+  const sent = await send(
+    { url: endpoint.url, headers, body, timeout },
+    context.connections,
+    signal,
+  )
+  state.busyAt = performance.now()
+  // Cut off by us: nothing is known of it, and it is sent again.
+  const isUnknown = signal.aborted && sent.result !== 'delivered'
+  if (isUnknown) return window.end(due, false)
+  state.health = healthAfter(state.health, sent, endpoint.maxConcurrency)
+  state.results = [...state.results, { due, sent, isProbe }]
+  window.end(due, sent.result === 'delivered' || !isProbe)
+}
+
+/** The one request to an endpoint that has failed so often; with its success all goes on. */
+async function sendProbe(work: Work): Promise<void> {
+  const { context, state, window } = work
+  const due = await window.probe(state.health.failures)
+  if (due === undefined) {
+    state.health = healthAtStart(0)
+    return
+  }
+  const [event] = await loadFeed(outgoing(context), [due.row])
+  if (event !== undefined) await sendOne(work, { due, event, isProbe: true })
+  await write(work)
+}
+
+async function writeIfDue(work: Work): Promise<void> {
+  const { state, window } = work
+  const age = performance.now() - state.written.at
+  const hasMoved = window.position !== state.written.position
+  const isDue =
+    state.results.length >= mostTogether ||
+    (state.results.length > 0 && age >= flushAfter) ||
+    (hasMoved && age >= lookEvery) ||
+    age >= endpointLease / 3
+  if (isDue) await write(work)
+}
+
+async function write({ endpoint, window, state, context }: Work): Promise<void> {
+  const { results, health } = state
+  const { position } = window
+  const ahead = window.ahead()
+  const written = { results, position, ahead, health, lease: endpointLease }
+  const end = await flushResults(endpoint, written, context)
+  state.results = state.results.slice(results.length)
+  state.written = { position, at: performance.now() }
+  if (end !== 'written') state.isLost = true
+}
+
+/** A pause that can be ended; one that was rung before is over at once. */
+function createAlarm() {
+  let isRinging = false
+  let end: (() => void) | undefined
+  return {
+    ring() {
+      isRinging = true
+      end?.()
+    },
+    async wait(length: Duration) {
+      if (!isRinging) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, length)
+          end = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+      }
+      isRinging = false
+      end = undefined
+    },
+  }
+}

@@ -1,0 +1,157 @@
+import { readDueForwards, readOldestForward, type DueForward } from '../database/forwards.ts'
+import type { LeasedEndpoint } from '../database/lease-endpoints.ts'
+import type { FeedRow } from '../database/read-feed-rows.ts'
+import { isUnverified } from '../events/catalogue.ts'
+import { seconds } from '../kernel/duration.ts'
+import type { ForwardContext } from './forward-context.ts'
+
+/** An event that is to be sent. */
+export interface Due {
+  readonly row: FeedRow
+  /** Attempts that have failed. */
+  readonly attempts: number
+  /** It has a row of its own; false: it is beyond the position of the endpoint. */
+  readonly isAgain: boolean
+}
+
+/** What an endpoint has still to get, and how far it has got. */
+export interface EndpointWindow {
+  /** All up to it is dealt with. */
+  readonly position: bigint
+  /** Dealt with beyond it. */
+  ahead(): readonly bigint[]
+  /** Looks for what is due, if there is room for it. */
+  refill(): Promise<void>
+  /** The next event whose subject has none under way; it is then under way itself. */
+  next(): Due | undefined
+  /** The one that a probe sends. */
+  probe(turn: number): Promise<Due | undefined>
+  /** It is no longer under way. `isDealtWith`: it need not be sent from here again. */
+  end(due: Due, isDealtWith: boolean): void
+}
+
+/** Events beyond the position of an endpoint that are dealt with meanwhile, at most. */
+const mostAhead = 100n
+const mostAgain = 100
+const lookAgainEvery = seconds(1)
+
+type Needs = Pick<ForwardContext, 'database' | 'feed'>
+
+export function openWindow(endpoint: LeasedEndpoint, context: Needs): EndpointWindow {
+  const { db } = context.database
+  const done = createProgress(endpoint)
+  const waiting = createWaiting()
+  let looked = done.position
+  let lookedAgainAt = -Infinity
+
+  const readOn = async () => {
+    while (looked < done.position + mostAhead) {
+      const rows = await context.feed.rows.beyond(looked)
+      if (rows.length === 0) return
+      for (const row of rows) {
+        if (row.position > done.position + mostAhead) return
+        looked = row.position
+        if (done.has(row.position)) continue
+        if (isWanted(endpoint, row)) waiting.add({ row, attempts: 0, isAgain: false })
+        else done.add(row.position)
+      }
+    }
+  }
+  return {
+    get position() {
+      return done.position
+    },
+    ahead: done.ahead,
+    async refill() {
+      if (performance.now() - lookedAgainAt > lookAgainEvery) {
+        lookedAgainAt = performance.now()
+        const again = await readDueForwards(db, endpoint.id, mostAgain)
+        for (const forward of again) waiting.add(asAgain(forward))
+      }
+      await readOn()
+    },
+    next: waiting.next,
+    async probe(turn) {
+      const oldest = await readOldestForward(db, endpoint.id)
+      await readOn()
+      const newer = waiting.newest()
+      // By turns: what one event meets there need not be what the others meet.
+      const chosen = turn % 2 === 1 && newer ? newer : oldest ? asAgain(oldest) : newer
+      return chosen && waiting.begin(chosen)
+    },
+    end(due, isDealtWith) {
+      waiting.end(due)
+      if (due.isAgain) return
+      if (isDealtWith) done.add(due.row.position)
+      else waiting.putBack(due)
+    },
+  }
+}
+
+/** The positions that are dealt with. */
+function createProgress({ position: from, ahead }: LeasedEndpoint) {
+  let position = BigInt(from)
+  const beyond = new Set(ahead)
+  return {
+    get position() {
+      return position
+    },
+    has: (one: bigint) => one <= position || beyond.has(one),
+    add(one: bigint) {
+      beyond.add(one)
+      while (beyond.delete(position + 1n)) position += 1n
+    },
+    ahead: () => [...beyond].toSorted((a, b) => (a < b ? -1 : 1)),
+  }
+}
+
+/** Events that wait or are under way, in their order; of each subject one is under way. */
+function createWaiting() {
+  const waiting: Due[] = []
+  const underWay = new Set<string>()
+  const busy = new Set<string>()
+  const begin = (due: Due): Due => {
+    const index = waiting.findIndex(({ row }) => row.id === due.row.id)
+    if (index !== -1) waiting.splice(index, 1)
+    underWay.add(due.row.id)
+    busy.add(subjectOf(due.row))
+    return due
+  }
+  return {
+    begin,
+    add(due: Due) {
+      const isKnown = underWay.has(due.row.id) || waiting.some(({ row }) => row.id === due.row.id)
+      if (!isKnown) waiting.push(due)
+    },
+    next() {
+      const due = waiting.find(({ row }) => !busy.has(subjectOf(row)))
+      return due && begin(due)
+    },
+    newest: () => waiting.find(({ isAgain }) => !isAgain),
+    putBack: (due: Due) => void waiting.unshift(due),
+    end({ row }: Due) {
+      underWay.delete(row.id)
+      busy.delete(subjectOf(row))
+    },
+  }
+}
+
+function asAgain({ attempts, ...row }: DueForward): Due {
+  return { row, attempts, isAgain: true }
+}
+
+/** By its type alone; of which gateway it is, is known once its subject is loaded. */
+function isWanted({ eventTypes }: LeasedEndpoint, { type }: FeedRow): boolean {
+  return eventTypes === null ? !isUnverified(type) : eventTypes.includes(type)
+}
+
+/** Two events about the same are never under way at the same time. */
+function subjectOf(row: FeedRow): string {
+  return (
+    row.payment_id ??
+    row.subscription_id ??
+    row.invoice_id ??
+    row.payment_method_id ??
+    row.dedup_key
+  )
+}

@@ -1,0 +1,127 @@
+import type { Kysely } from 'kysely'
+import { insertEndpointDisabled } from '../database/deferred-events.ts'
+import { disableEndpoint } from '../database/endpoints.ts'
+import { insertAttempts, writeForwards, type ForwardOutcome } from '../database/forwards.ts'
+import { hasFailedFor, writeProgress, type LeasedEndpoint } from '../database/lease-endpoints.ts'
+import type { Tables } from '../database/tables.ts'
+import type { DisabledReason, Endpoint } from '../events/endpoint.ts'
+import type { Duration } from '../kernel/duration.ts'
+import { isOpen, type Health } from './breaker.ts'
+import type { Due } from './endpoint-window.ts'
+import type { ForwardContext } from './forward-context.ts'
+import { failingDisabledAfter, nextAttemptAfter } from './schedule.ts'
+import type { Sent } from './send.ts'
+
+/** What became of one request for an event. */
+export interface Result {
+  readonly due: Due
+  readonly sent: Sent
+  /** Only to see whether the endpoint is back: a failure is no attempt of the event. */
+  readonly isProbe: boolean
+}
+
+/** What is written of an endpoint. */
+export interface Written {
+  readonly results: readonly Result[]
+  readonly position: bigint
+  readonly ahead: readonly bigint[]
+  readonly health: Health
+  readonly lease: Duration
+}
+
+/** `lost`: somebody else has it, nothing is written. `disabled`: nothing is to be sent any more. */
+export type FlushEnd = 'written' | 'lost' | 'disabled'
+
+/** One transaction: how far the endpoint is, what was tried, and what did not go. */
+export async function flushResults(
+  endpoint: LeasedEndpoint,
+  written: Written,
+  context: ForwardContext,
+): Promise<FlushEnd> {
+  const { results, health, ...place } = written
+  const disabled: { endpoint?: Endpoint | undefined } = {}
+  const end = await context.database.transaction(async ({ db }): Promise<FlushEnd> => {
+    const isFailing = health.failures > 0
+    const { failures, rest } = health
+    if (!(await writeProgress(db, endpoint, { ...place, failures, isFailing, rest }))) return 'lost'
+    await insertAttempts(
+      db,
+      results.map((result) => attemptOf(endpoint, result, context)),
+    )
+    await writeForwards(db, endpoint.id, outcomesOf(results, context))
+    const reason = await reasonToDisable(db, endpoint, written)
+    if (reason === undefined) return 'written'
+    disabled.endpoint = await disable(db, { id: endpoint.id, reason }, context)
+    return 'disabled'
+  })
+  if (disabled.endpoint !== undefined) tellDisabled(disabled.endpoint, context)
+  return end
+}
+
+function attemptOf(
+  { id: endpointId }: LeasedEndpoint,
+  { due, sent, isProbe }: Result,
+  { newId, scrub }: ForwardContext,
+) {
+  const { result, status, durationMs, response } = sent
+  const attempt = isProbe && result !== 'delivered' ? 0 : due.attempts + 1
+  const said = response === null ? null : scrub(response).replaceAll('\0', '\u{fffd}')
+  return {
+    id: newId(),
+    endpointId,
+    eventId: due.row.id,
+    attempt,
+    result,
+    status,
+    durationMs,
+    response: said,
+  }
+}
+
+/** Of those that have a row of their own, or get one. */
+function outcomesOf(
+  results: readonly Result[],
+  { random }: ForwardContext,
+): readonly ForwardOutcome[] {
+  return results.flatMap(({ due, sent, isProbe }): readonly ForwardOutcome[] => {
+    const { row, attempts: before, isAgain } = due
+    const event = { eventId: row.id, position: row.position }
+    if (sent.result === 'delivered') {
+      return isAgain ? [{ ...event, state: 'delivered', attempts: before, after: undefined }] : []
+    }
+    if (isProbe) return []
+    const attempts = before + 1
+    const after = nextAttemptAfter(attempts, random())
+    if (after === undefined) return [{ ...event, state: 'failed', attempts, after }]
+    const asked = Math.max(after, sent.retryAfter ?? 0)
+    return [{ ...event, state: 'pending', attempts, after: asked }]
+  })
+}
+
+async function reasonToDisable(
+  db: Kysely<Tables>,
+  { id }: LeasedEndpoint,
+  { results, health }: Written,
+): Promise<DisabledReason | undefined> {
+  if (results.some(({ sent }) => sent.result === 'gone')) return 'gone'
+  const isTried = results.length > 0 && isOpen(health)
+  return isTried && (await hasFailedFor(db, id, failingDisabledAfter)) ? 'failing' : undefined
+}
+
+/** Undefined: it is disabled already. The event of it is claimed like any other. */
+export async function disable(
+  db: Kysely<Tables>,
+  { id, reason }: { readonly id: string; readonly reason: DisabledReason },
+  { newId, queue }: Pick<ForwardContext, 'newId' | 'queue'>,
+): Promise<Endpoint | undefined> {
+  const endpoint = await disableEndpoint(db, id, reason)
+  if (endpoint !== undefined && reason !== 'operator') {
+    await insertEndpointDisabled(db, endpoint, { newId, queue })
+  }
+  return endpoint
+}
+
+function tellDisabled({ id, name, disabledReason }: Endpoint, { log, wake }: ForwardContext): void {
+  log.error({ endpoint: id, name, reason: disabledReason }, 'an endpoint was disabled')
+  wake('subscription_events')
+}

@@ -1,0 +1,125 @@
+import type { Database } from '../database/connect.ts'
+import { anyEndpoint, takeEndpoints, type LeasedEndpoint } from '../database/lease-endpoints.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
+import type { Secret } from '../kernel/secret.ts'
+import { endpointLease, startEndpointRun, type EndpointRun } from './endpoint-run.ts'
+import type { FeedSubscription } from './feed-watch.ts'
+import type { ForwardContext } from './forward-context.ts'
+import { openSecrets } from './secrets.ts'
+import { createSlots, type Slots } from './slots.ts'
+
+/** Sends the feed's events to the endpoints, with other processes: each endpoint is with one. */
+export interface Forwarder {
+  /** Ends what is under way, and gives the endpoints back. */
+  stop(): Promise<void>
+}
+
+const lookEvery = seconds(1)
+/** Endpoints that one look takes: the rest is for other processes, or the next look. */
+const mostTaken = 20
+const slotsOf: Readonly<Record<Database['kind'], number>> = { postgres: 256, embedded: 32 }
+/** What is under way may end for so long; then it is cut off. */
+const stopGrace: Duration = seconds(20)
+
+export function startForwarder(context: ForwardContext): Forwarder {
+  const stopping = new AbortController()
+  const cut = new AbortController()
+  const runs = new Map<string, EndpointRun>()
+  const wakeAll = () => {
+    for (const run of runs.values()) run.wake()
+  }
+  const slots = createSlots(slotsOf[context.database.kind], wakeAll)
+  const following = follow(context, { wakeAll, take, stopping: stopping.signal })
+
+  async function take(): Promise<void> {
+    const token = context.newId()
+    const declared = [...context.declared.keys()]
+    const options = { limit: mostTaken, token, lease: endpointLease, declared }
+    for (const endpoint of await takeEndpoints(context.database.db, options)) {
+      begin(endpoint, slots)
+    }
+  }
+
+  function begin(endpoint: LeasedEndpoint, of: Slots): void {
+    const secrets = secretsOf(endpoint, context)
+    if (secrets === undefined) {
+      // Another process may have the key; this one tries again when the lease has run out.
+      context.log.error(
+        { endpoint: endpoint.name },
+        'the secrets of an endpoint cannot be decrypted',
+      )
+      return
+    }
+    const run = startEndpointRun({ endpoint, secrets, slots: of, context, signal: cut.signal })
+    runs.set(endpoint.id, run)
+    void run.ended.finally(() => {
+      if (runs.get(endpoint.id) === run) runs.delete(endpoint.id)
+    })
+    if (stopping.signal.aborted) run.stop()
+  }
+
+  return {
+    async stop() {
+      stopping.abort()
+      const grace = setTimeout(() => cut.abort(), stopGrace)
+      await following
+      for (const run of runs.values()) run.stop()
+      await Promise.all(Array.from(runs.values(), ({ ended }) => ended))
+      clearTimeout(grace)
+      context.connections.end()
+    },
+  }
+}
+
+/** A declared one has its secrets where it is declared. */
+function secretsOf(
+  { id, name, source, secrets }: LeasedEndpoint,
+  { declared, cipher, now }: ForwardContext,
+): readonly Secret[] | undefined {
+  if (source === 'config') return declared.get(name)?.secrets
+  if (secrets === null) return undefined
+  return openSecrets(cipher, { endpointId: id, stored: secrets, now: now() })
+}
+
+interface Following {
+  wakeAll(): void
+  take(): Promise<void>
+  readonly stopping: AbortSignal
+}
+
+/** Looks once a second, and whenever the feed has grown; follows it only if there is an endpoint. */
+async function follow(
+  { database, feed, log }: ForwardContext,
+  { wakeAll, take, stopping }: Following,
+): Promise<void> {
+  let subscription: FeedSubscription | undefined
+  while (!stopping.aborted) {
+    try {
+      const any = await anyEndpoint(database.db)
+      if (any) subscription ??= feed.watch.subscribe()
+      if (any) {
+        await take()
+        wakeAll()
+      } else {
+        subscription?.end()
+        subscription = undefined
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'endpoints are looked at again')
+    }
+    await grownOrLater(subscription, stopping)
+  }
+  subscription?.end()
+}
+
+async function grownOrLater(
+  subscription: FeedSubscription | undefined,
+  stopping: AbortSignal,
+): Promise<void> {
+  const soon = AbortSignal.any([stopping, AbortSignal.timeout(lookEvery)])
+  if (subscription !== undefined) return subscription.grown(soon)
+  await new Promise<void>((resolve) => {
+    soon.addEventListener('abort', () => resolve(), { once: true })
+    if (soon.aborted) resolve()
+  })
+}

@@ -1,0 +1,196 @@
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { isIP } from 'node:net'
+import { seconds, type Duration } from '../kernel/duration.ts'
+import { refusedCode, type Connections } from './connect.ts'
+import { retryAfterOf } from './schedule.ts'
+
+/** What became of one request. */
+export const sendResults = [
+  'delivered',
+  'gone',
+  'overloaded',
+  'redirected',
+  'rejected',
+  'timed_out',
+  'not_connected',
+  'name_unknown',
+  'address_refused',
+  'tls_failed',
+  'reply_invalid',
+] as const
+export type SendResult = (typeof sendResults)[number]
+
+export interface Sent {
+  readonly result: SendResult
+  /** Null: there was no answer. */
+  readonly status: number | null
+  readonly durationMs: number
+  /** What a failing answer says, or why there is none; null: nothing. */
+  readonly response: string | null
+  /** Nothing is to be sent for so long. */
+  readonly retryAfter: Duration | undefined
+}
+
+export interface Outgoing {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly timeout: Duration
+}
+
+const connectWithin = seconds(5)
+/** For the rest of an answer whose status says all. */
+const restWithin = seconds(1)
+/** Of an answer that is read at most. */
+const mostRead = 16 * 1024
+/** Of a failing answer that is kept. */
+const mostKept = 1024
+
+/**
+ * One request. Never rejects, never follows a redirect. A connection that its server had closed
+ * meanwhile is tried once more, at once: such a request was not seen.
+ */
+export async function send(
+  outgoing: Outgoing,
+  connections: Connections,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const begun = performance.now()
+  const fault = connections.fault(outgoing.url)
+  const answered =
+    fault === undefined
+      ? await attempt(outgoing, connections, signal)
+      : failedBy('address_refused', `url ${fault}`)
+  return { ...answered, durationMs: Math.round(performance.now() - begun) }
+}
+
+type Answered = Omit<Sent, 'durationMs'>
+
+async function attempt(
+  outgoing: Outgoing,
+  connections: Connections,
+  signal: AbortSignal,
+): Promise<Answered> {
+  const over = AbortSignal.any([signal, AbortSignal.timeout(outgoing.timeout)])
+  for (let tries = 1; ; tries += 1) {
+    const request = open(outgoing, connections, over)
+    try {
+      return await answerOf(request, outgoing)
+    } catch (error) {
+      const isStale = request.reusedSocket && /^(?:ECONNRESET|EPIPE)$/.test(codeOf(error))
+      if (isStale && tries === 1 && !over.aborted) continue
+      return failureOf(error, over)
+    }
+  }
+}
+
+function open(
+  { url: text, headers, body }: Outgoing,
+  connections: Connections,
+  signal: AbortSignal,
+): ClientRequest {
+  const url = new URL(text)
+  const { request } = url.protocol === 'http:' ? http : https
+  const opened = request(url, {
+    method: 'POST',
+    agent: connections.agentOf(url),
+    signal,
+    maxHeaderSize: mostRead,
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'user-agent': 'Quittance',
+    },
+    // Sent by name alone.
+    ...(isIP(url.hostname) === 0 && url.protocol === 'https:' && { servername: url.hostname }),
+  })
+  limitConnecting(opened, url)
+  opened.end(body)
+  return opened
+}
+
+function limitConnecting(request: ClientRequest, { protocol }: URL): void {
+  const timer = setTimeout(() => {
+    request.destroy(Object.assign(new Error('no connection within 5 s'), { code: 'ETIMEDOUT' }))
+  }, connectWithin)
+  const connected = () => clearTimeout(timer)
+  request.once('close', connected)
+  request.once('socket', (socket) => {
+    if (request.reusedSocket) connected()
+    else socket.once(protocol === 'http:' ? 'connect' : 'secureConnect', connected)
+  })
+}
+
+async function answerOf(request: ClientRequest, outgoing: Outgoing): Promise<Answered> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve)
+    request.once('error', reject)
+  })
+  const { statusCode: status = 0, headers } = answer
+  if (status >= 200 && status < 300) {
+    letGo(answer)
+    return { result: 'delivered', status, response: null, retryAfter: undefined }
+  }
+  const text = await readSome(answer)
+  const retryAfter = retryAfterOf(status, headers['retry-after'], new Date())
+  if (status >= 300 && status < 400) {
+    const origin = URL.parse(headers.location ?? '', outgoing.url)?.origin ?? 'nowhere'
+    return { result: 'redirected', status, response: `to ${origin}`, retryAfter }
+  }
+  const result = status === 410 ? 'gone' : retryAfter === undefined ? 'rejected' : 'overloaded'
+  return { result, status, response: text, retryAfter }
+}
+
+/** Nobody waits for the rest of it: read in time it frees the connection, else that is given up. */
+function letGo(answer: IncomingMessage): void {
+  let length = 0
+  const giveUp = setTimeout(() => answer.destroy(), restWithin)
+  answer.once('close', () => clearTimeout(giveUp))
+  answer.on('error', () => {})
+  answer.on('data', (chunk: Buffer) => {
+    length += chunk.length
+    if (length > mostRead) answer.destroy()
+  })
+}
+
+/** What a failing answer says, if it is a text: the beginning of it. */
+async function readSome(answer: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      length += chunk.length
+      if (length > mostRead) break
+    }
+  } catch {
+    // It was cut; its status is known.
+  }
+  const type = answer.headers['content-type'] ?? ''
+  const isText = /^(?:text\/|application\/(?:[\w.]+\+)?json)/.test(type)
+  return isText && length > 0 ? Buffer.concat(chunks).toString().slice(0, mostKept) : null
+}
+
+function failureOf(error: unknown, over: AbortSignal): Answered {
+  const code = codeOf(error)
+  const text = error instanceof Error ? error.message : String(error)
+  if (over.aborted || code === 'ETIMEDOUT') return failedBy('timed_out', 'no answer in time')
+  if (code === refusedCode) return failedBy('address_refused', text)
+  if (/^(?:ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL|ETIMEOUT|ENONAME)$/.test(code)) {
+    return failedBy('name_unknown', `the name has no address (${code})`)
+  }
+  if (code.startsWith('HPE_')) return failedBy('reply_invalid', text)
+  const isTls = /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_|UNABLE_|SELF_SIGNED|EPROTO)/.test(code)
+  if (isTls) return failedBy('tls_failed', `${text} (${code})`)
+  return failedBy('not_connected', code === '' ? text : code)
+}
+
+function failedBy(result: SendResult, response: string): Answered {
+  return { result, status: null, response: response.slice(0, mostKept), retryAfter: undefined }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}

@@ -82,7 +82,7 @@ async function oracleAllows(address: string): Promise<boolean> {
     process.nextTick(() => callback(null, address, family))
   }
   const options = { host: 'receiver.example', port: 9, lookup, autoSelectFamily: false }
-  const socket = agent.createConnection(options as Parameters<typeof agent.createConnection>[0])
+  const socket = agent.createConnection(options)
   return new Promise((resolve) => {
     const opened = socket as Socket
     opened.on('error', () => {})

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
+import {
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Server,
+  type Socket,
+} from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createConnections, type ConnectPolicy } from '../../src/outbound/connect.ts'
@@ -19,7 +24,7 @@ interface Listening extends AsyncDisposable {
 }
 
 /** Listens on 127.0.0.1, counts its connections, and cuts them in the end. */
-async function listening(server: Pick<Server, 'listen' | 'address' | 'on' | 'close'>) {
+async function listening(server: Server) {
   const sockets = new Set<Socket>()
   let connected = 0
   server.on('connection', (socket: Socket) => {

@@ -18,8 +18,6 @@ forEachDatabase((engine) => {
     const { database } = billing
     const { db } = database
     const endpoint = newUuid()
-    await sql`insert into billing.endpoints (id, name, source, url, payload)
-      values (${endpoint}::uuid, 'shop', 'config', 'https://shop.example/', 'full')`.execute(db)
     const before = idAt(new Date(Date.now() - days(31))).slice(0, 24)
     await sql`insert into billing.forward_attempts
       (id, endpoint_id, event_id, attempt, result, duration_ms)

@@ -74,10 +74,11 @@ export function coreOf(runtime: Runtime): BillingCore {
     prune: async (onProgress) => {
       refuseInsideListener('billing.prune')
       const { database } = await runtime.opened()
-      const { retentionDays, keepKeysDays, log } = settings
+      const { retentionDays, keepKeysDays, log, forward } = settings
       return prune(database, {
         retentionDays,
         keepKeysDays,
+        keepAttemptsDays: forward.keepAttemptsDays,
         log,
         newId: newUuid,
         ...(onProgress && { onProgress }),

@@ -98,7 +98,7 @@ function dispatching(context: MoneyContext): readonly Schedule[] {
 /** What any process does, whatever its listeners. */
 function housekeeping(
   database: Database,
-  { log, retentionDays, keepKeysDays, queue }: ServiceSettings,
+  { log, retentionDays, keepKeysDays, queue, forward }: ServiceSettings,
 ): readonly Schedule[] {
   return [
     {
@@ -106,7 +106,9 @@ function housekeeping(
       every: days(1),
       offset: hours(3) + minutes(17),
       run: async (signal) => {
-        await prune(database, { retentionDays, keepKeysDays, log, newId: newUuid, signal })
+        const { keepAttemptsDays } = forward
+        const kept = { retentionDays, keepKeysDays, keepAttemptsDays }
+        await prune(database, { ...kept, log, newId: newUuid, signal })
       },
     },
     {

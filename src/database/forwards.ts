@@ -192,3 +192,17 @@ export async function deleteOldAttempts(
       limit ${limit})`.execute(db)
   return Number(numAffectedRows ?? 0)
 }
+
+/** Deletes some of what has got there, long ago; how many. What has not is kept: it can be resent. */
+export async function deleteOldForwards(
+  db: Kysely<Tables>,
+  { keepDays, limit }: { readonly keepDays: number; readonly limit: number },
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from billing.forwards where (endpoint_id, event_id) in (
+      select endpoint_id, event_id from billing.forwards
+      where state = 'delivered'
+        and updated_at < statement_timestamp() - make_interval(days => ${keepDays}::integer)
+      limit ${limit}) and state = 'delivered'`.execute(db)
+  return Number(numAffectedRows ?? 0)
+}

@@ -30,7 +30,10 @@ export function healthAfter(
   if (result === 'delivered') {
     return { failures: 0, slots: Math.min(slots + 1, mostSlots), rest }
   }
-  const failed = failures + 1
+  // Once it is left alone, what fails was under way before: one outage of a busy endpoint counts no
+  // more than that of a quiet one. A probe comes later, with no rest before it.
+  const wasUnderWay = isOpen({ failures }) && rest !== undefined
+  const failed = wasUnderWay ? failures : failures + 1
   const asked = [retryAfter, restAfter(failed), rest].filter((one) => one !== undefined)
   return {
     failures: failed,

@@ -14,13 +14,16 @@ export interface ConnectPolicy {
   readonly places: AllowedPlaces
   /** Another one for tests. */
   readonly resolve?: Resolve
+  /** Of the resolver for names that anybody may have given; those of the system if left out. */
+  readonly nameServers?: readonly string[]
 }
 
 /** Opens the connections of requests to endpoints, to allowed places alone. */
 export interface Connections {
   /** What is wrong with a URL, whatever its name leads to; undefined: nothing. */
   fault(url: string): string | undefined
-  agentOf(url: URL): http.Agent
+  /** `isFresh`: it opens a connection, whatever is open already. */
+  agentOf(url: URL, isFresh: boolean): http.Agent
   end(): void
 }
 
@@ -31,6 +34,8 @@ const resolveWithinMs = 2_000
 const idleMs = 10_000
 /** Idle connections to one origin that are kept. */
 const mostIdle = 8
+/** For each address of a name but the last; Node's quarter of a second is less than some ways take. */
+const addressWithinMs = 1_500
 
 export function createConnections(policy: ConnectPolicy): Connections {
   const settings = {
@@ -38,13 +43,18 @@ export function createConnections(policy: ConnectPolicy): Connections {
     timeout: idleMs,
     maxFreeSockets: mostIdle,
     lookup: guardedLookup(policy),
+    autoSelectFamilyAttemptTimeout: addressWithinMs,
   }
-  const agents = { 'http:': new http.Agent(settings), 'https:': new https.Agent(settings) }
+  const once = { ...settings, keepAlive: false }
+  const agents = { http: new http.Agent(settings), https: new https.Agent(settings) }
+  const fresh = { http: new http.Agent(once), https: new https.Agent(once) }
   return {
     fault: (url) => urlFault(url, policy),
-    agentOf: ({ protocol }) => (protocol === 'http:' ? agents['http:'] : agents['https:']),
+    agentOf({ protocol }, isFresh) {
+      return (isFresh ? fresh : agents)[protocol === 'http:' ? 'http' : 'https']
+    },
     end() {
-      for (const agent of Object.values(agents)) agent.destroy()
+      for (const agent of [agents.http, agents.https, fresh.http, fresh.https]) agent.destroy()
     },
   }
 }
@@ -85,7 +95,7 @@ async function addressesOf(host: string, policy: ConnectPolicy): Promise<readonl
   const isTrusted = !production || places.isAllowedHost(host)
   // The system's own look-up knows the names of containers; it is slow to give up, so it is not used
   // for names that anybody may have given.
-  const find = resolve ?? (isTrusted ? bySystem : byName)
+  const find = resolve ?? (isTrusted ? bySystem : (name) => byName(name, policy.nameServers))
   const addresses = await find(host)
   const refused = addresses.find((one) => !isTrusted && !isAllowed(one, places))
   if (refused !== undefined) throw failure(refusedCode, `${host} leads to ${refused}`)
@@ -102,8 +112,9 @@ function failure(code: string, message: string): Error {
 }
 
 /** By our own resolver: `dns.lookup` would block one of the few threads that all share. */
-async function byName(host: string): Promise<readonly string[]> {
+async function byName(host: string, servers?: readonly string[]): Promise<readonly string[]> {
   const resolver = new promises.Resolver({ timeout: resolveWithinMs, tries: 1 })
+  if (servers !== undefined) resolver.setServers(servers)
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   const addresses = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
   const [first] = answers

@@ -8,6 +8,9 @@ export interface Pace {
   pause(): Duration | undefined
 }
 
+/** What was not begun in time may be made up for, up to so long: timers are late by a little. */
+const madeUpFor: Duration = 100
+
 /** So many in a second, evenly; null: no limit. */
 export function createPace(perSecond: number | null): Pace {
   const apart = perSecond === null ? 0 : seconds(1) / perSecond
@@ -16,7 +19,7 @@ export function createPace(perSecond: number | null): Pace {
   return {
     mayBegin: () => left() <= 0,
     begin() {
-      nextAt = Math.max(nextAt, performance.now() - seconds(1)) + apart
+      nextAt = Math.max(nextAt, performance.now() - madeUpFor) + apart
     },
     pause: () => (left() > 0 ? Math.ceil(left()) : undefined),
   }

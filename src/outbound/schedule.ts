@@ -53,6 +53,8 @@ const longestRetryAfter = hours(24)
 /** Where whoever is overloaded does not say for how long. */
 const defaultRetryAfter = seconds(60)
 const overloaded = new Set([429, 502, 503, 504])
+/** The three forms of a date in HTTP. `Date.parse` alone takes almost any text that has a number. */
+const httpDate = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? [\w :-]+$/i
 
 /**
  * How long an answer asks that nothing be sent: `Retry-After` in seconds or as a date; undefined: it
@@ -65,7 +67,13 @@ export function retryAfterOf(
 ): Duration | undefined {
   if (!overloaded.has(status)) return undefined
   const text = header?.trim() ?? ''
-  const asked = /^\d{1,9}$/.test(text) ? seconds(Number(text)) : Date.parse(text) - now.getTime()
+  const asked = /^\d+$/.test(text) ? seconds(Number(text)) : timeOf(text) - now.getTime()
   if (Number.isNaN(asked)) return defaultRetryAfter
   return Math.min(Math.max(asked, 0), longestRetryAfter)
+}
+
+/** Its third form names no zone; all are GMT. */
+function timeOf(text: string): number {
+  if (!httpDate.test(text)) return Number.NaN
+  return Date.parse(/GMT$/i.test(text) ? text : `${text} GMT`)
 }

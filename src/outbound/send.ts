@@ -40,6 +40,7 @@ export interface Outgoing {
 }
 
 const connectWithin = seconds(5)
+const notConnected = 'no connection within 5 s'
 /** For the rest of an answer whose status says all. */
 const restWithin = seconds(1)
 /** Of an answer that is read at most. */
@@ -48,8 +49,9 @@ const mostRead = 16 * 1024
 const mostKept = 1024
 
 /**
- * One request. Never rejects, never follows a redirect. A connection that its server had closed
- * meanwhile is tried once more, at once: such a request was not seen.
+ * One request. Never rejects, never follows a redirect. Where its server had closed a connection that
+ * was open from before, it is sent once more, at once, over one of its own: it was hardly seen, and if
+ * it was, it comes again under the same id.
  */
 export async function send(
   outgoing: Outgoing,
@@ -73,20 +75,35 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<Answered> {
   const over = AbortSignal.any([signal, AbortSignal.timeout(outgoing.timeout)])
-  for (let tries = 1; ; tries += 1) {
-    const request = open(outgoing, connections, over)
-    try {
-      return await answerOf(request, outgoing)
-    } catch (error) {
-      const isStale = request.reusedSocket && /^(?:ECONNRESET|EPIPE)$/.test(codeOf(error))
-      if (isStale && tries === 1 && !over.aborted) continue
-      return failureOf(error, over)
-    }
+  const first = await tryOnce({ ...outgoing, isFresh: false }, connections, over)
+  if (first !== 'stale') return first
+  const second = await tryOnce({ ...outgoing, isFresh: true }, connections, over)
+  return second === 'stale' ? failedBy('not_connected', 'ECONNRESET') : second
+}
+
+interface Try extends Outgoing {
+  /** Over a connection that is open to nobody else. */
+  readonly isFresh: boolean
+}
+
+async function tryOnce(
+  one: Try,
+  connections: Connections,
+  over: AbortSignal,
+): Promise<Answered | 'stale'> {
+  let request: ClientRequest | undefined
+  try {
+    request = open(one, connections, over)
+    return await answerOf(request, one)
+  } catch (error) {
+    const isReset = /^(?:ECONNRESET|EPIPE)$/.test(codeOf(error))
+    if (isReset && request?.reusedSocket === true && !over.aborted) return 'stale'
+    return failureOf(error, over)
   }
 }
 
 function open(
-  { url: text, headers, body }: Outgoing,
+  { url: text, headers, body, isFresh }: Try,
   connections: Connections,
   signal: AbortSignal,
 ): ClientRequest {
@@ -94,7 +111,7 @@ function open(
   const { request } = url.protocol === 'http:' ? http : https
   const opened = request(url, {
     method: 'POST',
-    agent: connections.agentOf(url),
+    agent: connections.agentOf(url, isFresh),
     signal,
     maxHeaderSize: mostRead,
     headers: {
@@ -113,7 +130,7 @@ function open(
 
 function limitConnecting(request: ClientRequest, { protocol }: URL): void {
   const timer = setTimeout(() => {
-    request.destroy(Object.assign(new Error('no connection within 5 s'), { code: 'ETIMEDOUT' }))
+    request.destroy(withCode('ETIMEDOUT', notConnected))
   }, connectWithin)
   const connected = () => clearTimeout(timer)
   request.once('close', connected)
@@ -126,7 +143,10 @@ function limitConnecting(request: ClientRequest, { protocol }: URL): void {
 async function answerOf(request: ClientRequest, outgoing: Outgoing): Promise<Answered> {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
-    request.once('error', reject)
+    // It stays: an error may follow the answer.
+    request.on('error', reject)
+    // An answer that is none, such as another protocol, ends a request without an error.
+    request.once('close', () => reject(withCode('HPE_UNEXPECTED', 'it closed without an answer')))
   })
   const { statusCode: status = 0, headers } = answer
   if (status >= 200 && status < 300) {
@@ -159,6 +179,7 @@ function letGo(answer: IncomingMessage): void {
 async function readSome(answer: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = []
   let length = 0
+  const giveUp = setTimeout(() => answer.destroy(), restWithin)
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       chunks.push(chunk)
@@ -167,6 +188,8 @@ async function readSome(answer: IncomingMessage): Promise<string | null> {
     }
   } catch {
     // It was cut; its status is known.
+  } finally {
+    clearTimeout(giveUp)
   }
   const type = answer.headers['content-type'] ?? ''
   const isText = /^(?:text\/|application\/(?:[\w.]+\+)?json)/.test(type)
@@ -176,15 +199,29 @@ async function readSome(answer: IncomingMessage): Promise<string | null> {
 function failureOf(error: unknown, over: AbortSignal): Answered {
   const code = codeOf(error)
   const text = error instanceof Error ? error.message : String(error)
-  if (over.aborted || code === 'ETIMEDOUT') return failedBy('timed_out', 'no answer in time')
+  if (over.aborted) return failedBy('timed_out', 'no answer in time')
+  if (code === 'ETIMEDOUT') return failedBy('timed_out', notConnected)
   if (code === refusedCode) return failedBy('address_refused', text)
-  if (/^(?:ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL|ETIMEOUT|ENONAME)$/.test(code)) {
+  if (code === 'ENOTFOUND' || isOfLookup(error)) {
     return failedBy('name_unknown', `the name has no address (${code})`)
   }
   if (code.startsWith('HPE_')) return failedBy('reply_invalid', text)
-  const isTls = /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_|UNABLE_|SELF_SIGNED|EPROTO)/.test(code)
-  if (isTls) return failedBy('tls_failed', `${text} (${code})`)
+  if (tlsCodes.test(code)) return failedBy('tls_failed', `${text} (${code})`)
   return failedBy('not_connected', code === '' ? text : code)
+}
+
+/** Codes of OpenSSL and of Node's own checks. Source: https://nodejs.org/api/tls.html */
+const tlsCodes =
+  /^(?:ERR_TLS|ERR_SSL|CERT_|CRL_|ERROR_IN_|DEPTH_|UNABLE_|SELF_SIGNED|HOSTNAME_|INVALID_|PATH_|EPROTO)/
+
+/** A server of names may refuse a connection too: that is not the endpoint. */
+function isOfLookup(error: unknown): boolean {
+  const call = error instanceof Error && 'syscall' in error ? String(error.syscall) : ''
+  return /^(?:query|getaddrinfo)/.test(call)
+}
+
+function withCode(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code })
 }
 
 function failedBy(result: SendResult, response: string): Answered {

@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Database } from '../database/connect.ts'
 import { interval } from '../database/interval.ts'
 import { databaseNow } from '../database/now.ts'
+import { deleteOldAttempts, deleteOldForwards } from '../database/forwards.ts'
 import { deleteOldKeys } from '../database/usage-keys.ts'
 import type { Tables } from '../database/tables.ts'
 import type { CallState } from '../events/webhook-call.ts'
@@ -22,6 +23,8 @@ export interface PruneOptions {
   readonly retentionDays: number
   /** Days that keys of usage are kept; none are deleted if left out. */
   readonly keepKeysDays?: number
+  /** Days that requests to endpoints are kept; none are deleted if left out. */
+  readonly keepAttemptsDays?: number
   readonly log: Log
   readonly newId: NewId
   /** Called after each batch, with the total number of calls to delete. */
@@ -31,8 +34,8 @@ export interface PruneOptions {
 }
 
 const batchRows = 500
-/** Keys are small, and there may be many millions of them. */
-const keyRows = 5_000
+/** Keys, and requests to endpoints, are small, and there may be many millions of them. */
+const smallRows = 5_000
 /** Between two batches, so that intake and processing go on undisturbed. */
 const pauseMs = 20
 const vacuumLimitMs = minutes(1)
@@ -59,8 +62,8 @@ export async function prune(database: Database, options: PruneOptions): Promise<
     options.signal?.throwIfAborted()
     if (batch.deleted.length > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
-  const deletedKeys = await pruneKeys(database, options)
-  if (database.kind === 'embedded' && deleted.calls + deletedKeys > 0) await vacuum(database)
+  const deletedSmall = (await pruneKeys(database, options)) + (await pruneSent(database, options))
+  if (database.kind === 'embedded' && deleted.calls + deletedSmall > 0) await vacuum(database)
   if (deleted.failed > 0) {
     log.warn({ calls: deleted.failed }, 'pruned calls that had failed for good')
   }
@@ -73,8 +76,30 @@ async function pruneKeys(
   { keepKeysDays, signal }: PruneOptions,
 ): Promise<number> {
   if (keepKeysDays === undefined) return 0
+  const keys = { keepDays: keepKeysDays, limit: smallRows }
+  return deleteAll(() => deleteOldKeys(db, keys), signal)
+}
+
+/** What was sent to endpoints long ago, and what became of it. Returns how many rows. */
+async function pruneSent(
+  { db }: Database,
+  { keepAttemptsDays, signal }: PruneOptions,
+): Promise<number> {
+  if (keepAttemptsDays === undefined) return 0
+  const now = await databaseNow(db)
+  const before = idAt(new Date(now.getTime() - days(keepAttemptsDays)))
+  const attempts = await deleteAll(() => deleteOldAttempts(db, before, smallRows), signal)
+  const old = { keepDays: keepAttemptsDays, limit: smallRows }
+  return attempts + (await deleteAll(() => deleteOldForwards(db, old), signal))
+}
+
+/** One batch after the other, until there is none. */
+async function deleteAll(
+  deleteSome: () => Promise<number>,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   for (let deleted = 0; ;) {
-    const batch = await deleteOldKeys(db, { keepDays: keepKeysDays, limit: keyRows })
+    const batch = await deleteSome()
     if (batch === 0) return deleted
     deleted += batch
     signal?.throwIfAborted()
@@ -90,6 +115,7 @@ async function vacuum(database: Database): Promise<void> {
     await client.query('vacuum (analyze) billing.webhook_calls')
     await client.query('vacuum (analyze) billing.deliveries')
     await client.query('vacuum (analyze) billing.usage_keys')
+    await client.query('vacuum (analyze) billing.forward_attempts')
   } finally {
     await client.end()
   }

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import {
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Server,
+  type Socket,
+} from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createConnections, type ConnectPolicy } from '../../src/outbound/connect.ts'
+import { allowedPlaces } from '../../src/outbound/address.ts'
+import { send, type Sent } from '../../src/outbound/send.ts'
+import { selfSigned } from './self-signed.ts'
+
+const production: ConnectPolicy = { production: true, places: allowedPlaces([]) }
+const local: ConnectPolicy = { production: true, places: allowedPlaces(['127.0.0.1']) }
+const never = new AbortController().signal
+
+interface Listening extends AsyncDisposable {
+  readonly port: number
+  readonly connected: () => number
+}
+
+/** Listens on 127.0.0.1, counts its connections, and cuts them in the end. */
+async function listening(server: Server) {
+  const sockets = new Set<Socket>()
+  let connected = 0
+  server.on('connection', (socket: Socket) => {
+    connected += 1
+    sockets.add(socket)
+    socket.on('error', () => {})
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    connected: () => connected,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => {
+        server.close(resolve)
+      })
+    },
+  } satisfies Listening
+}
+
+/** Says what it is told to as soon as a request has begun. */
+const saying = (speak: (socket: Socket, turn: number) => void) => {
+  let turn = 0
+  return listening(
+    createTcpServer((socket) => {
+      socket.on('data', (chunk) => {
+        if (chunk.includes('POST /')) speak(socket, (turn += 1))
+      })
+    }),
+  )
+}
+
+async function sendTo(url: string, policy: ConnectPolicy = local, timeout = 5_000): Promise<Sent> {
+  const connections = createConnections(policy)
+  try {
+    return await send({ url, headers: {}, body: '{}', timeout }, connections, never)
+  } finally {
+    connections.end()
+  }
+}
+
+const textOf = ({ result, status }: Sent) => `${result} ${status}`
+
+/** Writes without end, but no faster than it is read. */
+function pour(socket: Socket, chunk: Buffer): void {
+  const more = () => {
+    while (!socket.destroyed && socket.write(chunk));
+  }
+  socket.on('drain', more)
+  more()
+}
+
+test('a name that leads to a public address at first, then to ours: nothing connects (20)', async () => {
+  await using server = await listening(createServer())
+  const answers = [['8.8.8.8'], ['127.0.0.1']]
+  const asked: string[] = []
+  const resolve = async (host: string) => {
+    asked.push(host)
+    return answers[Math.min(asked.length, 2) - 1] ?? []
+  }
+  const policy = { ...production, resolve }
+  // Whoever checks first has had the public one.
+  assert.deepEqual(await resolve('rebinding.example'), ['8.8.8.8'])
+  const sent = await sendTo(`https://rebinding.example:${server.port}/`, policy)
+  assert.equal(sent.result, 'address_refused')
+  assert.match(sent.response ?? '', /rebinding\.example leads to 127\.0\.0\.1/)
+  assert.deepEqual([asked.length, server.connected()], [2, 0])
+})
+
+test('one public and one private address: nothing connects, in either order (20)', async () => {
+  await using server = await listening(createServer())
+  for (const addresses of [
+    ['8.8.8.8', '127.0.0.1'],
+    ['127.0.0.1', '8.8.8.8'],
+    ['2606:4700::1111', '::ffff:127.0.0.1'],
+  ]) {
+    const policy = { ...production, resolve: async () => addresses }
+    const sent = await sendTo(`https://two.example:${server.port}/`, policy)
+    assert.equal(sent.result, 'address_refused', addresses.join())
+  }
+  assert.equal(server.connected(), 0)
+})
+
+test('addresses in the URL itself are refused before anything connects (19)', async () => {
+  await using server = await listening(createServer())
+  const hosts = ['127.0.0.1', '0x7f.1', '2130706433', '[::ffff:7f00:1]', '[::127.0.0.1]', '127.1']
+  for (const host of hosts) {
+    for (const protocol of ['http', 'https']) {
+      const sent = await sendTo(`${protocol}://${host}:${server.port}/`, production)
+      assert.equal(sent.result, 'address_refused', host)
+    }
+  }
+  assert.equal(server.connected(), 0)
+  // The same server is reached once it is allowed.
+  const sent = await sendTo(`http://0x7f.1:${server.port}/`, local, 300)
+  assert.deepEqual([sent.result, server.connected()], ['timed_out', 1])
+})
+
+test('a redirect to a metadata address is not followed, and named by its origin (16)', async () => {
+  let requests = 0
+  await using server = await listening(
+    createServer((_request, response) => {
+      requests += 1
+      const location = 'http://user:word@169.254.169.254/latest/meta-data?token=1'
+      response.writeHead(302, { location }).end('moved')
+    }),
+  )
+  const { durationMs: _, ...sent } = await sendTo(`http://127.0.0.1:${server.port}/`)
+  const wanted = { result: 'redirected', status: 302, response: 'to http://169.254.169.254' }
+  assert.deepEqual([sent, requests], [{ ...wanted, retryAfter: undefined }, 1])
+})
+
+const head = (status: string) => `HTTP/1.1 ${status}\r\ncontent-type: text/plain\r\n`
+
+test('2xx counts at once, whatever its body is, and that is cut (22)', async () => {
+  const closed = Promise.withResolvers<void>()
+  await using server = await saying((socket) => {
+    socket.once('close', () => closed.resolve())
+    socket.write(`${head('200 OK')}content-length: 1073741824\r\n\r\n`)
+    pour(socket, Buffer.alloc(64 * 1024))
+  })
+  const connections = createConnections(local)
+  const url = `http://127.0.0.1:${server.port}/`
+  const sent = await send({ url, headers: {}, body: '{}', timeout: 30_000 }, connections, never)
+  assert.equal(textOf(sent), 'delivered 200')
+  assert.ok(sent.durationMs < 1_000, `${sent.durationMs} ms`)
+  await closed.promise
+  connections.end()
+})
+
+test('a failing answer of 1 GB is read for 16 KiB, and 1 KiB of it is kept (22)', async () => {
+  let written = 0
+  await using server = await saying((socket) => {
+    socket.write(`${head('500 Oops')}content-length: 1073741824\r\n\r\n`)
+    pour(socket, Buffer.alloc(64 * 1024, 'x'))
+    socket.once('close', () => (written = socket.bytesWritten))
+  })
+  const sent = await sendTo(`http://127.0.0.1:${server.port}/`)
+  assert.deepEqual([textOf(sent), sent.response], ['rejected 500', 'x'.repeat(1024)])
+  assert.ok(sent.durationMs < 1_500 && written < 64 * 1024 * 1024, `${written} bytes`)
+})
+
+test('an answer of a byte a second is cut: its body after a second, its head in time (22)', async () => {
+  const drip = (socket: Socket) => {
+    const timer = setInterval(() => socket.write('x'), 200)
+    socket.once('close', () => clearInterval(timer))
+  }
+  await using slowBody = await saying((socket) => {
+    socket.write(`${head('500 Oops')}content-length: 1000\r\n\r\n`)
+    drip(socket)
+  })
+  const sent = await sendTo(`http://127.0.0.1:${slowBody.port}/`)
+  assert.equal(textOf(sent), 'rejected 500')
+  assert.match(sent.response ?? '', /^x{2,6}$/)
+  await using slowHead = await saying((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nx: ')
+    drip(socket)
+  })
+  const cut = await sendTo(`http://127.0.0.1:${slowHead.port}/`, local, 1_000)
+  assert.equal(textOf(cut), 'timed_out null')
+  assert.ok(cut.durationMs < 2_500, `${cut.durationMs} ms`)
+})
+
+test('endless headers are cut, before an answer and within one (22)', async () => {
+  const line = Buffer.from(`x: ${'y'.repeat(1000)}\r\n`)
+  await using headers = await saying((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n')
+    pour(socket, line)
+  })
+  const sent = await sendTo(`http://127.0.0.1:${headers.port}/`)
+  assert.equal(textOf(sent), 'reply_invalid null')
+  await using hints = await saying((socket) => {
+    pour(socket, Buffer.from('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'))
+  })
+  const cut = await sendTo(`http://127.0.0.1:${hints.port}/`, local, 1_000)
+  assert.equal(textOf(cut), 'timed_out null')
+})
+
+test('what is no answer of HTTP fails by its name', async () => {
+  const answers = [
+    'SSH-2.0-OpenSSH\r\n',
+    'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+  ]
+  for (const answer of answers) {
+    await using server = await saying((socket) => socket.write(answer))
+    const sent = await sendTo(`http://127.0.0.1:${server.port}/`, local, 3_000)
+    assert.equal(textOf(sent), 'reply_invalid null', answer)
+  }
+})
+
+test('a reset on a connection from before: sent once more at once, over a new one', async () => {
+  const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
+  let turns = 0
+  await using server = await saying((socket, turn) => {
+    turns = turn
+    // The second comes over the connection of the first.
+    if (turn === 2 || turn > 3) socket.resetAndDestroy()
+    else socket.write(ok)
+  })
+  const connections = createConnections(local)
+  const url = `http://127.0.0.1:${server.port}/`
+  const one = () => send({ url, headers: {}, body: '{}', timeout: 3_000 }, connections, never)
+  assert.equal(textOf(await one()), 'delivered 200')
+  // The connection is free again once its answer is read.
+  await pause(100)
+  assert.equal(textOf(await one()), 'delivered 200')
+  assert.deepEqual([turns, server.connected()], [3, 2])
+  // A new connection that is reset is a failure: the endpoint has had it.
+  assert.deepEqual([textOf(await one()), turns], ['not_connected null', 4])
+  connections.end()
+})
+
+test('what is wrong with a connection has a name: refused, no name, no TLS, a foreign certificate', async () => {
+  const free = await listening(createServer())
+  await free[Symbol.asyncDispose]()
+  const refused = await sendTo(`http://127.0.0.1:${free.port}/`)
+  assert.deepEqual([refused.result, refused.response], ['not_connected', 'ECONNREFUSED'])
+
+  const unknown = { ...production, resolve: async () => [] }
+  assert.equal((await sendTo('https://nowhere.example/', unknown)).result, 'name_unknown')
+
+  await using plain = await listening(createServer())
+  const noTls = await sendTo(`https://127.0.0.1:${plain.port}/`)
+  assert.equal(noTls.result, 'tls_failed', noTls.response ?? '')
+
+  let requests = 0
+  await using tls = await listening(
+    createTlsServer(selfSigned, () => {
+      requests += 1
+    }),
+  )
+  const foreign = await sendTo(`https://127.0.0.1:${tls.port}/`)
+  assert.deepEqual([foreign.result, requests], ['tls_failed', 0])
+  assert.match(foreign.response ?? '', /DEPTH_ZERO_SELF_SIGNED_CERT/)
+})
+
+test('a connection that does not come about is given up', async () => {
+  // It takes the connection, and never answers the handshake.
+  await using silent = await listening(createTcpServer(() => {}))
+  const begun = performance.now()
+  const sent = await sendTo(`https://127.0.0.1:${silent.port}/`, local, 15_000)
+  const took = performance.now() - begun
+  assert.deepEqual([sent.result, sent.response], ['timed_out', 'no connection within 5 s'])
+  assert.ok(took >= 4_900 && took < 9_000, `${took} ms`)
+})

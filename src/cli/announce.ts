@@ -50,7 +50,11 @@ function databaseLine({ options }: Configuration): string {
 }
 
 function apiLine({ url, shownToken }: HttpService, configuration: Configuration): string {
-  if (shownToken === undefined) return 'off; BILLING_API_TOKEN turns it on'
+  if (shownToken === undefined) {
+    return configuration.readToken === undefined
+      ? 'off; BILLING_API_TOKEN turns it on'
+      : `${url}/billing/api, for reading alone: the token in BILLING_READ_TOKEN`
+  }
   const token =
     configuration.apiToken === undefined
       ? `token of this run: ${shownToken}`

@@ -20,6 +20,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   invoices: async () => (await import('./commands/invoices.ts')).addInvoices,
   poll: async () => (await import('./commands/poll.ts')).addPoll,
   calls: async () => (await import('./commands/calls.ts')).addCalls,
+  events: async () => (await import('./commands/events.ts')).addEvents,
   reviews: async () => (await import('./commands/reviews.ts')).addReviews,
   listeners: async () => (await import('./commands/listeners.ts')).addListeners,
   gateways: async () => (await import('./commands/gateways.ts')).addGateways,

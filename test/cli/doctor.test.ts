@@ -246,6 +246,27 @@ describe('doctor sees that a secret looks wrong, and never shows it:', () => {
   })
 })
 
+test('doctor warns of a token for readers that is short, or lets them do everything', async () => {
+  using folder = temporaryFolder()
+  const cwd = folder.path
+  const none = await doctor({ cwd })
+  assert.ok(none.findings.every(({ check }) => check !== 'read_token'))
+  const env = { BILLING_API_TOKEN: secretText, BILLING_READ_TOKEN: secretText }
+  const same = await doctor({ cwd, env })
+  assertFinding(same.of('read_token'), 'warning', /the same as BILLING_API_TOKEN.* — Make one/)
+  assert.doesNotMatch(same.text, /hush/)
+  const short = await doctor({ cwd, env: { ...env, BILLING_READ_TOKEN: 'short' } })
+  assertFinding(short.of('read_token'), 'warning', /BILLING_READ_TOKEN is shorter than 16/)
+  const other = await doctor({ cwd, env: { ...env, BILLING_READ_TOKEN: `${secretText}-2` } })
+  assertFinding(other.of('read_token'), 'ok', /set/)
+  const alone = { NODE_ENV: 'production', BILLING_READ_TOKEN: secretText }
+  assertFinding(
+    (await doctor({ cwd, env: alone })).of('api_token'),
+    'ok',
+    /the management API only reads/,
+  )
+})
+
 test('doctor warns of what is unwise in production', async () => {
   using folder = temporaryFolder()
   const env = { NODE_ENV: 'production', BILLING_FAKE: 'on', BILLING_API_TOKEN: 'short' }

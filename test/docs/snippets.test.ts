@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { signedRequest } from '../../src/testing/index.ts'
@@ -174,6 +176,44 @@ for (const { path, folder: name, file, code } of servers) {
     }
   })
 }
+
+test('the reader of the feed that the pages show marks what is paid, and stores its cursor', async () => {
+  const cwd = join(folder.path, '17-feed')
+  const shop = new DatabaseSync(join(cwd, 'shop.db'), { timeout: 5_000 })
+  shop.exec('create table orders (id text primary key, paid integer not null)')
+  shop.exec("insert into orders values ('42', 0), ('43', 0)")
+  const program = join(cwd, 'run-follow-feed.ts')
+  writeFileSync(
+    program,
+    `import { billing } from './billing.ts'
+    for (const [id, result] of [['42', 'success'], ['43', 'failure']]) {
+      const payable = { type: 'order', id }
+      const payment = { gateway: 'fake', amount: 1999, currency: 'USD', payable }
+      const { id: payment_id } = await billing.payments.create(payment)
+      const body = JSON.stringify({ payment_id, result })
+      const headers = { 'content-type': 'application/json' }
+      const url = 'http://localhost/billing/webhooks/fake'
+      await billing.fetch(new Request(url, { method: 'POST', headers, body }))
+    }
+    await import('./follow-feed.ts')`,
+  )
+  const env = { ...shellEnvironment(), DATABASE_URL: database.url ?? '' }
+  const reader = spawn(process.execPath, [program], { cwd, env, stdio: 'ignore' })
+  try {
+    const paid = shop.prepare('select id from orders where paid = 1')
+    await until(() => paid.all().length > 0, { what: 'the order is marked', limitMs: 60_000 })
+    assert.deepEqual(
+      paid.all().map(({ id }) => id),
+      ['42'],
+    )
+    const { cursor } = shop.prepare('select cursor from reader').get() ?? {}
+    assert.match(String(cursor), /^[0-9a-f]{8}-/)
+  } finally {
+    reader.kill('SIGKILL')
+    await once(reader, 'close')
+    shop.close()
+  }
+})
 
 interface Checkout {
   readonly starts: string

@@ -19,6 +19,7 @@ export function checkSettings(installation: Installation): readonly Finding[] {
       : Array.from(faults, (fault) => thrown('settings', fault, fix))),
     ...checkEnvFile(installation),
     ...checkToken(installation),
+    ...checkReadToken(installation),
     ...checkGateways(installation),
   ]
 }
@@ -46,19 +47,33 @@ function checkEnvFile({ inspected, gateways }: Installation): readonly Finding[]
   )
 }
 
+const newToken = 'Make one with: openssl rand -base64 24'
+
 function checkToken({ inspected, production }: Installation): readonly Finding[] {
-  const { apiToken } = inspected.configuration
-  if (apiToken === undefined) {
-    const found = production ? 'unset: the management API is off' : 'unset: made for each run'
-    return [ok('api_token', found)]
-  }
-  if (apiToken.length >= shortestToken) return [ok('api_token', 'set')]
+  const { apiToken, readToken } = inspected.configuration
+  if (apiToken !== undefined) return [checkLength('api_token', apiToken)]
+  const off = readToken === undefined ? 'is off' : 'only reads'
+  const found = production ? `unset: the management API ${off}` : 'unset: made for each run'
+  return [ok('api_token', found)]
+}
+
+/** Who has it may read; nobody need have it. */
+function checkReadToken({ inspected }: Installation): readonly Finding[] {
+  const { apiToken, readToken } = inspected.configuration
+  if (readToken === undefined) return []
+  if (readToken !== apiToken) return [checkLength('read_token', readToken)]
   return [
-    warning('api_token', {
-      found: `BILLING_API_TOKEN is shorter than ${shortestToken} characters: it can be guessed`,
-      fix: 'Make one with: openssl rand -base64 24',
+    warning('read_token', {
+      found: 'BILLING_READ_TOKEN is the same as BILLING_API_TOKEN: whoever reads may also refund',
+      fix: newToken,
     }),
   ]
+}
+
+function checkLength(check: 'api_token' | 'read_token', token: string): Finding {
+  if (token.length >= shortestToken) return ok(check, 'set')
+  const found = `BILLING_${check.toUpperCase()} is shorter than ${shortestToken} characters: it can be guessed`
+  return warning(check, { found, fix: newToken })
 }
 
 function checkGateways({ checked, production, gateways }: Installation): readonly Finding[] {

@@ -10,6 +10,7 @@ import {
 } from '../database/endpoints.ts'
 import { readLastPosition } from '../database/feed.ts'
 import { findEvent } from '../database/events.ts'
+import { sqlStateOf } from '../database/failure.ts'
 import { listAttempts, listForwards, writeResend } from '../database/forwards.ts'
 import type { Endpoint } from '../events/endpoint.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
@@ -40,9 +41,7 @@ export function endpointOperations(runtime: Runtime): EndpointOperations {
     update: async (name, changes) => {
       const context = await opened('update')
       const { id } = await changeable(context, name)
-      const read = readEndpointChanges(changes)
-      if (read.url !== undefined) requireUrl(read.url, settings)
-      return existing(await updateEndpoint(context.db, id, read))
+      return existing(await update(context, id, changes))
     },
     remove: async (name) => {
       const context = await opened('remove')
@@ -67,6 +66,7 @@ export function endpointOperations(runtime: Runtime): EndpointOperations {
     test: async (name) => test(await opened('test'), name),
     attempts: async (name, query = {}) => {
       const context = await opened('attempts')
+      if (query.eventId !== undefined && !isUuid(query.eventId)) throw noSuchEvent()
       return listAttempts(context.db, (await required(context, name)).id, query)
     },
     forwards: async (name, query = {}) => {
@@ -121,7 +121,21 @@ async function create({ db, settings }: Opened, input: unknown) {
     position: await readLastPosition(db),
   })
   if (endpoint !== undefined) return { endpoint, secret }
-  throw new QuittanceError('endpoint_exists', `there is an endpoint called ${fields.name}`)
+  throw nameTaken(fields.name)
+}
+
+async function update({ db, settings }: Opened, id: string, changes: unknown) {
+  const read = readEndpointChanges(changes)
+  if (read.url !== undefined) requireUrl(read.url, settings)
+  try {
+    return await updateEndpoint(db, id, read)
+  } catch (error) {
+    throw sqlStateOf(error) === '23505' && read.name !== undefined ? nameTaken(read.name) : error
+  }
+}
+
+function nameTaken(name: string): QuittanceError {
+  return new QuittanceError('endpoint_exists', `there is an endpoint called ${name}`)
 }
 
 async function rotate(context: Opened, name: string) {
@@ -148,9 +162,13 @@ async function resend(context: Opened, name: string, eventId: string): Promise<v
   const { id } = await required(context, name)
   const event = isUuid(eventId) ? await findEvent(context.db, eventId) : undefined
   if (event?.position === undefined || event.position === null) {
-    throw new QuittanceError('event_not_found', 'there is no event with this id in the feed')
+    throw noSuchEvent()
   }
   await writeResend(context.db, id, { id: event.id, position: BigInt(event.position) })
+}
+
+function noSuchEvent(): QuittanceError {
+  return new QuittanceError('event_not_found', 'there is no event with this id in the feed')
 }
 
 async function test(context: Opened, name: string) {

@@ -22,10 +22,12 @@ export interface ReplayInput {
   readonly since?: Date | undefined
 }
 
+/** Which requests to an endpoint to list; all of them if left out. */
 export interface AttemptsQuery extends PageQuery {
   readonly eventId?: string
 }
 
+/** Which of its events to list; all of them if left out. */
 export interface ForwardsQuery extends PageQuery {
   readonly state?: ForwardState
 }
@@ -40,7 +42,10 @@ export interface EndpointOperations {
    * endpoint_url_refused, encryption_key_missing.
    */
   create(input: CreateEndpointInput): Promise<CreatedEndpoint>
-  /** Errors: endpoint_invalid, endpoint_not_found, endpoint_declared, endpoint_url_refused. */
+  /**
+   * Errors: endpoint_invalid, endpoint_not_found, endpoint_declared, endpoint_exists,
+   * endpoint_url_refused.
+   */
   update(endpoint: string, changes: ChangeEndpointInput): Promise<Endpoint>
   /** With its history. Errors: endpoint_not_found, endpoint_declared. */
   remove(endpoint: string): Promise<void>
@@ -62,7 +67,7 @@ export interface EndpointOperations {
   resend(endpoint: string, eventId: string): Promise<void>
   /** One signed request of type `EndpointTest`, which is no event; the answer. */
   test(endpoint: string): Promise<Sent>
-  /** What was sent, newest first. Errors: endpoint_not_found, cursor_invalid. */
+  /** What was sent, newest first. Errors: endpoint_not_found, event_not_found, cursor_invalid. */
   attempts(endpoint: string, query?: AttemptsQuery): Promise<Page<ForwardAttempt>>
   /** What did not go at first, newest first. Errors: endpoint_not_found, cursor_invalid. */
   forwards(endpoint: string, query?: ForwardsQuery): Promise<Page<Forward>>

@@ -21,6 +21,8 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   poll: async () => (await import('./commands/poll.ts')).addPoll,
   calls: async () => (await import('./commands/calls.ts')).addCalls,
   events: async () => (await import('./commands/events.ts')).addEvents,
+  endpoints: async () => (await import('./commands/endpoints.ts')).addEndpoints,
+  listen: async () => (await import('./commands/listen.ts')).addListen,
   reviews: async () => (await import('./commands/reviews.ts')).addReviews,
   listeners: async () => (await import('./commands/listeners.ts')).addListeners,
   gateways: async () => (await import('./commands/gateways.ts')).addGateways,

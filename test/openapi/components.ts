@@ -3,6 +3,13 @@ import { usageRecord } from '../../src/http/api/bodies.ts'
 import { routes } from '../../src/http/api/routes.ts'
 import { callDetailsSchema, callSchema } from '../../src/wire/call.ts'
 import { disputeSchema } from '../../src/wire/dispute.ts'
+import {
+  createdEndpointSchema,
+  endpointSchema,
+  endpointTestSchema,
+  forwardAttemptSchema,
+  forwardSchema,
+} from '../../src/wire/endpoint.ts'
 import { deferredEventSchema, deliverySchema, eventSchema } from '../../src/wire/event.ts'
 import { gatewaySchema } from '../../src/wire/gateway.ts'
 import { invoiceSchema } from '../../src/wire/invoice.ts'
@@ -106,6 +113,17 @@ const answered: Readonly<Record<string, Component>> = {
     from: ['events/event-record.ts#DeferredEvent'],
   },
   Delivery: { schema: deliverySchema, from: ['events/event-record.ts#Delivery'] },
+  Endpoint: { schema: endpointSchema, from: ['events/endpoint.ts#Endpoint'] },
+  CreatedEndpoint: {
+    schema: createdEndpointSchema,
+    from: ['billing/endpoint-types.ts#CreatedEndpoint', 'events/endpoint.ts#Endpoint'],
+  },
+  Forward: { schema: forwardSchema, from: ['events/endpoint.ts#Forward'] },
+  ForwardAttempt: { schema: forwardAttemptSchema, from: ['events/endpoint.ts#ForwardAttempt'] },
+  EndpointTest: {
+    schema: endpointTestSchema,
+    from: ['outbound/send.ts#Sent', 'events/endpoint.ts#ForwardAttempt'],
+  },
   Gateway: {
     schema: gatewaySchema,
     from: ['wire/gateway.ts#GatewayDescription', 'wire/gateway.ts#Capabilities'],
@@ -125,6 +143,10 @@ const sent: Readonly<Record<string, readonly string[]>> = {
   ChangeSubscription: ['money/subscription-input.ts#ChangeSubscriptionInput', money],
   PaySubscription: ['money/subscription-input.ts#PaySubscriptionInput'],
   IssueInvoice: ['money/invoice-input.ts#IssueInvoiceInput'],
+  CreateEndpoint: ['outbound/endpoint-input.ts#CreateEndpointInput'],
+  UpdateEndpoint: ['outbound/endpoint-input.ts#CreateEndpointInput'],
+  EnableEndpoint: ['billing/endpoint-types.ts#EnableEndpointInput'],
+  ReplayEndpoint: ['billing/endpoint-types.ts#ReplayInput'],
   HandleReview: ['billing/review-input.ts#HandleReviewInput'],
 }
 
@@ -154,6 +176,8 @@ export const queries: Readonly<Record<string, readonly string[]>> = {
   listWebhookCalls: [paging],
   listReviews: [paging],
   listEvents: ['billing/event-types.ts#FeedQuery', 'database/events.ts#EventsQuery', paging],
+  listForwardAttempts: [paging],
+  listForwards: [paging],
   streamEvents: ['billing/event-types.ts#ReadEventsOptions'],
 }
 

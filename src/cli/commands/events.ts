@@ -1,12 +1,12 @@
-import { InvalidArgumentError, type Command } from 'commander'
-import { eventTypes, isEventType, type EventType } from '../../events/catalogue.ts'
+import type { Command } from 'commander'
+import type { EventType } from '../../events/catalogue.ts'
 import { counted } from '../../kernel/counted.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { choiceAmong } from '../../kernel/similar-name.ts'
 import { addExamples } from '../examples.ts'
 import { print, printJson, printTable, shortTime, visible } from '../output.ts'
 import { addPaging, type PagingOptions } from '../paging.ts'
 import { readSince } from '../read-time.ts'
+import { readTypes } from '../read-types.ts'
 import type { TailOptions } from '../tail-events.ts'
 
 interface ListOptions extends PagingOptions {
@@ -35,6 +35,13 @@ export function addEvents(program: Command): void {
     .argument('<id>')
     .action(show)
   addExamples(showCommand, [[`events show ${exampleId}`]])
+  const resendCommand = events
+    .command('resend')
+    .description('send one event to an endpoint again')
+    .argument('<id>')
+    .requiredOption('--endpoint <name>', 'to which')
+    .action(resend)
+  addExamples(resendCommand, [[`events resend ${exampleId} --endpoint shop`]])
   const tailCommand = events
     .command('tail')
     .description('follow the feed: each event once, in its order; --json: one a line')
@@ -47,14 +54,6 @@ export function addEvents(program: Command): void {
     ['events tail'],
     ['events tail --after start --type PaymentSucceeded --json'],
   ])
-}
-
-function readTypes(text: string): readonly EventType[] {
-  return text.split(',').map((name) => {
-    if (isEventType(name)) return name
-    const choice = choiceAmong(name, eventTypes)
-    throw new InvalidArgumentError(`There is no event ${JSON.stringify(name)}${choice}.`)
-  })
 }
 
 async function list(_options: unknown, command: Command): Promise<void> {
@@ -120,4 +119,13 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
 async function tail(_options: unknown, command: Command): Promise<void> {
   const { tailEvents } = await import('../tail-events.ts')
   await tailEvents(command.optsWithGlobals<TailOptions>())
+}
+
+async function resend(
+  event: string,
+  { endpoint: name }: { readonly endpoint: string },
+  command: Command,
+): Promise<void> {
+  const actions = await import('../endpoint-actions.ts')
+  await actions.resend({ name, event }, command)
 }

@@ -24,13 +24,13 @@ type Rules = Readonly<Record<string, z.ZodType>>
 const notAnObject = 'the body must be a JSON object'
 
 /** The rules of the library under the names of JSON: `return_url` for `returnUrl`. */
-function inJson(rules: Rules) {
+export function inJson(rules: Rules) {
   const fields = Object.entries(rules).map(([field, rule]) => [snakeCase(field), rule] as const)
   return z.strictObject(Object.fromEntries(fields), must(notAnObject))
 }
 
 /** Fields as JSON has them, under the names of the library. */
-function inLibrary(given: unknown, rules: Rules, code: ErrorCode): Fields {
+export function inLibrary(given: unknown, rules: Rules, code: ErrorCode): Fields {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new QuittanceError(code, notAnObject)
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { forwardStates } from '../../events/endpoint.ts'
 import { callStates } from '../../events/webhook-call.ts'
 import { must, oneOf, text, uuid } from '../../kernel/input-rules.ts'
 import { faultOf } from '../../kernel/read-input.ts'
@@ -92,6 +93,13 @@ export const reviewsQuery = z.strictObject({
   gateway: text(64).optional(),
   payment_id: uuid.optional(),
 })
+
+export const attemptsQuery = z.strictObject({
+  ...paging,
+  event_id: uuid.describe('Only those of this event.').optional(),
+})
+
+export const forwardsQuery = z.strictObject({ ...paging, state: oneOf(forwardStates).optional() })
 
 export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
   const result = schema.safeParse(input)

@@ -1,4 +1,5 @@
 import { callRoutes } from './calls.ts'
+import { endpointRoutes } from './endpoints.ts'
 import { eventRoutes } from './events.ts'
 import { gatewayRoutes } from './gateways.ts'
 import { invoiceRoutes } from './invoices.ts'
@@ -21,5 +22,6 @@ export const routes: readonly Route[] = [
   ...callRoutes,
   ...reviewRoutes,
   ...eventRoutes,
+  ...endpointRoutes,
   ...gatewayRoutes,
 ]

@@ -1,0 +1,115 @@
+import { once } from 'node:events'
+import type { BillingCore } from '../billing/types.ts'
+import type { EventType } from '../events/catalogue.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { seconds } from '../kernel/duration.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import { secret as hidden } from '../kernel/secret.ts'
+import { allowedPlaces } from '../outbound/address.ts'
+import { bodyOf } from '../outbound/body.ts'
+import { createConnections, type Connections } from '../outbound/connect.ts'
+import { newSecretText } from '../outbound/secrets.ts'
+import { send, type Sent } from '../outbound/send.ts'
+import { signedHeaders, signingKey } from '../outbound/sign.ts'
+import type { FeedEvent } from '../wire/outgoing-event.ts'
+import { aboutEvent } from './event-text.ts'
+import { followPages, untilInterrupted } from './follow-feed.ts'
+import { gatewayQuery } from './gateway-query.ts'
+import { visible } from './output.ts'
+
+export interface ListenOptions {
+  readonly forwardTo: string
+  readonly secret?: string
+  readonly type?: readonly EventType[]
+  readonly gateway?: string
+  readonly json?: boolean
+}
+
+const timeout = seconds(15)
+
+/** Sends the events of the feed to a URL as they come, once each, until it is interrupted. */
+export async function forwardFeed(options: ListenOptions): Promise<void> {
+  const text = options.secret ?? newSecretText()
+  if (signingKey(text) === undefined) {
+    throw new QuittanceError('usage', '--secret must be whsec_ and base64 of 24 to 64 bytes')
+  }
+  // This machine and its containers are where it goes.
+  const connections = createConnections({ production: false, places: allowedPlaces([]) })
+  const fault = connections.fault(options.forwardTo)
+  if (fault !== undefined) throw new QuittanceError('usage', `--forward-to ${fault}`)
+  try {
+    await untilInterrupted((core, signal) =>
+      forward(core, { ...options, text }, { connections, signal }),
+    )
+  } finally {
+    connections.end()
+  }
+}
+
+interface Run {
+  readonly connections: Connections
+  readonly signal: AbortSignal
+}
+
+type Listening = ListenOptions & { readonly text: string }
+
+async function forward(core: BillingCore, options: Listening, run: Run): Promise<void> {
+  const { forwardTo: url, text, type: types, gateway, json } = options
+  const filter = { ...gatewayQuery(core, gateway), ...(types && { types }) }
+  // What comes once the secret is printed is sent.
+  const { nextCursor: after } = await core.events.feed({ after: 'end', limit: 1 })
+  await write(
+    json === true
+      ? JSON.stringify({ forward_to: url, secret: text })
+      : visible(`Events go to ${url}, signed with ${text}\nCtrl-C ends it.`),
+  )
+  for await (const { data } of followPages(core, { ...filter, after }, run.signal)) {
+    for (const event of data) {
+      if (run.signal.aborted) return
+      const sent = await sendOne(event, options, run)
+      if (run.signal.aborted && sent.status === null) return
+      await write(json === true ? jsonOf(event, sent) : lineOf(event, sent))
+    }
+  }
+}
+
+function sendOne(
+  event: FeedEvent,
+  { forwardTo: url, text }: Listening,
+  { connections, signal }: Run,
+): Promise<Sent> {
+  const body = bodyOf(event, 'full')
+  const signed = { id: event.id, body }
+  const headers = { ...signedHeaders(signed, [hidden(text)], systemClock()) }
+  return send({ url, headers, body, timeout }, connections, signal)
+}
+
+function jsonOf(event: FeedEvent, sent: Sent): string {
+  const { result, status, durationMs, response } = sent
+  return JSON.stringify({
+    at: systemClock().toISOString(),
+    event_id: event.id,
+    type: event.type,
+    result,
+    status,
+    duration_ms: durationMs,
+    response,
+  })
+}
+
+function lineOf(event: FeedEvent, { result, status, durationMs, response }: Sent): string {
+  const { type, ...rest } = event.toJSON()
+  const time = `${systemClock().toISOString().slice(0, 19)}Z`
+  const isTaken = result === 'delivered'
+  const answer = isTaken
+    ? String(status)
+    : `FAILED: ${result}${status === null ? '' : ` ${status}`}`
+  const why = isTaken || response === null ? [] : [response.replaceAll(/\s+/g, ' ').slice(0, 200)]
+  const parts = [time, type, ...aboutEvent(rest), answer, `${durationMs} ms`, ...why]
+  return visible(parts.join('  '))
+}
+
+/** A reader that is slower than the feed is waited for. */
+async function write(line: string): Promise<void> {
+  if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain')
+}

@@ -1,0 +1,231 @@
+import { z } from 'zod'
+import { QuittanceError } from '../../kernel/errors.ts'
+import {
+  createdEndpointSchema,
+  createdEndpointView,
+  endpointSchema,
+  endpointTestSchema,
+  endpointTestView,
+  endpointView,
+  forwardAttemptSchema,
+  forwardAttemptView,
+  forwardSchema,
+  forwardView,
+} from '../../wire/endpoint.ts'
+import { pageSchema, pageView } from '../../wire/page.ts'
+import { noFields } from './bodies.ts'
+import {
+  enableBody,
+  endpointBody,
+  endpointChangesBody,
+  replayBody,
+  resendBody,
+} from './endpoint-bodies.ts'
+import { attemptsQuery, forwardsQuery } from './queries.ts'
+import { defined } from './read-request.ts'
+import { listErrors } from './refusals.ts'
+import { route } from './route.ts'
+
+const ofEndpoint = { id: z.string().describe('The id of the endpoint, or its name.') }
+
+/** `/endpoints` of the management API: how they stand, and how they are changed. */
+export const endpointRoutes = [
+  route({
+    name: 'listEndpoints',
+    method: 'GET',
+    path: '/endpoints',
+    summary: 'Lists where events are sent to, by name',
+    answers: { 200: z.strictObject({ data: z.array(endpointSchema) }) },
+    handle: async ({ core }) => {
+      return { status: 200, body: { data: (await core.endpoints.list()).map(endpointView) } }
+    },
+  }),
+  route({
+    name: 'createEndpoint',
+    method: 'POST',
+    path: '/endpoints',
+    summary: 'Makes an endpoint; events from now on are sent to it',
+    description: 'Its `secret` is answered this once.',
+    body: endpointBody,
+    answers: { 201: createdEndpointSchema },
+    errors: [
+      'endpoint_exists',
+      'endpoint_invalid',
+      'endpoint_url_refused',
+      'encryption_key_missing',
+    ],
+    handle: async ({ core, body }) => {
+      return { status: 201, body: createdEndpointView(await core.endpoints.create(body)) }
+    },
+  }),
+  route({
+    name: 'getEndpoint',
+    method: 'GET',
+    path: '/endpoints/{id}',
+    summary: 'One endpoint',
+    params: ofEndpoint,
+    answers: { 200: endpointSchema },
+    errors: ['endpoint_not_found'],
+    handle: async ({ core, params }) => {
+      const endpoint = await core.endpoints.get(params.id)
+      if (endpoint === undefined) throw noSuchEndpoint()
+      return { status: 200, body: endpointView(endpoint) }
+    },
+  }),
+  route({
+    name: 'updateEndpoint',
+    method: 'PATCH',
+    path: '/endpoints/{id}',
+    summary: 'Changes an endpoint',
+    description: 'What is left out stays as it is.',
+    params: ofEndpoint,
+    body: endpointChangesBody,
+    answers: { 200: endpointSchema },
+    errors: [
+      'endpoint_not_found',
+      'endpoint_exists',
+      'endpoint_declared',
+      'endpoint_invalid',
+      'endpoint_url_refused',
+    ],
+    handle: async ({ core, params, body }) => {
+      const endpoint = await core.endpoints.update(params.id, defined(body))
+      return { status: 200, body: endpointView(endpoint) }
+    },
+  }),
+  route({
+    name: 'deleteEndpoint',
+    method: 'DELETE',
+    path: '/endpoints/{id}',
+    summary: 'Deletes an endpoint with its history',
+    description: 'Answers it as it was. To keep its place, disable it.',
+    params: ofEndpoint,
+    body: noFields,
+    answers: { 200: endpointSchema },
+    errors: ['endpoint_not_found', 'endpoint_declared'],
+    handle: async ({ core, params }) => {
+      const endpoint = await core.endpoints.get(params.id)
+      if (endpoint === undefined) throw noSuchEndpoint()
+      await core.endpoints.remove(endpoint.id)
+      return { status: 200, body: endpointView(endpoint) }
+    },
+  }),
+  route({
+    name: 'enableEndpoint',
+    method: 'POST',
+    path: '/endpoints/{id}/enable',
+    summary: 'Sends to an endpoint again, all that it has missed',
+    description:
+      'With `from: end`, what has come meanwhile is not sent. Ends a pause after failures.',
+    params: ofEndpoint,
+    body: enableBody,
+    answers: { 200: endpointSchema },
+    errors: ['endpoint_not_found', 'endpoint_invalid'],
+    handle: async ({ core, params, body }) => {
+      return { status: 200, body: endpointView(await core.endpoints.enable(params.id, body)) }
+    },
+  }),
+  route({
+    name: 'disableEndpoint',
+    method: 'POST',
+    path: '/endpoints/{id}/disable',
+    summary: 'Sends nothing to an endpoint; its place stays',
+    params: ofEndpoint,
+    body: noFields,
+    answers: { 200: endpointSchema },
+    errors: ['endpoint_not_found'],
+    handle: async ({ core, params }) => {
+      return { status: 200, body: endpointView(await core.endpoints.disable(params.id)) }
+    },
+  }),
+  route({
+    name: 'replayEndpoint',
+    method: 'POST',
+    path: '/endpoints/{id}/replay',
+    summary: 'Sends again what an endpoint has had, under the same ids',
+    description: 'From `after`, the id of an event or `start`, or `since`, a time: one of both.',
+    params: ofEndpoint,
+    body: replayBody,
+    answers: { 200: endpointSchema },
+    errors: ['endpoint_not_found', 'query_invalid', 'cursor_invalid', 'cursor_unknown'],
+    handle: async ({ core, params, body }) => {
+      return { status: 200, body: endpointView(await core.endpoints.replay(params.id, body)) }
+    },
+  }),
+  route({
+    name: 'resendEvent',
+    method: 'POST',
+    path: '/endpoints/{id}/resend',
+    summary: 'Sends one event to an endpoint again',
+    params: ofEndpoint,
+    body: resendBody,
+    answers: { 202: z.strictObject({ message: z.string() }) },
+    errors: ['endpoint_not_found', 'event_not_found', 'endpoint_invalid'],
+    handle: async ({ core, params, body }) => {
+      await core.endpoints.resend(params.id, body.eventId)
+      return { status: 202, body: { message: 'the event is sent again' } }
+    },
+  }),
+  route({
+    name: 'testEndpoint',
+    method: 'POST',
+    path: '/endpoints/{id}/test',
+    summary: 'Sends a signed `EndpointTest`, which is no event; answers what came back',
+    params: ofEndpoint,
+    body: noFields,
+    answers: { 200: endpointTestSchema },
+    errors: ['endpoint_not_found', 'encryption_key_missing'],
+    handle: async ({ core, params }) => {
+      return { status: 200, body: endpointTestView(await core.endpoints.test(params.id)) }
+    },
+  }),
+  route({
+    name: 'rotateEndpointSecret',
+    method: 'POST',
+    path: '/endpoints/{id}/rotate-secret',
+    summary: 'Makes a new secret; for 24 hours the old one signs as well',
+    description: 'It is answered this once.',
+    params: ofEndpoint,
+    body: noFields,
+    answers: { 200: createdEndpointSchema },
+    errors: ['endpoint_not_found', 'endpoint_declared', 'encryption_key_missing'],
+    handle: async ({ core, params }) => {
+      return {
+        status: 200,
+        body: createdEndpointView(await core.endpoints.rotateSecret(params.id)),
+      }
+    },
+  }),
+  route({
+    name: 'listForwardAttempts',
+    method: 'GET',
+    path: '/endpoints/{id}/attempts',
+    summary: 'Lists the requests to an endpoint, newest first',
+    params: ofEndpoint,
+    query: attemptsQuery,
+    answers: { 200: pageSchema(forwardAttemptSchema) },
+    errors: ['endpoint_not_found', ...listErrors],
+    handle: async ({ core, params, query: { event_id: eventId, ...query } }) => {
+      const page = await core.endpoints.attempts(params.id, defined({ ...query, eventId }))
+      return { status: 200, body: pageView(page, forwardAttemptView) }
+    },
+  }),
+  route({
+    name: 'listForwards',
+    method: 'GET',
+    path: '/endpoints/{id}/forwards',
+    summary: 'Lists events that did not go at first, or are sent again, newest first',
+    params: ofEndpoint,
+    query: forwardsQuery,
+    answers: { 200: pageSchema(forwardSchema) },
+    errors: ['endpoint_not_found', ...listErrors],
+    handle: async ({ core, params, query }) => {
+      const page = await core.endpoints.forwards(params.id, defined(query))
+      return { status: 200, body: pageView(page, forwardView) }
+    },
+  }),
+]
+
+function noSuchEndpoint(): QuittanceError {
+  return new QuittanceError('endpoint_not_found', 'there is no endpoint of this name or id')
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { runHosted } from '../support/command-host.ts'
+import { forEachDatabase } from '../support/databases.ts'
+import { createOverHttp, deploy, postFake } from '../support/deployment.ts'
+import { startProcess, startService } from '../support/process.ts'
+import { until } from '../support/until.ts'
+import { refuse, startReceiver } from './receiver.ts'
+
+forEachDatabase((engine) => {
+  test('listen sends each event beside a running service, signed, and says what came back', async () => {
+    const deployment = await deploy(engine)
+    const { cwd, env } = deployment
+    const service = await startService({ cwd, env })
+    await using receiver = await startReceiver()
+    try {
+      const listening = startProcess(['listen', '--forward-to', receiver.url], deployment)
+      const begun = await listening.line(/signed with whsec_/)
+      receiver.secret = /whsec_\S+/.exec(String(begun))?.[0] ?? ''
+      const pay = async () => {
+        const id = newUuid()
+        assert.ok(await createOverHttp(service.url, id))
+        assert.equal(await postFake(service.url, id, 'success'), 200)
+        return id
+      }
+      const first = await pay()
+      await until(() => receiver.taken.length === 1, { what: 'it is taken' })
+      assert.equal(receiver.received[0]?.event.data['payment']?.['id'], first)
+      await listening.line(new RegExp(`PaymentSucceeded .*${first}.* 204  \\d+ ms`))
+      receiver.answer = refuse(500)
+      const second = await pay()
+      await listening.line(new RegExp(`${second}.*FAILED: rejected 500`))
+      listening.child.kill('SIGINT')
+      const { code, stderr } = await listening.ended
+      assert.deepEqual([code, stderr], [0, []])
+      assert.deepEqual([receiver.received.length, receiver.forged], [2, []])
+
+      const run = (...args: readonly string[]) => runHosted(['endpoints', ...args], deployment)
+      assert.deepEqual((await run('list')).stdout, ['No endpoints.'])
+      const none = await run('show', 'none')
+      assert.equal(none.code, 1)
+      assert.match(none.stderr.join(), /no endpoint "none"/)
+    } finally {
+      await service.stop()
+      await deployment.remove()
+    }
+  })
+})

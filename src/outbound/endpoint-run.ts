@@ -197,13 +197,13 @@ function isOfItsGateways({ endpoint: { gateways } }: Work, event: FeedEvent): bo
   return gateways === null || (gateway !== undefined && gateways.includes(gateway))
 }
 
-interface Sending {
+interface EventRequest {
   readonly due: Due
   readonly event: FeedEvent
   readonly isProbe: boolean
 }
 
-async function sendOne(work: Work, { due, event, isProbe }: Sending): Promise<void> {
+async function sendOne(work: Work, { due, event, isProbe }: EventRequest): Promise<void> {
   const { endpoint, secrets, context, signal, state, window } = work
   state.busyAt = performance.now()
   const body = bodyOf(event, endpoint.payload)

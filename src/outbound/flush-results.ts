@@ -56,7 +56,7 @@ export async function flushResults(
     disabled.endpoint = await disable(db, { id: endpoint.id, reason }, context)
     return 'disabled'
   })
-  if (disabled.endpoint !== undefined) tellDisabled(disabled.endpoint, context)
+  if (disabled.endpoint !== undefined) logDisabled(disabled.endpoint, context)
   return end
 }
 
@@ -123,7 +123,7 @@ export async function disable(
   return endpoint
 }
 
-function tellDisabled({ id, name, disabledReason }: Endpoint, { log, wake }: ForwardContext): void {
+function logDisabled({ id, name, disabledReason }: Endpoint, { log, wake }: ForwardContext): void {
   log.error({ endpoint: id, name, reason: disabledReason }, 'an endpoint was disabled')
   wake('subscription_events')
 }

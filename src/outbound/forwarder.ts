@@ -82,7 +82,7 @@ function secretsOf(
   return openSecrets(cipher, { endpointId: id, stored: secrets, now: now() })
 }
 
-interface Following {
+interface FollowOptions {
   wakeAll(): void
   take(): Promise<void>
   readonly stopping: AbortSignal
@@ -91,7 +91,7 @@ interface Following {
 /** Looks once a second, and whenever the feed has grown; follows it only if there is an endpoint. */
 async function follow(
   { database, feed, log, declared, newId }: ForwardContext,
-  { wakeAll, take, stopping }: Following,
+  { wakeAll, take, stopping }: FollowOptions,
 ): Promise<void> {
   let subscription: FeedSubscription | undefined
   let isDeclared = false

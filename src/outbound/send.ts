@@ -32,7 +32,7 @@ export interface Sent {
   readonly retryAfter: Duration | undefined
 }
 
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -54,7 +54,7 @@ const mostKept = 1024
  * it was, it comes again under the same id.
  */
 export async function send(
-  outgoing: Outgoing,
+  outgoing: OutgoingRequest,
   connections: Connections,
   signal: AbortSignal,
 ): Promise<Sent> {
@@ -70,7 +70,7 @@ export async function send(
 type Answered = Omit<Sent, 'durationMs'>
 
 async function attempt(
-  outgoing: Outgoing,
+  outgoing: OutgoingRequest,
   connections: Connections,
   signal: AbortSignal,
 ): Promise<Answered> {
@@ -81,7 +81,7 @@ async function attempt(
   return second === 'stale' ? failedBy('not_connected', 'ECONNRESET') : second
 }
 
-interface Try extends Outgoing {
+interface Try extends OutgoingRequest {
   /** Over a connection that is open to nobody else. */
   readonly isFresh: boolean
 }
@@ -140,7 +140,7 @@ function limitConnecting(request: ClientRequest, { protocol }: URL): void {
   })
 }
 
-async function answerOf(request: ClientRequest, outgoing: Outgoing): Promise<Answered> {
+async function answerOf(request: ClientRequest, outgoing: OutgoingRequest): Promise<Answered> {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
     // It stays: an error may follow the answer.

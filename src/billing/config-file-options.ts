@@ -163,6 +163,29 @@ export interface ConfigFileOptions {
      */
     readonly keep_keys_days?: number | undefined
   }
+  readonly forward?: {
+    /**
+     * Endpoints by name: `{ shop: { url: 'http://app:8000/hooks', secret: 'whsec_...' } }`. Their hosts
+     * may be reached wherever they are.
+     * @default none
+     */
+    readonly endpoints?: Option<typeof file.forward.endpoints> | undefined
+    /** URL of an endpoint called `default`. */
+    readonly url?: string | undefined
+    /** Its secret, `whsec_` and base64; several with commas between them, the newest first. */
+    readonly secret?: string | undefined
+    /**
+     * Hosts, addresses and ranges (`10.0.0.0/8`) that endpoints may reach in production although they
+     * are not public.
+     * @default none
+     */
+    readonly allow?: Option<typeof file.forward.allow> | undefined
+    /**
+     * Days for which each request to an endpoint is kept.
+     * @default 30
+     */
+    readonly keep_attempts_days?: number | undefined
+  }
   readonly invoices?: {
     /**
      * Who sells, as it stands on every document: `{ name, address, tax_id, registration_number, email,

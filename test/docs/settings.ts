@@ -16,7 +16,7 @@ import { snakeCase } from '../../src/kernel/field-names.ts'
 import { read } from '../tidy/source-files.ts'
 
 const schema = 'src/billing/settings-schema.ts'
-const ownFiles = ['brand', 'http', 'subscription', 'invoice', 'process']
+const ownFiles = ['brand', 'http', 'subscription', 'invoice', 'process', 'forward']
 const files = [schema, ...ownFiles.map((group) => `src/billing/${group}-settings.ts`)]
 const placeOf = ({ path }: PlacedSetting) => path.join('.')
 

@@ -165,3 +165,11 @@ function only<T>(rows: readonly T[]): T {
   if (row === undefined) throw new Error('the database answered without a row')
   return row
 }
+
+/** Events that have had no place in the feed for over a minute. */
+export async function readUnnumbered({ db }: Database): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from billing.events
+    where position is null and created_at < statement_timestamp() - interval '1 minute'`.execute(db)
+  return only(rows).count
+}

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { runHosted } from '../support/command-host.ts'
 import { forEachDatabase } from '../support/databases.ts'
-import { createOverHttp, deploy, postFake } from '../support/deployment.ts'
+import { createOverHttp, deploy, makeTable, postFake } from '../support/deployment.ts'
 import { startProcess, startService } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { refuse, startReceiver } from './receiver.ts'
@@ -13,6 +13,9 @@ forEachDatabase((engine) => {
     const deployment = await deploy(engine)
     const { cwd, env } = deployment
     const service = await startService({ cwd, env })
+    const database = await deployment.connect()
+    await makeTable(database)
+    await database.close()
     await using receiver = await startReceiver()
     try {
       const listening = startProcess(['listen', '--forward-to', receiver.url], deployment)

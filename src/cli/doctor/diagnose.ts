@@ -5,6 +5,7 @@ import { besideService } from '../beside-service.ts'
 import { inspectConfiguration } from '../env.ts'
 import { checkDataFolder } from './check-data-folder.ts'
 import { checkDatabase } from './check-database.ts'
+import { checkEndpoints } from './check-endpoints.ts'
 import { checkLeftOver } from './check-left-over.ts'
 import { checkPublicUrl } from './check-public-url.ts'
 import { checkReconcile } from './check-reconcile.ts'
@@ -26,6 +27,7 @@ const checks: Readonly<Record<string, Check>> = {
   data_folder: checkDataFolder,
   database: checkDatabase,
   work: checkWork,
+  endpoints: checkEndpoints,
   left_over: checkLeftOver,
   reconcile: checkReconcile,
   subscriptions: checkSubscriptions,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { createBilling } from '../../src/index.ts'
 import { readSettings } from '../../src/billing/settings.ts'
 import { createApp } from '../../src/http/app.ts'
 import { secret } from '../../src/kernel/secret.ts'
@@ -59,7 +60,28 @@ describe('the page of the API', () => {
     const { message } = (await answer.json()) as { readonly message: string }
     assert.match(message, /needs the package @scalar\/api-reference: npm install @scalar/)
     assert.match(service.logged.slice(before).join(''), /Cannot find package '@scalar/)
-    assert.equal((await askFor('docs/reader.js', true)).status, 404)
+    const app = createApp(service.core, {
+      ...{ maxBodyBytes, webhookMiddleware: [], log: service.log },
+      ...{ apiDocs: true, apiToken: secret('a token') },
+    })
+    for (const page of ['docs', 'docs', 'docs/reader.js']) {
+      assert.equal((await app.request(`/billing/api/${page}`)).status, 404)
+    }
+    const again = service.logged.slice(before).join('')
+    assert.equal(again.match(/cannot be drawn/g)?.length, 2, 'once for each service')
+  })
+
+  test('an app has it before its own guard in development, and behind it in production', async () => {
+    const answered = async (options: object) => {
+      await using billing = createBilling({ api: { authenticate: () => undefined }, ...options })
+      const page = await billing.fetch(new Request('http://shop.example/billing/api/docs'))
+      const path = 'http://shop.example/billing/api/openapi.json'
+      return [page.status, (await billing.fetch(new Request(path))).status]
+    }
+    assert.deepEqual(await answered({ database: { memory: true } }), [404, 200])
+    const production = { production: true, database: { url: 'postgres://db/billing' } }
+    assert.deepEqual(await answered(production), [403, 200])
+    assert.deepEqual(await answered({ ...production, apiDocs: true }), [404, 200])
   })
 
   test('a setting shows it; without one it is off under the production rules', () => {

@@ -26,9 +26,12 @@ interface Script {
 /** The document for people: to read, and to try. Everything that it loads is served by us. */
 export function docsPage(log: Log): Hono {
   const script = makeOnce(findScript)
+  let logged = false
   const find = () =>
     script.get().catch((error: unknown) => {
-      log.warn({ err: error }, 'the page of the management API cannot be drawn')
+      // Once: anybody may ask.
+      if (!logged) log.warn({ err: error }, 'the page of the management API cannot be drawn')
+      logged = true
       return undefined
     })
   const app = new Hono()

@@ -41,5 +41,6 @@ async function answer(route: Route, c: Context, context: ApiContext): Promise<Re
 }
 
 async function bodyOf(c: Context, { read, mayBeEmpty, mostBytes }: BodyForm<unknown>) {
-  return read(await (mayBeEmpty === true ? readOptionalJson(c) : readJson(c, mostBytes)))
+  const readGiven = mayBeEmpty === true ? readOptionalJson : readJson
+  return read(await readGiven(c, mostBytes))
 }

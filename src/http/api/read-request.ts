@@ -45,8 +45,8 @@ export async function readJson(c: Context, mostBytes = largestBodyBytes): Promis
 }
 
 /** The same if all fields may be left out: then no body is needed either. */
-export async function readOptionalJson(c: Context): Promise<unknown> {
-  const bytes = await readBytes(c, largestBodyBytes)
+export async function readOptionalJson(c: Context, mostBytes = largestBodyBytes): Promise<unknown> {
+  const bytes = await readBytes(c, mostBytes)
   return bytes.byteLength === 0 ? {} : jsonOf(bytes)
 }
 

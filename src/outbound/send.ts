@@ -1,6 +1,7 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
+import { systemClock } from '../kernel/clock.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { refusedCode, type Connections } from './connect.ts'
 import { retryAfterOf } from './schedule.ts'
@@ -154,7 +155,7 @@ async function answerOf(request: ClientRequest, outgoing: OutgoingRequest): Prom
     return { result: 'delivered', status, response: null, retryAfter: undefined }
   }
   const text = await readSome(answer)
-  const retryAfter = retryAfterOf(status, headers['retry-after'], new Date())
+  const retryAfter = retryAfterOf(status, headers['retry-after'], systemClock())
   if (status >= 300 && status < 400) {
     const origin = URL.parse(headers.location ?? '', outgoing.url)?.origin ?? 'nowhere'
     return { result: 'redirected', status, response: `to ${origin}`, retryAfter }

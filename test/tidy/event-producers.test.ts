@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventTypes } from '../../src/events/catalogue.ts'
+import { endpointEventType } from '../../src/events/endpoint-event.ts'
 import { eventTypeOf, isInvoiceEventType } from '../../src/events/dedup-key.ts'
 import { isSubscriptionEventType } from '../../src/events/event-data.ts'
 import type { Outcome } from '../../src/payments/outcome.ts'
@@ -37,6 +38,7 @@ test('docs/events.md says of each type what fires it', () => {
   const sourceOf = (type: (typeof eventTypes)[number]) => {
     if (isSubscriptionEventType(type)) return 'a subscription'
     if (isInvoiceEventType(type)) return 'a document'
+    if (type === endpointEventType) return 'an endpoint'
     return byOutcome.has(type) ? 'an outcome' : 'a browser'
   }
   const [, table = ''] = read('docs/events.md').split('It also carries:')

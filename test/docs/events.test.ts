@@ -48,6 +48,7 @@ function firedBy(type: EventType): string {
   const [event] = firedOf(type)
   assert.ok(event)
   if ('invoice' in event) return 'a document'
+  if ('endpoint' in event) return 'an endpoint'
   if ('subscription' in event) return 'a subscription'
   return /^(?:checkout|payment_link):/.test(event.dedupKey) ? 'a browser' : 'an outcome'
 }
@@ -106,6 +107,7 @@ function partOf(event: BillingEvent, name: string): string {
     hasFields(carriedSubject) && field in carriedSubject
       ? Reflect.get(carriedSubject, field)
       : carriedSubject
+  if (value instanceof Date) return literally(value.toISOString())
   return typeof value === 'string' ? literally(value) : '(?!)'
 }
 
@@ -121,4 +123,6 @@ const placeholders: Readonly<Record<string, readonly [subject: string, field?: s
   period: ['period'],
   quota: ['quota'],
   invoice: ['invoice'],
+  endpoint: ['endpoint'],
+  'time it was disabled': ['disabledAt'],
 }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import type { BillingEvent } from '../../src/events/catalogue.ts'
 import type { CreateSubscriptionInput } from '../../src/money/subscription-input.ts'
 import { rehearse, type Rehearsal } from '../../src/testing/index.ts'
+import { refuse, startReceiver } from '../outbound/receiver.ts'
+import { newPayment, openBilling, sendFake, until } from '../support/billing.ts'
 import { embedded } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { refund } from '../support/statements.ts'
@@ -12,8 +15,32 @@ import { begun, openManaging, told } from '../subscriptions/managing.ts'
  * key that a type can have.
  */
 export async function firedEvents(): Promise<readonly BillingEvent[]> {
-  const all = await Promise.all([eventsOfPayments(), eventsOfRehearsal(), eventsOfManaged()])
+  const all = await Promise.all([
+    eventsOfPayments(),
+    eventsOfRehearsal(),
+    eventsOfManaged(),
+    eventsOfEndpoints(),
+  ])
   return all.flat()
+}
+
+/** An endpoint answers that it is gone. */
+async function eventsOfEndpoints(): Promise<readonly BillingEvent[]> {
+  const heard: BillingEvent[] = []
+  const encryptionKey = randomBytes(32).toString('base64')
+  await using billing = await openBilling(embedded, { billing: { encryptionKey } })
+  await using gone = await startReceiver(refuse(410))
+  const { core } = billing
+  const { secret } = await core.endpoints.create({ name: 'gone', url: gone.url })
+  gone.secret = secret
+  core.on('EndpointDisabled', 'hearing', (event, { afterCommit }) =>
+    afterCommit(() => heard.push(event)),
+  )
+  await core.work()
+  const { id } = await newPayment(core)
+  await sendFake(core, id, 'success')
+  await until(() => heard.length > 0, { what: 'the endpoint is disabled', limitMs: 60_000 })
+  return heard
 }
 
 async function eventsOfPayments(): Promise<readonly BillingEvent[]> {

@@ -51,9 +51,9 @@ interface Run {
   readonly signal: AbortSignal
 }
 
-type ListenOptions = ListenOptions & { readonly text: string }
+type SignedWith = ListenOptions & { readonly text: string }
 
-async function forward(core: BillingCore, options: ListenOptions, run: Run): Promise<void> {
+async function forward(core: BillingCore, options: SignedWith, run: Run): Promise<void> {
   const { forwardTo: url, text, type: types, gateway, json } = options
   const filter = { ...gatewayQuery(core, gateway), ...(types && { types }) }
   // What comes once the secret is printed is sent.
@@ -75,7 +75,7 @@ async function forward(core: BillingCore, options: ListenOptions, run: Run): Pro
 
 function sendOne(
   event: FeedEvent,
-  { forwardTo: url, text }: ListenOptions,
+  { forwardTo: url, text }: SignedWith,
   { connections, signal }: Run,
 ): Promise<Sent> {
   const body = bodyOf(event, 'full')

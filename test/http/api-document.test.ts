@@ -61,8 +61,11 @@ describe('the page of the API', () => {
     assert.match(message, /needs the package @scalar\/api-reference: npm install @scalar/)
     assert.match(service.logged.slice(before).join(''), /Cannot find package '@scalar/)
     const app = createApp(service.core, {
-      ...{ maxBodyBytes, webhookMiddleware: [], log: service.log },
-      ...{ apiDocs: true, apiToken: secret('a token') },
+      maxBodyBytes,
+      webhookMiddleware: [],
+      log: service.log,
+      apiDocs: true,
+      apiToken: secret('a token'),
     })
     for (const page of ['docs', 'docs', 'docs/reader.js']) {
       assert.equal((await app.request(`/billing/api/${page}`)).status, 404)

@@ -20,7 +20,7 @@ forEachDatabase((engine) => {
     try {
       const listening = startProcess(['listen', '--forward-to', receiver.url], deployment)
       const begun = await listening.line(/signed with whsec_/)
-      receiver.secret = /whsec_\S+/.exec(String(begun))?.[0] ?? ''
+      receiver.secret = /whsec_\S+/.exec(begun)?.[0] ?? ''
       const pay = async () => {
         const id = newUuid()
         assert.ok(await createOverHttp(service.url, id))

@@ -168,8 +168,8 @@ function addSending(endpoints: Command): void {
     .description('send one event again')
     .argument('<name>')
     .argument('<event>', 'its id')
-    .action(async (name: string, event: string, _: unknown, command: Command) => {
-      await (await actions()).resend({ name, event }, command)
+    .action(async (name: string, event: string) => {
+      await (await actions()).resend({ name, event }, resendCommand)
     })
   addExamples(resendCommand, [[`endpoints resend shop ${exampleId}`]])
   const testCommand = endpoints

@@ -51,9 +51,9 @@ interface Run {
   readonly signal: AbortSignal
 }
 
-type Listening = ListenOptions & { readonly text: string }
+type SignedListen = ListenOptions & { readonly text: string }
 
-async function forward(core: BillingCore, options: Listening, run: Run): Promise<void> {
+async function forward(core: BillingCore, options: SignedListen, run: Run): Promise<void> {
   const { forwardTo: url, text, type: types, gateway, json } = options
   const filter = { ...gatewayQuery(core, gateway), ...(types && { types }) }
   // What comes once the secret is printed is sent.
@@ -75,7 +75,7 @@ async function forward(core: BillingCore, options: Listening, run: Run): Promise
 
 function sendOne(
   event: FeedEvent,
-  { forwardTo: url, text }: Listening,
+  { forwardTo: url, text }: SignedListen,
   { connections, signal }: Run,
 ): Promise<Sent> {
   const body = bodyOf(event, 'full')

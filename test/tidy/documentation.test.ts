@@ -81,7 +81,7 @@ test('the README lists every command, and no other', async () => {
   const rows = namesIn(section(read('README.md'), 'Commands'))
   const listed = rows.map((text) => {
     const [name = '', ...rest] = text.split(/,? /)
-    return { name, subcommands: rest.filter((word) => /^[a-z]+$/.test(word)) }
+    return { name, subcommands: rest.filter((word) => /^[a-z]+(?:-[a-z]+)*$/.test(word)) }
   })
   const { commands: known } = await createProgram()
   const commands = known.map((command) => ({

@@ -7,6 +7,7 @@ import type { FeedRow } from '../database/read-feed-rows.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { scrubber, secret, type Secret } from '../kernel/secret.ts'
 import { gatewayOf, type FeedEvent } from '../wire/outgoing-event.ts'
+import { createAlarm } from './alarm.ts'
 import { bodyOf } from './body.ts'
 import { healthAfter, healthAtStart, isOpen, type Health } from './breaker.ts'
 import { openWindow, type Due, type EndpointWindow } from './endpoint-window.ts'
@@ -165,7 +166,7 @@ async function begin(work: Work): Promise<void> {
   }
   for (const [index, due] of dues.entries()) {
     const event = events[index]
-    if (event !== undefined && isOfItsGateways(work, event)) {
+    if (event !== undefined && isForIt(work, due, event)) {
       void sendOne(work, { due, event, isProbe: false }).finally(end)
     } else {
       window.end(due, true)
@@ -192,7 +193,9 @@ function rowsOf(dues: readonly Due[]): readonly FeedRow[] {
   return dues.map(({ row }) => row)
 }
 
-function isOfItsGateways({ endpoint: { gateways } }: Work, event: FeedEvent): boolean {
+/** What is sent again was found to be for it once, or somebody wants it to have that. */
+function isForIt({ endpoint: { gateways } }: Work, { isAgain }: Due, event: FeedEvent): boolean {
+  if (isAgain) return true
   const gateway = gatewayOf(event)
   return gateways === null || (gateway !== undefined && gateways.includes(gateway))
 }
@@ -226,14 +229,20 @@ async function sendOne(work: Work, { due, event, isProbe }: EventRequest): Promi
 /** The one request to an endpoint that has failed so often; with its success all goes on. */
 async function sendProbe(work: Work): Promise<void> {
   const { context, state, window } = work
-  const due = await window.probe(state.health.failures)
-  if (due === undefined) {
-    state.health = healthAtStart(0)
-    return
+  while (!state.isLost && !state.isStopping) {
+    const due = await window.probe(state.health.failures)
+    if (due === undefined) {
+      state.health = healthAtStart(0)
+      return
+    }
+    const [event] = await loadFeed(outgoing(context), [due.row])
+    if (event !== undefined && isForIt(work, due, event)) {
+      await sendOne(work, { due, event, isProbe: true })
+      return write(work)
+    }
+    window.end(due, true)
+    await writeIfDue(work)
   }
-  const [event] = await loadFeed(outgoing(context), [due.row])
-  if (event !== undefined) await sendOne(work, { due, event, isProbe: true })
-  await write(work)
 }
 
 async function writeIfDue(work: Work): Promise<void> {
@@ -258,6 +267,7 @@ async function write({ endpoint, secrets, window, state, context }: Work): Promi
     scrub: scrubOf(secrets, context),
   })
   state.results = state.results.slice(results.length)
+  window.written(results.map(({ due }) => due))
   state.written = { position, at: performance.now() }
   state.heldAt = state.written.at
   if (end === 'lost') state.isLost = true
@@ -269,29 +279,4 @@ function scrubOf(secrets: readonly Secret[], { scrub }: ForwardContext): (text: 
   const keys = secrets.map((one) => secret(one.reveal().replace(/^whsec_/, '')))
   const scrubOwn = scrubber(keys)
   return (text) => scrub(scrubOwn(text))
-}
-
-/** A pause that can be ended; one that was rung before is over at once. */
-function createAlarm() {
-  let isRinging = false
-  let end: (() => void) | undefined
-  return {
-    ring() {
-      isRinging = true
-      end?.()
-    },
-    async wait(length: Duration) {
-      if (!isRinging) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, length)
-          end = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
-      }
-      isRinging = false
-      end = undefined
-    },
-  }
 }

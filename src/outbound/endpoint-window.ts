@@ -30,6 +30,8 @@ export interface EndpointWindow {
   probe(turn: number): Promise<Due | undefined>
   /** It is no longer under way. `isDealtWith`: it need not be sent from here again. */
   end(due: Due, isDealtWith: boolean): void
+  /** What became of them is in their rows now: those say when they are due. */
+  written(dues: readonly Due[]): void
 }
 
 /** Events beyond the position of an endpoint that are dealt with meanwhile, at most. */
@@ -84,6 +86,7 @@ export function openWindow(endpoint: LeasedEndpoint, context: Needs): EndpointWi
       const chosen = turn % 2 === 1 && newer ? newer : oldest ? asAgain(oldest) : newer
       return chosen && waiting.begin(chosen)
     },
+    written: waiting.written,
     end(due, isDealtWith) {
       waiting.end(due)
       if (due.isAgain) return
@@ -114,6 +117,8 @@ function createProgress({ position: from, ahead }: LeasedEndpoint) {
 function createWaiting() {
   const waiting: Due[] = []
   const underWay = new Set<string>()
+  /** Sent, and not written yet: their rows still say that they are due. */
+  const unwritten = new Set<string>()
   const busy = new Set<string>()
   const begin = (due: Due): Due => {
     const index = waiting.findIndex(({ row }) => row.id === due.row.id)
@@ -125,8 +130,9 @@ function createWaiting() {
   return {
     begin,
     add(due: Due) {
-      const isKnown = underWay.has(due.row.id) || waiting.some(({ row }) => row.id === due.row.id)
-      if (!isKnown) waiting.push(due)
+      const { id } = due.row
+      if (underWay.has(id) || unwritten.has(id)) return
+      if (!waiting.some(({ row }) => row.id === id)) waiting.push(due)
     },
     next() {
       const due = waiting.find(({ row }) => !busy.has(subjectOf(row)))
@@ -137,9 +143,13 @@ function createWaiting() {
     },
     newest: () => waiting.find(({ isAgain }) => !isAgain),
     putBack: (due: Due) => void waiting.unshift(due),
-    end({ row }: Due) {
+    end({ row, isAgain }: Due) {
       underWay.delete(row.id)
       busy.delete(subjectOf(row))
+      if (isAgain) unwritten.add(row.id)
+    },
+    written(dues: readonly Due[]) {
+      for (const { row } of dues) unwritten.delete(row.id)
     },
   }
 }

@@ -40,8 +40,8 @@ export function refuse(status: number, headers: Readonly<Record<string, string>>
   return (_received, response) => response.writeHead(status, headers).end()
 }
 
-/** An app that takes signed events. */
-export async function startReceiver(answer: Answer = accept): Promise<Receiver> {
+/** An app that takes signed events; at any free port if none is given. */
+export async function startReceiver(answer: Answer = accept, port = 0): Promise<Receiver> {
   const server = createServer((request, response) => void take(request, response))
   const receiver: Omit<Receiver, 'url' | typeof Symbol.asyncDispose> = {
     received: [],
@@ -70,11 +70,11 @@ export async function startReceiver(answer: Answer = accept): Promise<Receiver> 
     }
   }
   await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
+    server.listen(port, '127.0.0.1', resolve)
   })
-  const { port } = server.address() as AddressInfo
+  const { port: listening } = server.address() as AddressInfo
   return Object.assign(receiver, {
-    url: `http://127.0.0.1:${port}/hooks`,
+    url: `http://127.0.0.1:${listening}/hooks`,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => {

@@ -22,8 +22,12 @@ export async function checkEndpoints(installation: Installation): Promise<readon
   const faults = endpoints.flatMap((endpoint) => endpointFindings(endpoint, last))
   return [
     feedFinding(await readUnnumbered(database)),
-    ...(faults.length > 0 ? faults : [ok('endpoints', `${endpoints.length} take what they get`)]),
+    ...(faults.length > 0 ? faults : [ok('endpoints', wellFound(endpoints.length))]),
   ]
+}
+
+function wellFound(count: number): string {
+  return count === 0 ? 'there is none' : `${counted(count, 'endpoint')}, none behind`
 }
 
 /** `late`: events that have waited over a minute for their place. */

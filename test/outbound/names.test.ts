@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { allowedPlaces } from '../../src/outbound/address.ts'
 import { createConnections } from '../../src/outbound/connect.ts'
@@ -20,8 +19,8 @@ async function silentNameServer() {
   await new Promise<void>((resolve) => {
     socket.bind(0, '127.0.0.1', resolve)
   })
-  const { port } = socket.address() as AddressInfo
-  return { address: `127.0.0.1:${port}`, asked, [Symbol.dispose]: () => void socket.close() }
+  const { port } = socket.address()
+  return { address: `127.0.0.1:${port}`, asked, [Symbol.dispose]: () => socket.close() }
 }
 
 test('eight names without an answer disturb neither the look-ups nor the files of others (21)', async () => {

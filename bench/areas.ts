@@ -1,5 +1,6 @@
 import { benchCommands } from './commands.ts'
 import { benchFeed } from './feed.ts'
+import { benchForwarding } from './forwarding.ts'
 import { benchGrowth } from './growth.ts'
 import { benchIntake } from './intake.ts'
 import { benchLatency } from './latency.ts'
@@ -61,6 +62,7 @@ export const areas = {
       { title: 'The feed beside intake and processing: callbacks in a second', figures: together },
     ]
   },
+  forwarding: section('Events to endpoints, from their writing to the request', benchForwarding),
   memory: section('Memory of the service, in MB', benchMemory),
   commands: section('Commands, in ms', benchCommands),
 } as const satisfies Record<string, Bench>

@@ -37,6 +37,8 @@ export interface ServiceOptions {
   readonly listener: ListenerKind
   /** The database that it gets a copy of: a URL, or a folder of the embedded one. */
   readonly copyOf: { readonly url: string } | { readonly dataDir: string }
+  /** A settings file, where there is no listener. */
+  readonly config?: string
   /** The program; by default that of this checkout. */
   readonly main?: string
 }
@@ -51,15 +53,13 @@ let count = 0
 
 /** A process of the product on a fresh copy of a database. */
 export async function startService(
-  { command, listener, copyOf, main = product }: ServiceOptions,
+  { command, listener, copyOf, config = listeners[listener], main = product }: ServiceOptions,
   { server, folder }: BenchOptions,
 ): Promise<Service> {
   count += 1
   const cwd = join(folder, `service-${count}`)
   mkdirSync(cwd)
-  if (listeners[listener] !== '') {
-    writeFileSync(join(cwd, 'quittance.config.js'), listeners[listener])
-  }
+  if (config !== '') writeFileSync(join(cwd, 'quittance.config.js'), config)
   const shared = { HOST: '127.0.0.1', PORT: '0', STRIPE_SIGNING_SECRET: signingSecret }
   const [env, findTarget] =
     'url' in copyOf ? await onPostgres(server, copyOf.url) : onEmbedded(cwd, copyOf.dataDir)

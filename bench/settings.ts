@@ -17,6 +17,7 @@ export interface Settings {
   /** Payments, each with an event. */
   readonly feed: number
   readonly feedRounds: number
+  readonly forwarding: { readonly events: number; readonly living: number; readonly dead: number }
   readonly latency: { readonly perSecond: number; readonly seconds: number }
   /** Finished calls beside the backlog. */
   readonly finished: number
@@ -52,6 +53,7 @@ export const full: Settings = {
   together: { postgres: 30_000, embedded: 20_000 },
   feed: 20_000,
   feedRounds: 5,
+  forwarding: { events: 10_000, living: 40, dead: 10 },
   latency: { perSecond: 200, seconds: 20 },
   finished: 2_000_000,
   renewals: { due: 10_000, resting: 200_000, rounds: 1, looks: 2_000 },
@@ -72,6 +74,7 @@ export const quick: Settings = {
   together: { postgres: 120, embedded: 50 },
   feed: 120,
   feedRounds: 1,
+  forwarding: { events: 40, living: 4, dead: 4 },
   latency: { perSecond: 200, seconds: 1 },
   finished: 200,
   renewals: { due: 40, resting: 200, rounds: 1, looks: 20 },

@@ -67,6 +67,8 @@ export async function upsertDeclared(db: Kysely<Tables>, endpoint: NewEndpoint):
         ...changed,
         source: 'config',
         secrets: null,
+        revision: sql<number>`endpoints.revision + (
+          case when ${rowOf('endpoints')} is distinct from ${rowOf('excluded')} then 1 else 0 end)`,
         updated_at: sql<Date>`statement_timestamp()`,
       }),
     )
@@ -80,7 +82,11 @@ export async function updateEndpoint(
 ): Promise<Endpoint | undefined> {
   const row = await db
     .updateTable('billing.endpoints')
-    .set({ ...definedColumns(changes), updated_at: sql<Date>`statement_timestamp()` })
+    .set({
+      ...definedColumns(changes),
+      revision: nextRevision,
+      updated_at: sql<Date>`statement_timestamp()`,
+    })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
@@ -94,7 +100,11 @@ export async function writeSecrets(
 ): Promise<void> {
   await db
     .updateTable('billing.endpoints')
-    .set({ secrets: Buffer.from(secrets), updated_at: sql<Date>`statement_timestamp()` })
+    .set({
+      secrets: Buffer.from(secrets),
+      revision: nextRevision,
+      updated_at: sql<Date>`statement_timestamp()`,
+    })
     .where('id', '=', id)
     .execute()
 }
@@ -112,11 +122,27 @@ export async function readStoredSecrets(
   return secrets
 }
 
-/** Also what did not go, and its history. */
+/** The same, and nobody else writes them until the transaction ends; undefined: it is gone. */
+export async function holdStoredSecrets(
+  db: Kysely<Tables>,
+  id: string,
+): Promise<Uint8Array | null | undefined> {
+  const row = await db
+    .selectFrom('billing.endpoints')
+    .select('secrets')
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+  return row?.secrets
+}
+
+/**
+ * In a transaction: the endpoint first, so that nobody writes anything of it any more, and what did
+ * not go. Its attempts, which may be many, are pruned when they are old.
+ */
 export async function deleteEndpoint(db: Kysely<Tables>, id: string): Promise<void> {
-  await sql`delete from billing.forwards where endpoint_id = ${id}::uuid`.execute(db)
-  await sql`delete from billing.forward_attempts where endpoint_id = ${id}::uuid`.execute(db)
   await sql`delete from billing.endpoints where id = ${id}::uuid`.execute(db)
+  await sql`delete from billing.forwards where endpoint_id = ${id}::uuid`.execute(db)
 }
 
 /** By id, or by name. */
@@ -190,6 +216,15 @@ export async function disableEndpoint(
     .executeTakeFirst()
   return row && toEndpoint(row)
 }
+
+/** What of a declared one is sent, and where. */
+function rowOf(table: 'endpoints' | 'excluded') {
+  const columns = ['source', 'url', 'event_types', 'gateways', 'payload', 'max_concurrency']
+  const all = [...columns, 'rate_per_second', 'timeout_seconds']
+  return sql`(${sql.join(all.map((column) => sql.ref(`${table}.${column}`)))})`
+}
+
+const nextRevision = sql<number>`endpoints.revision + 1`
 
 function columnsOf(endpoint: NewEndpoint) {
   return {

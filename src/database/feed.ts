@@ -52,6 +52,36 @@ export async function readLastPosition(db: Kysely<Tables>): Promise<bigint> {
   return rows[0]?.last ?? 0n
 }
 
+/** Where the feed ends. */
+export interface FeedEnd {
+  /** The position that the newest committed event has, or gets. */
+  readonly position: bigint
+  /** The newest event that has none yet; null: all have theirs. */
+  readonly unnumbered: string | null
+}
+
+/** With what waits for its position: after an upgrade that may be all there is. */
+export async function readEnd(db: Kysely<Tables>): Promise<FeedEnd> {
+  const { rows } = await sql<FeedEnd>`
+    select last_position + (select count(*) from billing.events where position is null) as position,
+      (select id from billing.events where position is null
+        order by created_at desc, id desc limit 1) as unnumbered
+    from billing.feeds where name = 'events'`.execute(db)
+  return rows[0] ?? { position: 0n, unnumbered: null }
+}
+
+/** The position that an event has, or gets once those before it have theirs. */
+export async function findPlace(db: Kysely<Tables>, id: string): Promise<bigint | undefined> {
+  const { rows } = await sql<{ place: bigint }>`
+    select coalesce(event.position, feed.last_position + (
+      select count(*) from billing.events as other
+      where other.position is null
+        and (other.created_at, other.id) <= (event.created_at, event.id))) as place
+    from billing.events as event, billing.feeds as feed
+    where event.id = ${id}::uuid and feed.name = 'events'`.execute(db)
+  return rows[0]?.place
+}
+
 /** The position of an event: null if it has none yet, undefined if there is no such event. */
 export async function findPosition(
   db: Kysely<Tables>,

@@ -78,6 +78,19 @@ export async function writeForwards(
       next_attempt_at = excluded.next_attempt_at, updated_at = statement_timestamp()`.execute(db)
 }
 
+/** What has got there is due no more. */
+export async function endForwards(
+  db: Kysely<Tables>,
+  endpointId: string,
+  eventIds: readonly string[],
+): Promise<void> {
+  if (eventIds.length === 0) return
+  await sql`update billing.forwards
+    set state = 'delivered', next_attempt_at = null, updated_at = statement_timestamp()
+    where endpoint_id = ${endpointId}::uuid and event_id = any(${[...eventIds]}::uuid[])
+      and state <> 'delivered'`.execute(db)
+}
+
 /** The event is sent again, at once, whatever has become of it. */
 export async function writeResend(
   db: Kysely<Tables>,

@@ -13,14 +13,17 @@ export interface LeasedEndpoint extends Endpoint {
   readonly ahead: readonly bigint[]
   /** As stored; null of one that is declared in the configuration. */
   readonly secrets: Uint8Array | null
+  /** Of what is sent, and where: another one ends the work on it. */
+  readonly revision: number
 }
 
 const mine = (token: string) => sql`lease_token = ${token}::uuid`
 
 /**
  * Takes endpoints that have something to do: events beyond their position, or one that is due again.
- * Those that others hold are skipped. Of declared ones only those whose names are given, for their
- * secrets are in the configuration alone.
+ * Those that others hold are skipped. Of declared ones only those that are given, for their secrets are
+ * in the configuration alone: one that is declared elsewhere, or with another URL, is of another
+ * process.
  */
 export async function takeEndpoints(
   db: Kysely<Tables>,
@@ -28,7 +31,7 @@ export async function takeEndpoints(
     readonly limit: number
     readonly token: string
     readonly lease: Duration
-    readonly declared: readonly string[]
+    readonly declared: readonly Pick<Endpoint, 'name' | 'url'>[]
   },
 ): Promise<readonly LeasedEndpoint[]> {
   const { limit, token, lease, declared } = options
@@ -37,7 +40,8 @@ export async function takeEndpoints(
       select id from billing.endpoints as one
       where enabled and (next_at is null or next_at <= statement_timestamp())
         and (lease_until is null or lease_until <= statement_timestamp())
-        and (source = 'api' or name = any(${[...declared]}::text[]))
+        and (source = 'api' or (name, url) in (select * from unnest(
+          ${declared.map(({ name }) => name)}::text[], ${declared.map(({ url }) => url)}::text[])))
         and (position < (select last_position from billing.feeds where name = 'events')
           or exists (select from billing.forwards where endpoint_id = one.id and state = 'pending'
             and next_attempt_at <= statement_timestamp()))
@@ -47,8 +51,9 @@ export async function takeEndpoints(
     from due where endpoint.id = due.id
     returning endpoint.*`.execute(db)
   return rows.map((row) => {
-    const { secrets } = row
-    return Object.assign(toEndpoint(row), { token, ahead: row.ahead.map(BigInt), secrets })
+    const { secrets, revision } = row
+    const ahead = row.ahead.map(BigInt)
+    return Object.assign(toEndpoint(row), { token, ahead, secrets, revision })
   })
 }
 
@@ -64,36 +69,45 @@ export interface EndpointProgress {
 }
 
 /**
- * Writes it, and extends the lease. `lost`: the lease is, and nothing is written; `disabled`: it is
- * written, and nothing more is to be sent.
+ * Writes it, and extends the lease. `lost`: the lease is, and nothing is written; `changed`: it is
+ * written, and nothing more is to be sent, for the endpoint was disabled, or is not what it was.
  */
 export async function writeProgress(
   db: Kysely<Tables>,
-  { id, token }: Pick<LeasedEndpoint, 'id' | 'token'>,
+  { id, token, revision }: Pick<LeasedEndpoint, 'id' | 'token' | 'revision'>,
   { position, ahead, failures, isFailing, rest, lease }: EndpointProgress & { lease: Duration },
-): Promise<'written' | 'lost' | 'disabled'> {
-  const since = isFailing ? sql`coalesce(failing_since, statement_timestamp())` : sql`null`
-  const nextAt = rest === undefined ? sql`null` : sql`statement_timestamp() + ${interval(rest)}`
-  const { rows } = await sql<{ enabled: boolean }>`
+): Promise<'written' | 'lost' | 'changed'> {
+  const since = isFailing
+    ? sql`coalesce(failing_since, statement_timestamp())`
+    : sql`null::timestamptz`
+  const nextAt =
+    rest === undefined ? sql`null::timestamptz` : sql`statement_timestamp() + ${interval(rest)}`
+  // How it fared where it was says nothing of where it is now.
+  const isSame = sql`revision = ${revision}`
+  const { rows } = await sql<{ isSame: boolean }>`
     update billing.endpoints set position = ${position}::bigint,
-      ahead = ${ahead.map(String)}::bigint[], failures = ${failures}, failing_since = ${since},
-      next_at = ${nextAt}, lease_until = statement_timestamp() + ${interval(lease)},
+      ahead = ${ahead.map(String)}::bigint[],
+      failures = case when ${isSame} then ${failures} else failures end,
+      failing_since = case when ${isSame} then ${since} else failing_since end,
+      next_at = case when ${isSame} then ${nextAt} else next_at end, lease_until = statement_timestamp() + ${interval(lease)},
       updated_at = statement_timestamp()
-    where id = ${id}::uuid and ${mine(token)} returning enabled`.execute(db)
+    where id = ${id}::uuid and ${mine(token)}
+    returning enabled and ${isSame} as "isSame"`.execute(db)
   const [row] = rows
   if (row === undefined) return 'lost'
-  return row.enabled ? 'written' : 'disabled'
+  return row.isSame ? 'written' : 'changed'
 }
 
-/** False: the lease is lost, or the endpoint disabled. */
+/** False: the lease is lost, or the endpoint disabled, or not what it was. */
 export async function extendEndpoint(
   db: Kysely<Tables>,
-  { id, token }: Pick<LeasedEndpoint, 'id' | 'token'>,
+  { id, token, revision }: Pick<LeasedEndpoint, 'id' | 'token' | 'revision'>,
   lease: Duration,
 ): Promise<boolean> {
   const { rows } = await sql`
     update billing.endpoints set lease_until = statement_timestamp() + ${interval(lease)}
-    where id = ${id}::uuid and ${mine(token)} and enabled returning id`.execute(db)
+    where id = ${id}::uuid and ${mine(token)} and enabled and revision = ${revision}
+    returning id`.execute(db)
   return rows.length === 1
 }
 

@@ -33,6 +33,8 @@ export interface EndpointsTable {
   failing_since: NullableTimestamp
   /** Nothing is sent before. */
   next_at: NullableTimestamp
+  /** Changes with what is sent, and where. */
+  revision: Generated<number>
   lease_token: string | null
   lease_until: NullableTimestamp
   created_at: Timestamp

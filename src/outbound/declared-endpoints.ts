@@ -1,6 +1,6 @@
 import type { Database } from '../database/connect.ts'
 import { upsertDeclared } from '../database/endpoints.ts'
-import { readLastPosition } from '../database/feed.ts'
+import { readEnd } from '../database/feed.ts'
 import type { Endpoint } from '../events/endpoint.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Secret } from '../kernel/secret.ts'
@@ -29,7 +29,7 @@ export async function writeDeclared(
   newId: NewId,
 ): Promise<void> {
   for (const { secrets: _, ...endpoint } of declared) {
-    const position = await readLastPosition(db)
+    const { position } = await readEnd(db)
     await upsertDeclared(db, {
       ...endpoint,
       id: newId(),

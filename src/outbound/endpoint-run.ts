@@ -3,8 +3,7 @@ import {
   releaseEndpoint,
   type LeasedEndpoint,
 } from '../database/lease-endpoints.ts'
-import type { FeedRow } from '../database/read-feed-rows.ts'
-import { seconds, type Duration } from '../kernel/duration.ts'
+import { hours, seconds, type Duration } from '../kernel/duration.ts'
 import { scrubber, secret, type Secret } from '../kernel/secret.ts'
 import { gatewayOf, type FeedEvent } from '../wire/outgoing-event.ts'
 import { createAlarm } from './alarm.ts'
@@ -14,7 +13,6 @@ import { openWindow, type Due, type EndpointWindow } from './endpoint-window.ts'
 import { flushResults, type Result } from './flush-results.ts'
 import type { ForwardContext } from './forward-context.ts'
 import { createPace, type Pace } from './pace.ts'
-import type { OutgoingContext } from './load-outgoing.ts'
 import { loadFeed } from './read-feed.ts'
 import { send } from './send.ts'
 import { signedHeaders } from './sign.ts'
@@ -22,8 +20,10 @@ import type { Slots } from './slots.ts'
 
 /** An endpoint that this process works on. */
 export interface EndpointRun {
-  /** There may be something to do: an event, or a free slot. */
+  /** There may be something to do: a free slot. */
   wake(): void
+  /** The feed may have grown. */
+  grown(): void
   /** Begins nothing more, ends what is under way, and lets go of the endpoint. */
   stop(): void
   readonly ended: Promise<void>
@@ -47,6 +47,8 @@ const flushAfter: Duration = 50
 const lookEvery = seconds(1)
 /** A lease is believed in for so long. */
 const trustedFor: Duration = 200
+/** Then it begins anew: which secrets sign depends on the time. */
+const longestRun = hours(1)
 /** With nothing to do, the endpoint is given back: another process may have less to do. */
 const idleFor = seconds(10)
 
@@ -65,9 +67,12 @@ interface State {
   isStopping: boolean
   /** Somebody else has the endpoint. */
   isLost: boolean
+  /** What should never be thrown: it ends the work. */
+  fault: unknown
   written: { position: bigint; at: number }
   /** When it was last seen that the lease is ours. */
   heldAt: number
+  readonly begunAt: number
   busyAt: number
 }
 
@@ -82,8 +87,10 @@ export function startEndpointRun(options: RunOptions): EndpointRun {
     results: [],
     isStopping: false,
     isLost: false,
+    fault: undefined,
     written: { position: BigInt(endpoint.position), at: now },
     heldAt: now,
+    begunAt: now,
     busyAt: now,
   }
   const window = openWindow(endpoint, context)
@@ -91,6 +98,10 @@ export function startEndpointRun(options: RunOptions): EndpointRun {
   const work: Work = { ...options, window, pace, state, wake: alarm.ring }
   return {
     wake: alarm.ring,
+    grown() {
+      window.grown()
+      alarm.ring()
+    },
     stop() {
       state.isStopping = true
       alarm.ring()
@@ -102,12 +113,13 @@ export function startEndpointRun(options: RunOptions): EndpointRun {
 async function run(work: Work, wait: (length: Duration) => Promise<void>): Promise<void> {
   const { state, context, endpoint } = work
   try {
-    if (isOpen(state.health)) await sendProbe(work)
     while (!isOver(work)) {
-      if (mayBegin(state)) await begin(work)
+      if (mayBegin(state)) await (isOpen(state.health) ? beginProbe(work) : begin(work))
       await writeIfDue(work)
       if (!isOver(work)) await wait(pauseOf(work))
+      if (state.fault !== undefined) throw state.fault
     }
+    if (!state.isLost && work.window.position !== state.written.position) await write(work)
   } catch (error) {
     // Until the lease runs out: what could not be written is sent again, and that must not go fast.
     context.log.warn({ err: error, endpoint: endpoint.name }, 'an endpoint is left for a while')
@@ -120,7 +132,7 @@ async function run(work: Work, wait: (length: Duration) => Promise<void>): Promi
 }
 
 function mayBegin({ health, isStopping, isLost }: State): boolean {
-  return !isStopping && !isLost && !isOpen(health) && health.rest === undefined
+  return !isStopping && !isLost && health.rest === undefined
 }
 
 function isOver({ state }: Work): boolean {
@@ -130,67 +142,77 @@ function isOver({ state }: Work): boolean {
 }
 
 /** Until the next write is due, at the latest. */
-function pauseOf({ state, pace }: Work): Duration {
+function pauseOf({ state, pace, window }: Work): Duration {
+  if (mayBegin(state) && window.isBehind) return 0
   return state.results.length > 0 ? flushAfter : Math.min(lookEvery, pace.pause() ?? lookEvery)
 }
 
 /** As many requests as the endpoint, this process and its rate allow. */
 async function begin(work: Work): Promise<void> {
-  const { state, window, slots, pace, context } = work
+  const { state, window, slots, pace } = work
   await window.refill()
+  if (window.isBehind) state.busyAt = performance.now()
   if (!window.hasMore || !(await isStillOurs(work))) return
-  const dues: Due[] = []
-  while (state.underWay + dues.length < state.health.slots && pace.mayBegin()) {
-    if (!slots.take(state.health.failures > 0)) break
-    const due = window.next()
-    if (due === undefined) {
-      slots.leave(state.health.failures > 0)
-      break
-    }
-    pace.begin()
-    dues.push(due)
-  }
-  const wasFailing = state.health.failures > 0
-  state.underWay += dues.length
-  const end = () => {
-    state.underWay -= 1
-    slots.leave(wasFailing)
-    work.wake()
-  }
-  let events: readonly FeedEvent[] = []
-  try {
-    if (dues.length > 0) events = await loadFeed(outgoing(context), rowsOf(dues))
-  } catch (error) {
-    dues.forEach(end)
-    throw error
-  }
-  for (const [index, due] of dues.entries()) {
-    const event = events[index]
-    if (event !== undefined && isForIt(work, due, event)) {
-      void sendOne(work, { due, event, isProbe: false }).finally(end)
-    } else {
-      window.end(due, true)
-      end()
-    }
+  while (mayBegin(state) && pace.mayBegin()) {
+    const dues = window.next(state.health.slots - state.underWay)
+    if (dues.length === 0) return
+    const wanted = await loadWanted(work, dues)
+    const isFailing = state.health.failures > 0
+    const sent = wanted.filter((one) => {
+      if (!pace.mayBegin() || !slots.take(isFailing)) return false
+      pace.begin()
+      start(work, { ...one, isProbe: false }, isFailing)
+      return true
+    })
+    // The first of them comes first again.
+    for (const one of wanted.toReversed()) if (!sent.includes(one)) window.putBack(one.due)
+    if (sent.length < wanted.length) return
   }
 }
 
-/** Whoever switches it off, or back, is heeded soon. */
+/** The one request to an endpoint that has failed so often; with its success all goes on. */
+async function beginProbe(work: Work): Promise<void> {
+  const { state, window, slots, wake } = work
+  if (state.underWay > 0 || state.results.length > 0 || !(await isStillOurs(work))) return
+  const due = await window.probe(state.health.failures)
+  if (due === undefined) {
+    // Nothing is left for it, and it is not known to be well.
+    if (!window.isBehind) state.isStopping = true
+    return
+  }
+  const [wanted] = await loadWanted(work, [due])
+  // It was not for this endpoint: the next one may be.
+  if (wanted === undefined) wake()
+  else if (slots.take(true)) start(work, { ...wanted, isProbe: true }, true)
+  else window.putBack(due)
+}
+
+/** Whoever switches it off, or back, or changes it, is heeded soon. */
 async function isStillOurs({ state, endpoint, context }: Work): Promise<boolean> {
   if (performance.now() - state.heldAt < trustedFor) return true
   const isHeld = await extendEndpoint(context.database.db, endpoint, endpointLease)
   state.heldAt = performance.now()
   // What was delivered until then is still to be written.
-  if (!isHeld) state.isStopping = true
-  return isHeld
+  if (!isHeld || state.heldAt - state.begunAt > longestRun) state.isStopping = true
+  return !state.isStopping
 }
 
-function outgoing(context: ForwardContext): OutgoingContext {
-  return { ...context, db: context.database.db }
+interface Wanted {
+  readonly due: Due
+  readonly event: FeedEvent
 }
 
-function rowsOf(dues: readonly Due[]): readonly FeedRow[] {
-  return dues.map(({ row }) => row)
+/** With what they say; those that are not for this endpoint are passed over. */
+async function loadWanted(work: Work, dues: readonly Due[]): Promise<readonly Wanted[]> {
+  const { window, context } = work
+  const rows = dues.map(({ row }) => row)
+  const events = await loadFeed({ ...context, db: context.database.db }, rows)
+  return dues.flatMap((due, index) => {
+    const event = events[index]
+    if (event !== undefined && isForIt(work, due, event)) return [{ due, event }]
+    window.pass(due)
+    return []
+  })
 }
 
 /** What is sent again was found to be for it once, or somebody wants it to have that. */
@@ -200,10 +222,21 @@ function isForIt({ endpoint: { gateways } }: Work, { isAgain }: Due, event: Feed
   return gateways === null || (gateway !== undefined && gateways.includes(gateway))
 }
 
-interface EventRequest {
-  readonly due: Due
-  readonly event: FeedEvent
+interface EventRequest extends Wanted {
   readonly isProbe: boolean
+}
+
+/** Its slot is taken. */
+function start(work: Work, request: EventRequest, isFailing: boolean): void {
+  const { state, slots, wake } = work
+  state.underWay += 1
+  void sendOne(work, request)
+    .catch((error: unknown) => (state.fault = error))
+    .finally(() => {
+      state.underWay -= 1
+      slots.leave(isFailing)
+      wake()
+    })
 }
 
 async function sendOne(work: Work, { due, event, isProbe }: EventRequest): Promise<void> {
@@ -220,29 +253,10 @@ async function sendOne(work: Work, { due, event, isProbe }: EventRequest): Promi
   state.busyAt = performance.now()
   // Cut off by us: nothing is known of it, and it is sent again.
   const isUnknown = signal.aborted && sent.result !== 'delivered'
-  if (isUnknown) return window.end(due, false)
+  if (isUnknown) return window.putBack(due)
   state.health = healthAfter(state.health, sent, endpoint.maxConcurrency)
   state.results = [...state.results, { due, sent, isProbe }]
   window.end(due, sent.result === 'delivered' || !isProbe)
-}
-
-/** The one request to an endpoint that has failed so often; with its success all goes on. */
-async function sendProbe(work: Work): Promise<void> {
-  const { context, state, window } = work
-  while (!state.isLost && !state.isStopping) {
-    const due = await window.probe(state.health.failures)
-    if (due === undefined) {
-      state.health = healthAtStart(0)
-      return
-    }
-    const [event] = await loadFeed(outgoing(context), [due.row])
-    if (event !== undefined && isForIt(work, due, event)) {
-      await sendOne(work, { due, event, isProbe: true })
-      return write(work)
-    }
-    window.end(due, true)
-    await writeIfDue(work)
-  }
 }
 
 async function writeIfDue(work: Work): Promise<void> {
@@ -271,7 +285,7 @@ async function write({ endpoint, secrets, window, state, context }: Work): Promi
   state.written = { position, at: performance.now() }
   state.heldAt = state.written.at
   if (end === 'lost') state.isLost = true
-  if (end === 'disabled') state.isStopping = true
+  if (end === 'changed') state.isStopping = true
 }
 
 /** What an endpoint answers may repeat its own secret. */

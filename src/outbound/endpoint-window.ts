@@ -20,15 +20,23 @@ export interface EndpointWindow {
   readonly position: bigint
   /** Dealt with beyond it. */
   ahead(): readonly bigint[]
+  /** The feed has grown, or may have. */
+  grown(): void
   /** Looks for what is due, if there is room for it. */
   refill(): Promise<void>
+  /** There is more to look at: a look is limited, for much may not be wanted. */
+  readonly isBehind: boolean
   /** There is something to send. */
   readonly hasMore: boolean
-  /** The next event whose subject has none under way; it is then under way itself. */
-  next(): Due | undefined
+  /** The next events, at most so many, of subjects that have none under way; they then are. */
+  next(most: number): readonly Due[]
   /** The one that a probe sends. */
   probe(turn: number): Promise<Due | undefined>
-  /** It is no longer under way. `isDealtWith`: it need not be sent from here again. */
+  /** It was not sent, and waits on. */
+  putBack(due: Due): void
+  /** It is not for this endpoint. */
+  pass(due: Due): void
+  /** It was sent. `isDealtWith`: it need not be sent from here again. */
   end(due: Due, isDealtWith: boolean): void
   /** What became of them is in their rows now: those say when they are due. */
   written(dues: readonly Due[]): void
@@ -37,6 +45,8 @@ export interface EndpointWindow {
 /** Events beyond the position of an endpoint that are dealt with meanwhile, at most. */
 const mostAhead = 100n
 const mostAgain = 100
+/** Windows of the feed that one look reads. */
+const mostReads = 10
 const lookAgainEvery = seconds(1)
 
 type Needs = Pick<ForwardContext, 'database' | 'feed'>
@@ -47,11 +57,19 @@ export function openWindow(endpoint: LeasedEndpoint, context: Needs): EndpointWi
   const waiting = createWaiting()
   let looked = done.position
   let lookedAgainAt = -Infinity
+  let growths = 0
+  /** The feed ended where it was looked at, as it was then. */
+  let endedAt = -1
+  const hasRoom = () => looked < done.position + mostAhead
 
   const readOn = async () => {
-    while (looked < done.position + mostAhead) {
+    for (let reads = 0; reads < mostReads && hasRoom() && endedAt !== growths; reads += 1) {
+      const known = growths
       const rows = await context.feed.rows.beyond(looked)
-      if (rows.length === 0) return
+      if (rows.length === 0) {
+        endedAt = known
+        return
+      }
       for (const row of rows) {
         if (row.position > done.position + mostAhead) return
         looked = row.position
@@ -66,6 +84,12 @@ export function openWindow(endpoint: LeasedEndpoint, context: Needs): EndpointWi
       return done.position
     },
     ahead: done.ahead,
+    grown() {
+      growths += 1
+    },
+    get isBehind() {
+      return hasRoom() && endedAt !== growths
+    },
     async refill() {
       if (performance.now() - lookedAgainAt > lookAgainEvery) {
         lookedAgainAt = performance.now()
@@ -87,11 +111,19 @@ export function openWindow(endpoint: LeasedEndpoint, context: Needs): EndpointWi
       return chosen && waiting.begin(chosen)
     },
     written: waiting.written,
+    putBack(due) {
+      waiting.end(due)
+      waiting.putBack(due)
+    },
+    pass(due) {
+      waiting.end(due)
+      done.add(due.row.position)
+    },
     end(due, isDealtWith) {
       waiting.end(due)
-      if (due.isAgain) return
+      waiting.awaitWriting(due)
       if (isDealtWith) done.add(due.row.position)
-      else waiting.putBack(due)
+      else if (!due.isAgain) waiting.putBack(due)
     },
   }
 }
@@ -106,6 +138,7 @@ function createProgress({ position: from, ahead }: LeasedEndpoint) {
     },
     has: (one: bigint) => one <= position || beyond.has(one),
     add(one: bigint) {
+      if (one <= position) return
       beyond.add(one)
       while (beyond.delete(position + 1n)) position += 1n
     },
@@ -117,7 +150,7 @@ function createProgress({ position: from, ahead }: LeasedEndpoint) {
 function createWaiting() {
   const waiting: Due[] = []
   const underWay = new Set<string>()
-  /** Sent, and not written yet: their rows still say that they are due. */
+  /** Sent, and not written yet: their rows may still say that they are due. */
   const unwritten = new Set<string>()
   const busy = new Set<string>()
   const begin = (due: Due): Due => {
@@ -134,20 +167,24 @@ function createWaiting() {
       if (underWay.has(id) || unwritten.has(id)) return
       if (!waiting.some(({ row }) => row.id === id)) waiting.push(due)
     },
-    next() {
-      const due = waiting.find(({ row }) => !busy.has(subjectOf(row)))
-      return due && begin(due)
+    next(most: number) {
+      const dues: Due[] = []
+      for (const due of [...waiting]) {
+        if (dues.length >= most) break
+        if (!busy.has(subjectOf(due.row))) dues.push(begin(due))
+      }
+      return dues
     },
     get hasMore() {
       return waiting.length > 0
     },
     newest: () => waiting.find(({ isAgain }) => !isAgain),
     putBack: (due: Due) => void waiting.unshift(due),
-    end({ row, isAgain }: Due) {
+    end({ row }: Due) {
       underWay.delete(row.id)
       busy.delete(subjectOf(row))
-      if (isAgain) unwritten.add(row.id)
     },
+    awaitWriting: ({ row }: Due) => void unwritten.add(row.id),
     written(dues: readonly Due[]) {
       for (const { row } of dues) unwritten.delete(row.id)
     },

@@ -1,5 +1,11 @@
 import type { Kysely } from 'kysely'
-import { findAtPosition, findFirstSince, findPosition, readLastPosition } from '../database/feed.ts'
+import {
+  findAtPosition,
+  findFirstSince,
+  findPlace,
+  readEnd,
+  readLastPosition,
+} from '../database/feed.ts'
 import type { Tables } from '../database/tables.ts'
 import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
@@ -30,16 +36,20 @@ export async function findCursor(
 ): Promise<FeedCursor> {
   if (since !== undefined) return behind(db, await positionBefore(db, since))
   if (after === 'start') return feedStart
-  if (after === 'end') return behind(db, await readLastPosition(db))
+  if (after === 'end') return endOf(db)
   if (!isUuid(after)) {
     throw new QuittanceError('cursor_invalid', 'after must be start, end or the id of an event')
   }
-  const position = await findPosition(db, after)
+  const position = await findPlace(db, after)
   if (position === undefined) {
     throw new QuittanceError('cursor_unknown', `there is no event ${after} in this feed`)
   }
-  // All that is numbered comes before one that is not.
-  return { cursor: after, position: position ?? (await readLastPosition(db)) }
+  return { cursor: after, position }
+}
+
+async function endOf(db: Kysely<Tables>): Promise<FeedCursor> {
+  const { position, unnumbered } = await readEnd(db)
+  return unnumbered === null ? behind(db, position) : { cursor: unnumbered, position }
 }
 
 /** As a cursor; of a position of the feed, or 0. */

@@ -25,7 +25,8 @@ export function createFeedRows(database: Database): FeedRows {
   /** One after the other, without a gap. */
   let held: readonly FeedRow[] = []
   let verifiedAt = 0
-  let reading: Promise<readonly FeedRow[]> | undefined
+  /** A look behind the newest that is held, which all readers share who are there. */
+  let reading: { readonly position: bigint; readonly rows: Promise<readonly FeedRow[]> } | undefined
   const read = (position: bigint) => readFeedRows(db, position, feedWindow)
   const verify = async () => {
     const last = held.at(-1)
@@ -35,6 +36,14 @@ export function createFeedRows(database: Database): FeedRows {
   const extend = async (last: bigint) => {
     const rows = await read(last)
     if (held.at(-1)?.position === last) held = [...held, ...rows].slice(-mostHeld)
+    return rows
+  }
+  const share = (position: bigint) => {
+    if (reading?.position === position) return reading.rows
+    const rows = extend(position).finally(() => {
+      if (reading?.rows === rows) reading = undefined
+    })
+    reading = { position, rows }
     return rows
   }
   return {
@@ -47,10 +56,10 @@ export function createFeedRows(database: Database): FeedRows {
         return held.slice(from, from + feedWindow)
       }
       if (position === last?.position) {
-        reading ??= extend(position).finally(() => {
-          reading = undefined
-        })
-        return reading
+        const hasBegun = reading?.position === position
+        const rows = await share(position)
+        // One that had begun before may have looked before that was committed which woke this reader.
+        return hasBegun && rows.length === 0 ? share(position) : rows
       }
       const found = await read(position)
       // Whoever is behind is not followed: the newest rows are those that others ask for.

@@ -10,9 +10,9 @@ import { feedChannel, type EventNumberer } from './number-events.ts'
 export interface FeedWatch {
   /**
    * While it is watched, the feed is looked at. Events that come from now on are noticed. Error:
-   * `feed_crowded`.
+   * `feed_crowded`, of readers alone: what goes to endpoints is not held up by them.
    */
-  subscribe(): FeedSubscription
+  subscribe(who?: 'readers' | 'endpoints'): FeedSubscription
   /** Aborts when it stops: nothing is noticed any more. */
   readonly stopping: AbortSignal
   /** Ends all of it. */
@@ -39,6 +39,7 @@ const listeningKept: Duration = seconds(10)
 
 export function createFeedWatch({ database, numberer, log }: FeedWatchOptions): FeedWatch {
   const wakes = new Set<() => void>()
+  let readers = 0
   const wakeAll = () => {
     for (const wake of wakes) wake()
   }
@@ -74,17 +75,20 @@ export function createFeedWatch({ database, numberer, log }: FeedWatchOptions): 
   const stopping = new AbortController()
   return {
     stopping: stopping.signal,
-    subscribe() {
-      if (wakes.size >= mostReaders) {
+    subscribe(who = 'readers') {
+      const isReader = who === 'readers'
+      if (isReader && readers >= mostReaders) {
         throw new QuittanceError('feed_crowded', `${mostReaders} readers wait here already`)
       }
       const { subscription, wake } = createSubscription(() => {
-        wakes.delete(wake)
+        if (!wakes.delete(wake)) return
+        if (isReader) readers -= 1
         if (wakes.size > 0) return
         rest()
         listening.rest()
       })
       wakes.add(wake)
+      if (isReader) readers += 1
       begin()
       return subscription
     },

@@ -1,7 +1,12 @@
 import type { Kysely } from 'kysely'
 import { insertEndpointDisabled } from '../database/deferred-events.ts'
 import { disableEndpoint } from '../database/endpoints.ts'
-import { insertAttempts, writeForwards, type ForwardOutcome } from '../database/forwards.ts'
+import {
+  endForwards,
+  insertAttempts,
+  writeForwards,
+  type ForwardOutcome,
+} from '../database/forwards.ts'
 import { hasFailedFor, writeProgress, type LeasedEndpoint } from '../database/lease-endpoints.ts'
 import type { Tables } from '../database/tables.ts'
 import type { DisabledReason, Endpoint } from '../events/endpoint.ts'
@@ -29,8 +34,8 @@ export interface Written {
   readonly lease: Duration
 }
 
-/** `lost`: somebody else has it, nothing is written. `disabled`: nothing is to be sent any more. */
-export type FlushEnd = 'written' | 'lost' | 'disabled'
+/** `lost`: somebody else has it, nothing is written. `changed`: nothing is to be sent any more. */
+export type FlushEnd = 'written' | 'lost' | 'changed'
 
 /** One transaction: how far the endpoint is, what was tried, and what did not go. */
 export async function flushResults(
@@ -39,6 +44,7 @@ export async function flushResults(
   context: ForwardContext,
 ): Promise<FlushEnd> {
   const { results, health, ...place } = written
+  const outcomes = outcomesOf(results, context)
   const disabled: { endpoint?: Endpoint | undefined } = {}
   const end = await context.database.transaction(async ({ db }): Promise<FlushEnd> => {
     const isFailing = health.failures > 0
@@ -50,12 +56,17 @@ export async function flushResults(
       db,
       results.map((result) => attemptOf(endpoint, result, context)),
     )
-    await writeForwards(db, endpoint.id, outcomesOf(results, context))
+    await writeForwards(db, endpoint.id, outcomes)
+    await endForwards(db, endpoint.id, deliveredOf(results))
     const reason = await reasonToDisable(db, endpoint, written)
-    if (progressed === 'disabled' || reason === undefined) return progressed
+    if (progressed === 'changed' || reason === undefined) return progressed
     disabled.endpoint = await disable(db, { id: endpoint.id, reason }, context)
-    return 'disabled'
+    return 'changed'
   })
+  if (end === 'lost') return end
+  for (const { eventId } of outcomes.filter(({ state }) => state === 'failed')) {
+    context.log.error({ endpoint: endpoint.name, event: eventId }, 'an event was given up')
+  }
   if (disabled.endpoint !== undefined) logDisabled(disabled.endpoint, context)
   return end
 }
@@ -80,18 +91,20 @@ function attemptOf(
   }
 }
 
-/** Of those that have a row of their own, or get one. */
+/** Those that have got there; rows of their own end with it, whoever has made them meanwhile. */
+function deliveredOf(results: readonly Result[]): readonly string[] {
+  return results.filter(({ sent }) => sent.result === 'delivered').map(({ due }) => due.row.id)
+}
+
+/** Of those that did not go: each has a row of its own, or gets one. */
 function outcomesOf(
   results: readonly Result[],
   { random }: ForwardContext,
 ): readonly ForwardOutcome[] {
   return results.flatMap(({ due, sent, isProbe }): readonly ForwardOutcome[] => {
-    const { row, attempts: before, isAgain } = due
+    const { row, attempts: before } = due
     const event = { eventId: row.id, position: row.position }
-    if (sent.result === 'delivered') {
-      return isAgain ? [{ ...event, state: 'delivered', attempts: before, after: undefined }] : []
-    }
-    if (isProbe) return []
+    if (sent.result === 'delivered' || isProbe) return []
     const attempts = before + 1
     const after = nextAttemptAfter(attempts, random())
     if (after === undefined) return [{ ...event, state: 'failed', attempts, after }]

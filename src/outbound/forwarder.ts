@@ -30,11 +30,14 @@ export function startForwarder(context: ForwardContext): Forwarder {
     for (const run of runs.values()) run.wake()
   }
   const slots = createSlots(slotsOf[context.database.kind], wakeAll)
-  const following = follow(context, { wakeAll, take, stopping: stopping.signal })
+  const grown = () => {
+    for (const run of runs.values()) run.grown()
+  }
+  const following = follow(context, { grown, take, stopping: stopping.signal })
 
   async function take(): Promise<void> {
     const token = context.newId()
-    const declared = [...context.declared.keys()]
+    const declared = [...context.declared.values()]
     const options = { limit: mostTaken, token, lease: endpointLease, declared }
     for (const endpoint of await takeEndpoints(context.database.db, options)) {
       begin(endpoint, slots)
@@ -83,7 +86,7 @@ function secretsOf(
 }
 
 interface FollowOptions {
-  wakeAll(): void
+  grown(): void
   take(): Promise<void>
   readonly stopping: AbortSignal
 }
@@ -91,7 +94,7 @@ interface FollowOptions {
 /** Looks once a second, and whenever the feed has grown; follows it only if there is an endpoint. */
 async function follow(
   { database, feed, log, declared, newId }: ForwardContext,
-  { wakeAll, take, stopping }: FollowOptions,
+  { grown, take, stopping }: FollowOptions,
 ): Promise<void> {
   let subscription: FeedSubscription | undefined
   let isDeclared = false
@@ -100,10 +103,10 @@ async function follow(
       if (!isDeclared) await writeDeclared(database, declared.values(), newId)
       isDeclared = true
       const any = await anyEndpoint(database.db)
-      if (any) subscription ??= feed.watch.subscribe()
+      if (any) subscription ??= feed.watch.subscribe('endpoints')
       if (any) {
         await take()
-        wakeAll()
+        grown()
       } else {
         subscription?.end()
         subscription = undefined

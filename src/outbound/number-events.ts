@@ -50,12 +50,13 @@ export function createEventNumberer(options: NumbererOptions): EventNumberer {
       .query('select pg_notify($1, $2)', [feedChannel, `${last}`])
       .catch((error: unknown) => log.debug({ err: error }, 'readers look for themselves'))
   }
+  let isStopped = false
   let failureRest = 0
   let busyRest = shortestBusyRest
   const number = async (): Promise<Numbered> => {
     const begun = performance.now()
     try {
-      const end = await numberAll(database, tell)
+      const end = await numberAll(database, tell, () => isStopped)
       failureRest = 0
       busyRest = end === 'busy' ? Math.min(busyRest * 2, longestGathering) : shortestBusyRest
       if (end === 'busy') return { rest: busyRest, again: true }
@@ -79,7 +80,10 @@ export function createEventNumberer(options: NumbererOptions): EventNumberer {
       const looking = setInterval(turns.ask, lookEvery)
       return () => clearInterval(looking)
     },
-    stop: turns.stop,
+    stop() {
+      isStopped = true
+      return turns.stop()
+    },
   }
 }
 
@@ -121,13 +125,18 @@ function takeTurns(number: () => Promise<Numbered>) {
   }
 }
 
-/** Batch after batch, while there are full ones. */
-async function numberAll(database: Database, tell: (last: bigint) => void) {
-  for (;;) {
+/** Batch after batch, while there are full ones, and nobody wants it to end. */
+async function numberAll(
+  database: Database,
+  tell: (last: bigint) => void,
+  isStopped: () => boolean,
+) {
+  while (!isStopped()) {
     if (!(await anyUnnumbered(database.db))) return 'done'
     const done = await database.transaction(({ db }) => numberEvents(db))
     if (done.kind === 'busy') return 'busy'
     if (done.count > 0) tell(done.last)
     if (done.count < numberedTogether) return 'done'
   }
+  return 'done'
 }

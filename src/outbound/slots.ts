@@ -11,10 +11,15 @@ const failingShare = 4
 export function createSlots(most: number, onFree: () => void): Slots {
   let taken = 0
   let takenByFailing = 0
+  let isMissed = false
+  const mayTake = (isFailing: boolean) =>
+    taken < most && (!isFailing || takenByFailing < Math.max(1, Math.floor(most / failingShare)))
   return {
     take(isFailing) {
-      if (taken >= most) return false
-      if (isFailing && takenByFailing >= Math.max(1, Math.floor(most / failingShare))) return false
+      if (!mayTake(isFailing)) {
+        isMissed = true
+        return false
+      }
       taken += 1
       if (isFailing) takenByFailing += 1
       return true
@@ -22,6 +27,8 @@ export function createSlots(most: number, onFree: () => void): Slots {
     leave(isFailing) {
       taken -= 1
       if (isFailing) takenByFailing -= 1
+      if (!isMissed) return
+      isMissed = false
       onFree()
     },
   }

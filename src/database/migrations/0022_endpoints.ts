@@ -4,7 +4,8 @@ import { runStatements } from './run-statements.ts'
 /**
  * Endpoints: readers of the feed that we run, each with a cursor. `position`: all up to it is dealt
  * with; `ahead`: delivered beyond it. What did not go at first has a row of its own in `forwards`.
- * `url` and `secrets` of a declared one stay in its configuration.
+ * `revision` changes with what is sent, and where: whoever works on it begins anew. The `secrets` of a
+ * declared one stay in its configuration.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await runStatements(db, [
@@ -29,6 +30,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       failures integer not null default 0 check (failures >= 0),
       failing_since timestamptz(3),
       next_at timestamptz(3),
+      revision integer not null default 0,
       lease_token uuid,
       lease_until timestamptz,
       created_at timestamptz(3) not null default now(),

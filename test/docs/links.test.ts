@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { filesIn, read, root, topFiles } from '../tidy/source-files.ts'
@@ -31,6 +31,15 @@ test('the index leads to every page', () => {
     .map(({ path }) => path)
     .filter((path) => path !== 'docs/README.md')
     .filter((path) => !listed.some(({ target }) => target === path))
+  assert.deepEqual(missing, [])
+})
+
+test('the examples’ page leads to every example', () => {
+  const path = 'examples/README.md'
+  const listed = linksOf({ path, text: read(path) }).map(({ target }) => target)
+  const missing = readdirSync(join(root, 'examples'))
+    .filter((name) => name !== 'README.md' && !name.startsWith('.'))
+    .filter((name) => !listed.some((target) => target.split('/')[1] === name))
   assert.deepEqual(missing, [])
 })
 

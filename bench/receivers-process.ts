@@ -34,7 +34,7 @@ const takes = (endpoint: number) =>
   })
 
 /** Where a dead one is, by turns. */
-const deaths: readonly (() => Promise<string> | string)[] = [
+const deaths: readonly (() => Promise<string>)[] = [
   // It hangs.
   () => listen(createTcpServer(() => {})),
   // It refuses: nobody listens any more.
@@ -44,7 +44,7 @@ const deaths: readonly (() => Promise<string> | string)[] = [
     server.close()
     return url
   },
-  () => 'http://nowhere.invalid/hooks',
+  () => Promise.resolve('http://nowhere.invalid/hooks'),
   // It resets the connection.
   () => listen(createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()))),
 ]
@@ -66,7 +66,10 @@ process.once('disconnect', () => process.exit())
 const places: Places = {
   living: await Promise.all(got.map((_, endpoint) => listen(takes(endpoint)))),
   dead: await Promise.all(
-    Array.from({ length: dead }, (_, index) => deaths[index % deaths.length]?.() ?? ''),
+    Array.from(
+      { length: dead },
+      (_, index) => deaths[index % deaths.length]?.() ?? Promise.resolve(''),
+    ),
   ),
 }
 process.send?.(places)

@@ -4,11 +4,12 @@ import {
   findEndpoint,
   insertEndpoint,
   listEndpoints,
+  holdStoredSecrets,
   readStoredSecrets,
   updateEndpoint,
   writeSecrets,
 } from '../database/endpoints.ts'
-import { readLastPosition } from '../database/feed.ts'
+import { readEnd } from '../database/feed.ts'
 import { findEvent } from '../database/events.ts'
 import { sqlStateOf } from '../database/failure.ts'
 import { listAttempts, listForwards, writeResend } from '../database/forwards.ts'
@@ -17,7 +18,7 @@ import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import { isUuid, newUuid } from '../kernel/ids.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import { createConnections, urlFault } from '../outbound/connect.ts'
-import { readEndpoint, readEndpointChanges } from '../outbound/endpoint-input.ts'
+import { isEndpointName, readEndpoint, readEndpointChanges } from '../outbound/endpoint-input.ts'
 import { findCursor } from '../outbound/feed-cursor.ts'
 import { disable } from '../outbound/flush-results.ts'
 import { newSecretText, openSecrets, sealRotated, sealSecret } from '../outbound/secrets.ts'
@@ -45,13 +46,14 @@ export function endpointOperations(runtime: Runtime): EndpointOperations {
     },
     remove: async (name) => {
       const context = await opened('remove')
-      await deleteEndpoint(context.db, (await changeable(context, name)).id)
+      const { id } = await changeable(context, name)
+      await context.transaction(({ db }) => deleteEndpoint(db, id))
     },
     rotateSecret: async (name) => rotate(await opened('rotateSecret'), name),
     enable: async (name, { from } = {}) => {
       const context = await opened('enable')
       const { id } = await required(context, name)
-      const position = from === 'end' ? await readLastPosition(context.db) : undefined
+      const position = from === 'end' ? (await readEnd(context.db)).position : undefined
       return existing(await enableEndpoint(context.db, id, position))
     },
     disable: async (name) => {
@@ -77,17 +79,19 @@ export function endpointOperations(runtime: Runtime): EndpointOperations {
 }
 
 function openedOf({ open, feed }: Pick<Parts, 'open' | 'feed'>, settings: ServiceSettings) {
-  return { db: open.database.db, feed, settings }
+  const { db, transaction } = open.database
+  return { db, transaction, feed, settings }
 }
 
 type Opened = ReturnType<typeof openedOf>
 
-function find({ db }: Opened, name: string): Promise<Endpoint | undefined> {
-  return findEndpoint(db, isUuid(name) ? { id: name } : { name })
+async function find({ db }: Opened, name: string): Promise<Endpoint | undefined> {
+  if (isUuid(name)) return findEndpoint(db, { id: name })
+  return isEndpointName(name) ? findEndpoint(db, { name }) : undefined
 }
 
-function existing(endpoint: Endpoint | undefined): Endpoint {
-  if (endpoint !== undefined) return endpoint
+function existing<T>(found: T | undefined): T {
+  if (found !== undefined) return found
   throw new QuittanceError('endpoint_not_found', 'there is no endpoint of this name or id')
 }
 
@@ -100,7 +104,11 @@ async function changeable(context: Opened, name: string): Promise<Endpoint> {
   const endpoint = await required(context, name)
   const { declared } = context.settings.forward
   if (endpoint.source === 'api' || !declared.has(endpoint.name)) return endpoint
-  throw new QuittanceError('endpoint_declared', `${endpoint.name} is declared in the configuration`)
+  throw declaredOnly(endpoint)
+}
+
+function declaredOnly({ name }: Endpoint): QuittanceError {
+  return new QuittanceError('endpoint_declared', `${name} is declared in the configuration`)
 }
 
 function requireUrl(url: string, { forward }: ServiceSettings): void {
@@ -118,7 +126,7 @@ async function create({ db, settings }: Opened, input: unknown) {
     id,
     source: 'api',
     secrets: sealSecret(settings.cipher, { endpointId: id, text: secret }),
-    position: await readLastPosition(db),
+    position: (await readEnd(db)).position,
   })
   if (endpoint !== undefined) return { endpoint, secret }
   throw nameTaken(fields.name)
@@ -139,13 +147,18 @@ function nameTaken(name: string): QuittanceError {
 }
 
 async function rotate(context: Opened, name: string) {
-  const { db, settings } = context
+  const { settings } = context
   const endpoint = await changeable(context, name)
+  if (endpoint.source === 'config') throw declaredOnly(endpoint)
+  const endpointId = endpoint.id
   const secret = newSecretText()
-  const stored = (await readStoredSecrets(db, endpoint.id)) ?? new Uint8Array()
-  const now = settings.clock()
-  const sealed = { endpointId: endpoint.id, stored, text: secret, now }
-  await writeSecrets(db, endpoint.id, sealRotated(settings.cipher, sealed))
+  // Held meanwhile: of two at the same time each would forget the secret of the other.
+  await context.transaction(async ({ db }) => {
+    const stored = existing(await holdStoredSecrets(db, endpointId)) ?? new Uint8Array()
+    const now = settings.clock()
+    const sealed = sealRotated(settings.cipher, { endpointId, stored, text: secret, now })
+    await writeSecrets(db, endpointId, sealed)
+  })
   return { endpoint, secret }
 }
 

@@ -12,11 +12,11 @@ export function endpointDisabledKey({
   return `endpoint:disabled:${id}/${disabledAt?.toISOString()}`
 }
 
-/** What an event of an endpoint stores: all that it says. */
+/** What an event of an endpoint stores: all that it says. Of a URL its path may be a secret, too. */
 export function endpointDisabledData(endpoint: Endpoint): StoredData {
   const { id, name, url, disabledReason: reason, disabledAt } = endpoint
   return {
-    endpoint: { id, name, url: url.replace(/[?#].*$/s, '') },
+    endpoint: { id, name, url: new URL(url).origin },
     reason,
     disabled_at: disabledAt?.toISOString(),
   }

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { message } from '../intake/responses.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
@@ -13,6 +13,13 @@ const unauthorized = message(401, 'the bearer token is missing or wrong', {
 })
 
 const readOnly = message(403, 'this token may only read')
+
+const readerMark = 'quittance:reader'
+
+/** Whether it was asked with the token that may only read. */
+export function isReader(c: Context): boolean {
+  return c.get(readerMark) === true
+}
 
 /** What a token lets whoever has it do. */
 export interface ApiTokens {
@@ -40,8 +47,9 @@ export function requireToken({ all, reading }: ApiTokens, log: Log): MiddlewareH
     const sent = /^bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
     if (sent !== undefined && isAll(sent)) return next()
     if (sent !== undefined && isReading(sent)) {
-      const reads = c.req.method === 'GET' || c.req.method === 'HEAD'
-      return reads ? next() : respond(readOnly)
+      if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return respond(readOnly)
+      c.set(readerMark, true)
+      return next()
     }
     const sender = senderAddress(c)
     refused.add(sender)

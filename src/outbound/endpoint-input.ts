@@ -31,7 +31,8 @@ export type ChangeEndpointInput = Partial<CreateEndpointInput>
 const nameRule = must(
   'must be 1 to 64 small letters, digits, ".", "_" or "-", the first a letter or a digit',
 )
-const name = z.string(nameRule).regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, nameRule)
+const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/
+const name = z.string(nameRule).regex(namePattern, nameRule)
 const typesRule = must('must be a list of names of events')
 const gatewaysRule = must('must be a list of names of gateways')
 
@@ -61,6 +62,11 @@ export const endpointChangeRules = {
 
 const created = z.strictObject(endpointRules)
 const changed = z.strictObject(endpointChangeRules)
+
+/** Nothing else is called so. */
+export function isEndpointName(text: string): boolean {
+  return namePattern.test(text)
+}
 
 /** With its defaults. Error: `endpoint_invalid`, naming the field. */
 export function readEndpoint(input: unknown) {

@@ -166,6 +166,28 @@ function only<T>(rows: readonly T[]): T {
   return row
 }
 
+/** What an endpoint was not sent. */
+export interface Unsent {
+  readonly endpointId: string
+  /** Given up in the last seven days. */
+  readonly failed: number
+  /** Due again for over ten minutes. */
+  readonly late: number
+}
+
+/** Of endpoints that take what they get, too: a single event may have failed ten times. */
+export async function readUnsent({ db }: Database): Promise<readonly Unsent[]> {
+  const { rows } = await sql<Unsent>`
+    select endpoint_id as "endpointId",
+      count(*) filter (where state = 'failed')::int as failed,
+      count(*) filter (where state = 'pending')::int as late
+    from billing.forwards
+    where (state = 'failed' and updated_at > statement_timestamp() - interval '7 days')
+      or (state = 'pending' and next_attempt_at < statement_timestamp() - interval '10 minutes')
+    group by endpoint_id`.execute(db)
+  return rows
+}
+
 /** Events that have had no place in the feed for over a minute. */
 export async function readUnnumbered({ db }: Database): Promise<number> {
   const { rows } = await sql<{ count: number }>`

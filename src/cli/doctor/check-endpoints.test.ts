@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Endpoint } from '../../events/endpoint.ts'
-import { endpointFindings, feedFinding } from './check-endpoints.ts'
+import { endpointFindings, feedFinding, unsentFindings } from './check-endpoints.ts'
 
 const endpoint = { name: 'shop', enabled: true, disabledReason: null, failures: 0, position: 10 }
 const said = (changes: Partial<Endpoint>, last: number) =>
@@ -36,4 +36,18 @@ test('one that is disabled, failing or far behind is a warning, with the command
 
 test('events that wait over a minute for their place are a warning', () => {
   assert.deepEqual([feedFinding(0).state, feedFinding(2).state], ['ok', 'warning'])
+})
+
+test('events that were given up, or wait though their endpoint is well, are warnings', () => {
+  const found = (failures: number, unsent: { failed: number; late: number } | undefined) =>
+    unsentFindings(
+      { name: 'shop', enabled: true, failures },
+      unsent && { endpointId: 'any', ...unsent },
+    ).map((finding) => finding.found)
+  assert.deepEqual(found(0, undefined), [])
+  assert.deepEqual(found(0, { failed: 1, late: 2 }), [
+    '1 event for shop given up in the last 7 days, after ten attempts',
+    '2 events for shop due again for over 10 minutes',
+  ])
+  assert.deepEqual(found(5, { failed: 0, late: 2 }), [])
 })

@@ -3,7 +3,7 @@ import { readLastPosition } from '../../database/feed.ts'
 import { pendingMigrations } from '../../database/migrate.ts'
 import type { Endpoint } from '../../events/endpoint.ts'
 import { counted } from '../../kernel/counted.ts'
-import { readUnnumbered } from '../../upkeep/diagnosis.ts'
+import { readUnnumbered, readUnsent, type Unsent } from '../../upkeep/diagnosis.ts'
 import { ok, skipped, warning, type Finding } from './finding.ts'
 import type { Installation } from './installation.ts'
 
@@ -19,7 +19,11 @@ export async function checkEndpoints(installation: Installation): Promise<readon
   if ((await pendingMigrations(database)).length > 0) return skip('the schema is outdated')
   const last = Number(await readLastPosition(database.db))
   const endpoints = await listEndpoints(database.db)
-  const faults = endpoints.flatMap((endpoint) => endpointFindings(endpoint, last))
+  const unsent = new Map((await readUnsent(database)).map((one) => [one.endpointId, one]))
+  const faults = endpoints.flatMap((endpoint) => [
+    ...endpointFindings(endpoint, last),
+    ...unsentFindings(endpoint, unsent.get(endpoint.id)),
+  ])
   return [
     feedFinding(await readUnnumbered(database)),
     ...(faults.length > 0 ? faults : [ok('endpoints', wellFound(endpoints.length))]),
@@ -65,5 +69,26 @@ export function endpointFindings(endpoint: Endpoint, last: number): readonly Fin
       found: `${name} is ${behind} behind`,
       fix: `See how long it takes: quittance endpoints attempts ${name}`,
     }),
+  ]
+}
+
+/** Events that an endpoint was not sent although it may be well by now. */
+export function unsentFindings(
+  { name, enabled, failures }: Pick<Endpoint, 'name' | 'enabled' | 'failures'>,
+  unsent: Unsent | undefined,
+): readonly Finding[] {
+  const { failed = 0, late = 0 } = unsent ?? {}
+  const givenUp = warning('endpoints', {
+    found: `${counted(failed, 'event')} for ${name} given up in the last 7 days, after ten attempts`,
+    fix: `See why: quittance endpoints attempts ${name}; then: quittance endpoints resend ${name} EVENT`,
+  })
+  const waiting = warning('endpoints', {
+    found: `${counted(late, 'event')} for ${name} due again for over 10 minutes`,
+    fix: 'Keep a service or a worker running: quittance serve, or quittance work',
+  })
+  // While it fails, they wait with all others, and that is said already.
+  return [
+    ...(failed > 0 ? [givenUp] : []),
+    ...(late > 0 && enabled && failures === 0 ? [waiting] : []),
   ]
 }

@@ -1,4 +1,6 @@
+import type { Context } from 'hono'
 import { z } from 'zod'
+import type { Endpoint } from '../../events/endpoint.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import {
   createdEndpointSchema,
@@ -13,6 +15,7 @@ import {
   forwardView,
 } from '../../wire/endpoint.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
+import { isReader } from '../require-token.ts'
 import { noFields } from './bodies.ts'
 import {
   enableBody,
@@ -36,8 +39,9 @@ export const endpointRoutes = [
     path: '/endpoints',
     summary: 'Lists where events are sent to, by name',
     answers: { 200: z.strictObject({ data: z.array(endpointSchema) }) },
-    handle: async ({ core }) => {
-      return { status: 200, body: { data: (await core.endpoints.list()).map(endpointView) } }
+    handle: async ({ core, c }) => {
+      const endpoints = await core.endpoints.list()
+      return { status: 200, body: { data: endpoints.map((one) => viewFor(c, one)) } }
     },
   }),
   route({
@@ -66,10 +70,10 @@ export const endpointRoutes = [
     params: ofEndpoint,
     answers: { 200: endpointSchema },
     errors: ['endpoint_not_found'],
-    handle: async ({ core, params }) => {
+    handle: async ({ core, params, c }) => {
       const endpoint = await core.endpoints.get(params.id)
       if (endpoint === undefined) throw noSuchEndpoint()
-      return { status: 200, body: endpointView(endpoint) }
+      return { status: 200, body: viewFor(c, endpoint) }
     },
   }),
   route({
@@ -225,6 +229,11 @@ export const endpointRoutes = [
     },
   }),
 ]
+
+/** Whoever may only read sees no path of a URL: it may be as good as a password. */
+function viewFor(c: Context, endpoint: Endpoint) {
+  return endpointView(isReader(c) ? { ...endpoint, url: new URL(endpoint.url).origin } : endpoint)
+}
 
 function noSuchEndpoint(): QuittanceError {
   return new QuittanceError('endpoint_not_found', 'there is no endpoint of this name or id')

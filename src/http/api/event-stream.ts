@@ -1,10 +1,13 @@
 import type { Context } from 'hono'
-import { streamSSE, type SSEStreamingApi } from 'hono/streaming'
+import { streamSSE } from 'hono/streaming'
 import type { FeedQuery, FeedResult } from '../../billing/event-types.ts'
 import { minutes, seconds } from '../../kernel/duration.ts'
 import type { Log } from '../../kernel/log.ts'
+import { within } from '../../kernel/within.ts'
 import { eventStreamHeaders } from '../event-stream-headers.ts'
 
+/** Whoever takes nothing for so long is cut off: it may come again. */
+const takesWithin = seconds(30)
 /** A silent connection would be cut, by proxies and by our own server. */
 const beatEvery = seconds(15)
 /** Then a reader comes again: it may be to another process. */
@@ -36,10 +39,11 @@ export async function streamEvents(c: Context, streamed: Streamed): Promise<Resp
   const response = streamSSE(c, async (stream) => {
     stream.onAbort(() => gone.abort())
     try {
-      await stream.write(`retry: ${reconnectMs}\n\n`)
+      const write = (text: string) => taken(stream.write(text), signal)
+      await write(`retry: ${reconnectMs}\n\n`)
       let known: string | undefined
       for (let page = first; page.done !== true; page = await pages.next()) {
-        known = await sendPage(stream, page.value, known)
+        known = await sendPage(write, page.value, known)
       }
     } catch (error) {
       // Its reader comes again, and then learns why.
@@ -54,18 +58,32 @@ export async function streamEvents(c: Context, streamed: Streamed): Promise<Resp
   return response
 }
 
+/** Ends when the reader has taken what was written; throws if it is gone, or takes nothing. */
+async function taken(writing: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const late = () => new Error(`a reader took nothing for ${takesWithin / 1000} s`)
+  const over = Promise.withResolvers<never>()
+  const end = () => over.reject(new Error('the stream is over'))
+  signal.addEventListener('abort', end, { once: true })
+  if (signal.aborted) end()
+  try {
+    await within(takesWithin, late, () => Promise.race([writing, over.promise]))
+  } finally {
+    signal.removeEventListener('abort', end)
+  }
+}
+
 /** Returns the cursor that the reader has by then. */
 async function sendPage(
-  stream: SSEStreamingApi,
+  write: (text: string) => Promise<void>,
   { data, nextCursor }: FeedResult,
   known: string | undefined,
 ): Promise<string> {
   for (const event of data) {
-    await stream.writeSSE({ id: event.id, data: JSON.stringify(event) })
+    await write(`data: ${JSON.stringify(event)}\nid: ${event.id}\n\n`)
   }
   const last = data.at(-1)?.id ?? known
   // Looked at and not wanted: a reader that comes again need not have them looked at once more.
-  if (last !== nextCursor) await stream.write(`id: ${nextCursor}\n\n`)
-  else if (data.length === 0) await stream.write(':\n\n')
+  if (last !== nextCursor) await write(`id: ${nextCursor}\n\n`)
+  else if (data.length === 0) await write(':\n\n')
   return nextCursor
 }

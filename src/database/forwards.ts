@@ -9,6 +9,8 @@ import type { Tables } from './tables.ts'
 export interface DueForward extends FeedRow {
   /** Attempts that have failed. */
   readonly attempts: number
+  /** When its row was written: another time is another wish to have it sent. */
+  readonly asOf: Date
 }
 
 const eventColumns = sql`event.id, event.dedup_key, event.type, event.payment_id,
@@ -22,7 +24,7 @@ export async function readDueForwards(
   limit: number,
 ): Promise<readonly DueForward[]> {
   const { rows } = await sql<DueForward>`
-    select ${eventColumns}, forward.attempts from billing.forwards as forward
+    select ${eventColumns}, forward.attempts, forward.updated_at as "asOf" from billing.forwards as forward
     join billing.events as event on event.id = forward.event_id
     where forward.endpoint_id = ${endpointId}::uuid and forward.state = 'pending'
       and forward.next_attempt_at <= statement_timestamp()
@@ -36,7 +38,7 @@ export async function readOldestForward(
   endpointId: string,
 ): Promise<DueForward | undefined> {
   const { rows } = await sql<DueForward>`
-    select ${eventColumns}, forward.attempts from billing.forwards as forward
+    select ${eventColumns}, forward.attempts, forward.updated_at as "asOf" from billing.forwards as forward
     join billing.events as event on event.id = forward.event_id
     where forward.endpoint_id = ${endpointId}::uuid and forward.state = 'pending'
     order by forward.position limit 1`.execute(db)
@@ -78,17 +80,28 @@ export async function writeForwards(
       next_attempt_at = excluded.next_attempt_at, updated_at = statement_timestamp()`.execute(db)
 }
 
-/** What has got there is due no more. */
+/** An event that has got there. */
+export interface Delivered {
+  readonly eventId: string
+  /** As its row was when it was sent because of it; undefined: it was not. */
+  readonly asOf: Date | undefined
+}
+
+/** What has got there is due no more, unless somebody has asked for it meanwhile. */
 export async function endForwards(
   db: Kysely<Tables>,
   endpointId: string,
-  eventIds: readonly string[],
+  delivered: readonly Delivered[],
 ): Promise<void> {
-  if (eventIds.length === 0) return
-  await sql`update billing.forwards
+  if (delivered.length === 0) return
+  await sql`update billing.forwards as forward
     set state = 'delivered', next_attempt_at = null, updated_at = statement_timestamp()
-    where endpoint_id = ${endpointId}::uuid and event_id = any(${[...eventIds]}::uuid[])
-      and state <> 'delivered'`.execute(db)
+    from unnest(
+      ${delivered.map(({ eventId }) => eventId)}::uuid[],
+      ${delivered.map(({ asOf }) => asOf ?? null)}::timestamptz[]) as sent (event_id, as_of)
+    where forward.endpoint_id = ${endpointId}::uuid and forward.event_id = sent.event_id
+      and forward.state <> 'delivered'
+      and (forward.cause = 'retry' or forward.updated_at = sent.as_of)`.execute(db)
 }
 
 /** The event is sent again, at once, whatever has become of it. */

@@ -12,6 +12,8 @@ export interface Due {
   readonly attempts: number
   /** It has a row of its own; false: it is beyond the position of the endpoint. */
   readonly isAgain: boolean
+  /** That row as it was read. */
+  readonly asOf?: Date
 }
 
 /** What an endpoint has still to get, and how far it has got. */
@@ -55,40 +57,16 @@ export function openWindow(endpoint: LeasedEndpoint, context: Needs): EndpointWi
   const { db } = context.database
   const done = createProgress(endpoint)
   const waiting = createWaiting()
-  let looked = done.position
+  const reader = createReader(endpoint, context, { done, waiting })
   let lookedAgainAt = -Infinity
-  let growths = 0
-  /** The feed ended where it was looked at, as it was then. */
-  let endedAt = -1
-  const hasRoom = () => looked < done.position + mostAhead
-
-  const readOn = async () => {
-    for (let reads = 0; reads < mostReads && hasRoom() && endedAt !== growths; reads += 1) {
-      const known = growths
-      const rows = await context.feed.rows.beyond(looked)
-      if (rows.length === 0) {
-        endedAt = known
-        return
-      }
-      for (const row of rows) {
-        if (row.position > done.position + mostAhead) return
-        looked = row.position
-        if (done.has(row.position)) continue
-        if (isWanted(endpoint, row)) waiting.add({ row, attempts: 0, isAgain: false })
-        else done.add(row.position)
-      }
-    }
-  }
   return {
     get position() {
       return done.position
     },
     ahead: done.ahead,
-    grown() {
-      growths += 1
-    },
+    grown: reader.grown,
     get isBehind() {
-      return hasRoom() && endedAt !== growths
+      return reader.isBehind
     },
     async refill() {
       if (performance.now() - lookedAgainAt > lookAgainEvery) {
@@ -96,7 +74,7 @@ export function openWindow(endpoint: LeasedEndpoint, context: Needs): EndpointWi
         const again = await readDueForwards(db, endpoint.id, mostAgain)
         for (const forward of again) waiting.add(asAgain(forward))
       }
-      await readOn()
+      await reader.readOn()
     },
     get hasMore() {
       return waiting.hasMore
@@ -104,7 +82,7 @@ export function openWindow(endpoint: LeasedEndpoint, context: Needs): EndpointWi
     next: waiting.next,
     async probe(turn) {
       const oldest = await readOldestForward(db, endpoint.id)
-      await readOn()
+      await reader.readOn()
       const newer = waiting.newest()
       // By turns: what one event meets there need not be what the others meet.
       const chosen = turn % 2 === 1 && newer ? newer : oldest ? asAgain(oldest) : newer
@@ -124,6 +102,49 @@ export function openWindow(endpoint: LeasedEndpoint, context: Needs): EndpointWi
       waiting.awaitWriting(due)
       if (isDealtWith) done.add(due.row.position)
       else if (!due.isAgain) waiting.putBack(due)
+    },
+  }
+}
+
+interface Filled {
+  readonly done: ReturnType<typeof createProgress>
+  readonly waiting: ReturnType<typeof createWaiting>
+}
+
+/** Reads the feed as far as there is room, and keeps what is wanted of it. */
+function createReader(
+  endpoint: LeasedEndpoint,
+  { feed }: Pick<Needs, 'feed'>,
+  { done, waiting }: Filled,
+) {
+  let looked = done.position
+  let growths = 0
+  /** It ended where it was looked at, as it was then. */
+  let endedAt = -1
+  const isBehind = () => looked < done.position + mostAhead && endedAt !== growths
+  const take = (row: FeedRow) => {
+    looked = row.position
+    if (done.has(row.position)) return
+    if (isWanted(endpoint, row)) waiting.add({ row, attempts: 0, isAgain: false })
+    else done.add(row.position)
+  }
+  return {
+    grown() {
+      growths += 1
+    },
+    get isBehind() {
+      return isBehind()
+    },
+    async readOn() {
+      for (let reads = 0; reads < mostReads && isBehind(); reads += 1) {
+        const known = growths
+        const rows = await feed.rows.beyond(looked)
+        if (rows.length === 0) endedAt = known
+        for (const row of rows) {
+          if (row.position > done.position + mostAhead) return
+          take(row)
+        }
+      }
     },
   }
 }
@@ -169,9 +190,10 @@ function createWaiting() {
     },
     next(most: number) {
       const dues: Due[] = []
-      for (const due of [...waiting]) {
-        if (dues.length >= most) break
-        if (!busy.has(subjectOf(due.row))) dues.push(begin(due))
+      while (dues.length < most) {
+        const due = waiting.find(({ row }) => !busy.has(subjectOf(row)))
+        if (due === undefined) break
+        dues.push(begin(due))
       }
       return dues
     },
@@ -191,8 +213,8 @@ function createWaiting() {
   }
 }
 
-function asAgain({ attempts, ...row }: DueForward): Due {
-  return { row, attempts, isAgain: true }
+function asAgain({ attempts, asOf, ...row }: DueForward): Due {
+  return { row, attempts, asOf, isAgain: true }
 }
 
 /** By its type alone; of which gateway it is, is known once its subject is loaded. */

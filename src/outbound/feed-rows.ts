@@ -20,21 +20,22 @@ const mostHeld = 2_000
 /** What is held is taken as it is for this long. */
 const trustedFor = seconds(1)
 
-export function createFeedRows(database: Database): FeedRows {
+/** `read`: another one for tests. */
+export function createFeedRows(database: Database, read = readFeedRows): FeedRows {
   const { db } = database
   /** One after the other, without a gap. */
   let held: readonly FeedRow[] = []
   let verifiedAt = 0
   /** A look behind the newest that is held, which all readers share who are there. */
   let reading: { readonly position: bigint; readonly rows: Promise<readonly FeedRow[]> } | undefined
-  const read = (position: bigint) => readFeedRows(db, position, feedWindow)
+  const readBeyond = (position: bigint) => read(db, position, feedWindow)
   const verify = async () => {
     const last = held.at(-1)
     if (last !== undefined && (await findPosition(db, last.id)) !== last.position) held = []
     verifiedAt = performance.now()
   }
   const extend = async (last: bigint) => {
-    const rows = await read(last)
+    const rows = await readBeyond(last)
     if (held.at(-1)?.position === last) held = [...held, ...rows].slice(-mostHeld)
     return rows
   }
@@ -61,7 +62,7 @@ export function createFeedRows(database: Database): FeedRows {
         // One that had begun before may have looked before that was committed which woke this reader.
         return hasBegun && rows.length === 0 ? share(position) : rows
       }
-      const found = await read(position)
+      const found = await readBeyond(position)
       // Whoever is behind is not followed: the newest rows are those that others ask for.
       if ((found.at(-1)?.position ?? 0n) > (held.at(-1)?.position ?? 0n)) held = found
       return found

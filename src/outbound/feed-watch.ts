@@ -77,9 +77,7 @@ export function createFeedWatch({ database, numberer, log }: FeedWatchOptions): 
     stopping: stopping.signal,
     subscribe(who = 'readers') {
       const isReader = who === 'readers'
-      if (isReader && readers >= mostReaders) {
-        throw new QuittanceError('feed_crowded', `${mostReaders} readers wait here already`)
-      }
+      if (isReader && readers >= mostReaders) throw crowded()
       const { subscription, wake } = createSubscription(() => {
         if (!wakes.delete(wake)) return
         if (isReader) readers -= 1
@@ -98,6 +96,10 @@ export function createFeedWatch({ database, numberer, log }: FeedWatchOptions): 
       await listening.end()
     },
   }
+}
+
+function crowded(): QuittanceError {
+  return new QuittanceError('feed_crowded', `${mostReaders} readers wait here already`)
 }
 
 function createSubscription(end: () => void) {

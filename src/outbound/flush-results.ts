@@ -5,6 +5,7 @@ import {
   endForwards,
   insertAttempts,
   writeForwards,
+  type Delivered,
   type ForwardOutcome,
 } from '../database/forwards.ts'
 import { hasFailedFor, writeProgress, type LeasedEndpoint } from '../database/lease-endpoints.ts'
@@ -92,8 +93,10 @@ function attemptOf(
 }
 
 /** Those that have got there; rows of their own end with it, whoever has made them meanwhile. */
-function deliveredOf(results: readonly Result[]): readonly string[] {
-  return results.filter(({ sent }) => sent.result === 'delivered').map(({ due }) => due.row.id)
+function deliveredOf(results: readonly Result[]): readonly Delivered[] {
+  return results
+    .filter(({ sent }) => sent.result === 'delivered')
+    .map(({ due: { row, asOf } }) => ({ eventId: row.id, asOf }))
 }
 
 /** Of those that did not go: each has a row of its own, or gets one. */

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { BillingOptions } from '../../src/billing/options.ts'
+import type { FeedRow } from '../../src/database/read-feed-rows.ts'
+import type { LeasedEndpoint } from '../../src/database/lease-endpoints.ts'
+import { openWindow } from '../../src/outbound/endpoint-window.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
+import { onPostgres } from '../support/databases.ts'
+import { until } from '../support/until.ts'
+import { insertEvent } from './events-in-feed.ts'
+import { accept, refuse, startReceiver, type Receiver } from './receiver.ts'
+
+const billing = { encryptionKey: randomBytes(32).toString('base64') }
+
+async function opened(engine: Parameters<typeof openBilling>[0], options: BillingOptions = {}) {
+  return openBilling(engine, { billing, ...options })
+}
+
+async function shopAt({ core }: TestBilling, receiver: Receiver, fields = {}): Promise<string> {
+  const { endpoint, secret } = await core.endpoints.create({
+    name: 'shop',
+    url: receiver.url,
+    ...fields,
+  })
+  receiver.secret = secret
+  return endpoint.id
+}
+
+async function pay({ core }: TestBilling): Promise<string> {
+  const { id } = await newPayment(core)
+  await sendFake(core, id, 'success')
+  return id
+}
+
+const placeOf = async ({ core }: TestBilling) => (await core.endpoints.get('shop'))?.position
+
+const isAt = (one: TestBilling, position: number) =>
+  until(async () => (await placeOf(one)) === position, { what: `it is at ${position}` })
+
+async function commitsOf({ database }: TestBilling): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select xact_commit::integer as count
+    from pg_stat_database where datname = current_database()`.execute(database.db)
+  return rows[0]?.count ?? 0
+}
+
+onPostgres((engine) => {
+  test('while one event of a payment is under way, the next waits, and nothing is looked for again and again', async () => {
+    await using one = await opened(engine)
+    await using receiver = await startReceiver()
+    const held = Promise.withResolvers<void>()
+    receiver.answer = (received, response) =>
+      void held.promise.then(() => accept(received, response))
+    await shopAt(one, receiver)
+    await one.core.work()
+    const { id } = await newPayment(one.core)
+    await sendFake(one.core, id, 'failure')
+    await sendFake(one.core, id, 'success')
+    await until(() => receiver.received.length === 1, { what: 'the first is under way' })
+    await until(async () => (await one.core.events.feed({ after: 'start' })).data.length === 2, {
+      what: 'both are in the feed',
+    })
+    const before = await commitsOf(one)
+    await pause(3_000)
+    const commits = (await commitsOf(one)) - before
+    assert.equal(receiver.received.length, 1)
+    assert.ok(commits < 500, `${commits} transactions in three seconds`)
+    held.resolve()
+    await until(() => receiver.taken.length === 2, { what: 'the second follows' })
+  })
+
+  test('a probe keeps its lease for as long as it takes', async () => {
+    await using one = await opened(engine)
+    await using receiver = await startReceiver()
+    const held = Promise.withResolvers<void>()
+    receiver.answer = (received, response) =>
+      void held.promise.then(() => accept(received, response))
+    await shopAt(one, receiver, { timeoutSeconds: 60 })
+    const { db } = one.database
+    await sql`update billing.endpoints set failures = 5, failing_since = now()`.execute(db)
+    await insertEvent(db)
+    await one.core.work()
+    await until(() => receiver.received.length === 1, { what: 'it is probed' })
+    const leasedUntil = async () => {
+      const { rows } = await sql<{ until: Date }>`
+        select lease_until as until from billing.endpoints`.execute(db)
+      return rows[0]?.until.getTime() ?? 0
+    }
+    const first = await leasedUntil()
+    await until(async () => (await leasedUntil()) > first, {
+      what: 'the lease is extended',
+      limitMs: 25_000,
+    })
+    held.resolve()
+    await isAt(one, 1)
+    assert.equal((await one.core.endpoints.get('shop'))?.failures, 0)
+    assert.equal(receiver.received.length, 1)
+  })
+
+  test('what is not for an endpoint takes nothing of its rate', async () => {
+    await using one = await opened(engine)
+    await using receiver = await startReceiver()
+    await shopAt(one, receiver, { gateways: ['fake'], ratePerSecond: 1 })
+    for (let count = 0; count < 60; count += 1) await insertEvent(one.database.db)
+    await one.core.work()
+    await pay(one)
+    await until(() => receiver.taken.length === 1, { what: 'its own', limitMs: 20_000 })
+    await isAt(one, 61)
+  })
+
+  test('an event that is resent before its turn comes once, and the place goes on behind it', async () => {
+    await using one = await opened(engine)
+    await using receiver = await startReceiver()
+    await shopAt(one, receiver)
+    await one.core.endpoints.disable('shop')
+    const ids: string[] = []
+    for (let count = 0; count < 150; count += 1) ids.push(await insertEvent(one.database.db))
+    await one.core.work()
+    await until(
+      async () =>
+        (await one.core.events.feed({ after: ids[140] ?? '', limit: 50 })).data.length === 9,
+      { what: 'all are numbered' },
+    )
+    await one.core.endpoints.resend('shop', ids[2] ?? '')
+    await one.core.endpoints.enable('shop')
+    await isAt(one, 150)
+    assert.deepEqual(receiver.taken.toSorted(), ids.toSorted())
+  })
+
+  test('an event that waits for its next attempt and is replayed meanwhile is not sent once more', async () => {
+    await using one = await opened(engine)
+    await using receiver = await startReceiver(refuse(500))
+    await shopAt(one, receiver)
+    await one.core.work()
+    await insertEvent(one.database.db)
+    const stateOf = async () => (await one.core.endpoints.forwards('shop')).data[0]?.state
+    await until(async () => (await stateOf()) === 'pending', { what: 'it waits' })
+    receiver.answer = accept
+    await one.core.endpoints.replay('shop', { after: 'start' })
+    await until(async () => (await stateOf()) === 'delivered', { what: 'it has got there' })
+    assert.equal(receiver.taken.length, 1)
+  })
+
+  test('an event that is given up after ten attempts is an error in the log', async () => {
+    const { log, lines } = capturedLog()
+    await using one = await opened(engine, { log })
+    await using receiver = await startReceiver(refuse(500))
+    const shop = await shopAt(one, receiver)
+    const { db } = one.database
+    const id = await insertEvent(db)
+    await one.core.work()
+    await until(async () => (await one.core.endpoints.forwards('shop')).data.length === 1, {
+      what: 'it waits',
+    })
+    await sql`update billing.forwards set attempts = 9, next_attempt_at = now()
+      where endpoint_id = ${shop}::uuid`.execute(db)
+    await until(
+      async () => (await one.core.endpoints.forwards('shop')).data[0]?.state === 'failed',
+      { what: 'it is given up' },
+    )
+    const said = lines.find(({ msg }) => msg === 'an event was given up')
+    assert.deepEqual([said?.['level'], said?.['endpoint'], said?.['event']], [50, 'shop', id])
+  })
+
+  test('one look reads a part of the feed, however little of it is wanted', async () => {
+    await using one = await opened(engine)
+    let reads = 0
+    const beyond = async (position: bigint) => {
+      reads += 1
+      return Array.from({ length: 500 }, (_, index) => {
+        return { id: '', type: 'PaymentFailed', position: position + BigInt(index) + 1n } as FeedRow
+      })
+    }
+    const rows = { beyond, idAt: () => undefined, verify: async () => {} }
+    const { feed } = await one.runtime.parts()
+    const endpoint = { id: randomUuid, position: 0, ahead: [], eventTypes: ['PaymentSucceeded'] }
+    const window = openWindow(endpoint as unknown as LeasedEndpoint, {
+      database: one.database,
+      feed: { ...feed, rows },
+    })
+    await window.refill()
+    assert.deepEqual([reads <= 20, window.isBehind, window.hasMore], [true, true, false])
+    assert.equal(window.position, BigInt(reads * 500))
+  })
+})
+
+const randomUuid = '0190163d-8694-739b-aea5-966c26f8ad90'

@@ -98,9 +98,6 @@ function launch(postgres: string, { data, port }: Placement): Promise<ChildProce
     shared_buffers: '128MB',
     max_wal_size: '1GB',
     log_min_messages: 'log',
-    // It outlives no test run: only its processes are killed, never the machine.
-    fsync: 'off',
-    full_page_writes: 'off',
     // The bench reads when an event was committed.
     track_commit_timestamp: 'on',
   }

@@ -42,8 +42,7 @@ export async function dropDatabase(server: string, url: string): Promise<void> {
 }
 
 async function createFrom(server: string, template: string, name = newName()): Promise<string> {
-  // What is copied as files is dropped without a look through all buffers.
-  await onServer(server, `create database ${name} template ${template} strategy file_copy`)
+  await onServer(server, `create database ${name} template ${template}`)
   return urlOf(server, name)
 }
 

@@ -41,7 +41,7 @@ export interface RunOptions {
 
 /** A lease is for so long, and extended after a third of it at the latest. */
 export const endpointLease = seconds(30)
-/** Results that are written together, at most. */
+/** Results that are written together, at most, and events that are loaded together to be sorted out. */
 const mostTogether = 32
 const flushAfter: Duration = 50
 const lookEvery = seconds(1)
@@ -149,17 +149,19 @@ function pauseOf({ state, pace, window }: Work): Duration {
 
 /** As many requests as the endpoint, this process and its rate allow. */
 async function begin(work: Work): Promise<void> {
-  const { state, window, slots, pace } = work
+  const { state, window, slots, pace, endpoint } = work
   await window.refill()
   if (window.isBehind) state.busyAt = performance.now()
   if (!window.hasMore || !(await isStillOurs(work))) return
-  while (mayBegin(state) && pace.mayBegin()) {
-    const dues = window.next(state.health.slots - state.underWay)
+  const isFree = () => state.underWay < state.health.slots && pace.mayBegin()
+  while (mayBegin(state) && isFree()) {
+    const free = state.health.slots - state.underWay
+    const dues = window.next(endpoint.gateways === null ? free : Math.max(free, mostTogether))
     if (dues.length === 0) return
     const wanted = await loadWanted(work, dues)
     const isFailing = state.health.failures > 0
     const sent = wanted.filter((one) => {
-      if (!pace.mayBegin() || !slots.take(isFailing)) return false
+      if (!isFree() || !slots.take(isFailing)) return false
       pace.begin()
       start(work, { ...one, isProbe: false }, isFailing)
       return true

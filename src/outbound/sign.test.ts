@@ -22,6 +22,14 @@ test('the library of the standard takes what is signed: UTF-8, U+2028, either of
   assert.throws(() => new Webhook(texts[0] ?? '').verify(body, renamed), /No matching/)
 })
 
+test('the vector that Svix publishes with its library comes out (11)', () => {
+  // Source: https://docs.svix.com/receiving/verifying-payloads/how-manual
+  const given = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}' }
+  const key = secret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
+  const headers = signedHeaders(given, [key], new Date(1_614_265_330_000))
+  assert.equal(headers['webhook-signature'], 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+})
+
 test('a secret is `whsec_` and 24 to 64 bytes of base64, and a mistyped one is none', () => {
   const of = (length: number) => `whsec_${Buffer.alloc(length, 1).toString('base64')}`
   for (const length of [24, 32, 64]) assert.equal(signingKey(of(length))?.length, length)

@@ -58,7 +58,7 @@ const alone = { wayforpay: startWayforpay, hutko: startHutko } as const
 /** Where whoever asks finds nobody. */
 const nowhere = 'http://127.0.0.1:9'
 
-describe('two accounts of one gateway on one service', () => {
+describe('two accounts of one gateway on one service (29)', () => {
   const providers = new Map<string, ProviderStandIn>()
   let service: SpecService
   before(async () => {

@@ -8,6 +8,7 @@ import pg from 'pg'
 import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
 import { codeBlocks, pages } from '../docs/markdown.ts'
 import { until } from '../support/billing.ts'
+import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import {
@@ -55,9 +56,9 @@ const ranElsewhere: Readonly<Record<string, readonly [file: string, proof: strin
     'execute(program,',
   ],
   'npm run bench': ['package.json', '"bench": "node bench/main.ts"'],
-  'npm run bench -- --only intake': ['test/bench/bench.test.ts', "'--only'"],
-  'npm run bench -- --json': ['test/bench/bench.test.ts', "'--json'"],
-  'npm run bench -- --quick': ['test/bench/bench.test.ts', "'--quick'"],
+  'npm run bench -- --only intake': ['test/bench/measure.ts', "'--only'"],
+  'npm run bench -- --json': ['test/bench/measure.ts', "'--json'"],
+  'npm run bench -- --quick': ['test/bench/measure.ts', "'--quick'"],
   'openssl rand -base64 32': [
     'src/kernel/encryption.test.ts',
     "randomBytes(32).toString('base64')",
@@ -139,7 +140,7 @@ const run = promisify(execFile)
 async function typed(line: string): Promise<string> {
   const env = { PORT: new URL(service.url).port }
   if (line.startsWith('npm ')) {
-    const { stdout } = await runCommand(withoutPrefix(line).split(' '), { cwd: folder.path, env })
+    const { stdout } = await runHosted(withoutPrefix(line).split(' '), { cwd: folder.path, env })
     return stdout.join('\n')
   }
   const [id = ''] = anyId.exec(service.stdout.join('\n')) ?? []
@@ -174,7 +175,7 @@ test('the pages show commands', () => assert.ok(commands.length > 15))
 for (const command of typedInTurn) {
   test(`a command that the pages show works: ${command}`, async () => {
     const env = { PORT: new URL(service.url).port }
-    const { code, stderr } = await runCommand(command.split(' '), { cwd: folder.path, env })
+    const { code, stderr } = await runHosted(command.split(' '), { cwd: folder.path, env })
     assert.deepEqual([code, stderr], [0, []])
   })
 }

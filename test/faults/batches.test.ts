@@ -54,6 +54,11 @@ async function storeAll(
   }
 }
 
+async function isNumbered({ pool }: Database): Promise<boolean> {
+  const { rows } = await pool.query('select from billing.events where position is null')
+  return rows.length === 0
+}
+
 const makePayments = (core: BillingCore, count: number) =>
   Promise.all(Array.from({ length: count }, () => newPayment(core)))
 
@@ -279,6 +284,8 @@ onPostgres((engine) => {
         const batch = await Promise.all(
           taken.map(async (call) => ({ call, outcomes: await interpretCall(call, processing) })),
         )
+        // What the test before has written is numbered on its own: that is not to be cut.
+        await until(() => isNumbered(direct.database), { what: 'all events have their places' })
         const cut = proxy.next(statement, fault)
         const ends = await processInterpreted(batch, processing)
         await cut.struck

@@ -106,10 +106,11 @@ function takeTurns(number: () => Promise<Numbered>) {
     isAsked ||= again
     running = undefined
     if (isStopped) return
+    // It keeps no process: what is left to number is numbered by whoever comes next.
     resting = setTimeout(() => {
       resting = undefined
       if (isAsked) ask()
-    }, rest)
+    }, rest).unref()
   }
   const ask = () => {
     isAsked = true

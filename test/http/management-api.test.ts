@@ -328,7 +328,7 @@ describe('reading', () => {
     ['/payments?limit=1&limit=2', 'a query parameter is given twice'],
     ['/webhook-calls?needs_review=1', 'needs_review must be one of true, false'],
     ['/webhook-calls?payment_id=1', 'payment_id must be a UUID in lower case'],
-    ['/events?type=PaymentDone', 'type must be one of the event names'],
+    ['/events?type=PaymentDone', 'type must be names of events, with commas between them'],
   ] as const
   for (const [path, message] of badQueries) {
     test(`400: GET ${path}`, async () => {

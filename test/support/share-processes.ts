@@ -30,7 +30,7 @@ const shares: readonly Share[] = [
     files: /^test\/(?:cli\/(?:doctor-(?!postgres)|help|tables)|testing\/(?:orders|signed))/,
     processes: 1,
   },
-  { name: 'docs', files: /^test\/(?:docs\/(?!subscriptions)|tidy\/)/, processes: 1 },
+  { name: 'docs', files: /^test\/(?:docs\/(?!subscriptions|feed)|tidy\/)/, processes: 1 },
   { name: 'spec', files: /^test\/spec\/(?!configuration|limits|manual-|webhook-)/, processes: 2 },
 ]
 

@@ -116,5 +116,5 @@ test('a process that does not end after its tests fails, and says what is open',
   const ended = await runTogether(files, 60_000, 500)
   assert.ok('code' in ended && 'stderr' in ended)
   assert.equal(ended.code, 70)
-  assert.match(String(ended.stderr), /^its tests have ended, and it does not: .*Timeout/)
+  assert.match(ended.stderr, /^its tests have ended, and it does not: .*Timeout/)
 })

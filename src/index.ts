@@ -162,6 +162,25 @@ export type {
   FeedResult,
   ReadEventsOptions,
 } from './billing/event-types.ts'
+export type {
+  AttemptsQuery,
+  CreatedEndpoint,
+  EnableEndpointInput,
+  EndpointOperations,
+  ForwardsQuery,
+  ReplayInput,
+} from './billing/endpoint-types.ts'
+export type { ChangeEndpointInput, CreateEndpointInput } from './outbound/endpoint-input.ts'
+export type {
+  DisabledReason,
+  Endpoint,
+  EndpointPayload,
+  EndpointSource,
+  Forward,
+  ForwardAttempt,
+  ForwardState,
+} from './events/endpoint.ts'
+export type { Sent, SendResult } from './outbound/send.ts'
 export type { FeedEvent, ListedEvent, OutgoingEventJson } from './wire/outgoing-event.ts'
 export type { ReviewsQuery } from './database/list-reviews.ts'
 export type { PaymentMethodsQuery } from './database/payment-methods.ts'

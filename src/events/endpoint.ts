@@ -11,6 +11,7 @@ export const disabledReasons = ['operator', 'gone', 'failing'] as const
 export type DisabledReason = (typeof disabledReasons)[number]
 
 export const forwardStates = ['pending', 'delivered', 'failed'] as const
+/** How an event stands at an endpoint that did not take it at first, or is to get it again. */
 export type ForwardState = (typeof forwardStates)[number]
 
 /** Where events are sent to, as signed requests. */

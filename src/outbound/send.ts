@@ -20,6 +20,7 @@ export const sendResults = [
   'tls_failed',
   'reply_invalid',
 ] as const
+/** What became of one request, in a word. */
 export type SendResult = (typeof sendResults)[number]
 
 export interface Sent {

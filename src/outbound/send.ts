@@ -23,6 +23,7 @@ export const sendResults = [
 /** What became of one request, in a word. */
 export type SendResult = (typeof sendResults)[number]
 
+/** What became of one request to an endpoint, and how long it took. */
 export interface Sent {
   readonly result: SendResult
   /** Null: there was no answer. */

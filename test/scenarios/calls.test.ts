@@ -15,6 +15,7 @@ import { capturedLog } from '../support/captured-log.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { ageCall, idMadeAt } from '../support/id-made-at.ts'
 import {
+import { until } from '../support/until.ts'
   allCalls,
   newPayment,
   openBilling,
@@ -50,7 +51,13 @@ forEachDatabase((engine) => {
       const callback = opened.signedRequest(payment.gateway, { payment, scenario: 'success' })
       for (let delivery = 0; delivery < 5; delivery += 1) await opened.deliver(callback)
       await opened.idle()
-      const before = await opened.billing.payments.get(payment.id)
+      const stored = () => opened.billing.payments.get(payment.id)
+      // An event gets its place in the feed a moment after its commit.
+      await until(
+        async () => (await stored())?.events.every(({ position }) => position !== null) === true,
+        { what: 'its event is in the feed' },
+      )
+      const before = await stored()
       await opened.deliver(callback)
       await opened.idle()
       assert.deepEqual(await opened.billing.payments.get(payment.id), before)

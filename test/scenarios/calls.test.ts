@@ -15,7 +15,6 @@ import { capturedLog } from '../support/captured-log.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { ageCall, idMadeAt } from '../support/id-made-at.ts'
 import {
-import { until } from '../support/until.ts'
   allCalls,
   newPayment,
   openBilling,

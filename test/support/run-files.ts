@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { run } from 'node:test'
 import { spec as Spec } from 'node:test/reporters'
 import { endDescendants } from './end-descendants.ts'
@@ -25,10 +26,10 @@ export async function runFiles({ prepare, tearDown }: TestRun): Promise<void> {
     })
   }
   const files = await prepare()
-  // More than cores: many files wait.
+  // One more than cores, for many files wait; with two more, what a slow machine has is late too often.
   const events = run({
     files: [...files],
-    concurrency: 4,
+    concurrency: availableParallelism() + 1,
     timeout: 300_000,
     signal: stopping.signal,
   })

@@ -94,7 +94,7 @@ onPostgres((engine) => {
   )
 
   test('workers listen past the pooler', { skip: noPooler }, () => {
-    const listening = direct.statements.filter((text) => text === 'listen quittance_calls')
+    const listening = direct.statements.filter((text) => text === 'listen "quittance_calls"')
     assert.equal(listening.length, 2)
   })
 })

@@ -29,7 +29,7 @@ const table = [
 ] as const
 
 /** Beside those of the specification. */
-const own = ['PaymentDisputed'] as const
+const own = ['PaymentDisputed', 'EndpointDisabled'] as const
 
 test('Events: the catalogue has the 22 events of the specification, in its spelling, and ours', () => {
   assert.deepEqual(eventTypes, [...table, ...own])

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { QuittanceError } from '../../src/kernel/errors.ts'
+import type { BillingCore } from '../../src/billing/types.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { PaymentStatus } from '../../src/payments/payment.ts'
 import { eventually, fakeCallback, order, startService, type Service } from '../http/service.ts'
@@ -42,6 +44,7 @@ export async function openWorld(): Promise<World> {
       returnOrigins: ['https://shop.example'],
       plans: { pro: { amount: 19_900, currency: 'UAH', every: 'month', trial_days: 14 } },
       invoices: { seller: { name: 'A shop' } },
+      billing: { encryptionKey: randomBytes(32).toString('base64') },
     },
   })
   const end = () => service[Symbol.asyncDispose]()
@@ -102,6 +105,34 @@ function refuseIf(mood: Mood): void {
       throw new QuittanceError('provider_reply_invalid', 'the provider sent nothing readable')
     default:
       mood satisfies never
+  }
+}
+
+/** An endpoint that nobody listens at, and one to delete; an event that is in the feed. */
+async function endpointExamples(core: BillingCore): Promise<World['done']> {
+  const make = async (name: string) => {
+    const { endpoint } = await core.endpoints.create({ name, url: 'http://127.0.0.1:9/hooks' })
+    return { id: endpoint.id }
+  }
+  const event = await eventually(async () => {
+    const [first] = (await core.events.feed({ after: 'start' })).data
+    return first?.id
+  })
+  const of = await make('one')
+  return {
+    getEvent: { id: event },
+    createEndpoint: { body: { name: 'another', url: 'http://127.0.0.1:9/hooks' } },
+    getEndpoint: of,
+    updateEndpoint: { ...of, body: { description: 'changed' } },
+    deleteEndpoint: await make('deleted'),
+    enableEndpoint: of,
+    disableEndpoint: of,
+    replayEndpoint: { ...of, body: { after: 'start' } },
+    resendEvent: { ...of, body: { event_id: event } },
+    testEndpoint: of,
+    rotateEndpointSecret: of,
+    listForwardAttempts: of,
+    listForwards: of,
   }
 }
 
@@ -187,6 +218,7 @@ async function fill(
     voidInvoice: { id: (await core.invoices.issue(pending.id)).id },
     replayWebhookCall: { id: replayed },
     handleReview: { id: review?.id ?? '', body: { note: 'looked' } },
+    ...(await endpointExamples(core)),
   }
   return { ids, done }
 }

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { sql } from 'kysely'
-import { openBilling, type TestBilling } from '../support/billing.ts'
+import { openBilling } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { freePort } from '../support/free-port.ts'
 import { until } from '../support/until.ts'
 import { insertEvent } from './events-in-feed.ts'
+import { makeDue } from './make-due.ts'
 import { accept, startReceiver, type Receiver } from './receiver.ts'
 
 const events = 300
@@ -52,14 +52,6 @@ function watchSlots(receiver: Receiver) {
     setTimeout(() => accept(received, response), 5)
   }
   return seen
-}
-
-/** The next look at each endpoint, and at what waits for it, is due now. */
-async function makeDue({ database }: TestBilling): Promise<void> {
-  await sql`update billing.endpoints set next_at = statement_timestamp()
-    where next_at is not null`.execute(database.db)
-  await sql`update billing.forwards set next_attempt_at = statement_timestamp()
-    where next_attempt_at is not null`.execute(database.db)
 }
 
 onPostgres((engine) => {

@@ -14,6 +14,7 @@ import {
 } from '../support/billing.ts'
 import { forEachDatabase, onPostgres, postgres } from '../support/databases.ts'
 import { insertEvent } from './events-in-feed.ts'
+import { makeDue } from './make-due.ts'
 import { accept, refuse, startReceiver, type Receiver } from './receiver.ts'
 
 const encryptionKey = randomBytes(32).toString('base64')
@@ -43,14 +44,6 @@ async function switchOff({ core }: TestBilling): Promise<void> {
 
 const taken = (receiver: Receiver, count: number, limitMs = 30_000) =>
   until(() => receiver.taken.length >= count, { what: `${count} are taken`, limitMs })
-
-/** The next look of an endpoint, and of what waits for it, is due now. */
-async function makeDue({ database }: TestBilling): Promise<void> {
-  await sql`update billing.endpoints set next_at = statement_timestamp()
-    where next_at is not null`.execute(database.db)
-  await sql`update billing.forwards set next_attempt_at = statement_timestamp()
-    where next_attempt_at is not null`.execute(database.db)
-}
 
 forEachDatabase((engine) => {
   test('an endpoint gets each event once, signed, and in order (11)', async () => {

@@ -180,6 +180,8 @@ for (const { path, folder: name, file, code } of servers) {
 test('the reader of the feed that the pages show marks what is paid, and stores its cursor', async () => {
   const cwd = join(folder.path, '17-feed')
   const shop = new DatabaseSync(join(cwd, 'shop.db'), { timeout: 5_000 })
+  // So that looking at it locks nobody out.
+  shop.exec('pragma journal_mode = wal')
   shop.exec('create table orders (id text primary key, paid integer not null)')
   shop.exec("insert into orders values ('42', 0), ('43', 0)")
   const program = join(cwd, 'run-follow-feed.ts')

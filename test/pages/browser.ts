@@ -46,7 +46,8 @@ export interface Visit extends AsyncDisposable {
 }
 
 export async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
-  const context = await browser.newContext(options)
+  // The headless shell asks for no language by itself, and would be shown the first one.
+  const context = await browser.newContext({ locale: 'en-US', ...options })
   context.setDefaultTimeout(20_000)
   const page = await context.newPage()
   const faults: string[] = []

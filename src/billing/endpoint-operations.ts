@@ -9,7 +9,6 @@ import {
   updateEndpoint,
   writeSecrets,
 } from '../database/endpoints.ts'
-import { readEnd } from '../database/feed.ts'
 import { findEvent } from '../database/events.ts'
 import { sqlStateOf } from '../database/failure.ts'
 import { listAttempts, listForwards, writeResend } from '../database/forwards.ts'
@@ -19,7 +18,7 @@ import { isUuid, newUuid } from '../kernel/ids.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import { createConnections, urlFault } from '../outbound/connect.ts'
 import { isEndpointName, readEndpoint, readEndpointChanges } from '../outbound/endpoint-input.ts'
-import { findCursor } from '../outbound/feed-cursor.ts'
+import { findCursor, findEnd } from '../outbound/feed-cursor.ts'
 import { disable } from '../outbound/flush-results.ts'
 import { newSecretText, openSecrets, sealRotated, sealSecret } from '../outbound/secrets.ts'
 import { sendTest } from '../outbound/send-test.ts'
@@ -47,13 +46,13 @@ export function endpointOperations(runtime: Runtime): EndpointOperations {
     remove: async (name) => {
       const context = await opened('remove')
       const { id } = await changeable(context, name)
-      await context.transaction(({ db }) => deleteEndpoint(db, id))
+      await deleteEndpoint(context.db, id)
     },
     rotateSecret: async (name) => rotate(await opened('rotateSecret'), name),
     enable: async (name, { from } = {}) => {
       const context = await opened('enable')
       const { id } = await required(context, name)
-      const position = from === 'end' ? (await readEnd(context.db)).position : undefined
+      const position = from === 'end' ? (await findEnd(context)).position : undefined
       return existing(await enableEndpoint(context.db, id, position))
     },
     disable: async (name) => {
@@ -80,7 +79,7 @@ export function endpointOperations(runtime: Runtime): EndpointOperations {
 
 function openedOf({ open, feed }: Pick<Parts, 'open' | 'feed'>, settings: ServiceSettings) {
   const { db, transaction } = open.database
-  return { db, transaction, feed, settings }
+  return { db, transaction, numberer: feed.numberer, settings }
 }
 
 type Opened = ReturnType<typeof openedOf>
@@ -116,7 +115,8 @@ function requireUrl(url: string, { forward }: ServiceSettings): void {
   if (fault !== undefined) throw fieldError('endpoint_url_refused', 'url', fault)
 }
 
-async function create({ db, settings }: Opened, input: unknown) {
+async function create(context: Opened, input: unknown) {
+  const { db, settings } = context
   const fields = readEndpoint(input)
   requireUrl(fields.url, settings)
   const id = newUuid()
@@ -126,7 +126,7 @@ async function create({ db, settings }: Opened, input: unknown) {
     id,
     source: 'api',
     secrets: sealSecret(settings.cipher, { endpointId: id, text: secret }),
-    position: (await readEnd(db)).position,
+    position: (await findEnd(context)).position,
   })
   if (endpoint !== undefined) return { endpoint, secret }
   throw nameTaken(fields.name)
@@ -167,7 +167,7 @@ async function replay(context: Opened, name: string, from: ReplayInput): Promise
     throw fieldError('query_invalid', 'after', 'or since is required, and not both')
   }
   const { id } = await required(context, name)
-  const { position } = await findCursor(context.db, from)
+  const { position } = await findCursor(context, from)
   return existing(await enableEndpoint(context.db, id, position))
 }
 

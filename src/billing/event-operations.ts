@@ -54,8 +54,8 @@ export function eventOperations(runtime: Runtime): EventOperations {
 
 /** What reads the feed of this process. */
 export function feedContextOf({ processing, feed }: Pick<Parts, 'processing' | 'feed'>) {
-  const { rows, watch } = feed
-  return { ...processing, db: processing.database.db, rows, watch } satisfies FeedContext
+  const { rows, watch, numberer } = feed
+  return { ...processing, db: processing.database.db, rows, watch, numberer } satisfies FeedContext
 }
 
 async function listed(

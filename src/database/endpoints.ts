@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Selectable } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import type { DisabledReason, Endpoint } from '../events/endpoint.ts'
 import type { EndpointsTable } from './outbound-tables.ts'
 import type { Tables } from './tables.ts'
@@ -65,6 +65,7 @@ export async function upsertDeclared(db: Kysely<Tables>, endpoint: NewEndpoint):
     .onConflict((conflict) =>
       conflict.column('name').doUpdateSet({
         ...changed,
+        ...healthBeside(sql.ref('excluded.url')),
         source: 'config',
         secrets: null,
         revision: sql<number>`endpoints.revision + (
@@ -84,6 +85,7 @@ export async function updateEndpoint(
     .updateTable('billing.endpoints')
     .set({
       ...definedColumns(changes),
+      ...(changes.url !== undefined && healthBeside(changes.url)),
       revision: nextRevision,
       updated_at: sql<Date>`statement_timestamp()`,
     })
@@ -136,13 +138,9 @@ export async function holdStoredSecrets(
   return row?.secrets
 }
 
-/**
- * In a transaction: the endpoint first, so that nobody writes anything of it any more, and what did
- * not go. Its attempts, which may be many, are pruned when they are old.
- */
+/** Nobody writes anything of it any more. What it was sent, which may be much, is pruned. */
 export async function deleteEndpoint(db: Kysely<Tables>, id: string): Promise<void> {
   await sql`delete from billing.endpoints where id = ${id}::uuid`.execute(db)
-  await sql`delete from billing.forwards where endpoint_id = ${id}::uuid`.execute(db)
 }
 
 /** By id, or by name. */
@@ -222,6 +220,16 @@ function rowOf(table: 'endpoints' | 'excluded') {
   const columns = ['source', 'url', 'event_types', 'gateways', 'payload', 'max_concurrency']
   const all = [...columns, 'rate_per_second', 'timeout_seconds']
   return sql`(${sql.join(all.map((column) => sql.ref(`${table}.${column}`)))})`
+}
+
+/** How it fares, beside a URL that it gets: how it fared at another one says nothing. */
+function healthBeside(url: string | RawBuilder<unknown>) {
+  const isSame = sql`endpoints.url = ${url}`
+  return {
+    failures: sql<number>`case when ${isSame} then endpoints.failures else 0 end`,
+    failing_since: sql<Date | null>`case when ${isSame} then endpoints.failing_since end`,
+    next_at: sql<Date | null>`case when ${isSame} then endpoints.next_at end`,
+  }
 }
 
 const nextRevision = sql<number>`endpoints.revision + 1`

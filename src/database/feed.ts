@@ -45,6 +45,14 @@ export async function anyUnnumbered(db: Kysely<Tables>): Promise<boolean> {
   return rows[0]?.any === true
 }
 
+/** How many events wait for their position, counted up to a limit. */
+export async function countUnnumbered(db: Kysely<Tables>, limit: number): Promise<number> {
+  const { rows } = await sql<{ count: bigint }>`
+    select count(*) from (
+      select from billing.events where position is null limit ${limit}) as waiting`.execute(db)
+  return Number(rows[0]?.count ?? 0)
+}
+
 /** The position of the newest numbered event; 0: there is none. */
 export async function readLastPosition(db: Kysely<Tables>): Promise<bigint> {
   const { rows } = await sql<{ last: bigint }>`${named('last-position')}

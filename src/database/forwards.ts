@@ -54,9 +54,14 @@ export interface ForwardOutcome {
   readonly attempts: number
   /** Of one that is pending: when it is due. */
   readonly after: Duration | undefined
+  /** As its row was when it was sent because of it; undefined: it was not. */
+  readonly asOf: Date | undefined
 }
 
-/** Writes those that did not go at first; a row that exists follows. */
+/**
+ * Writes those that did not go at first; a row that exists follows, unless somebody has asked for the
+ * event meanwhile: what failed was before that.
+ */
 export async function writeForwards(
   db: Kysely<Tables>,
   endpointId: string,
@@ -65,19 +70,21 @@ export async function writeForwards(
   if (outcomes.length === 0) return
   await sql`
     insert into billing.forwards
-      (endpoint_id, event_id, position, state, cause, attempts, next_attempt_at)
+      (endpoint_id, event_id, position, state, cause, attempts, next_attempt_at, updated_at)
     select ${endpointId}::uuid, event_id, position, state, 'retry', attempts,
-      statement_timestamp() + make_interval(secs => after)
+      statement_timestamp() + make_interval(secs => after), coalesce(as_of, statement_timestamp())
     from unnest(
       ${outcomes.map(({ eventId }) => eventId)}::uuid[],
       ${outcomes.map(({ position }) => String(position))}::bigint[],
       ${outcomes.map(({ state }) => state)}::text[],
       ${outcomes.map(({ attempts }) => attempts)}::integer[],
-      ${outcomes.map(({ after }) => (after === undefined ? null : after / 1000))}::float8[]
-    ) as outcome (event_id, position, state, attempts, after)
+      ${outcomes.map(({ after }) => (after === undefined ? null : after / 1000))}::float8[],
+      ${outcomes.map(({ asOf }) => asOf ?? null)}::timestamptz[]
+    ) as outcome (event_id, position, state, attempts, after, as_of)
     on conflict (endpoint_id, event_id) do update
     set state = excluded.state, attempts = excluded.attempts,
-      next_attempt_at = excluded.next_attempt_at, updated_at = statement_timestamp()`.execute(db)
+      next_attempt_at = excluded.next_attempt_at, updated_at = statement_timestamp()
+    where forwards.cause = 'retry' or forwards.updated_at = excluded.updated_at`.execute(db)
 }
 
 /** An event that has got there. */
@@ -140,7 +147,8 @@ export async function insertAttempts(
       ${attempts.map(({ result }) => result)}::text[],
       ${attempts.map(({ status }) => status)}::integer[],
       ${attempts.map(({ durationMs }) => durationMs)}::integer[],
-      ${attempts.map(({ response }) => response)}::text[])`.execute(db)
+      ${attempts.map(({ response }) => response)}::text[])
+    on conflict (id) do nothing`.execute(db)
 }
 
 /** Newest first. */
@@ -216,6 +224,23 @@ export async function deleteOldAttempts(
     delete from billing.forward_attempts where id in (
       select id from billing.forward_attempts where id < ${before}::uuid order by id
       limit ${limit})`.execute(db)
+  return Number(numAffectedRows ?? 0)
+}
+
+/** Deletes some of an endpoint that is gone; how many. */
+export async function deleteOrphanForwards(db: Kysely<Tables>, limit: number): Promise<number> {
+  // From one endpoint to the next by the primary key: there may be millions of rows, of few endpoints.
+  const { numAffectedRows } = await sql`
+    with recursive known (id) as (
+      (select endpoint_id from billing.forwards order by endpoint_id limit 1)
+      union all
+      select (select endpoint_id from billing.forwards where endpoint_id > known.id
+        order by endpoint_id limit 1) from known where known.id is not null),
+    gone as (select id from known where id is not null
+      and not exists (select from billing.endpoints where endpoints.id = known.id) limit 1)
+    delete from billing.forwards where (endpoint_id, event_id) in (
+      select endpoint_id, event_id from billing.forwards
+      where endpoint_id = (select id from gone) limit ${limit})`.execute(db)
   return Number(numAffectedRows ?? 0)
 }
 

@@ -32,14 +32,17 @@ export async function takeEndpoints(
     readonly token: string
     readonly lease: Duration
     readonly declared: readonly Pick<Endpoint, 'name' | 'url'>[]
+    /** By id: those that are left to others. */
+    readonly except: readonly string[]
   },
 ): Promise<readonly LeasedEndpoint[]> {
-  const { limit, token, lease, declared } = options
+  const { limit, token, lease, declared, except } = options
   const { rows } = await sql<Selectable<EndpointsTable>>`
     with due as materialized (
       select id from billing.endpoints as one
       where enabled and (next_at is null or next_at <= statement_timestamp())
         and (lease_until is null or lease_until <= statement_timestamp())
+        and id <> all (${except}::uuid[])
         and (source = 'api' or (name, url) in (select * from unnest(
           ${declared.map(({ name }) => name)}::text[], ${declared.map(({ url }) => url)}::text[])))
         and (position < (select last_position from billing.feeds where name = 'events')
@@ -61,6 +64,8 @@ export async function takeEndpoints(
 export interface EndpointProgress {
   readonly position: bigint
   readonly ahead: readonly bigint[]
+  /** The places of what was sent since the last time. */
+  readonly sent: readonly bigint[]
   readonly failures: number
   /** Since when it fails is written by the clock of the database, the first time. */
   readonly isFailing: boolean
@@ -70,13 +75,15 @@ export interface EndpointProgress {
 
 /**
  * Writes it, and extends the lease. `lost`: the lease is, and nothing is written; `changed`: it is
- * written, and nothing more is to be sent, for the endpoint was disabled, or is not what it was.
+ * written, and nothing more is to be sent, for the endpoint was disabled, or is not what it was. Then
+ * only what was sent counts: what was passed over may be wanted now.
  */
 export async function writeProgress(
   db: Kysely<Tables>,
   { id, token, revision }: Pick<LeasedEndpoint, 'id' | 'token' | 'revision'>,
-  { position, ahead, failures, isFailing, rest, lease }: EndpointProgress & { lease: Duration },
+  progress: EndpointProgress & { readonly lease: Duration },
 ): Promise<'written' | 'lost' | 'changed'> {
+  const { position, ahead, sent, failures, isFailing, rest, lease } = progress
   const since = isFailing
     ? sql`coalesce(failing_since, statement_timestamp())`
     : sql`null::timestamptz`
@@ -85,12 +92,15 @@ export async function writeProgress(
   // How it fared where it was says nothing of where it is now.
   const isSame = sql`revision = ${revision}`
   const { rows } = await sql<{ isSame: boolean }>`
-    update billing.endpoints set position = ${position}::bigint,
-      ahead = ${ahead.map(String)}::bigint[],
+    update billing.endpoints set
+      position = case when ${isSame} then ${position}::bigint else position end,
+      ahead = case when ${isSame} then ${ahead.map(String)}::bigint[] else array(
+        select distinct place from unnest(ahead || ${sent.map(String)}::bigint[]) as known (place)
+        where place > position order by place) end,
       failures = case when ${isSame} then ${failures} else failures end,
       failing_since = case when ${isSame} then ${since} else failing_since end,
-      next_at = case when ${isSame} then ${nextAt} else next_at end, lease_until = statement_timestamp() + ${interval(lease)},
-      updated_at = statement_timestamp()
+      next_at = case when ${isSame} then ${nextAt} else next_at end,
+      lease_until = statement_timestamp() + ${interval(lease)}, updated_at = statement_timestamp()
     where id = ${id}::uuid and ${mine(token)}
     returning enabled and ${isSame} as "isSame"`.execute(db)
   const [row] = rows

@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { Authenticate, Operator } from '../billing/authenticate.ts'
 import { message } from '../intake/responses.ts'
 import { hasFields } from '../kernel/has-fields.ts'
+import { markReader } from './reader.ts'
 import { respond } from './respond.ts'
 import { isSameOrigin } from './same-origin.ts'
 
@@ -34,6 +35,7 @@ export function requireOperator(authenticate: Authenticate, origin: string): Mid
     if (!found) return respond(nobody)
     if (!isOperator(found)) throw new TypeError('authenticate must answer { name, role }')
     if (!reads && found.role !== 'operator') return respond(readOnly)
+    if (found.role !== 'operator') markReader(c)
     c.set(operatorKey, found.name)
     return next()
   }

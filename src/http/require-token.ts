@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Context, MiddlewareHandler } from 'hono'
+import type { MiddlewareHandler } from 'hono'
 import { message } from '../intake/responses.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
+import { markReader } from './reader.ts'
 import { respond } from './respond.ts'
 import { senderAddress } from './sender-address.ts'
 import { tally } from '../kernel/tally.ts'
@@ -13,13 +14,6 @@ const unauthorized = message(401, 'the bearer token is missing or wrong', {
 })
 
 const readOnly = message(403, 'this token may only read')
-
-const readerMark = 'quittance:reader'
-
-/** Whether it was asked with the token that may only read. */
-export function isReader(c: Context): boolean {
-  return c.get(readerMark) === true
-}
 
 /** What a token lets whoever has it do. */
 export interface ApiTokens {
@@ -48,7 +42,7 @@ export function requireToken({ all, reading }: ApiTokens, log: Log): MiddlewareH
     if (sent !== undefined && isAll(sent)) return next()
     if (sent !== undefined && isReading(sent)) {
       if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return respond(readOnly)
-      c.set(readerMark, true)
+      markReader(c)
       return next()
     }
     const sender = senderAddress(c)

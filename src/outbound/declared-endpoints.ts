@@ -1,9 +1,8 @@
-import type { Database } from '../database/connect.ts'
 import { upsertDeclared } from '../database/endpoints.ts'
-import { readEnd } from '../database/feed.ts'
 import type { Endpoint } from '../events/endpoint.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Secret } from '../kernel/secret.ts'
+import { findEnd, type FeedPlace } from './feed-cursor.ts'
 
 /** An endpoint that the configuration declares; its host may be connected to, wherever it leads. */
 export interface DeclaredEndpoint extends Pick<
@@ -24,13 +23,13 @@ export interface DeclaredEndpoint extends Pick<
 
 /** Writes down what is declared here; an endpoint that was there goes on where it was. */
 export async function writeDeclared(
-  { db }: Database,
+  place: FeedPlace,
   declared: Iterable<DeclaredEndpoint>,
   newId: NewId,
 ): Promise<void> {
   for (const { secrets: _, ...endpoint } of declared) {
-    const { position } = await readEnd(db)
-    await upsertDeclared(db, {
+    const { position } = await findEnd(place)
+    await upsertDeclared(place.db, {
       ...endpoint,
       id: newId(),
       source: 'config',

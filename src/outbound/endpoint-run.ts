@@ -1,22 +1,24 @@
-import {
-  extendEndpoint,
-  releaseEndpoint,
-  type LeasedEndpoint,
-} from '../database/lease-endpoints.ts'
-import { hours, seconds, type Duration } from '../kernel/duration.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { isPassing } from '../database/failure.ts'
+import { releaseEndpoint } from '../database/lease-endpoints.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
 import { scrubber, secret, type Secret } from '../kernel/secret.ts'
-import { gatewayOf, type FeedEvent } from '../wire/outgoing-event.ts'
 import { createAlarm } from './alarm.ts'
-import { bodyOf } from './body.ts'
-import { healthAfter, healthAtStart, isOpen, type Health } from './breaker.ts'
-import { openWindow, type Due, type EndpointWindow } from './endpoint-window.ts'
-import { flushResults, type Result } from './flush-results.ts'
+import { begin, beginProbe } from './begin-requests.ts'
+import { healthAtStart, isOpen } from './breaker.ts'
+import { openWindow } from './endpoint-window.ts'
+import {
+  endpointLease,
+  isProbed,
+  mayBegin,
+  mostTogether,
+  type RunOptions,
+  type State,
+  type Work,
+} from './endpoint-work.ts'
+import { flushResults } from './flush-results.ts'
 import type { ForwardContext } from './forward-context.ts'
-import { createPace, type Pace } from './pace.ts'
-import { loadFeed } from './read-feed.ts'
-import { send } from './send.ts'
-import { signedHeaders } from './sign.ts'
-import type { Slots } from './slots.ts'
+import { createPace } from './pace.ts'
 
 /** An endpoint that this process works on. */
 export interface EndpointRun {
@@ -29,52 +31,13 @@ export interface EndpointRun {
   readonly ended: Promise<void>
 }
 
-export interface RunOptions {
-  readonly endpoint: LeasedEndpoint
-  /** The newest first; all of them sign. */
-  readonly secrets: readonly Secret[]
-  readonly slots: Slots
-  readonly context: ForwardContext
-  /** Cuts off what is still under way; what it did is not known then. */
-  readonly signal: AbortSignal
-}
-
-/** A lease is for so long, and extended after a third of it at the latest. */
-export const endpointLease = seconds(30)
-/** Results that are written together, at most, and events that are loaded together to be sorted out. */
-const mostTogether = 32
 const flushAfter: Duration = 50
 const lookEvery = seconds(1)
-/** A lease is believed in for so long. */
-const trustedFor: Duration = 200
-/** Then it begins anew: which secrets sign depends on the time. */
-const longestRun = hours(1)
+/** While the database does not answer, what is known is kept for as long as the lease holds. */
+const hopedFor: Duration = (endpointLease * 2) / 3
+const afterFault = seconds(1)
 /** With nothing to do, the endpoint is given back: another process may have less to do. */
 const idleFor = seconds(10)
-
-interface Work extends RunOptions {
-  readonly window: EndpointWindow
-  readonly pace: Pace
-  readonly state: State
-  wake(): void
-}
-
-interface State {
-  health: Health
-  underWay: number
-  results: readonly Result[]
-  /** Begins nothing more. */
-  isStopping: boolean
-  /** Somebody else has the endpoint. */
-  isLost: boolean
-  /** What should never be thrown: it ends the work. */
-  fault: unknown
-  written: { position: bigint; at: number }
-  /** When it was last seen that the lease is ours. */
-  heldAt: number
-  readonly begunAt: number
-  busyAt: number
-}
 
 /** Sends what an endpoint has still to get, in order, as fast as it takes it. Never rejects. */
 export function startEndpointRun(options: RunOptions): EndpointRun {
@@ -95,7 +58,9 @@ export function startEndpointRun(options: RunOptions): EndpointRun {
   }
   const window = openWindow(endpoint, context)
   const pace = createPace(endpoint.ratePerSecond)
-  const work: Work = { ...options, window, pace, state, wake: alarm.ring }
+  const cut = new AbortController()
+  const signal = AbortSignal.any([options.signal, cut.signal])
+  const work: Work = { ...options, signal, window, pace, state, wake: alarm.ring }
   return {
     wake: alarm.ring,
     grown() {
@@ -106,7 +71,8 @@ export function startEndpointRun(options: RunOptions): EndpointRun {
       state.isStopping = true
       alarm.ring()
     },
-    ended: run(work, alarm.wait),
+    // What is still under way then is of an endpoint that somebody else has, or takes soon.
+    ended: run(work, alarm.wait).finally(() => cut.abort()),
   }
 }
 
@@ -114,9 +80,15 @@ async function run(work: Work, wait: (length: Duration) => Promise<void>): Promi
   const { state, context, endpoint } = work
   try {
     while (!isOver(work)) {
-      if (mayBegin(state)) await (isOpen(state.health) ? beginProbe(work) : begin(work))
-      await writeIfDue(work)
-      if (!isOver(work)) await wait(pauseOf(work))
+      try {
+        if (mayBegin(state)) await (isOpen(state.health) ? beginProbe(work) : begin(work))
+        await writeIfDue(work)
+        if (!isOver(work)) await wait(pauseOf(work))
+      } catch (error) {
+        if (!isPassing(error) || performance.now() - state.heldAt > hopedFor) throw error
+        context.log.debug({ err: error, endpoint: endpoint.name }, 'an endpoint is tried again')
+        await pause(afterFault)
+      }
       if (state.fault !== undefined) throw state.fault
     }
     if (!state.isLost && work.window.position !== state.written.position) await write(work)
@@ -131,10 +103,6 @@ async function run(work: Work, wait: (length: Duration) => Promise<void>): Promi
   })
 }
 
-function mayBegin({ health, isStopping, isLost }: State): boolean {
-  return !isStopping && !isLost && health.rest === undefined
-}
-
 function isOver({ state }: Work): boolean {
   if (state.isLost) return true
   if (state.underWay > 0 || state.results.length > 0) return false
@@ -142,123 +110,10 @@ function isOver({ state }: Work): boolean {
 }
 
 /** Until the next write is due, at the latest. */
-function pauseOf({ state, pace, window }: Work): Duration {
-  if (mayBegin(state) && window.isBehind) return 0
+function pauseOf(work: Work): Duration {
+  const { state, pace, window } = work
+  if (mayBegin(state) && !isProbed(work) && window.isBehind) return 0
   return state.results.length > 0 ? flushAfter : Math.min(lookEvery, pace.pause() ?? lookEvery)
-}
-
-/** As many requests as the endpoint, this process and its rate allow. */
-async function begin(work: Work): Promise<void> {
-  const { state, window, slots, pace, endpoint } = work
-  await window.refill()
-  if (window.isBehind) state.busyAt = performance.now()
-  if (!window.hasMore || !(await isStillOurs(work))) return
-  const isFree = () => state.underWay < state.health.slots && pace.mayBegin()
-  while (mayBegin(state) && isFree()) {
-    const free = state.health.slots - state.underWay
-    const dues = window.next(endpoint.gateways === null ? free : Math.max(free, mostTogether))
-    if (dues.length === 0) return
-    const wanted = await loadWanted(work, dues)
-    const isFailing = state.health.failures > 0
-    const sent = wanted.filter((one) => {
-      if (!isFree() || !slots.take(isFailing)) return false
-      pace.begin()
-      start(work, { ...one, isProbe: false }, isFailing)
-      return true
-    })
-    // The first of them comes first again.
-    for (const one of wanted.toReversed()) if (!sent.includes(one)) window.putBack(one.due)
-    if (sent.length < wanted.length) return
-  }
-}
-
-/** The one request to an endpoint that has failed so often; with its success all goes on. */
-async function beginProbe(work: Work): Promise<void> {
-  const { state, window, slots, wake } = work
-  if (state.underWay > 0 || state.results.length > 0 || !(await isStillOurs(work))) return
-  const due = await window.probe(state.health.failures)
-  if (due === undefined) {
-    // Nothing is left for it, and it is not known to be well.
-    if (!window.isBehind) state.isStopping = true
-    return
-  }
-  const [wanted] = await loadWanted(work, [due])
-  // It was not for this endpoint: the next one may be.
-  if (wanted === undefined) wake()
-  else if (slots.take(true)) start(work, { ...wanted, isProbe: true }, true)
-  else window.putBack(due)
-}
-
-/** Whoever switches it off, or back, or changes it, is heeded soon. */
-async function isStillOurs({ state, endpoint, context }: Work): Promise<boolean> {
-  if (performance.now() - state.heldAt < trustedFor) return true
-  const isHeld = await extendEndpoint(context.database.db, endpoint, endpointLease)
-  state.heldAt = performance.now()
-  // What was delivered until then is still to be written.
-  if (!isHeld || state.heldAt - state.begunAt > longestRun) state.isStopping = true
-  return !state.isStopping
-}
-
-interface Wanted {
-  readonly due: Due
-  readonly event: FeedEvent
-}
-
-/** With what they say; those that are not for this endpoint are passed over. */
-async function loadWanted(work: Work, dues: readonly Due[]): Promise<readonly Wanted[]> {
-  const { window, context } = work
-  const rows = dues.map(({ row }) => row)
-  const events = await loadFeed({ ...context, db: context.database.db }, rows)
-  return dues.flatMap((due, index) => {
-    const event = events[index]
-    if (event !== undefined && isForIt(work, due, event)) return [{ due, event }]
-    window.pass(due)
-    return []
-  })
-}
-
-/** What is sent again was found to be for it once, or somebody wants it to have that. */
-function isForIt({ endpoint: { gateways } }: Work, { isAgain }: Due, event: FeedEvent): boolean {
-  if (isAgain) return true
-  const gateway = gatewayOf(event)
-  return gateways === null || (gateway !== undefined && gateways.includes(gateway))
-}
-
-interface EventRequest extends Wanted {
-  readonly isProbe: boolean
-}
-
-/** Its slot is taken. */
-function start(work: Work, request: EventRequest, isFailing: boolean): void {
-  const { state, slots, wake } = work
-  state.underWay += 1
-  void sendOne(work, request)
-    .catch((error: unknown) => (state.fault = error))
-    .finally(() => {
-      state.underWay -= 1
-      slots.leave(isFailing)
-      wake()
-    })
-}
-
-async function sendOne(work: Work, { due, event, isProbe }: EventRequest): Promise<void> {
-  const { endpoint, secrets, context, signal, state, window } = work
-  state.busyAt = performance.now()
-  const body = bodyOf(event, endpoint.payload)
-  const headers = { ...signedHeaders({ id: event.id, body }, secrets, context.now()) }
-  const timeout = seconds(endpoint.timeoutSeconds)
-  const sent = await send(
-    { url: endpoint.url, headers, body, timeout },
-    context.connections,
-    signal,
-  )
-  state.busyAt = performance.now()
-  // Cut off by us: nothing is known of it, and it is sent again.
-  const isUnknown = signal.aborted && sent.result !== 'delivered'
-  if (isUnknown) return window.putBack(due)
-  state.health = healthAfter(state.health, sent, endpoint.maxConcurrency)
-  state.results = [...state.results, { due, sent, isProbe }]
-  window.end(due, sent.result === 'delivered' || !isProbe)
 }
 
 async function writeIfDue(work: Work): Promise<void> {

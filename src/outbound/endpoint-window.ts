@@ -153,6 +153,10 @@ function createReader(
 function createProgress({ position: from, ahead }: LeasedEndpoint) {
   let position = BigInt(from)
   const beyond = new Set(ahead)
+  const moveOn = () => {
+    while (beyond.delete(position + 1n)) position += 1n
+  }
+  moveOn()
   return {
     get position() {
       return position
@@ -161,7 +165,7 @@ function createProgress({ position: from, ahead }: LeasedEndpoint) {
     add(one: bigint) {
       if (one <= position) return
       beyond.add(one)
-      while (beyond.delete(position + 1n)) position += 1n
+      moveOn()
     },
     ahead: () => [...beyond].toSorted((a, b) => (a < b ? -1 : 1)),
   }
@@ -186,7 +190,10 @@ function createWaiting() {
     add(due: Due) {
       const { id } = due.row
       if (underWay.has(id) || unwritten.has(id)) return
-      if (!waiting.some(({ row }) => row.id === id)) waiting.push(due)
+      const index = waiting.findIndex(({ row }) => row.id === id)
+      if (index === -1) waiting.push(due)
+      // Somebody may have asked for it meanwhile: its attempts are counted anew.
+      else if (due.isAgain) waiting[index] = due
     },
     next(most: number) {
       const dues: Due[] = []

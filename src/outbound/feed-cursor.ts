@@ -3,13 +3,22 @@ import {
   findAtPosition,
   findFirstSince,
   findPlace,
+  findPosition,
   readEnd,
   readLastPosition,
+  type FeedEnd,
 } from '../database/feed.ts'
 import type { Tables } from '../database/tables.ts'
 import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
+import type { EventNumberer } from './number-events.ts'
+
+/** Where places of the feed are looked for. */
+export interface FeedPlace {
+  readonly db: Kysely<Tables>
+  readonly numberer: Pick<EventNumberer, 'settle'>
+}
 
 /** Where a reader goes on: behind an event, or from the beginning. */
 export interface FeedCursor {
@@ -31,15 +40,17 @@ const feedStart: FeedCursor = { cursor: 'start', position: 0n }
  * earlier state of itself, or another one.
  */
 export async function findCursor(
-  db: Kysely<Tables>,
+  place: FeedPlace,
   { after = 'start', since }: FeedStart,
 ): Promise<FeedCursor> {
+  const { db, numberer } = place
   if (since !== undefined) return behind(db, await positionBefore(db, since))
   if (after === 'start') return feedStart
-  if (after === 'end') return endOf(db)
+  if (after === 'end') return endOf(place)
   if (!isUuid(after)) {
     throw new QuittanceError('cursor_invalid', 'after must be start, end or the id of an event')
   }
+  if ((await findPosition(db, after)) === null) await numberer.settle()
   const position = await findPlace(db, after)
   if (position === undefined) {
     throw new QuittanceError('cursor_unknown', `there is no event ${after} in this feed`)
@@ -47,9 +58,19 @@ export async function findCursor(
   return { cursor: after, position }
 }
 
-async function endOf(db: Kysely<Tables>): Promise<FeedCursor> {
-  const { position, unnumbered } = await readEnd(db)
-  return unnumbered === null ? behind(db, position) : { cursor: unnumbered, position }
+async function endOf(place: FeedPlace): Promise<FeedCursor> {
+  const { position, unnumbered } = await findEnd(place)
+  return unnumbered === null ? behind(place.db, position) : { cursor: unnumbered, position }
+}
+
+/**
+ * Where the feed ends: what commits from now on is behind it. Events are numbered for that, because
+ * one that is still under way may come before one that is there already. Of a whole history it is
+ * foretold.
+ */
+export async function findEnd({ db, numberer }: FeedPlace): Promise<FeedEnd> {
+  if (!(await numberer.settle())) return readEnd(db)
+  return { position: await readLastPosition(db), unnumbered: null }
 }
 
 /** As a cursor; of a position of the feed, or 0. */

@@ -20,6 +20,8 @@ import type { Sent } from './send.ts'
 
 /** What became of one request for an event. */
 export interface Result {
+  /** Of the attempt: written twice, it is one. */
+  readonly id: string
   readonly due: Due
   readonly sent: Sent
   /** Only to see whether the endpoint is back: a failure is no attempt of the event. */
@@ -50,7 +52,8 @@ export async function flushResults(
   const end = await context.database.transaction(async ({ db }): Promise<FlushEnd> => {
     const isFailing = health.failures > 0
     const { failures, rest } = health
-    const progress = { ...place, failures, isFailing, rest }
+    const sent = results.map(({ due }) => due.row.position)
+    const progress = { ...place, sent, failures, isFailing, rest }
     const progressed = await writeProgress(db, endpoint, progress)
     if (progressed === 'lost') return 'lost'
     await insertAttempts(
@@ -74,14 +77,14 @@ export async function flushResults(
 
 function attemptOf(
   { id: endpointId }: LeasedEndpoint,
-  { due, sent, isProbe }: Result,
-  { newId, scrub }: ForwardContext,
+  { id, due, sent, isProbe }: Result,
+  { scrub }: ForwardContext,
 ) {
   const { result, status, durationMs, response } = sent
   const attempt = isProbe && result !== 'delivered' ? 0 : due.attempts + 1
   const said = response === null ? null : scrub(response).replaceAll('\0', '\u{fffd}')
   return {
-    id: newId(),
+    id,
     endpointId,
     eventId: due.row.id,
     attempt,
@@ -105,8 +108,8 @@ function outcomesOf(
   { random }: ForwardContext,
 ): readonly ForwardOutcome[] {
   return results.flatMap(({ due, sent, isProbe }): readonly ForwardOutcome[] => {
-    const { row, attempts: before } = due
-    const event = { eventId: row.id, position: row.position }
+    const { row, attempts: before, asOf } = due
+    const event = { eventId: row.id, position: row.position, asOf }
     if (sent.result === 'delivered' || isProbe) return []
     const attempts = before + 1
     const after = nextAttemptAfter(attempts, random())

@@ -1,13 +1,19 @@
 import type { Database } from '../database/connect.ts'
-import { anyEndpoint, takeEndpoints, type LeasedEndpoint } from '../database/lease-endpoints.ts'
+import {
+  anyEndpoint,
+  releaseEndpoint,
+  takeEndpoints,
+  type LeasedEndpoint,
+} from '../database/lease-endpoints.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { writeDeclared } from './declared-endpoints.ts'
-import { endpointLease, startEndpointRun, type EndpointRun } from './endpoint-run.ts'
+import { startEndpointRun, type EndpointRun } from './endpoint-run.ts'
+import { endpointLease } from './endpoint-work.ts'
 import type { FeedSubscription } from './feed-watch.ts'
 import type { ForwardContext } from './forward-context.ts'
 import { openSecrets } from './secrets.ts'
-import { createSlots, type Slots } from './slots.ts'
+import { createSlots } from './slots.ts'
 
 /** Sends the feed's events to the endpoints, with other processes: each endpoint is with one. */
 export interface Forwarder {
@@ -19,6 +25,8 @@ const lookEvery = seconds(1)
 /** Endpoints that one look takes: the rest is for other processes, or the next look. */
 const mostTaken = 20
 const slotsOf: Readonly<Record<Database['kind'], number>> = { postgres: 256, embedded: 32 }
+/** An endpoint whose secrets cannot be read here is left to others for so long. */
+const unreadableFor = seconds(30)
 /** What is under way may end for so long; then it is cut off. */
 const stopGrace: Duration = seconds(20)
 
@@ -30,31 +38,38 @@ export function startForwarder(context: ForwardContext): Forwarder {
     for (const run of runs.values()) run.wake()
   }
   const slots = createSlots(slotsOf[context.database.kind], wakeAll)
+  const unreadable = forAWhile(unreadableFor)
   const grown = () => {
     for (const run of runs.values()) run.grown()
   }
   const following = follow(context, { grown, take, stopping: stopping.signal })
 
   async function take(): Promise<void> {
-    const token = context.newId()
-    const declared = [...context.declared.values()]
-    const options = { limit: mostTaken, token, lease: endpointLease, declared }
-    for (const endpoint of await takeEndpoints(context.database.db, options)) {
-      begin(endpoint, slots)
+    const { database, declared, newId } = context
+    const options = {
+      limit: mostTaken,
+      token: newId(),
+      lease: endpointLease,
+      declared: [...declared.values()],
+      except: unreadable.now(),
+    }
+    for (const endpoint of await takeEndpoints(database.db, options)) {
+      const secrets = secretsOf(endpoint, context)
+      if (secrets !== undefined) begin(endpoint, secrets)
+      else await leaveToOthers(endpoint)
     }
   }
 
-  function begin(endpoint: LeasedEndpoint, of: Slots): void {
-    const secrets = secretsOf(endpoint, context)
-    if (secrets === undefined) {
-      // Another process may have the key; this one tries again when the lease has run out.
-      context.log.error(
-        { endpoint: endpoint.name },
-        'the secrets of an endpoint cannot be decrypted',
-      )
-      return
-    }
-    const run = startEndpointRun({ endpoint, secrets, slots: of, context, signal: cut.signal })
+  /** Another process may have the key. */
+  async function leaveToOthers(endpoint: LeasedEndpoint): Promise<void> {
+    const { log, database } = context
+    log.error({ endpoint: endpoint.name }, 'the secrets of an endpoint cannot be decrypted')
+    unreadable.add(endpoint.id)
+    await releaseEndpoint(database.db, endpoint)
+  }
+
+  function begin(endpoint: LeasedEndpoint, secrets: readonly Secret[]): void {
+    const run = startEndpointRun({ endpoint, secrets, slots, context, signal: cut.signal })
     runs.set(endpoint.id, run)
     void run.ended.finally(() => {
       if (runs.get(endpoint.id) === run) runs.delete(endpoint.id)
@@ -71,6 +86,18 @@ export function startForwarder(context: ForwardContext): Forwarder {
       await Promise.all(Array.from(runs.values(), ({ ended }) => ended))
       clearTimeout(grace)
       context.connections.end()
+    },
+  }
+}
+
+/** Names that are kept for so long. */
+function forAWhile(length: Duration) {
+  const until = new Map<string, number>()
+  return {
+    add: (name: string) => void until.set(name, performance.now() + length),
+    now(): readonly string[] {
+      for (const [name, end] of until) if (end < performance.now()) until.delete(name)
+      return [...until.keys()]
     },
   }
 }
@@ -98,9 +125,10 @@ async function follow(
 ): Promise<void> {
   let subscription: FeedSubscription | undefined
   let isDeclared = false
+  const place = { db: database.db, numberer: feed.numberer }
   while (!stopping.aborted) {
     try {
-      if (!isDeclared) await writeDeclared(database, declared.values(), newId)
+      if (!isDeclared) await writeDeclared(place, declared.values(), newId)
       isDeclared = true
       const any = await anyEndpoint(database.db)
       if (any) subscription ??= feed.watch.subscribe('endpoints')

@@ -11,6 +11,14 @@ export interface OutgoingContext extends LoadContext {
   readonly log: Log
 }
 
+/** An event with its row. */
+export interface Outgoing<Row> {
+  readonly row: Row
+  readonly event: BillingEvent
+  /** What it is about could not be read, so it is not known of which gateway it is. */
+  readonly isBare: boolean
+}
+
 /**
  * The events of rows, in their order, with what they are about as it stands. One that cannot be read
  * goes out with what it stores: no reader may miss it.
@@ -18,13 +26,13 @@ export interface OutgoingContext extends LoadContext {
 export async function loadOutgoing<Row extends EventRow>(
   { db, log, ...context }: OutgoingContext,
   rows: readonly Row[],
-): Promise<readonly { readonly row: Row; readonly event: BillingEvent }[]> {
+): Promise<readonly Outgoing<Row>[]> {
   const loaded = await loadRows(db, rows, context)
   return rows.map((row, index) => {
     const one = loaded[index]
-    if (one !== undefined && 'event' in one) return { row, event: one.event }
+    if (one !== undefined && 'event' in one) return { row, event: one.event, isBare: false }
     log.error({ err: one?.error, event: row.id }, 'an event goes out without what it is about')
-    return { row, event: bare(row) }
+    return { row, event: bare(row), isBare: true }
   })
 }
 

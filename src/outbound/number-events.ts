@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../database/connect.ts'
-import { anyUnnumbered, numberedTogether, numberEvents } from '../database/feed.ts'
+import { anyUnnumbered, countUnnumbered, numberedTogether, numberEvents } from '../database/feed.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 
@@ -15,6 +16,11 @@ export interface EventNumberer {
   ask(): void
   /** Calls back with the newest position that this process has given. Returns what ends it. */
   onNumbered(tell: (last: bigint) => void): () => void
+  /**
+   * Numbers what is committed by now. False: that is a whole history, or others are numbering all the
+   * time; what an event will get can only be foretold then.
+   */
+  settle(): Promise<boolean>
   /** Asks again and again, for events of processes that have ended; returns what ends it. */
   watch(): () => void
   /** Numbers no more; ends when what is under way has. */
@@ -75,6 +81,7 @@ export function createEventNumberer(options: NumbererOptions): EventNumberer {
       tells.add(one)
       return () => tells.delete(one)
     },
+    settle: () => settle(database, tell),
     watch() {
       turns.ask()
       const looking = setInterval(turns.ask, lookEvery)
@@ -124,6 +131,24 @@ function takeTurns(number: () => Promise<Numbered>) {
       await running
     },
   }
+}
+
+const mostSettles = 20
+const settlePause: Duration = 25
+
+async function settle(database: Database, tell: (last: bigint) => void): Promise<boolean> {
+  for (let tries = 0; tries < mostSettles; tries += 1) {
+    const waiting = await countUnnumbered(database.db, numberedTogether + 1)
+    if (waiting === 0) return true
+    if (waiting > numberedTogether) return false
+    const done = await database.transaction(({ db }) => numberEvents(db))
+    if (done.kind === 'numbered') {
+      if (done.count > 0) tell(done.last)
+      return true
+    }
+    await pause(settlePause)
+  }
+  return false
 }
 
 /** Batch after batch, while there are full ones, and nobody wants it to end. */

@@ -2,9 +2,9 @@ import { readLastPosition } from '../database/feed.ts'
 import type { FeedRow } from '../database/read-feed-rows.ts'
 import type { EventType } from '../events/catalogue.ts'
 import type { Duration } from '../kernel/duration.ts'
-import { loadOutgoing, type OutgoingContext } from './load-outgoing.ts'
+import { loadOutgoing, type Outgoing, type OutgoingContext } from './load-outgoing.ts'
 import { feedEventOf, gatewayOf, type FeedEvent } from '../wire/outgoing-event.ts'
-import { findCursor, type FeedCursor, type FeedStart } from './feed-cursor.ts'
+import { findCursor, type FeedCursor, type FeedPlace, type FeedStart } from './feed-cursor.ts'
 import type { FeedRows } from './feed-rows.ts'
 import type { FeedWatch } from './feed-watch.ts'
 
@@ -26,10 +26,10 @@ export interface FeedPage {
 /** The place to begin at: see `findCursor`. */
 export async function beginAt(context: FeedContext, start: FeedStart): Promise<FeedCursor> {
   await context.rows.verify()
-  return findCursor(context.db, start)
+  return findCursor(context, start)
 }
 
-export interface FeedContext extends OutgoingContext {
+export interface FeedContext extends OutgoingContext, FeedPlace {
   readonly rows: FeedRows
   readonly watch: FeedWatch
 }
@@ -72,28 +72,39 @@ async function pick(
   { types, gateway, room }: FeedFilter & { readonly room: number },
 ): Promise<readonly FeedEvent[]> {
   const wanted = types === undefined ? rows : rows.filter(({ type }) => isAmong(types, type))
-  if (gateway === undefined) return loadFeed(context, wanted.slice(0, room))
-  const events = await loadFeed(context, wanted)
-  return events.filter((event) => gatewayOf(event) === gateway).slice(0, room)
+  const loaded = await loadFeed(context, gateway === undefined ? wanted.slice(0, room) : wanted)
+  const found = gateway === undefined ? loaded : loaded.filter((one) => isOfGateway(one, [gateway]))
+  return found.slice(0, room).map(({ event }) => event)
 }
 
 function isAmong(types: readonly EventType[], type: string): boolean {
   return (types as readonly string[]).includes(type)
 }
 
+/** As it goes out. */
+export interface LoadedEvent extends Pick<Outgoing<FeedRow>, 'isBare'> {
+  readonly event: FeedEvent
+}
+
 /** With their subjects as they stand. */
 export async function loadFeed(
   context: OutgoingContext,
   rows: readonly FeedRow[],
-): Promise<readonly FeedEvent[]> {
+): Promise<readonly LoadedEvent[]> {
   const events = await loadOutgoing(context, rows)
-  return events.map(({ row, event }) => feedEventOf(event, row))
+  return events.map(({ row, event, isBare }) => ({ event: feedEventOf(event, row), isBare }))
+}
+
+/** Whether it is of one of these gateways, or may be. */
+export function isOfGateway({ event, isBare }: LoadedEvent, gateways: readonly string[]): boolean {
+  const gateway = gatewayOf(event)
+  return isBare || (gateway !== undefined && gateways.includes(gateway))
 }
 
 /** The same place, if its event is still there: see `findCursor`. */
 async function verified(context: FeedContext, place: FeedCursor): Promise<FeedCursor> {
   const isKnown = place.position === 0n || context.rows.idAt(place.position) === place.cursor
-  return isKnown ? place : findCursor(context.db, { after: place.cursor })
+  return isKnown ? place : findCursor(context, { after: place.cursor })
 }
 
 /** How a reader follows the feed. */

@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Database } from '../database/connect.ts'
 import { interval } from '../database/interval.ts'
 import { databaseNow } from '../database/now.ts'
-import { deleteOldAttempts, deleteOldForwards } from '../database/forwards.ts'
+import { deleteOldAttempts, deleteOldForwards, deleteOrphanForwards } from '../database/forwards.ts'
 import { deleteOldKeys } from '../database/usage-keys.ts'
 import type { Tables } from '../database/tables.ts'
 import type { CallState } from '../events/webhook-call.ts'
@@ -89,8 +89,9 @@ async function pruneSent(
   const now = await databaseNow(db)
   const before = idAt(new Date(now.getTime() - days(keepAttemptsDays)))
   const attempts = await deleteAll(() => deleteOldAttempts(db, before, smallRows), signal)
+  const orphans = await deleteAll(() => deleteOrphanForwards(db, smallRows), signal)
   const old = { keepDays: keepAttemptsDays, limit: smallRows }
-  return attempts + (await deleteAll(() => deleteOldForwards(db, old), signal))
+  return attempts + orphans + (await deleteAll(() => deleteOldForwards(db, old), signal))
 }
 
 /** One batch after the other, until there is none. */

@@ -64,6 +64,11 @@ function isOvertaken(event: BillingEvent): boolean {
 }
 
 export function outgoingEventView(event: FeedEvent): OutgoingEventJson {
+  return { ...headView(event), data: dataView(carriedBy(event)) }
+}
+
+/** Without what it is about. */
+export function headView(event: FeedEvent): Omit<OutgoingEventJson, 'data'> {
   const { id, type, dedupKey, superseded, createdAt, position, source } = event
   return {
     id,
@@ -73,7 +78,6 @@ export function outgoingEventView(event: FeedEvent): OutgoingEventJson {
     dedup_key: dedupKey,
     source,
     superseded,
-    data: dataView(carriedBy(event)),
   }
 }
 

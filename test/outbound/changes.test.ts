@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { coreOf } from '../../src/billing/create-core.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import { createRuntime } from '../../src/billing/runtime.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
 import { openBilling } from '../support/billing.ts'
+import { capturedLog } from '../support/captured-log.ts'
 import { onPostgres } from '../support/databases.ts'
 import { until } from '../support/until.ts'
 import { insertEvent } from './events-in-feed.ts'
-import { startReceiver, type Receiver } from './receiver.ts'
+import { accept, startReceiver, type Receiver } from './receiver.ts'
 
 const withKey: BillingOptions = { billing: { encryptionKey: randomBytes(32).toString('base64') } }
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
@@ -40,6 +44,92 @@ onPostgres((engine) => {
     } finally {
       clearInterval(keepComing)
     }
+  })
+
+  test('what is wanted from now on comes, also while it was just at work for less', async () => {
+    await using billing = await openBilling(engine, withKey)
+    await using receiver = await startReceiver()
+    const { endpoints } = billing.core
+    const { db } = billing.database
+    const name = 'shop'
+    const eventTypes = ['PaymentMethodAttached' as const]
+    receiver.secret = (await endpoints.create({ name, url: receiver.url, eventTypes })).secret
+    await billing.core.work()
+    await insertEvent(db)
+    await until(() => receiver.taken.length === 1, { what: 'the first comes' })
+    await endpoints.update(name, { eventTypes: [...eventTypes, 'PaymentMethodDetached'] })
+    const more = await Promise.all(
+      [1, 2, 3].map(() => insertEvent(db, newUuid(), 'PaymentMethodDetached')),
+    )
+    await until(() => receiver.taken.length === 4, { what: 'so do those of the other type' })
+    assert.deepEqual(new Set(receiver.taken.slice(1)), new Set(more))
+    await until(async () => (await endpoints.get(name))?.position === 4, { what: 'it is at 4' })
+  })
+
+  test('how an endpoint fared at one URL says nothing of the next', async () => {
+    await using billing = await openBilling(engine, withKey)
+    await using receiver = await startReceiver()
+    const { endpoints } = billing.core
+    const { db } = billing.database
+    const created = await endpoints.create({ name: 'shop', url: 'http://127.0.0.1:9/hooks' })
+    receiver.secret = created.secret
+    const fails = () =>
+      sql`update billing.endpoints set failures = 9, failing_since = now() - interval '4 days',
+        next_at = now() + interval '1 day'`.execute(db)
+    await fails()
+    const same = await endpoints.update('shop', { url: created.endpoint.url, ratePerSecond: 50 })
+    assert.equal(same.failures, 9)
+    const { failures, failingSince, nextAt } = await endpoints.update('shop', {
+      url: receiver.url,
+    })
+    assert.deepEqual([failures, failingSince, nextAt], [0, null, null])
+    await billing.core.work()
+    await insertEvent(db)
+    await until(() => receiver.taken.length === 1, { what: 'it is sent to at once' })
+  })
+
+  test('a process without the key leaves an endpoint to the others', async () => {
+    await using billing = await openBilling(engine, withKey)
+    await using receiver = await startReceiver()
+    receiver.secret = (
+      await billing.core.endpoints.create({ name: 'shop', url: receiver.url })
+    ).secret
+    const captured = capturedLog()
+    const database = { url: billing.url ?? '' }
+    const without = coreOf(createRuntime({ database, log: captured.log }))
+    await insertEvent(billing.database.db)
+    await without.work()
+    const refusals = () => captured.lines.filter(({ msg }) => /decrypted/.test(String(msg)))
+    await until(() => refusals().length > 0, { what: 'it has no key' })
+    await billing.core.work()
+    await until(() => receiver.taken.length === 1, { what: 'the other has' })
+    assert.equal(refusals().length, 1)
+    await without.close()
+  })
+
+  test('one that is deleted while it is sent to gets nothing more, and nothing of it stands', async () => {
+    await using billing = await openBilling(engine, withKey)
+    await using receiver = await startReceiver()
+    const { endpoints } = billing.core
+    const held = Promise.withResolvers<void>()
+    receiver.answer = (received, response) =>
+      void held.promise.then(() => accept(received, response))
+    const { endpoint, secret } = await endpoints.create({ name: 'shop', url: receiver.url })
+    receiver.secret = secret
+    await billing.core.work()
+    await insertEvent(billing.database.db)
+    await until(() => receiver.received.length === 1, { what: 'it is under way' })
+    await endpoints.remove('shop')
+    await insertEvent(billing.database.db)
+    held.resolve()
+    await using next = await startReceiver()
+    next.secret = (await endpoints.create({ name: 'shop', url: next.url })).secret
+    await insertEvent(billing.database.db)
+    await until(() => next.taken.length === 1, { what: 'the next of this name goes on' })
+    await pause(300)
+    const { rows } = await sql`select from billing.forward_attempts
+      where endpoint_id = ${endpoint.id}::uuid`.execute(billing.database.db)
+    assert.deepEqual([receiver.received.length, rows.length], [1, 0])
   })
 
   test('secrets that are exchanged twice at the same time: both are stored, and both sign', async () => {

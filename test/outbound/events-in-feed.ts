@@ -3,10 +3,14 @@ import type { Tables } from '../../src/database/tables.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 
 /** Writes the row of an event, as whoever claims one does. Returns its id. */
-export async function insertEvent(db: Kysely<Tables>, key: string = newUuid()): Promise<string> {
+export async function insertEvent(
+  db: Kysely<Tables>,
+  key: string = newUuid(),
+  type = 'PaymentMethodAttached',
+): Promise<string> {
   const id = newUuid()
   await sql`insert into billing.events (id, dedup_key, type, source, data)
-    values (${id}::uuid, ${key}, 'PaymentMethodAttached', 'call', '{}')`.execute(db)
+    values (${id}::uuid, ${key}, ${type}, 'call', '{}')`.execute(db)
   return id
 }
 

@@ -55,6 +55,35 @@ onPostgres((engine) => {
     )
   })
 
+  test('what commits after an endpoint was made is sent to it, however long it was under way', async () => {
+    await using billing = await openBilling(engine, withKey)
+    await using receiver = await startReceiver()
+    const { db, transaction } = billing.database
+    const begun = Promise.withResolvers<string>()
+    const ended = Promise.withResolvers<void>()
+    const slow = transaction(async (inside) => {
+      begun.resolve(await insertEvent(inside.db))
+      await ended.promise
+    })
+    const late = await begun.promise
+    await insertEvent(db)
+    const { endpoint, secret } = await billing.core.endpoints.create({
+      name: 'shop',
+      url: receiver.url,
+    })
+    receiver.secret = secret
+    const end = (await billing.core.events.feed({ after: 'end' })).nextCursor
+    ended.resolve()
+    await slow
+    await billing.core.work()
+    await until(() => receiver.taken.length > 0, { what: 'it is sent' })
+    const { data } = await billing.core.events.feed({ after: end })
+    assert.deepEqual(
+      [endpoint.position, receiver.taken, data.map((one) => one.id)],
+      [1, [late], [late]],
+    )
+  })
+
   test('a process that ends does not number a whole history first', async () => {
     await using billing = await openBilling(engine, withKey)
     const second = connect({

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { deleteOldAttempts } from '../../src/database/forwards.ts'
+import { deleteOldAttempts, deleteOrphanForwards } from '../../src/database/forwards.ts'
 import { days } from '../../src/kernel/duration.ts'
 import { idAt, newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
@@ -11,29 +12,43 @@ import { forEachDatabase } from '../support/databases.ts'
 import { insertEvent } from './events-in-feed.ts'
 
 const old = 100_000
+const withKey = { billing: { encryptionKey: randomBytes(32).toString('base64') } }
 
 forEachDatabase((engine) => {
   test('100,000 old requests are pruned, newer ones and what can be resent stay (27)', async () => {
-    await using billing = await openBilling(engine)
+    await using billing = await openBilling(engine, withKey)
     const { database } = billing
     const { db } = database
-    const endpoint = newUuid()
+    const url = 'http://127.0.0.1:9/hooks'
+    const { endpoint } = await billing.core.endpoints.create({ name: 'shop', url })
+    const gone = await billing.core.endpoints.create({ name: 'gone', url })
     const before = idAt(new Date(Date.now() - days(31))).slice(0, 24)
     await sql`insert into billing.forward_attempts
       (id, endpoint_id, event_id, attempt, result, duration_ms)
-      select (${before} || lpad(to_hex(n), 12, '0'))::uuid, ${endpoint}::uuid, gen_random_uuid(), 1,
+      select (${before} || lpad(to_hex(n), 12, '0'))::uuid, ${endpoint.id}::uuid, gen_random_uuid(), 1,
         'delivered', 5 from generate_series(1, ${old}::integer) as n`.execute(db)
     const kept = newUuid()
     await sql`insert into billing.forward_attempts
       (id, endpoint_id, event_id, attempt, result, duration_ms)
-      values (${kept}::uuid, ${endpoint}::uuid, gen_random_uuid(), 1, 'delivered', 5)`.execute(db)
-    for (const state of ['delivered', 'failed']) {
+      values (${kept}::uuid, ${endpoint.id}::uuid, gen_random_uuid(), 1, 'delivered', 5)`.execute(
+      db,
+    )
+    const rows = [
+      [endpoint.id, 'delivered'],
+      [endpoint.id, 'failed'],
+      [gone.endpoint.id, 'failed'],
+      [gone.endpoint.id, 'failed'],
+    ] as const
+    for (const [id, state] of rows) {
       const event = await insertEvent(db)
       await sql`insert into billing.forwards
         (endpoint_id, event_id, position, state, cause, attempts, updated_at)
-        values (${endpoint}::uuid, ${event}::uuid, 1, ${state}, 'retry', 1,
+        values (${id}::uuid, ${event}::uuid, 1, ${state}, 'retry', 1,
           statement_timestamp() - interval '31 days')`.execute(db)
     }
+    await billing.core.endpoints.remove('gone')
+    // Of one that is gone, too, a step takes no more than it is told to.
+    assert.equal(await deleteOrphanForwards(db, 1), 1)
     // One step takes no more than it is told to.
     assert.equal(await deleteOldAttempts(db, idAt(new Date(Date.now() - days(30))), 10), 10)
     const options = { retentionDays: 30, keepAttemptsDays: 30, newId: newUuid, log: silentLog }
@@ -41,7 +56,7 @@ forEachDatabase((engine) => {
     const attempts = await sql<{ id: string }>`
       select id from billing.forward_attempts`.execute(db)
     assert.deepEqual(attempts.rows, [{ id: kept }])
-    const forwards = await sql<{ state: string }>`select state from billing.forwards`.execute(db)
-    assert.deepEqual(forwards.rows, [{ state: 'failed' }])
+    const forwards = await sql`select endpoint_id as id, state from billing.forwards`.execute(db)
+    assert.deepEqual(forwards.rows, [{ id: endpoint.id, state: 'failed' }])
   })
 })

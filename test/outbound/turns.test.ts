@@ -100,6 +100,46 @@ onPostgres((engine) => {
     assert.equal(receiver.received.length, 1)
   })
 
+  test('while a probe is under way, nothing else happens for its endpoint', async (t) => {
+    await using one = await opened(engine)
+    await using receiver = await startReceiver(() => {})
+    await shopAt(one, receiver, { timeoutSeconds: 60 })
+    await sql`update billing.endpoints set failures = 5, failing_since = now()`.execute(
+      one.database.db,
+    )
+    await insertEvent(one.database.db)
+    await one.core.work()
+    await until(() => receiver.received.length === 1, { what: 'it is probed' })
+    const timers = t.mock.method(globalThis, 'setTimeout').mock
+    await insertEvent(one.database.db)
+    await pause(3_000)
+    assert.ok(timers.callCount() < 500, `${timers.callCount()} timers in three seconds`)
+    assert.equal(receiver.received.length, 1)
+  })
+
+  test('an event that somebody resends while its last attempt fails is sent again', async () => {
+    await using one = await opened(engine)
+    await using receiver = await startReceiver(refuse(500))
+    const shop = await shopAt(one, receiver)
+    const { endpoints } = one.core
+    const id = await insertEvent(one.database.db)
+    await one.core.work()
+    const forwardOf = async () => (await endpoints.forwards('shop')).data[0]
+    await until(async () => (await forwardOf()) !== undefined, { what: 'it waits' })
+    const held = Promise.withResolvers<void>()
+    receiver.answer = (received, response) =>
+      void held.promise.then(() => refuse(500)(received, response))
+    await sql`update billing.forwards set attempts = 9, next_attempt_at = now()
+      where endpoint_id = ${shop}::uuid`.execute(one.database.db)
+    await until(() => receiver.received.length === 2, { what: 'its last attempt' })
+    await endpoints.resend('shop', id)
+    receiver.answer = accept
+    held.resolve()
+    await until(() => receiver.taken.length === 1, { what: 'it is sent again' })
+    await until(async () => (await forwardOf())?.state === 'delivered', { what: 'it is written' })
+    assert.deepEqual(await forwardOf().then((one) => [one?.cause, one?.attempts]), ['resend', 0])
+  })
+
   test('what is not for an endpoint takes nothing of its rate', async () => {
     await using one = await opened(engine)
     await using receiver = await startReceiver()

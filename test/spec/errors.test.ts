@@ -109,6 +109,10 @@ forEachDatabase((engine) => {
         const payment = await service.create({ gateway: 'stripe' })
         await service.stripe(payment)
         await service.lastCall()
+        // An event gets its place in the feed a moment after its commit.
+        const isPlaced = async () =>
+          (await service.payment(payment.id)).events.every(({ position }) => position !== null)
+        await until(isPlaced, { what: 'its event is in the feed' })
         const paid = await service.payment(payment.id)
         assert.equal(paid.status, 'paid')
         const reply = await service.stripe(payment, { type })

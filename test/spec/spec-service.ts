@@ -19,7 +19,12 @@ export interface PaymentView {
   readonly amount: number
   readonly currency: string
   readonly transitions: readonly { readonly from: string; readonly to: string }[]
-  readonly events: readonly { readonly type: string; readonly dedup_key: string }[]
+  readonly events: readonly {
+    readonly type: string
+    readonly dedup_key: string
+    /** Null until it is in the feed. */
+    readonly position: number | null
+  }[]
 }
 
 export interface CallView {

@@ -3,8 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
-import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { configFileName } from '../../src/cli/config-file.ts'
 import type { HostedCommand } from './command-host-process.ts'
@@ -12,7 +12,10 @@ import { cleanEnvironment, type Ending, type ProcessOptions } from './process.ts
 
 const hostFile = fileURLToPath(new URL('command-host-process.ts', import.meta.url))
 
-/** A process that has our program loaded and runs one command after another. */
+/**
+ * A process that has our program loaded and runs one command after another. Between two commands it
+ * keeps nobody, and it ends with whoever started it: the files of tests that share a process share it.
+ */
 interface Host {
   readonly child: ChildProcess
   /** The configuration files that it has loaded: it would never see what is written later. */
@@ -22,7 +25,6 @@ interface Host {
 
 let host: Host | undefined
 let last: Promise<unknown> = Promise.resolve()
-after(() => host?.child.kill())
 
 /**
  * Runs a command to its end, without a start of Node for each: for what is about the command's
@@ -61,6 +63,8 @@ function startHost(): Host {
   })
   const { stdout, stderr } = child
   assert.ok(stdout !== null && stderr !== null)
+  for (const one of [child, stdout as Socket, stderr as Socket]) one.unref()
+  child.channel?.unref()
   const outputs = [stdout, stderr].map((input) => createInterface({ input }))
   const gone = new Promise<Pick<Ending, 'code' | 'signal'>>((end) => {
     child.once('close', (code, signal) => {
@@ -72,10 +76,12 @@ function startHost(): Host {
     const mark = randomUUID()
     const texts = outputs.map((): string[] => [])
     const marked = outputs.map((output, at) => linesUntil(output, mark, texts[at] ?? []))
+    child.channel?.ref()
     child.send({ ...command, mark })
     const code = Promise.all(marked).then(([said = '']) => Number(said))
     // A command that ends its process ends this one.
     const ending = await Promise.race([code.then((code) => ({ code, signal: null })), gone])
+    child.channel?.unref()
     const [out = [], err = []] = texts
     return { ...ending, stdout: out, stderr: err }
   }

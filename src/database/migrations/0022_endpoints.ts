@@ -69,6 +69,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       response text
     )`,
     sql`create index forward_attempts_endpoint on billing.forward_attempts (endpoint_id, id)`,
+    sql`create index forward_attempts_event on billing.forward_attempts (event_id, endpoint_id)`,
     // That an endpoint was disabled waits as events of subscriptions do: older versions cannot load it.
     sql`alter table billing.deliveries
       drop constraint deliveries_subscription,

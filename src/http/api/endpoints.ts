@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
-import type { Endpoint } from '../../events/endpoint.ts'
+import type { Endpoint, ForwardAttempt } from '../../events/endpoint.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import {
   createdEndpointSchema,
@@ -15,7 +15,7 @@ import {
   forwardView,
 } from '../../wire/endpoint.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
-import { isReader } from '../require-token.ts'
+import { isReader } from '../reader.ts'
 import { noFields } from './bodies.ts'
 import {
   enableBody,
@@ -209,9 +209,9 @@ export const endpointRoutes = [
     query: attemptsQuery,
     answers: { 200: pageSchema(forwardAttemptSchema) },
     errors: ['endpoint_not_found', ...listErrors],
-    handle: async ({ core, params, query: { event_id: eventId, ...query } }) => {
+    handle: async ({ core, params, query: { event_id: eventId, ...query }, c }) => {
       const page = await core.endpoints.attempts(params.id, defined({ ...query, eventId }))
-      return { status: 200, body: pageView(page, forwardAttemptView) }
+      return { status: 200, body: pageView(page, (one) => attemptViewFor(c, one)) }
     },
   }),
   route({
@@ -233,6 +233,11 @@ export const endpointRoutes = [
 /** Whoever may only read sees no path of a URL: it may be as good as a password. */
 function viewFor(c: Context, endpoint: Endpoint) {
   return endpointView(isReader(c) ? { ...endpoint, url: new URL(endpoint.url).origin } : endpoint)
+}
+
+/** What is answered may repeat the path. */
+function attemptViewFor(c: Context, attempt: ForwardAttempt) {
+  return forwardAttemptView(isReader(c) ? { ...attempt, response: null } : attempt)
 }
 
 function noSuchEndpoint(): QuittanceError {

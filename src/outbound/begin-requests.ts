@@ -1,0 +1,141 @@
+import { extendEndpoint } from '../database/lease-endpoints.ts'
+import { hours, seconds, type Duration } from '../kernel/duration.ts'
+import type { FeedEvent } from '../wire/outgoing-event.ts'
+import { bodyOf, bodyOfHead } from './body.ts'
+import { healthAfter } from './breaker.ts'
+import type { Due } from './endpoint-window.ts'
+import { endpointLease, isProbed, mayBegin, mostTogether, type Work } from './endpoint-work.ts'
+import { isOfGateway, loadFeed, type LoadedEvent } from './read-feed.ts'
+import { send } from './send.ts'
+import { signedHeaders } from './sign.ts'
+
+/** A lease is believed in for so long. */
+const trustedFor: Duration = 200
+/** Then it begins anew: which secrets sign depends on the time. */
+const longestRun = hours(1)
+
+/** As many requests as the endpoint, this process and its rate allow. */
+export async function begin(work: Work): Promise<void> {
+  const { state, window, slots, pace, endpoint } = work
+  await window.refill()
+  if (window.isBehind) state.busyAt = performance.now()
+  if (!window.hasMore || !(await isStillOurs(work))) return
+  const isFree = () => state.underWay < state.health.slots && pace.mayBegin()
+  while (mayBegin(state) && isFree()) {
+    const free = state.health.slots - state.underWay
+    const dues = window.next(endpoint.gateways === null ? free : Math.max(free, mostTogether))
+    if (dues.length === 0) return
+    const wanted = await loadWanted(work, dues)
+    const isFailing = state.health.failures > 0
+    const sent = wanted.filter((one) => {
+      if (!isFree() || !slots.take(isFailing)) return false
+      pace.begin()
+      start(work, { ...one, isProbe: false }, isFailing)
+      return true
+    })
+    // The first of them comes first again.
+    for (const one of wanted.toReversed()) if (!sent.includes(one)) window.putBack(one.due)
+    if (sent.length < wanted.length) return
+  }
+}
+
+/** The one request to an endpoint that has failed so often; with its success all goes on. */
+export async function beginProbe(work: Work): Promise<void> {
+  const { state, window, slots, wake } = work
+  if (isProbed(work) || !(await isStillOurs(work))) return
+  const due = await window.probe(state.health.failures)
+  if (due === undefined) {
+    // Nothing is left for it, and it is not known to be well.
+    if (!window.isBehind) state.isStopping = true
+    return
+  }
+  const [wanted] = await loadWanted(work, [due])
+  // It was not for this endpoint: the next one may be.
+  if (wanted === undefined) wake()
+  else if (slots.take(true)) start(work, { ...wanted, isProbe: true }, true)
+  else window.putBack(due)
+}
+
+/** Whoever switches it off, or back, or changes it, is heeded soon. */
+async function isStillOurs({ state, endpoint, context }: Work): Promise<boolean> {
+  if (performance.now() - state.heldAt < trustedFor) return true
+  const isHeld = await extendEndpoint(context.database.db, endpoint, endpointLease)
+  state.heldAt = performance.now()
+  // What was delivered until then is still to be written.
+  if (!isHeld || state.heldAt - state.begunAt > longestRun) state.isStopping = true
+  return !state.isStopping
+}
+
+interface Wanted {
+  readonly due: Due
+  readonly event: FeedEvent
+}
+
+/** With what they say; those that are not for this endpoint are passed over. */
+async function loadWanted(work: Work, dues: readonly Due[]): Promise<readonly Wanted[]> {
+  const { window, context } = work
+  const rows = dues.map(({ row }) => row)
+  const loading = loadFeed({ ...context, db: context.database.db }, rows)
+  const loaded = await loading.catch((error: unknown) => {
+    for (const due of dues.toReversed()) window.putBack(due)
+    throw error
+  })
+  return dues.flatMap((due, index) => {
+    const one = loaded[index]
+    if (one !== undefined && isForIt(work, due, one)) return [{ due, event: one.event }]
+    window.pass(due)
+    return []
+  })
+}
+
+/** What is sent again was found to be for it once, or somebody wants it to have that. */
+function isForIt({ endpoint: { gateways } }: Work, { isAgain }: Due, one: LoadedEvent): boolean {
+  return isAgain || gateways === null || isOfGateway(one, gateways)
+}
+
+interface EventRequest extends Wanted {
+  readonly isProbe: boolean
+}
+
+/** Its slot is taken. */
+function start(work: Work, request: EventRequest, isFailing: boolean): void {
+  const { state, slots, wake } = work
+  state.underWay += 1
+  void sendOne(work, request)
+    .catch((error: unknown) => (state.fault = error))
+    .finally(() => {
+      state.underWay -= 1
+      slots.leave(isFailing)
+      wake()
+    })
+}
+
+async function sendOne(work: Work, { due, event, isProbe }: EventRequest): Promise<void> {
+  const { endpoint, secrets, context, signal, state, window } = work
+  state.busyAt = performance.now()
+  const body = bodyFor(work, event)
+  const headers = { ...signedHeaders({ id: event.id, body }, secrets, context.now()) }
+  const timeout = seconds(endpoint.timeoutSeconds)
+  const sent = await send(
+    { url: endpoint.url, headers, body, timeout },
+    context.connections,
+    signal,
+  )
+  state.busyAt = performance.now()
+  // Cut off by us: nothing is known of it, and it is sent again.
+  const isUnknown = signal.aborted && sent.result !== 'delivered'
+  if (isUnknown) return window.putBack(due)
+  state.health = healthAfter(state.health, sent, endpoint.maxConcurrency)
+  state.results = [...state.results, { id: context.newId(), due, sent, isProbe }]
+  window.end(due, sent.result === 'delivered' || !isProbe)
+}
+
+/** Its head alone, where all of it cannot be written: what is behind it must not wait for that. */
+function bodyFor({ endpoint, context }: Work, event: FeedEvent): string {
+  try {
+    return bodyOf(event, endpoint.payload)
+  } catch (error) {
+    context.log.error({ err: error, event: event.id }, 'an event goes out without what it is about')
+    return bodyOfHead(event)
+  }
+}

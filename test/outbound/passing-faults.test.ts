@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { newPayment, openBilling, sendFake } from '../support/billing.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { onPostgres } from '../support/databases.ts'
+import { until } from '../support/until.ts'
+import { insertEvent } from './events-in-feed.ts'
+import { startReceiver } from './receiver.ts'
+
+const billing = { encryptionKey: randomBytes(32).toString('base64') }
+
+onPostgres((engine) => {
+  test('while the database lets nothing be written, what was delivered is kept, and sent once', async () => {
+    await using one = await openBilling(engine, { billing })
+    await using receiver = await startReceiver()
+    const { endpoint, secret } = await one.core.endpoints.create({ name: 'a', url: receiver.url })
+    receiver.secret = secret
+    const { db, transaction } = one.database
+    await one.core.work()
+    await insertEvent(db)
+    await until(() => receiver.taken.length === 1, { what: 'it has begun' })
+    const released = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const holding = transaction(async (inside) => {
+      await sql`select from billing.endpoints for update`.execute(inside.db)
+      held.resolve()
+      await released.promise
+    })
+    await held.promise
+    await insertEvent(db)
+    await insertEvent(db)
+    await until(
+      async () => {
+        // It has waited for that lock, and given up.
+        const { rows } = await sql<{ waits: number }>`select count(*)::integer as waits
+          from pg_stat_activity where wait_event_type = 'Lock'
+            and query_start < now() - interval '1 second'`.execute(db)
+        return (rows[0]?.waits ?? 0) > 0
+      },
+      { what: 'it is refused' },
+    )
+    released.resolve()
+    await holding
+    await insertEvent(db)
+    await until(async () => (await one.core.endpoints.get('a'))?.position === 4, {
+      what: 'all goes on',
+    })
+    assert.equal(new Set(receiver.taken).size, 4)
+    assert.equal(receiver.taken.length, 4)
+    assert.equal((await one.core.endpoints.attempts(endpoint.id)).data.length, 4)
+  })
+
+  test('an event that cannot be read goes to an endpoint of one gateway, and to its readers', async () => {
+    await using one = await openBilling(engine, { billing })
+    await using receiver = await startReceiver()
+    const gateways = ['stripe']
+    const created = await one.core.endpoints.create({ name: 'a', url: receiver.url, gateways })
+    receiver.secret = created.secret
+    const { db } = one.database
+    // As a later version might write it, in other words.
+    const id = await insertEvent(db, 'endpoint:disabled:of a later version', 'EndpointDisabled')
+    await one.core.work()
+    await until(() => receiver.taken.length === 1, { what: 'it is sent' })
+    const { data } = await one.core.events.feed({ after: 'start', gateway: 'stripe' })
+    assert.deepEqual([receiver.taken, data.map((event) => event.id)], [[id], [id]])
+  })
+
+  test('an event that cannot be written as it is goes out without what it is about', async () => {
+    const { log, lines } = capturedLog()
+    await using one = await openBilling(engine, { billing, log })
+    await using receiver = await startReceiver()
+    const created = await one.core.endpoints.create({ name: 'a', url: receiver.url })
+    receiver.secret = created.secret
+    const { id } = await newPayment(one.core)
+    await sql`update billing.payments set created_at = 'infinity'`.execute(one.database.db)
+    await sendFake(one.core, id, 'success')
+    await one.core.work()
+    await until(() => receiver.taken.length === 1, { what: 'it is sent' })
+    const [first] = receiver.received
+    assert.deepEqual([first?.event.type, first?.event.data], ['PaymentSucceeded', {}])
+    const after = await insertEvent(one.database.db)
+    await until(() => receiver.taken.length === 2, { what: 'so is the next' })
+    assert.equal(receiver.taken[1], after)
+    assert.ok(lines.some(({ msg }) => msg === 'an event goes out without what it is about'))
+  })
+})

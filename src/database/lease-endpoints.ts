@@ -94,9 +94,8 @@ export async function writeProgress(
   const { rows } = await sql<{ isSame: boolean }>`
     update billing.endpoints set
       position = case when ${isSame} then ${position}::bigint else position end,
-      ahead = case when ${isSame} then ${ahead.map(String)}::bigint[] else array(
-        select distinct place from unnest(ahead || ${sent.map(String)}::bigint[]) as known (place)
-        where place > position order by place) end,
+      ahead = case when ${isSame} then ${ahead.map(String)}::bigint[]
+        else ahead || ${sent.map(String)}::bigint[] end,
       failures = case when ${isSame} then ${failures} else failures end,
       failing_since = case when ${isSame} then ${since} else failing_since end,
       next_at = case when ${isSame} then ${nextAt} else next_at end,

@@ -152,7 +152,7 @@ function createReader(
 /** The positions that are dealt with. */
 function createProgress({ position: from, ahead }: LeasedEndpoint) {
   let position = BigInt(from)
-  const beyond = new Set(ahead)
+  const beyond = new Set(ahead.filter((one) => one > position))
   const moveOn = () => {
     while (beyond.delete(position + 1n)) position += 1n
   }

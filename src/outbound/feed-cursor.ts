@@ -17,7 +17,7 @@ import type { EventNumberer } from './number-events.ts'
 /** Where places of the feed are looked for. */
 export interface FeedPlace {
   readonly db: Kysely<Tables>
-  readonly numberer: Pick<EventNumberer, 'settle'>
+  readonly numberer: Pick<EventNumberer, 'catchUp'>
 }
 
 /** Where a reader goes on: behind an event, or from the beginning. */
@@ -50,7 +50,7 @@ export async function findCursor(
   if (!isUuid(after)) {
     throw new QuittanceError('cursor_invalid', 'after must be start, end or the id of an event')
   }
-  if ((await findPosition(db, after)) === null) await numberer.settle()
+  if ((await findPosition(db, after)) === null) await numberer.catchUp()
   const position = await findPlace(db, after)
   if (position === undefined) {
     throw new QuittanceError('cursor_unknown', `there is no event ${after} in this feed`)
@@ -69,7 +69,7 @@ async function endOf(place: FeedPlace): Promise<FeedCursor> {
  * foretold.
  */
 export async function findEnd({ db, numberer }: FeedPlace): Promise<FeedEnd> {
-  if (!(await numberer.settle())) return readEnd(db)
+  if (!(await numberer.catchUp())) return readEnd(db)
   return { position: await readLastPosition(db), unnumbered: null }
 }
 

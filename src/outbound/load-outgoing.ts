@@ -12,7 +12,7 @@ export interface OutgoingContext extends LoadContext {
 }
 
 /** An event with its row. */
-export interface Outgoing<Row> {
+export interface LoadedRow<Row> {
   readonly row: Row
   readonly event: BillingEvent
   /** What it is about could not be read, so it is not known of which gateway it is. */
@@ -26,7 +26,7 @@ export interface Outgoing<Row> {
 export async function loadOutgoing<Row extends EventRow>(
   { db, log, ...context }: OutgoingContext,
   rows: readonly Row[],
-): Promise<readonly Outgoing<Row>[]> {
+): Promise<readonly LoadedRow<Row>[]> {
   const loaded = await loadRows(db, rows, context)
   return rows.map((row, index) => {
     const one = loaded[index]

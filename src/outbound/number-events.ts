@@ -20,7 +20,7 @@ export interface EventNumberer {
    * Numbers what is committed by now. False: that is a whole history, or others are numbering all the
    * time; what an event will get can only be foretold then.
    */
-  settle(): Promise<boolean>
+  catchUp(): Promise<boolean>
   /** Asks again and again, for events of processes that have ended; returns what ends it. */
   watch(): () => void
   /** Numbers no more; ends when what is under way has. */
@@ -81,7 +81,7 @@ export function createEventNumberer(options: NumbererOptions): EventNumberer {
       tells.add(one)
       return () => tells.delete(one)
     },
-    settle: () => settle(database, tell),
+    catchUp: () => catchUp(database, tell),
     watch() {
       turns.ask()
       const looking = setInterval(turns.ask, lookEvery)
@@ -133,11 +133,11 @@ function takeTurns(number: () => Promise<Numbered>) {
   }
 }
 
-const mostSettles = 20
-const settlePause: Duration = 25
+const mostCatchUps = 20
+const catchUpPause: Duration = 25
 
-async function settle(database: Database, tell: (last: bigint) => void): Promise<boolean> {
-  for (let tries = 0; tries < mostSettles; tries += 1) {
+async function catchUp(database: Database, tell: (last: bigint) => void): Promise<boolean> {
+  for (let tries = 0; tries < mostCatchUps; tries += 1) {
     const waiting = await countUnnumbered(database.db, numberedTogether + 1)
     if (waiting === 0) return true
     if (waiting > numberedTogether) return false
@@ -146,7 +146,7 @@ async function settle(database: Database, tell: (last: bigint) => void): Promise
       if (done.count > 0) tell(done.last)
       return true
     }
-    await pause(settlePause)
+    await pause(catchUpPause)
   }
   return false
 }

@@ -2,7 +2,7 @@ import { readLastPosition } from '../database/feed.ts'
 import type { FeedRow } from '../database/read-feed-rows.ts'
 import type { EventType } from '../events/catalogue.ts'
 import type { Duration } from '../kernel/duration.ts'
-import { loadOutgoing, type Outgoing, type OutgoingContext } from './load-outgoing.ts'
+import { loadOutgoing, type LoadedRow, type OutgoingContext } from './load-outgoing.ts'
 import { feedEventOf, gatewayOf, type FeedEvent } from '../wire/outgoing-event.ts'
 import { findCursor, type FeedCursor, type FeedPlace, type FeedStart } from './feed-cursor.ts'
 import type { FeedRows } from './feed-rows.ts'
@@ -82,7 +82,7 @@ function isAmong(types: readonly EventType[], type: string): boolean {
 }
 
 /** As it goes out. */
-export interface LoadedEvent extends Pick<Outgoing<FeedRow>, 'isBare'> {
+export interface LoadedEvent extends Pick<LoadedRow<FeedRow>, 'isBare'> {
   readonly event: FeedEvent
 }
 

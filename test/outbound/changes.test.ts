@@ -120,6 +120,8 @@ onPostgres((engine) => {
     await insertEvent(billing.database.db)
     await until(() => receiver.received.length === 1, { what: 'it is under way' })
     await endpoints.remove('shop')
+    // Whoever sends to it notices within a moment.
+    await pause(300)
     await insertEvent(billing.database.db)
     held.resolve()
     await using next = await startReceiver()

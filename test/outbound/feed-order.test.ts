@@ -120,7 +120,9 @@ onPostgres(() => {
     }
     const processes = [1, 2, 3, 4].map(numbering)
     const seen = readWhile(database, () => isOver)
-    const committed = await commitLate(database, 640)
+    let committed = (await commitLate(database, 640)).length
+    // Where starting a process takes long.
+    while (kills <= 8) committed += (await commitLate(database, 64)).length
     // A batch may be open when its process is killed: the server ends it, and another numbers.
     await until(
       async () => {
@@ -136,10 +138,9 @@ onPostgres(() => {
     const stored = await storedOrder(database.db)
     assert.deepEqual(
       stored.map(({ position }) => position),
-      upTo(committed.length),
+      upTo(committed),
     )
     assert.deepEqual(await seen, stored.slice(0, (await seen).length))
-    assert.ok(kills > 8, `${kills} kills`)
     await database.close()
   })
 

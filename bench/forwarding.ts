@@ -8,6 +8,9 @@ import { startService, type BenchOptions, type Service } from './service.ts'
 const alone = 'those that live alone'
 const besideDead = 'beside dead ones'
 
+/** How much later than without dead ones p99 may be, of so many events that the ratio says something. */
+const mostLater = 1.5
+const manyEvents = 1_000
 /** Requests that a dead one may get while the others get all. */
 const mostToDead = 30
 const pollMs = 1_000
@@ -23,12 +26,16 @@ export async function benchForwarding(options: BenchOptions): Promise<readonly F
   const copyOf = await server.create()
   await fillBacklog({ url: copyOf }, { payments: newPayments(events), callbacks: false })
   const rounds = createRounds()
-  for (const [subject, deadOnes] of [
-    [alone, 0],
-    [besideDead, dead],
-  ] as const) {
+  const run = async (subject: string, deadOnes: number) => {
     progress(`forwarding: ${events} events to ${living} endpoints, ${subject}`)
-    rounds.add(subject, await runOnce({ copyOf, living, dead: deadOnes }, options))
+    const result = await runOnce({ copyOf, living, dead: deadOnes }, options)
+    rounds.add(subject, result)
+    return result.p99Ms
+  }
+  const p99Alone = await run(alone, 0)
+  const later = (await run(besideDead, dead)) / p99Alone
+  if (events >= manyEvents && later > mostLater) {
+    throw new Error(`forwarding: beside dead ones p99 is ${later.toFixed(2)} times as late`)
   }
   return rounds.figures([alone])
 }

@@ -25,8 +25,8 @@ export async function list(command: Command): Promise<void> {
   if (isJson(command)) printJson({ data: endpoints.map(endpointView) })
   else if (endpoints.length === 0) print('No endpoints.')
   else {
-    const rows = endpoints.map((one) => [one.name, stateOf(one), String(one.position), one.url])
-    printTable({ headings: ['name', 'state', 'position', 'url'], rows })
+    const rows = endpoints.map((one) => [one.name, stateOf(one), String(one.behind), one.url])
+    printTable({ headings: ['name', 'state', 'behind', 'url'], rows })
   }
 }
 

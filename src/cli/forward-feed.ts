@@ -29,6 +29,25 @@ const timeout = seconds(15)
 
 /** Sends the events of the feed to a URL as they come, once each, until it is interrupted. */
 export async function forwardFeed(options: ListenOptions): Promise<void> {
+  await connected(options, forward)
+}
+
+/** Sends one event to a URL. */
+export async function forwardOne(id: string, options: ListenOptions): Promise<void> {
+  await connected(options, async (core, signed, run) => {
+    const event = await findInFeed(core, id, run.signal)
+    if (event === undefined) return
+    await writeBegin(signed)
+    const sent = await sendOne(event, signed, run)
+    if (sent.result !== 'delivered') process.exitCode = 1
+    await write(options.json === true ? jsonOf(event, sent) : lineOf(event, sent))
+  })
+}
+
+async function connected(
+  options: ListenOptions,
+  act: (core: BillingCore, options: SignedWith, run: Run) => Promise<void>,
+): Promise<void> {
   const text = options.secret ?? newSecretText()
   if (signingKey(text) === undefined) {
     throw new QuittanceError('usage', '--secret must be whsec_ and base64 of 24 to 64 bytes')
@@ -39,11 +58,32 @@ export async function forwardFeed(options: ListenOptions): Promise<void> {
   if (fault !== undefined) throw new QuittanceError('usage', `--forward-to ${fault}`)
   try {
     await untilInterrupted((core, signal) =>
-      forward(core, { ...options, text }, { connections, signal }),
+      act(core, { ...options, text }, { connections, signal }),
     )
   } finally {
     connections.end()
   }
+}
+
+/** As it goes out; undefined: it was interrupted before. */
+async function findInFeed(
+  core: BillingCore,
+  id: string,
+  signal: AbortSignal,
+): Promise<FeedEvent | undefined> {
+  const known = await core.events.get(id)
+  if (known === undefined) {
+    throw new QuittanceError('event_not_found', `there is no event ${JSON.stringify(id)}`)
+  }
+  for await (const event of core.events.read({ since: known.createdAt, signal })) {
+    if (event.id === id) return event
+  }
+  return undefined
+}
+
+async function writeBegin({ forwardTo: url, text, json }: SignedWith): Promise<void> {
+  if (json === true) await write(JSON.stringify({ forward_to: url, secret: text }))
+  else await write(visible(`Events go to ${url}, signed with ${text}`))
 }
 
 interface Run {
@@ -54,15 +94,12 @@ interface Run {
 type SignedWith = ListenOptions & { readonly text: string }
 
 async function forward(core: BillingCore, options: SignedWith, run: Run): Promise<void> {
-  const { forwardTo: url, text, type: types, gateway, json } = options
+  const { type: types, gateway, json } = options
   const filter = { ...gatewayQuery(core, gateway), ...(types && { types }) }
   // What comes once the secret is printed is sent.
   const { nextCursor: after } = await core.events.feed({ after: 'end', limit: 1 })
-  await write(
-    json === true
-      ? JSON.stringify({ forward_to: url, secret: text })
-      : visible(`Events go to ${url}, signed with ${text}\nCtrl-C ends it.`),
-  )
+  await writeBegin(options)
+  if (json !== true) await write('Ctrl-C ends it.')
   for await (const { data } of followPages(core, { ...filter, after }, run.signal)) {
     for (const event of data) {
       if (run.signal.aborted) return

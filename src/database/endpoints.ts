@@ -1,6 +1,6 @@
-import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { DisabledReason, Endpoint } from '../events/endpoint.ts'
-import type { EndpointsTable } from './outbound-tables.ts'
+import { standing, toEndpoint } from './endpoint-rows.ts'
 import type { Tables } from './tables.ts'
 
 /** What is written of a new endpoint. */
@@ -47,6 +47,7 @@ export async function insertEndpoint(
     })
     .onConflict((conflict) => conflict.column('name').doNothing())
     .returningAll()
+    .returning(standing)
     .executeTakeFirst()
   return row && toEndpoint(row)
 }
@@ -91,6 +92,7 @@ export async function updateEndpoint(
     })
     .where('id', '=', id)
     .returningAll()
+    .returning(standing)
     .executeTakeFirst()
   return row && toEndpoint(row)
 }
@@ -151,13 +153,19 @@ export async function findEndpoint(
   const row = await db
     .selectFrom('billing.endpoints')
     .selectAll()
+    .select(standing)
     .where('id' in by ? 'id' : 'name', '=', 'id' in by ? by.id : by.name)
     .executeTakeFirst()
   return row && toEndpoint(row)
 }
 
 export async function listEndpoints(db: Kysely<Tables>): Promise<readonly Endpoint[]> {
-  const rows = await db.selectFrom('billing.endpoints').selectAll().orderBy('name').execute()
+  const rows = await db
+    .selectFrom('billing.endpoints')
+    .selectAll()
+    .select(standing)
+    .orderBy('name')
+    .execute()
   return rows.map(toEndpoint)
 }
 
@@ -186,6 +194,7 @@ export async function enableEndpoint(
     })
     .where('id', '=', id)
     .returningAll()
+    .returning(standing)
     .executeTakeFirst()
   return row && toEndpoint(row)
 }
@@ -211,6 +220,7 @@ export async function disableEndpoint(
     .where('id', '=', id)
     .where('enabled', '=', true)
     .returningAll()
+    .returning(standing)
     .executeTakeFirst()
   return row && toEndpoint(row)
 }
@@ -251,29 +261,4 @@ function columnsOf(endpoint: NewEndpoint) {
 function definedColumns(changes: EndpointChanges) {
   const columns = columnsOf(changes as NewEndpoint)
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
-}
-
-export function toEndpoint(row: Selectable<EndpointsTable>): Endpoint {
-  return {
-    id: row.id,
-    name: row.name,
-    source: row.source,
-    url: row.url,
-    description: row.description,
-    eventTypes: row.event_types,
-    gateways: row.gateways,
-    payload: row.payload,
-    maxConcurrency: row.max_concurrency,
-    ratePerSecond: row.rate_per_second,
-    timeoutSeconds: row.timeout_seconds,
-    enabled: row.enabled,
-    disabledReason: row.disabled_reason,
-    disabledAt: row.disabled_at,
-    position: Number(row.position),
-    failures: row.failures,
-    failingSince: row.failing_since,
-    nextAt: row.next_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
 }

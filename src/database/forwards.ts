@@ -84,7 +84,8 @@ export async function writeForwards(
     on conflict (endpoint_id, event_id) do update
     set state = excluded.state, attempts = excluded.attempts,
       next_attempt_at = excluded.next_attempt_at, updated_at = statement_timestamp()
-    where forwards.cause = 'retry' or forwards.updated_at = excluded.updated_at`.execute(db)
+    where forwards.state <> 'pending' or forwards.cause = 'retry'
+      or forwards.updated_at = excluded.updated_at`.execute(db)
 }
 
 /** An event that has got there. */

@@ -1,13 +1,13 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import type { Duration } from '../kernel/duration.ts'
 import type { Endpoint } from '../events/endpoint.ts'
-import { toEndpoint } from './endpoints.ts'
+import { toEndpointRow, type EndpointRow } from './endpoint-rows.ts'
 import { interval } from './interval.ts'
 import type { EndpointsTable } from './outbound-tables.ts'
 import type { Tables } from './tables.ts'
 
 /** An endpoint that is worked on by whoever holds its lease. */
-export interface LeasedEndpoint extends Endpoint {
+export interface LeasedEndpoint extends EndpointRow {
   readonly token: string
   /** Dealt with beyond its position. */
   readonly ahead: readonly bigint[]
@@ -56,7 +56,7 @@ export async function takeEndpoints(
   return rows.map((row) => {
     const { secrets, revision } = row
     const ahead = row.ahead.map(BigInt)
-    return Object.assign(toEndpoint(row), { token, ahead, secrets, revision })
+    return Object.assign(toEndpointRow(row), { token, ahead, secrets, revision })
   })
 }
 

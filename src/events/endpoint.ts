@@ -37,6 +37,10 @@ export interface Endpoint {
   readonly disabledAt: Date | null
   /** All events up to this position are dealt with: delivered, or tried again on their own. */
   readonly position: number
+  /** Events beyond it, wanted or not. */
+  readonly behind: number
+  /** When the oldest event was written that it may still get; null: it has had all. */
+  readonly oldestAt: Date | null
   /** Requests that have failed in a row. From five on only probes are sent. */
   readonly failures: number
   readonly failingSince: Date | null

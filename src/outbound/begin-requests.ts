@@ -1,10 +1,11 @@
 import { extendEndpoint } from '../database/lease-endpoints.ts'
 import { hours, seconds, type Duration } from '../kernel/duration.ts'
 import type { FeedEvent } from '../wire/outgoing-event.ts'
-import { bodyOf, bodyOfHead } from './body.ts'
+import { bodyOf } from './body.ts'
 import { healthAfter } from './breaker.ts'
 import type { Due } from './endpoint-window.ts'
 import { endpointLease, isProbed, mayBegin, mostTogether, type Work } from './endpoint-work.ts'
+import { isDealtWith } from './flush-results.ts'
 import { isOfGateway, loadFeed, type LoadedEvent } from './read-feed.ts'
 import { send } from './send.ts'
 import { signedHeaders } from './sign.ts'
@@ -20,8 +21,11 @@ export async function begin(work: Work): Promise<void> {
   await window.refill()
   if (window.isBehind) state.busyAt = performance.now()
   if (!window.hasMore || !(await isStillOurs(work))) return
-  const isFree = () => state.underWay < state.health.slots && pace.mayBegin()
-  while (mayBegin(state) && isFree()) {
+  const isFree = () => {
+    const isWritten = state.results.length < 2 * mostTogether
+    return mayBegin(state) && isWritten && state.underWay < state.health.slots && pace.mayBegin()
+  }
+  while (isFree()) {
     const free = state.health.slots - state.underWay
     const dues = window.next(endpoint.gateways === null ? free : Math.max(free, mostTogether))
     if (dues.length === 0) return
@@ -52,7 +56,7 @@ export async function beginProbe(work: Work): Promise<void> {
   const [wanted] = await loadWanted(work, [due])
   // It was not for this endpoint: the next one may be.
   if (wanted === undefined) wake()
-  else if (slots.take(true)) start(work, { ...wanted, isProbe: true }, true)
+  else if (mayBegin(state) && slots.take(true)) start(work, { ...wanted, isProbe: true }, true)
   else window.putBack(due)
 }
 
@@ -113,7 +117,7 @@ function start(work: Work, request: EventRequest, isFailing: boolean): void {
 async function sendOne(work: Work, { due, event, isProbe }: EventRequest): Promise<void> {
   const { endpoint, secrets, context, signal, state, window } = work
   state.busyAt = performance.now()
-  const body = bodyFor(work, event)
+  const body = bodyOf(event, endpoint.payload)
   const headers = { ...signedHeaders({ id: event.id, body }, secrets, context.now()) }
   const timeout = seconds(endpoint.timeoutSeconds)
   const sent = await send(
@@ -126,16 +130,7 @@ async function sendOne(work: Work, { due, event, isProbe }: EventRequest): Promi
   const isUnknown = signal.aborted && sent.result !== 'delivered'
   if (isUnknown) return window.putBack(due)
   state.health = healthAfter(state.health, sent, endpoint.maxConcurrency)
-  state.results = [...state.results, { id: context.newId(), due, sent, isProbe }]
-  window.end(due, sent.result === 'delivered' || !isProbe)
-}
-
-/** Its head alone, where all of it cannot be written: what is behind it must not wait for that. */
-function bodyFor({ endpoint, context }: Work, event: FeedEvent): string {
-  try {
-    return bodyOf(event, endpoint.payload)
-  } catch (error) {
-    context.log.error({ err: error, event: event.id }, 'an event goes out without what it is about')
-    return bodyOfHead(event)
-  }
+  const result = { id: context.newId(), due, sent, isProbe }
+  state.results = [...state.results, result]
+  window.end(due, isDealtWith(result))
 }

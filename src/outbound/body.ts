@@ -1,6 +1,5 @@
 import type { EndpointPayload } from '../events/endpoint.ts'
 import {
-  headView,
   outgoingEventView,
   type FeedEvent,
   type OutgoingEventJson,
@@ -15,11 +14,6 @@ export function bodyOf(event: FeedEvent, payload: EndpointPayload): string {
   const full = payload === 'full' ? JSON.stringify(view) : undefined
   if (full !== undefined && Buffer.byteLength(full) <= mostBytes) return full
   return JSON.stringify(thin(view))
-}
-
-/** The same without what it is about: of an event that cannot be written as it is. */
-export function bodyOfHead(event: FeedEvent): string {
-  return JSON.stringify({ ...headView(event), data: {} })
 }
 
 /** Whoever needs more asks for it by these ids: that answer is as new as can be. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isPassing } from '../database/failure.ts'
-import { releaseEndpoint } from '../database/lease-endpoints.ts'
+import { releaseEndpoint, type LeasedEndpoint } from '../database/lease-endpoints.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { scrubber, secret, type Secret } from '../kernel/secret.ts'
 import { createAlarm } from './alarm.ts'
@@ -85,8 +85,8 @@ async function run(work: Work, wait: (length: Duration) => Promise<void>): Promi
         await writeIfDue(work)
         if (!isOver(work)) await wait(pauseOf(work))
       } catch (error) {
-        if (!isPassing(error) || performance.now() - state.heldAt > hopedFor) throw error
-        context.log.debug({ err: error, endpoint: endpoint.name }, 'an endpoint is tried again')
+        if (!isPassing(error) || !isHopeful(state)) throw error
+        context.log.warn({ err: error, endpoint: endpoint.name }, 'an endpoint is tried again')
         await pause(afterFault)
       }
       if (state.fault !== undefined) throw state.fault
@@ -97,10 +97,23 @@ async function run(work: Work, wait: (length: Duration) => Promise<void>): Promi
     context.log.warn({ err: error, endpoint: endpoint.name }, 'an endpoint is left for a while')
     return
   }
-  if (state.isLost) return
-  await releaseEndpoint(context.database.db, endpoint).catch((error: unknown) => {
-    context.log.debug({ err: error, endpoint: endpoint.name }, 'its lease runs out by itself')
+  if (!state.isLost) await letGo(endpoint, context)
+}
+
+/** Never rejects. */
+export async function letGo(
+  endpoint: LeasedEndpoint,
+  { database, log }: Pick<ForwardContext, 'database' | 'log'>,
+): Promise<void> {
+  await releaseEndpoint(database.db, endpoint).catch((error: unknown) => {
+    log.debug({ err: error, endpoint: endpoint.name }, 'its lease runs out by itself')
   })
+}
+
+/** The lease holds, and what is known has not waited for longer than that to be written. */
+function isHopeful({ heldAt, written, results }: State): boolean {
+  const known = results.length > 0 ? Math.min(heldAt, written.at) : heldAt
+  return performance.now() - known < hopedFor
 }
 
 function isOver({ state }: Work): boolean {

@@ -52,7 +52,7 @@ export async function flushResults(
   const end = await context.database.transaction(async ({ db }): Promise<FlushEnd> => {
     const isFailing = health.failures > 0
     const { failures, rest } = health
-    const sent = results.map(({ due }) => due.row.position)
+    const sent = results.filter(isDealtWith).map(({ due }) => due.row.position)
     const progress = { ...place, sent, failures, isFailing, rest }
     const progressed = await writeProgress(db, endpoint, progress)
     if (progressed === 'lost') return 'lost'
@@ -73,6 +73,11 @@ export async function flushResults(
   }
   if (disabled.endpoint !== undefined) logDisabled(disabled.endpoint, context)
   return end
+}
+
+/** A probe that fails leaves its event where it was. */
+export function isDealtWith({ sent, isProbe }: Pick<Result, 'sent' | 'isProbe'>): boolean {
+  return sent.result === 'delivered' || !isProbe
 }
 
 function attemptOf(

@@ -1,14 +1,9 @@
 import type { Database } from '../database/connect.ts'
-import {
-  anyEndpoint,
-  releaseEndpoint,
-  takeEndpoints,
-  type LeasedEndpoint,
-} from '../database/lease-endpoints.ts'
+import { anyEndpoint, takeEndpoints, type LeasedEndpoint } from '../database/lease-endpoints.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { writeDeclared } from './declared-endpoints.ts'
-import { startEndpointRun, type EndpointRun } from './endpoint-run.ts'
+import { letGo, startEndpointRun, type EndpointRun } from './endpoint-run.ts'
 import { endpointLease } from './endpoint-work.ts'
 import type { FeedSubscription } from './feed-watch.ts'
 import type { ForwardContext } from './forward-context.ts'
@@ -35,6 +30,9 @@ export function startForwarder(context: ForwardContext): Forwarder {
   const cut = new AbortController()
   const runs = new Map<string, EndpointRun>()
   const wakeAll = () => {
+    // In turn: whoever is woken first takes the free slot.
+    const [first] = runs
+    if (first !== undefined && runs.delete(first[0])) runs.set(...first)
     for (const run of runs.values()) run.wake()
   }
   const slots = createSlots(slotsOf[context.database.kind], wakeAll)
@@ -56,16 +54,11 @@ export function startForwarder(context: ForwardContext): Forwarder {
     for (const endpoint of await takeEndpoints(database.db, options)) {
       const secrets = secretsOf(endpoint, context)
       if (secrets !== undefined) begin(endpoint, secrets)
-      else await leaveToOthers(endpoint)
+      else {
+        unreadable.add(endpoint.id)
+        leaveToOthers(endpoint, context)
+      }
     }
-  }
-
-  /** Another process may have the key. */
-  async function leaveToOthers(endpoint: LeasedEndpoint): Promise<void> {
-    const { log, database } = context
-    log.error({ endpoint: endpoint.name }, 'the secrets of an endpoint cannot be decrypted')
-    unreadable.add(endpoint.id)
-    await releaseEndpoint(database.db, endpoint)
   }
 
   function begin(endpoint: LeasedEndpoint, secrets: readonly Secret[]): void {
@@ -88,6 +81,13 @@ export function startForwarder(context: ForwardContext): Forwarder {
       context.connections.end()
     },
   }
+}
+
+/** Another process may have the key. */
+function leaveToOthers(endpoint: LeasedEndpoint, context: ForwardContext): void {
+  const { name } = endpoint
+  context.log.error({ endpoint: name }, 'the secrets of an endpoint cannot be decrypted')
+  void letGo(endpoint, context)
 }
 
 /** Names that are kept for so long. */

@@ -97,8 +97,7 @@ export async function loadFeed(
 
 /** Whether it is of one of these gateways, or may be. */
 export function isOfGateway({ event, isBare }: LoadedEvent, gateways: readonly string[]): boolean {
-  const gateway = gatewayOf(event)
-  return isBare || (gateway !== undefined && gateways.includes(gateway))
+  return isBare || gateways.includes(gatewayOf(event) ?? '')
 }
 
 /** The same place, if its event is still there: see `findCursor`. */

@@ -116,6 +116,7 @@ async function vacuum(database: Database): Promise<void> {
     await client.query('vacuum (analyze) billing.webhook_calls')
     await client.query('vacuum (analyze) billing.deliveries')
     await client.query('vacuum (analyze) billing.usage_keys')
+    await client.query('vacuum (analyze) billing.forwards')
     await client.query('vacuum (analyze) billing.forward_attempts')
   } finally {
     await client.end()

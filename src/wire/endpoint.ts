@@ -28,7 +28,11 @@ export const endpointSchema = z.strictObject({
   disabled_reason: z.enum(disabledReasons).nullable(),
   disabled_at: time.nullable(),
   position: z.int(),
-  failures: z.int(),
+  behind: z.int().describe('Events beyond its position, wanted or not.'),
+  oldest_at: time
+    .nullable()
+    .describe('When the oldest event was written that it may still get; null: it has had all.'),
+  failures: z.int().describe('Requests that have failed in a row: from 5 on only probes are sent.'),
   failing_since: time.nullable(),
   next_at: time.nullable(),
   created_at: time,
@@ -66,6 +70,9 @@ export const forwardAttemptSchema = z.strictObject({
   attempt: z.int(),
   at: time,
   ...answered,
+  response: answered.response.describe(
+    'What a failing answer says, or why there is none; null: nothing, or hidden from who may only read.',
+  ),
 })
 
 /** What the answer to a test was. */
@@ -90,6 +97,8 @@ export function endpointView(endpoint: Endpoint): EndpointJson {
     disabled_reason: endpoint.disabledReason,
     disabled_at: endpoint.disabledAt?.toISOString() ?? null,
     position: endpoint.position,
+    behind: endpoint.behind,
+    oldest_at: endpoint.oldestAt?.toISOString() ?? null,
     failures: endpoint.failures,
     failing_since: endpoint.failingSince?.toISOString() ?? null,
     next_at: endpoint.nextAt?.toISOString() ?? null,

@@ -63,12 +63,16 @@ function isOvertaken(event: BillingEvent): boolean {
   return payment?.status !== status
 }
 
+/** One that cannot be written as it is goes out without what it is about: no reader may miss it. */
 export function outgoingEventView(event: FeedEvent): OutgoingEventJson {
-  return { ...headView(event), data: dataView(carriedBy(event)) }
+  try {
+    return { ...headView(event), data: dataView(carriedBy(event)) }
+  } catch {
+    return { ...headView(event), data: {} }
+  }
 }
 
-/** Without what it is about. */
-export function headView(event: FeedEvent): Omit<OutgoingEventJson, 'data'> {
+function headView(event: FeedEvent): Omit<OutgoingEventJson, 'data'> {
   const { id, type, dedupKey, superseded, createdAt, position, source } = event
   return {
     id,

@@ -78,8 +78,8 @@ onPostgres((engine) => {
     }
     assert.ok(!lines.join('\n').includes('whsec_'))
     const [heads, row] = printed(await endpoints('list'))
-    assert.match(heads ?? '', /^name +state +position +url$/)
-    assert.match(row ?? '', /^shop +enabled +1 +http:/)
+    assert.match(heads ?? '', /^name +state +behind +url$/)
+    assert.match(row ?? '', /^shop +enabled +0 +http:/)
     const [, attempt] = printed(await endpoints('attempts', 'shop', '--event', id))
     assert.match(attempt ?? '', new RegExp(`^${id} +1 +delivered +204 +\\d+ ms +`))
 

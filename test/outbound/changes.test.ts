@@ -13,7 +13,7 @@ import { capturedLog } from '../support/captured-log.ts'
 import { onPostgres } from '../support/databases.ts'
 import { until } from '../support/until.ts'
 import { insertEvent } from './events-in-feed.ts'
-import { accept, startReceiver, type Receiver } from './receiver.ts'
+import { accept, refuse, startReceiver, type Receiver } from './receiver.ts'
 
 const withKey: BillingOptions = { billing: { encryptionKey: randomBytes(32).toString('base64') } }
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
@@ -64,6 +64,27 @@ onPostgres((engine) => {
     await until(() => receiver.taken.length === 4, { what: 'so do those of the other type' })
     assert.deepEqual(new Set(receiver.taken.slice(1)), new Set(more))
     await until(async () => (await endpoints.get(name))?.position === 4, { what: 'it is at 4' })
+  })
+
+  test('a probe that fails while the URL is corrected leaves its event to the new one', async () => {
+    await using billing = await openBilling(engine, withKey)
+    await using before = await startReceiver()
+    await using after = await startReceiver()
+    const { endpoints } = billing.core
+    const { db } = billing.database
+    const held = Promise.withResolvers<void>()
+    before.answer = (received, response) =>
+      void held.promise.then(() => refuse(500)(received, response))
+    before.secret = (await endpoints.create({ name: 'shop', url: before.url })).secret
+    after.secret = before.secret
+    await sql`update billing.endpoints set failures = 5, failing_since = now()`.execute(db)
+    const id = await insertEvent(db)
+    await billing.core.work()
+    await until(() => before.received.length === 1, { what: 'it is probed' })
+    await endpoints.update('shop', { url: after.url })
+    held.resolve()
+    await until(() => after.taken.length === 1, { what: 'it comes to the new URL' })
+    assert.deepEqual(after.taken, [id])
   })
 
   test('how an endpoint fared at one URL says nothing of the next', async () => {

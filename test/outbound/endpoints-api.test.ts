@@ -88,6 +88,8 @@ describe('/endpoints', () => {
       enabled: true,
       disabled_reason: null,
       disabled_at: null,
+      behind: 0,
+      oldest_at: null,
       failures: 0,
       failing_since: null,
       next_at: null,
@@ -170,7 +172,10 @@ describe('/endpoints', () => {
     await make('paused', paymentsAlone)
     receiver.taken.length = 0
     await post('/endpoints/paused/disable')
-    await pay()
+    const paymentId = await pay()
+    const [event] = (await service.core.events.list({ paymentId })).data
+    const { behind, oldest_at: since } = (await get('/endpoints/paused')).body
+    assert.deepEqual([behind, since], [1, event?.createdAt.toISOString()])
     assert.deepEqual(await refused(post('/endpoints/paused/enable', { from: 'start' })), [
       422,
       'endpoint_invalid',

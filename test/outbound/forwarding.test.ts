@@ -12,6 +12,7 @@ import {
   until,
   type TestBilling,
 } from '../support/billing.ts'
+import { capturedLog } from '../support/captured-log.ts'
 import { forEachDatabase, onPostgres, postgres } from '../support/databases.ts'
 import { insertEvent } from './events-in-feed.ts'
 import { makeDue } from './make-due.ts'
@@ -172,7 +173,8 @@ forEachDatabase((engine) => {
   })
 
   test('secrets are in no row, no list, no attempt, and open in no other row (26)', async () => {
-    await using billing = await openBilling(engine, withKey)
+    const { log, lines } = capturedLog()
+    await using billing = await openBilling(engine, { ...withKey, log })
     await using receiver = await startReceiver()
     receiver.answer = (_received, response) => {
       response
@@ -196,6 +198,7 @@ forEachDatabase((engine) => {
       await billing.core.endpoints.attempts(id),
     ])
     assert.ok(!listed.includes(key))
+    assert.ok(!JSON.stringify(lines).includes(key))
     await sql`update billing.endpoints as one set secrets = other.secrets from billing.endpoints as other
       where one.name = 'other' and other.name = 'shop'`.execute(db)
     await assert.rejects(billing.core.endpoints.test('other'), /its secret cannot be read here/)
@@ -223,6 +226,31 @@ onPostgres(() => {
       const silence = (second?.at ?? 0) - (first?.at ?? 0)
       assert.ok(silence > 1_000, `${silence} ms after ${value}`)
     }
+  })
+
+  test('what has failed for five days is disabled, and not a moment before', async () => {
+    await using billing = await openBilling(postgres, withKey)
+    await using receiver = await startReceiver(refuse(500))
+    await endpointAt(billing, receiver)
+    const { db } = billing.database
+    const { core } = billing
+    const failsFor = (hours: number) =>
+      sql`update billing.endpoints set failures = 5,
+        failing_since = now() - make_interval(hours => ${hours}::integer)`.execute(db)
+    await failsFor(5 * 24 - 1)
+    await insertEvent(db)
+    await core.work()
+    const shop = () => core.endpoints.get('shop')
+    await until(async () => (await shop())?.failures === 6, { what: 'a probe fails' })
+    assert.equal((await shop())?.enabled, true)
+    await failsFor(5 * 24)
+    await makeDue(billing)
+    await until(async () => (await shop())?.enabled === false, { what: 'it is disabled' })
+    assert.deepEqual([(await shop())?.disabledReason, (await shop())?.position], ['failing', 0])
+    const told = async () => (await core.events.list({ type: 'EndpointDisabled' })).data
+    await until(async () => (await told()).length === 1, { what: 'the event says so' })
+    await pause(300)
+    assert.equal((await told()).length, 1)
   })
 
   test('a lease that was stolen: the loser writes nothing (13)', async () => {

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../../src/database/tables.ts'
 import { connect } from '../../src/database/connect.ts'
+import { coreOf } from '../../src/billing/create-core.ts'
+import { createRuntime } from '../../src/billing/runtime.ts'
 import { silentLog } from '../../src/kernel/log.ts'
-import { openBilling } from '../support/billing.ts'
+import { newPayment, openBilling, sendFake } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { until } from '../support/until.ts'
 import { insertEvent } from './events-in-feed.ts'
@@ -99,6 +102,36 @@ onPostgres((engine) => {
     const left = await unnumbered(second.db)
     await second.close()
     assert.ok(left > 0 && left % 1_000 === 0, `${left} are left`)
+  })
+
+  test('who waits is woken by what another process commits, and not by looking (8)', async (t) => {
+    await using billing = await openBilling(engine)
+    // Its own process in all but the memory: what it hears of the other comes by the database.
+    const reader = coreOf(createRuntime({ database: { url: billing.url ?? '' } }))
+    await billing.core.work()
+    const { nextCursor } = await reader.events.feed({ after: 'end' })
+    const looks = t.mock.method(globalThis, 'setInterval', () => setTimeout(() => {}, 0))
+    const pages = reader.events.pages({ after: nextCursor, wait: 50_000 })[Symbol.asyncIterator]()
+    await pages.next()
+    const next = pages.next()
+    await until(
+      async () => {
+        const { rows } = await sql`select from pg_stat_activity
+          where application_name = 'quittance feed' and datname = current_database()
+            and state = 'idle' and query like 'select where%'`.execute(billing.database.db)
+        return rows.length > 0
+      },
+      { what: 'it listens' },
+    )
+    assert.ok(looks.mock.callCount() > 0)
+    // The look that comes with listening is over by then.
+    await pause(300)
+    const { id } = await newPayment(billing.core)
+    await sendFake(billing.core, id, 'success')
+    const { value } = await next
+    assert.equal(value?.data[0]?.type, 'PaymentSucceeded')
+    await pages.return?.(undefined)
+    await reader.close()
   })
 
   test('two hundred readers who wait do not keep an endpoint from what it is sent', async () => {

@@ -6,7 +6,7 @@ import { forEachDatabase } from '../support/databases.ts'
 import { createOverHttp, deploy, makeTable, postFake } from '../support/deployment.ts'
 import { startProcess, startService } from '../support/process.ts'
 import { until } from '../support/until.ts'
-import { refuse, startReceiver } from './receiver.ts'
+import { accept, refuse, startReceiver } from './receiver.ts'
 
 forEachDatabase((engine) => {
   test('listen sends each event beside a running service, signed, and says what came back', async () => {
@@ -17,6 +17,10 @@ forEachDatabase((engine) => {
     await makeTable(database)
     await database.close()
     await using receiver = await startReceiver()
+    const jsonOf = async (...args: readonly string[]) => {
+      const { stdout } = await runHosted([...args, '--json'], deployment)
+      return JSON.parse(stdout.join('\n')) as { readonly data: readonly { readonly id: string }[] }
+    }
     try {
       const listening = startProcess(['listen', '--forward-to', receiver.url], deployment)
       const begun = await listening.line(/signed with whsec_/)
@@ -34,11 +38,20 @@ forEachDatabase((engine) => {
       receiver.answer = refuse(500)
       const second = await pay()
       await listening.line(new RegExp(`${second}.*FAILED: rejected 500`))
+      const [failed] = (await jsonOf('events', 'list', '--payment', second)).data
+      receiver.answer = accept
+      const again = ['--forward-to', receiver.url, '--secret', receiver.secret]
+      const resent = await runHosted(['events', 'resend', failed?.id ?? '', ...again], deployment)
+      assert.deepEqual([resent.code, resent.stderr], [0, []])
+      assert.match(resent.stdout.join('\n'), new RegExp(`PaymentSucceeded .*${second}.* 204 `))
+      assert.equal(receiver.taken.at(-1), failed?.id)
       listening.child.kill('SIGINT')
       const { code, stderr } = await listening.ended
       assert.deepEqual([code, stderr], [0, []])
-      assert.deepEqual([receiver.received.length, receiver.forged], [2, []])
+      assert.deepEqual([receiver.received.length, receiver.forged], [3, []])
 
+      const both = await runHosted(['events', 'resend', failed?.id ?? ''], deployment)
+      assert.match(both.stderr.join(), /give --endpoint or --forward-to, and not both/)
       const run = (...args: readonly string[]) => runHosted(['endpoints', ...args], deployment)
       assert.deepEqual((await run('list')).stdout, ['No endpoints.'])
       const none = await run('show', 'none')

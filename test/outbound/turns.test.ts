@@ -12,6 +12,7 @@ import { newPayment, openBilling, sendFake, type TestBilling } from '../support/
 import { onPostgres } from '../support/databases.ts'
 import { until } from '../support/until.ts'
 import { insertEvent } from './events-in-feed.ts'
+import { makeDue } from './make-due.ts'
 import { accept, refuse, startReceiver, type Receiver } from './receiver.ts'
 
 const billing = { encryptionKey: randomBytes(32).toString('base64') }
@@ -138,6 +139,78 @@ onPostgres((engine) => {
     await until(() => receiver.taken.length === 1, { what: 'it is sent again' })
     await until(async () => (await forwardOf())?.state === 'delivered', { what: 'it is written' })
     assert.deepEqual(await forwardOf().then((one) => [one?.cause, one?.attempts]), ['resend', 0])
+  })
+
+  test('an event that was resent once is tried again when a replay of it fails', async () => {
+    await using one = await opened(engine)
+    await using receiver = await startReceiver()
+    await shopAt(one, receiver)
+    const { endpoints } = one.core
+    const id = await insertEvent(one.database.db)
+    await one.core.work()
+    await isAt(one, 1)
+    await endpoints.resend('shop', id)
+    const forwardOf = async () => (await endpoints.forwards('shop')).data[0]
+    await until(async () => (await forwardOf())?.state === 'delivered', { what: 'it is resent' })
+    receiver.answer = refuse(500)
+    await endpoints.replay('shop', { after: 'start' })
+    await until(async () => (await forwardOf())?.state === 'pending', { what: 'it is tried again' })
+    assert.equal((await forwardOf())?.attempts, 1)
+  })
+
+  test('ten attempts follow each other at their times; probes use none of them (23)', async () => {
+    await using one = await opened(engine)
+    await using receiver = await startReceiver(refuse(500))
+    const shop = await shopAt(one, receiver)
+    const { endpoints } = one.core
+    const { db } = one.database
+    await insertEvent(db)
+    await one.core.work()
+    const forwardOf = async () => (await endpoints.forwards('shop')).data[0]
+    for (const [index, pause] of [5, 300, 1_800, 7_200, 18_000].entries()) {
+      await until(async () => (await forwardOf())?.attempts === index + 1, {
+        what: `attempt ${index + 1}`,
+      })
+      const { rows } = await sql<{ after: number }>`select
+        extract(epoch from next_attempt_at - updated_at)::float8 as after
+        from billing.forwards`.execute(db)
+      const after = rows[0]?.after ?? 0
+      assert.ok(after > pause * 0.79 && after < pause * 1.21, `${after} s after ${index + 1}`)
+      // Not so often in a row that it is left alone.
+      await sql`update billing.endpoints set failures = 0, next_at = null, lease_token = null,
+        lease_until = null where id = ${shop}::uuid`.execute(db)
+      if (index < 4) await sql`update billing.forwards set next_attempt_at = now()`.execute(db)
+    }
+    await sql`update billing.endpoints set failures = 5`.execute(db)
+    const probes = receiver.received.length
+    await sql`update billing.forwards set next_attempt_at = now()`.execute(db)
+    await until(
+      async () => {
+        await makeDue(one)
+        return receiver.received.length >= probes + 3
+      },
+      { what: 'three probes' },
+    )
+    assert.deepEqual([(await forwardOf())?.attempts, (await forwardOf())?.state], [5, 'pending'])
+    const { data } = await endpoints.attempts('shop')
+    assert.deepEqual(new Set(data.slice(0, 2).map(({ attempt }) => attempt)), new Set([0]))
+  })
+
+  test('what anybody with a link can cause goes only to an endpoint that names it', async () => {
+    await using one = await opened(engine)
+    await using all = await startReceiver()
+    await using named = await startReceiver()
+    await shopAt(one, all)
+    const eventTypes = ['CheckoutReturned', 'PaymentLinkOpened'] as const
+    const created = await one.core.endpoints.create({ name: 'named', url: named.url, eventTypes })
+    named.secret = created.secret
+    const { db } = one.database
+    const ids = await Promise.all(eventTypes.map((type) => insertEvent(db, type, type)))
+    const other = await insertEvent(db)
+    await one.core.work()
+    await until(() => all.taken.length > 0 && named.taken.length === 2, { what: 'all have come' })
+    await isAt(one, 3)
+    assert.deepEqual([all.taken, named.taken.toSorted()], [[other], ids.toSorted()])
   })
 
   test('what is not for an endpoint takes nothing of its rate', async () => {

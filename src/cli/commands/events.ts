@@ -3,6 +3,7 @@ import type { EventType } from '../../events/catalogue.ts'
 import { counted } from '../../kernel/counted.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { addExamples } from '../examples.ts'
+import type { ListenOptions } from '../forward-feed.ts'
 import { print, printJson, printTable, shortTime, visible } from '../output.ts'
 import { addPaging, type PagingOptions } from '../paging.ts'
 import { readSince } from '../read-time.ts'
@@ -37,11 +38,16 @@ export function addEvents(program: Command): void {
   addExamples(showCommand, [[`events show ${exampleId}`]])
   const resendCommand = events
     .command('resend')
-    .description('send one event to an endpoint again')
+    .description('send one event again: to an endpoint, or to an app on this machine')
     .argument('<id>')
-    .requiredOption('--endpoint <name>', 'to which')
+    .option('--endpoint <name>', 'to which')
+    .option('--forward-to <url>', 'where the app listens, as quittance listen does')
+    .option('--secret <secret>', 'the one that listen printed (default: one made for this)')
     .action(resend)
-  addExamples(resendCommand, [[`events resend ${exampleId} --endpoint shop`]])
+  addExamples(resendCommand, [
+    [`events resend ${exampleId} --endpoint shop`],
+    [`events resend ${exampleId} --forward-to http://localhost:8000/hooks`],
+  ])
   const tailCommand = events
     .command('tail')
     .description('follow the feed: each event once, in its order; --json: one a line')
@@ -121,11 +127,18 @@ async function tail(_options: unknown, command: Command): Promise<void> {
   await tailEvents(command.optsWithGlobals<TailOptions>())
 }
 
-async function resend(
-  event: string,
-  { endpoint: name }: { readonly endpoint: string },
-  command: Command,
-): Promise<void> {
-  const actions = await import('../endpoint-actions.ts')
-  await actions.resend({ name, event }, command)
+interface ResendOptions extends Pick<ListenOptions, 'secret' | 'json'> {
+  readonly endpoint?: string
+  readonly forwardTo?: string
+}
+
+async function resend(event: string, _options: unknown, command: Command): Promise<void> {
+  const { endpoint: name, forwardTo, ...rest } = command.optsWithGlobals<ResendOptions>()
+  if (name !== undefined && forwardTo === undefined) {
+    const actions = await import('../endpoint-actions.ts')
+    await actions.resend({ name, event }, command)
+  } else if (forwardTo !== undefined && name === undefined) {
+    const { forwardOne } = await import('../forward-feed.ts')
+    await forwardOne(event, { ...rest, forwardTo })
+  } else throw new QuittanceError('usage', 'give --endpoint or --forward-to, and not both')
 }

@@ -101,7 +101,7 @@ export const endpointRoutes = [
     name: 'deleteEndpoint',
     method: 'DELETE',
     path: '/endpoints/{id}',
-    summary: 'Deletes an endpoint with its history',
+    summary: 'Deletes an endpoint; its history goes with the next pruning',
     description: 'Answers it as it was. To keep its place, disable it.',
     params: ofEndpoint,
     body: noFields,

@@ -47,7 +47,7 @@ export interface EndpointOperations {
    * endpoint_url_refused.
    */
   update(endpoint: string, changes: ChangeEndpointInput): Promise<Endpoint>
-  /** Its history goes with the next pruning. Errors: endpoint_not_found, endpoint_declared. */
+  /** What it was sent is pruned later. Errors: endpoint_not_found, endpoint_declared. */
   remove(endpoint: string): Promise<void>
   /**
    * A new secret, which it returns; for 24 hours the old one signs as well. Errors:

@@ -10,7 +10,8 @@ interface Standing {
 
 /** How far it is behind the feed, and since when: each is one look into an index. */
 export const standing = [
-  sql<bigint>`(select last_position from billing.feeds where name = 'events') - endpoints.position`.as(
+  sql<bigint>`greatest(0,
+    (select last_position from billing.feeds where name = 'events') - endpoints.position)`.as(
     'behind',
   ),
   sql<Date | null>`least(

@@ -170,8 +170,8 @@ export async function listEndpoints(db: Kysely<Tables>): Promise<readonly Endpoi
 }
 
 /**
- * Ends what is under way: whoever holds it flushes nothing more. `position`: it reads on from there,
- * and what it had delivered beyond is sent again.
+ * Begins anew: whoever holds it writes what was sent, and no more. `position`: it reads on from there,
+ * what it had delivered beyond is sent again, and whoever holds it writes nothing.
  */
 export async function enableEndpoint(
   db: Kysely<Tables>,
@@ -187,10 +187,14 @@ export async function enableEndpoint(
       failures: 0,
       failing_since: null,
       next_at: null,
-      lease_token: null,
-      lease_until: null,
+      revision: nextRevision,
       updated_at: sql<Date>`statement_timestamp()`,
-      ...(position !== undefined && { position, ahead: sql<bigint[]>`'{}'` }),
+      ...(position !== undefined && {
+        position,
+        ahead: sql<bigint[]>`'{}'`,
+        lease_token: null,
+        lease_until: null,
+      }),
     })
     .where('id', '=', id)
     .returningAll()

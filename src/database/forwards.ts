@@ -82,7 +82,7 @@ export async function writeForwards(
       ${outcomes.map(({ asOf }) => asOf ?? null)}::timestamptz[]
     ) as outcome (event_id, position, state, attempts, after, as_of)
     on conflict (endpoint_id, event_id) do update
-    set state = excluded.state, attempts = excluded.attempts,
+    set state = excluded.state, cause = excluded.cause, attempts = excluded.attempts,
       next_attempt_at = excluded.next_attempt_at, updated_at = statement_timestamp()
     where forwards.state <> 'pending' or forwards.cause = 'retry'
       or forwards.updated_at = excluded.updated_at`.execute(db)

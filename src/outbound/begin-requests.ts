@@ -22,8 +22,7 @@ export async function begin(work: Work): Promise<void> {
   if (window.isBehind) state.busyAt = performance.now()
   if (!window.hasMore || !(await isStillOurs(work))) return
   const isFree = () => {
-    const isWritten = state.results.length < 2 * mostTogether
-    return mayBegin(state) && isWritten && state.underWay < state.health.slots && pace.mayBegin()
+    return mayBegin(state) && state.underWay < state.health.slots && pace.mayBegin()
   }
   while (isFree()) {
     const free = state.health.slots - state.underWay
@@ -117,7 +116,9 @@ function start(work: Work, request: EventRequest, isFailing: boolean): void {
 async function sendOne(work: Work, { due, event, isProbe }: EventRequest): Promise<void> {
   const { endpoint, secrets, context, signal, state, window } = work
   state.busyAt = performance.now()
-  const body = bodyOf(event, endpoint.payload)
+  const body = bodyOf(event, endpoint.payload, (error) => {
+    context.log.error({ err: error, event: event.id }, 'an event goes out without what it is about')
+  })
   const headers = { ...signedHeaders({ id: event.id, body }, secrets, context.now()) }
   const timeout = seconds(endpoint.timeoutSeconds)
   const sent = await send(

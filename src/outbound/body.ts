@@ -9,8 +9,12 @@ import {
 const mostBytes = 64 * 1024
 
 /** What is sent of an event: all of it, or its ids alone. */
-export function bodyOf(event: FeedEvent, payload: EndpointPayload): string {
-  const view = outgoingEventView(event)
+export function bodyOf(
+  event: FeedEvent,
+  payload: EndpointPayload,
+  onFault?: (error: unknown) => void,
+): string {
+  const view = outgoingEventView(event, onFault)
   const full = payload === 'full' ? JSON.stringify(view) : undefined
   if (full !== undefined && Buffer.byteLength(full) <= mostBytes) return full
   return JSON.stringify(thin(view))

@@ -50,6 +50,7 @@ export function startEndpointRun(options: RunOptions): EndpointRun {
     results: [],
     isStopping: false,
     isLost: false,
+    mustWrite: false,
     fault: undefined,
     written: { position: BigInt(endpoint.position), at: now },
     heldAt: now,
@@ -77,16 +78,21 @@ export function startEndpointRun(options: RunOptions): EndpointRun {
 }
 
 async function run(work: Work, wait: (length: Duration) => Promise<void>): Promise<void> {
-  const { state, context, endpoint } = work
+  const { state, context, endpoint, signal } = work
+  let faults = 0
   try {
     while (!isOver(work)) {
       try {
-        if (mayBegin(state)) await (isOpen(state.health) ? beginProbe(work) : begin(work))
+        // First: what is known is written, whatever else cannot be read.
         await writeIfDue(work)
+        if (mayBegin(state)) await (isOpen(state.health) ? beginProbe(work) : begin(work))
         if (!isOver(work)) await wait(pauseOf(work))
+        faults = 0
       } catch (error) {
-        if (!isPassing(error) || !isHopeful(state)) throw error
-        context.log.warn({ err: error, endpoint: endpoint.name }, 'an endpoint is tried again')
+        if (!isPassing(error) || signal.aborted || !isHopeful(state)) throw error
+        faults += 1
+        const said = { err: error, endpoint: endpoint.name }
+        if (faults === 1) context.log.warn(said, 'an endpoint is tried again')
         await pause(afterFault)
       }
       if (state.fault !== undefined) throw state.fault
@@ -110,10 +116,12 @@ export async function letGo(
   })
 }
 
-/** The lease holds, and what is known has not waited for longer than that to be written. */
-function isHopeful({ heldAt, written, results }: State): boolean {
-  const known = results.length > 0 ? Math.min(heldAt, written.at) : heldAt
-  return performance.now() - known < hopedFor
+/**
+ * The lease holds; or something is still to be written, which nobody else knows: nothing is sent
+ * meanwhile, and whether the endpoint has been taken by another process is seen when it is written.
+ */
+function isHopeful({ heldAt, results }: State): boolean {
+  return results.length > 0 || performance.now() - heldAt < hopedFor
 }
 
 function isOver({ state }: Work): boolean {
@@ -134,6 +142,7 @@ async function writeIfDue(work: Work): Promise<void> {
   const age = performance.now() - state.written.at
   const hasMoved = window.position !== state.written.position
   const isDue =
+    state.mustWrite ||
     state.results.length >= mostTogether ||
     (state.results.length > 0 && age >= flushAfter) ||
     (hasMoved && age >= lookEvery) ||
@@ -146,10 +155,12 @@ async function write({ endpoint, secrets, window, state, context }: Work): Promi
   const { position } = window
   const ahead = window.ahead()
   const written = { results, position, ahead, health, lease: endpointLease }
+  state.mustWrite = true
   const end = await flushResults(endpoint, written, {
     ...context,
     scrub: scrubOf(secrets, context),
   })
+  state.mustWrite = false
   state.results = state.results.slice(results.length)
   window.written(results.map(({ due }) => due))
   state.written = { position, at: performance.now() }

@@ -41,6 +41,8 @@ export interface State {
   isStopping: boolean
   /** Somebody else has the endpoint. */
   isLost: boolean
+  /** The last write has failed: before anything else, what is known is written. */
+  mustWrite: boolean
   /** What should never be thrown: it ends the work. */
   fault: unknown
   written: { position: bigint; at: number }

@@ -28,7 +28,7 @@ export const endpointSchema = z.strictObject({
   disabled_reason: z.enum(disabledReasons).nullable(),
   disabled_at: time.nullable(),
   position: z.int(),
-  behind: z.int().describe('Events beyond its position, wanted or not.'),
+  behind: z.int().min(0).describe('Events beyond its position, wanted or not.'),
   oldest_at: time
     .nullable()
     .describe('When the oldest event was written that it may still get; null: it has had all.'),

@@ -52,7 +52,7 @@ const stated: Partial<Record<string, PaymentStatus>> = {
 export function feedEventOf(event: BillingEvent, { position, source }: FeedPlace): FeedEvent {
   const superseded = isOvertaken(event)
   const placed = { ...event, superseded, position: Number(position), source }
-  return withJson(placed, outgoingEventView)
+  return withJson(placed, (one) => outgoingEventView(one))
 }
 
 /** Whether its payment or refund has become something else, before it was dispatched or since. */
@@ -63,12 +63,20 @@ function isOvertaken(event: BillingEvent): boolean {
   return payment?.status !== status
 }
 
-/** One that cannot be written as it is goes out without what it is about: no reader may miss it. */
-export function outgoingEventView(event: FeedEvent): OutgoingEventJson {
+export function outgoingEventView(
+  event: FeedEvent,
+  onFault?: (error: unknown) => void,
+): OutgoingEventJson {
+  return { ...headView(event), data: dataOf(event, onFault) }
+}
+
+/** Of an event that cannot be written as it is, nothing: no reader may miss it. */
+function dataOf(event: BillingEvent, onFault?: (error: unknown) => void): Record<string, unknown> {
   try {
-    return { ...headView(event), data: dataView(carriedBy(event)) }
-  } catch {
-    return { ...headView(event), data: {} }
+    return dataView(carriedBy(event))
+  } catch (error) {
+    onFault?.(error)
+    return {}
   }
 }
 
@@ -136,6 +144,6 @@ export interface ListedEvent extends EventRecord {
 
 export function listedEventOf(record: EventRecord, event: BillingEvent): ListedEvent {
   const superseded = isOvertaken(event)
-  const view = () => ({ ...eventView(record), superseded, data: dataView(carriedBy(event)) })
+  const view = () => ({ ...eventView(record), superseded, data: dataOf(event) })
   return withJson({ ...record }, view)
 }

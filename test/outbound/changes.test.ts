@@ -177,6 +177,10 @@ onPostgres((engine) => {
     await using after = await startReceiver()
     await using old = await openBilling(engine, declared(before))
     await old.core.work()
+    // What is written before it is there is from before it.
+    await until(async () => (await old.core.endpoints.get('shop')) !== undefined, {
+      what: 'it is written down',
+    })
     await insertEvent(old.database.db)
     await until(() => before.taken.length === 1, { what: 'the old one is sent to' })
 

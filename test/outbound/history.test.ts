@@ -42,7 +42,7 @@ onPostgres((engine) => {
     })
     receiver.secret = secret
     const end = (await billing.core.events.feed({ after: 'end', limit: 1 })).nextCursor
-    assert.equal(endpoint.position, 3_000)
+    assert.deepEqual([endpoint.position, endpoint.behind], [3_000, 0])
     await billing.core.work()
     await until(async () => (await unnumbered(db)) === 0, { what: 'it is numbered' })
     const id = await insertEvent(db)

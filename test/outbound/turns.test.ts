@@ -158,6 +158,26 @@ onPostgres((engine) => {
     assert.equal((await forwardOf())?.attempts, 1)
   })
 
+  test('an event that was resent in vain and is replayed meanwhile is not sent once more', async () => {
+    await using one = await opened(engine)
+    await using receiver = await startReceiver()
+    await shopAt(one, receiver)
+    const { endpoints } = one.core
+    const id = await insertEvent(one.database.db)
+    await one.core.work()
+    await isAt(one, 1)
+    receiver.answer = refuse(500)
+    await endpoints.resend('shop', id)
+    const forwardOf = async () => (await endpoints.forwards('shop')).data[0]
+    await until(async () => (await forwardOf())?.attempts === 1, { what: 'it fails' })
+    receiver.answer = accept
+    await endpoints.replay('shop', { after: 'start' })
+    await until(async () => (await forwardOf())?.state === 'delivered', {
+      what: 'it has got there',
+    })
+    assert.equal(receiver.taken.length, 2)
+  })
+
   test('ten attempts follow each other at their times; probes use none of them (23)', async () => {
     await using one = await opened(engine)
     await using receiver = await startReceiver(refuse(500))

@@ -87,7 +87,7 @@ function addChanges(endpoints: Command): void {
   addExamples(updateCommand, [['endpoints update shop --url https://shop.example/new-hooks']])
   const deleteCommand = endpoints
     .command('delete')
-    .description('delete one; its history goes with the next pruning')
+    .description('delete one; what it was sent is pruned later')
     .argument('<name>')
     .action(async (name: string, _: unknown, command: Command) => {
       await (await actions()).remove(name, command)

@@ -101,7 +101,7 @@ export const endpointRoutes = [
     name: 'deleteEndpoint',
     method: 'DELETE',
     path: '/endpoints/{id}',
-    summary: 'Deletes an endpoint; its history goes with the next pruning',
+    summary: 'Deletes an endpoint; what it was sent is pruned later',
     description: 'Answers it as it was. To keep its place, disable it.',
     params: ofEndpoint,
     body: noFields,

@@ -19,7 +19,11 @@ const feedSchema = z.strictObject({
 })
 
 function feedView({ data, nextCursor, hasMore }: FeedResult): z.output<typeof feedSchema> {
-  return { data: data.map(outgoingEventView), next_cursor: nextCursor, has_more: hasMore }
+  return {
+    data: data.map((event) => outgoingEventView(event)),
+    next_cursor: nextCursor,
+    has_more: hasMore,
+  }
 }
 
 const feedErrors = [...listErrors, 'gateway_unknown', 'cursor_unknown', 'feed_crowded'] as const

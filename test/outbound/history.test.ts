@@ -6,6 +6,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../../src/database/tables.ts'
 import { connect } from '../../src/database/connect.ts'
 import { coreOf } from '../../src/billing/create-core.ts'
+import type { FeedResult } from '../../src/billing/event-types.ts'
 import { createRuntime } from '../../src/billing/runtime.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { newPayment, openBilling, sendFake } from '../support/billing.ts'
@@ -113,7 +114,8 @@ onPostgres((engine) => {
     const looks = t.mock.method(globalThis, 'setInterval', () => setTimeout(() => {}, 0))
     const pages = reader.events.pages({ after: nextCursor, wait: 50_000 })[Symbol.asyncIterator]()
     await pages.next()
-    const next = pages.next()
+    let woken: FeedResult | undefined
+    const next = pages.next().then(({ value }) => (woken = value ?? undefined))
     await until(
       async () => {
         const { rows } = await sql`select from pg_stat_activity
@@ -128,8 +130,10 @@ onPostgres((engine) => {
     await pause(300)
     const { id } = await newPayment(billing.core)
     await sendFake(billing.core, id, 'success')
-    const { value } = await next
-    assert.equal(value?.data[0]?.type, 'PaymentSucceeded')
+    // Long before its wait is over.
+    await until(() => woken !== undefined, { what: 'it is woken' })
+    await next
+    assert.equal(woken?.data[0]?.type, 'PaymentSucceeded')
     await pages.return?.(undefined)
     await reader.close()
   })

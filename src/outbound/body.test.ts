@@ -16,7 +16,7 @@ function eventOfBytes(bytes: number): FeedEvent {
       source: 'call',
       review: { id: 'r-1', text },
     }) as unknown as FeedEvent
-  const empty = Buffer.byteLength(JSON.stringify(JSON.parse(bodyOf(withText(''), 'full'))))
+  const empty = Buffer.byteLength(bodyOf(withText(''), 'full'))
   // Half of them take two bytes each.
   const missing = bytes - empty
   return withText('é'.repeat(Math.floor(missing / 2)) + 'a'.repeat(missing % 2))

@@ -1,6 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isPassing } from '../database/failure.ts'
-import { releaseEndpoint, type LeasedEndpoint } from '../database/lease-endpoints.ts'
+import {
+  extendEndpoint,
+  releaseEndpoint,
+  type LeasedEndpoint,
+} from '../database/lease-endpoints.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { scrubber, secret, type Secret } from '../kernel/secret.ts'
 import { createAlarm } from './alarm.ts'
@@ -93,6 +97,9 @@ async function run(work: Work, wait: (length: Duration) => Promise<void>): Promi
         faults += 1
         const said = { err: error, endpoint: endpoint.name }
         if (faults === 1) context.log.warn(said, 'an endpoint is tried again')
+        // No other process sends what was sent here, as long as that can be said.
+        const { db } = context.database
+        if (state.mustWrite) await extendEndpoint(db, endpoint, endpointLease).catch(() => false)
         await pause(afterFault)
       }
       if (state.fault !== undefined) throw state.fault

@@ -49,7 +49,8 @@ export function startForwarder(context: ForwardContext): Forwarder {
       token: newId(),
       lease: endpointLease,
       declared: [...declared.values()],
-      except: unreadable.now(),
+      // One whose work still goes on here is written first, even if its lease has run out.
+      except: [...unreadable.now(), ...runs.keys()],
     }
     for (const endpoint of await takeEndpoints(database.db, options)) {
       const secrets = secretsOf(endpoint, context)

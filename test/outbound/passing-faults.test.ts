@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { newPayment, openBilling, sendFake } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
@@ -36,6 +37,9 @@ onPostgres((engine) => {
     await until(() => lines.some(({ msg }) => msg === 'an endpoint is tried again'), {
       what: 'it is refused',
     })
+    // Even if it should have lost its lease by then, it is not taken again, here nor elsewhere.
+    await sql`update billing.endpoints set lease_until = now()`.execute(db)
+    await pause(2_500)
     released.resolve()
     await holding
     await insertEvent(db)

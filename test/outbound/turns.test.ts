@@ -37,6 +37,8 @@ async function pay({ core }: TestBilling): Promise<string> {
   return id
 }
 
+const forwardOf = async ({ core }: TestBilling) => (await core.endpoints.forwards('shop')).data[0]
+
 const placeOf = async ({ core }: TestBilling) => (await core.endpoints.get('shop'))?.position
 
 const isAt = (one: TestBilling, position: number) =>
@@ -125,8 +127,7 @@ onPostgres((engine) => {
     const { endpoints } = one.core
     const id = await insertEvent(one.database.db)
     await one.core.work()
-    const forwardOf = async () => (await endpoints.forwards('shop')).data[0]
-    await until(async () => (await forwardOf()) !== undefined, { what: 'it waits' })
+    await until(async () => (await forwardOf(one)) !== undefined, { what: 'it waits' })
     const held = Promise.withResolvers<void>()
     receiver.answer = (received, response) =>
       void held.promise.then(() => refuse(500)(received, response))
@@ -137,8 +138,13 @@ onPostgres((engine) => {
     receiver.answer = accept
     held.resolve()
     await until(() => receiver.taken.length === 1, { what: 'it is sent again' })
-    await until(async () => (await forwardOf())?.state === 'delivered', { what: 'it is written' })
-    assert.deepEqual(await forwardOf().then((one) => [one?.cause, one?.attempts]), ['resend', 0])
+    await until(async () => (await forwardOf(one))?.state === 'delivered', {
+      what: 'it is written',
+    })
+    assert.deepEqual(await forwardOf(one).then((found) => [found?.cause, found?.attempts]), [
+      'resend',
+      0,
+    ])
   })
 
   test('an event that was resent once is tried again when a replay of it fails', async () => {
@@ -150,12 +156,13 @@ onPostgres((engine) => {
     await one.core.work()
     await isAt(one, 1)
     await endpoints.resend('shop', id)
-    const forwardOf = async () => (await endpoints.forwards('shop')).data[0]
-    await until(async () => (await forwardOf())?.state === 'delivered', { what: 'it is resent' })
+    await until(async () => (await forwardOf(one))?.state === 'delivered', { what: 'it is resent' })
     receiver.answer = refuse(500)
     await endpoints.replay('shop', { after: 'start' })
-    await until(async () => (await forwardOf())?.state === 'pending', { what: 'it is tried again' })
-    assert.equal((await forwardOf())?.attempts, 1)
+    await until(async () => (await forwardOf(one))?.state === 'pending', {
+      what: 'it is tried again',
+    })
+    assert.equal((await forwardOf(one))?.attempts, 1)
   })
 
   test('an event that was resent in vain and is replayed meanwhile is not sent once more', async () => {
@@ -168,11 +175,10 @@ onPostgres((engine) => {
     await isAt(one, 1)
     receiver.answer = refuse(500)
     await endpoints.resend('shop', id)
-    const forwardOf = async () => (await endpoints.forwards('shop')).data[0]
-    await until(async () => (await forwardOf())?.attempts === 1, { what: 'it fails' })
+    await until(async () => (await forwardOf(one))?.attempts === 1, { what: 'it fails' })
     receiver.answer = accept
     await endpoints.replay('shop', { after: 'start' })
-    await until(async () => (await forwardOf())?.state === 'delivered', {
+    await until(async () => (await forwardOf(one))?.state === 'delivered', {
       what: 'it has got there',
     })
     assert.equal(receiver.taken.length, 2)
@@ -186,9 +192,8 @@ onPostgres((engine) => {
     const { db } = one.database
     await insertEvent(db)
     await one.core.work()
-    const forwardOf = async () => (await endpoints.forwards('shop')).data[0]
     for (const [index, pause] of [5, 300, 1_800, 7_200, 18_000].entries()) {
-      await until(async () => (await forwardOf())?.attempts === index + 1, {
+      await until(async () => (await forwardOf(one))?.attempts === index + 1, {
         what: `attempt ${index + 1}`,
       })
       const { rows } = await sql<{ after: number }>`select
@@ -211,7 +216,10 @@ onPostgres((engine) => {
       },
       { what: 'three probes' },
     )
-    assert.deepEqual([(await forwardOf())?.attempts, (await forwardOf())?.state], [5, 'pending'])
+    assert.deepEqual(
+      [(await forwardOf(one))?.attempts, (await forwardOf(one))?.state],
+      [5, 'pending'],
+    )
     const { data } = await endpoints.attempts('shop')
     assert.deepEqual(new Set(data.slice(0, 2).map(({ attempt }) => attempt)), new Set([0]))
   })

@@ -256,7 +256,9 @@ forEachDatabase((engine) => {
     await sql`update billing.subscriptions set status = 'active', next_action_at = null,
       lease_token = null, lease_until = null, updated_at = statement_timestamp()`.execute(db)
     assert.deepEqual(await kept(), before)
-    await sql`update billing.subscriptions set sync_until = statement_timestamp()`.execute(db)
+    await sql`update billing.subscriptions set sync_until = statement_timestamp() - interval '1 s'`.execute(
+      db,
+    )
     assert.equal(await at.run(), 1)
   })
 

@@ -1,6 +1,7 @@
 import { databaseNow } from '../database/now.ts'
 import { requireMigrated } from '../database/migrate.ts'
 import type { OpenDatabase } from '../database/open-database.ts'
+import { countAnswers } from '../intake/count-answers.ts'
 import type { AtOnce, AtOnceResult, Intake } from '../intake/receive.ts'
 import { asLeased } from '../intake/insert-calls.ts'
 import { createCallStore } from '../intake/store-calls.ts'
@@ -10,6 +11,8 @@ import type { Log } from '../kernel/log.ts'
 import { tally } from '../kernel/tally.ts'
 import { registerListeners, type ListenerRegistry } from '../listeners/listeners.ts'
 import { processCall } from '../processing/process-calls.ts'
+import { startFlush, type Flush } from '../numbers/flush.ts'
+import type { Numbers } from '../numbers/slots.ts'
 import { openFeed } from '../outbound/feed.ts'
 import type { ProcessingContext } from '../processing/context.ts'
 import type { CallEnd } from '../processing/end-calls.ts'
@@ -30,13 +33,14 @@ const embeddedListenerBudget = seconds(1)
 export interface Assembly {
   readonly settings: ServiceSettings
   readonly listeners: ListenerRegistry
+  readonly numbers: Numbers
   wake: ProcessingContext['wake']
   readonly handOver?: () => HandOver | undefined
 }
 
 /** Puts the parts together around an open database; refuses an outdated schema. */
 export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<Parts> {
-  const { settings, listeners } = assembly
+  const { settings, listeners, numbers } = assembly
   await requireMigrated(open.database)
   const queue =
     settings.queueConnection === 'sync' ? syncQueue() : databaseQueue(open.database, settings.log)
@@ -49,6 +53,10 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
     mostFlushes: open.intake.pool.options.max,
     log: settings.log,
     cipher: settings.cipher,
+    counts: {
+      flush: numbers.histogram('flush_seconds', {}),
+      decided: (resolution) => numbers.add('commit_unknown_total', { site: 'intake', resolution }),
+    },
     ...(!queue.inline && {
       announce: () => announceCalls(queue, settings.log),
       ...(assembly.handOver && { handOver: assembly.handOver }),
@@ -61,7 +69,8 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
     usage: createUsageGathering({ processing, queue: settings.queue, log: settings.log }),
     processing,
     feed,
-    intake: intakeOf({ calls, queue, processing }, settings),
+    flush: flushOf(open, assembly),
+    intake: intakeOf({ calls, queue, processing }, assembly),
   }
 }
 
@@ -69,7 +78,7 @@ function processingOf(
   { open, queue, feed }: Pick<Parts, 'open' | 'queue' | 'feed'>,
   assembly: Assembly,
 ): ProcessingContext {
-  const { settings, listeners, wake } = assembly
+  const { settings, listeners, numbers, wake } = assembly
   const { database } = open
   const embedded = database.kind === 'embedded'
   const processing: ProcessingContext = {
@@ -77,6 +86,7 @@ function processingOf(
     listeners,
     gateways: settings.gateways,
     log: settings.log,
+    numbers,
     cipher: settings.cipher,
     newId: newUuid,
     random: randomFraction,
@@ -99,7 +109,7 @@ function processingOf(
 
 function intakeOf(
   parts: Pick<Parts, 'calls' | 'queue' | 'processing'>,
-  settings: ServiceSettings,
+  { settings, numbers }: Assembly,
 ): Intake {
   const { calls, queue, processing } = parts
   return {
@@ -112,11 +122,17 @@ function intakeOf(
     queue: settings.queue,
     origin: settings.origin,
     atOnce: queue.inline ? processAtOnce(processing) : undefined,
+    counts: countAnswers(numbers, settings.gateways),
     refusals: tally(
       ({ count, names }) => settings.log.warn({ count, reasons: names }, 'more callbacks refused'),
       { single: mostRefusalsLoggedSingly },
     ),
   }
+}
+
+function flushOf({ database: { db } }: OpenDatabase, { settings, numbers }: Assembly): Flush {
+  const { clock, log } = settings
+  return startFlush({ numbers, db, process: newUuid(), clock, random: randomFraction, log })
 }
 
 /** Enough to find the mistake; a flood of refusals must not fill the log. */

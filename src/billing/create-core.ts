@@ -7,7 +7,7 @@ import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import { readListener } from '../listeners/read-listener.ts'
 import { backfill } from '../upkeep/backfill.ts'
 import { readReadiness } from '../upkeep/readiness.ts'
-import { prune } from '../upkeep/prune.ts'
+import { prune, type PruneResult } from '../upkeep/prune.ts'
 import { reconcile } from '../upkeep/reconcile.ts'
 import { callOperations } from './call-operations.ts'
 import { describeGateways, webhookUrl } from './describe-gateways.ts'
@@ -44,6 +44,7 @@ export function coreOf(runtime: Runtime): BillingCore {
       await runtime.opened()
     },
     receive: (call) => receiveWhenOpen(runtime, call),
+    answered: (gateway, status) => runtime.answers.answered(gateway, status),
     gateways: () => describeGateways(settings),
     gatewayName: (name) => settings.gateways.find(name)?.gateway.name,
     maxBodyBytes: (name) => settings.gateways.find(name)?.gateway.maxBodyBytes,
@@ -71,42 +72,56 @@ export function coreOf(runtime: Runtime): BillingCore {
       return migrate((await runtime.connected()).database)
     },
     work: (workOptions = {}) => runtime.work(workOptions),
-    prune: async (onProgress) => {
-      refuseInsideListener('billing.prune')
-      const { database } = await runtime.opened()
-      const { retentionDays, keepKeysDays, log, forward } = settings
-      return prune(database, {
-        retentionDays,
-        keepKeysDays,
-        keepAttemptsDays: forward.keepAttemptsDays,
-        log,
-        newId: newUuid,
-        ...(onProgress && { onProgress }),
-      })
-    },
+    prune: (onProgress) => pruneNow(runtime, onProgress),
     backfill: async (backfillOptions) => {
       const context = await entitled(runtime, 'billing.backfill')
       return backfill(backfillOptions, context, await runtime.intake())
     },
     reconcile: async (reconcileOptions = {}) =>
       reconcile(await entitled(runtime, 'billing.reconcile'), reconcileOptions),
+    metrics: async () => {
+      const registry = await runtime.metrics.get()
+      return { contentType: registry.contentType, text: await registry.metrics() }
+    },
     readiness: () => readiness(runtime),
     close,
     [Symbol.asyncDispose]: close,
   }
 }
 
+async function pruneNow(
+  runtime: Runtime,
+  onProgress: Parameters<BillingCore['prune']>[0],
+): Promise<PruneResult> {
+  refuseInsideListener('billing.prune')
+  const { database } = await runtime.opened()
+  const { retentionDays, keepKeysDays, log, forward } = runtime.settings
+  return prune(database, {
+    retentionDays,
+    keepKeysDays,
+    keepAttemptsDays: forward.keepAttemptsDays,
+    log,
+    newId: newUuid,
+    ...(onProgress && { onProgress }),
+  })
+}
+
 /** A database that cannot be opened counts as down: the gateway must redeliver. */
 async function receiveWhenOpen(runtime: Runtime, call: IncomingCall): Promise<Answer> {
   refuseInsideListener('billing.receive')
+  const begun = performance.now()
   let intake: Intake
   try {
     intake = await runtime.intake()
   } catch (error) {
     runtime.settings.log.error({ err: error }, 'callback refused: the database is not open')
+    runtime.answers.answered(call.gateway, unavailable.status)
     return unavailable
   }
-  return receive(call, intake)
+  const answer = await receive(call, intake)
+  const seconds = (performance.now() - begun) / 1000
+  intake.counts.received(call.gateway, { status: answer.status, seconds })
+  return answer
 }
 
 async function readiness(runtime: Runtime): Promise<Readiness> {

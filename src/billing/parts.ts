@@ -1,6 +1,7 @@
 import type { OpenDatabase } from '../database/open-database.ts'
 import type { Intake } from '../intake/receive.ts'
 import type { CallStore } from '../intake/store-calls.ts'
+import type { Flush } from '../numbers/flush.ts'
 import type { ProcessingContext } from '../processing/context.ts'
 import type { UsageGatherer } from '../usage/gather-usage.ts'
 import type { Feed } from '../outbound/feed.ts'
@@ -15,4 +16,5 @@ export interface Parts {
   readonly processing: ProcessingContext
   readonly intake: Intake
   readonly feed: Feed
+  readonly flush: Flush
 }

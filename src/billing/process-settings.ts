@@ -1,6 +1,7 @@
 import { text, wholeNumber } from './setting-types.ts'
 import { setting } from './setting.ts'
 
+const hostName = text.regex(/^[^\s/]+$/, 'must be a host name or address')
 const token = text.regex(/^[\x21-\x7e]+$/, 'must be a text without spaces')
 
 /** What `serve` alone takes, from the environment. */
@@ -9,9 +10,7 @@ export const processSettings = {
    * Address to listen on.
    * @default `127.0.0.1`; in production `0.0.0.0`
    */
-  host: setting(text.regex(/^[^\s/]+$/, 'must be a host name or address'), {
-    variables: ['HOST'],
-  }),
+  host: setting(hostName, { variables: ['HOST'] }),
   /**
    * Port to listen on; `0` for any free one.
    * @default 3000
@@ -29,4 +28,23 @@ export const processSettings = {
    * @default none
    */
   readToken: setting(token, { secret: true }),
+  /**
+   * Bearer token of `/metrics`. Outside of production nobody needs one; in production, without it,
+   * the metrics are on the port for operations alone.
+   * @default none
+   */
+  metricsToken: setting(token, { secret: true }),
+  operations: {
+    /**
+     * A port for operators alone, of `serve` and of `work`: `/metrics`, `/healthz` and `/readyz`.
+     * The metrics are there without a token, and no longer on the other port.
+     * @default none
+     */
+    port: setting(wholeNumber('', 0, 65_535)),
+    /**
+     * Address of the port for operations.
+     * @default 127.0.0.1
+     */
+    host: setting(hostName, { default: '127.0.0.1' }),
+  },
 }

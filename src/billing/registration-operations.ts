@@ -16,12 +16,12 @@ export function registrationOperations(runtime: Runtime): BillingCore['registrat
 }
 
 /** The part of the operations' context that exists before the database is open. */
-function contextOf({ settings }: Runtime): RegistrationContext {
+function contextOf({ settings, numbers }: Runtime): RegistrationContext {
   refuseInsideListener('billing.registration', 'gateway_call_in_transaction')
   const { gateways, log, answerWithin } = settings
   return {
     addresses: addressesOf(settings),
-    processing: { gateways, log },
+    processing: { gateways, log, numbers },
     answerWithin,
     now: systemClock,
   }

@@ -1,13 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Registry as MetricsRegistry } from '@prometheus-io/client'
 import { readInstallationKey } from '../database/installation.ts'
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts'
 import type { Registry } from '../gateways/registry.ts'
+import { countAnswers, type AnswerCounts } from '../intake/count-answers.ts'
 import type { Intake } from '../intake/receive.ts'
 import { systemClock, type StillClock } from '../kernel/clock.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { silentLog, withSafeErrors } from '../kernel/log.ts'
-import { makeOnce } from '../kernel/make-once.ts'
+import { makeOnce, type MadeOnce } from '../kernel/make-once.ts'
 import type { Secret } from '../kernel/secret.ts'
 import type { MoneyContext } from '../money/context.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
@@ -16,17 +18,19 @@ import {
   type ListenerRegistry,
   type RegisteredListener,
 } from '../listeners/listeners.ts'
+import { createNumbers, type Numbers } from '../numbers/slots.ts'
 import type { UsageGatherer } from '../usage/gather-usage.ts'
 import type { Worker } from '../worker/worker.ts'
 import { assemble } from './assemble.ts'
 import type { Parts } from './parts.ts'
 import { createEntitlement, type Entitlement } from './entitlement.ts'
+import { metricsOf } from './read-metrics.ts'
 import { registerOptionListeners } from './register-option-listeners.ts'
 import type { BillingOptions } from './options.ts'
 import { moneyContextOf } from './money-context.ts'
 import { readSettings, type ServiceSettings } from './settings.ts'
 import { startWork } from './start-work.ts'
-import { createWorkers } from './workers.ts'
+import { createWorkers, type Workers } from './workers.ts'
 import type { WorkOptions } from './types.ts'
 
 /** The open parts behind the public operations of `createCore`. */
@@ -34,6 +38,9 @@ export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitl
   readonly settings: ServiceSettings
   readonly listeners: ListenerRegistry
   addListener(listener: RegisteredListener): void
+  readonly numbers: Numbers
+  readonly answers: AnswerCounts
+  readonly metrics: MadeOnce<MetricsRegistry>
   /** Opens the database once; refuses an outdated schema. */
   opened(): Promise<OpenDatabase>
   /** Opens the database once, whatever its schema. */
@@ -74,6 +81,7 @@ function serviceSettings(options: BillingOptions, stage: Stage | undefined): Ser
 export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
   const settings = serviceSettings(options, stage)
   const listeners = createListenerRegistry()
+  const numbers = createNumbers()
   registerOptionListeners(listeners, options.listeners ?? {})
   const workers = createWorkers()
   let lost: QuittanceError | undefined
@@ -89,12 +97,13 @@ export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
     return openDatabase({ ...settings.database, clock: stage?.clock.shared, log, onLost })
   })
   const assembled = makeOnce(async () =>
-    assemble(await database.get(), { settings, listeners, wake, handOver }),
+    assemble(await database.get(), { settings, listeners, numbers, wake, handOver }),
   )
   const parts = async () => {
     if (lost !== undefined) throw lost
     return assembled.get()
   }
+  const opened = async () => (await parts()).open
   const databaseKey = makeOnce(async () => readInstallationKey((await parts()).open.database.db))
   const entitlement = createEntitlement(parts, settings)
   const { registeredContext, entitledContext } = entitlement
@@ -102,13 +111,16 @@ export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
   return {
     settings,
     listeners,
+    numbers,
+    answers: countAnswers(numbers, settings.gateways),
+    metrics: metricsOf({ settings, numbers, opened }),
     addListener(listener) {
       const inline = settings.queueConnection === 'sync' && assembled.begun
       if (workers.begun || entitlement.begun || inline) throw tooLate(listener.name)
       listeners.add(listener)
     },
     connected: database.get,
-    opened: async () => (await parts()).open,
+    opened,
     parts,
     intake: async () => (await parts()).intake,
     usage: async () => (await parts()).usage,
@@ -121,12 +133,18 @@ export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
       refuseInsideListener('billing.work')
       return workers.start(() => startWork(parts, { settings, options: workOptions }))
     },
-    async close() {
-      await workers.stop()
-      await finish(await assembled.peek())
-      await (await database.peek())?.close()
-    },
+    close: () => closeInOrder(workers, assembled, database),
   }
+}
+
+async function closeInOrder(
+  workers: Workers,
+  assembled: MadeOnce<Parts>,
+  database: MadeOnce<OpenDatabase>,
+): Promise<void> {
+  await workers.stop()
+  await finish(await assembled.peek())
+  await (await database.peek())?.close()
 }
 
 /** Best effort, and bounded: otherwise work that never ends would keep us waiting. */
@@ -136,6 +154,7 @@ async function finish(parts: Parts | undefined): Promise<void> {
   const works = Promise.all([parts?.queue.flushed(), ...(parts?.processing.underWay ?? [])])
   await Promise.race([works, pause(workGrace, undefined, { ref: false })])
   await parts?.feed.stop()
+  await parts?.flush.stop()
 }
 
 function tooLate(name: string): QuittanceError {

@@ -1,4 +1,5 @@
 import type { Database } from '../database/connect.ts'
+import { sumCounts } from '../database/counts.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { registerListeners, warnOfShortNames } from '../listeners/listeners.ts'
 import { startWorker, type LocalWorker } from '../worker/worker.ts'
@@ -44,6 +45,7 @@ export async function startWork(
     database,
     log,
     newId: newUuid,
+    numbers: processing.numbers,
     wake: () => worker.wake(),
     reviewsUnknownPayments: settings.reviewsUnknownPayments,
     schedules: [...housekeeping(database, settings), ...(idle ? [] : dispatching(context))],
@@ -126,6 +128,12 @@ function housekeeping(
       run: async (signal) => {
         await catchUpInvoices(database, { newId: newUuid, queue, signal })
       },
+    },
+    {
+      name: 'counts',
+      every: minutes(1),
+      retryAfter: minutes(1),
+      run: () => sumCounts(database.db),
     },
     {
       name: 'payment keys',

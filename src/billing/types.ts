@@ -45,12 +45,20 @@ export interface WorkOptions {
   readonly upkeepOnly?: boolean
 }
 
+/** Metrics as text, in the format of Prometheus. */
+export interface Metrics {
+  readonly contentType: string
+  readonly text: string
+}
+
 /** The service as a library: everything behind the HTTP routes and the commands. */
 export interface BillingCore {
   /** Opens the database (migrating an embedded one) and checks that this process may work on it. */
   start(): Promise<void>
   /** The webhook pipeline: one callback in, one answer out. */
   receive(call: IncomingCall): Promise<Answer>
+  /** Counts a callback that was answered without `receive`. */
+  answered(gateway: string, status: number): void
   /** By canonical name; aliases find a gateway, too, but are not listed. */
   gateways(): Readonly<Record<string, GatewayDescription>>
   /** Canonical name of a name or alias, if registered. */
@@ -209,6 +217,8 @@ export interface BillingCore {
   reconcile(options?: ReconcileOptions): Promise<ReconcileResult>
   /** Deletes finished calls older than the retention window, and old keys of usage. */
   prune(onProgress?: (deletedCalls: number, totalCalls: number) => void): Promise<PruneResult>
+  /** What Prometheus reads: the counters of this process, and what stands in the database. */
+  metrics(): Promise<Metrics>
   /** Whether this process can take callbacks now, and if not, why. Never throws. */
   readiness(): Promise<Readiness>
   /** Finishes work in progress, releases leases, closes the database. */

@@ -113,6 +113,8 @@ test('every variable of a setting counts, and wins over the file', async () => {
     BILLING_QUEUE: 'urgent',
     BILLING_QUEUE_CONNECTION: 'sync',
     BILLING_HTTP_KEEP_ALIVE_SECONDS: '7',
+    BILLING_METRICS_TOKEN: 'token-of-the-metrics',
+    BILLING_OPERATIONS_PORT: '9464',
     NODE_ENV: 'development',
     PORT: '4000',
     npm_lifecycle_event: 'start',
@@ -139,6 +141,8 @@ test('every variable of a setting counts, and wins over the file', async () => {
   assert.deepEqual(service, {
     apiToken: undefined,
     readToken: undefined,
+    metricsToken: 'token-of-the-metrics',
+    operations: { host: '127.0.0.1', port: 9464 },
     host: '127.0.0.1',
     isRunByNpm: true,
     isUrlSet: true,

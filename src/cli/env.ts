@@ -11,7 +11,14 @@ import { freePort } from './free-port.ts'
 import { readVariables } from './read-variables.ts'
 
 type CompleteSettings = Complete<typeof variableSettings>
-type OfTheService = 'host' | 'port' | 'http' | 'apiToken' | 'readToken'
+type OfTheService =
+  | 'host'
+  | 'port'
+  | 'http'
+  | 'apiToken'
+  | 'readToken'
+  | 'metricsToken'
+  | 'operations'
 /** Read where the gateways are listed, from `environment`. */
 type ReadLater = 'accounts'
 
@@ -91,6 +98,8 @@ async function configurationOf(
   const {
     apiToken,
     readToken,
+    metricsToken,
+    operations,
     http,
     accounts: _,
     ...settings
@@ -102,6 +111,8 @@ async function configurationOf(
   return {
     apiToken,
     readToken,
+    metricsToken,
+    operations,
     http,
     host,
     port,

@@ -1,7 +1,7 @@
 import type { Readiness } from '../billing/types.ts'
 import { noteService } from '../database/embedded/owner-file.ts'
 import { createApp } from '../http/app.ts'
-import { healthPaths } from '../http/health.ts'
+import { ownPaths } from '../http/own-paths.ts'
 import { plainCallbacks } from '../http/plain-callbacks.ts'
 import { listen } from '../http/serve.ts'
 import { seconds } from '../kernel/duration.ts'
@@ -56,6 +56,7 @@ export async function startHttp({
       ...webhook,
       apiToken: apiToken === undefined ? undefined : secret(apiToken),
       readToken: readToken === undefined ? undefined : secret(readToken),
+      metrics: metricsAccess(configuration),
       apiDocs: options.apiDocs ?? !options.production,
       closing: closing.signal,
       databaseKey: runtime.databaseKey,
@@ -65,7 +66,7 @@ export async function startHttp({
     host,
     port,
     log,
-    plain: plainCallbacks(core, { ...webhook, ownPaths: healthPaths }),
+    plain: plainCallbacks(core, { ...webhook, ownPaths }),
     maxConnections: http.maxConnections,
     connectionsPerAddress: http.connectionsPerAddress,
     keepAlive: seconds(http.keepAliveSeconds),
@@ -79,6 +80,13 @@ export async function startHttp({
       return server.close(requestGraceMs)
     },
   }
+}
+
+/** On the port for operations they need no token, and are nowhere else. */
+function metricsAccess({ metricsToken, operations, options }: Configuration) {
+  if (operations.port !== undefined) return undefined
+  if (metricsToken !== undefined) return secret(metricsToken)
+  return options.production ? undefined : 'open'
 }
 
 /** For the commands: they find the embedded database by its folder, and the service that runs it. */

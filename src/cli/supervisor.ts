@@ -3,6 +3,7 @@ import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { newRunToken, type Configuration } from './env.ts'
 import type { CommandLog } from './log.ts'
+import { startSupervisorOperations } from './start-operations.ts'
 
 /** The message of a process that serves. */
 export const readyMessage = 'ready'
@@ -26,6 +27,7 @@ interface Supervised {
 export async function supervise({ count, configuration, commandLog }: Supervised): Promise<void> {
   requireServer(configuration)
   const { log } = commandLog
+  await startSupervisorOperations(configuration, log)
   // On a terminal, Ctrl-C reaches every process: they leave it to this one.
   cluster.setupPrimary({ args: process.argv.slice(2) })
   const env = {

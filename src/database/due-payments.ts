@@ -9,7 +9,7 @@ import type { Tables } from './tables.ts'
 const takenFor: Duration = 5 * 60_000
 
 /** The same words as in the index. */
-const isPolled = sql`((type = 'charge' and status <> 'paid')
+export const isPolled = sql`((type = 'charge' and status <> 'paid')
   or (type = 'refund' and status = 'pending'))`
 
 /** The database's time, exact enough that what it has made due by now is due. */

@@ -17,6 +17,7 @@ import type {
   SubscriptionsTable,
   SubscriptionTransitionsTable,
 } from './subscription-tables.ts'
+import type { CountsTable } from './count-tables.ts'
 import type { UsageCountersTable, UsageKeysTable } from './usage-tables.ts'
 import type { Cause, CheckoutState, PaymentStatus, PaymentType } from '../payments/payment.ts'
 import type { ReviewCallsTable, ReviewsTable } from './review-tables.ts'
@@ -266,4 +267,5 @@ export interface Tables {
   'billing.review_calls': ReviewCallsTable
   'billing.invoices': InvoicesTable
   'billing.invoice_series': InvoiceSeriesTable
+  'billing.counts': CountsTable
 }

@@ -15,17 +15,24 @@ export interface RawRequest {
 /**
  * - `valid: true`: accepted. `signedBody`, if the signature does not cover the whole body: a body
  *   that holds exactly what it covers, and verifies and reads the same. It replaces the body that
- *   came: nothing else is acknowledged, stored or interpreted.
+ *   came: nothing else is acknowledged, stored or interpreted. `secret`: which of several configured
+ *   secrets verified it, from 1; the first if left out.
  * - `valid: false`: answered 403; the reason goes to the log, never to the sender.
  * - `unavailable`: something that the check needs is out of reach; answered 503, so that the
  *   callback comes again.
  * - `malformed`: answered 422 naming the field; only if `verification` is `none`.
  */
 export type Verdict =
-  | { readonly valid: true; readonly signedBody?: Uint8Array }
+  | Accepted
   | { readonly valid: false; readonly reason: string }
   | { readonly unavailable: string }
   | { readonly malformed: string }
+
+interface Accepted {
+  readonly valid: true
+  readonly signedBody?: Uint8Array
+  readonly secret?: number
+}
 
 /** The body of the 200 answer. */
 export interface Acknowledgment {
@@ -150,13 +157,19 @@ export function invalid(reason: string): Verdict {
 }
 
 /** The verdict on a callback that is accepted, if the signature covers its whole body. */
-export const valid: Verdict = { valid: true }
+export const valid: Accepted = { valid: true }
+
+/** The same, verified by the secret at this index of those that are configured. */
+export function validBy(index: number): Accepted {
+  return index === 0 ? valid : { valid: true, secret: index + 1 }
+}
 
 /**
  * The verdict on a callback that is accepted with this body alone: the rest of it is not signed.
+ * `index`: of the secret that verified it.
  */
-export function validIn(signedBody: string): Verdict {
-  return { valid: true, signedBody: Buffer.from(signedBody) }
+export function validIn(signedBody: string, index = 0): Accepted {
+  return { ...validBy(index), signedBody: Buffer.from(signedBody) }
 }
 
 /** 256 KiB: many times what a provider sends that describes an order by its own fields alone. */

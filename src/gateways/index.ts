@@ -1,7 +1,7 @@
 /** What a gateway of your own is made of; pass it to `createBilling` as one of `extraGateways`. */
 export { builtin } from './builtin.ts'
 
-export { invalid, plainAcknowledgment, unavailable, valid, validIn } from './gateway.ts'
+export { invalid, plainAcknowledgment, unavailable, valid, validBy, validIn } from './gateway.ts'
 export type {
   AccountBinding,
   Acknowledgment,
@@ -30,7 +30,7 @@ export type { Payload, UnreadableReason } from './body/payload.ts'
 export { decodeCanonicalBase64 } from './signing/canonical-base64.ts'
 export { decodeCanonicalHex } from './signing/canonical-hex.ts'
 export { constantTimeEqual } from './signing/constant-time-equal.ts'
-export { hmacSha256, matchesHmacSha256 } from './signing/hmac-sha256.ts'
+export { findHmacSha256Secret, hmacSha256, matchesHmacSha256 } from './signing/hmac-sha256.ts'
 export type { SignedText } from './signing/hmac-sha256.ts'
 export type { Secret } from '../kernel/secret.ts'
 

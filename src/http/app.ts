@@ -6,7 +6,9 @@ import { message } from '../intake/responses.ts'
 import { systemClock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
-import { health, healthPaths, type HealthOptions } from './health.ts'
+import { metricsRoute } from './metrics.ts'
+import { ownPaths } from './own-paths.ts'
+import { health, type HealthOptions } from './health.ts'
 import { apiDocument } from './api/api-document.ts'
 import { apiPath } from './api/api-path.ts'
 import { docsPage } from './api/docs-page.ts'
@@ -31,6 +33,8 @@ export interface AppOptions extends Pick<HealthOptions, 'databaseKey'> {
   readonly authenticate?: Authenticate | undefined
   /** Whether a page shows the management API, to read and to try; it says no secret. */
   readonly apiDocs?: boolean
+  /** Whether the metrics are here: behind a token, or for anybody. */
+  readonly metrics?: Secret | 'open' | undefined
   /** Largest body of a callback. */
   readonly maxBodyBytes: number
   readonly webhookMiddleware: readonly MiddlewareHandler[]
@@ -46,8 +50,16 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
   const { log, closing } = options
   const app = new Hono()
   // First, and alone on its path: no other handler sees a callback.
-  app.use(webhookRoute(core, { ...options, ownPaths: healthPaths }))
+  app.use(webhookRoute(core, { ...options, ownPaths }))
   app.route('/', health(core, options))
+  const { metrics } = options
+  if (metrics !== undefined) {
+    const guards = metrics === 'open' ? [] : [requireToken({ all: metrics }, log, 'the metrics')]
+    app.route(
+      '/',
+      metricsRoute(() => core.metrics(), guards),
+    )
+  }
   const guard = apiGuard(core, options)
   if (guard !== undefined) {
     // Before the guard: a client is made of it before it has a token.

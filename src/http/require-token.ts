@@ -19,7 +19,7 @@ const readOnly = message(403, 'this token may only read')
 export interface ApiTokens {
   readonly all: Secret | undefined
   /** Nothing that changes anything. */
-  readonly reading: Secret | undefined
+  readonly reading?: Secret | undefined
 }
 
 /**
@@ -27,15 +27,16 @@ export interface ApiTokens {
  * After ten requests in a minute without one, a sender gets 429. The right token is always let
  * through, because behind a proxy a guesser has the operator's address.
  */
-export function requireToken({ all, reading }: ApiTokens, log: Log): MiddlewareHandler {
+export function requireToken(
+  { all, reading }: ApiTokens,
+  log: Log,
+  what = 'the management API',
+): MiddlewareHandler {
   const isAll = comparedWith(all)
   const isReading = comparedWith(reading)
   const excessOf = excessOver('10 per minute')
   const refused = tally(({ count, names }) =>
-    log.warn(
-      { refused: count, addresses: names },
-      'the management API was asked without its token',
-    ),
+    log.warn({ refused: count, addresses: names }, `${what} was asked without its token`),
   )
   return async (c, next) => {
     const sent = /^bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1]

@@ -1,11 +1,13 @@
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler, Next } from 'hono'
 import { every } from 'hono/combine'
+import { HTTPException } from 'hono/http-exception'
 import type { BillingCore } from '../billing/types.ts'
 import {
   bodyTooLarge,
   methodNotAllowed,
   unknownGateway,
   unsupportedEncoding,
+  type Answer,
 } from '../intake/responses.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
@@ -36,7 +38,30 @@ export function webhookRoute(core: BillingCore, options: WebhookRouteOptions): M
     if (c.req.method !== 'POST') return respond(methodNotAllowed)
     const receive = () => receiveCall(c, { core, gateway, options })
     if (webhookMiddleware.length === 0) return receive()
-    return every(...webhookMiddleware, receive)(c, next)
+    const behind = behindMiddleware(webhookMiddleware, receive)
+    return behind(c, next, (status) => core.answered(gateway, status))
+  }
+}
+
+/** What the user's middleware answers by itself is counted, whether returned or thrown. */
+function behindMiddleware(
+  middleware: readonly MiddlewareHandler[],
+  receive: () => Promise<Response>,
+) {
+  return async (c: Context, next: Next, count: (status: number) => void) => {
+    let isReceived = false
+    const last = () => {
+      isReceived = true
+      return receive()
+    }
+    try {
+      const response = await every(...middleware, last)(c, next)
+      if (!isReceived) count((response ?? c.res).status)
+      return response
+    } catch (error) {
+      if (!isReceived && error instanceof HTTPException) count(error.status)
+      throw error
+    }
   }
 }
 
@@ -48,9 +73,13 @@ interface Addressed {
 
 async function receiveCall(c: Context, to: Addressed): Promise<Response> {
   const { core, gateway, options } = to
-  if (core.gatewayName(gateway) === undefined) return respond(unknownGateway)
+  const answer = (given: Answer) => {
+    core.answered(gateway, given.status)
+    return respond(given)
+  }
+  if (core.gatewayName(gateway) === undefined) return answer(unknownGateway)
   const headers = headersOf(c)
-  if (!isPlain(headers['content-encoding'])) return respond(unsupportedEncoding)
+  if (!isPlain(headers['content-encoding'])) return answer(unsupportedEncoding)
   const read = await readBody(
     c,
     Math.min(options.maxBodyBytes, core.maxBodyBytes(gateway) ?? Infinity),
@@ -59,7 +88,7 @@ async function receiveCall(c: Context, to: Addressed): Promise<Response> {
     case 'read':
       break
     case 'too_large':
-      return respond(bodyTooLarge)
+      return answer(bodyTooLarge)
     case 'cut_short':
       return respond(bodyCutShort)
     case 'consumed':

@@ -74,13 +74,14 @@ const insert = `${nameComment('insert-calls')}insert into billing.webhook_calls 
 
 /**
  * Stores calls in one statement, which is one transaction: all or none. The stored call is its own
- * queue entry.
+ * queue entry. Returns how many were not there before.
  */
-export async function insertCalls(db: Queryable, calls: readonly NewCall[]): Promise<void> {
-  await db.query(
+export async function insertCalls(db: Queryable, calls: readonly NewCall[]): Promise<number> {
+  const { rowCount } = await db.query(
     insert,
     columns.map(({ type, valueOf }) => binaryArray(type, calls.map(valueOf))),
   )
+  return rowCount ?? 0
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Cipher } from '../kernel/encryption.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Tally } from '../kernel/tally.ts'
+import type { AnswerCounts } from './count-answers.ts'
 import type { NewCall } from './insert-calls.ts'
 import { redactHeaders, redactUrl } from './redact.ts'
 import * as responses from './responses.ts'
@@ -36,8 +37,9 @@ export interface Intake {
   readonly origin: string
   /** Set if this process handles calls before it answers (`sync`). */
   readonly atOnce: AtOnce | undefined
-  /** Counts refusals, which anybody can cause any number of times. */
+  /** Logs refusals, which anybody can cause any number of times. */
   readonly refusals: Tally
+  readonly counts: AnswerCounts
 }
 
 export interface AtOnce {
@@ -63,6 +65,8 @@ export async function receive(request: IncomingCall, intake: Intake): Promise<An
   if ('malformed' in verdict) return responses.malformed(verdict.malformed)
   if ('unavailable' in verdict) return postpone(found, verdict.unavailable, intake)
   if (!verdict.valid) return refuse(found, verdict.reason, intake)
+
+  intake.counts.verified(found.gateway.name, verdict.secret ?? 1)
 
   const signed = { ...request, body: verdict.signedBody ?? request.body }
   const { payload, acknowledge } = read(signed, found)
@@ -107,6 +111,7 @@ async function verify(
 
 /** The sender learns nothing; the log says which check failed. */
 function refuse({ gateway: { name } }: RegisteredGateway, reason: string, intake: Intake): Answer {
+  intake.counts.refused(name, reason)
   intake.refusals.add(`${name}: ${reason}`, () =>
     intake.log.warn({ gateway: name, reason }, 'callback refused'),
   )
@@ -119,6 +124,7 @@ function postpone(
   reason: string,
   intake: Intake,
 ): Answer {
+  intake.counts.refused(name, reason)
   intake.refusals.add(`${name}: ${reason}`, () =>
     intake.log.warn({ gateway: name, reason }, 'callback cannot be verified now'),
   )

@@ -5,6 +5,7 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { createLinkedList, type LinkedList } from '../kernel/linked-list.ts'
 import type { Log } from '../kernel/log.ts'
+import type { Histogram } from '../numbers/slots.ts'
 import type { HandOver } from '../queue/hand-over.ts'
 import { createDeadlines } from '../kernel/deadlines.ts'
 import { asBytes, asLeased, insertCalls, type NewCall } from './insert-calls.ts'
@@ -34,8 +35,16 @@ export interface CallStoreOptions {
   readonly cipher?: Cipher | undefined
   /** Called once calls are committed; must not throw. */
   readonly announce?: () => void
+  /** Counts what the database does. */
+  readonly counts?: StoreCounts | undefined
   /** Who takes calls at once, as soon as they are committed. */
   readonly handOver?: () => HandOver | undefined
+}
+
+export interface StoreCounts {
+  readonly flush: Histogram
+  /** A flush whose answer was lost was committed, or was not. */
+  decided(resolution: 'committed' | 'not_committed'): void
 }
 
 /** Rows and bytes of one flush at most. */
@@ -180,7 +189,7 @@ function takeBatch(queue: LinkedList<WaitingCall>, shares: number): readonly Wai
 async function flushBatch(batch: readonly WaitingCall[], options: CallStoreOptions): Promise<void> {
   const handing = planHandOver(batch, options.handOver?.())
   try {
-    await insert(batch, options.pool, (call) => handing.leased.get(call) ?? call)
+    await insert(batch, options, (call) => handing.leased.get(call) ?? call)
     for (const entry of batch) entry.answer('stored')
     const given = handing.give()
     if (handing.leased.size < batch.length) options.announce?.()
@@ -199,10 +208,10 @@ async function flushBatch(batch: readonly WaitingCall[], options: CallStoreOptio
 async function flushAlone(entry: WaitingCall, options: CallStoreOptions): Promise<void> {
   const alone = [entry]
   try {
-    await insert(alone, options.pool).catch(async (error: unknown) => {
+    await insert(alone, options).catch(async (error: unknown) => {
       if (classifyFailure(error) !== 'data') throw error
       options.log.warn({ err: error, call: entry.call.id }, 'call refused; its bytes are stored')
-      await insert(alone, options.pool, (call) => asBytes(call, options.cipher))
+      await insert(alone, options, (call) => asBytes(call, options.cipher))
     })
     entry.answer('stored')
     options.announce?.()
@@ -219,14 +228,20 @@ const mostTries = 3
  */
 async function insert(
   batch: readonly WaitingCall[],
-  pool: CallStoreOptions['pool'],
+  { pool, counts }: Pick<CallStoreOptions, 'pool' | 'counts'>,
   rowOf: (call: NewCall) => NewCall = (call) => call,
 ): Promise<void> {
   const rows = batch.map((entry) => rowOf(entry.call))
+  let isUnknown = false
   for (let tries = 1; ; tries += 1) {
     try {
-      return await insertCalls(pool, rows)
+      const begun = performance.now()
+      const added = await insertCalls(pool, rows)
+      counts?.flush.observe((performance.now() - begun) / 1000)
+      if (isUnknown) counts?.decided(added === 0 ? 'committed' : 'not_committed')
+      return
     } catch (error) {
+      isUnknown ||= classifyFailure(error) === 'lost'
       const final = tries === mostTries || !mayPass(error) || !batch.some(isWaiting)
       if (final) throw error
     }

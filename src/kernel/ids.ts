@@ -33,6 +33,11 @@ export function idAt(time: Date): string {
   return v7({ random: new Uint8Array(randomBytes), msecs: Math.max(0, time.getTime()), seq: 0 })
 }
 
+/** When an id of ours was made, in milliseconds since 1970, by the clock of whoever made it. */
+export function timeOfId(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
 function nextRandom(): Buffer {
   if (used === drawn.length) {
     crypto.getRandomValues(drawn)

@@ -42,7 +42,9 @@ export async function askProviderTo(
   if (reference === null) throw notBegun()
   const request = { reference, merchantAccount, live, wishId: processing.newId() }
   try {
-    await askProvider(found, context, async (operation) => wish.ask(operations, request, operation))
+    await askProvider({ of: found, operation: 'change_subscription' }, context, async (operation) =>
+      wish.ask(operations, request, operation),
+    )
   } catch (error) {
     // A refusal, too, may mean that it stands otherwise than we know.
     await ring(id, context)

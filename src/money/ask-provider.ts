@@ -12,9 +12,60 @@ export function gatewayOf({ gateway }: Payment, { processing }: MoneyContext): R
   return requireGateway(processing.gateways, gateway)
 }
 
+/** What a provider is asked, as it is counted. */
+export type ProviderOperation =
+  | 'checkout'
+  | 'close_checkout'
+  | 'charge'
+  | 'poll'
+  | 'refund'
+  | 'remove_saved_card'
+  | 'read_subscription'
+  | 'change_subscription'
+  | 'registration'
+
+export interface Question {
+  readonly of: RegisteredGateway
+  readonly operation: ProviderOperation
+}
+
 /** Asks a provider, with a time limit; no transaction is open. Error: `provider_unreachable`. */
-export function askProvider<T>(
-  { gateway, credentials }: RegisteredGateway,
+export async function askProvider<T>(
+  question: Question,
+  context: ProviderContext,
+  ask: (operation: OperationContext) => Promise<T>,
+): Promise<T> {
+  const begun = performance.now()
+  const count = (result: string) => countAnswer(question, context, { begun, result })
+  try {
+    const answer = await askInTime(question, context, ask)
+    count('answered')
+    return answer
+  } catch (error) {
+    count(isQuittanceError(error) ? (failures.get(error.code) ?? 'failed') : 'failed')
+    throw error
+  }
+}
+
+const failures: ReadonlyMap<string, string> = new Map<ErrorCode, string>([
+  ['provider_refused', 'refused'],
+  ['provider_reply_invalid', 'invalid'],
+  ['provider_unreachable', 'unreachable'],
+])
+
+function countAnswer(
+  { of, operation }: Question,
+  { processing: { numbers } }: ProviderContext,
+  { begun, result }: { readonly begun: number; readonly result: string },
+): void {
+  const { name: gateway } = of.gateway
+  numbers.add('provider_requests_total', { gateway, operation, result })
+  const seconds = (performance.now() - begun) / 1000
+  numbers.histogram('provider_request_seconds', { gateway, operation }).observe(seconds)
+}
+
+function askInTime<T>(
+  { of: { gateway, credentials } }: Question,
   context: ProviderContext,
   ask: (operation: OperationContext) => Promise<T>,
 ): Promise<T> {

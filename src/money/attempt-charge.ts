@@ -89,7 +89,9 @@ async function request(
   const { status, checkout } = await current(payment, context)
   if (status !== 'pending' || checkout !== 'unknown') return 'given_up'
   const asked = { ...checkoutRequest(payment, context.addresses), method, token, initiatedBy }
-  return askProvider(found, context, (operation) => charge(asked, operation))
+  return askProvider({ of: found, operation: 'charge' }, context, (operation) =>
+    charge(asked, operation),
+  )
 }
 
 async function afterReply(

@@ -23,8 +23,10 @@ export async function closeCheckout(
   const { closeCheckout: close } = found.gateway
   if (close === undefined || lackingCredential(found) !== undefined) return 'not_offered'
   try {
-    const answer = await askProvider(found, context, (operation) =>
-      close(requestAbout(payment), operation),
+    const answer = await askProvider(
+      { of: found, operation: 'close_checkout' },
+      context,
+      (operation) => close(requestAbout(payment), operation),
     )
     return answer === 'closed' ? 'closed' : 'not_closed'
   } catch (error) {

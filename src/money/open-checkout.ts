@@ -23,8 +23,10 @@ export async function openCheckout(
   let opened: OpenedCheckout
   try {
     const terms = await readRecurring(context.processing.database.db, payment)
-    opened = await askProvider(gatewayOf(payment, context), context, (operation) =>
-      checkout.open(checkoutRequest(payment, context.addresses, terms), operation),
+    opened = await askProvider(
+      { of: gatewayOf(payment, context), operation: 'checkout' },
+      context,
+      (operation) => checkout.open(checkoutRequest(payment, context.addresses, terms), operation),
     )
   } catch (error) {
     throw await recordFailure(payment, context, error)

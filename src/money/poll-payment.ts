@@ -86,7 +86,9 @@ async function pollCharge(payment: Payment, context: MoneyContext): Promise<Poll
 async function requestPoll(payment: Payment, context: MoneyContext): Promise<PollReply> {
   const found = gatewayOf(payment, context)
   const poll = requireOperation(found, 'poll')
-  return askProvider(found, context, (operation) => poll(requestAbout(payment), operation))
+  return askProvider({ of: found, operation: 'poll' }, context, (operation) =>
+    poll(requestAbout(payment), operation),
+  )
 }
 
 /**

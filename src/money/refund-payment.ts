@@ -65,7 +65,7 @@ function request(
   const found = gatewayOf(charge, context)
   const ask = requireOperation(found, 'refund')
   const reason = refund.description
-  return askProvider(found, context, (operation) =>
+  return askProvider({ of: found, operation: 'refund' }, context, (operation) =>
     ask({ payment: charge, refund, isWhole, reason }, operation),
   )
 }

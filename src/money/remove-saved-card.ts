@@ -42,7 +42,9 @@ async function removeAtProvider(method: PaymentMethod, context: MoneyContext): P
   if (found.gateway.removeSavedCard === undefined) return
   const remove = requireOperation(found, 'removeSavedCard')
   const token = await tokenOf(method, context)
-  await askProvider(found, context, (operation) => remove({ method, token }, operation))
+  await askProvider({ of: found, operation: 'remove_saved_card' }, context, (operation) =>
+    remove({ method, token }, operation),
+  )
 }
 
 async function removeHere(method: PaymentMethod, context: MoneyContext): Promise<void> {

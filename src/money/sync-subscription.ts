@@ -151,8 +151,10 @@ async function read(subscription: Named, context: MoneyContext): Promise<Subscri
   const fault = accountFault(subscription, found)
   if (fault !== null) throw new QuittanceError('gateway_not_configured', fault)
   const request = { reference, merchantAccount, live }
-  const reply = await askProvider(found, context, (operation) =>
-    operations.read(request, operation),
+  const reply = await askProvider(
+    { of: found, operation: 'read_subscription' },
+    context,
+    (operation) => operations.read(request, operation),
   )
   const { title } = found.gateway
   if (reply === undefined) throw invalidReply(`${title} has no subscription ${reference}`)

@@ -68,11 +68,23 @@ export async function flushResults(
     return 'changed'
   })
   if (end === 'lost') return end
+  countRequests(endpoint, results, context)
   for (const { eventId } of outcomes.filter(({ state }) => state === 'failed')) {
     context.log.error({ endpoint: endpoint.name, event: eventId }, 'an event was given up')
   }
   if (disabled.endpoint !== undefined) logDisabled(disabled.endpoint, context)
   return end
+}
+
+/** Probes, too. */
+function countRequests(
+  { name }: LeasedEndpoint,
+  results: readonly Result[],
+  { numbers }: ForwardContext,
+): void {
+  for (const { sent } of results) {
+    numbers.add('forward_attempts_total', { endpoint: name, result: sent.result })
+  }
 }
 
 /** A probe that fails leaves its event where it was. */

@@ -4,6 +4,7 @@ import type { Cipher } from '../kernel/encryption.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Secret } from '../kernel/secret.ts'
+import type { Numbers } from '../numbers/slots.ts'
 import type { LoadContext } from '../processing/load-subjects.ts'
 import type { Connections } from './connect.ts'
 import type { DeclaredEndpoint } from './declared-endpoints.ts'
@@ -19,6 +20,7 @@ export interface ForwardContext extends LoadContext, Pick<OutgoingContext, 'log'
   /** By name: their secrets are in the configuration alone. */
   readonly declared: ReadonlyMap<string, DeclaredEndpoint>
   readonly newId: NewId
+  readonly numbers: Numbers
   readonly random: () => number
   readonly now: Clock
   /** Blanks out known secrets in what is stored of an answer. */

@@ -1,4 +1,4 @@
-import type { BillingEvent } from '../events/catalogue.ts'
+import type { BillingEvent, EventSource } from '../events/catalogue.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import { within } from '../kernel/within.ts'
@@ -10,11 +10,12 @@ import { webhookCalls } from '../queue/calls.ts'
 import { logReturned } from '../queue/return-after.ts'
 import type { ProcessingContext } from './context.ts'
 import type { CallEnd, EndedCall } from './end-calls.ts'
-import { logFailedCall } from './fail-attempt.ts'
+import { noteFailedCall } from './fail-attempt.ts'
+import { countEvents, countFinishedCall } from './count-work.ts'
 
 type Context = Pick<
   ProcessingContext,
-  'database' | 'listeners' | 'log' | 'underWay' | 'wake' | 'onEvents'
+  'database' | 'listeners' | 'log' | 'numbers' | 'underWay' | 'wake' | 'onEvents'
 >
 
 const workLimit: Duration = seconds(20)
@@ -23,6 +24,7 @@ const workLimit: Duration = seconds(20)
 interface Origin {
   readonly id?: string
   readonly gateway?: string
+  readonly cause: EventSource
 }
 
 /** What was committed: the results of the outcomes, and what became of their claims. */
@@ -36,7 +38,7 @@ export async function afterCommit(
   ended: EndedCall,
   context: Context,
 ): Promise<Exclude<CallEnd, 'lost'> | 'left'> {
-  if (ended.kind === 'failed') logFailedCall(context.log, ended.call, ended)
+  if (ended.kind === 'failed') noteFailedCall(context, ended.call, ended)
   if (ended.kind === 'returned') {
     logReturned(context.log, webhookCalls, { row: ended.call, error: ended.error })
   }
@@ -44,7 +46,8 @@ export async function afterCommit(
   if (ended.kind !== 'left') wakeForPeriods(ended.applied, context)
   if (ended.kind !== 'done') return ended.kind
   const { call, applied } = ended
-  follow(call, context, ended)
+  countFinishedCall(context.numbers, call, applied)
+  follow({ ...call, cause: 'call' }, context, ended)
   if (awaitedBy(applied).length > 0) await lookAgain(call.id, context)
   return 'done'
 }
@@ -80,7 +83,7 @@ async function lookAgain(call: string, { database, log, wake }: Context): Promis
 
 function follow(
   origin: Origin,
-  { listeners, log, underWay, wake, onEvents }: Context,
+  { listeners, log, numbers, underWay, wake, onEvents }: Context,
   { applied, dispatched }: Committed,
 ): void {
   logIgnored(origin, applied, log)
@@ -88,6 +91,7 @@ function follow(
   if (dispatched.kind === 'failed') return
   const { events, afterCommit: works } = dispatched
   logDispatched(origin, { applied, events }, log)
+  countEvents(numbers, events, origin.cause)
   if (events.length > 0) onEvents()
   if (events.some((event) => hasQueuedListener(listeners, event))) wake()
   const work = runWork(origin, works, log).finally(() => underWay.delete(work))

@@ -9,7 +9,7 @@ import { releaseToOthers, returnAfter } from '../queue/return-after.ts'
 import { mayReturn } from '../queue/retry.ts'
 import type { ProcessingContext } from './context.ts'
 import { knownOf, reportOf, type CallEnd } from './end-calls.ts'
-import { failCall, logFailedCall, type FailedCall } from './fail-attempt.ts'
+import { failCall, noteFailedCall, type FailedCall } from './fail-attempt.ts'
 import type { InterpretedCall, UninterpretedCall } from './interpret-call.ts'
 import { postponeCall } from './postpone-call.ts'
 
@@ -94,7 +94,7 @@ async function recover(
   if (isBlameless(error, call)) return endBlameless(call, error, context)
   try {
     const failed = await applyWithoutListeners(interpreted, error, context)
-    logFailedCall(context.log, call, failed)
+    noteFailedCall(context, call, failed)
     return 'failed'
   } catch (second) {
     if (isBlameless(second, call)) return endBlameless(call, second, context)
@@ -123,9 +123,9 @@ async function postponeOrFail(
   context: ProcessingContext,
 ): Promise<CallEnd> {
   if (await postponeCall(call, context, error)) return 'returned'
-  const { database, log, newId, scrub } = context
+  const { database, newId, scrub } = context
   await database.transaction(({ db }) => failCall(db, call, { error, newId, scrub }))
-  logFailedCall(log, call, { error })
+  noteFailedCall(context, call, { error })
   return 'failed'
 }
 

@@ -32,7 +32,10 @@ export async function dispatchBrowserEvent(
     )
     if (dispatched.kind === 'failed') throw dispatched.error
     const applied = { kind: 'claim', type, payment, review: false, claim } as const
-    afterReport({ gateway: payment.gateway }, context, { applied: [applied], dispatched })
+    afterReport({ gateway: payment.gateway, cause: 'browser' }, context, {
+      applied: [applied],
+      dispatched,
+    })
     return true
   } catch (error) {
     const lost = lostByListener(error)

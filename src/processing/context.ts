@@ -6,6 +6,7 @@ import type { Cipher } from '../kernel/encryption.ts'
 import type { InvoicePolicy } from '../invoices/invoice.ts'
 import type { Log } from '../kernel/log.ts'
 import type { DispatchContext } from '../listeners/run-listeners.ts'
+import type { Numbers } from '../numbers/slots.ts'
 import type { SubscriptionPolicy } from '../subscriptions/change.ts'
 
 /** What processing needs besides its work. */
@@ -13,6 +14,7 @@ export interface ProcessingContext extends DispatchContext {
   readonly database: Database
   readonly gateways: Registry
   readonly log: Log
+  readonly numbers: Numbers
   /** For what is stored encrypted; undefined where no key is set. */
   readonly cipher: Cipher | undefined
   readonly random: () => number

@@ -33,7 +33,7 @@ import type { ProcessingContext } from './context.ts'
 import { invoiceSubjectOf } from './invoice-subject.ts'
 import { loadSubjects } from './load-subjects.ts'
 import { idsOfSubscriptionEvent, subscriptionSubjectOf } from './subscription-subject.ts'
-import { failDelivery, logFailedDelivery, returnIfPassing } from './fail-attempt.ts'
+import { failDelivery, noteFailedDelivery, returnIfPassing } from './fail-attempt.ts'
 
 /** Why events are deferred, and until when. */
 export interface Deferral {
@@ -119,7 +119,7 @@ export async function dispatchDeferred(
 }
 
 function afterEvent(leased: LeasedEvent, ended: EndedEvent, context: ProcessingContext): void {
-  if (ended.kind === 'failed') logFailedDelivery(context.log, leased, ended)
+  if (ended.kind === 'failed') noteFailedDelivery(context, leased, ended)
   if (ended.kind === 'returned') {
     logReturned(context.log, tableOf(leased), { row: leased, error: ended.error })
   }
@@ -128,7 +128,7 @@ function afterEvent(leased: LeasedEvent, ended: EndedEvent, context: ProcessingC
   if (ended.kind !== 'dispatched') return
   const { claim, dispatched } = ended
   const applied = { kind: 'claim', type: '', payment: undefined, review: false, claim } as const
-  afterReport({}, context, { applied: [applied], dispatched })
+  afterReport({ cause: leased.cause }, context, { applied: [applied], dispatched })
 }
 
 /** Undefined if the event is out of date. */
@@ -261,5 +261,5 @@ async function afterRollback(
   const failed = { error: lost?.error ?? error, scrub: context.scrub }
   await failDelivery(context.database.db, leased, failed)
   if (isOutbox(leased)) context.wake('subscription_events')
-  logFailedDelivery(context.log, leased, failed)
+  noteFailedDelivery(context, leased, failed)
 }

@@ -11,8 +11,9 @@ import { insist } from '../queue/insist.ts'
 import { isLeaseLost, leaseLost, type Lease } from '../queue/leased-table.ts'
 import { returnAfter } from '../queue/return-after.ts'
 import type { ProcessingContext } from './context.ts'
+import { countDelivery } from './count-work.ts'
 import { dispatchDeferred, isDeferredEvent } from './deferred-events.ts'
-import { failDelivery, logFailedDelivery } from './fail-attempt.ts'
+import { failDelivery, noteFailedDelivery } from './fail-attempt.ts'
 import { loadEvents, type LoadedEvent } from './load-events.ts'
 
 /** How long a queued listener may take; it may call other services. */
@@ -76,6 +77,7 @@ async function deliverQueued(
     const failure = 'error' in loaded ? loaded : await run(delivery, loaded.event, context)
     if (failure !== undefined) await fail(delivery, failure, context)
     else if (!(await finish(delivery))) throw leaseLost(delivery)
+    else countDelivery(context.numbers, delivery, 'delivered')
   } catch (error) {
     if (isLeaseLost(error)) throw error
     // Only the database can fail here: what a listener throws is caught in `run`.
@@ -86,11 +88,11 @@ async function deliverQueued(
 async function fail(
   delivery: QueuedDelivery,
   { error }: Failure,
-  { database, log, scrub }: ProcessingContext,
+  { database, log, numbers, scrub }: ProcessingContext,
 ): Promise<void> {
   const failed = { error, scrub, listener: delivery.listener }
   await failDelivery(database.db, delivery, failed)
-  logFailedDelivery(log, delivery, failed)
+  noteFailedDelivery({ log, numbers }, delivery, failed)
 }
 
 interface Failure {

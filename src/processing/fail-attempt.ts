@@ -3,13 +3,14 @@ import { classifyFailure } from '../database/failure.ts'
 import type { Tables } from '../database/tables.ts'
 import { exceptionText } from '../kernel/exception-text.ts'
 import type { NewId } from '../kernel/ids.ts'
-import type { Log } from '../kernel/log.ts'
 import { reviewCalls } from '../outcomes/review-calls.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import { tableOf, type LeasedDelivery } from '../queue/deliveries.ts'
 import { failRow, returnRow } from '../queue/end-rows.ts'
 import { leaseLost, type LeasedRow, type LeasedTable } from '../queue/leased-table.ts'
 import { mayReturn, retryDelay, returnDelay } from '../queue/retry.ts'
+import type { ProcessingContext } from './context.ts'
+import { countDelivery, countFailedCall } from './count-work.ts'
 
 /** An attempt that failed. */
 export interface FailedAttempt {
@@ -50,11 +51,14 @@ export async function failCall(
   if (after === undefined) await reviewCalls(db, [call.id], newId)
 }
 
-export function logFailedCall(
-  log: Log,
+/** Logs and counts it. */
+export function noteFailedCall(
+  { log, numbers }: NoteContext,
   call: LeasedCall,
-  { error, listener }: Pick<FailedAttempt, 'error' | 'listener'>,
+  failed: Pick<FailedAttempt, 'error' | 'listener'>,
 ): void {
+  countFailedCall(numbers, call, failed)
+  const { error, listener } = failed
   const { id, gateway } = call
   const attempt = call.attempts + 1
   const after = retryDelay(attempt)
@@ -62,6 +66,9 @@ export function logFailedCall(
   if (after === undefined) log.error(entry, 'call failed: no attempts left')
   else log.warn({ ...entry, retryInSeconds: after / 1000 }, 'attempt failed, will be retried')
 }
+
+/** Where it is said that something failed. */
+type NoteContext = Pick<ProcessingContext, 'log' | 'numbers'>
 
 /** The same for a delivery, or for a deferred event. */
 export async function failDelivery(
@@ -78,13 +85,14 @@ export async function failDelivery(
   if (!isOurs) throw leaseLost(leased)
 }
 
-export function logFailedDelivery(
-  log: Log,
+export function noteFailedDelivery(
+  { log, numbers }: NoteContext,
   leased: LeasedDelivery,
   { error, listener }: Pick<FailedAttempt, 'error' | 'listener'>,
 ): void {
   const entry = { err: error, delivery: leased.id, event: leased.dedup_key ?? undefined, listener }
   const isOver = retryDelay(leased.attempts + 1) === undefined
+  if (isOver && leased.listener !== null) countDelivery(numbers, leased, 'failed')
   if (isOver) log.error(entry, 'delivery failed: no attempts left')
   else log.warn(entry, 'delivery failed, will be retried')
 }

@@ -47,7 +47,7 @@ function ignoredOf(applied: readonly Applied[]) {
   return applied.filter((one) => one.kind === 'ignored')
 }
 
-function stateOf(applied: readonly Applied[]): CallState {
+export function stateOf(applied: readonly Applied[]): CallState {
   return ignoredOf(applied).length === applied.length ? 'ignored' : 'processed'
 }
 

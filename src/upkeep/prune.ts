@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../database/connect.ts'
+import { deleteOldSums } from '../database/counts.ts'
 import { interval } from '../database/interval.ts'
 import { databaseNow } from '../database/now.ts'
 import { deleteOldAttempts, deleteOldForwards, deleteOrphanForwards } from '../database/forwards.ts'
@@ -62,6 +63,7 @@ export async function prune(database: Database, options: PruneOptions): Promise<
     options.signal?.throwIfAborted()
     if (batch.deleted.length > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
+  await deleteOldSums(database.db)
   const deletedSmall = (await pruneKeys(database, options)) + (await pruneSent(database, options))
   if (database.kind === 'embedded' && deleted.calls + deletedSmall > 0) await vacuum(database)
   if (deleted.failed > 0) {
@@ -116,6 +118,7 @@ async function vacuum(database: Database): Promise<void> {
     await client.query('vacuum (analyze) billing.webhook_calls')
     await client.query('vacuum (analyze) billing.deliveries')
     await client.query('vacuum (analyze) billing.usage_keys')
+    await client.query('vacuum (analyze) billing.counts')
     await client.query('vacuum (analyze) billing.forwards')
     await client.query('vacuum (analyze) billing.forward_attempts')
   } finally {

@@ -49,7 +49,11 @@ export async function readRegistration(
 ): Promise<RegistrationState> {
   const { found, registration } = requireRegistration(name, context)
   const url = context.addresses.callbackUrl(found.gateway.name)
-  const endpoints = await askProvider(found, context, (operation) => registration.list(operation))
+  const endpoints = await askProvider(
+    { of: found, operation: 'registration' },
+    context,
+    (operation) => registration.list(operation),
+  )
   const own = endpoints
     .filter((endpoint) => sameUrl(endpoint.url, url))
     .map((endpoint) => ({

@@ -36,13 +36,17 @@ export async function registerWebhook(
   requirePublic(context.addresses.callbackUrl(found.gateway.name))
   const state = await readRegistration(name, context)
   const change = changeOf(state)
-  const endpoint = await askProvider(found, context, (operation) => {
-    if (change.action === 'unchanged') return Promise.resolve(change.endpoint)
-    if (change.action === 'updated') {
-      return registration.update(change.endpoint.id, state.url, operation)
-    }
-    return registration.create(state.url, operation)
-  })
+  const endpoint = await askProvider(
+    { of: found, operation: 'registration' },
+    context,
+    (operation) => {
+      if (change.action === 'unchanged') return Promise.resolve(change.endpoint)
+      if (change.action === 'updated') {
+        return registration.update(change.endpoint.id, state.url, operation)
+      }
+      return registration.create(state.url, operation)
+    },
+  )
   const isNew = change.action === 'created' || change.action === 'replaced'
   // Any other endpoint with our URL would send every event twice.
   const others = state.own.filter((one) => one.endpoint.id !== endpoint.id)
@@ -64,7 +68,9 @@ export async function removeEndpoints(
 ): Promise<void> {
   const { found, registration } = requireRegistration(name, context)
   for (const id of ids)
-    await askProvider(found, context, (operation) => registration.remove(id, operation))
+    await askProvider({ of: found, operation: 'registration' }, context, (operation) =>
+      registration.remove(id, operation),
+    )
 }
 
 type Change =

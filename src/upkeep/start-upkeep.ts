@@ -2,6 +2,7 @@ import type { Database } from '../database/connect.ts'
 import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
+import type { Numbers } from '../numbers/slots.ts'
 import { runIfDue, type Schedule } from '../queue/schedule.ts'
 import { repeat } from './repeat.ts'
 import { markUnknownPayments, sweepAwaiting, sweepLeases } from './sweep.ts'
@@ -10,6 +11,7 @@ export interface UpkeepOptions {
   readonly database: Database
   readonly log: Log
   readonly newId: NewId
+  readonly numbers: Numbers
   readonly schedules: readonly Schedule[]
   readonly reviewsUnknownPayments: boolean
   /** Calls or deliveries wait again: the workers of this process look for them now. */
@@ -25,11 +27,11 @@ const restEvery: Duration = minutes(1)
 
 /** Finds what was forgotten, and runs what is due; every process may do it, none needs to. */
 export function startUpkeep(options: UpkeepOptions): Upkeep {
-  const { database, log, newId } = options
+  const { database, log, newId, numbers } = options
   const stopping = new AbortController()
   const sweeps = [
     repeat(leasesEvery, log, async () => {
-      if ((await sweepLeases(database, { log, newId })) > 0) options.wake()
+      if ((await sweepLeases(database, { log, newId, numbers })) > 0) options.wake()
     }),
     repeat(restEvery, log, async () => {
       if ((await sweepAwaiting(database, log)) > 0) options.wake()

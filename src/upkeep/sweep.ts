@@ -6,12 +6,13 @@ import type { Tables } from '../database/tables.ts'
 import { days } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
+import type { Numbers } from '../numbers/slots.ts'
 import { requeueCallsWithPayment } from '../outcomes/awaiting.ts'
 import { reviewCalls } from '../outcomes/review-calls.ts'
 import { waitingCalls } from '../outcomes/waiting-calls.ts'
 import { webhookCalls } from '../queue/calls.ts'
 import { deliveries, subscriptionEvents } from '../queue/deliveries.ts'
-import { expireRows } from '../queue/end-rows.ts'
+import { expireRows, type ExpiredRows } from '../queue/end-rows.ts'
 import { addMissingReviews } from './add-missing-reviews.ts'
 
 const tables = [webhookCalls, deliveries, subscriptionEvents]
@@ -22,18 +23,23 @@ interface SweepOptions {
   readonly newId: NewId
 }
 
+interface LeaseSweepOptions extends SweepOptions {
+  readonly numbers: Numbers
+}
+
 /**
  * Takes rows back from workers that are gone; of what is given up a person must know. Returns how
  * many wait again.
  */
 export async function sweepLeases(
   database: Database,
-  { log, newId }: SweepOptions,
+  { log, newId, numbers }: LeaseSweepOptions,
 ): Promise<number> {
   let requeued = 0
   for (const table of tables) {
     const expired = await expireRows(database.db, table)
     requeued += expired.requeued
+    if (table === webhookCalls) countLost(numbers, expired)
     if (expired.requeued > 0) {
       log.warn(
         { table: table.name, rows: expired.requeued },
@@ -45,6 +51,13 @@ export async function sweepLeases(
     await addMissingReviews(database, { newId })
   }
   return requeued
+}
+
+/** Whose calls they were is not looked up. */
+function countLost(numbers: Numbers, { requeued, failed }: ExpiredRows): void {
+  const lost = { gateway: '', kind: 'worker_lost' }
+  if (requeued + failed > 0) numbers.add('attempts_failed_total', lost, requeued + failed)
+  if (failed > 0) numbers.add('calls_finished_total', { gateway: '', state: 'failed' }, failed)
 }
 
 /**

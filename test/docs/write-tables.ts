@@ -11,6 +11,7 @@ import {
   gatewayTables,
   namesInReadme,
 } from './gateway-tables.ts'
+import { metricTables } from './metric-tables.ts'
 import { configFileOptions, optionsTable, settingsTable } from './settings.ts'
 
 type Rows = readonly (readonly string[])[]
@@ -45,7 +46,7 @@ for (const rows of [settingsTable(), optionsTable()]) {
 }
 write('src/billing/config-file-options.ts', configFileOptions())
 
-for (const { page, under, rows } of gatewayTables) {
+for (const { page, under, rows } of [...gatewayTables, ...metricTables]) {
   const heading = under.replaceAll('.', String.raw`\.`)
   // The first table under the heading.
   const place = new RegExp(String.raw`(^#+ ${heading}\n(?:(?!#|\|).*\n)*)(?:\|.*\n)+`, 'm')

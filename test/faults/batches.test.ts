@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
+import { createNumbers } from '../../src/numbers/slots.ts'
 import { assemble } from '../../src/billing/assemble.ts'
 import { coreOf } from '../../src/billing/create-core.ts'
 import { createRuntime, type Runtime } from '../../src/billing/runtime.ts'
@@ -273,6 +274,7 @@ onPostgres((engine) => {
         const { processing } = await assemble(open, {
           settings,
           listeners,
+          numbers: createNumbers(),
           wake: () => {},
         })
         const taken = await takeRows(direct.database.db, webhookCalls, {

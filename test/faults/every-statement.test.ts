@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createNumbers } from '../../src/numbers/slots.ts'
 import { assemble } from '../../src/billing/assemble.ts'
 import { coreOf } from '../../src/billing/create-core.ts'
 import { createRuntime } from '../../src/billing/runtime.ts'
@@ -46,7 +47,9 @@ onPostgres((engine) => {
     core.on('PaymentSucceeded', 'mailing', ({ id }) => void mailed.push(id), { queued: true })
     const { settings, listeners } = runtime
     const open = await runtime.opened()
-    processing = (await assemble(open, { settings, listeners, wake: () => {} })).processing
+    processing = (
+      await assemble(open, { settings, listeners, numbers: createNumbers(), wake: () => {} })
+    ).processing
   })
   after(async () => {
     await core.close()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { createNumbers } from '../../src/numbers/slots.ts'
 import { assemble } from '../../src/billing/assemble.ts'
 import type { EventOf } from '../../src/events/catalogue.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
@@ -42,7 +43,12 @@ forEachDatabase((engine) => {
     core.on('PaymentFailed', 'mailing', () => {}, { queued: true })
     const { settings, listeners } = runtime
     const open = await runtime.opened()
-    const parts = await assemble(open, { settings, listeners, wake: () => {} })
+    const parts = await assemble(open, {
+      settings,
+      listeners,
+      numbers: createNumbers(),
+      wake: () => {},
+    })
     processing = { ...parts.processing, listenerBudget: 10_000 }
   })
   afterEach(async () => {

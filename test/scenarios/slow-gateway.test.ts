@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { createNumbers } from '../../src/numbers/slots.ts'
 import { assemble } from '../../src/billing/assemble.ts'
 import { plainAcknowledgment, valid, type Gateway } from '../../src/gateways/gateway.ts'
 import { fake } from '../../src/gateways/fake/index.ts'
@@ -77,7 +78,12 @@ onPostgres((engine) => {
     await sql`create trigger linger before update of attempts on billing.webhook_calls
       for each row execute function linger()`.execute(database.db)
     const { settings, listeners } = runtime
-    const parts = await assemble(await runtime.opened(), { settings, listeners, wake: () => {} })
+    const parts = await assemble(await runtime.opened(), {
+      settings,
+      listeners,
+      numbers: createNumbers(),
+      wake: () => {},
+    })
     await sendJson(core, 'sluggish', { call: 1 })
     const lanes = startCallLanes({ processing: parts.processing, lanes: 1 })
     try {

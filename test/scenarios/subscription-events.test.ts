@@ -1,3 +1,4 @@
+import { createNumbers } from '../../src/numbers/slots.ts'
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'node:test'
@@ -152,7 +153,11 @@ forEachDatabase((engine) => {
           // Their workers hang, as far as the sweeper knows.
           await database.pool.query(`update billing.deliveries
           set lease_until = statement_timestamp() - interval '1 s' where state = 'held'`)
-          await sweepLeases(database, { log: silentLog, newId: newUuid })
+          await sweepLeases(database, {
+            log: silentLog,
+            newId: newUuid,
+            numbers: createNumbers(),
+          })
           await database.pool.query(
             `update billing.deliveries set leases_lost = 0 where state = 'waiting'`,
           )

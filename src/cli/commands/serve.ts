@@ -69,6 +69,7 @@ async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<v
     { announce, announceJson },
     { keepHeapSmall },
     { endWithNpm },
+    { startOperations },
   ] = await Promise.all([
     openService(),
     import('../start-http.ts'),
@@ -76,11 +77,13 @@ async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<v
     import('../announce.ts'),
     import('../keep-heap-small.ts'),
     import('../end-with-npm.ts'),
+    import('../start-operations.ts'),
   ])
   keepHeapSmall()
   const { core, commandLog, configuration } = service
   const worker = await orClose(core, () => core.work({ upkeepOnly: !withWorker }))
   const http = await orClose(core, () => startHttp(service))
+  const operations = await orClose(core, () => startOperations(service))
   const { process: place, isRunByNpm } = configuration
   endOnSignals({
     commandLog,
@@ -88,6 +91,7 @@ async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<v
     stop: async () => {
       await http.stop()
       await worker.stop()
+      await operations?.stop()
       await core.close()
     },
   })

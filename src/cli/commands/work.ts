@@ -26,15 +26,19 @@ async function work(_options: unknown, command: Command): Promise<void> {
   const { queue, json } = command.optsWithGlobals<WorkOptions>()
   const { openService, orClose } = await import('../open-service.ts')
   const { endOnSignals, endWithWorker } = await import('../service-process.ts')
-  const { core, commandLog, configuration } = await openService()
+  const service = await openService()
+  const { core, commandLog, configuration } = service
+  const { startOperations } = await import('../start-operations.ts')
   const { keepHeapSmall } = await import('../keep-heap-small.ts')
   keepHeapSmall()
   const queues = queue === undefined ? {} : { queues: queue }
   const worker = await orClose(core, () => core.work(queues))
+  const operations = await orClose(core, () => startOperations(service))
   endOnSignals({
     commandLog,
     stop: async () => {
       await worker.stop()
+      await operations?.stop()
       await core.close()
     },
   })

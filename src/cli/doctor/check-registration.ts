@@ -5,6 +5,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { seconds } from '../../kernel/duration.ts'
 import { isQuittanceError } from '../../kernel/errors.ts'
 import { isLocalHost } from '../../kernel/local-host.ts'
+import { createNumbers } from '../../numbers/slots.ts'
 import { silentLog } from '../../kernel/log.ts'
 import { lackingCredential } from '../../gateways/require.ts'
 import { readRegistration, type RegistrationContext } from '../../upkeep/read-registration.ts'
@@ -34,7 +35,7 @@ export async function checkRegistration({ checked }: Installation): Promise<read
     addresses: addressesOf(checked.value),
     answerWithin,
     now: systemClock,
-    processing: { gateways, log: silentLog },
+    processing: { gateways, log: silentLog, numbers: createNumbers() },
   }
   const findings = asked.map(({ gateway }) => checkGateway(gateway, context))
   return (await Promise.all(findings)).flat()

@@ -21,6 +21,7 @@ import * as usage from './0019_usage.ts'
 import * as invoices from './0020_invoices.ts'
 import * as feed from './0021_feed.ts'
 import * as endpoints from './0022_endpoints.ts'
+import * as counts from './0023_counts.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -46,4 +47,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0020_invoices': invoices,
   '0021_feed': feed,
   '0022_endpoints': endpoints,
+  '0023_counts': counts,
 }

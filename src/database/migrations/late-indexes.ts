@@ -80,6 +80,15 @@ export const lateIndexes: readonly LateIndex[] = [
     on: `billing.events (position) where position is not null`,
   },
   {
+    // A few at most: monitoring counts them, and a page lists them.
+    name: 'deliveries_failed',
+    on: `billing.deliveries (id) where state in ('failed', 'given_up')`,
+  },
+  {
+    name: 'payments_unknown',
+    on: `billing.payments (created_at) where checkout = 'unknown' and status = 'pending'`,
+  },
+  {
     name: 'events_unnumbered',
     on: `billing.events (created_at, id) where position is null`,
   },

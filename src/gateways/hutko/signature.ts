@@ -26,7 +26,7 @@ export function verifySignature(request: RawRequest, credentials: Credentials): 
   const found = authenticate(envelope, credentials)
   if (!found.ok) return invalid(found.reason)
   const fault = found.fields && shiftFault(found.fields)
-  return fault === undefined ? validIn(signedBodyOf(found)) : invalid(fault)
+  return fault === undefined ? validIn(signedBodyOf(found), found.keyIndex) : invalid(fault)
 }
 
 /** Neither empty parameters nor those beside `data` are signed: both can be added freely. */
@@ -37,7 +37,7 @@ function signedBodyOf({ parameters, fields }: SignedText): string {
 /**
  * Whether one of the payment keys signed it. Whether its names can be trusted is another question.
  */
-export function authenticate(envelope: Envelope, credentials: Credentials): Signed {
+export function authenticate(envelope: Envelope, credentials: Credentials): Authentication {
   if (!credentials.configured) return refused('not_configured')
   if (envelope.version === undefined) return refused(envelope.reason)
   const sent = readSignature(envelope.fields.get('signature'))
@@ -45,8 +45,8 @@ export function authenticate(envelope: Envelope, credentials: Credentials): Sign
   const signed = envelope.version === '2.0' ? signedData(envelope) : signedFields(envelope.fields)
   if (!signed.ok) return signed
   const keys = credentials.secrets.secret_key ?? []
-  const matches = keys.some((key) => constantTimeEqual(signatureOf(key, signed.text), sent))
-  return matches ? signed : refused('signature_mismatch')
+  const keyIndex = keys.findIndex((key) => constantTimeEqual(signatureOf(key, signed.text), sent))
+  return keyIndex === -1 ? refused('signature_mismatch') : { ...signed, keyIndex }
 }
 
 /** The 20 bytes, or why there are none. */
@@ -58,7 +58,15 @@ function readSignature(value: JsonValue | undefined): Uint8Array | string {
 }
 
 /** What a signature covers, or why there is nothing. */
-export type Signed = SignedText | { readonly ok: false; readonly reason: string }
+export type Signed = SignedText | Unsigned
+
+/** The same, with the place of the key that signed it among those that are configured. */
+export type Authentication = (SignedText & { readonly keyIndex: number }) | Unsigned
+
+interface Unsigned {
+  readonly ok: false
+  readonly reason: string
+}
 
 interface SignedText {
   readonly ok: true
@@ -75,7 +83,7 @@ function signedData({ fields, data }: Extract<Envelope, { version: '2.0' }>): Si
   return readable ? { ok: true, text, parameters: fields } : refused('data_malformed')
 }
 
-function refused(reason: string): Signed {
+function refused(reason: string): Unsigned {
   return { ok: false, reason }
 }
 

@@ -18,9 +18,9 @@ const nestedName = /^(?:data|signature)[[.]/
  * of all the public key: it is no secret. https://www.liqpay.ua/doc/api/callback
  */
 export function verifySignature(request: RawRequest, credentials: Credentials): Verdict {
+  const keys = credentials.secrets.private_key ?? []
   // With an empty key anyone could sign.
-  const keys = (credentials.secrets.private_key ?? []).filter((key) => key.reveal() !== '')
-  if (!credentials.configured || keys.length === 0) return invalid('not_configured')
+  if (!credentials.configured || keys.every(isEmpty)) return invalid('not_configured')
   const envelope = readEnvelope(request.body)
   if (!envelope.ok) return invalid(`body_${envelope.reason}`)
   const { fields } = envelope
@@ -35,10 +35,15 @@ export function verifySignature(request: RawRequest, credentials: Credentials): 
   if (sent === undefined) return invalid('signature_malformed')
   const signature = decodeCanonicalBase64(sent)
   if (signature?.byteLength !== digestBytes) return invalid('signature_malformed')
-  if (!keys.some((key) => constantTimeEqual(signature, signatureOf(key, data)))) {
-    return invalid('signature_mismatch')
-  }
-  return validIn(new URLSearchParams({ data, signature: sent }).toString())
+  const made = (key: Secret) =>
+    !isEmpty(key) && constantTimeEqual(signature, signatureOf(key, data))
+  const found = keys.findIndex(made)
+  if (found === -1) return invalid('signature_mismatch')
+  return validIn(new URLSearchParams({ data, signature: sent }).toString(), found)
+}
+
+function isEmpty(key: Secret): boolean {
+  return key.reveal() === ''
 }
 
 /** The 20 bytes with which LiqPay would sign this text of `data`. */

@@ -89,7 +89,7 @@ test('the window is a setting of 300 s', async () => {
 
 test('each configured secret counts, and a blank one is none', () => {
   const both = credentialsOf(`pdl_ntfset_the_new_one_0123,${signingSecret}`)
-  assert.deepEqual(verdictOf(`${ts};${h1}`, both), valid)
+  assert.deepEqual(verdictOf(`${ts};${h1}`, both), { valid: true, secret: 2 })
   const rotated = credentialsOf('pdl_ntfset_the_new_one_0123')
   assert.deepEqual(verdictOf(`${ts};${h1}`, rotated), refused('signature_mismatch'))
   for (const blank of ['', '   ', 'undefined', 'null']) {

@@ -18,7 +18,12 @@ export interface SignedText {
 
 /** Whether one of the signatures was made with one of the secrets. */
 export function matchesHmacSha256(secrets: readonly Secret[], signed: SignedText): boolean {
-  return secrets.some((secret) => {
+  return findHmacSha256Secret(secrets, signed) !== -1
+}
+
+/** The index of the first of these secrets with which one of the signatures was made; -1 if none. */
+export function findHmacSha256Secret(secrets: readonly Secret[], signed: SignedText): number {
+  return secrets.findIndex((secret) => {
     const expected = hmacSha256(secret, signed.parts)
     return signed.signatures.some((signature) => constantTimeEqual(signature, expected))
   })

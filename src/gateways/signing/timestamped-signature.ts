@@ -1,8 +1,8 @@
 import type { RawRequest, Verdict } from '../gateway.ts'
 import type { CredentialField, Credentials } from '../credential-fields.ts'
-import { invalid, valid } from '../gateway.ts'
+import { invalid, validBy } from '../gateway.ts'
 import { decodeCanonicalHex } from './canonical-hex.ts'
-import { matchesHmacSha256 } from './hmac-sha256.ts'
+import { findHmacSha256Secret } from './hmac-sha256.ts'
 
 /**
  * A header such as `t=<unix seconds>,v1=<hex>`: HMAC-SHA256 over the time, a joint and the raw
@@ -63,9 +63,8 @@ export function verifyTimestamped(scheme: TimestampedScheme, signed: Signed): Ve
   const clockFault = timestampFault(header.timestamp, credentials, now)
   if (clockFault !== undefined) return invalid(clockFault)
   const parts = [header.timestamp + scheme.joint, request.body]
-  return matchesHmacSha256(secrets, { parts, signatures: header.signatures })
-    ? valid
-    : invalid('signature_mismatch')
+  const found = findHmacSha256Secret(secrets, { parts, signatures: header.signatures })
+  return found === -1 ? invalid('signature_mismatch') : validBy(found)
 }
 
 type Header =

@@ -62,7 +62,8 @@ test('the window is a setting of 300 s', () => {
 })
 
 test('each configured secret counts, and a blank one is none', () => {
-  assert.deepEqual(verdictOf(official(), credentialsOf(`whsec_the_new_one,${secret}`)), valid)
+  const both = credentialsOf(`whsec_the_new_one,${secret}`)
+  assert.deepEqual(verdictOf(official(), both), { valid: true, secret: 2 })
   const rotated = verdictOf(official(), credentialsOf('whsec_the_new_one'))
   assert.deepEqual(rotated, refused('signature_mismatch'))
   for (const blank of ['', '   ', 'undefined', 'null']) {

@@ -29,7 +29,7 @@ export function verifySignature(request: RawRequest, credentials: Credentials): 
   const fields = fieldsOf(payload)
   const found = authenticate(fields, credentials)
   if (!found.ok) return invalid(found.reason)
-  return validIn(signedBodyOf(fields ?? new Map()))
+  return validIn(signedBodyOf(fields ?? new Map()), found.secretIndex)
 }
 
 export type Authentication<Name extends SignedFieldName = SignedFieldName> =
@@ -38,6 +38,8 @@ export type Authentication<Name extends SignedFieldName = SignedFieldName> =
       readonly signed: SignedTexts<Name>
       /** The secret with which it was signed: the answer must be signed with the same one. */
       readonly secret: Secret
+      /** Its place among those that are configured. */
+      readonly secretIndex: number
     }
   | Unauthenticated
 
@@ -77,8 +79,10 @@ export function authenticateBy<Name extends SignedFieldName>(
   const signature = sent === undefined ? undefined : decodeCanonicalHex(sent, digestBytes)
   if (signature === undefined) return refused('signature_malformed')
   const text = joined(names.map((name) => signed[name]))
-  const secret = keys.find((key) => constantTimeEqual(hmacMd5(key, text), signature))
-  return secret === undefined ? refused('signature_mismatch') : { ok: true, signed, secret }
+  const secretIndex = keys.findIndex((key) => constantTimeEqual(hmacMd5(key, text), signature))
+  const secret = keys[secretIndex]
+  if (secret === undefined) return refused('signature_mismatch')
+  return { ok: true, signed, secret, secretIndex }
 }
 
 /** The signature of these texts in this order, in WayForPay's form. */

@@ -18,6 +18,7 @@ import {
   dispatchBrowserEvent,
   type BrowserEventType,
 } from '../../../src/processing/browser-event.ts'
+import { createNumbers } from '../../../src/numbers/slots.ts'
 import type { ProcessingContext } from '../../../src/processing/context.ts'
 import { createDeliver } from '../../../src/processing/deliver.ts'
 import type { CallEnd } from '../../../src/processing/end-calls.ts'
@@ -73,6 +74,7 @@ export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances 
   const processing: ProcessingContext = {
     ...given,
     newId: newUuid,
+    numbers: createNumbers(),
     ...subscriptionContext,
     listenerBudget: listenersMayTakeMs,
     underWay: new Set(),

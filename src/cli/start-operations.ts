@@ -1,0 +1,76 @@
+import cluster from 'node:cluster'
+import type { ClusterRegistry, RegistryContentType } from '@prometheus-io/client'
+import { Hono } from 'hono'
+import type { Metrics } from '../billing/types.ts'
+import { health } from '../http/health.ts'
+import { metricsRoute } from '../http/metrics.ts'
+import { notFound, respond } from '../http/respond.ts'
+import { listen } from '../http/serve.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Configuration } from './env.ts'
+import type { OpenService } from './open-service.ts'
+
+export interface Operations {
+  stop(): Promise<void>
+}
+
+/** The client has it; its types leave it out. */
+type WorkerRegistry = ClusterRegistry<RegistryContentType> & { shutdown(): Promise<void> }
+
+/** A look that is under way ends well before. */
+const graceMs = 1_000
+
+/**
+ * Listens on the port for operations, if there is one. A process that is one of several leaves that
+ * to their supervisor, and lets it have the metrics.
+ */
+export async function startOperations({
+  core,
+  runtime,
+  configuration,
+  commandLog,
+}: OpenService): Promise<Operations | undefined> {
+  if (configuration.operations.port === undefined) return undefined
+  if (cluster.isWorker) {
+    const { ClusterRegistry } = await import('@prometheus-io/client')
+    ClusterRegistry.setRegistries(await runtime.metrics.get())
+    // It answers the supervisor from now on, and hands over what it has counted when it stops.
+    const registry = new ClusterRegistry() as WorkerRegistry
+    return { stop: () => registry.shutdown() }
+  }
+  const app = operationsApp(() => core.metrics())
+  app.route('/', health(core, { log: commandLog.log, databaseKey: runtime.databaseKey }))
+  return listenForOperations(app, configuration, commandLog.log)
+}
+
+/** The same for the supervisor of several processes: its metrics are the sum of theirs. */
+export async function startSupervisorOperations(
+  configuration: Configuration,
+  log: Log,
+): Promise<Operations | undefined> {
+  if (configuration.operations.port === undefined) return undefined
+  const { ClusterRegistry } = await import('@prometheus-io/client')
+  const registry = new ClusterRegistry()
+  const app = operationsApp(async () => ({
+    contentType: registry.contentType,
+    text: await registry.clusterMetrics(),
+  }))
+  return listenForOperations(app, configuration, log)
+}
+
+function operationsApp(read: () => Promise<Metrics>): Hono {
+  const app = new Hono()
+  app.route('/', metricsRoute(read))
+  app.notFound(() => respond(notFound))
+  return app
+}
+
+async function listenForOperations(
+  app: Hono,
+  { operations: { host, port = 0 } }: Configuration,
+  log: Log,
+): Promise<Operations> {
+  const server = await listen(app, { host, port, log })
+  log.info({ url: server.url }, 'operators are answered here')
+  return { stop: () => server.close(graceMs) }
+}

@@ -1,0 +1,5 @@
+import { healthPaths } from './health.ts'
+import { metricsPath } from './metrics.ts'
+
+/** Paths of our own, which a template of the webhook route as short as `/{gateway}` would cover. */
+export const ownPaths: ReadonlySet<string> = new Set([...healthPaths, metricsPath])

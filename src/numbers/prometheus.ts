@@ -1,0 +1,93 @@
+import {
+  collectDefaultMetrics,
+  Registry,
+  type Metric,
+  type MetricObjectWithValues,
+  type MetricValueWithName,
+} from '@prometheus-io/client'
+import { counters, entryOf, gauges, histograms, type MetricName } from './catalogue.ts'
+import type { GaugeValue } from './gauge-value.ts'
+import { sum, unbounded, type Numbers, type Slot } from './slots.ts'
+
+type Value = MetricValueWithName<string>
+type Read = MetricObjectWithValues<Value>
+
+export interface MetricsOptions {
+  readonly numbers: Numbers
+  /** What stands in the database. */
+  readGauges(): Promise<readonly GaugeValue[]>
+}
+
+const prefix = 'quittance_'
+
+/**
+ * All metrics of this process as Prometheus asks for them: its counters, the gauges of the database,
+ * and what Node knows of itself.
+ */
+export function createMetrics({ numbers, readGauges }: MetricsOptions): Registry {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const add = (
+    metric: Pick<Read, 'name' | 'help' | 'type'>,
+    read: () => Value[] | Promise<Value[]>,
+  ) => {
+    // Of several processes, whose sum is asked for: gauges are the same for all of them.
+    const aggregator = metric.type === 'gauge' ? 'first' : 'sum'
+    const described = {
+      ...metric,
+      name: prefix + metric.name,
+      aggregator,
+      collect: () => {},
+    } as const
+    const get = async (): Promise<Read> => ({ ...described, values: await read() })
+    // The client's own classes count by themselves; what is counted elsewhere is an object with the
+    // method that they have in common, as in the client's `Registry.aggregate`.
+    registry.registerMetric({ ...described, get } as unknown as Metric)
+  }
+  const slotsOf = (name: string) => [...numbers.slots()].filter(({ metric }) => metric === name)
+  for (const [name, { help }] of Object.entries(counters)) {
+    add({ name, help, type: 'counter' }, () => slotsOf(name).map(counterValue))
+  }
+  for (const [name, { help }] of Object.entries(histograms)) {
+    add({ name, help, type: 'histogram' }, () => histogramValues(slotsOf(name)))
+  }
+  for (const [name, { help }] of Object.entries(gauges)) {
+    add({ name, help, type: 'gauge' }, async () =>
+      (await readGauges())
+        .filter((gauge) => gauge.name === name)
+        .map(({ labels, value }) => ({ labels: { ...labels }, value })),
+    )
+  }
+  return registry
+}
+
+function labelsOf(metric: MetricName, values: readonly string[]): Record<string, string> {
+  const { labels } = entryOf(metric)
+  return Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']))
+}
+
+function counterValue({ metric, labels, value }: Slot): Value {
+  return { labels: labelsOf(metric, labels), value }
+}
+
+/** Each bucket counts what the smaller ones count, too. The slots of one histogram follow each other. */
+function histogramValues(slots: readonly Slot[]): Value[] {
+  const values: Value[] = []
+  let counted = 0
+  for (const { metric, labels, value } of slots) {
+    const bound = labels.at(-1)
+    const named = labelsOf(metric, labels)
+    const name = prefix + metric
+    if (bound === sum) {
+      values.push({ metricName: `${name}_sum`, labels: named, value })
+      continue
+    }
+    if (bound === undefined) continue
+    counted += value
+    values.push({ metricName: `${name}_bucket`, labels: { le: bound, ...named }, value: counted })
+    if (bound !== unbounded) continue
+    values.push({ metricName: `${name}_count`, labels: named, value: counted })
+    counted = 0
+  }
+  return values
+}

@@ -5,6 +5,7 @@ import { benchGrowth } from './growth.ts'
 import { benchIntake } from './intake.ts'
 import { benchLatency } from './latency.ts'
 import { benchMemory } from './memory.ts'
+import { benchNumbers } from './numbers.ts'
 import { benchProcessing } from './processing.ts'
 import { benchRenewals } from './renewals.ts'
 import type { Figure } from './rounds.ts'
@@ -32,6 +33,11 @@ export const areas = {
   intake: async (options: BenchOptions) =>
     Array.from(await benchIntake(options), ([senders, figures]) => ({
       title: `Intake, ${senders} senders: callbacks stored and answered in a second`,
+      figures,
+    })),
+  numbers: async (options: BenchOptions) =>
+    Array.from(await benchNumbers(options), ([senders, figures]) => ({
+      title: `What counting costs, ${senders} senders: callbacks in a second`,
       figures,
     })),
   processing: section('Processing a backlog: calls in a second', benchProcessing),

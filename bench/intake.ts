@@ -20,22 +20,38 @@ interface Listening {
   readonly url: string
 }
 
-interface Subjects {
+interface Subjects extends Compared {
   readonly targets: readonly Target[]
   readonly load: Load
   readonly options: BenchOptions
 }
 
+/** What is measured side by side. */
+interface Compared {
+  readonly starts: readonly ((options: BenchOptions) => Promise<Target>)[]
+  /** Names of subjects. */
+  readonly baselines: readonly [string, ...string[]]
+  readonly rounds: number
+}
+
 /** How fast callbacks are stored and answered, by number of senders. */
-export async function benchIntake(
+export function benchIntake(
   options: BenchOptions,
+): Promise<ReadonlyMap<number, readonly Figure[]>> {
+  const baselines = ['B', byHand.subject, withPgBoss.subject] as const
+  return benchTargets(options, { starts, baselines, rounds: options.settings.rounds })
+}
+
+export async function benchTargets(
+  options: BenchOptions,
+  compared: Compared,
 ): Promise<ReadonlyMap<number, readonly Figure[]>> {
   const { settings } = options
   const load = startLoad()
   const targets: Target[] = []
-  const subjects = { targets, load, options }
+  const subjects = { ...compared, targets, load, options }
   try {
-    for (const begin of starts) targets.push(await begin(options))
+    for (const begin of compared.starts) targets.push(await begin(options))
     await load.sign(newPayments(settings.requests))
     const [connections = 1] = settings.connections
     const milliseconds = settings.firstWarmUpMs
@@ -53,16 +69,17 @@ export async function benchIntake(
 
 /** Every subject is loaded in turn, and that several times: noise hits all of them alike. */
 async function benchWith(connections: number, subjects: Subjects): Promise<readonly Figure[]> {
-  const { settings, progress } = subjects.options
+  const { baselines, options } = subjects
+  const { progress } = options
   const rounds = await repeatRounds(
     {
-      count: settings.rounds,
-      baseline: 'B',
+      count: subjects.rounds,
+      baseline: baselines[0],
       progress: (round) => progress(`intake, ${connections} senders, ${round}`),
     },
     (each) => runRound(connections, subjects, each),
   )
-  return rounds.figures(['B', byHand.subject, withPgBoss.subject])
+  return rounds.figures(baselines)
 }
 
 async function runRound(
@@ -129,17 +146,23 @@ async function startTransactions(
   return storingIn(await connectTo(databaseUrl), tables, targetOf(subject, running))
 }
 
-async function startOnPostgres(
+interface Program {
+  readonly args: readonly string[]
+  /** The program; that of this checkout if left out. */
+  readonly main?: string
+}
+
+export async function startOnPostgres(
   { server, folder }: BenchOptions,
-  { subject, args }: { readonly subject: string; readonly args: readonly string[] },
+  { subject, ...program }: Program & { readonly subject: string },
 ): Promise<Target> {
   const databaseUrl = await server.create()
-  const running = await startProduct({ DATABASE_URL: databaseUrl }, { cwd: folder, args })
+  const running = await startProduct({ DATABASE_URL: databaseUrl }, { cwd: folder, ...program })
   const target = targetOf(subject, running)
   return storingIn(await connectTo(databaseUrl), ['billing.webhook_calls'], target)
 }
 
-const starts: readonly ((options: BenchOptions) => Promise<Target>)[] = [
+const starts: Compared['starts'] = [
   startBare,
   (options) => startTransactions(options, byHand),
   (options) => startTransactions(options, withPgBoss),
@@ -167,9 +190,9 @@ async function startEmbedded({ folder }: BenchOptions): Promise<Target> {
 /** Without a worker: what is measured is the intake alone. */
 function startProduct(
   env: Readonly<Record<string, string>>,
-  { cwd, args }: { readonly cwd: string; readonly args: readonly string[] },
+  { cwd, args, main = product }: Program & { readonly cwd: string },
 ): Promise<Running<Listening>> {
-  return start<Listening>([product, 'serve', '--no-worker', '--json', ...args], {
+  return start<Listening>([main, 'serve', '--no-worker', '--json', ...args], {
     cwd,
     env: { HOST: '127.0.0.1', PORT: '0', STRIPE_SIGNING_SECRET: signingSecret, ...env },
   })

@@ -3,6 +3,8 @@ export interface Settings {
   /** Senders at the same time; the intake is measured with each number of them. */
   readonly connections: readonly number[]
   readonly rounds: number
+  /** What counting costs is a small difference. */
+  readonly numbersRounds: number
   /** Before the first round, for code to be compiled. */
   readonly firstWarmUpMs: number
   readonly warmUpMs: number
@@ -44,6 +46,7 @@ export interface Settings {
 export const full: Settings = {
   connections: [64, 256],
   rounds: 3,
+  numbersRounds: 9,
   firstWarmUpMs: 8_000,
   warmUpMs: 1_000,
   roundMs: 3_000,
@@ -65,6 +68,7 @@ export const full: Settings = {
 export const quick: Settings = {
   connections: [8],
   rounds: 1,
+  numbersRounds: 1,
   firstWarmUpMs: 200,
   warmUpMs: 50,
   roundMs: 300,

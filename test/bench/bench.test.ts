@@ -43,6 +43,13 @@ test('the bench finds every callback that was answered stored', async () => {
   assert.ok(drawChart(measured).includes('>serve, PostgreSQL</text>'))
 })
 
+test('what counting costs is measured beside a service that counts nothing', async () => {
+  const measured = await report(['numbers'])
+  const title = 'What counting costs, 8 senders: callbacks in a second'
+  assert.deepEqual(subjectsIn(measured), [[title, ['nothing is counted', 'serve']]])
+  assertMeasured(measured)
+})
+
 test('the bench finds every call processed once, and draws its figures', async () => {
   const measured = await report(['processing'])
   const title = 'Processing a backlog: calls in a second'

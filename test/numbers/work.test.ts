@@ -101,7 +101,8 @@ forEachDatabase((engine) => {
     }
     const payment = await billing.create()
     await billing.deliver(paid(payment))
-    const [{ id = '' } = {}] = (await billing.core.calls.list({ limit: 1 })).data
+    const [call] = (await billing.core.calls.list({ limit: 1 })).data
+    const id = call?.id ?? ''
     for (const attempt of [1, 2, 3]) {
       await billing.attempted({ id }, attempt)
       if (attempt < 3) {

@@ -1,5 +1,6 @@
 import { findCall, listCalls } from '../database/calls.ts'
 import { listDeferredEventsOfCall } from '../database/deferred-events.ts'
+import { listFailedAttempts } from '../database/failed-attempts.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { replayCall } from '../processing/replay-call.ts'
 import { replayFailed } from '../upkeep/replay-failed.ts'
@@ -14,7 +15,13 @@ export function callOperations(runtime: Runtime): BillingCore['calls'] {
     get: async (id) => {
       const db = await handle(runtime, 'billing.calls.get')
       const call = isUuid(id) ? await findCall(db, id) : undefined
-      return call && { ...call, deferredEvents: await listDeferredEventsOfCall(db, call) }
+      if (call === undefined) return undefined
+      const deferredEvents = await listDeferredEventsOfCall(db, call)
+      return {
+        ...call,
+        deferredEvents,
+        failedAttempts: await listFailedAttempts(db, { callId: id }),
+      }
     },
     list: async (query = {}) =>
       listCalls(await handle(runtime, 'billing.calls.list'), checked(callsQuery, query)),

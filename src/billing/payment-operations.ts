@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { listDeferredEvents } from '../database/deferred-events.ts'
+import { listActivity } from '../database/payment-activity.ts'
 import { listDisputes } from '../database/disputes.ts'
 import { reviewsOf } from '../database/list-reviews.ts'
 import { listEvents } from '../database/events.ts'
@@ -95,7 +96,7 @@ async function withHistory(
 }
 
 async function historyOf(db: Kysely<Tables>, id: string) {
-  const [transitions, deferredEvents, refunds, disputes, paymentMethods, reviews] =
+  const [transitions, deferredEvents, refunds, disputes, paymentMethods, reviews, activity] =
     await Promise.all([
       listTransitions(db, id),
       listDeferredEvents(db, id),
@@ -103,6 +104,7 @@ async function historyOf(db: Kysely<Tables>, id: string) {
       listDisputes(db, id),
       savedWith(db, id),
       reviewsOf(db, id),
+      listActivity(db, id),
     ])
-  return { transitions, deferredEvents, refunds, disputes, paymentMethods, reviews }
+  return { transitions, deferredEvents, refunds, disputes, paymentMethods, reviews, activity }
 }

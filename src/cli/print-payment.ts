@@ -34,6 +34,11 @@ export function printHistory(payment: PaymentDetails): void {
   for (const { from, to, cause, at } of payment.transitions) {
     print(`transition  ${at.toISOString()}  ${from} -> ${to}, by ${cause}`)
   }
+  for (const { firstAt, operation, result, detail, times, durationMs } of payment.activity) {
+    const often = times === 1 ? `${durationMs} ms` : `${times} times`
+    const said = detail === null ? result : `${result}, ${detail}`
+    print(visible(`asked       ${firstAt.toISOString()}  ${operation}: ${said} (${often})`))
+  }
   for (const event of payment.events) {
     const superseded = event.superseded ? ' (superseded)' : ''
     print(`event       ${event.createdAt.toISOString()}  ${event.type}${superseded}`)

@@ -18,6 +18,7 @@ import type {
   SubscriptionTransitionsTable,
 } from './subscription-tables.ts'
 import type { CountsTable } from './count-tables.ts'
+import type { FailedAttemptsTable, PaymentActivityTable } from './history-tables.ts'
 import type { UsageCountersTable, UsageKeysTable } from './usage-tables.ts'
 import type { Cause, CheckoutState, PaymentStatus, PaymentType } from '../payments/payment.ts'
 import type { ReviewCallsTable, ReviewsTable } from './review-tables.ts'
@@ -268,4 +269,6 @@ export interface Tables {
   'billing.invoices': InvoicesTable
   'billing.invoice_series': InvoiceSeriesTable
   'billing.counts': CountsTable
+  'billing.failed_attempts': FailedAttemptsTable
+  'billing.payment_activity': PaymentActivityTable
 }

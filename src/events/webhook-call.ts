@@ -1,5 +1,6 @@
 import type { OutcomeResult } from '../payments/outcome.ts'
 import type { DeferredEvent } from './event-record.ts'
+import type { FailedAttempt } from './failed-attempt.ts'
 
 export const callStates = ['pending', 'processing', 'processed', 'ignored', 'failed'] as const
 /** `pending` and `processing` go on; `processed`, `ignored` and `failed` are final. */
@@ -41,4 +42,6 @@ export interface WebhookCall {
 export interface CallDetails extends WebhookCall {
   /** Events of what it moved that wait for a retry of their listeners, or have failed. */
   readonly deferredEvents: readonly DeferredEvent[]
+  /** Oldest first; the last one is the exception of the call, too. */
+  readonly failedAttempts: readonly FailedAttempt[]
 }

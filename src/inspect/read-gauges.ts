@@ -19,7 +19,7 @@ export async function readGauges(
   database: Database,
   gateways: readonly string[],
 ): Promise<readonly GaugeValue[]> {
-  const read = [readQueues, readWaiting, readAccepted, readSchedules, readEndpoints]
+  const read = [readQueues, readOldest, readWaiting, readAccepted, readSchedules, readEndpoints]
   return (await Promise.all(read.map((one) => one(database, gateways)))).flat()
 }
 
@@ -45,13 +45,18 @@ const readQueues: Read = async ({ db }) => {
   return rows.map(({ name, state, value }) => ({ name, labels: { state }, value }))
 }
 
+const readOldest: Read = async ({ db }) => {
+  const { rows } = await sql<{ value: number }>`
+    select greatest(0, coalesce(extract(epoch from
+      statement_timestamp() - min(next_attempt_at)), 0))::float8 as value
+    from billing.webhook_calls where state = 'pending'`.execute(db)
+  return rows.map(({ value }) => ({ name: 'oldest_pending_seconds', labels: {}, value }))
+}
+
 const readWaiting: Read = async ({ db }, gateways) => {
   const overdue = sql`next_poll_at < statement_timestamp() - ${interval(overdueAfter)}`
   const { rows } = await sql<Readonly<Record<string, number>>>`
     select
-      (select greatest(0, coalesce(extract(epoch from
-          statement_timestamp() - min(next_attempt_at)), 0))::float8
-        from billing.webhook_calls where state = 'pending') as oldest_pending_seconds,
       ${countOf(sql`from billing.reviews where state = 'open'`)} as reviews_open,
       ${countOf(sql`from billing.payments
         where gateway = any(${[...gateways]}::text[]) and ${overdue} and ${isPolled}`)}

@@ -1,4 +1,5 @@
 import { titleWithName } from '../gateways/accounts.ts'
+import { recordActivity, type NewActivity } from '../database/payment-activity.ts'
 import type { OperationContext } from '../gateways/interpret-context.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { requireGateway } from '../gateways/require.ts'
@@ -42,9 +43,55 @@ export async function askProvider<T>(
     count('answered')
     return answer
   } catch (error) {
-    count(isQuittanceError(error) ? (failures.get(error.code) ?? 'failed') : 'failed')
+    count(resultOf(error))
     throw error
   }
+}
+
+/** What is kept of an answer about a payment: null, if there is nothing else to say of it. */
+export interface QuestionAbout<T> extends Question {
+  readonly payment: Pick<Payment, 'id'>
+  describe(answer: T): string | null
+  /** Answers leave a trace of another kind. */
+  readonly keepsFailuresOnly?: true
+}
+
+/** The same about a payment: what came of it is kept in the payment's history. */
+export async function askAbout<T>(
+  question: QuestionAbout<T>,
+  context: MoneyContext,
+  ask: (operation: OperationContext) => Promise<T>,
+): Promise<T> {
+  const begun = performance.now()
+  const keep = (result: string, detail: string | null) =>
+    keepActivity(question, context, { result, detail, durationMs: performance.now() - begun })
+  try {
+    const answer = await askProvider(question, context, ask)
+    if (question.keepsFailuresOnly !== true) await keep('answered', question.describe(answer))
+    return answer
+  } catch (error) {
+    await keep(resultOf(error), failureText(error, context))
+    throw error
+  }
+}
+
+/** Best effort: an answer about money is never lost for it. */
+async function keepActivity(
+  { payment, operation }: QuestionAbout<never>,
+  { processing }: MoneyContext,
+  { durationMs, ...answer }: Pick<NewActivity, 'result' | 'detail' | 'durationMs'>,
+): Promise<void> {
+  const { database, log, newId } = processing
+  const about = { id: newId(), paymentId: payment.id, operation }
+  try {
+    await recordActivity(database.db, { ...about, ...answer, durationMs: Math.round(durationMs) })
+  } catch (error) {
+    log.warn({ err: error, payment: payment.id }, 'what a provider answered was not kept')
+  }
+}
+
+function resultOf(error: unknown): string {
+  return isQuittanceError(error) ? (failures.get(error.code) ?? 'failed') : 'failed'
 }
 
 const failures: ReadonlyMap<string, string> = new Map<ErrorCode, string>([

@@ -11,7 +11,7 @@ import type { Outcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import { insist } from '../queue/insist.ts'
-import { askProvider, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
+import { askAbout, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 import { recordFailure, takeAnswer } from './open-checkout.ts'
 import { tokenOf } from './saved-card-token.ts'
@@ -89,7 +89,8 @@ async function request(
   const { status, checkout } = await current(payment, context)
   if (status !== 'pending' || checkout !== 'unknown') return 'given_up'
   const asked = { ...checkoutRequest(payment, context.addresses), method, token, initiatedBy }
-  return askProvider({ of: found, operation: 'charge' }, context, (operation) =>
+  const about = { of: found, operation: 'charge', payment, describe: () => null } as const
+  return askAbout({ ...about, keepsFailuresOnly: true }, context, (operation) =>
     charge(asked, operation),
   )
 }

@@ -1,7 +1,7 @@
 import type { PollRequest } from '../gateways/operations.ts'
 import type { Payment } from '../payments/payment.ts'
 import { lackingCredential } from '../gateways/require.ts'
-import { askProvider, gatewayOf, isRefusal } from './ask-provider.ts'
+import { askAbout, gatewayOf, isRefusal } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 
 /** Which payment a request to the provider is about. */
@@ -23,8 +23,8 @@ export async function closeCheckout(
   const { closeCheckout: close } = found.gateway
   if (close === undefined || lackingCredential(found) !== undefined) return 'not_offered'
   try {
-    const answer = await askProvider(
-      { of: found, operation: 'close_checkout' },
+    const answer = await askAbout(
+      { of: found, operation: 'close_checkout', payment, describe: (said: string) => said },
       context,
       (operation) => close(requestAbout(payment), operation),
     )

@@ -6,7 +6,7 @@ import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
 import { checkoutRequest } from '../checkout/checkout-request.ts'
 import { readRecurring } from '../checkout/read-recurring.ts'
-import { askProvider, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
+import { askAbout, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 import { requeueEarlyCalls } from './requeue-early-calls.ts'
 
@@ -23,8 +23,9 @@ export async function openCheckout(
   let opened: OpenedCheckout
   try {
     const terms = await readRecurring(context.processing.database.db, payment)
-    opened = await askProvider(
-      { of: gatewayOf(payment, context), operation: 'checkout' },
+    const of = gatewayOf(payment, context)
+    opened = await askAbout(
+      { of, operation: 'checkout', payment, describe: () => null },
       context,
       (operation) => checkout.open(checkoutRequest(payment, context.addresses, terms), operation),
     )

@@ -12,7 +12,7 @@ import { paymentOf } from '../wire/payment.ts'
 import { requireOperation } from '../gateways/require.ts'
 import { requestAbout } from './close-checkout.ts'
 import { bindCheckout } from './open-checkout.ts'
-import { askProvider, failureText, gatewayOf } from './ask-provider.ts'
+import { askAbout, failureText, gatewayOf } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 import { noteOf, reviewOf } from './poll-review.ts'
 import { nextPoll, nextPollAfterFailure } from './poll-schedule.ts'
@@ -86,10 +86,17 @@ async function pollCharge(payment: Payment, context: MoneyContext): Promise<Poll
 async function requestPoll(payment: Payment, context: MoneyContext): Promise<PollReply> {
   const found = gatewayOf(payment, context)
   const poll = requireOperation(found, 'poll')
-  return askProvider({ of: found, operation: 'poll' }, context, (operation) =>
-    poll(requestAbout(payment), operation),
-  )
+  const question = { of: found, operation: 'poll', payment, describe: saidOf } as const
+  return askAbout(question, context, (operation) => poll(requestAbout(payment), operation))
 }
+
+/** Such as `open`, or `undecided, payment paid`. */
+function saidOf({ standing, outcomes }: PollReply): string {
+  const said = outcomes.flatMap((one) => ('status' in one ? [`${one.type} ${one.status}`] : []))
+  return [standing, ...said].join(', ').slice(0, longestSaid)
+}
+
+const longestSaid = 200
 
 /**
  * A checkout that was found again is bound before anything is applied: callbacks wait for it.

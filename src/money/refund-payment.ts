@@ -6,7 +6,7 @@ import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
 import { requireOperation } from '../gateways/require.ts'
 import { beginRefund, type BegunRefund, type WantedRefund } from './begin-refund.ts'
-import { askProvider, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
+import { askAbout, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 import { requireCharge } from './require-charge.ts'
 import { readRefundInput, type CreateRefundInput } from './refund-input.ts'
@@ -65,8 +65,11 @@ function request(
   const found = gatewayOf(charge, context)
   const ask = requireOperation(found, 'refund')
   const reason = refund.description
-  return askProvider({ of: found, operation: 'refund' }, context, (operation) =>
-    ask({ payment: charge, refund, isWhole, reason }, operation),
+  const describe = () => `refund ${refund.id}`
+  return askAbout(
+    { of: found, operation: 'refund', payment: charge, describe },
+    context,
+    (operation) => ask({ payment: charge, refund, isWhole, reason }, operation),
   )
 }
 

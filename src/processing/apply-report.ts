@@ -94,7 +94,7 @@ function leftToOthers(
 function deferralAfter(
   { cause, queue }: ProviderReport,
   { listener, error }: Pick<FailedAttempt, 'listener' | 'error'>,
-  { scrub, log, random }: ProcessingContext,
+  { scrub, log, random, newId }: ProcessingContext,
 ): Deferral {
   log.warn({ err: error, listener }, 'a listener failed; its event is deferred')
   if (isPassingInListener(error)) {
@@ -106,5 +106,6 @@ function deferralAfter(
     attempts: 1,
     after: retryDelay(1) ?? 0,
     exception: exceptionOf({ error, listener, scrub }),
+    failed: { newId, listener: listener ?? null },
   }
 }

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Transaction } from '../database/connect.ts'
 import { addClaim } from '../database/dedup-claims.ts'
 import { insertDeferredEvents } from '../database/deferred-events.ts'
+import { insertFailedAttempt } from '../database/failed-attempts.ts'
 import { findDispute } from '../database/disputes.ts'
 import { isPassing } from '../database/failure.ts'
 import { findPaymentMethod } from '../database/payment-methods.ts'
@@ -18,6 +19,7 @@ import {
 import { endpointEventType, readEndpointDisabled } from '../events/endpoint-event.ts'
 import { isSubscriptionEventType, readEventData, type StoredData } from '../events/event-data.ts'
 import type { Duration } from '../kernel/duration.ts'
+import type { NewId } from '../kernel/ids.ts'
 import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
@@ -43,6 +45,8 @@ export interface Deferral {
   readonly attempts: number
   readonly after: Duration
   readonly exception: string | null
+  /** Of the attempt that has failed, if one has. */
+  readonly failed?: { readonly newId: NewId; readonly listener: string | null }
 }
 
 /**
@@ -52,7 +56,7 @@ export interface Deferral {
 export async function deferEvents(
   db: Kysely<Tables>,
   claims: readonly Claim[],
-  deferral: Deferral,
+  { failed, ...deferral }: Deferral,
 ): Promise<void> {
   const rows = claims.map(({ eventId, dedupKey, type, subject }) => {
     const { paymentId, paymentMethodId } = subjectIds(subject)
@@ -60,6 +64,13 @@ export async function deferEvents(
     return { id: eventId, dedupKey, type, ...ids, ...deferral, ofSubscription: null }
   })
   await insertDeferredEvents(db, rows)
+  const { exception, attempts: attempt } = deferral
+  if (failed === undefined || exception === null) return
+  for (const { id: deliveryId } of rows) {
+    const { newId, listener } = failed
+    const of = { deliveryId }
+    await insertFailedAttempt(db, { id: newId(), of, attempt, listener, exception })
+  }
 }
 
 /** A deferred event as it was leased. */
@@ -157,7 +168,8 @@ async function dispatchIn(
   if (await returnIfPassing(db, tableOf(leased), { leased, error, random: context.random })) {
     return { ...dispatched, kind: 'returned' }
   }
-  await failDelivery(db, leased, { ...dispatched, scrub: context.scrub })
+  const { newId, scrub } = context
+  await failDelivery(db, leased, { ...dispatched, newId, scrub })
   return dispatched
 }
 
@@ -258,8 +270,9 @@ async function afterRollback(
     return
   }
   const lost = lostByListener(error)
-  const failed = { error: lost?.error ?? error, scrub: context.scrub }
-  await failDelivery(context.database.db, leased, failed)
+  const { newId, scrub } = context
+  const failed = { error: lost?.error ?? error, newId, scrub }
+  await context.database.transaction(({ db }) => failDelivery(db, leased, failed))
   if (isOutbox(leased)) context.wake('subscription_events')
   noteFailedDelivery(context, leased, failed)
 }

@@ -88,10 +88,10 @@ async function deliverQueued(
 async function fail(
   delivery: QueuedDelivery,
   { error }: Failure,
-  { database, log, numbers, scrub }: ProcessingContext,
+  { database, log, newId, numbers, scrub }: ProcessingContext,
 ): Promise<void> {
-  const failed = { error, scrub, listener: delivery.listener }
-  await failDelivery(database.db, delivery, failed)
+  const failed = { error, newId, scrub, listener: delivery.listener }
+  await database.transaction(({ db }) => failDelivery(db, delivery, failed))
   noteFailedDelivery({ log, numbers }, delivery, failed)
 }
 

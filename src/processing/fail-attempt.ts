@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { classifyFailure } from '../database/failure.ts'
+import { insertFailedAttempt } from '../database/failed-attempts.ts'
 import type { Tables } from '../database/tables.ts'
 import { exceptionText } from '../kernel/exception-text.ts'
 import type { NewId } from '../kernel/ids.ts'
@@ -17,13 +18,13 @@ export interface FailedAttempt {
   readonly error: unknown
   /** The listener that failed, if one did. */
   readonly listener?: string | undefined
+  readonly newId: NewId
   /** Blanks out known secrets. */
   scrub(text: string): string
 }
 
 /** The same of a call, with what is known of it by then. */
 export interface FailedCall extends FailedAttempt {
-  readonly newId: NewId
   readonly paymentId?: string | undefined
   /** A person should look at what was made of it. */
   readonly review?: boolean
@@ -38,16 +39,20 @@ export async function failCall(
   call: LeasedCall,
   failed: FailedCall,
 ): Promise<void> {
-  const { newId, paymentId, review } = failed
-  const after = retryDelay(call.attempts + 1)
+  const { newId, paymentId, review, listener = null } = failed
+  const attempt = call.attempts + 1
+  const after = retryDelay(attempt)
+  const exception = exceptionOf(failed)
   const isOurs = await failRow(db, webhookCalls, {
     lease: call,
     after,
-    exception: exceptionOf(failed),
+    exception,
     columns: paymentId === undefined ? {} : { payment_id: paymentId },
     review,
   })
   if (!isOurs) throw leaseLost(call)
+  const of = { callId: call.id }
+  await insertFailedAttempt(db, { id: newId(), of, attempt, listener, exception })
   if (after === undefined) await reviewCalls(db, [call.id], newId)
 }
 
@@ -70,19 +75,26 @@ export function noteFailedCall(
 /** Where it is said that something failed. */
 type NoteContext = Pick<ProcessingContext, 'log' | 'numbers'>
 
-/** The same for a delivery, or for a deferred event. */
+/** The same for a delivery, or for a deferred event; in a transaction, too. */
 export async function failDelivery(
   db: Kysely<Tables>,
   leased: LeasedDelivery,
   failed: FailedAttempt,
 ): Promise<void> {
+  const attempt = leased.attempts + 1
+  // A delivery's row names its listener; a deferred event may have several.
+  const exception = exceptionOf(
+    leased.listener === null ? failed : { ...failed, listener: undefined },
+  )
   const isOurs = await failRow(db, tableOf(leased), {
     lease: leased,
-    after: retryDelay(leased.attempts + 1),
-    // A delivery's row names its listener; a deferred event may have several.
-    exception: exceptionOf(leased.listener === null ? failed : { ...failed, listener: undefined }),
+    after: retryDelay(attempt),
+    exception,
   })
   if (!isOurs) throw leaseLost(leased)
+  const { listener = null, newId } = failed
+  const of = { deliveryId: leased.id }
+  await insertFailedAttempt(db, { id: newId(), of, attempt, listener, exception })
 }
 
 export function noteFailedDelivery(
@@ -124,7 +136,7 @@ export function isPassingInListener(error: unknown): boolean {
 }
 
 /** What is stored of a failed attempt: the listener, and the error. */
-export function exceptionOf({ error, listener, scrub }: FailedAttempt): string {
+export function exceptionOf({ error, listener, scrub }: Omit<FailedAttempt, 'newId'>): string {
   const where = listener === undefined ? '' : `in listener ${listener}: `
   return where + exceptionText(error, scrub)
 }

@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Database } from '../database/connect.ts'
 import { deleteOldSums } from '../database/counts.ts'
 import { interval } from '../database/interval.ts'
+import { deleteFailedAttempts } from '../database/failed-attempts.ts'
 import { databaseNow } from '../database/now.ts'
 import { deleteOldAttempts, deleteOldForwards, deleteOrphanForwards } from '../database/forwards.ts'
 import { deleteOldKeys } from '../database/usage-keys.ts'
@@ -178,6 +179,7 @@ async function pruneBatch(
   const unwritten = deleted.filter(({ lacksReview: lacks }) => lacks === true)
   await reviewCalls(db, idsOf(unwritten), newId)
   if (deleted.length > 0) {
+    await deleteFailedAttempts(db, idsOf(deleted))
     await sql`
       delete from billing.webhook_calls where id = any(${idsOf(deleted)}::uuid[])`.execute(db)
   }

@@ -5,10 +5,19 @@ import {
   type CallDetails,
   type WebhookCall,
 } from '../events/webhook-call.ts'
+import type { FailedAttempt } from '../events/failed-attempt.ts'
 import { displayJson } from './display-json.ts'
 import { deferredEventSchema, deferredEventView } from './event.ts'
 import { id, time } from './fields.ts'
 import { outcomeResultSchema } from './outcome-result.ts'
+
+/** An attempt that failed: `attempt` begins at 1 again after a replay. */
+export const failedAttemptSchema = z.strictObject({
+  attempt: z.int(),
+  listener: z.string().nullable(),
+  exception: z.string(),
+  at: time,
+})
 
 /** A stored callback. */
 export const callSchema = z.strictObject({
@@ -41,6 +50,7 @@ export const callDetailsSchema = callSchema.extend({
   body_encrypted: z.boolean(),
   exception: z.string().nullable(),
   deferred_events: z.array(deferredEventSchema),
+  failed_attempts: z.array(failedAttemptSchema),
 })
 
 export function callView(call: WebhookCall): z.output<typeof callSchema> {
@@ -62,6 +72,11 @@ export function callView(call: WebhookCall): z.output<typeof callSchema> {
   }
 }
 
+export function failedAttemptView(failed: FailedAttempt): z.output<typeof failedAttemptSchema> {
+  const { attempt, listener, exception, at } = failed
+  return { attempt, listener, exception, at: at.toISOString() }
+}
+
 function isWaiting(call: WebhookCall): boolean {
   return call.state === 'pending' || call.state === 'processing'
 }
@@ -76,5 +91,6 @@ export function callDetailsView(call: CallDetails): z.output<typeof callDetailsS
     body_encrypted: call.bodyEncrypted,
     exception: call.exception,
     deferred_events: call.deferredEvents.map(deferredEventView),
+    failed_attempts: call.failedAttempts.map(failedAttemptView),
   }
 }

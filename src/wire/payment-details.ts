@@ -8,6 +8,7 @@ import {
   type Payment,
   type PaymentTransition,
 } from '../payments/payment.ts'
+import type { PaymentActivity } from '../payments/activity.ts'
 import type { Review } from '../payments/review.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import { disputeSchema, disputeView } from './dispute.ts'
@@ -25,6 +26,17 @@ export const paymentTransitionSchema = z.strictObject({
   cause: z.enum(causes),
   webhook_call_id: id.nullable(),
   at: time,
+})
+
+/** What the provider was asked; equal answers in a row are one, with how often. */
+export const paymentActivitySchema = z.strictObject({
+  operation: z.string(),
+  result: z.string(),
+  detail: z.string().nullable(),
+  times: z.int(),
+  duration_ms: z.int(),
+  first_at: time,
+  last_at: time,
 })
 
 /** The period that a payment pays. */
@@ -45,6 +57,7 @@ export const paymentDetailsSchema = listedPaymentSchema.extend({
   disputes: z.array(disputeSchema),
   payment_methods: z.array(paymentMethodSchema),
   reviews: z.array(reviewSchema),
+  activity: z.array(paymentActivitySchema),
 })
 
 /** The same in JSON. */
@@ -67,6 +80,8 @@ export interface PaymentDetails extends ListedPayment {
   readonly paymentMethods: readonly PaymentMethod[]
   /** What a person must look at, or has. */
   readonly reviews: readonly Review[]
+  /** What its provider was asked, besides charges of saved cards that were answered. */
+  readonly activity: readonly PaymentActivity[]
   toJSON(): PaymentDetailsJson
 }
 
@@ -81,6 +96,7 @@ export function paymentDetailsView(payment: PaymentDetails): PaymentDetailsJson 
     disputes: payment.disputes.map(disputeView),
     payment_methods: payment.paymentMethods.map(paymentMethodView),
     reviews: payment.reviews.map(reviewView),
+    activity: payment.activity.map(activityView),
   }
 }
 
@@ -91,6 +107,18 @@ function ofPeriodView(period: SubscriptionPeriod): z.output<typeof paidPeriodSch
     subscription_id: period.subscriptionId,
     starts_at: period.startsAt.toISOString(),
     ends_at: period.endsAt.toISOString(),
+  }
+}
+
+function activityView(activity: PaymentActivity): z.output<typeof paymentActivitySchema> {
+  return {
+    operation: activity.operation,
+    result: activity.result,
+    detail: activity.detail,
+    times: activity.times,
+    duration_ms: activity.durationMs,
+    first_at: activity.firstAt.toISOString(),
+    last_at: activity.lastAt.toISOString(),
   }
 }
 

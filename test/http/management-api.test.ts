@@ -150,6 +150,7 @@ describe('POST /payments', () => {
     const read = await api(`/payments/${String(id)}`)
     assert.deepEqual(read.body, {
       ...body,
+      activity: [],
       refunded: 0,
       refundable: 0,
       transitions: [],

@@ -271,7 +271,7 @@ describe('a stored payload as JSON to show', () => {
       processedAt: at,
       dedupClaims: [],
     }
-    const view = callDetailsView({ ...call, deferredEvents: [] })
+    const view = callDetailsView({ ...call, deferredEvents: [], failedAttempts: [] })
     assert.deepEqual([view.payload, view.body_base64], [null, '/wBB'])
     assert.equal(view.next_attempt_at, null)
     assert.equal(view.received_at, '2026-11-20T10:00:00.000Z')

@@ -104,6 +104,11 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   for (const key of call.dedupClaims) print(`claim       ${key}`)
   for (const one of call.outcome ?? []) print(`outcome     ${JSON.stringify(one)}`)
   for (const event of call.deferredEvents) printDeferredEvent(event)
+  for (const { at, attempt, listener, exception } of call.failedAttempts) {
+    const [first = ''] = exception.split('\n')
+    const where = listener === null ? '' : `, listener ${listener}`
+    print(visible(`failed      ${at.toISOString()}, attempt ${attempt}${where}: ${first}`))
+  }
   print('headers')
   for (const [name, value] of Object.entries(call.headers)) print(visible(`  ${name}: ${value}`))
   print('payload')

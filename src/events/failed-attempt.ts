@@ -1,0 +1,10 @@
+/** An attempt at a call, or at a delivery, that failed. */
+export interface FailedAttempt {
+  /** From 1; a replay begins anew. */
+  readonly attempt: number
+  /** The listener that failed, if one did. */
+  readonly listener: string | null
+  /** What it threw, without secrets. */
+  readonly exception: string
+  readonly at: Date
+}

@@ -18,6 +18,7 @@ import {
   type ListenerRegistry,
   type RegisteredListener,
 } from '../listeners/listeners.ts'
+import { beginAtZero } from '../numbers/begin-at-zero.ts'
 import { createNumbers, type Numbers } from '../numbers/slots.ts'
 import type { UsageGatherer } from '../usage/gather-usage.ts'
 import type { Worker } from '../worker/worker.ts'
@@ -81,7 +82,7 @@ function serviceSettings(options: BillingOptions, stage: Stage | undefined): Ser
 export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
   const settings = serviceSettings(options, stage)
   const listeners = createListenerRegistry()
-  const numbers = createNumbers()
+  const numbers = numbersOf(settings)
   registerOptionListeners(listeners, options.listeners ?? {})
   const workers = createWorkers()
   let lost: QuittanceError | undefined
@@ -135,6 +136,13 @@ export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
     },
     close: () => closeInOrder(workers, assembled, database),
   }
+}
+
+function numbersOf({ gateways }: ServiceSettings): Numbers {
+  const numbers = createNumbers()
+  const names = gateways.list().map(({ gateway }) => gateway.name)
+  beginAtZero(numbers, names)
+  return numbers
 }
 
 async function closeInOrder(

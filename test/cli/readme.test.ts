@@ -46,6 +46,10 @@ const ranElsewhere: Readonly<Record<string, readonly [file: string, proof: strin
     'test/deploy/deploy.test.ts',
     "parse(read('deploy/compose.yaml')",
   ],
+  'promtool test rules quittance.rules.test.yml': [
+    'test/deploy/metrics-files.test.ts',
+    "promtool('test', 'rules', join(root, testsPath))",
+  ],
   'bun app.ts': ['test/runtimes/runtimes.test.ts', 'read(page)'],
   'deno serve --allow-env --allow-net --allow-read --allow-sys --allow-write --port 3000 app.ts': [
     'test/runtimes/runtimes.test.ts',

@@ -74,6 +74,17 @@ forEachDatabase((engine) => {
     assert.ok(sum > 0 && sum < 60, `${sum} s`)
   })
 
+  test('what is known beforehand begins at zero: monitoring sees the first one grow', async () => {
+    const { text } = await billing.core.metrics()
+    const families = readMetrics(text)
+    const labels = { gateway: 'stripe', status: 'paid', cause: 'poll' }
+    assert.equal(valueOf(families, 'quittance_payments_decided_total', labels), 0)
+    const failed = { gateway: 'stripe', state: 'failed' }
+    assert.equal(valueOf(families, 'quittance_calls_finished_total', failed), 0)
+    const lost = { gateway: 'stripe', kind: 'listener' }
+    assert.equal(valueOf(families, 'quittance_attempts_failed_total', lost), 0)
+  })
+
   test('a call that runs again is not a delay of days', async () => {
     const { core, database } = billing
     await billing.say(paid(await billing.create()))

@@ -66,6 +66,8 @@ const document = 'dist/http/api/openapi.json'
 const linked = [
   ...['README.md', 'figures.svg', 'job.sql'].map((name) => `bench/${name}`),
   ...['Dockerfile', 'compose.yaml', 'quittance.service'].map((name) => `deploy/${name}`),
+  ...['quittance.rules.yml', 'quittance.rules.test.yml'].map((name) => `deploy/prometheus/${name}`),
+  'deploy/grafana/quittance.json',
 ]
 
 /** From a copy: `prepare` builds, and others may be reading the `dist` of this checkout. */

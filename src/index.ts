@@ -154,7 +154,7 @@ export type {
   SubscriptionJson,
 } from './wire/subscription.ts'
 export type { PaymentDetails, PaymentDetailsJson } from './wire/payment-details.ts'
-export type { CallsQuery } from './database/calls.ts'
+export type { CallsQuery } from './database/list-calls.ts'
 export type { EventsQuery } from './database/events.ts'
 export type {
   EventOperations,

@@ -1,4 +1,5 @@
-import { findCall, listCalls } from '../database/calls.ts'
+import { findCall } from '../database/calls.ts'
+import { listCalls } from '../database/list-calls.ts'
 import { listDeferredEventsOfCall } from '../database/deferred-events.ts'
 import { listFailedAttempts } from '../database/failed-attempts.ts'
 import { isUuid } from '../kernel/ids.ts'

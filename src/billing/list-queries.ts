@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { paymentRules } from '../checkout/payment-input.ts'
-import type { CallsQuery } from '../database/calls.ts'
+import type { CallsQuery } from '../database/list-calls.ts'
 import type { EventsQuery } from '../database/events.ts'
 import type { ReviewsQuery } from '../database/list-reviews.ts'
 import type { InvoicesQuery } from '../database/list-invoices.ts'

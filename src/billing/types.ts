@@ -1,4 +1,4 @@
-import type { CallsQuery } from '../database/calls.ts'
+import type { CallsQuery } from '../database/list-calls.ts'
 import type { Page } from '../database/page.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { PaymentMethodsQuery } from '../database/payment-methods.ts'

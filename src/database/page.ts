@@ -47,6 +47,9 @@ export function toPage<T>(
   const data = rows.slice(0, limit)
   const last = data.at(-1)
   if (rows.length <= limit || last === undefined) return { data, nextCursor: null }
-  const { at, id } = positionOf(last)
-  return { data, nextCursor: Buffer.from(`${at.toISOString()}/${id}`).toString('base64url') }
+  return { data, nextCursor: cursorOf(positionOf(last)) }
+}
+
+export function cursorOf({ at, id }: Position): string {
+  return Buffer.from(`${at.toISOString()}/${id}`).toString('base64url')
 }

@@ -18,10 +18,6 @@ export interface WebhookCall {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly kind: PayloadKind
-  /** The JSON text as received, or the JSON object of a form's fields; null if unreadable. */
-  readonly payload: string | null
-  /** The exact bytes, kept only where `payload` does not carry them; null if encrypted. */
-  readonly body: Uint8Array | null
   /** The exact bytes are kept encrypted: `payload` masks what they carry. */
   readonly bodyEncrypted: boolean
   readonly state: CallState
@@ -38,8 +34,16 @@ export interface WebhookCall {
   readonly dedupClaims: readonly string[]
 }
 
+/** The same with what was received, which may be long: lists do not have it. */
+export interface ReceivedCall extends WebhookCall {
+  /** The JSON text as received, or the JSON object of a form's fields; null if unreadable. */
+  readonly payload: string | null
+  /** The exact bytes, kept only where `payload` does not carry them; null if encrypted. */
+  readonly body: Uint8Array | null
+}
+
 /** A stored callback with what became of it. */
-export interface CallDetails extends WebhookCall {
+export interface CallDetails extends ReceivedCall {
   /** Events of what it moved that wait for a retry of their listeners, or have failed. */
   readonly deferredEvents: readonly DeferredEvent[]
   /** Oldest first; the last one is the exception of the call, too. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { after, before, test } from 'node:test'
+import { receivedCalls } from '../support/billing.ts'
 import { getRequestListener } from '@hono/node-server'
 import express, { type RequestHandler } from 'express'
 import { fastify } from 'fastify'
@@ -142,7 +143,7 @@ test('exact bytes that the platform kept as rawBody are used', async () => {
     })
     assert.equal(answer.status, 200)
   }
-  const { data } = await taken.billing.calls.list()
+  const data = await receivedCalls(taken.billing)
   assert.deepEqual(
     data.map(({ payload }) => payload),
     [text, text],
@@ -157,7 +158,7 @@ test('the exact bytes that express.raw() keeps are used', async () => {
   const headers = { 'content-type': 'application/json' }
   const answer = await fetch(served.url + path, { method: 'POST', headers, body: text })
   assert.equal(answer.status, 200)
-  const [call] = (await taken.billing.calls.list()).data
+  const [call] = await receivedCalls(taken.billing)
   assert.equal(call?.payload, text)
 })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, describe, test } from 'node:test'
+import { receivedCalls } from '../support/billing.ts'
 import { getRequestListener } from '@hono/node-server'
 import { createApp } from '../../src/http/app.ts'
 import { exchange, fakeCallback, maxBodyBytes, order, forEachWay, startService } from './service.ts'
@@ -24,7 +25,7 @@ forEachWay((way) => {
     log: service.log,
     webhookMiddleware: [],
   })
-  const storedCalls = async () => (await service.core.calls.list({ limit: 100 })).data
+  const storedCalls = async () => await receivedCalls(service.core, { limit: 100 })
   const payableBody = async () => fakeCallback(await service.core.payments.create(order))
 
   describe('bad inputs, B: framing faults are answered and the connection ends', () => {
@@ -287,7 +288,7 @@ forEachWay((way) => {
       Buffer.from(fakeCallback(payment)),
     ])
     assert.equal((await exact.post(path, withMark)).status, 200)
-    const [call] = (await exact.core.calls.list()).data
+    const [call] = await receivedCalls(exact.core)
     assert.deepEqual(Buffer.from(call?.body ?? []), withMark)
   })
 

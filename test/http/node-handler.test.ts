@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { receivedCalls } from '../support/billing.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import express, { type Express } from 'express'
@@ -32,7 +33,7 @@ const post = (url: string, sent: string | Buffer | ReadableStream = body) =>
 async function isTaken(answer: Response): Promise<void> {
   assert.equal(answer.status, 200)
   assert.deepEqual(await answer.json(), { message: 'ok' })
-  const [call] = (await host.billing.calls.list({ limit: 1 })).data
+  const [call] = await receivedCalls(host.billing, { limit: 1 })
   assert.equal(call?.payload, body)
 }
 
@@ -76,7 +77,7 @@ describe('Express', () => {
       const answer = await post(app.url + other, '{"a":1}')
       assert.deepEqual(await answer.json(), { host: other, body: { a: 1 } })
     }
-    const [call] = (await host.billing.calls.list({ limit: 1 })).data
+    const [call] = await receivedCalls(host.billing, { limit: 1 })
     assert.equal(call?.payload, body)
   })
 
@@ -101,7 +102,7 @@ describe('Express', () => {
     ] as const) {
       await using app = await prefixed(prefix)
       await isTaken(await post(`${app.url}${url}?a=1`))
-      const [call] = (await host.billing.calls.list({ limit: 1 })).data
+      const [call] = await receivedCalls(host.billing, { limit: 1 })
       assert.equal(call?.url, `https://pay.example.test${path}?a=1`)
     }
   })
@@ -120,7 +121,7 @@ describe('Express', () => {
     await using app = await mounted()
     const answers = await Promise.all(Array.from({ length: 200 }, () => post(app.url + path)))
     assert.ok(answers.every(({ status }) => status === 200))
-    const { data } = await host.billing.calls.list({ limit: 100 })
+    const data = await receivedCalls(host.billing, { limit: 100 })
     assert.deepEqual(new Set(data.map(({ payload }) => payload)), new Set([body]))
   })
 })
@@ -135,7 +136,7 @@ test('large chunked bodies come through byte by byte, and larger ones answer 413
   const chunked = (text: string) =>
     new Blob([text]).stream().pipeThrough(new TransformStream<Uint8Array, Uint8Array>())
   assert.equal((await post(app.url + path, chunked(text))).status, 200)
-  const [call] = (await large.billing.calls.list()).data
+  const [call] = await receivedCalls(large.billing)
   assert.equal(call?.payload, text)
   const answer = await post(app.url + path, chunked(text + filler)).catch(() => undefined)
   assert.ok(answer === undefined || answer.status === 413)

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { receivedCalls } from '../support/billing.ts'
 import fc from 'fast-check'
 import { humanMoney } from '../../src/http/human-money.ts'
 import { visibleText } from '../../src/http/visible-text.ts'
 import { gatewayInPath } from '../../src/http/webhook-path.ts'
 import { callDetailsView } from '../../src/wire/call.ts'
 import { displayJson } from '../../src/wire/display-json.ts'
-import type { WebhookCall } from '../../src/events/webhook-call.ts'
+import type { ReceivedCall } from '../../src/events/webhook-call.ts'
 import { eventually, order, startService } from './service.ts'
 import type { Service } from './service.ts'
 
@@ -113,7 +114,7 @@ describe('the checkout page of the fake gateway', () => {
       const fields = card === undefined ? '' : `&card=${card}`
       assert.equal((await press(id, `result=success${fields}`)).status, 303)
       const payload = await eventually(async () => {
-        const [call] = (await service.core.calls.list({ paymentId: id })).data
+        const [call] = await receivedCalls(service.core, { paymentId: id })
         return call?.payload ?? undefined
       })
       const sent = JSON.parse(payload) as { readonly card?: string }
@@ -133,7 +134,7 @@ describe('the checkout page of the fake gateway', () => {
     ]) {
       assert.equal((await press(id, body)).status, 400)
     }
-    assert.deepEqual((await service.core.calls.list({ paymentId: id })).data, [])
+    assert.deepEqual(await receivedCalls(service.core, { paymentId: id }), [])
   })
 
   test('an unknown payment, and one of another gateway, answer 404', async () => {
@@ -249,7 +250,7 @@ describe('a stored payload as JSON to show', () => {
 
   test('bytes that the payload does not carry are shown as base64', () => {
     const at = new Date('2026-11-20T10:00:00Z')
-    const call: WebhookCall = {
+    const call: ReceivedCall = {
       id: '0199a000-0000-7000-8000-000000000001',
       gateway: 'stripe',
       queue: 'default',

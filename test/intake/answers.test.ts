@@ -3,7 +3,14 @@ import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { BillingCore } from '../../src/billing/types.ts'
 import type { IncomingCall } from '../../src/intake/receive.ts'
-import { allCalls, newPayment, openBilling, idle, type TestBilling } from '../support/billing.ts'
+import {
+  receivedCalls,
+  allCalls,
+  newPayment,
+  openBilling,
+  idle,
+  type TestBilling,
+} from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { unavailable } from '../../src/gateways/gateway.ts'
 import { stripe as stripeGateway } from '../../src/gateways/stripe/index.ts'
@@ -200,7 +207,7 @@ forEachDatabase((engine) => {
     test(`a signed callback to ${name} -> 200, stored under the canonical name`, async () => {
       const headers = () => signedHeaders(stripeBody)
       await accepted(billing.core, incoming({ gateway: name, body: stripeBody, headers }))
-      const call = (await billing.core.calls.list({ limit: 1 })).data[0]
+      const call = (await receivedCalls(billing.core, { limit: 1 }))[0]
       assert.equal(call?.gateway, 'stripe')
       assert.equal(call?.url, `http://localhost:3000/billing/webhooks/${name}?secret=[redacted]`)
       assert.equal(call?.headers['stripe-signature'], '[redacted]')

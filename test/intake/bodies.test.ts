@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { openBilling, idle, type TestBilling } from '../support/billing.ts'
+import { receivedCalls, openBilling, idle, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { signedHeaders, signingSecret, stripeOptions } from '../support/stripe-callbacks.ts'
 import { storedIds } from './store.ts'
@@ -96,7 +96,7 @@ forEachDatabase((engine) => {
     assert.equal(answer.status, 200)
     assert.equal(answer.body, '{"message":"ok"}')
     await idle(core)
-    const call = (await core.calls.list({ limit: 1 })).data[0]
+    const call = (await receivedCalls(core, { limit: 1 }))[0]
     assert.ok(call)
     assert.equal(call.state, 'ignored')
     assert.equal(call.outcome?.length, 1)
@@ -170,7 +170,7 @@ forEachDatabase((engine) => {
       const headers = { ...signBytes(body), host: 'evil.example', 'x-forwarded-host': 'evil' }
       const answer = await core.receive({ gateway: 'stripe', target, headers, body })
       assert.equal(answer.status, 200)
-      const stored = (await core.calls.list({ limit: 1 })).data[0]?.url ?? ''
+      const stored = (await receivedCalls(core, { limit: 1 }))[0]?.url ?? ''
       assert.equal(stored, `https://pay.example.test${url}`)
       assert.equal(new URL(stored).origin, 'https://pay.example.test')
     })

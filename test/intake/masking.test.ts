@@ -7,9 +7,9 @@ import { sql } from 'kysely'
 import { createCore } from '../../src/billing/create-core.ts'
 import { readSettings } from '../../src/billing/settings.ts'
 import { maskToken } from '../../src/gateways/signing/token-reference.ts'
-import type { WebhookCall } from '../../src/events/webhook-call.ts'
+import type { ReceivedCall } from '../../src/events/webhook-call.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import { newPayment, idle } from '../support/billing.ts'
+import { receivedCalls, newPayment, idle } from '../support/billing.ts'
 import { runHosted } from '../support/command-host.ts'
 import { forEachDatabase } from '../support/databases.ts'
 import { runCommand } from '../support/process.ts'
@@ -63,28 +63,28 @@ async function everythingStored({ database: { db } }: VaultService): Promise<str
   return [...texts.flat(), ...bodies.rows.map(({ body }) => body.toString('latin1'))].join('\n')
 }
 
-async function newestCall(service: VaultService): Promise<WebhookCall> {
+async function newestCall(service: VaultService): Promise<ReceivedCall> {
   await idle(service.core)
-  const { data } = await service.core.calls.list({ limit: 1 })
+  const data = await receivedCalls(service.core, { limit: 1 })
   const [call] = data
   assert.ok(call)
   return call
 }
 
-async function accept(service: VaultService, body: string | Uint8Array): Promise<WebhookCall> {
+async function accept(service: VaultService, body: string | Uint8Array): Promise<ReceivedCall> {
   assert.equal(await service.post(body), 200)
   return newestCall(service)
 }
 
 /** Replays over HTTP; the call as it is afterwards. */
-async function replay(service: VaultService, id: string): Promise<WebhookCall | undefined> {
+async function replay(service: VaultService, id: string): Promise<ReceivedCall | undefined> {
   const answer = await service.api(`/webhook-calls/${id}/replay`, 'POST')
   assert.equal(answer.status, 202, await answer.text())
   await idle(service.core)
   return service.core.calls.get(id)
 }
 
-const reasonOf = (call: WebhookCall | undefined) => {
+const reasonOf = (call: ReceivedCall | undefined) => {
   const [first] = call?.outcome ?? []
   return first && 'reason' in first ? [first.reason, first.detail] : first?.result
 }

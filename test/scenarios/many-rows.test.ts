@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
-import { findCall, listCalls, type CallsQuery } from '../../src/database/calls.ts'
+import { findCall } from '../../src/database/calls.ts'
+import { listCalls, type CallsQuery } from '../../src/database/list-calls.ts'
 import { listEvents } from '../../src/database/events.ts'
 import { listPayments } from '../../src/database/list-payments.ts'
 import { listReviews } from '../../src/database/list-reviews.ts'
@@ -110,6 +111,30 @@ onPostgres((engine) => {
       )
     })
   }
+
+  test('calls of a rare gateway are looked for among 20,000, and from there on', async () => {
+    const { db } = billing.database
+    await sql`update billing.webhook_calls set gateway = 'rare' where id = ${old.id}::uuid`.execute(
+      db,
+    )
+    await assertReads(25_000, async () => {
+      const { data, nextCursor } = await listCalls(db, { gateway: 'rare' })
+      assert.deepEqual(data, [])
+      assert.notEqual(nextCursor, null)
+    })
+    const found: string[] = []
+    let pages = 0
+    for (let cursor: string | null | undefined; cursor !== null; pages += 1) {
+      const page = await listCalls(db, { gateway: 'rare', ...(cursor && { cursor }) })
+      found.push(...page.data.map((call) => call.id))
+      cursor = page.nextCursor
+    }
+    assert.deepEqual(found, [old.id])
+    assert.ok(pages >= many / 20_000, `${pages} pages`)
+    await sql`update billing.webhook_calls set gateway = 'fake' where id = ${old.id}::uuid`.execute(
+      db,
+    )
+  })
 
   test('so does a page of a payment’s calls, and of events and payments', async () => {
     const { db } = billing.database

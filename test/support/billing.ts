@@ -1,7 +1,7 @@
 import { coreOf } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import type { Database } from '../../src/database/connect.ts'
-import type { WebhookCall } from '../../src/events/webhook-call.ts'
+import type { CallDetails, WebhookCall } from '../../src/events/webhook-call.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { Answer } from '../../src/intake/responses.ts'
@@ -120,6 +120,20 @@ export async function idle(core: BillingCore, limitMs = 15_000): Promise<void> {
     },
     { what: 'all calls are finished', limitMs },
   )
+}
+
+/** Those that a list has, each with what was received. */
+export async function receivedCalls(
+  { calls }: Pick<BillingCore, 'calls'>,
+  query: Parameters<BillingCore['calls']['list']>[0] = {},
+): Promise<readonly CallDetails[]> {
+  const { data } = await calls.list(query)
+  const found: CallDetails[] = []
+  for (const { id } of data) {
+    const call = await calls.get(id)
+    if (call !== undefined) found.push(call)
+  }
+  return found
 }
 
 /** The calls, oldest first. */

@@ -55,7 +55,8 @@ async function list(_options: unknown, command: Command): Promise<void> {
     }),
   )
   if (options.json === true) printJson(pageView(page, callView))
-  else if (page.data.length === 0) print('No calls.')
+  else if (page.data.length === 0 && page.nextCursor === null) print('No calls.')
+  else if (page.data.length === 0) print(`None so far. Look further: --cursor ${page.nextCursor}`)
   else {
     const rows = page.data.map((call) => [
       call.id,

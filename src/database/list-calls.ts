@@ -1,0 +1,132 @@
+import { sql, type Kysely } from 'kysely'
+import type { CallState, WebhookCall } from '../events/webhook-call.ts'
+import { timeOfId } from '../kernel/ids.ts'
+import { listedColumns, toCalls } from './calls.ts'
+import { cursorOf, pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import type { Tables } from './tables.ts'
+
+/** Which calls to list; all of them if left out. */
+export interface CallsQuery extends PageQuery {
+  readonly state?: CallState
+  readonly gateway?: string
+  readonly needsReview?: boolean
+  readonly paymentId?: string
+}
+
+/**
+ * Newest first. What has an index of its own is looked up; what has none is looked for among so many
+ * calls, and a page may be short, or empty, although there is a next one.
+ */
+export async function listCalls(db: Kysely<Tables>, query: CallsQuery): Promise<Page<WebhookCall>> {
+  return mustScan(query) ? scanCalls(db, query) : findCalls(db, query)
+}
+
+/** Whether the calls that fit may be few among very many others. */
+function mustScan({ state, gateway, needsReview, paymentId }: CallsQuery): boolean {
+  if (paymentId !== undefined || needsReview === true) return false
+  if (state !== undefined) return state === 'processed' || state === 'ignored'
+  return gateway !== undefined || needsReview === false
+}
+
+/**
+ * By id, which begins with the time. Those that failed or need a person are few among many, and have
+ * indexes of their own, by time.
+ */
+async function findCalls(db: Kysely<Tables>, query: CallsQuery): Promise<Page<WebhookCall>> {
+  const limit = pageLimit(query)
+  const after = readCursor(query.cursor)
+  const byTime = query.state === 'failed' || query.needsReview === true
+  let select = db.selectFrom('billing.webhook_calls').select(listedColumns)
+  if (byTime) select = select.orderBy('received_at', 'desc')
+  select = select.orderBy('id', 'desc').limit(limit + 1)
+  if (query.state === 'pending' || query.state === 'processing') {
+    // Otherwise all calls would be read from the newest on: these have an index, in another order.
+    const state = sql.lit(query.state)
+    select = select.where(
+      sql<boolean>`id = any(array(select id from billing.webhook_calls where state = ${state}))`,
+    )
+  } else if (query.state !== undefined) select = select.where('state', '=', query.state)
+  if (query.gateway !== undefined) select = select.where('gateway', '=', query.gateway)
+  if (query.paymentId !== undefined) select = select.where('payment_id', '=', query.paymentId)
+  if (query.needsReview !== undefined) select = select.where('needs_review', '=', query.needsReview)
+  if (after !== undefined) {
+    select = select.where(
+      byTime
+        ? sql<boolean>`(received_at, id) < (${after.at}, ${after.id}::uuid)`
+        : sql<boolean>`id < ${after.id}::uuid`,
+    )
+  }
+  const calls = await toCalls(db, await select.execute())
+  return toPage(calls, limit, (call) => ({ at: call.receivedAt, id: call.id }))
+}
+
+/** Calls that one statement looks at, and one list: most of a page is found soon, or is rare. */
+const largestWindow = 2_000
+const mostRows = 20_000
+const longestMs = 80
+
+/** Looks at so many calls, from the newest or from the cursor on, and goes on from there. */
+async function scanCalls(db: Kysely<Tables>, query: CallsQuery): Promise<Page<WebhookCall>> {
+  const limit = pageLimit(query)
+  const begun = performance.now()
+  const hits: string[] = []
+  let after = readCursor(query.cursor)?.id
+  let scanned = 0
+  let rows = 2 * limit
+  while (hits.length <= limit && scanned < mostRows && performance.now() - begun < longestMs) {
+    const window = await readWindow(db, query, { after, rows })
+    hits.push(...window.hits)
+    after = window.last
+    if (after === undefined) break
+    scanned += rows
+    rows = Math.min(rows * 2, largestWindow)
+  }
+  const data = await readCalls(db, hits.slice(0, limit))
+  const last = hits.length > limit ? hits[limit - 1] : after
+  return { data, nextCursor: last === undefined ? null : cursorOf(placeOf(last)) }
+}
+
+async function readCalls(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+): Promise<readonly WebhookCall[]> {
+  if (ids.length === 0) return []
+  const select = db.selectFrom('billing.webhook_calls').select(listedColumns)
+  return toCalls(db, await select.where('id', 'in', ids).orderBy('id', 'desc').execute())
+}
+
+function placeOf(id: string) {
+  return { at: new Date(timeOfId(id)), id }
+}
+
+interface Window {
+  readonly hits: readonly string[]
+  /** The last one that was looked at; undefined: there is none behind it. */
+  readonly last: string | undefined
+}
+
+async function readWindow(
+  db: Kysely<Tables>,
+  { state, gateway, needsReview }: CallsQuery,
+  { after, rows: most }: { readonly after: string | undefined; readonly rows: number },
+): Promise<Window> {
+  const behind = after === undefined ? sql`` : sql`where id < ${after}::uuid`
+  const { rows } = await sql<{ id: string; is_hit: boolean; is_last: boolean }>`
+    with scanned as materialized (
+      select id, state, gateway, needs_review,
+        row_number() over (order by id desc) = ${most} as is_last
+      from billing.webhook_calls ${behind} order by id desc limit ${most}
+    ), looked_at as (
+      select id, is_last, (${state ?? null}::text is null or state = ${state ?? null})
+        and (${gateway ?? null}::text is null or gateway = ${gateway ?? null})
+        and (${needsReview ?? null}::boolean is null or needs_review = ${needsReview ?? null})
+        as is_hit
+      from scanned
+    )
+    select id, is_hit, is_last from looked_at where is_hit or is_last
+    order by id desc`.execute(db)
+  return {
+    hits: rows.filter((row) => row.is_hit).map(({ id }) => id),
+    last: rows.find((row) => row.is_last)?.id,
+  }
+}

@@ -18,6 +18,11 @@ import type {
   SubscriptionTransitionsTable,
 } from './subscription-tables.ts'
 import type { CountsTable } from './count-tables.ts'
+import type {
+  OperatorActionsTable,
+  OperatorSessionsTable,
+  OperatorsTable,
+} from './operator-tables.ts'
 import type { UsageCountersTable, UsageKeysTable } from './usage-tables.ts'
 import type { Cause, CheckoutState, PaymentStatus, PaymentType } from '../payments/payment.ts'
 import type { ReviewCallsTable, ReviewsTable } from './review-tables.ts'
@@ -268,4 +273,7 @@ export interface Tables {
   'billing.invoices': InvoicesTable
   'billing.invoice_series': InvoiceSeriesTable
   'billing.counts': CountsTable
+  'billing.operators': OperatorsTable
+  'billing.operator_sessions': OperatorSessionsTable
+  'billing.operator_actions': OperatorActionsTable
 }

@@ -170,6 +170,11 @@ export type {
   ForwardsQuery,
   ReplayInput,
 } from './billing/endpoint-types.ts'
+export type { AddedOperator, OperatorOperations } from './billing/operator-types.ts'
+export type { ActionsQuery } from './database/operator-actions.ts'
+export type { RecordActionInput, RecordedAction } from './operators/actions.ts'
+export type { AddOperatorInput } from './operators/operator-input.ts'
+export type { ActionVia, OperatorAccount, OperatorAction, OperatorRole } from './wire/operator.ts'
 export type { ChangeEndpointInput, CreateEndpointInput } from './outbound/endpoint-input.ts'
 export type {
   DisabledReason,

@@ -17,6 +17,7 @@ import { endpointOperations } from './endpoint-operations.ts'
 import { entitled } from './handles.ts'
 import { invoiceOperations } from './invoice-operations.ts'
 import { listenerOperations } from './listener-operations.ts'
+import { operatorOperations } from './operator-operations.ts'
 import type { BillingOptions } from './options.ts'
 import { paymentOperations } from './payment-operations.ts'
 import { paymentMethodOperations } from './payment-method-operations.ts'
@@ -65,6 +66,7 @@ export function coreOf(runtime: Runtime): BillingCore {
     reviews: reviewOperations(runtime),
     events: eventOperations(runtime),
     endpoints: endpointOperations(runtime),
+    operators: operatorOperations(runtime),
     listeners: listenerOperations(runtime),
     registration: registrationOperations(runtime),
     migrate: async () => {

@@ -4,6 +4,7 @@ import type { CallsQuery } from '../database/list-calls.ts'
 import type { EventsQuery } from '../database/events.ts'
 import type { ReviewsQuery } from '../database/list-reviews.ts'
 import type { InvoicesQuery } from '../database/list-invoices.ts'
+import type { ActionsQuery } from '../database/operator-actions.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { PaymentMethodsQuery } from '../database/payment-methods.ts'
 import type { SubscriptionsQuery } from '../database/subscriptions.ts'
@@ -89,6 +90,12 @@ export const reviewsQuery = z.object({
   gateway: unchecked,
   paymentId: words,
 } satisfies RulesOf<ReviewsQuery>)
+
+export const actionsQuery = z.object({
+  ...paging,
+  operator: words,
+  subject: words,
+} satisfies RulesOf<ActionsQuery>)
 
 export const eventsQuery = z.object({
   ...paging,

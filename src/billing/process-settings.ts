@@ -18,8 +18,8 @@ export const processSettings = {
   port: setting(wholeNumber('', 0, 65_535), { default: 3000, variables: ['PORT'] }),
   /**
    * Bearer token of the management API: `openssl rand -base64 32`. After ten wrong ones in a
-   * minute, 429.
-   * @default made for each run; in production the API is off
+   * minute, 429. Operators may have tokens of their own: see docs/5-operations.md#operators.
+   * @default made for each run; in production none
    */
   apiToken: setting(token, { secret: true }),
   /**

@@ -30,6 +30,7 @@ import type { EventOperations } from './event-types.ts'
 import type { GatewayPage } from './gateway-pages.ts'
 import type { InvoiceOperations } from './invoice-types.ts'
 import type { HandleReviewInput } from './review-input.ts'
+import type { OperatorOperations } from './operator-types.ts'
 import type { SubscriptionOperations } from './subscription-types.ts'
 import type { UsageOperations } from './usage-types.ts'
 import type { PruneResult } from '../upkeep/prune.ts'
@@ -192,6 +193,7 @@ export interface BillingCore {
   }
   readonly events: EventOperations
   readonly endpoints: EndpointOperations
+  readonly operators: OperatorOperations
   readonly listeners: {
     /** Every listener that the database remembers, present in this process or not. */
     list(): Promise<readonly KnownListener[]>

@@ -52,7 +52,7 @@ function databaseLine({ options }: Configuration): string {
 function apiLine({ url, shownToken }: HttpService, configuration: Configuration): string {
   if (shownToken === undefined) {
     return configuration.readToken === undefined
-      ? 'off; BILLING_API_TOKEN turns it on'
+      ? `${url}/billing/api, tokens of operators: quittance operators add`
       : `${url}/billing/api, for reading alone: the token in BILLING_READ_TOKEN`
   }
   const token =

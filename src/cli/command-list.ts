@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   endpoints: async () => (await import('./commands/endpoints.ts')).addEndpoints,
   listen: async () => (await import('./commands/listen.ts')).addListen,
   reviews: async () => (await import('./commands/reviews.ts')).addReviews,
+  operators: async () => (await import('./commands/operators.ts')).addOperators,
   listeners: async () => (await import('./commands/listeners.ts')).addListeners,
   gateways: async () => (await import('./commands/gateways.ts')).addGateways,
   send: async () => (await import('./commands/send.ts')).addSend,

@@ -24,8 +24,8 @@ export interface HttpService {
   /** The origin that it answers at, on this machine. */
   readonly url: string
   /**
-   * The token of the management API as a shell line may contain it; undefined: the API is off. Only
-   * a token made for this run is shown in the clear: what we print ends up in logs.
+   * The token of the management API as a shell line may contain it; undefined: only operators have
+   * one. Only a token made for this run is shown in the clear: what we print ends up in logs.
    */
   readonly shownToken: string | undefined
   /** No longer ready: accepts nothing new, finishes what is under way. */
@@ -56,6 +56,7 @@ export async function startHttp({
       ...webhook,
       apiToken: apiToken === undefined ? undefined : secret(apiToken),
       readToken: readToken === undefined ? undefined : secret(readToken),
+      operatorTokens: true,
       metrics: metricsAccess(configuration),
       apiDocs: options.apiDocs ?? !options.production,
       closing: closing.signal,

@@ -19,6 +19,11 @@ import type {
 } from './subscription-tables.ts'
 import type { CountsTable } from './count-tables.ts'
 import type { FailedAttemptsTable, PaymentActivityTable } from './history-tables.ts'
+import type {
+  OperatorActionsTable,
+  OperatorSessionsTable,
+  OperatorsTable,
+} from './operator-tables.ts'
 import type { UsageCountersTable, UsageKeysTable } from './usage-tables.ts'
 import type { Cause, CheckoutState, PaymentStatus, PaymentType } from '../payments/payment.ts'
 import type { ReviewCallsTable, ReviewsTable } from './review-tables.ts'
@@ -271,4 +276,7 @@ export interface Tables {
   'billing.counts': CountsTable
   'billing.failed_attempts': FailedAttemptsTable
   'billing.payment_activity': PaymentActivityTable
+  'billing.operators': OperatorsTable
+  'billing.operator_sessions': OperatorSessionsTable
+  'billing.operator_actions': OperatorActionsTable
 }

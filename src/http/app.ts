@@ -25,10 +25,12 @@ import { webhookRoute } from './webhook-route.ts'
 export const checkoutPath = '/billing/fake/checkout'
 
 export interface AppOptions extends Pick<HealthOptions, 'databaseKey'> {
-  /** Guards the management API. Without it and without `authenticate`, there is no API. */
+  /** Guards the management API. Without any of these guards, there is no API. */
   readonly apiToken?: Secret | undefined
   /** The same, for whoever may only read. */
   readonly readToken?: Secret | undefined
+  /** Whether the tokens of operators open it: they may be added at any time. */
+  readonly operatorTokens?: boolean
   /** The same, in an app. */
   readonly authenticate?: Authenticate | undefined
   /** Whether a page shows the management API, to read and to try; it says no secret. */
@@ -86,10 +88,11 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
 }
 
 function apiGuard(
-  { origin }: BillingCore,
-  { authenticate, apiToken, readToken, log }: AppOptions,
+  { origin, operators }: BillingCore,
+  { authenticate, apiToken, readToken, operatorTokens = false, log }: AppOptions,
 ): MiddlewareHandler | undefined {
   if (authenticate !== undefined) return requireOperator(authenticate, origin)
-  if (apiToken === undefined && readToken === undefined) return undefined
-  return requireToken({ all: apiToken, reading: readToken }, log)
+  if (apiToken === undefined && readToken === undefined && !operatorTokens) return undefined
+  const ofOperators = operatorTokens ? operators.find : undefined
+  return requireToken({ all: apiToken, reading: readToken, ofOperators }, log)
 }

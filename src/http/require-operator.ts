@@ -2,16 +2,10 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { Authenticate, Operator } from '../billing/authenticate.ts'
 import { message } from '../intake/responses.ts'
 import { hasFields } from '../kernel/has-fields.ts'
+import { markOperator } from './operator-name.ts'
 import { markReader } from './reader.ts'
 import { respond } from './respond.ts'
 import { isSameOrigin } from './same-origin.ts'
-
-const operatorKey = 'operator'
-
-/** The name of who asks, for a route behind this guard; a token says none. */
-export function operatorOf(c: Context): string | undefined {
-  return c.get(operatorKey) as string | undefined
-}
 
 const nobody = message(403, 'forbidden')
 const readOnly = message(403, 'a viewer may only read')
@@ -36,7 +30,7 @@ export function requireOperator(authenticate: Authenticate, origin: string): Mid
     if (!isOperator(found)) throw new TypeError('authenticate must answer { name, role }')
     if (!reads && found.role !== 'operator') return respond(readOnly)
     if (found.role !== 'operator') markReader(c)
-    c.set(operatorKey, found.name)
+    markOperator(c, found.name)
     return next()
   }
 }

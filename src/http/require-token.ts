@@ -1,13 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler, Next } from 'hono'
 import { message } from '../intake/responses.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Secret } from '../kernel/secret.ts'
+import { tally } from '../kernel/tally.ts'
+import { looksLikeToken } from '../operators/tokens.ts'
+import { markOperator } from './operator-name.ts'
+import { tokenHolder, type FindOperator } from './operator-tokens.ts'
 import { markReader } from './reader.ts'
 import { respond } from './respond.ts'
 import { senderAddress } from './sender-address.ts'
-import { tally } from '../kernel/tally.ts'
-import { excessOver } from './throttle.ts'
+import { budgetsOf } from './throttle.ts'
 
 const unauthorized = message(401, 'the bearer token is missing or wrong', {
   'www-authenticate': 'Bearer',
@@ -20,6 +23,8 @@ export interface ApiTokens {
   readonly all: Secret | undefined
   /** Nothing that changes anything. */
   readonly reading?: Secret | undefined
+  /** Whose token one is that the database knows. */
+  readonly ofOperators?: FindOperator | undefined
 }
 
 /**
@@ -28,28 +33,41 @@ export interface ApiTokens {
  * through, because behind a proxy a guesser has the operator's address.
  */
 export function requireToken(
-  { all, reading }: ApiTokens,
+  { all, reading, ofOperators }: ApiTokens,
   log: Log,
   what = 'the management API',
 ): MiddlewareHandler {
   const isAll = comparedWith(all)
   const isReading = comparedWith(reading)
-  const excessOf = excessOver('10 per minute')
+  const budgets = budgetsOf('10 per minute')
+  const holderOf = ofOperators && tokenHolder(ofOperators, budgets)
   const refused = tally(({ count, names }) =>
     log.warn({ refused: count, addresses: names }, `${what} was asked without its token`),
   )
   return async (c, next) => {
     const sent = /^bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
     if (sent !== undefined && isAll(sent)) return next()
-    if (sent !== undefined && isReading(sent)) {
-      if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return respond(readOnly)
-      markReader(c)
-      return next()
-    }
+    if (sent !== undefined && isReading(sent)) return asReader(c, next)
     const sender = senderAddress(c)
-    refused.add(sender)
-    return (await excessOf(sender)) ?? respond(unauthorized)
+    if (sent === undefined || holderOf === undefined || !looksLikeToken(sent)) {
+      refused.add(sender)
+      return (await budgets.excessOf(sender)) ?? respond(unauthorized)
+    }
+    const holder = await holderOf(sent, sender)
+    if (holder === undefined || holder instanceof Response) {
+      refused.add(sender)
+      return holder ?? respond(unauthorized)
+    }
+    markOperator(c, holder.name)
+    return holder.role === 'operator' ? next() : asReader(c, next)
   }
+}
+
+async function asReader(c: Context, next: Next): Promise<Response | undefined> {
+  if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return respond(readOnly)
+  markReader(c)
+  await next()
+  return undefined
 }
 
 function comparedWith(token: Secret | undefined): (sent: string) => boolean {

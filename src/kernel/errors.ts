@@ -98,6 +98,10 @@ export const errorCatalogue = {
   endpoint_declared: 'Change it where it is declared: the environment or quittance.config.ts.',
   endpoint_url_refused:
     'Use a public https URL; for one in your own network, list its host in forward.allow.',
+  operator_invalid: 'Correct the named field.',
+  operator_exists:
+    'Use another name, or remove the one that is there: quittance operators remove NAME',
+  operator_not_found: 'Check the name: quittance operators list',
   billing_closed: 'Make a new billing with createBilling().',
   listener_unnamed: "Name it: billing.on('PaymentSucceeded', 'grantAccess', listener).",
   listener_duplicate:

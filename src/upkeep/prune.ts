@@ -4,6 +4,7 @@ import type { Database } from '../database/connect.ts'
 import { deleteOldSums } from '../database/counts.ts'
 import { interval } from '../database/interval.ts'
 import { deleteFailedAttempts } from '../database/failed-attempts.ts'
+import { deleteEndedSessions } from '../database/operator-sessions.ts'
 import { databaseNow } from '../database/now.ts'
 import { deleteOldAttempts, deleteOldForwards, deleteOrphanForwards } from '../database/forwards.ts'
 import { deleteOldKeys } from '../database/usage-keys.ts'
@@ -65,6 +66,7 @@ export async function prune(database: Database, options: PruneOptions): Promise<
     if (batch.deleted.length > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
   await deleteOldSums(database.db)
+  await deleteEndedSessions(database.db)
   const deletedSmall = (await pruneKeys(database, options)) + (await pruneSent(database, options))
   if (database.kind === 'embedded' && deleted.calls + deletedSmall > 0) await vacuum(database)
   if (deleted.failed > 0) {

@@ -263,8 +263,10 @@ test('doctor warns of a token for readers that is short, or lets them do everyth
   assertFinding(
     (await doctor({ cwd, env: alone })).of('api_token'),
     'ok',
-    /the management API only reads/,
+    /the management API only reads, but for operators/,
   )
+  const bare = await doctor({ cwd, env: { NODE_ENV: 'production' } })
+  assertFinding(bare.of('api_token'), 'ok', /the management API is for operators alone/)
 })
 
 test('doctor warns of what is unwise in production', async () => {

@@ -114,7 +114,8 @@ export function openApiDocument(): Json {
           token: {
             type: 'http',
             scheme: 'bearer',
-            description: 'BILLING_API_TOKEN; BILLING_READ_TOKEN only reads.',
+            description:
+              'BILLING_API_TOKEN, or the token of an operator; BILLING_READ_TOKEN and viewers only read.',
           },
         },
       },

@@ -25,6 +25,7 @@ const order = [
   'worker',
   'usage',
   'outbound',
+  'operators',
   'inspect',
   'billing',
   'http',

@@ -52,8 +52,9 @@ const newToken = 'Make one with: openssl rand -base64 24'
 function checkToken({ inspected, production }: Installation): readonly Finding[] {
   const { apiToken, readToken } = inspected.configuration
   if (apiToken !== undefined) return [checkLength('api_token', apiToken)]
-  const off = readToken === undefined ? 'is off' : 'only reads'
-  const found = production ? `unset: the management API ${off}` : 'unset: made for each run'
+  const others =
+    readToken === undefined ? 'is for operators alone' : 'only reads, but for operators'
+  const found = production ? `unset: the management API ${others}` : 'unset: made for each run'
   return [ok('api_token', found)]
 }
 

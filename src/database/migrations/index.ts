@@ -22,6 +22,7 @@ import * as invoices from './0020_invoices.ts'
 import * as feed from './0021_feed.ts'
 import * as endpoints from './0022_endpoints.ts'
 import * as counts from './0023_counts.ts'
+import * as operators from './0024_operators.ts'
 import * as attempts from './0025_attempts.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
@@ -49,5 +50,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0021_feed': feed,
   '0022_endpoints': endpoints,
   '0023_counts': counts,
+  '0024_operators': operators,
   '0025_attempts': attempts,
 }

@@ -1,5 +1,6 @@
 import { Hono, type Context } from 'hono'
 import { json, onlyAllow } from '../respond.ts'
+import { isAction, recorded } from './record-action.ts'
 import { queryOf, readJson, readOptionalJson } from './read-request.ts'
 import type { ApiContext, BodyForm, Method, Route } from './route.ts'
 
@@ -33,7 +34,12 @@ function allowed(routes: readonly Route[]): string {
     .join(', ')
 }
 
-async function answer(route: Route, c: Context, context: ApiContext): Promise<Response> {
+function answer(route: Route, c: Context, context: ApiContext): Promise<Response> {
+  const work = () => handle(route, c, context)
+  return isAction(route) ? recorded({ route, c, ...context }, work) : work()
+}
+
+async function handle(route: Route, c: Context, context: ApiContext): Promise<Response> {
   const query = route.query && queryOf(c, route.query)
   const body = route.body && (await bodyOf(c, route.body))
   const answered = await route.handle({ ...context, params: c.req.param(), query, body, c })

@@ -1,7 +1,7 @@
 import { QuittanceError } from '../../kernel/errors.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
 import { reviewSchema, reviewView } from '../../wire/review.ts'
-import { operatorOf } from '../require-operator.ts'
+import { operatorOf } from '../operator-name.ts'
 import { handlingBody } from './bodies.ts'
 import { idOf } from './params.ts'
 import { reviewsQuery } from './queries.ts'

@@ -25,6 +25,7 @@ export const usageRoutes = [
       'What has the same `key` counts once, so it may be repeated. A list is answered with a list, ' +
       'in the same order.',
     body: usageBody,
+    isRecorded: false,
     answers: { 200: recorded },
     errors: ['usage_invalid', 'usage_unavailable'],
     handle: async ({ core, body: { records, isList } }) => {

@@ -1,0 +1,75 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { ActionVia, OperatorAction } from '../wire/operator.ts'
+import type { OperatorActionsTable } from './operator-tables.ts'
+import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import type { Tables } from './tables.ts'
+
+/** What is written before an operator acts. */
+export interface NewAction {
+  /** Of the caller: what is written under the same id again is the same action. */
+  readonly id: string
+  readonly operator: string
+  readonly via: ActionVia
+  readonly action: string
+  readonly subject: string | null
+  /** JSON. */
+  readonly detail: string
+}
+
+/** Which actions to list; all of them if left out. */
+export interface ActionsQuery extends PageQuery {
+  readonly operator?: string
+  /** What they were done to, such as the id of a payment. */
+  readonly subject?: string
+}
+
+/** False: an action of this id is there already, and stays as it is. */
+export async function insertAction(db: Kysely<Tables>, action: NewAction): Promise<boolean> {
+  const { id, operator, via, action: what, subject, detail } = action
+  const row = await db
+    .insertInto('billing.operator_actions')
+    .values({ id, operator, via, action: what, subject, detail })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The first outcome that is known stays. */
+export async function writeOutcome(db: Kysely<Tables>, id: string, outcome: string): Promise<void> {
+  await db
+    .updateTable('billing.operator_actions')
+    .set({ outcome })
+    .where('id', '=', id)
+    .where('outcome', 'is', null)
+    .execute()
+}
+
+/** By time and id: an id may be anybody's. */
+export async function listActions(
+  db: Kysely<Tables>,
+  query: ActionsQuery,
+): Promise<Page<OperatorAction>> {
+  const limit = pageLimit(query)
+  const after = readCursor(query.cursor)
+  const { operator, subject } = query
+  let select = db
+    .selectFrom('billing.operator_actions')
+    .selectAll()
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (operator !== undefined) select = select.where('operator', '=', operator)
+  if (subject !== undefined) select = select.where('subject', '=', subject)
+  if (after !== undefined) {
+    select = select.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('at', 'id'), '<', tuple(after.at, after.id)),
+    )
+  }
+  const rows = await select.execute()
+  return toPage(rows.map(toAction), limit, ({ at, id }) => ({ at, id }))
+}
+
+function toAction(row: Selectable<OperatorActionsTable>): OperatorAction {
+  return { ...row, detail: JSON.parse(row.detail) as OperatorAction['detail'] }
+}

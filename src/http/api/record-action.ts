@@ -1,0 +1,65 @@
+import type { Context } from 'hono'
+import { isUuid, newUuid } from '../../kernel/ids.ts'
+import { isEndpointName } from '../../outbound/endpoint-input.ts'
+import { operatorOf } from '../operator-name.ts'
+import { apiError } from './errors.ts'
+import type { ApiContext, Route } from './route.ts'
+
+/** Who has the token of the settings that may do all. */
+const tokenOperator = 'api'
+
+/** Whether what a route does is recorded as the action of an operator. */
+export function isAction({ method, isRecorded }: Route): boolean {
+  return method !== 'GET' && isRecorded !== false
+}
+
+interface Asked extends ApiContext {
+  readonly route: Route
+  readonly c: Context
+}
+
+/**
+ * Records who does what before it is done: where that cannot be written, nothing is done. What came
+ * of it is written after; if that fails, it is done all the same, and its outcome stays unknown.
+ * Nothing that the caller wrote is kept but an id: it may be a secret.
+ */
+export async function recorded(
+  { route, c, core, log }: Asked,
+  work: () => Promise<Response>,
+): Promise<Response> {
+  const id = newUuid()
+  await core.operators.recordAction({
+    id,
+    operator: printable(operatorOf(c) ?? tokenOperator),
+    via: 'api',
+    action: route.name,
+    subject: subjectOf(c),
+    detail: { method: route.method, path: route.path },
+  })
+  const answer = await work().catch((error: unknown) => answerTo(error, log))
+  try {
+    await core.operators.endAction(id, String(answer.status))
+  } catch (error) {
+    log.warn({ err: error, action: id }, 'what came of an action could not be recorded')
+  }
+  return answer
+}
+
+function answerTo(error: unknown, log: ApiContext['log']): Response {
+  return apiError(error instanceof Error ? error : new Error(String(error)), log)
+}
+
+/** The id in the path, or the name; whatever else stands there is nobody's. */
+function subjectOf(c: Context): string | null {
+  const id = c.req.param('id')
+  return id !== undefined && (isUuid(id) || isEndpointName(id)) ? id : null
+}
+
+/** An app's guard may say any name; a text of the database has no control characters. */
+function printable(name: string): string {
+  return name
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, '\u{fffd}')
+    .slice(0, 200)
+    .toWellFormed()
+}

@@ -36,8 +36,8 @@ export const processSettings = {
   metricsToken: setting(token, { secret: true }),
   operations: {
     /**
-     * A port for operators alone, of `serve` and of `work`: `/metrics`, `/healthz` and `/readyz`.
-     * The metrics are there without a token, and no longer on the other port.
+     * A port for operators alone, of `serve` and of `work`: `/metrics`, without a token, which is
+     * then no longer on the other port; and of a single process `/healthz` and `/readyz`.
      * @default none
      */
     port: setting(wholeNumber('', 0, 65_535)),

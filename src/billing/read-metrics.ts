@@ -2,6 +2,7 @@ import type { Registry } from '@prometheus-io/client'
 import { readGauges } from '../inspect/read-gauges.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { makeOnce } from '../kernel/make-once.ts'
+import { within } from '../kernel/within.ts'
 import type { GaugeValue } from '../numbers/gauge-value.ts'
 import type { OpenDatabase } from '../database/open-database.ts'
 import type { Numbers } from '../numbers/slots.ts'
@@ -9,6 +10,9 @@ import type { ServiceSettings } from './settings.ts'
 
 /** However many ask, the database is asked this often. */
 const gaugesEvery: Duration = seconds(5)
+/** Whoever asks does not wait longer: the counters are worth something without them. */
+const gaugesWithin: Duration = seconds(2)
+const late = () => new Error(`the database did not answer within ${gaugesWithin / 1000} s`)
 
 interface MetricsSource {
   readonly settings: ServiceSettings
@@ -20,11 +24,15 @@ interface MetricsSource {
 export function metricsOf({ settings, numbers, opened }: MetricsSource) {
   const names = settings.gateways.list().map(({ gateway }) => gateway.name)
   const read = every(gaugesEvery, async (): Promise<readonly GaugeValue[]> => {
-    try {
-      const { database } = await opened()
-      return [...(await readGauges(database, names)), up(1)]
-    } catch (error) {
+    const warn = (error: unknown) =>
       settings.log.warn({ err: error }, 'the gauges could not be read')
+    try {
+      return await within(gaugesWithin, late, async () => {
+        const { database } = await opened()
+        return [...(await readGauges(database, names, warn)), up(1)]
+      })
+    } catch (error) {
+      warn(error)
       return [up(0)]
     }
   })

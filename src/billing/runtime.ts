@@ -61,6 +61,8 @@ export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitl
 
 /** How long work after commits may take when the service is closed. */
 const workGrace: Duration = seconds(5)
+/** What was counted last may be lost. */
+const flushGrace: Duration = seconds(3)
 
 /** What takes the place of the world, in a rehearsal. */
 export interface Stage {
@@ -162,7 +164,7 @@ async function finish(parts: Parts | undefined): Promise<void> {
   const works = Promise.all([parts?.queue.flushed(), ...(parts?.processing.underWay ?? [])])
   await Promise.race([works, pause(workGrace, undefined, { ref: false })])
   await parts?.feed.stop()
-  await parts?.flush.stop()
+  await Promise.race([parts?.flush.stop(), pause(flushGrace, undefined, { ref: false })])
 }
 
 function tooLate(name: string): QuittanceError {

@@ -133,7 +133,7 @@ function housekeeping(
       name: 'counts',
       every: minutes(1),
       retryAfter: minutes(1),
-      run: () => sumCounts(database.db),
+      run: (_signal, lastRunAt) => sumCounts(database.db, lastRunAt),
     },
     {
       name: 'payment keys',

@@ -35,12 +35,15 @@ export async function openService(): Promise<OpenService> {
   return { core, runtime, configuration, commandLog }
 }
 
-/** A step of the start; after a failure, an open database would keep the process alive. */
-export async function orClose<T>(core: BillingCore, step: () => Promise<T>): Promise<T> {
+/** A step of the start; after a failure, what is open would keep the process alive. */
+export async function orClose<T>(
+  opened: Pick<BillingCore, 'close'>,
+  step: () => Promise<T>,
+): Promise<T> {
   try {
     return await step()
   } catch (error) {
-    await core.close()
+    await opened.close()
     throw error
   }
 }

@@ -1,4 +1,3 @@
-import cluster from 'node:cluster'
 import type { ClusterRegistry, RegistryContentType } from '@prometheus-io/client'
 import { Hono } from 'hono'
 import type { Metrics } from '../billing/types.ts'
@@ -31,12 +30,18 @@ export async function startOperations({
   commandLog,
 }: OpenService): Promise<Operations | undefined> {
   if (configuration.operations.port === undefined) return undefined
-  if (cluster.isWorker) {
+  // Not any cluster's worker: a process manager may have its own.
+  if (configuration.process !== undefined) {
     const { ClusterRegistry } = await import('@prometheus-io/client')
     ClusterRegistry.setRegistries(await runtime.metrics.get())
     // It answers the supervisor from now on, and hands over what it has counted when it stops.
     const registry = new ClusterRegistry() as WorkerRegistry
-    return { stop: () => registry.shutdown() }
+    return {
+      stop: () =>
+        registry.shutdown().catch((err: unknown) => {
+          commandLog.log.warn({ err }, 'the supervisor did not take the last counts')
+        }),
+    }
   }
   const app = operationsApp(() => core.metrics())
   app.route('/', health(core, { log: commandLog.log, databaseKey: runtime.databaseKey }))
@@ -70,7 +75,8 @@ async function listenForOperations(
   { operations: { host, port = 0 } }: Configuration,
   log: Log,
 ): Promise<Operations> {
-  const server = await listen(app, { host, port, log })
+  const settings = { port: 'BILLING_OPERATIONS_PORT', host: 'BILLING_OPERATIONS_HOST' }
+  const server = await listen(app, { host, port, log, settings })
   log.info({ url: server.url }, 'operators are answered here')
   return { stop: () => server.close(graceMs) }
 }

@@ -55,9 +55,12 @@ const quarter: SumRule = {
 const hour: SumRule = { from: 'quarter', to: 'hour', length: hours(1), again: 4, keep: days(8) }
 const keepHours: Duration = days(400)
 
-/** Sums what all processes have counted, and deletes old minutes. To do it again changes nothing. */
-export async function sumCounts(db: Kysely<Tables>): Promise<void> {
-  for (const rule of [quarter, hour]) await sumInto(db, rule)
+/**
+ * Sums what all processes have counted since this was last done, and a while before, and deletes old
+ * minutes. To do it again changes nothing. `lastRunAt`: undefined, if it never was.
+ */
+export async function sumCounts(db: Kysely<Tables>, lastRunAt: Date | undefined): Promise<void> {
+  for (const rule of [quarter, hour]) await sumInto(db, rule, lastRunAt)
   await deleteBefore(db, 'minute', quarter.keep)
 }
 
@@ -68,13 +71,18 @@ export async function deleteOldSums(db: Kysely<Tables>): Promise<void> {
 }
 
 /** Begins at the beginning of a sum: none is made of a part of its parts. */
-async function sumInto(db: Kysely<Tables>, { from, to, length, again }: SumRule): Promise<void> {
+async function sumInto(
+  db: Kysely<Tables>,
+  { from, to, length, again }: SumRule,
+  lastRunAt: Date | undefined,
+): Promise<void> {
   const epoch = sql`timestamptz '2000-01-01 00:00:00+00'`
+  const last = lastRunAt === undefined ? epoch : sql`${lastRunAt}::timestamptz`
   await sql`
     insert into billing.counts (span, at, metric, gateway, label, process, value)
     select ${to}, date_bin(${interval(length)}, at, ${epoch}), metric, gateway, label, '', sum(value)
     from billing.counts
-    where span = ${from} and at >= date_bin(${interval(length)}, statement_timestamp(), ${epoch})
+    where span = ${from} and at >= date_bin(${interval(length)}, least(statement_timestamp(), ${last}), ${epoch})
       - ${interval((again - 1) * length)}
     group by 2, metric, gateway, label
     on conflict (span, metric, at, gateway, label, process)

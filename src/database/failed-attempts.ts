@@ -31,6 +31,17 @@ export async function insertFailedAttempt(
     .execute()
 }
 
+/** Ids of the rows of deferred events, by their keys. */
+export async function deliveriesOf(
+  db: Kysely<Tables>,
+  dedupKeys: readonly string[],
+): Promise<readonly string[]> {
+  if (dedupKeys.length === 0) return []
+  const select = db.selectFrom('billing.deliveries').select('id')
+  const rows = await select.where('dedup_key', 'in', dedupKeys).execute()
+  return rows.map(({ id }) => id)
+}
+
 /** A call that is replayed again and again has more; the last ones say why. */
 const mostShown = 50
 
@@ -47,11 +58,15 @@ export async function listFailedAttempts(
   return rows.toReversed()
 }
 
-/** Of calls that are deleted. */
+/** Of any call or delivery: so many of those with a smaller id. Returns how many. */
 export async function deleteFailedAttempts(
   db: Kysely<Tables>,
-  calls: readonly string[],
-): Promise<void> {
-  await sql`
-    delete from billing.failed_attempts where call_id = any(${[...calls]}::uuid[])`.execute(db)
+  before: string,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from billing.failed_attempts where id in (
+      select id from billing.failed_attempts where id < ${before}::uuid order by id limit ${limit}
+    )`.execute(db)
+  return Number(numAffectedRows ?? 0n)
 }

@@ -29,6 +29,8 @@ export interface ListenOptions {
   /** 0 picks a free port. */
   readonly port: number
   readonly log: Log
+  /** How messages name the settings of the address: `PORT` and `HOST`, if left out. */
+  readonly settings?: { readonly port: string; readonly host: string }
   /** Open connections at most; above them idle ones are closed, or new ones refused. */
   readonly maxConnections?: number | undefined
   /** For one address, once three quarters of them are open. */
@@ -168,15 +170,18 @@ async function bind(server: Server, options: ListenOptions): Promise<AddressInfo
   return address
 }
 
-function cannotListen(error: NodeJS.ErrnoException, { host, port }: ListenOptions): QuittanceError {
+function cannotListen(
+  error: NodeJS.ErrnoException,
+  { host, port, settings = { port: 'PORT', host: 'HOST' } }: ListenOptions,
+): QuittanceError {
   const [what, fix] =
     error.code === 'EADDRINUSE'
-      ? [`port ${port} is in use`, 'Set PORT to a free port.']
+      ? [`port ${port} is in use`, `Set ${settings.port} to a free port.`]
       : error.code === 'EACCES'
-        ? [`port ${port} needs more rights`, 'Set PORT to a port above 1023.']
+        ? [`port ${port} needs more rights`, `Set ${settings.port} to a port above 1023.`]
         : [
             `cannot listen on ${host}: ${error.code ?? error.message}`,
-            'Set HOST to an address of this machine, such as 127.0.0.1.',
+            `Set ${settings.host} to an address of this machine, such as 127.0.0.1.`,
           ]
   return new QuittanceError('setting_invalid', what, { cause: error, fix })
 }

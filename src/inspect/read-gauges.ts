@@ -14,13 +14,32 @@ const lastAcceptedWithin: Duration = days(8)
 /** A count of a minute says no more than that it was within it. */
 const exactness: Duration = seconds(60)
 
-/** What monitoring asks of the database; each statement is bounded by its indexes. */
+/**
+ * What monitoring asks of the database, one after the other: no more than one connection is busy with
+ * it, and each statement is bounded by its indexes. What fails is left out, and given to `onError`.
+ */
 export async function readGauges(
   database: Database,
   gateways: readonly string[],
+  onError: (error: unknown) => void,
 ): Promise<readonly GaugeValue[]> {
-  const read = [readQueues, readOldest, readWaiting, readAccepted, readSchedules, readEndpoints]
-  return (await Promise.all(read.map((one) => one(database, gateways)))).flat()
+  await sql`select 1`.execute(database.db)
+  const values: GaugeValue[] = []
+  for (const read of [
+    readQueues,
+    readOldest,
+    readWaiting,
+    readAccepted,
+    readSchedules,
+    readEndpoints,
+  ]) {
+    try {
+      values.push(...(await read(database, gateways)))
+    } catch (error) {
+      onError(error)
+    }
+  }
+  return values
 }
 
 type Read = (database: Database, gateways: readonly string[]) => Promise<readonly GaugeValue[]>
@@ -38,8 +57,10 @@ const readQueues: Read = async ({ db }) => {
       ('calls', 'pending', ${callsIn('pending')}),
       ('calls', 'processing', ${callsIn('processing')}),
       ('calls', 'failed', ${callsIn('failed')}),
-      ('deliveries', 'pending', ${deliveriesIn(sql`state = 'pending'`)}),
-      ('deliveries', 'processing', ${deliveriesIn(sql`state = 'processing'`)}),
+      ('deliveries', 'pending', ${deliveriesIn(sql`state = 'pending'`)}
+        + ${deliveriesIn(sql`state = 'waiting'`)}),
+      ('deliveries', 'processing', ${deliveriesIn(sql`state = 'processing'`)}
+        + ${deliveriesIn(sql`state = 'held'`)}),
       ('deliveries', 'failed', ${deliveriesIn(hasFailed)})
     ) as queue (name, state, value)`.execute(db)
   return rows.map(({ name, state, value }) => ({ name, labels: { state }, value }))

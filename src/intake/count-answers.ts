@@ -23,7 +23,10 @@ const kinds = {
   429: 'throttled',
   500: 'failed',
   503: 'unavailable',
+  // What middleware of the user's answers besides.
+  0: 'other',
 } as const
+const anyOther = 0
 
 interface GatewayCounts {
   /** By status. */
@@ -53,7 +56,7 @@ export function countAnswers(
   const nameOf = (gateway: string) => gateways.find(gateway)?.gateway.name ?? ''
   const find = (gateway: string) => known.get(gateway) ?? known.get(nameOf(gateway)) ?? none
   const add = ({ answers }: GatewayCounts, status: number) => {
-    const slot = answers.get(status)
+    const slot = answers.get(status) ?? answers.get(anyOther)
     if (slot !== undefined) slot.value += 1
   }
   return {

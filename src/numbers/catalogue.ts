@@ -95,7 +95,7 @@ export const gauges = {
     labels: ['state'],
   },
   deliveries: {
-    help: 'Deliveries to queued listeners that are not done with, up to 10001 of each state.',
+    help: 'Deliveries to queued listeners, and deferred events, that are not done with, up to 10001 of each.',
     labels: ['state'],
   },
   oldest_pending_seconds: {
@@ -127,7 +127,7 @@ export const gauges = {
     labels: ['endpoint'],
   },
   database_up: {
-    help: 'Whether the database answered; if not, it is the only gauge.',
+    help: 'Whether the database answered within two seconds; if not, it is the only gauge.',
     labels: [],
   },
 } as const satisfies Readonly<Record<string, CatalogueEntry>>

@@ -61,3 +61,13 @@ test('a length of time counts in the smallest bucket that holds it, and in the s
     [...buckets].toSorted((a, b) => a - b),
   )
 })
+
+test('a label is cut, and what a database cannot hold is replaced', () => {
+  const numbers = createNumbers()
+  numbers.add('callbacks_refused_total', { gateway: 'own', reason: `a\0b${'x'.repeat(500)}` })
+  numbers.add('callbacks_refused_total', { gateway: 'own', reason: 'half \ud800' })
+  assert.deepEqual(Object.keys(shown(numbers, 'callbacks_refused_total')), [
+    `own a\u{fffd}b${'x'.repeat(97)}`,
+    'own half \u{fffd}',
+  ])
+})

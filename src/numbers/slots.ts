@@ -57,7 +57,7 @@ export function createNumbers(): Numbers {
   function labelsOf(name: MetricName, labels: Readonly<Record<string, string>>): readonly string[] {
     return bounded(
       name,
-      entryOf(name).labels.map((label) => labels[label] ?? ''),
+      entryOf(name).labels.map((label) => storable(labels[label] ?? '')),
     )
   }
   const slot: Numbers['slot'] = (name, labels) => slotOf(name, labelsOf(name, labels))
@@ -77,6 +77,16 @@ export function createNumbers(): Numbers {
     },
     slots: () => slots.values(),
   }
+}
+
+const longestLabel = 100
+
+/** A gateway of somebody's own gives reasons in any words: the database takes no control characters. */
+function storable(text: string): string {
+  return text
+    .slice(0, longestLabel)
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, '\u{fffd}')
 }
 
 function keyOf(metric: MetricName, labels: readonly string[]): string {

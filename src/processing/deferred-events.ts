@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Transaction } from '../database/connect.ts'
 import { addClaim } from '../database/dedup-claims.ts'
 import { insertDeferredEvents } from '../database/deferred-events.ts'
-import { insertFailedAttempt } from '../database/failed-attempts.ts'
+import { deliveriesOf, insertFailedAttempt } from '../database/failed-attempts.ts'
 import { findDispute } from '../database/disputes.ts'
 import { isPassing } from '../database/failure.ts'
 import { findPaymentMethod } from '../database/payment-methods.ts'
@@ -66,8 +66,13 @@ export async function deferEvents(
   await insertDeferredEvents(db, rows)
   const { exception, attempts: attempt } = deferral
   if (failed === undefined || exception === null) return
-  for (const { id: deliveryId } of rows) {
-    const { newId, listener } = failed
+  const { newId, listener } = failed
+  // One that was deferred before has kept its id.
+  const ids = await deliveriesOf(
+    db,
+    rows.map(({ dedupKey }) => dedupKey),
+  )
+  for (const deliveryId of ids) {
     const of = { deliveryId }
     await insertFailedAttempt(db, { id: newId(), of, attempt, listener, exception })
   }

@@ -66,6 +66,7 @@ export async function prune(database: Database, options: PruneOptions): Promise<
     if (batch.deleted.length > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
   await deleteOldSums(database.db)
+  await deleteAll(() => deleteFailedAttempts(database.db, old.before, smallRows), options.signal)
   await deleteEndedSessions(database.db)
   const deletedSmall = (await pruneKeys(database, options)) + (await pruneSent(database, options))
   if (database.kind === 'embedded' && deleted.calls + deletedSmall > 0) await vacuum(database)
@@ -181,7 +182,6 @@ async function pruneBatch(
   const unwritten = deleted.filter(({ lacksReview: lacks }) => lacks === true)
   await reviewCalls(db, idsOf(unwritten), newId)
   if (deleted.length > 0) {
-    await deleteFailedAttempts(db, idsOf(deleted))
     await sql`
       delete from billing.webhook_calls where id = any(${idsOf(deleted)}::uuid[])`.execute(db)
   }

@@ -80,13 +80,18 @@ test('what middleware answers is counted, whether it returns or throws; what it 
       },
     ],
   })
-  const apps = [passing, returning, throwing]
+  const asking = createApp(core, {
+    ...options,
+    webhookMiddleware: [async (c) => c.text('who are you?', 401)],
+  })
+  const apps = [passing, returning, throwing, asking]
   const statuses: number[] = []
   for (const app of apps) statuses.push((await request(app)).status)
-  assert.deepEqual(statuses, [200, 429, 429])
+  assert.deepEqual(statuses, [200, 429, 429, 401])
   assert.deepEqual(await read(service, 'callbacks_total'), {
     'stripe accepted': 1,
     'stripe throttled': 2,
+    'stripe other': 1,
   })
 })
 

@@ -113,22 +113,36 @@ forEachDatabase((engine) => {
         await each.write()
       }
     }
-    await sumCounts(database.db)
+    await sumCounts(database.db, new Date())
     const quarter = (index: number) =>
       `${clockOf(new Date(start.getTime() + index * minutes(15)))} callbacks_total stripe accepted`
     const expected = { [quarter(0)]: 45, [quarter(1)]: 45, [quarter(2)]: 30 }
     assert.deepEqual(await stored(database, 'quarter'), expected)
     const hourly = await stored(database, 'hour')
     assert.equal(sumOf(hourly), 120)
-    await sumCounts(database.db)
+    await sumCounts(database.db, new Date())
     assert.deepEqual(await stored(database, 'quarter'), expected)
     assert.deepEqual(await stored(database, 'hour'), hourly)
     // What comes late still counts.
     accept(two.numbers, 7)
     await two.write()
-    await sumCounts(database.db)
+    await sumCounts(database.db, new Date())
     assert.equal(sumOf(await stored(database, 'quarter')), 127)
     assert.equal(sumOf(await stored(database, 'hour')), 127)
+  })
+
+  test('what was counted while nobody summed is summed before it is deleted', async () => {
+    const { db } = billing.database
+    const hoursAgo = [9, 6, 3.6, 2, 0.1]
+    for (const ago of hoursAgo) {
+      await sql`insert into billing.counts (span, at, metric, gateway, label, process, value)
+        values ('minute', statement_timestamp() - make_interval(mins => ${ago * 60}::int),
+          'events_total', '', '', 'one', 1000)`.execute(db)
+    }
+    await sumCounts(db, new Date(Date.now() - hours(10)))
+    assert.equal(sumOf(await stored(billing.database, 'quarter')), 5_000)
+    assert.equal(sumOf(await stored(billing.database, 'hour')), 5_000)
+    assert.equal(sumOf(await stored(billing.database, 'minute')), 3_000)
   })
 
   test('a sum is never made of a part of its minutes, and what is old goes', async () => {
@@ -143,7 +157,7 @@ forEachDatabase((engine) => {
     await insert('quarter', '7 days 23 hours').execute(db)
     await insert('hour', '400 days 1 minute').execute(db)
     await insert('hour', '399 days').execute(db)
-    await sumCounts(db)
+    await sumCounts(db, new Date())
     await deleteOldSums(db)
     const { rows } = await sql<{ left: string }>`
       select span || ' ' || label as left from billing.counts order by 1`.execute(db)

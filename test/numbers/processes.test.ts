@@ -12,7 +12,8 @@ import {
   type Deployment,
   type OpenDeployment,
 } from '../support/deployment.ts'
-import { freePort, startService, startWorker } from '../support/process.ts'
+import { startCutProxy } from '../support/cut-proxy.ts'
+import { freePort, runCommand, startService, startWorker } from '../support/process.ts'
 import { counted, readMetrics, valueOf, type Family } from './counting.ts'
 
 async function scrape(url: string, token?: string): Promise<ReadonlyMap<string, Family>> {
@@ -96,6 +97,51 @@ onPostgres((engine) => {
     assert.equal(await statusOf(without.url), 404)
     assert.equal(await statusOf(without.url, bearer('')), 404)
     await without.stop()
+  })
+
+  test('where the port for operations is in use, nothing has begun, and the setting is named', async () => {
+    const port = String(await freePort())
+    const env = { ...deployment.env, BILLING_OPERATIONS_PORT: port }
+    const worker = await startWorker({ ...deployment, env })
+    const { code, stderr } = await runCommand(['serve'], {
+      cwd: deployment.cwd,
+      env: { ...env, PORT: '0', HOST: '127.0.0.1' },
+    })
+    assert.equal(code, 1)
+    assert.match(stderr.join('\n'), new RegExp(`port ${port} is in use.*BILLING_OPERATIONS_PORT`))
+    assert.equal((await worker.stop()).code, 0)
+  })
+
+  test('where the port of the service is in use, the port for operations does not keep it alive', async () => {
+    const service = await startService(deployment)
+    const env = {
+      ...deployment.env,
+      BILLING_OPERATIONS_PORT: String(await freePort()),
+      HOST: '127.0.0.1',
+      PORT: new URL(service.url).port,
+    }
+    const { code, stderr } = await runCommand(['serve'], { cwd: deployment.cwd, env })
+    assert.equal(code, 1)
+    assert.match(stderr.join('\n'), /is in use.*Set PORT /)
+    await service.stop()
+  })
+
+  test('while the database hangs, the counters are answered within seconds', async () => {
+    const port = String(await freePort())
+    const proxy = await startCutProxy(deployment.env['DATABASE_URL'] ?? '')
+    const env = { ...deployment.env, BILLING_OPERATIONS_PORT: port, DATABASE_URL: proxy.url }
+    const service = await startService({ ...deployment, env })
+    const operations = `http://127.0.0.1:${port}`
+    await postFake(service.url, randomUUID(), 'success')
+    const held = proxy.next(/select 1/, 'hold')
+    const families = await scrape(operations)
+    assert.equal(valueOf(families, 'quittance_database_up'), 0)
+    assert.equal(families.get('quittance_calls')?.samples.length, 0)
+    const labels = { gateway: 'fake', answer: 'accepted' }
+    assert.equal(valueOf(families, 'quittance_callbacks_total', labels), 1)
+    held.release()
+    assert.equal((await service.stop()).code, 0)
+    await proxy.close()
   })
 
   test('a worker has a port for operations, too', async () => {

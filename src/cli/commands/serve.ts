@@ -82,8 +82,13 @@ async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<v
   keepHeapSmall()
   const { core, commandLog, configuration } = service
   const worker = await orClose(core, () => core.work({ upkeepOnly: !withWorker }))
-  const http = await orClose(core, () => startHttp(service))
+  // Before callbacks are taken: where its port is in use, nothing has begun.
   const operations = await orClose(core, () => startOperations(service))
+  const close = async () => {
+    await operations?.stop()
+    await core.close()
+  }
+  const http = await orClose({ close }, () => startHttp(service))
   const { process: place, isRunByNpm } = configuration
   endOnSignals({
     commandLog,
@@ -91,8 +96,7 @@ async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<v
     stop: async () => {
       await http.stop()
       await worker.stop()
-      await operations?.stop()
-      await core.close()
+      await close()
     },
   })
   // A supervisor passes it on.

@@ -274,6 +274,15 @@ describe('strangers with tokens that look right', () => {
     assert.deepEqual(counted.asked, [token], 'it was looked at anew')
   })
 
+  test('are not operators with right tokens: however many of one address, none is counted', async () => {
+    const { operators } = billing.core
+    for (let count = 0; count < 15; count += 1) {
+      const { token: right } = await operators.add({ name: `ops-${count}`, role: 'viewer' })
+      assert.equal(await ask(right, '127.0.0.7'), 200, `the ${count + 1}th`)
+    }
+    assert.deepEqual(tallied(await many(12, newToken, '127.0.0.7')), { 401: 10, 429: 2 })
+  })
+
   test('with a token that was removed are strangers like all others', async () => {
     const { operators } = billing.core
     const { token: removed } = await operators.add({ name: 'gone', role: 'operator' })

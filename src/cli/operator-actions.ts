@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { BillingCore } from '../billing/types.ts'
 import { counted } from '../kernel/counted.ts'
+import { isQuittanceError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { isOperatorName } from '../operators/operator-input.ts'
 import { actionView, addedOperatorView, operatorView } from '../wire/operator.ts'
@@ -66,15 +67,15 @@ function acting<T>(
     const id = newUuid()
     const recorded = { id, operator: 'cli', via: 'cli', action, subject: shown(subject) } as const
     await operators.recordAction(recorded)
-    try {
-      const done = await act(core)
-      await operators.endAction(id, 'done')
-      return done
-    } catch (error) {
-      // Why it failed is what is said, also where this fails too.
-      await operators.endAction(id, 'failed').catch(() => {})
+    // Where its outcome cannot be written it stays unknown; what is said is what came of the action.
+    const end = (outcome: string) => operators.endAction(id, outcome).catch(() => {})
+    const done = await act(core).catch(async (error: unknown) => {
+      // It may have been done if its answer was lost: then nobody knows.
+      if (isQuittanceError(error)) await end('failed')
       throw error
-    }
+    })
+    await end('done')
+    return done
   })
 }
 

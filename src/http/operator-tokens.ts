@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Operator } from '../billing/authenticate.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
-import type { Budgets } from './throttle.ts'
+import type { ExcessOf } from './throttle.ts'
 
 /** Whose token this is, while it holds: asks the database. */
 export type FindOperator = (token: string) => Promise<Operator | undefined>
@@ -21,11 +21,11 @@ interface KnownToken {
 const keptFor: Duration = seconds(2)
 
 /**
- * Looks tokens up so that strangers cannot make the database work: a sender has a budget of wrong
- * ones, and it is spent before the database is asked. A token that was right once is asked about
- * whatever its sender has spent, because behind a proxy a guesser has the operator's address.
+ * Looks tokens up. Nobody can guess one, and a right one is never refused, whatever others have sent
+ * from its address, which may be a proxy's. However many strangers try, one connection to the
+ * database is busy with it: `find` asks about many in one statement, one at a time.
  */
-export function tokenHolder(find: FindOperator, budgets: Budgets): TokenHolder {
+export function tokenHolder(find: FindOperator, excessOf: ExcessOf): TokenHolder {
   // Only those that were right: no stranger can fill it.
   const known = new Map<string, KnownToken>()
   const underWay = new Map<string, Promise<Operator | undefined>>()
@@ -48,12 +48,7 @@ export function tokenHolder(find: FindOperator, budgets: Budgets): TokenHolder {
     const key = createHash('sha256').update(token).digest('hex')
     const before = known.get(key)
     if (before !== undefined && before.until > performance.now()) return before.operator
-    const isNew = before === undefined && !underWay.has(key)
-    const excess = isNew ? await budgets.excessOf(sender) : undefined
-    if (excess !== undefined) return excess
     const operator = await (underWay.get(key) ?? askOnce(token, key))
-    if (operator === undefined) return isNew ? undefined : budgets.excessOf(sender)
-    if (isNew) await budgets.giveBack(sender)
-    return operator
+    return operator ?? excessOf(sender)
   }
 }

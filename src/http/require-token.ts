@@ -10,7 +10,7 @@ import { tokenHolder, type FindOperator } from './operator-tokens.ts'
 import { markReader } from './reader.ts'
 import { respond } from './respond.ts'
 import { senderAddress } from './sender-address.ts'
-import { budgetsOf } from './throttle.ts'
+import { excessOver } from './throttle.ts'
 
 const unauthorized = message(401, 'the bearer token is missing or wrong', {
   'www-authenticate': 'Bearer',
@@ -39,8 +39,8 @@ export function requireToken(
 ): MiddlewareHandler {
   const isAll = comparedWith(all)
   const isReading = comparedWith(reading)
-  const budgets = budgetsOf('10 per minute')
-  const holderOf = ofOperators && tokenHolder(ofOperators, budgets)
+  const excessOf = excessOver('10 per minute')
+  const holderOf = ofOperators && tokenHolder(ofOperators, excessOf)
   const refused = tally(({ count, names }) =>
     log.warn({ refused: count, addresses: names }, `${what} was asked without its token`),
   )
@@ -51,7 +51,7 @@ export function requireToken(
     const sender = senderAddress(c)
     if (sent === undefined || holderOf === undefined || !looksLikeToken(sent)) {
       refused.add(sender)
-      return (await budgets.excessOf(sender)) ?? respond(unauthorized)
+      return (await excessOf(sender)) ?? respond(unauthorized)
     }
     const holder = await holderOf(sent, sender)
     if (holder === undefined || holder instanceof Response) {

@@ -44,29 +44,13 @@ export type ExcessOf = (from: string) => Promise<Response | undefined>
 
 /** Budgets of this rate, one per sender. Error: `setting_invalid`. */
 export function excessOver(rate: string): ExcessOf {
-  return budgetsOf(rate).excessOf
-}
-
-/** The same, where what was counted may turn out to be right. */
-export interface Budgets {
-  readonly excessOf: ExcessOf
-  /** Takes back one call that was counted. */
-  giveBack(from: string): Promise<void>
-}
-
-export function budgetsOf(rate: string): Budgets {
   const { points, seconds } = readRate(rate)
   const seed = randomBytes(16)
   const limiter = makeOnce(async () => {
     const library = await import('rate-limiter-flexible')
     return new library.RateLimiterMemory({ points, duration: seconds })
   })
-  return {
-    excessOf: async (from) => spend(await limiter.get(), budgetOf(from, seed)),
-    giveBack: async (from) => {
-      await (await limiter.get()).reward(budgetOf(from, seed))
-    },
-  }
+  return async (from) => spend(await limiter.get(), budgetOf(from, seed))
 }
 
 async function limitRefusals(

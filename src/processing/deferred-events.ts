@@ -27,7 +27,7 @@ import { subjectIds, type Claim } from '../outcomes/applied.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
 import { tableOf, type LeasedDelivery } from '../queue/deliveries.ts'
 import { finishRows } from '../queue/end-rows.ts'
-import { leaseLost } from '../queue/leased-table.ts'
+import { isLeaseLost, leaseLost } from '../queue/leased-table.ts'
 import { logReturned, releaseToOthers, returnAfter } from '../queue/return-after.ts'
 import { mayReturn } from '../queue/retry.ts'
 import { afterReport } from './after-commit.ts'
@@ -266,6 +266,8 @@ async function afterRollback(
   error: unknown,
   context: ProcessingContext,
 ): Promise<void> {
+  // Another worker has it: nothing is recorded here.
+  if (isLeaseLost(error)) throw error
   if (isListenerMissing(error)) {
     await releaseToOthers({ ...context, error }, tableOf(leased), [leased])
     return

@@ -123,6 +123,8 @@ async function vacuum(database: Database): Promise<void> {
     await client.query('vacuum (analyze) billing.deliveries')
     await client.query('vacuum (analyze) billing.usage_keys')
     await client.query('vacuum (analyze) billing.counts')
+    await client.query('vacuum (analyze) billing.operator_sessions')
+    await client.query('vacuum (analyze) billing.operator_actions')
     await client.query('vacuum (analyze) billing.forwards')
     await client.query('vacuum (analyze) billing.forward_attempts')
   } finally {

@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Context } from 'hono'
+import type { Duration } from '../../kernel/duration.ts'
 import { isUuid, newUuid } from '../../kernel/ids.ts'
 import { isEndpointName } from '../../outbound/endpoint-input.ts'
 import { operatorOf } from '../operator-name.ts'
@@ -33,26 +35,30 @@ export async function recorded(
     operator: printable(operatorOf(c) ?? tokenOperator),
     via: 'api',
     action: route.name,
-    subject: subjectOf(c),
+    subject: subjectOf(c, route),
     detail: { method: route.method, path: route.path },
   })
   const answer = await work().catch((error: unknown) => answerTo(error, log))
-  try {
-    await core.operators.endAction(id, String(answer.status))
-  } catch (error) {
+  const ended = core.operators.endAction(id, String(answer.status)).catch((error: unknown) => {
     log.warn({ err: error, action: id }, 'what came of an action could not be recorded')
-  }
+  })
+  // What is done is answered, also while the database hangs.
+  await Promise.race([ended, pause(longestWait, undefined, { ref: false })])
   return answer
 }
+
+const longestWait: Duration = 250
 
 function answerTo(error: unknown, log: ApiContext['log']): Response {
   return apiError(error instanceof Error ? error : new Error(String(error)), log)
 }
 
 /** The id in the path, or the name; whatever else stands there is nobody's. */
-function subjectOf(c: Context): string | null {
+function subjectOf(c: Context, { path }: Route): string | null {
   const id = c.req.param('id')
-  return id !== undefined && (isUuid(id) || isEndpointName(id)) ? id : null
+  if (id === undefined) return null
+  const isName = path.startsWith('/endpoints/') && isEndpointName(id)
+  return isName || isUuid(id) ? id : null
 }
 
 /** An app's guard may say any name; a text of the database has no control characters. */

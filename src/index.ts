@@ -17,6 +17,7 @@ export type {
 export type { PlanOption, SellerOption } from './billing/setting-types.ts'
 export type { DueQuery, SubscriptionOperations } from './billing/subscription-types.ts'
 export type { GatewayPage } from './billing/gateway-pages.ts'
+export type { Metrics } from './billing/types.ts'
 export type {
   BackfillOptions,
   BackfillResult,
@@ -53,7 +54,15 @@ export type {
 } from './events/catalogue.ts'
 export type { StoredData } from './events/event-data.ts'
 export type { DeferredEvent, Delivery, DeliveryState, EventRecord } from './events/event-record.ts'
-export type { CallDetails, CallState, PayloadKind, WebhookCall } from './events/webhook-call.ts'
+export type { FailedAttempt } from './events/failed-attempt.ts'
+export type {
+  CallDetails,
+  CallState,
+  PayloadKind,
+  ReceivedCall,
+  WebhookCall,
+} from './events/webhook-call.ts'
+export type { PaymentActivity } from './payments/activity.ts'
 export type { Gateway, RawRequest } from './gateways/gateway.ts'
 export { throttle } from './http/throttle.ts'
 export type { ThrottleOptions } from './http/throttle.ts'

@@ -1,4 +1,4 @@
-import { text, wholeNumber } from './setting-types.ts'
+import { list, text, wholeNumber, yesOrNo } from './setting-types.ts'
 import { setting } from './setting.ts'
 
 const hostName = text.regex(/^[^\s/]+$/, 'must be a host name or address')
@@ -34,10 +34,26 @@ export const processSettings = {
    * @default none
    */
   metricsToken: setting(token, { secret: true }),
+  console: {
+    /**
+     * Whether operators have a console, at `/billing/console`: see docs/17-console.md.
+     * @default on; in production off
+     */
+    on: setting(yesOrNo, { variables: ['BILLING_CONSOLE'] }),
+    /**
+     * Names under which it is reached, besides the host of the public URL and this machine's own:
+     * at any other, it answers 421.
+     */
+    hosts: setting(list(hostName, 'must be names such as admin.example.com'), {
+      default: [],
+      fix: 'A variable separates several by commas.',
+    }),
+  },
   operations: {
     /**
-     * A port for operators alone, of `serve` and of `work`: `/metrics`, without a token, which is
-     * then no longer on the other port; and of a single process `/healthz` and `/readyz`.
+     * A port for operators alone, of `serve` and of `work`: the console, and `/metrics`, without a
+     * token, which are then no longer on the other port; and of a single process `/healthz` and
+     * `/readyz`.
      * @default none
      */
     port: setting(wholeNumber('', 0, 65_535)),

@@ -19,11 +19,21 @@ const sampleCurrency = 'UAH'
 const everyAddress = new Set(['0.0.0.0', '::'])
 
 /** The same for programs: one line of JSON. */
-export function announceJson({ core }: OpenService, { url, shownToken }: HttpService): void {
+export function announceJson(
+  { core }: OpenService,
+  { url, shownToken, consoleUrl }: HttpService,
+): void {
   const callbacks = core.webhookPaths.map((path) => `${core.origin}${path}`)
   const gateways = Object.values(core.gateways()).filter(({ configured }) => configured)
   const names = gateways.map(({ name }) => name)
-  print(JSON.stringify({ url, callbacks, gateways: names, api_token: shownToken ?? null }))
+  const said = {
+    url,
+    callbacks,
+    gateways: names,
+    api_token: shownToken ?? null,
+    console: consoleUrl ?? null,
+  }
+  print(JSON.stringify(said))
 }
 
 /** What a person wants to know once the service runs. */
@@ -37,6 +47,9 @@ export async function announce(service: OpenService, http: HttpService): Promise
   print(`  database    ${databaseLine(configuration)}`)
   for (const line of gatewayLines(runtime.settings.gateways)) print(line)
   print(`  API         ${apiLine(http, configuration)}`)
+  print(`  metrics     ${metricsLine(http, configuration)}`)
+  if (http.consoleUrl !== undefined)
+    print(`  console     ${http.consoleUrl}${onceOnly(configuration)}`)
   await announceSample(service, http)
 }
 
@@ -60,6 +73,16 @@ function apiLine({ url, shownToken }: HttpService, configuration: Configuration)
       ? `token of this run: ${shownToken}`
       : 'token: the one in BILLING_API_TOKEN'
   return `${url}/billing/api, ${token}`
+}
+
+function metricsLine({ url }: HttpService, { operations, options, metricsToken }: Configuration) {
+  if (operations.port !== undefined) return `http://${operations.host}:${operations.port}/metrics`
+  if (metricsToken !== undefined) return `${url}/metrics, token: the one in BILLING_METRICS_TOKEN`
+  return options.production ? 'off: set BILLING_METRICS_TOKEN' : `${url}/metrics`
+}
+
+function onceOnly({ options }: Configuration): string {
+  return options.production ? '' : ' (signs in once, within 10 minutes)'
 }
 
 function gatewayLines(gateways: Registry): readonly string[] {

@@ -19,6 +19,7 @@ type OfTheService =
   | 'readToken'
   | 'metricsToken'
   | 'operations'
+  | 'console'
 /** Read where the gateways are listed, from `environment`. */
 type ReadLater = 'accounts'
 
@@ -100,6 +101,7 @@ async function configurationOf(
     readToken,
     metricsToken,
     operations,
+    console: consoleSettings,
     http,
     accounts: _,
     ...settings
@@ -113,6 +115,7 @@ async function configurationOf(
     readToken,
     metricsToken,
     operations,
+    console: consoleSettings,
     http,
     host,
     port,

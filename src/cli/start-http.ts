@@ -7,6 +7,7 @@ import { listen } from '../http/serve.ts'
 import { seconds } from '../kernel/duration.ts'
 import { secret } from '../kernel/secret.ts'
 import { newRunToken, type Configuration } from './env.ts'
+import { consoleUrl, openConsole } from './open-console.ts'
 import type { OpenService } from './open-service.ts'
 
 /** How long requests under way may take to finish when the process is asked to stop. */
@@ -28,16 +29,14 @@ export interface HttpService {
    * one. Only a token made for this run is shown in the clear: what we print ends up in logs.
    */
   readonly shownToken: string | undefined
+  /** Where the console is; in development it signs in, once. Undefined: it is not on this port. */
+  readonly consoleUrl: string | undefined
   /** No longer ready: accepts nothing new, finishes what is under way. */
   stop(): Promise<void>
 }
 
-export async function startHttp({
-  core,
-  runtime,
-  configuration,
-  commandLog,
-}: OpenService): Promise<HttpService> {
+export async function startHttp(service: OpenService): Promise<HttpService> {
+  const { core, runtime, configuration, commandLog } = service
   const { options, host, port, http, readToken, runToken = newRunToken() } = configuration
   const { log } = commandLog
   const closing = new AbortController()
@@ -45,6 +44,9 @@ export async function startHttp({
   const apiToken = configuration.apiToken ?? (options.production ? undefined : runToken)
   const readiness = () =>
     closing.signal.aborted ? Promise.resolve(stoppingReadiness) : core.readiness()
+  // Operators who have a port of their own find it there.
+  const onThisPort = configuration.operations.port === undefined
+  const console = onThisPort ? openConsole(service, apiToken) : undefined
   const webhook = {
     maxBodyBytes: options.webhook.maxBodyBytes,
     webhookMiddleware: options.webhook.middleware,
@@ -61,6 +63,7 @@ export async function startHttp({
       apiDocs: options.apiDocs ?? !options.production,
       closing: closing.signal,
       databaseKey: runtime.databaseKey,
+      subApps: console === undefined ? [] : [console.app],
     },
   )
   const server = await listen(app, {
@@ -76,6 +79,7 @@ export async function startHttp({
   return {
     url: server.url,
     shownToken: configuration.apiToken === undefined ? apiToken : '$BILLING_API_TOKEN',
+    consoleUrl: console && consoleUrl(server.url, console),
     stop: () => {
       closing.abort()
       return server.close(requestGraceMs)

@@ -7,6 +7,7 @@ import { notFound, respond } from '../http/respond.ts'
 import { listen } from '../http/serve.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Configuration } from './env.ts'
+import { openConsole } from './open-console.ts'
 import type { OpenService } from './open-service.ts'
 
 export interface Operations {
@@ -23,12 +24,8 @@ const graceMs = 1_000
  * Listens on the port for operations, if there is one. A process that is one of several leaves that
  * to their supervisor, and lets it have the metrics.
  */
-export async function startOperations({
-  core,
-  runtime,
-  configuration,
-  commandLog,
-}: OpenService): Promise<Operations | undefined> {
+export async function startOperations(service: OpenService): Promise<Operations | undefined> {
+  const { core, runtime, configuration, commandLog } = service
   if (configuration.operations.port === undefined) return undefined
   // Not any cluster's worker: a process manager may have its own.
   if (configuration.process !== undefined) {
@@ -45,6 +42,9 @@ export async function startOperations({
   }
   const app = operationsApp(() => core.metrics())
   app.route('/', health(core, { log: commandLog.log, databaseKey: runtime.databaseKey }))
+  // By tokens that are set: one of this run is known on the other port alone.
+  const console = openConsole(service, configuration.apiToken)
+  if (console !== undefined) app.route('/', console.app)
   return listenForOperations(app, configuration, commandLog.log)
 }
 

@@ -37,6 +37,8 @@ export interface AppOptions extends Pick<HealthOptions, 'databaseKey'> {
   readonly apiDocs?: boolean
   /** Whether the metrics are here: behind a token, or for anybody. */
   readonly metrics?: Secret | 'open' | undefined
+  /** Pages that others have made, such as the console: each with its own paths. */
+  readonly subApps?: readonly Hono[]
   /** Largest body of a callback. */
   readonly maxBodyBytes: number
   readonly webhookMiddleware: readonly MiddlewareHandler[]
@@ -73,6 +75,7 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
     checkoutPath,
     fakeCheckoutPage(core, (request) => app.fetch(request)),
   )
+  for (const subApp of options.subApps ?? []) app.route('/', subApp)
   const limits = { ...defaultLimits, ...options.streams }
   app.route('/', browserPages({ core, log, now: systemClock, limits, closing }))
   app.notFound(() => respond(notFound))

@@ -11,3 +11,12 @@ export function markOperator(c: Context, name: string): void {
 export function operatorOf(c: Context): string | undefined {
   return c.get(mark) as string | undefined
 }
+
+/** An app's guard may say any name; a text of the database has no control characters. */
+export function printableName(name: string): string {
+  return name
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, '\u{fffd}')
+    .slice(0, 200)
+    .toWellFormed()
+}

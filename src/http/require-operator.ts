@@ -45,7 +45,8 @@ function hasBearer(c: Context): boolean {
   return /^bearer +\S+$/i.test(c.req.header('authorization') ?? '')
 }
 
-function isOperator(found: unknown): found is Operator {
+/** What an app's guard answers may be anything. */
+export function isOperator(found: unknown): found is Operator {
   if (!hasFields(found)) return false
   const { name, role } = found as Partial<Record<keyof Operator, unknown>>
   return typeof name === 'string' && name !== '' && (role === 'viewer' || role === 'operator')

@@ -62,17 +62,18 @@ const run = new RegExp(String.raw`${alone}(?:${digits})(?!\w|\.\d)`, 'gi')
 const longNumber = /[2-6]\d{3}(?:\d{10}|[ -]\d{4})/
 
 function hasCardNumber(text: string): boolean {
-  return longNumber.test(text) && maskRuns(text) !== text
+  return longNumber.test(text) && maskCardNumbers(text) !== text
 }
 
 /** A text, or a number, which is shown as a text. */
 function maskIn(piece: string): string {
-  if (piece.startsWith('"')) return maskRuns(piece)
-  const shown = /^\d+$/.test(piece) ? maskRuns(piece) : piece
+  if (piece.startsWith('"')) return maskCardNumbers(piece)
+  const shown = /^\d+$/.test(piece) ? maskCardNumbers(piece) : piece
   return shown === piece ? piece : `"${shown}"`
 }
 
-function maskRuns(text: string): string {
+/** Card numbers in a text of any form. */
+export function maskCardNumbers(text: string): string {
   return text.replaceAll(run, (number) => {
     const plain = number.replaceAll(/[ -]/g, '')
     return isLuhn(plain) ? maskNumber(plain) : number

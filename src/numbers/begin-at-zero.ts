@@ -4,6 +4,7 @@ const states = ['processed', 'ignored', 'failed']
 const kinds = ['listener', 'provider', 'database', 'worker_lost', 'code']
 const statuses = ['paid', 'failed', 'canceled']
 const causes = ['call', 'poll']
+const signIns = ['signed_in', 'refused', 'limited']
 
 /**
  * Makes the slots whose labels are known beforehand. Monitoring asks how much a counter grew: one that
@@ -19,6 +20,7 @@ export function beginAtZero(numbers: Numbers, gateways: readonly string[]): void
       }
     }
   }
+  for (const result of signIns) numbers.slot('sign_ins_total', { result })
   numbers.slot('calls_finished_total', { gateway: '', state: 'failed' })
   numbers.slot('attempts_failed_total', { gateway: '', kind: 'worker_lost' })
 }

@@ -58,6 +58,10 @@ export const counters = {
     labels: ['endpoint', 'result'],
     open: 'endpoint',
   },
+  sign_ins_total: {
+    help: 'Tries to sign in to the console with a token: signed_in, refused or limited.',
+    labels: ['result'],
+  },
   commit_unknown_total: {
     help: 'Statements whose answer was lost, by where, and whether they turned out to be committed.',
     labels: ['site', 'resolution'],

@@ -29,6 +29,7 @@ const order = [
   'inspect',
   'billing',
   'http',
+  'console',
   'rehearsal',
   'cli',
   'index.ts',

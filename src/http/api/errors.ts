@@ -66,7 +66,7 @@ export const statuses = {
 /** Why the management API may refuse. */
 export type ApiErrorCode = keyof typeof statuses
 
-function statusOf(code: ErrorCode): number | undefined {
+export function statusOf(code: ErrorCode): number | undefined {
   return code in statuses ? statuses[code as ApiErrorCode] : undefined
 }
 

@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import type { Duration } from '../../kernel/duration.ts'
 import { isUuid, newUuid } from '../../kernel/ids.ts'
 import { isEndpointName } from '../../outbound/endpoint-input.ts'
-import { operatorOf } from '../operator-name.ts'
+import { operatorOf, printableName } from '../operator-name.ts'
 import { apiError } from './errors.ts'
 import type { ApiContext, Route } from './route.ts'
 
@@ -32,7 +32,7 @@ export async function recorded(
   const id = newUuid()
   await core.operators.recordAction({
     id,
-    operator: printable(operatorOf(c) ?? tokenOperator),
+    operator: printableName(operatorOf(c) ?? tokenOperator),
     via: 'api',
     action: route.name,
     subject: subjectOf(c, route),
@@ -59,13 +59,4 @@ function subjectOf(c: Context, { path }: Route): string | null {
   if (id === undefined) return null
   const isName = path.startsWith('/endpoints/') && isEndpointName(id)
   return isName || isUuid(id) ? id : null
-}
-
-/** An app's guard may say any name; a text of the database has no control characters. */
-function printable(name: string): string {
-  return name
-    .toWellFormed()
-    .replaceAll(/\p{Cc}/gu, '\u{fffd}')
-    .slice(0, 200)
-    .toWellFormed()
 }

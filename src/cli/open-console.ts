@@ -1,0 +1,77 @@
+import type { Hono } from 'hono'
+import { consoleSessions } from '../billing/console-sessions.ts'
+import { consoleApp } from '../console/console-app.ts'
+import { hostsOf, ownMachine } from '../console/hosts.ts'
+import { oneTimeLink, type OneTimeLink } from '../console/one-time-link.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { newUuid } from '../kernel/ids.ts'
+import { secret } from '../kernel/secret.ts'
+import type { SettingOperator } from '../operators/sessions.ts'
+import { newRunToken, type Configuration } from './env.ts'
+import type { OpenService } from './open-service.ts'
+
+/** Where the console of the service is. */
+export const consolePath = '/billing/console'
+
+export interface OpenConsole {
+  readonly app: Hono
+  /** Signs in whoever started the service; undefined in production. */
+  readonly link: OneTimeLink | undefined
+}
+
+/** `apiToken`: that of this run, if it made one. Undefined: the console is off. */
+export function openConsole(
+  { core, runtime, configuration, commandLog }: OpenService,
+  apiToken: string | undefined,
+): OpenConsole | undefined {
+  const { options, runToken } = configuration
+  if (!isOn(configuration)) return undefined
+  const settings = operatorsOf(configuration, apiToken)
+  const api = settings.find(({ name }) => name === 'api')
+  const link =
+    api === undefined || options.production
+      ? undefined
+      : oneTimeLink({
+          operator: api,
+          secret: secret(runToken ?? newRunToken()),
+          now: systemClock,
+          newId: newUuid,
+        })
+  const app = consoleApp({
+    core,
+    path: consolePath,
+    isHost: hostsOf([...ownMachine, new URL(core.origin).hostname, ...configuration.console.hosts]),
+    access: { kind: 'sessions', sessions: consoleSessions(runtime, settings), link },
+    links: {},
+    production: options.production,
+    isEmbedded: options.database.url === undefined,
+    log: commandLog.log,
+    now: systemClock,
+    newId: newUuid,
+  })
+  return { app, link }
+}
+
+/** What a person opens: in development it signs in, once, within ten minutes. */
+export function consoleUrl(url: string, { link }: OpenConsole): string {
+  if (link === undefined) return url + consolePath
+  return `${url}${consolePath}/sign-in/once?key=${link.make()}`
+}
+
+function isOn({ console, options }: Configuration): boolean {
+  return console.on ?? !options.production
+}
+
+function operatorsOf(
+  { readToken }: Configuration,
+  apiToken: string | undefined,
+): readonly SettingOperator[] {
+  const operators: SettingOperator[] = []
+  if (apiToken !== undefined) {
+    operators.push({ name: 'api', role: 'operator', token: secret(apiToken) })
+  }
+  if (readToken !== undefined) {
+    operators.push({ name: 'read', role: 'viewer', token: secret(readToken) })
+  }
+  return operators
+}

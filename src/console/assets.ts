@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+import { Hono } from 'hono'
+import { notFound, respond } from '../http/respond.ts'
+import { style } from './style.ts'
+
+/** Its address, below that of the console, changes with its text: it may be cached for ever. */
+interface Asset {
+  readonly path: string
+  readonly text: string
+  readonly type: string
+}
+
+export const styleAsset = asset('console.css', 'text/css; charset=utf-8', style)
+
+function asset(file: string, type: string, text: string): Asset {
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 16)
+  return { path: `/assets/${file.replace('.', `-${digest}.`)}`, text, type }
+}
+
+const assets = new Map([styleAsset].map((one) => [one.path, one]))
+
+/** Mounted below the console; anybody may have them. */
+export function consoleAssets(): Hono {
+  const app = new Hono()
+  app.get('/assets/:file', (c) => {
+    const found = assets.get(`/assets/${c.req.param('file')}`)
+    if (found === undefined) return respond(notFound)
+    return new Response(found.text, {
+      headers: {
+        'content-type': found.type,
+        'cache-control': 'public, max-age=31536000, immutable',
+        'x-content-type-options': 'nosniff',
+      },
+    })
+  })
+  return app
+}

@@ -1,0 +1,92 @@
+import type { Context } from 'hono'
+import { printableName } from '../http/operator-name.ts'
+import { isOperator } from '../http/require-operator.ts'
+import { readBody } from '../http/read-body.ts'
+import { browserKey, isFormToken, newBrowserKey, setBrowserKey } from './browser-key.ts'
+import type { ConsoleContext, Visitor } from './context.ts'
+
+/** Why a request is not answered as asked. */
+export type Refusal =
+  /** Another name that leads here: a page of another site may have been made to ask us by it. */
+  | 'other_host'
+  | 'not_a_form'
+  | 'other_site'
+  | 'form_too_large'
+  /** The form is of another browser, or its session has ended. */
+  | 'form_outdated'
+  | 'nobody'
+
+/** Who asks; a `Response` of the app's own guard; undefined: nobody that we know. */
+export async function visitorOf(
+  c: Context,
+  context: ConsoleContext,
+): Promise<Visitor | Response | undefined> {
+  const { access } = context
+  if (access.kind === 'app') return appVisitor(c, context, access.authenticate)
+  const key = browserKey(c, context)
+  const session = key === undefined ? undefined : await access.sessions.find(key)
+  if (key === undefined || session === undefined) return undefined
+  const { operator: name, role, isProved } = session
+  return { name, role, key, session: { id: key, isProved } }
+}
+
+async function appVisitor(
+  c: Context,
+  context: ConsoleContext,
+  authenticate: Extract<ConsoleContext['access'], { kind: 'app' }>['authenticate'],
+): Promise<Visitor | Response | undefined> {
+  const { url, method, headers } = c.req.raw
+  // The body is ours to read.
+  const found: unknown = await authenticate(new Request(url, { method, headers }), c.env)
+  if (found instanceof Response) return found
+  // What is not typed may say no in other words: null, false.
+  if (!found) return undefined
+  if (!isOperator(found)) throw new TypeError('authenticate must answer { name, role }')
+  const { name, role } = found
+  return { name: printableName(name), role, key: keyOfBrowser(c, context), session: undefined }
+}
+
+function keyOfBrowser(c: Context, context: ConsoleContext): string {
+  const known = browserKey(c, context)
+  if (known !== undefined) return known
+  const key = newBrowserKey()
+  setBrowserKey(c, context, key)
+  return key
+}
+
+/** Larger than any form of ours. */
+const largestForm = 64 * 1024
+
+export type ReadForm =
+  | { readonly kind: 'read'; readonly form: URLSearchParams }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+/**
+ * The form that a page of ours has posted. Browsers say where it comes from; over plain HTTP some
+ * say only the origin, and never "null" for a page of ours.
+ */
+export async function readForm(c: Context): Promise<ReadForm> {
+  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/x-www-form-urlencoded') return refused('not_a_form')
+  if (!isOwnSite(c)) return refused('other_site')
+  const read = await readBody(c, largestForm)
+  if (read.kind !== 'read') return refused('form_too_large')
+  return { kind: 'read', form: new URLSearchParams(Buffer.from(read.bytes).toString()) }
+}
+
+function isOwnSite(c: Context): boolean {
+  const site = c.req.header('sec-fetch-site')
+  if (site !== undefined) return site === 'same-origin'
+  const origin = c.req.header('origin')
+  // The host has been found to be ours.
+  return origin !== undefined && URL.parse(origin)?.host === c.req.header('host')?.toLowerCase()
+}
+
+/** Whether the form was made for this browser. */
+export function isOwnForm(form: URLSearchParams, { key }: Visitor): boolean {
+  return isFormToken(form.get('form_token') ?? '', key)
+}
+
+function refused(refusal: Refusal): ReadForm {
+  return { kind: 'refused', refusal }
+}

@@ -1,0 +1,140 @@
+import { html } from 'hono/html'
+import type { Html } from '../http/pages/layout.ts'
+import { safeHeaders } from '../http/respond.ts'
+import { styleAsset } from './assets.ts'
+import { formToken } from './browser-key.ts'
+import type { ConsoleContext, Visit, Visitor } from './context.ts'
+import { menu, type Section } from './menu.ts'
+import { shown } from './parts/shown.ts'
+import { isNotice, notices } from './words/notices.ts'
+
+export interface ConsolePage {
+  readonly status?: number
+  readonly title: string
+  /** What follows the title within the heading: a badge, buttons. */
+  readonly beside?: Html
+  readonly section?: Section
+  readonly body: Html
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A page for somebody who is signed in. */
+export async function visitedPage({ console, visitor, url }: Visit, parts: ConsolePage) {
+  const body = html`<a class="skip" href="#main">Skip to the content</a>
+    ${topOf(console, visitor, url)} ${menu(console.path, parts.section)}
+    <main id="main">
+      ${console.isEmbedded && embeddedBanner} ${noticeOf(url)}
+      <h1>${parts.title} ${parts.beside}</h1>
+      ${parts.body}
+    </main>
+    <footer>Times are UTC.</footer>`
+  return document(console, parts, body)
+}
+
+/** A page for somebody of whom we know nothing. */
+export async function plainPage(console: ConsoleContext, parts: ConsolePage): Promise<Response> {
+  const body = html`<main id="main" class="ask">
+    <h1>${parts.title}</h1>
+    ${parts.body}
+  </main>`
+  return document(console, parts, body)
+}
+
+const embeddedBanner = html`<p class="banner">
+  This is the embedded database: it is not safe against a power cut. For production, set
+  <code>DATABASE_URL</code>.
+</p>`
+
+/** What has just been done. */
+export function noticeOf(url: URL): Html | false {
+  const done = url.searchParams.get('done')
+  return isNotice(done) && html`<p class="notice" role="status">${notices[done]}</p>`
+}
+
+function topOf({ path, production, access }: ConsoleContext, visitor: Visitor, url: URL): Html {
+  const isSearch = url.pathname === `${path}/search`
+  return html`<header class="top">
+    <a class="brand" href="${path}">Quittance</a>
+    <span class="badge ${production ? 'warn' : 'plain'}">
+      ${production ? 'production' : 'development'}</span
+    >
+    <form role="search" action="${path}/search">
+      <label class="unseen" for="search">Find a payment or a call</label>
+      <input
+        id="search"
+        type="search"
+        name="q"
+        maxlength="200"
+        placeholder="Find by any id, e-mail, or amount and day"
+        value="${isSearch ? (url.searchParams.get('q') ?? '') : ''}"
+      />
+      <button>Find</button>
+    </form>
+    <div class="me">${access.kind === 'app' ? whoIs(visitor) : signOut(path, visitor)}</div>
+  </header>`
+}
+
+function whoIs({ name, role }: Visitor): Html {
+  return html`${shown(name)} (${role})`
+}
+
+function signOut(path: string, visitor: Visitor): Html {
+  return html`<details>
+    <summary>${whoIs(visitor)}</summary>
+    <form method="post" action="${path}/sign-out">
+      ${formFields(visitor)}
+      <button>Sign out</button>
+    </form>
+  </details>`
+}
+
+/** What each form of ours carries. */
+export function formFields({ key }: Visitor): Html {
+  return html`<input type="hidden" name="form_token" value="${formToken(key)}" />`
+}
+
+async function document(
+  { path }: ConsoleContext,
+  { title, status = 200, headers = {} }: ConsolePage,
+  body: Html,
+): Promise<Response> {
+  const text = await html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${title} · Quittance</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="${path}${styleAsset.path}" />
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html>`
+  return new Response(text.toString(), {
+    status,
+    headers: { 'content-type': 'text/html; charset=utf-8', ...pageHeaders, ...headers },
+  })
+}
+
+/** Nothing inline runs, and nothing is loaded from elsewhere. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ')
+
+/** Under `no-referrer`, browsers would say the origin "null" of our own forms. */
+export const pageHeaders = {
+  'content-security-policy': policy,
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  ...safeHeaders,
+} as const

@@ -1,0 +1,15 @@
+import type { ConsoleRoute } from '../routes.ts'
+import { auditPage } from './audit.ts'
+import { askNow, cancelPayment, refundPayment } from './payment-actions.ts'
+import { paymentPage } from './payment.ts'
+import { paymentsPage } from './payments.ts'
+
+/** Every page, and everything that can be done there. */
+export const routes: readonly ConsoleRoute[] = [
+  { path: '/payments', page: paymentsPage },
+  { path: '/payments/:id', page: paymentPage },
+  { path: '/payments/:id/ask', action: askNow },
+  { path: '/payments/:id/cancel', action: cancelPayment },
+  { path: '/payments/:id/refund', action: refundPayment },
+  { path: '/audit', page: auditPage },
+]

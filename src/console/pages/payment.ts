@@ -1,0 +1,77 @@
+import { html } from 'hono/html'
+import type { Html } from '../../http/pages/layout.ts'
+import { isUuid } from '../../kernel/ids.ts'
+import type { PaymentDetails } from '../../wire/payment-details.ts'
+import { actionLink } from '../action.ts'
+import type { Visit } from '../context.ts'
+import type { ConsolePage } from '../page.ts'
+import { paymentBadge } from '../parts/choices.ts'
+import { shown } from '../parts/shown.ts'
+import { facts, type Cell } from '../parts/table.ts'
+import { amount, idText, modeBadge, nothing, time } from '../parts/values.ts'
+
+/** One payment: what it is, and what happened to it. */
+export async function paymentPage(visit: Visit): Promise<ConsolePage | undefined> {
+  const { console, params } = visit
+  const { id = '' } = params
+  const payment = isUuid(id) ? await console.core.payments.get(id) : undefined
+  if (payment === undefined) return undefined
+  return {
+    title: `Payment ${id.slice(0, 8)}`,
+    section: 'payments',
+    beside: html`${paymentBadge(payment.status)} ${modeBadge(payment.live)} ${amount(payment)}
+      <span class="actions">${actionsOf(visit, payment)}</span>`,
+    body: html`${factsOf(visit, payment)}`,
+  }
+}
+
+function actionsOf(visit: Visit, payment: PaymentDetails): Html {
+  const at = `${visit.console.path}/payments/${payment.id}`
+  const isCharge = payment.type === 'charge'
+  const canCancel = isCharge && (payment.status === 'pending' || payment.status === 'failed')
+  return html`${actionLink(visit, `${at}/ask`, 'Ask now')}
+  ${canCancel && actionLink(visit, `${at}/cancel`, 'Cancel')}
+  ${payment.refundable > 0n && actionLink(visit, `${at}/refund`, 'Refund')}`
+}
+
+function factsOf({ console }: Visit, payment: PaymentDetails): Html {
+  const now = console.now()
+  const { period, parentId } = payment
+  const entries: readonly (readonly [string, Cell])[] = [
+    ['Id', idText(payment.id)],
+    ['Gateway', payment.gateway],
+    ['Account', payment.merchantAccount === null ? nothing : shown(payment.merchantAccount)],
+    ['For', payableOf(console, payment)],
+    ['Description', payment.description === null ? nothing : shown(payment.description)],
+    ['Checkout', html`${payment.checkout} ${idText(payment.checkoutReference)}`],
+    ['Charge at the provider', idText(payment.providerReference)],
+    ['Refunded', amount({ amount: payment.refunded, currency: payment.currency })],
+    ['Created', time(payment.createdAt, now)],
+    ['Handed over', time(payment.handedAt, now)],
+    ['Expires', time(payment.expiresAt, now)],
+  ]
+  const some: readonly (readonly [string, Cell])[] = [
+    ...(payment.declineCode === null ? [] : [['Declined', shown(payment.declineCode)] as const]),
+    ...(payment.operationError === null
+      ? []
+      : [['The provider said', shown(payment.operationError)] as const]),
+    ...(payment.pollError === null ? [] : [['Last poll', shown(payment.pollError)] as const]),
+    ...(parentId === null ? [] : [['Refund of', linkTo(console, 'payments', parentId)] as const]),
+    ...(period === null
+      ? []
+      : [['Subscription', linkTo(console, 'subscriptions', period.subscriptionId)] as const]),
+  ]
+  return facts([...entries, ...some])
+}
+
+function linkTo({ path }: Visit['console'], section: string, id: string): Html {
+  return html`<a class="id" href="${path}/${section}/${id}">${id.slice(0, 8)}</a>`
+}
+
+function payableOf({ links }: Visit['console'], { payable }: PaymentDetails): Html {
+  const text = shown(`${payable.type} ${payable.id}`)
+  const href = links.payable?.(payable)
+  // Of an app's own making, but what it is made of is not: nothing but a page is linked.
+  const isPage = href !== undefined && /^https?:$/.test(URL.parse(href)?.protocol ?? '')
+  return isPage ? html`<a href="${href}">${text}</a>` : html`${text}`
+}

@@ -1,0 +1,80 @@
+import { html } from 'hono/html'
+import type { ListedPayment } from '../../wire/listed-payment.ts'
+import { paymentStatuses } from '../../payments/payment.ts'
+import type { Visit } from '../context.ts'
+import type { ConsolePage } from '../page.ts'
+import { chosen, chosenOf, filters, pager, type Filter } from '../parts/filters.ts'
+import { given } from '../parts/given.ts'
+import { gatewayChoice, paymentBadge } from '../parts/choices.ts'
+import { shown } from '../parts/shown.ts'
+import { table } from '../parts/table.ts'
+import { amount, idLink, modeBadge, nothing, time } from '../parts/values.ts'
+
+/** Rows of every list. */
+export const pageSize = 50
+
+/** Charges, newest first. */
+export async function paymentsPage(visit: Visit): Promise<ConsolePage> {
+  const { console, url } = visit
+  const { data, nextCursor } = await console.core.payments.list({
+    limit: pageSize,
+    ...given({
+      cursor: chosen(url, 'cursor'),
+      gateway: chosen(url, 'gateway'),
+      status: chosenOf(url, 'status', paymentStatuses),
+      customer: chosen(url, 'customer'),
+    }),
+  })
+  return {
+    title: 'Payments',
+    section: 'payments',
+    body: html`${filters(url, fieldsOf(visit))} ${rowsOf(visit, data)} ${pager(url, nextCursor)}`,
+  }
+}
+
+function fieldsOf({ console }: Visit): readonly Filter[] {
+  return [
+    gatewayChoice(console.core),
+    {
+      kind: 'choice',
+      name: 'status',
+      label: 'Status',
+      options: paymentStatuses.map((status) => [status, status]),
+    },
+    { kind: 'text', name: 'customer', label: 'Customer: id or e-mail' },
+  ]
+}
+
+function rowsOf({ console }: Visit, payments: readonly ListedPayment[]) {
+  const { path } = console
+  const now = console.now()
+  return table({
+    caption: 'Payments, newest first',
+    columns: [
+      'Payment',
+      'Status',
+      { title: 'Amount', isNumber: true },
+      'Mode',
+      'Gateway',
+      'For',
+      'Customer',
+      'Created',
+    ],
+    rows: payments.map((payment) => [
+      idLink(`${path}/payments/${payment.id}`, payment.id),
+      paymentBadge(payment.status),
+      amount(payment),
+      modeBadge(payment.live),
+      payment.gateway,
+      shown(`${payment.payable.type} ${payment.payable.id}`),
+      customerOf(payment),
+      time(payment.createdAt, now),
+    ]),
+    empty: html`There is no such payment.`,
+  })
+}
+
+function customerOf({ customer }: ListedPayment) {
+  const name = customer?.['email'] ?? customer?.['id']
+  return typeof name === 'string' ? shown(name) : nothing
+}

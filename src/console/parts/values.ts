@@ -1,0 +1,84 @@
+import { html } from 'hono/html'
+import { humanMoney } from '../../http/human-money.ts'
+import type { Html } from '../../http/pages/layout.ts'
+import { visibleText } from '../../http/visible-text.ts'
+import type { Money } from '../../kernel/money.ts'
+
+/** Nothing is known, or nothing applies. */
+export const nothing = html`<span class="soft">–</span>`
+
+const sameYear = new Intl.DateTimeFormat('en-GB', {
+  day: '2-digit',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZone: 'UTC',
+})
+const anyYear = new Intl.DateTimeFormat('en-GB', {
+  day: '2-digit',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZone: 'UTC',
+})
+
+/** UTC; the year where it is not this one. */
+export function time(at: Date | null, now: Date): Html {
+  if (at === null) return nothing
+  const format = at.getUTCFullYear() === now.getUTCFullYear() ? sameYear : anyYear
+  const iso = at.toISOString()
+  return html`<time datetime="${iso}" title="${iso}">${format.format(at).replace(',', '')}</time>`
+}
+
+const steps = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+] as const
+
+/** How long, roughly: `4 min`, `2 d`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, milliseconds / 1_000)
+  const [unit, length] = steps.find(([, one]) => seconds >= one) ?? ['s', 1]
+  if (unit === 's' && seconds < 10) return `${seconds.toFixed(1)} s`
+  return `${Math.floor(seconds / length)} ${unit}`
+}
+
+export function ago(at: Date, now: Date): string {
+  return `${duration(now.getTime() - at.getTime())} ago`
+}
+
+/** With the code of its currency: `UAH 1,999.00`. */
+export function amount(money: Money): Html {
+  return html`<span class="num">${humanMoney(money, 'en')}</span>`
+}
+
+/** A count that ends at 10,000. */
+export function count(value: number): string {
+  return value > 10_000 ? '10,000+' : value.toLocaleString('en')
+}
+
+/** Whole: an id is for copying. */
+export function idText(id: string | null): Html {
+  return id === null ? nothing : html`<span class="id">${visibleText(id)}</span>`
+}
+
+/** A link by the beginning of an id; the whole one is its title. */
+export function idLink(href: string, id: string): Html {
+  return html`<a class="id" href="${href}" title="${id}">${id.slice(0, 8)}</a>`
+}
+
+export type Tone = 'good' | 'bad' | 'warn' | 'plain'
+
+export function badge(text: string, tone: Tone): Html {
+  return html`<span class="badge ${tone}">${text}</span>`
+}
+
+/** Whether it is real money. */
+export function modeBadge(live: boolean | null): Html {
+  if (live === null) return badge('mode unknown', 'plain')
+  return live ? badge('LIVE', 'good') : badge('TEST', 'warn')
+}

@@ -1,0 +1,114 @@
+import { isUuid } from '../kernel/ids.ts'
+import {
+  backTo,
+  questionPage,
+  withNotice,
+  type Action,
+  type Done,
+  type Question,
+} from './action.ts'
+import type { Visit } from './context.ts'
+import { pageHeaders, visitedPage } from './page.ts'
+import { failureOf, notFoundPage, refuse, roleMissing } from './refusals.ts'
+
+/** The page that asks before anything is done. */
+export async function askFor(visit: Visit, action: Action): Promise<Response> {
+  if (visit.visitor.role !== 'operator') return roleMissing(visit)
+  const question = await action.question(visit)
+  if (question === undefined) return notFoundPage(visit)
+  const back = backTo(visit, visit.url.searchParams.get('back'), action.back(visit))
+  return visitedPage(visit, questionPage(visit, { action, question, back }))
+}
+
+/**
+ * Does it, once for each form. It is recorded before: what is not recorded is not done. What came of
+ * it is recorded after, and where that fails, it stays unknown.
+ */
+export async function carryOut(
+  visit: Visit,
+  action: Action,
+  form: URLSearchParams,
+): Promise<Response> {
+  if (visit.visitor.role !== 'operator') return roleMissing(visit)
+  const id = form.get('id')
+  if (!isUuid(id ?? undefined) || id === null) return refuse(visit.console, 'form_outdated')
+  const back = backTo(visit, form.get('back'), action.back(visit))
+  const again = await askAgain(visit, action, { form, back })
+  if (again !== undefined) return again
+  if ((await record(visit, action, { id, form })) === 'known') return seeOther(back, 'already')
+  return perform(visit, action, { id, form, back })
+}
+
+interface Filled {
+  readonly form: URLSearchParams
+  readonly back: string
+}
+
+/** Money wants the token, unless it was shown lately. Undefined: it may go on. */
+async function askAgain(visit: Visit, action: Action, { form, back }: Filled) {
+  const { console, visitor } = visit
+  const { access } = console
+  if (action.movesMoney !== true || access.kind === 'app') return undefined
+  if (visitor.session === undefined || visitor.session.isProved) return undefined
+  const { id } = visitor.session
+  if (await access.sessions.prove(id, (form.get('token') ?? '').trim())) return undefined
+  const fault = 'This is not the token that you signed in with. Nothing was done.'
+  return faultPage(visit, action, { fault, status: 403, back })
+}
+
+async function faultPage(
+  visit: Visit,
+  action: Action,
+  shown: { readonly fault: string; readonly status: number; readonly back: string },
+): Promise<Response> {
+  const question: Question | undefined = await action.question(visit)
+  if (question === undefined) return notFoundPage(visit)
+  return visitedPage(visit, questionPage(visit, { action, question, ...shown }))
+}
+
+interface Recorded {
+  readonly id: string
+  readonly form: URLSearchParams
+}
+
+function record(visit: Visit, action: Action, { id, form }: Recorded) {
+  const { core } = visit.console
+  return core.operators.recordAction({
+    id,
+    operator: visit.visitor.name,
+    via: 'console',
+    action: action.name,
+    subject:
+      action.subject === undefined ? (visit.params['id'] ?? null) : action.subject(visit, form),
+    detail: action.detail?.(form) ?? {},
+  })
+}
+
+async function perform(
+  visit: Visit,
+  action: Action,
+  { id, form, back }: Recorded & Filled,
+): Promise<Response> {
+  let done: Done
+  try {
+    done = await action.act(visit, { id, form })
+  } catch (error) {
+    await end(visit, id, error instanceof Error && 'code' in error ? String(error.code) : 'failed')
+    const failure = failureOf(error)
+    if (failure === undefined) throw error
+    return faultPage(visit, action, { fault: failure.text, status: failure.status, back })
+  }
+  await end(visit, id, done.outcome ?? 'done')
+  return seeOther(done.to === undefined ? back : visit.console.path + done.to, done.notice)
+}
+
+async function end({ console }: Visit, id: string, outcome: string): Promise<void> {
+  await console.core.operators.endAction(id, outcome).catch((error: unknown) => {
+    console.log.warn({ err: error, action: id }, 'what came of an action could not be recorded')
+  })
+}
+
+function seeOther(path: string, notice: Done['notice']): Response {
+  const headers = { location: withNotice(path, notice), ...pageHeaders }
+  return new Response(null, { status: 303, headers })
+}

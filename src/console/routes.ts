@@ -1,0 +1,11 @@
+import type { Action } from './action.ts'
+import type { Visit } from './context.ts'
+import type { ConsolePage } from './page.ts'
+
+/** A page of the console, or something to do; the path is below that of the console. */
+export type ConsoleRoute =
+  | { readonly path: string; readonly page: ShowPage }
+  | { readonly path: string; readonly action: Action }
+
+/** Undefined: there is no such thing. A `Response` is for what is no page: a file. */
+export type ShowPage = (visit: Visit) => Promise<ConsolePage | Response | undefined>

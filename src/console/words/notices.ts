@@ -1,0 +1,26 @@
+/** What a page says once something is done; an address names it, and can say nothing else. */
+export const notices = {
+  already: 'This form was sent before: nothing was done again. The audit says what came of it.',
+  asked: 'The provider was asked, and its answer applied.',
+  asked_unchanged: 'The provider was asked: nothing has changed.',
+  canceled: 'The payment is canceled.',
+  refunded: 'The refund is requested.',
+  replayed: 'It will be processed again: what was dispatched is not dispatched again.',
+  handled: 'The review is handled.',
+  signed_out: 'You are signed out.',
+  signed_out_everywhere: 'You are signed out in every browser.',
+  run_started: 'The run has begun.',
+  run_stopped: 'The run ends after its present batch.',
+  callback_sent: 'The test callback was sent.',
+  payment_created: 'The test payment is open.',
+  subscription_canceled: 'The subscription is canceled.',
+  invoice_voided: 'The invoice is void.',
+  endpoint_changed: 'The endpoint is changed.',
+  event_resent: 'It will be sent again.',
+} as const
+
+export type Notice = keyof typeof notices
+
+export function isNotice(text: string | null): text is Notice {
+  return text !== null && Object.hasOwn(notices, text)
+}

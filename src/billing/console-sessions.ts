@@ -23,8 +23,11 @@ export interface ConsoleSessions {
   signIn(token: string, isLimited: IsLimited): Promise<SignInResult | { readonly kind: 'limited' }>
   /** Without one, for an operator of the settings that this process has. */
   begin(operator: SettingOperator): Promise<BegunSession>
-  /** Undefined: there is none of this id, or it has ended. */
-  find(id: string): Promise<Session | undefined>
+  /**
+   * Undefined: there is none of this id, or it has ended. `isUse`: whether somebody did something, so
+   * that it goes on.
+   */
+  find(id: string, isUse: boolean): Promise<Session | undefined>
   /** The token is shown again. False: it is not the one that began this session. */
   prove(id: string, token: string): Promise<boolean>
   end(id: string): Promise<void>
@@ -52,7 +55,7 @@ export function consoleSessions(
       return signedIn
     },
     begin: async (operator) => beginSession(await db(), operator),
-    find: async (id) => findSession(await db(), id, settings),
+    find: async (id, isUse) => findSession(await db(), id, { settings, isUse }),
     prove: async (id, token) => proveSession(await db(), { id, token }, settings),
     end: async (id) => endSession(await db(), id),
   }

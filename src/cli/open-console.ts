@@ -7,6 +7,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { secret } from '../kernel/secret.ts'
 import type { SettingOperator } from '../operators/sessions.ts'
+import { developmentTools } from './development-tools.ts'
 import { newRunToken, type Configuration } from './env.ts'
 import type { OpenService } from './open-service.ts'
 
@@ -21,9 +22,10 @@ export interface OpenConsole {
 
 /** `apiToken`: that of this run, if it made one. Undefined: the console is off. */
 export function openConsole(
-  { core, runtime, configuration, commandLog }: OpenService,
+  service: OpenService,
   apiToken: string | undefined,
 ): OpenConsole | undefined {
+  const { core, runtime, configuration, commandLog } = service
   const { options, runToken } = configuration
   if (!isOn(configuration)) return undefined
   const settings = operatorsOf(configuration, apiToken)
@@ -44,6 +46,7 @@ export function openConsole(
     access: { kind: 'sessions', sessions: consoleSessions(runtime, settings), link },
     links: {},
     production: options.production,
+    development: options.production ? undefined : developmentTools(service),
     isEmbedded: options.database.url === undefined,
     log: commandLog.log,
     now: systemClock,

@@ -75,7 +75,7 @@ export function questionPage(
         }
         <div class="actions">
           <button class="go">${question.button}</button>
-          <a class="button" href="${back}">Back</a>
+          <a class="button" data-back href="${back}">Back</a>
         </div>
       </form>
     </div>`,
@@ -94,7 +94,7 @@ export interface Asked {
 export function actionLink({ visitor, url }: Visit, href: string, text: string): Html {
   if (visitor.role !== 'operator') return html``
   const target = withQuery(new URL(href, url), { back: withoutNotice(url) })
-  return html`<a class="button" href="${target}">${text}</a>`
+  return html`<a class="button" data-ask href="${target}">${text}</a>`
 }
 
 function withoutNotice(url: URL): string {

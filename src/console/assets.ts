@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { Hono } from 'hono'
 import { notFound, respond } from '../http/respond.ts'
 import { style } from './style.ts'
@@ -10,14 +12,26 @@ interface Asset {
   readonly type: string
 }
 
+const scriptType = 'text/javascript; charset=utf-8'
+
 export const styleAsset = asset('console.css', 'text/css; charset=utf-8', style)
+
+/** In the order in which they run. */
+export const scriptAssets = [
+  asset('idiomorph.js', scriptType, textOf(import.meta.resolve('idiomorph/dist/idiomorph.min.js'))),
+  asset('console.js', scriptType, textOf(new URL('browser/console.js', import.meta.url).href)),
+]
+
+function textOf(url: string): string {
+  return readFileSync(fileURLToPath(url), 'utf8')
+}
 
 function asset(file: string, type: string, text: string): Asset {
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 16)
   return { path: `/assets/${file.replace('.', `-${digest}.`)}`, text, type }
 }
 
-const assets = new Map([styleAsset].map((one) => [one.path, one]))
+const assets = new Map([styleAsset, ...scriptAssets].map((one) => [one.path, one]))
 
 /** Mounted below the console; anybody may have them. */
 export function consoleAssets(): Hono {

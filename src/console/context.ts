@@ -24,6 +24,32 @@ export interface ConsoleLinks {
   readonly payable?: (payable: Payable) => string | undefined
 }
 
+/** What is there only while an app is developed: nothing of it moves real money. */
+export interface DevelopmentTools {
+  /** What test callbacks of a gateway can play, by name; none: it cannot sign any. */
+  scenarios(gateway: string): readonly { readonly name: string; readonly shows: string }[]
+  /**
+   * Takes a callback as the provider would sign it, and waits until it is processed. Without a payment
+   * it is about the newest one that fits. Errors: those of `quittance send`.
+   */
+  send(wanted: TestCallback): Promise<SentTestCallback>
+}
+
+export interface TestCallback {
+  readonly gateway: string
+  readonly scenario: string
+  readonly paymentId: string | undefined
+}
+
+export interface SentTestCallback {
+  readonly paymentId: string
+  /** What the gateway was answered: 200 is accepted. */
+  readonly status: number
+  readonly answer: string
+  /** The stored call; undefined: it was not accepted. */
+  readonly callId: string | undefined
+}
+
 /** What all pages of a console need. */
 export interface ConsoleContext {
   readonly core: BillingCore
@@ -33,8 +59,10 @@ export interface ConsoleContext {
   readonly isHost: (host: string) => boolean
   readonly access: Access
   readonly links: ConsoleLinks
-  /** Whether the production rules hold: then nothing is made up here. */
+  /** Whether the production rules hold. */
   readonly production: boolean
+  /** Undefined: nothing is made up here. */
+  readonly development: DevelopmentTools | undefined
   readonly isEmbedded: boolean
   readonly log: Log
   readonly now: Clock

@@ -21,8 +21,6 @@ export interface OperatorConsoleOptions {
   /** The app's own guard: who asks, undefined for 403, or what is answered instead. */
   readonly authenticate: Authenticate
   readonly links?: ConsoleLinks
-  /** Whether nothing may be made up here: no test payment, no test callback. Default true. */
-  readonly production?: boolean
   /** A pino logger; by default warnings and errors go to standard error. */
   readonly log?: Log
 }
@@ -38,7 +36,7 @@ export function operatorConsole(
   billing: BillingCore,
   options: OperatorConsoleOptions,
 ): OperatorConsole {
-  const { path, hosts, authenticate, links = {}, production = true } = options
+  const { path, hosts, authenticate, links = {} } = options
   if (!/^(?:\/[\w.~-]+)+$/.test(path)) {
     throw new QuittanceError('setting_invalid', 'path must be like /admin/billing', {
       fix: 'Give the path that the pages are mounted at, without a slash at the end.',
@@ -50,7 +48,8 @@ export function operatorConsole(
     isHost: hostsOf(hosts),
     access: { kind: 'app', authenticate },
     links,
-    production,
+    production: true,
+    development: undefined,
     isEmbedded: false,
     log: options.log ?? createLog({ level: 'warn', destination: process.stderr }),
     now: systemClock,

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { Html } from '../http/pages/layout.ts'
 import { safeHeaders } from '../http/respond.ts'
-import { styleAsset } from './assets.ts'
+import { scriptAssets, styleAsset } from './assets.ts'
 import { formToken } from './browser-key.ts'
 import type { ConsoleContext, Visit, Visitor } from './context.ts'
 import { menu, type Section } from './menu.ts'
@@ -15,19 +15,24 @@ export interface ConsolePage {
   readonly beside?: Html
   readonly section?: Section
   readonly body: Html
+  /** Seconds after which what is marked `data-live` is refreshed, where scripts run. */
+  readonly refreshSeconds?: number
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /** A page for somebody who is signed in. */
 export async function visitedPage({ console, visitor, url }: Visit, parts: ConsolePage) {
+  const { refreshSeconds } = parts
+  const refresh = refreshSeconds !== undefined && html`data-refresh="${refreshSeconds}"`
   const body = html`<a class="skip" href="#main">Skip to the content</a>
     ${topOf(console, visitor, url)} ${menu(console.path, parts.section)}
-    <main id="main">
-      ${console.isEmbedded && embeddedBanner} ${noticeOf(url)}
+    <main id="main" ${refresh}>
+      ${noticeOf(url)}
       <h1>${parts.title} ${parts.beside}</h1>
       ${parts.body}
     </main>
-    <footer>Times are UTC.</footer>`
+    <footer>Times are UTC. Press <kbd>?</kbd> for keys.</footer>
+    ${keysHelp}`
   return document(console, parts, body)
 }
 
@@ -40,10 +45,11 @@ export async function plainPage(console: ConsoleContext, parts: ConsolePage): Pr
   return document(console, parts, body)
 }
 
-const embeddedBanner = html`<p class="banner">
-  This is the embedded database: it is not safe against a power cut. For production, set
-  <code>DATABASE_URL</code>.
-</p>`
+const embeddedBadge = html`<span
+  class="badge warn"
+  title="A power cut can damage the embedded database: in production, set DATABASE_URL"
+  >embedded, not power-loss safe</span
+>`
 
 /** What has just been done. */
 export function noticeOf(url: URL): Html | false {
@@ -51,13 +57,40 @@ export function noticeOf(url: URL): Html | false {
   return isNotice(done) && html`<p class="notice" role="status">${notices[done]}</p>`
 }
 
-function topOf({ path, production, access }: ConsoleContext, visitor: Visitor, url: URL): Html {
+const keysHelp = html`<dialog id="keys" aria-labelledby="keys-title">
+  <h2 id="keys-title">Keys</h2>
+  <dl>
+    ${[
+      ['/', 'find'],
+      ['g o, g p, g c', 'overview, payments, calls'],
+      ['g r, g f, g v', 'refused, failed, reviews'],
+      ['j, k, Enter', 'next row, previous row, open it'],
+      ['l', 'follow what is new'],
+      ['?', 'this help'],
+    ].map(
+      ([key, what]) =>
+        html`<div>
+          <dt>${key}</dt>
+          <dd>${what}</dd>
+        </div>`,
+    )}
+  </dl>
+  <label class="check"><input type="checkbox" id="keys-off" /> Keys are off</label>
+  <form method="dialog"><button>Close</button></form>
+</dialog>`
+
+function topOf(
+  { path, production, access, isEmbedded }: ConsoleContext,
+  visitor: Visitor,
+  url: URL,
+): Html {
   const isSearch = url.pathname === `${path}/search`
   return html`<header class="top">
     <a class="brand" href="${path}">Quittance</a>
     <span class="badge ${production ? 'warn' : 'plain'}">
       ${production ? 'production' : 'development'}</span
     >
+    ${isEmbedded && embeddedBadge}
     <form role="search" action="${path}/search">
       <label class="unseen" for="search">Find a payment or a call</label>
       <input
@@ -99,7 +132,7 @@ async function document(
   body: Html,
 ): Promise<Response> {
   const text = await html`<!doctype html>
-    <html lang="en">
+    <html lang="en" data-console="${path}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -107,6 +140,7 @@ async function document(
         <title>${title} · Quittance</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="${path}${styleAsset.path}" />
+        ${scriptAssets.map((script) => html`<script type="module" src="${path}${script.path}"></script>`)}
       </head>
       <body>
         ${body}
@@ -129,6 +163,7 @@ const policy = [
   "base-uri 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
+  'trusted-types quittance',
 ].join('; ')
 
 /** Under `no-referrer`, browsers would say the origin "null" of our own forms. */

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { Context } from 'hono'
 import { isPassing } from '../database/failure.ts'
 import { statusOf } from '../http/api/errors.ts'
-import { isQuittanceError, messageWith } from '../kernel/errors.ts'
+import { isQuittanceError, messageWith, type ErrorCode } from '../kernel/errors.ts'
 import { snakeCase } from '../kernel/field-names.ts'
 import type { ConsoleContext, Visit } from './context.ts'
 import type { Refusal } from './guard.ts'
@@ -91,11 +91,15 @@ export interface Failed {
   readonly text: string
 }
 
-/** Undefined: nobody expected it. */
+/** Undefined: nobody expected it, or the database is away. */
 export function failureOf(error: unknown): Failed | undefined {
-  if (!isQuittanceError(error)) return undefined
-  const status = statusOf(error.code)
-  return status === undefined ? undefined : { status, text: shown(messageWith(error, snakeCase)) }
+  if (!isQuittanceError(error) || isOfDatabase(error.code)) return undefined
+  const text = shown(`${messageWith(error, snakeCase)}.`)
+  return { status: statusOf(error.code) ?? 422, text: `${text} ${error.fix}` }
+}
+
+function isOfDatabase(code: ErrorCode): boolean {
+  return code.startsWith('database_') || code.startsWith('embedded_')
 }
 
 /** The last resort: a page that says so, and never why in the words of a program. */
@@ -108,8 +112,7 @@ export async function errorPage(error: unknown, context: ConsoleContext, c: Cont
       body: html`<p>${known.text}</p>`,
     })
   }
-  const isAway =
-    isPassing(error) || (isQuittanceError(error) && error.code === 'database_unreachable')
+  const isAway = isPassing(error) || (isQuittanceError(error) && isOfDatabase(error.code))
   if (isAway) {
     context.log.warn({ err: error }, 'the database did not answer the console')
     return unavailable(context)

@@ -86,6 +86,15 @@ button, .button { display: inline-block; min-height: 2.25rem; padding: .3rem .8r
 button:hover, .button:hover { text-decoration: underline }
 .go { background: var(--go); border-color: var(--go); color: var(--on-go) }
 .danger { border-color: var(--bad); color: var(--bad) }
+.copy { min-height: 0; margin-left: .4rem; padding: 0 .4rem; font-size: .75rem; font-weight: 400;
+  color: var(--soft) }
+kbd { padding: 0 .3em; font: inherit; border: 1px solid var(--edge); border-radius: .2rem }
+dialog { width: min(40rem, calc(100% - 2rem)); padding: 1.25rem; color: inherit;
+  background: var(--paper); border: 1px solid var(--edge); border-radius: .6rem }
+dialog::backdrop { background: rgb(0 0 0 / .45) }
+dialog .panel { margin: 0; padding: 0; border: 0 }
+dialog h2 { margin-top: 0 }
+dialog dl > div { display: grid; grid-template-columns: 8rem 1fr; padding: .15rem 0 }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; margin: 0 0 1rem }
 h1 .actions { margin: 0 0 0 auto; font-size: .9375rem }
 .ask { max-width: 38rem }
@@ -102,8 +111,10 @@ ul.plain-list { margin: 0; padding: 0; list-style: none }
   text-decoration: none; background: var(--paper) }
 .tabs [aria-current] { border-color: var(--edge); font-weight: 600 }
 summary { cursor: pointer; width: fit-content }
-.chart { display: block; width: 100%; height: 6rem }
-.chart .bar { fill: var(--soft) } .chart .bar.bad { fill: var(--bad) } .chart .bar.good { fill: var(--good) }
+.chart { display: block; width: 100%; height: 6rem; margin: .25rem 0 .5rem }
+.chart .a { fill: var(--good) } .chart .b { fill: var(--bad) } .chart .c { fill: url(#hatch) }
+.chart line { stroke: var(--line) } #hatch path { stroke: var(--soft); stroke-width: 2 }
+.figure { margin: 0; font-size: 1.5rem; font-weight: 700; font-variant-numeric: tabular-nums }
 .timeline td:first-child { white-space: nowrap }
 .gap td { padding-block: .15rem; color: var(--soft); background: var(--tint); font-size: .8125rem }
 @media (max-width: 47.99rem) {

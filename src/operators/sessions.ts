@@ -61,20 +61,28 @@ export async function beginSession(db: Kysely<Tables>, who: SignedIn): Promise<B
   return { kind: 'begun', id }
 }
 
+/** How a session is looked up. */
+export interface Looked {
+  /** The tokens of the settings as they are now. */
+  readonly settings: readonly SettingOperator[]
+  /** False: nobody has done anything, a page refreshes itself. */
+  readonly isUse?: boolean
+}
+
 /**
  * Undefined: there is none of this id, or it has ended: 60 minutes without use, 12 hours in all, with
- * its token, by a sign-out. `settings`: the tokens of the settings as they are now.
+ * its token, by a sign-out.
  */
 export async function findSession(
   db: Kysely<Tables>,
   id: string,
-  settings: readonly SettingOperator[],
+  { settings, isUse = true }: Looked,
 ): Promise<Session | undefined> {
   if (!idPattern.test(id)) return undefined
   const idHash = hashOf(id)
   const row = await findLiveSession(db, idHash)
   if (row === undefined || !isOfItsToken(row, id, settings)) return undefined
-  if (row.isUnwritten) await writeUse(db, idHash)
+  if (isUse && row.isUnwritten) await writeUse(db, idHash)
   const { operator, role, createdAt, endsAt, provedAt, isProved } = row
   return { operator, role, createdAt, endsAt, provedAt, isProved }
 }

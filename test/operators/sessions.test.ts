@@ -44,7 +44,7 @@ forEachDatabase((engine) => {
       return begun.kind === 'begun' ? begun.id : ''
     }
     const find = (id: string, settings: readonly SettingOperator[] = [api]) =>
-      findSession(billing.database.db, id, settings)
+      findSession(billing.database.db, id, { settings })
     /** Moves times of all sessions back. */
     const passes = (columns: readonly string[], length: string) => {
       const moved = columns.map(
@@ -231,13 +231,13 @@ onPostgres((engine) => {
       return one.kind === 'begun' ? one.id : ''
     }
     const id = await begun()
-    assert.ok(await findSession(db, id, []))
+    assert.ok(await findSession(db, id, { settings: [] }))
     assert.equal(await other.operators.signOut('olena'), 1)
-    assert.equal(await findSession(db, id, []), undefined)
+    assert.equal(await findSession(db, id, { settings: [] }), undefined)
     const next = await begun()
-    assert.ok(await findSession(db, next, []))
+    assert.ok(await findSession(db, next, { settings: [] }))
     await other.operators.remove('olena')
-    assert.equal(await findSession(db, next, []), undefined)
+    assert.equal(await findSession(db, next, { settings: [] }), undefined)
     assert.equal(await billing.core.operators.find(token), undefined)
   })
 

@@ -8,7 +8,7 @@ import type { ConsolePage } from '../page.ts'
 import { paymentBadge } from '../parts/choices.ts'
 import { shown } from '../parts/shown.ts'
 import { facts, type Cell } from '../parts/table.ts'
-import { amount, idText, modeBadge, nothing, time } from '../parts/values.ts'
+import { amount, idLink, idText, modeBadge, nothing, shortId, time } from '../parts/values.ts'
 
 /** One payment: what it is, and what happened to it. */
 export async function paymentPage(visit: Visit): Promise<ConsolePage | undefined> {
@@ -17,7 +17,7 @@ export async function paymentPage(visit: Visit): Promise<ConsolePage | undefined
   const payment = isUuid(id) ? await console.core.payments.get(id) : undefined
   if (payment === undefined) return undefined
   return {
-    title: `Payment ${id.slice(0, 8)}`,
+    title: `Payment ${shortId(id)}`,
     section: 'payments',
     beside: html`${paymentBadge(payment.status)} ${modeBadge(payment.live)} ${amount(payment)}
       <span class="actions">${actionsOf(visit, payment)}</span>`,
@@ -29,7 +29,12 @@ function actionsOf(visit: Visit, payment: PaymentDetails): Html {
   const at = `${visit.console.path}/payments/${payment.id}`
   const isCharge = payment.type === 'charge'
   const canCancel = isCharge && (payment.status === 'pending' || payment.status === 'failed')
-  return html`${actionLink(visit, `${at}/ask`, 'Ask now')}
+  const { console } = visit
+  const canAsk = console.core.gateways()[payment.gateway]?.capabilities.poll === true
+  const canSign = (console.development?.scenarios(payment.gateway).length ?? 0) > 0
+  const test = `${console.path}/gateways/${payment.gateway}/test?payment=${payment.id}`
+  return html`${canSign && actionLink(visit, test, 'Send a test callback')}
+  ${canAsk && actionLink(visit, `${at}/ask`, 'Ask now')}
   ${canCancel && actionLink(visit, `${at}/cancel`, 'Cancel')}
   ${payment.refundable > 0n && actionLink(visit, `${at}/refund`, 'Refund')}`
 }
@@ -65,7 +70,7 @@ function factsOf({ console }: Visit, payment: PaymentDetails): Html {
 }
 
 function linkTo({ path }: Visit['console'], section: string, id: string): Html {
-  return html`<a class="id" href="${path}/${section}/${id}">${id.slice(0, 8)}</a>`
+  return idLink(`${path}/${section}/${id}`, id)
 }
 
 function payableOf({ links }: Visit['console'], { payable }: PaymentDetails): Html {

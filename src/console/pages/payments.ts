@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { ListedPayment } from '../../wire/listed-payment.ts'
 import { paymentStatuses } from '../../payments/payment.ts'
+import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { chosen, chosenOf, filters, pager, type Filter } from '../parts/filters.ts'
@@ -28,6 +29,9 @@ export async function paymentsPage(visit: Visit): Promise<ConsolePage> {
   return {
     title: 'Payments',
     section: 'payments',
+    beside: html`<span class="actions"
+      >${console.development && actionLink(visit, `${console.path}/payments/new`, 'Create a test payment')}</span
+    >`,
     body: html`${filters(url, fieldsOf(visit))} ${rowsOf(visit, data)} ${pager(url, nextCursor)}`,
   }
 }

@@ -63,12 +63,17 @@ export function count(value: number): string {
 
 /** Whole: an id is for copying. */
 export function idText(id: string | null): Html {
-  return id === null ? nothing : html`<span class="id">${visibleText(id)}</span>`
+  return id === null ? nothing : html`<span class="id" data-copy>${visibleText(id)}</span>`
 }
 
-/** A link by the beginning of an id; the whole one is its title. */
+/** Enough of an id to tell it from its neighbours: ours begin with their time. */
+export function shortId(id: string): string {
+  return `…${id.slice(-8)}`
+}
+
+/** A link by the end of an id; the whole one is its title. */
 export function idLink(href: string, id: string): Html {
-  return html`<a class="id" href="${href}" title="${id}">${id.slice(0, 8)}</a>`
+  return html`<a class="id" href="${href}" title="${id}">${shortId(id)}</a>`
 }
 
 export type Tone = 'good' | 'bad' | 'warn' | 'plain'

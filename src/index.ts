@@ -179,6 +179,26 @@ export type {
   ForwardsQuery,
   ReplayInput,
 } from './billing/endpoint-types.ts'
+export type { InspectOperations, OverviewQuery } from './billing/inspect-types.ts'
+export type { FailedCounts } from './database/failed-rows.ts'
+export type { StuckKind, StuckSum } from './database/stuck-payments.ts'
+export type { FailedReport, FailedReportQuery } from './inspect/failed.ts'
+export type { FailedGroup, FailedKind } from './inspect/failed-groups.ts'
+export type { GatewayFacts, UsedSecret } from './inspect/gateway-facts.ts'
+export type {
+  LastAccepted,
+  Overview,
+  OverviewBacklog,
+  OverviewBucket,
+  OverviewCounts,
+  OverviewSpan,
+} from './inspect/overview.ts'
+export type { Percentiles } from './inspect/percentile.ts'
+export type { Decisions, Problem } from './inspect/problems.ts'
+export type { ReasonCount } from './inspect/refusals.ts'
+export type { StuckPayment, StuckQuery } from './inspect/stuck.ts'
+export type { Timeline } from './inspect/timeline.ts'
+export type { TimelineEntry, TimelineGroup, TimelineMove } from './inspect/timeline-entry.ts'
 export type { AddedOperator, OperatorOperations } from './billing/operator-types.ts'
 export type { ActionsQuery } from './database/operator-actions.ts'
 export type { RecordActionInput, RecordedAction } from './operators/actions.ts'

@@ -58,6 +58,22 @@ export async function reviewsOf(db: Kysely<Tables>, paymentId: string): Promise<
   return rows.map(toReview)
 }
 
+/** The newest ones, newest first. */
+export async function newestReviewsOf(
+  db: Kysely<Tables>,
+  paymentId: string,
+  limit: number,
+): Promise<readonly Review[]> {
+  const rows = await db
+    .selectFrom('billing.reviews')
+    .selectAll()
+    .where('payment_id', '=', paymentId)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(toReview)
+}
+
 function toReview(row: Selectable<ReviewsTable>): Review {
   const { expected_amount: amount, expected_currency: currency } = row
   return {

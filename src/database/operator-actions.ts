@@ -70,6 +70,23 @@ export async function listActions(
   return toPage(rows.map(toAction), limit, ({ at, id }) => ({ at, id }))
 }
 
+/** What was done to any of these, newest first. */
+export async function actionsOn(
+  db: Kysely<Tables>,
+  subjects: readonly string[],
+  limit: number,
+): Promise<readonly OperatorAction[]> {
+  const rows = await db
+    .selectFrom('billing.operator_actions')
+    .selectAll()
+    .where('subject', 'in', [...subjects])
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(toAction)
+}
+
 function toAction(row: Selectable<OperatorActionsTable>): OperatorAction {
   return { ...row, detail: JSON.parse(row.detail) as OperatorAction['detail'] }
 }

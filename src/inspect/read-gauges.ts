@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Database } from '../database/connect.ts'
+import { countUpTo } from '../database/count-up-to.ts'
 import { hasFailed } from '../database/delivery-state.ts'
 import { isPolled } from '../database/due-payments.ts'
 import { interval } from '../database/interval.ts'
@@ -7,8 +8,6 @@ import { days, minutes, seconds, type Duration } from '../kernel/duration.ts'
 import type { GaugeName } from '../numbers/catalogue.ts'
 import type { GaugeValue } from '../numbers/gauge-value.ts'
 
-/** Nobody has to know it more exactly, and a backlog of millions is never counted. */
-const most = 10_001
 const overdueAfter: Duration = minutes(15)
 const lastAcceptedWithin: Duration = days(8)
 /** A count of a minute says no more than that it was within it. */
@@ -44,14 +43,11 @@ export async function readGauges(
 
 type Read = (database: Database, gateways: readonly string[]) => Promise<readonly GaugeValue[]>
 
-function countOf(rows: RawBuilder<unknown>): RawBuilder<number> {
-  return sql`(select count(*)::int from (select ${rows} limit ${most}) as counted)`
-}
-
 const readQueues: Read = async ({ db }) => {
-  const callsIn = (state: string) => countOf(sql`from billing.webhook_calls where state = ${state}`)
+  const callsIn = (state: string) =>
+    countUpTo(sql`from billing.webhook_calls where state = ${state}`)
   const deliveriesIn = (which: RawBuilder<unknown>) =>
-    countOf(sql`from billing.deliveries where ${which}`)
+    countUpTo(sql`from billing.deliveries where ${which}`)
   const { rows } = await sql<{ name: 'calls' | 'deliveries'; state: string; value: number }>`
     select * from (values
       ('calls', 'pending', ${callsIn('pending')}),
@@ -78,11 +74,11 @@ const readWaiting: Read = async ({ db }, gateways) => {
   const overdue = sql`next_poll_at < statement_timestamp() - ${interval(overdueAfter)}`
   const { rows } = await sql<Readonly<Record<string, number>>>`
     select
-      ${countOf(sql`from billing.reviews where state = 'open'`)} as reviews_open,
-      ${countOf(sql`from billing.payments
+      ${countUpTo(sql`from billing.reviews where state = 'open'`)} as reviews_open,
+      ${countUpTo(sql`from billing.payments
         where gateway = any(${[...gateways]}::text[]) and ${overdue} and ${isPolled}`)}
         as polls_overdue,
-      ${countOf(sql`from billing.payments where checkout = 'unknown' and status = 'pending'`)}
+      ${countUpTo(sql`from billing.payments where checkout = 'unknown' and status = 'pending'`)}
         as checkouts_unknown`.execute(db)
   return Object.entries(rows[0] ?? {}).map(([name, value]) => ({
     name: name as GaugeName,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
+import { countUpTo, mostCounted } from '../database/count-up-to.ts'
 import { hasFailed } from '../database/delivery-state.ts'
 
 // What a diagnosis asks; each is one read-only statement.
@@ -49,7 +50,7 @@ export async function readStandbys(database: Database): Promise<readonly Standby
   return rows
 }
 
-/** Calls that are not done with. */
+/** Calls that are not done with; each count ends at 10,001. */
 export interface CallBacklog {
   readonly pending: number
   /** How long the oldest call that is due has been waiting. */
@@ -60,24 +61,30 @@ export interface CallBacklog {
   readonly failed: number
 }
 
-/** `gateways`: those that are known here; the calls of others wait for another process. */
+/**
+ * `gateways`: those that are known here; the calls of others wait for another process. Of those that are
+ * pending, the 10,001 that have been due for longest are looked at.
+ */
 export async function readCallBacklog(
   { db }: Database,
   gateways?: readonly string[],
 ): Promise<CallBacklog> {
   const isKnown = gateways === undefined ? sql`true` : sql`gateway = any(${[...gateways]}::text[])`
+  const isRetried = sql`attempts > 0 or exception is not null`
   const { rows } = await sql<CallBacklog>`
-    select
-      (select count(*)::int from billing.webhook_calls where state = 'pending') as pending,
-      (select greatest(0, coalesce(round(extract(epoch from
-          statement_timestamp() - min(next_attempt_at))), 0))::int
-        from billing.webhook_calls where state = 'pending' and ${isKnown}) as "oldestPendingSeconds",
-      (select count(*)::int from billing.webhook_calls where state = 'processing') as processing,
-      (select count(*)::int from billing.webhook_calls
-        where state = 'pending' and (attempts > 0 or exception is not null)) as retried,
-      (select count(*)::int from billing.webhook_calls where state = 'failed') as failed`.execute(
-    db,
-  )
+    with waiting as materialized (
+      select gateway, next_attempt_at, ${isRetried} as is_retried
+      from billing.webhook_calls where state = 'pending'
+      order by next_attempt_at limit ${mostCounted}
+    )
+    select count(*)::int as pending,
+      greatest(0, coalesce(round(extract(epoch from
+        statement_timestamp() - min(next_attempt_at) filter (where ${isKnown}))), 0))::int
+        as "oldestPendingSeconds",
+      count(*) filter (where is_retried)::int as retried,
+      ${countUpTo(sql`from billing.webhook_calls where state = 'processing'`)} as processing,
+      ${countUpTo(sql`from billing.webhook_calls where state = 'failed'`)} as failed
+    from waiting`.execute(db)
   return only(rows)
 }
 
@@ -131,7 +138,7 @@ export async function readOpenReviews({ db }: Database): Promise<OpenReviews> {
   return only(rows)
 }
 
-/** Failed for good. */
+/** Failed for good; of 10,001 at most. */
 export interface FailedDeliveries {
   readonly toListeners: number
   readonly deferredEvents: number
@@ -140,7 +147,8 @@ export interface FailedDeliveries {
 export async function readFailedDeliveries({ db }: Database): Promise<FailedDeliveries> {
   const { rows } = await sql<FailedDeliveries>`
     select count(event_id)::int as "toListeners", count(dedup_key)::int as "deferredEvents"
-    from billing.deliveries where ${hasFailed}`.execute(db)
+    from (select event_id, dedup_key from billing.deliveries where ${hasFailed}
+      limit ${mostCounted}) as failed`.execute(db)
   return only(rows)
 }
 

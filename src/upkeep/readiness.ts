@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
+import { mostCounted } from '../database/count-up-to.ts'
 import { interval } from '../database/interval.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { readSubscriptionWork, subscriptionWarnings } from './read-subscription-work.ts'
@@ -10,6 +11,7 @@ export interface Readiness {
   readonly problems: readonly string[]
   /** What a person should know although callbacks are taken: charges that are held, for one. */
   readonly warnings: readonly string[]
+  /** Up to 10,001: counting ends there. */
   readonly pendingCalls: number
   /** How long the oldest call that is due has been waiting. */
   readonly oldestPendingSeconds: number
@@ -30,7 +32,10 @@ const nothing = {
   unconfirmed: false,
 }
 
-/** `gateways`: names of those that this process knows. */
+/**
+ * `gateways`: names of those that this process knows. Looks at the 10,001 pending calls that have been
+ * due for longest: with more, none of them may be of a gateway that is known, and the others are not seen.
+ */
 export async function readReadiness(
   database: Database,
   gateways: readonly string[],
@@ -58,7 +63,10 @@ export async function readReadiness(
         where datname = current_database() and wait_event = 'SyncRep'
           and query_start < statement_timestamp() - ${interval(longCommit)}
       ) as unconfirmed
-    from billing.webhook_calls where state = 'pending'`.execute(database.db)
+    from (
+      select gateway, next_attempt_at from billing.webhook_calls where state = 'pending'
+      order by next_attempt_at limit ${mostCounted}
+    ) as waiting`.execute(database.db)
   const row = rows[0] ?? nothing
   // Reading meets no error there, and would continue there for as long as the connections live.
   if (row.read_only) database.reconnect()

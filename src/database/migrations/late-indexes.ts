@@ -89,6 +89,18 @@ export const lateIndexes: readonly LateIndex[] = [
     on: `billing.payments (created_at) where checkout = 'unknown' and status = 'pending'`,
   },
   {
+    name: 'refunds_pending',
+    on: `billing.payments (created_at, id) where type = 'refund' and status = 'pending'`,
+  },
+  {
+    name: 'disputes_open',
+    on: `billing.disputes (created_at, id) where status = 'open'`,
+  },
+  {
+    name: 'forwards_failed',
+    on: `billing.forwards (updated_at, endpoint_id, event_id) where state = 'failed'`,
+  },
+  {
     name: 'events_unnumbered',
     on: `billing.events (created_at, id) where position is null`,
   },

@@ -1,0 +1,38 @@
+import { refuseInsideListener } from '../listeners/listener-scope.ts'
+import { readFailed } from '../inspect/failed.ts'
+import { readGatewayFacts } from '../inspect/gateway-facts.ts'
+import { readOverview } from '../inspect/overview.ts'
+import { listStuck } from '../inspect/stuck.ts'
+import { readTimeline } from '../inspect/timeline.ts'
+import { handle } from './handles.ts'
+import type { InspectOperations } from './inspect-types.ts'
+import { failedReportQuery, overviewQuery, stuckQuery } from './inspect-queries.ts'
+import { checked } from './list-queries.ts'
+import type { Runtime } from './runtime.ts'
+
+/** `billing.inspect` */
+export function inspectOperations(runtime: Runtime): InspectOperations {
+  const { gateways } = runtime.settings
+  const names = () => gateways.list().map(({ gateway }) => gateway.name)
+  const opened = (what: string) => handle(runtime, `billing.inspect.${what}`)
+  return {
+    timeline: async (paymentId) => readTimeline(await opened('timeline'), paymentId),
+    overview: async (query = {}) => {
+      refuseInsideListener('billing.inspect.overview')
+      const { span = '24h' } = checked(overviewQuery, query)
+      const { database } = await runtime.opened()
+      return readOverview(database, { span, gateways: names() })
+    },
+    stuck: async (query) => listStuck(await opened('stuck'), checked(stuckQuery, query), names()),
+    failed: async (query = {}) =>
+      readFailed(await opened('failed'), checked(failedReportQuery, query)),
+    gateways: async () => readGatewayFacts(await opened('gateways'), names()),
+    gateway: async (name) => {
+      const db = await opened('gateway')
+      const found = gateways.find(name)
+      if (found === undefined) return undefined
+      const [facts] = await readGatewayFacts(db, [found.gateway.name])
+      return facts
+    },
+  }
+}

@@ -1,0 +1,28 @@
+import type { Page } from '../database/page.ts'
+import type { FailedReport, FailedReportQuery } from '../inspect/failed.ts'
+import type { GatewayFacts } from '../inspect/gateway-facts.ts'
+import type { Overview, OverviewSpan } from '../inspect/overview.ts'
+import type { StuckPayment, StuckQuery } from '../inspect/stuck.ts'
+import type { Timeline } from '../inspect/timeline.ts'
+
+/** What an overview is of. */
+export interface OverviewQuery {
+  /** `1h`, `24h` (if left out), `7d` or `30d`. */
+  readonly span?: OverviewSpan
+}
+
+/** `billing.inspect`: what a console shows. Each look is bounded, however many rows there are. */
+export interface InspectOperations {
+  /** What happened to a payment, in the order of time; undefined for an id that no payment has. */
+  timeline(paymentId: string): Promise<Timeline | undefined>
+  /** How the service is doing: problems first, then what was counted. Error: query_invalid. */
+  overview(query?: OverviewQuery): Promise<Overview>
+  /** Payments that are stuck, the longest first. Errors: query_invalid, cursor_invalid. */
+  stuck(query: StuckQuery): Promise<Page<StuckPayment>>
+  /** What failed for good, by why it did. Error: query_invalid. */
+  failed(query?: FailedReportQuery): Promise<FailedReport>
+  /** What was counted of each gateway, in the order of registration. */
+  gateways(): Promise<readonly GatewayFacts[]>
+  /** The same of one, by its name or alias; undefined for a name that no gateway has. */
+  gateway(name: string): Promise<GatewayFacts | undefined>
+}

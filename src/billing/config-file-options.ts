@@ -107,6 +107,14 @@ export interface ConfigFileOptions {
      */
     readonly unknown_payments?: boolean | undefined
   }
+  readonly search?: {
+    /**
+     * Names of `metadata` by whose texts and numbers `find` finds payments, such as `invoice_no`; 10 at
+     * most. After a change, upkeep comes to the payments that are there.
+     * @default none
+     */
+    readonly metadata?: Option<typeof file.search.metadata> | undefined
+  }
   readonly subscriptions?: {
     /**
      * Whether access goes on while a declined renewal is tried again; a subscription may say

@@ -20,6 +20,7 @@ export function moneyContextOf(
     processing,
     addresses: addressesOf(settings),
     isAllowedReturn: settings.isAllowedReturn,
+    searchedMetadata: settings.searchedMetadata,
     queue: settings.queue,
     connection: queue,
     answerWithin: settings.answerWithin,

@@ -110,6 +110,14 @@ export const leadDays = list(z.int(leadRule).min(1, leadRule).max(365, leadRule)
   leadRule,
 )
 
+/** Each is an entry more in an index, for every payment that has it. */
+const mostMetadata = 10
+const metadataRule = `must be names of metadata such as invoice_no, each once, ${mostMetadata} at most`
+export const metadataNames = list(printable(64), metadataRule).refine(
+  (names) => names.length <= mostMetadata && new Set(names).size === names.length,
+  metadataRule,
+)
+
 export const onUnpaid = z.enum(['cancel', 'pause'], 'must be cancel or pause')
 
 export const timeZone = text.pipe(timeZoneName)

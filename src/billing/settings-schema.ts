@@ -11,6 +11,7 @@ import {
   fn,
   list,
   listeners,
+  metadataNames,
   object,
   origins,
   publicOrigin,
@@ -137,6 +138,15 @@ const review = {
   unknownPayments: setting(yesOrNo, { default: true }),
 }
 
+const search = {
+  /**
+   * Names of `metadata` by whose texts and numbers `find` finds payments, such as `invoice_no`; 10 at
+   * most. After a change, upkeep comes to the payments that are there.
+   * @default none
+   */
+  metadata: setting(metadataNames, { default: [] }),
+}
+
 /** The server ends what is idle for 30 s, at no attempt: the listener would run again and again. */
 const longestListenerBudget = seconds(25)
 
@@ -152,6 +162,7 @@ const shared = {
   billing,
   brand,
   review,
+  search,
   subscriptions,
   plans,
   usage,

@@ -56,6 +56,8 @@ export interface Settings {
   readonly invoices: InvoicePolicy
   /** Whether a payer may be sent on to this URL after the checkout. */
   readonly isAllowedReturn: (url: string) => boolean
+  /** The names of metadata that payments are found by. */
+  readonly searchedMetadata: readonly string[]
   /** How long a provider may take to answer an operation. */
   readonly answerWithin: Duration
   /** How long the listeners of one call may take together; undefined: what suits the database. */
@@ -119,6 +121,7 @@ export function readSettings(given: BillingOptions): Settings {
     keepKeysDays: options.usage.keepKeysDays,
     invoices: { ...options.invoices, seller: options.invoices.seller ?? null },
     isAllowedReturn: returnCheck([url, ...options.returnOrigins], { production }),
+    searchedMetadata: options.search.metadata,
     answerWithin: options.providerTimeoutMs,
     listenerBudget: options.listenerBudgetMs,
     database,

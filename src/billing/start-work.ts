@@ -100,7 +100,7 @@ function dispatching(context: MoneyContext): readonly Schedule[] {
 /** What any process does, whatever its listeners. */
 function housekeeping(
   database: Database,
-  { log, retentionDays, keepKeysDays, queue, forward }: ServiceSettings,
+  { log, retentionDays, keepKeysDays, queue, forward, searchedMetadata }: ServiceSettings,
 ): readonly Schedule[] {
   return [
     {
@@ -139,7 +139,7 @@ function housekeeping(
       name: 'payment keys',
       every: minutes(1),
       retryAfter: minutes(1),
-      run: (signal) => addPaymentKeys(database, signal),
+      run: (signal) => addPaymentKeys(database, searchedMetadata, signal),
     },
   ]
 }

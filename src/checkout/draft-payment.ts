@@ -17,6 +17,8 @@ export interface PaymentCreation {
   readonly addresses: Addresses
   /** Whether a payer may be sent on to this URL. */
   isAllowedReturn(url: string): boolean
+  /** The names of metadata that payments are found by. */
+  readonly searchedMetadata: readonly string[]
 }
 
 /** A payment to be written, and what has to follow. */
@@ -56,6 +58,7 @@ export function draftPayment(creation: PaymentCreation, input: PaymentInput): Dr
     checkout: firstState[plan],
     checkoutUrl: null,
     expiresAt: plain.expiresAt ?? lifetimeEnd,
+    searchedMetadata: creation.searchedMetadata,
     isHanded,
     firstPollAfter: isHanded && gateway.poll !== undefined ? firstPollAfter : null,
   }

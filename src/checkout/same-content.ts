@@ -44,6 +44,7 @@ const compared: Readonly<
   // It is not stored: a payment that exists is not charged again.
   initiatedBy: 'not compared',
   expiresAt: ({ checkout, expiresAt }) => checkout !== 'none' || expiresAt,
+  searchedMetadata: 'not compared',
   isHanded: 'not compared',
   firstPollAfter: 'not compared',
 }

@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Payable, Payment } from '../payments/payment.ts'
 import { interval } from './interval.ts'
 import { minutes } from '../kernel/duration.ts'
+import { formatMajorUnits, type Money } from '../kernel/money.ts'
 import type { Tables } from './tables.ts'
 
 /** What payments are looked up by. */
@@ -13,7 +14,11 @@ export interface PaymentLookup {
   readonly customer?: string
 }
 
-type Keyed = Pick<Payment, 'payable' | 'customer'>
+/** What of a payment it is found by, besides its amount and day. */
+export interface Keyed extends Pick<Payment, 'payable' | 'customer' | 'metadata'> {
+  /** The names of metadata that payments are found by: a setting. */
+  readonly searchedMetadata?: readonly string[]
+}
 
 /** The keys that a payment must have to be found. */
 export function keysSought({ payable, customer }: PaymentLookup): readonly Buffer[] {
@@ -23,21 +28,57 @@ export function keysSought({ payable, customer }: PaymentLookup): readonly Buffe
   ]
 }
 
-/** The keys under which a payment is found. */
-export function keysOf({ payable, customer }: Keyed): readonly Buffer[] {
-  const names = [customer?.['id'], customer?.['email']]
-  const texts = names.filter((name) => typeof name === 'string' || typeof name === 'number')
-  return [payableKey(payable), ...texts.map((text) => customerKey(String(text)))]
+/** The keys under which a payment is found, but for that of its amount, which needs its day. */
+export function keysOf({ payable, customer, metadata, searchedMetadata = [] }: Keyed) {
+  const names = [customer?.['id'], customer?.['email']].flatMap(wordsOf)
+  const phones = wordsOf(customer?.['phone']).flatMap((phone) => phoneKey(phone) ?? [])
+  const facts = searchedMetadata.flatMap((name) =>
+    wordsOf(metadata?.[name]).map((word) => metadataKey(name, word)),
+  )
+  const keys = [payableKey(payable), payableIdKey(payable.id), ...names.map(customerKey)]
+  return [...keys, ...phones, ...facts]
 }
 
-function payableKey({ type, id }: Payable): Buffer {
+/** What is written as a text or a number, and not blank. */
+function wordsOf(value: unknown): readonly string[] {
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
+  return text === '' ? [] : [text]
+}
+
+export function payableKey({ type, id }: Payable): Buffer {
   return keyOf('payable', type, id)
 }
 
-/** Capitals do not count in an address. */
-function customerKey(text: string): Buffer {
+/** By the id alone, whatever the type. */
+export function payableIdKey(id: string): Buffer {
+  return keyOf('payable_id', id)
+}
+
+/** By the id or the e-mail address: capitals do not count in an address. */
+export function customerKey(text: string): Buffer {
   const trimmed = text.trim()
   return keyOf('customer', trimmed.includes('@') ? trimmed.toLowerCase() : trimmed)
+}
+
+const phoneNumber = /^(?:\+|00)?(\d{6,15})$/
+
+/** However it is grouped, and with or without a plus; undefined for what is no phone number. */
+export function phoneKey(text: string): Buffer | undefined {
+  const [, digits] = phoneNumber.exec(text.replaceAll(/[\s().\-/]/g, '')) ?? []
+  return digits === undefined ? undefined : keyOf('phone', `+${digits}`)
+}
+
+export function metadataKey(name: string, text: string): Buffer {
+  return keyOf('metadata', name, text.trim())
+}
+
+/** `majorUnits` as `formatMajorUnits` writes them, of any currency; `day` in UTC: `2026-11-22`. */
+export function amountKey(majorUnits: string, day: string): Buffer {
+  return keyOf(...amountWords(majorUnits), day)
+}
+
+function amountWords(majorUnits: string): readonly string[] {
+  return ['amount', majorUnits]
 }
 
 /** Half of a SHA-256 is enough, and short. */
@@ -45,19 +86,54 @@ function keyOf(...texts: readonly string[]): Buffer {
   return hash('sha256', JSON.stringify(texts), 'buffer').subarray(0, 16)
 }
 
+/**
+ * Writes the keys of a row in the statement that writes it: `written` is that row. The database knows its
+ * day. A charge is looked up by its keys, which come with it; a refund is found by its charge.
+ */
+export function keysOfWritten(payment: Keyed & Money & Pick<Payment, 'type'>) {
+  const isCharge = payment.type === 'charge'
+  const keys = isCharge ? keysOf(payment) : []
+  const majorUnits = isCharge ? formatMajorUnits(payment) : undefined
+  // The text of keyOf up to the day, of which nothing has to be escaped.
+  const begun = majorUnits && `${JSON.stringify(amountWords(majorUnits)).slice(0, -1)},"`
+  const day = sql`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')`
+  return sql`keyed as (
+    insert into billing.payment_keys (key, created_at, payment_id)
+    select key, created_at, id from written, unnest(${keys}::bytea[]) as key
+    union all
+    select substring(sha256(convert_to(${begun ?? null}::text || ${day} || '"]', 'UTF8')), 1, 16),
+      created_at, id
+    from written where ${begun ?? null}::text is not null
+    on conflict do nothing)`
+}
+
 /** Its commit may come later than its time: younger payments are left to the next walk. */
 const youngest = minutes(2)
-const walk = 'payment keys'
 const rowsAtOnce = 1_000
+
+/**
+ * Each set of keys has a walk of its own, which comes to every payment: to those of before, and to
+ * those that a process writes beside this one that knows fewer keys, or other metadata.
+ */
+function walkOf(searchedMetadata: readonly string[]): string {
+  return `payment keys 2 ${JSON.stringify(searchedMetadata.toSorted())}`
+}
 
 /**
  * Gives payments the keys that they lack, oldest first, and remembers how far it has come; a
  * payment is looked at once. Those of before there were keys lack them, and what an older process
  * writes beside this one. Returns how many were looked at; none: all have their keys.
  */
-export async function addMissingKeys(db: Kysely<Tables>): Promise<number> {
+export async function addMissingKeys(
+  db: Kysely<Tables>,
+  searchedMetadata: readonly string[],
+): Promise<number> {
+  const walk = walkOf(searchedMetadata)
+  const metadata = searchedMetadata.length === 0 ? sql`null::json` : sql`metadata`
   const { rows } = await sql<KeylessRow>`
-    select id, created_at, type, payable_type, payable_id, customer from billing.payments
+    select id, created_at, type, amount, currency, payable_type, payable_id, customer,
+      ${metadata} as metadata
+    from billing.payments
     where (created_at, id) > (
         coalesce((select created_at from billing.walks where name = ${walk}), '-infinity'),
         coalesce((select payment_id from billing.walks where name = ${walk}), ${lowest}::uuid))
@@ -65,7 +141,7 @@ export async function addMissingKeys(db: Kysely<Tables>): Promise<number> {
     order by created_at, id limit ${rowsAtOnce}`.execute(db)
   const last = rows.at(-1)
   if (last === undefined) return 0
-  await insertKeys(db, rows)
+  await insertKeys(db, rows, searchedMetadata)
   await sql`
     insert into billing.walks (name, created_at, payment_id)
     values (${walk}, ${last.created_at}, ${last.id})
@@ -76,19 +152,24 @@ export async function addMissingKeys(db: Kysely<Tables>): Promise<number> {
 
 const lowest = '00000000-0000-0000-0000-000000000000'
 
-interface KeylessRow {
+interface KeylessRow extends Money {
   readonly id: string
   readonly created_at: Date
   readonly type: Payment['type']
   readonly payable_type: string
   readonly payable_id: string
   readonly customer: string | null
+  readonly metadata: string | null
 }
 
-async function insertKeys(db: Kysely<Tables>, rows: readonly KeylessRow[]): Promise<void> {
+async function insertKeys(
+  db: Kysely<Tables>,
+  rows: readonly KeylessRow[],
+  searchedMetadata: readonly string[],
+): Promise<void> {
   const keyed = rows
     .filter(({ type }) => type === 'charge')
-    .flatMap((row) => keysOf(keyedOf(row)).map((key) => ({ key, row })))
+    .flatMap((row) => keysOfRow(row, searchedMetadata).map((key) => ({ key, row })))
   await sql`
     insert into billing.payment_keys (key, created_at, payment_id)
     select * from unnest(
@@ -98,7 +179,20 @@ async function insertKeys(db: Kysely<Tables>, rows: readonly KeylessRow[]): Prom
     on conflict do nothing`.execute(db)
 }
 
-function keyedOf(row: KeylessRow): Keyed {
-  const customer = row.customer === null ? null : (JSON.parse(row.customer) as Payment['customer'])
-  return { payable: { type: row.payable_type, id: row.payable_id }, customer }
+function keysOfRow(row: KeylessRow, searchedMetadata: readonly string[]): readonly Buffer[] {
+  const payable = { type: row.payable_type, id: row.payable_id }
+  const [customer, metadata] = [row.customer, row.metadata].map(readObject)
+  const keys = keysOf({
+    payable,
+    customer: customer ?? null,
+    metadata: metadata ?? null,
+    searchedMetadata,
+  })
+  const majorUnits = formatMajorUnits(row)
+  const day = row.created_at.toISOString().slice(0, 10)
+  return majorUnits === undefined ? keys : [...keys, amountKey(majorUnits, day)]
+}
+
+function readObject(text: string | null): Payment['metadata'] {
+  return text === null ? null : (JSON.parse(text) as Payment['metadata'])
 }

@@ -5,7 +5,7 @@ import type { Payment, PaymentStatus, PaymentTransition } from '../payments/paym
 import { paymentOf } from '../wire/payment.ts'
 import { interval, inTime } from './interval.ts'
 import { named } from './named-statements.ts'
-import { keysOf } from './payment-keys.ts'
+import { keysOfWritten, type Keyed } from './payment-keys.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
 
 export async function findPayment(db: Kysely<Tables>, id: string): Promise<Payment | undefined> {
@@ -87,12 +87,13 @@ export async function lockPayments(
 export type NewPayment = Omit<
   Payment,
   'handedAt' | 'pollError' | 'declineCode' | 'createdAt' | 'updatedAt' | 'toJSON'
-> & {
-  /** The provider is asked for it right afterwards. */
-  readonly isHanded: boolean
-  /** How long until it is polled. */
-  readonly firstPollAfter: Duration | null
-}
+> &
+  Pick<Keyed, 'searchedMetadata'> & {
+    /** The provider is asked for it right afterwards. */
+    readonly isHanded: boolean
+    /** How long until it is polled. */
+    readonly firstPollAfter: Duration | null
+  }
 
 /** `writtenBy`: made for this one call, which recognises its row by it. */
 export async function insertPayment(
@@ -148,15 +149,6 @@ function everyColumn<Row extends Readonly<Record<string, unknown>>>(row: Row): R
   return Object.fromEntries(columns) as Row
 }
 
-/** A charge is looked up by its keys, which come with it; a refund is found by its charge. */
-function keysOfWritten(payment: Pick<Payment, 'type' | 'payable' | 'customer'>) {
-  const keys = payment.type === 'charge' ? [...keysOf(payment)] : []
-  return sql`keyed as (
-    insert into billing.payment_keys (key, created_at, payment_id)
-    select key, written.created_at, written.id from written, unnest(${keys}::bytea[]) as key
-    on conflict do nothing)`
-}
-
 /**
  * Whether this very call wrote the row: its commit may have succeeded and its answer been lost. A
  * call that finds its own row has to go on with it, because nobody else will.
@@ -186,6 +178,8 @@ export async function insertRenewal(
   },
 ): Promise<void> {
   const { id, amount, currency, checkoutReference = null, providerReference = null } = renewal
+  // The metadata of the first payment says nothing of this one.
+  const written = { ...first, amount, currency, metadata: null }
   const handedAt = renewal.isPolled ? sql`statement_timestamp()` : sql`null::timestamptz`
   await sql`
     with written as (insert into billing.payments (id, gateway, merchant_account, live, amount, currency,
@@ -195,7 +189,7 @@ export async function insertRenewal(
       payable_id, description, customer, ${checkoutReference}, ${providerReference},
       ${handedAt}, ${handedAt} + ${interval(minutes(5))}
     from billing.payments where id = ${first.id}
-    on conflict do nothing returning id, created_at), ${keysOfWritten(first)}
+    on conflict do nothing returning id, created_at), ${keysOfWritten(written)}
     select from written`.execute(db)
 }
 

@@ -18,6 +18,8 @@ export interface MoneyContext extends ProviderContext {
   readonly addresses: Addresses
   /** Whether a payer may be sent on to this URL. */
   isAllowedReturn(url: string): boolean
+  /** The names of metadata that payments are found by. */
+  readonly searchedMetadata: readonly string[]
   /** The queue whose workers run the queued listeners of what is applied. */
   readonly queue: string
   /** Where calls are announced that must be processed again. */

@@ -8,8 +8,12 @@ const mostTimes = 200
  * Makes payments findable that were written without their keys: those of before there were any, and
  * what an older version writes beside this one. The next run goes on where this one ends.
  */
-export async function addPaymentKeys({ db }: Database, signal: AbortSignal): Promise<void> {
+export async function addPaymentKeys(
+  { db }: Database,
+  searchedMetadata: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
   for (let times = 0; times < mostTimes && !signal.aborted; times += 1) {
-    if ((await addMissingKeys(db)) === 0) return
+    if ((await addMissingKeys(db, searchedMetadata)) === 0) return
   }
 }

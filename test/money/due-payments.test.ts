@@ -68,7 +68,9 @@ onPostgres((engine) => {
   test('what a process creates or refunds whose clock is behind is due as late as of any other', async () => {
     const { gateways } = context.processing
     const { addresses, now } = behind(minutes(10))
-    const creation = { gateways, addresses, now, token: randomUUID(), isAllowedReturn: () => true }
+    const token = randomUUID()
+    const isAllowedReturn = () => true
+    const creation = { gateways, addresses, now, token, isAllowedReturn, searchedMetadata: [] }
     const input = readPaymentInput({
       gateway: 'scripted',
       amount: 10_000,

@@ -63,6 +63,7 @@ test('all options may be left out, and a misspelt one is refused', () => {
     | 'returnOrigins'
     | 'invoices'
     | 'review'
+    | 'search'
     | 'subscriptions'
     | 'usage'
     | 'providerTimeoutMs'

@@ -112,10 +112,13 @@ ul.plain-list { margin: 0; padding: 0; list-style: none }
 .tabs [aria-current] { border-color: var(--edge); font-weight: 600 }
 summary { cursor: pointer; width: fit-content }
 .chart { display: block; width: 100%; height: 6rem; margin: .25rem 0 .5rem }
-.chart .a { fill: var(--good) } .chart .b { fill: var(--bad) } .chart .c { fill: url(#hatch) }
-.chart line { stroke: var(--line) } #hatch path { stroke: var(--soft); stroke-width: 2 }
+.chart rect { vector-effect: non-scaling-stroke }
+.chart .a { fill: var(--good) } .chart .b { fill: var(--bad); stroke: var(--ink) }
+.chart .c { fill: none; stroke: var(--soft) } .chart line { stroke: var(--line) }
 .figure { margin: 0; font-size: 1.5rem; font-weight: 700; font-variant-numeric: tabular-nums }
-.timeline td:first-child { white-space: nowrap }
+.badge:empty { display: none }
+.timeline td:first-child, .timeline th:first-child { width: 1%; white-space: nowrap }
+.mark { display: inline-block; width: 1.2em; color: var(--soft); font-family: ui-monospace, monospace }
 .gap td { padding-block: .15rem; color: var(--soft); background: var(--tint); font-size: .8125rem }
 @media (max-width: 47.99rem) {
   .wide { display: none } .menu { display: block }

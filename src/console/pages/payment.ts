@@ -8,6 +8,7 @@ import type { ConsolePage } from '../page.ts'
 import { paymentBadge } from '../parts/choices.ts'
 import { shown } from '../parts/shown.ts'
 import { facts, type Cell } from '../parts/table.ts'
+import { timeline } from '../parts/timeline.ts'
 import { amount, idLink, idText, modeBadge, nothing, shortId, time } from '../parts/values.ts'
 
 /** One payment: what it is, and what happened to it. */
@@ -16,12 +17,14 @@ export async function paymentPage(visit: Visit): Promise<ConsolePage | undefined
   const { id = '' } = params
   const payment = isUuid(id) ? await console.core.payments.get(id) : undefined
   if (payment === undefined) return undefined
+  const history = await console.core.inspect.timeline(id)
   return {
     title: `Payment ${shortId(id)}`,
     section: 'payments',
     beside: html`${paymentBadge(payment.status)} ${modeBadge(payment.live)} ${amount(payment)}
       <span class="actions">${actionsOf(visit, payment)}</span>`,
-    body: html`${factsOf(visit, payment)}`,
+    refreshSeconds: 10,
+    body: html`${factsOf(visit, payment)} ${history && timeline(visit, history)}`,
   }
 }
 

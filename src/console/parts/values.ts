@@ -39,9 +39,10 @@ const steps = [
   ['min', 60],
 ] as const
 
-/** How long, roughly: `4 min`, `2 d`. */
+/** How long, roughly: `12 ms`, `4 min`, `2 d`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds / 1_000)
+  if (seconds < 1) return `${Math.round(seconds * 1_000)} ms`
   const [unit, length] = steps.find(([, one]) => seconds >= one) ?? ['s', 1]
   if (unit === 's' && seconds < 10) return `${seconds.toFixed(1)} s`
   return `${Math.floor(seconds / length)} ${unit}`

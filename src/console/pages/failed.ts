@@ -1,0 +1,106 @@
+import { html } from 'hono/html'
+import type { Html } from '../../http/pages/layout.ts'
+import { failedKinds, type FailedGroup, type FailedKind } from '../../inspect/failed-groups.ts'
+import type { Visit } from '../context.ts'
+import type { ConsolePage } from '../page.ts'
+import { chosenOf, withQuery } from '../parts/filters.ts'
+import { shown } from '../parts/shown.ts'
+import { table } from '../parts/table.ts'
+import { count, idLink, nothing, time } from '../parts/values.ts'
+
+const kindNames: Readonly<Record<FailedKind, string>> = {
+  call: 'Calls',
+  delivery: 'Deliveries to listeners',
+  deferred_event: 'Put-off events',
+  forward: 'Events to endpoints',
+}
+
+/** What failed for good, by why: nobody tries it again until somebody says so. */
+export async function failedPage(visit: Visit): Promise<ConsolePage> {
+  const { console, url } = visit
+  const kind = chosenOf(url, 'kind', failedKinds)
+  const report = await console.core.inspect.failed(kind === undefined ? {} : { kind })
+  const now = console.now()
+  return {
+    title: 'Failed',
+    section: 'failed',
+    body: html`<nav class="tabs" aria-label="Which kind">
+        <a href="${url.pathname}" ${kind === undefined && html`aria-current="true"`}>All</a>
+        ${failedKinds.map(
+          (one) =>
+            html`<a
+              href="${withQuery(url, { kind: one, done: undefined })}"
+              ${one === kind && html`aria-current="true"`}
+              >${kindNames[one]} ${count(countOf(report.counts, one))}</a
+            >`,
+        )}
+      </nav>
+      ${report.truncated && html`<p class="banner">There is more: the newest 10,000 are grouped here.</p>`}
+      ${table({
+        caption: 'What failed for good, by why',
+        columns: [
+          'What',
+          { title: 'How many', isNumber: true },
+          'Newest',
+          'At',
+          'Why',
+          'Some of them',
+        ],
+        rows: report.groups.map((group) => [
+          whatOf(group),
+          count(group.count),
+          time(group.newestAt, now),
+          whereOf(group),
+          html`<code>${whyOf(group)}</code>`,
+          someOf(console.path, group),
+        ]),
+        empty: 'No dead letters: nothing has failed for good.',
+      })}`,
+  }
+}
+
+function countOf(
+  counts: Awaited<ReturnType<Visit['console']['core']['inspect']['failed']>>['counts'],
+  kind: FailedKind,
+): number {
+  switch (kind) {
+    case 'call':
+      return counts.calls
+    case 'delivery':
+      return counts.deliveries
+    case 'deferred_event':
+      return counts.deferredEvents
+    case 'forward':
+      return counts.forwards
+  }
+}
+
+function whatOf(group: FailedGroup): string {
+  switch (group.kind) {
+    case 'call':
+      return `call of ${group.gateway}`
+    case 'delivery':
+      return 'delivery'
+    case 'deferred_event':
+      return `put-off ${group.eventType}`
+    case 'forward':
+      return 'event to an endpoint'
+  }
+}
+
+function whereOf(group: FailedGroup): Html | string {
+  if (group.kind === 'forward') return shown(group.endpoint ?? 'an endpoint that is gone')
+  return group.listener === null ? nothing : shown(group.listener)
+}
+
+function whyOf(group: FailedGroup): string {
+  if (group.kind !== 'forward') return shown(group.error)
+  return [group.result ?? 'not kept any more', group.status ?? ''].join(' ').trim()
+}
+
+/** A call, an event: deliveries and put-off events have no page of their own. */
+function someOf(path: string, group: FailedGroup): Html {
+  if (group.kind === 'delivery' || group.kind === 'deferred_event') return nothing
+  const section = group.kind === 'call' ? 'calls' : 'events'
+  return html`${group.ids.slice(0, 3).map((id) => html`${idLink(`${path}/${section}/${id}`, id)} `)}`
+}

@@ -8,7 +8,6 @@ import {
   type Session,
   type SettingOperator,
 } from '../operators/sessions.ts'
-import { looksLikeToken } from '../operators/tokens.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Counts a token that was refused, or may be guessed; whether that was one too many. */
@@ -17,10 +16,10 @@ export type IsLimited = () => Promise<boolean>
 /** Who is signed in, in browsers; each session has an id that only its browser knows. */
 export interface ConsoleSessions {
   /**
-   * With a token. `limited`: it was one too many; a token of the settings, which people may have
-   * chosen, is then not even compared, while one that nobody can guess always signs in.
+   * With a token. `limited`: it was one too many; a short token, which people may have chosen, is then
+   * not even compared, while one that nobody can guess always signs in: strangers keep nobody out.
    */
-  signIn(token: string, isLimited: IsLimited): Promise<SignInResult | { readonly kind: 'limited' }>
+  signIn(token: string, isLimited: IsLimited): Promise<SignInResult | Limited>
   /** Without one, for an operator of the settings that this process has. */
   begin(operator: SettingOperator): Promise<BegunSession>
   /**
@@ -28,10 +27,17 @@ export interface ConsoleSessions {
    * that it goes on.
    */
   find(id: string, isUse: boolean): Promise<Session | undefined>
-  /** The token is shown again. False: it is not the one that began this session. */
-  prove(id: string, token: string): Promise<boolean>
+  /** The token is shown again. `refused`: it is not the one that began this session. */
+  prove(id: string, token: string, isLimited: IsLimited): Promise<{ kind: 'proved' } | NotProved>
   end(id: string): Promise<void>
 }
+
+interface Limited {
+  readonly kind: 'limited'
+}
+
+/** Why a token that is shown again does not count. */
+export type NotProved = Limited | { readonly kind: 'refused' }
 
 type Needed = Pick<Runtime, 'opened' | 'numbers'>
 
@@ -41,22 +47,39 @@ export function consoleSessions(
   settings: readonly SettingOperator[],
 ): ConsoleSessions {
   const db = async () => (await opened()).database.db
-  const limitedSignIn: ConsoleSessions['signIn'] = async (token, isLimited) => {
-    const isGuessable = !looksLikeToken(token)
-    if (isGuessable && (await isLimited())) return { kind: 'limited' }
-    const result = await signIn(await db(), token, settings)
-    if (isGuessable || result.kind === 'signed_in') return result
-    return (await isLimited()) ? { kind: 'limited' } : result
-  }
   return {
     signIn: async (token, isLimited) => {
-      const signedIn = await limitedSignIn(token, isLimited)
+      const compare = async () => signIn(await db(), token, settings)
+      const signedIn = await limited({ token, isLimited }, compare)
       numbers.add('sign_ins_total', { result: signedIn.kind })
       return signedIn
     },
     begin: async (operator) => beginSession(await db(), operator),
     find: async (id, isUse) => findSession(await db(), id, { settings, isUse }),
-    prove: async (id, token) => proveSession(await db(), { id, token }, settings),
+    prove: async (id, token, isLimited) =>
+      limited({ token, isLimited }, async () => {
+        const isProved = await proveSession(await db(), { id, token }, settings)
+        return { kind: isProved ? 'proved' : 'refused' } as const
+      }),
     end: async (id) => endSession(await db(), id),
   }
+}
+
+interface Try {
+  readonly token: string
+  readonly isLimited: IsLimited
+}
+
+/** So long that nobody chooses nor guesses it: `openssl rand -base64 32` makes 44. */
+const unguessable = 32
+
+async function limited<T extends { readonly kind: string }>(
+  { token, isLimited }: Try,
+  compare: () => Promise<T>,
+): Promise<T | Limited> {
+  const isGuessable = token.length < unguessable
+  if (isGuessable && (await isLimited())) return { kind: 'limited' }
+  const result = await compare()
+  if (isGuessable || result.kind !== 'refused') return result
+  return (await isLimited()) ? { kind: 'limited' } : result
 }

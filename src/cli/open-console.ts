@@ -2,7 +2,9 @@ import type { Hono } from 'hono'
 import { consoleSessions } from '../billing/console-sessions.ts'
 import { consoleApp } from '../console/console-app.ts'
 import { hostsOf, ownMachine } from '../console/hosts.ts'
+import { signInLimits } from '../console/limits.ts'
 import { oneTimeLink, type OneTimeLink } from '../console/one-time-link.ts'
+import { consolePath } from '../http/own-paths.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { secret } from '../kernel/secret.ts'
@@ -10,9 +12,6 @@ import type { SettingOperator } from '../operators/sessions.ts'
 import { developmentTools } from './development-tools.ts'
 import { newRunToken, type Configuration } from './env.ts'
 import type { OpenService } from './open-service.ts'
-
-/** Where the console of the service is. */
-export const consolePath = '/billing/console'
 
 export interface OpenConsole {
   readonly app: Hono
@@ -43,7 +42,12 @@ export function openConsole(
     core,
     path: consolePath,
     isHost: hostsOf([...ownMachine, new URL(core.origin).hostname, ...configuration.console.hosts]),
-    access: { kind: 'sessions', sessions: consoleSessions(runtime, settings), link },
+    access: {
+      kind: 'sessions',
+      sessions: consoleSessions(runtime, settings),
+      limits: signInLimits(),
+      link,
+    },
     links: {},
     production: options.production,
     development: options.production ? undefined : developmentTools(service),

@@ -1,10 +1,13 @@
 import { html } from 'hono/html'
 import { Hono, type Context } from 'hono'
 import { onlyAllow } from '../http/respond.ts'
+import { backTo } from './action.ts'
 import { consoleAssets } from './assets.ts'
+import { browserKey } from './browser-key.ts'
 import type { ConsoleContext, Visit } from './context.ts'
-import { createGate } from './gate.ts'
+import { createGate, type Gate } from './gate.ts'
 import { readForm, isOwnForm, visitorOf } from './guard.ts'
+import { hostOf } from './hosts.ts'
 import { plainPage, visitedPage } from './page.ts'
 import { askFor, carryOut } from './perform.ts'
 import { busyPage, errorPage, notFoundPage, refuse } from './refusals.ts'
@@ -12,35 +15,41 @@ import { routes } from './pages/index.ts'
 import type { ConsoleRoute } from './routes.ts'
 import { signInRoutes } from './sign-in.ts'
 
+/** A console, and the places for its work. */
+interface Guarded {
+  readonly context: ConsoleContext
+  /**
+   * Who asks is found out in another queue than what they ask for is done: strangers, however many,
+   * take no place of those who are known. Nothing holds a place while it sends what it asks.
+   */
+  readonly ofStrangers: Gate<Response>
+  readonly ofVisitors: Gate<Response>
+}
+
 /** All pages of the console, each behind the guard, at their paths. */
 export function consoleApp(context: ConsoleContext): Hono {
   const app = new Hono().basePath(context.path)
-  const gate = createGate()
-  app.use('*', async (c, next) => {
-    if (!context.isHost(c.req.header('host')?.toLowerCase() ?? '')) {
-      return refuse(context, 'other_host')
-    }
-    return next()
-  })
+  const newGate = () => createGate(() => busyPage(context))
+  const guarded: Guarded = { context, ofStrangers: newGate(), ofVisitors: newGate() }
+  app.use('*', async (c, next) =>
+    context.isHost(hostOf(c)) ? next() : refuse(context, 'other_host'),
+  )
   app.route('/', consoleAssets())
-  app.use('*', async (_c, next) => {
-    const isDone = await gate(async () => {
-      await next()
-      return true
-    })
-    return isDone === undefined ? busyPage(context) : undefined
-  })
-  if (context.access.kind === 'sessions') app.route('/', signInRoutes(context, context.access))
-  for (const route of routes) mount(app, route, context)
-  app.all('*', (c) => visited(c, context, notFoundPage))
+  app.use('*', async (c, next) => (isBareOfCookies(c, context) ? onceMore(c, context) : next()))
+  if (context.access.kind === 'sessions') {
+    app.route('/', signInRoutes(context, context.access, guarded.ofStrangers))
+  }
+  for (const route of routes) mount(app, route, guarded)
+  app.get('*', (c) => withoutSlash(c, context) ?? visited(c, guarded, notFoundPage))
+  app.all('*', onlyAllow('GET, HEAD'))
   app.onError((error, c) => errorPage(error, context, c))
   return app
 }
 
-function mount(app: Hono, route: ConsoleRoute, context: ConsoleContext): void {
+function mount(app: Hono, route: ConsoleRoute, guarded: Guarded): void {
   if ('page' in route) {
     app.get(route.path, (c) =>
-      visited(c, context, async (visit) => {
+      visited(c, guarded, async (visit) => {
         const page = await route.page(visit)
         if (page === undefined) return notFoundPage(visit)
         return page instanceof Response ? page : visitedPage(visit, page)
@@ -49,16 +58,17 @@ function mount(app: Hono, route: ConsoleRoute, context: ConsoleContext): void {
     app.all(route.path, onlyAllow('GET, HEAD'))
     return
   }
+  const { context, ofVisitors } = guarded
   const { action } = route
-  app.get(route.path, (c) => visited(c, context, (visit) => askFor(visit, action)))
+  app.get(route.path, (c) => visited(c, guarded, (visit) => askFor(visit, action)))
   app.post(route.path, async (c) => {
     const read = await readForm(c)
     if (read.kind === 'refused') return refuse(context, read.refusal)
-    const visitor = await visitorOf(c, context)
+    const visitor = await whoAsks(c, guarded)
     if (visitor instanceof Response) return visitor
     if (visitor === undefined) return refuse(context, 'nobody')
     if (!isOwnForm(read.form, visitor)) return refuse(context, 'form_outdated')
-    return carryOut(visitOf(c, context, visitor), action, read.form)
+    return ofVisitors(() => carryOut(visitOf(c, context, visitor), action, read.form))
   })
   app.all(route.path, onlyAllow('GET, HEAD, POST'))
 }
@@ -66,27 +76,54 @@ function mount(app: Hono, route: ConsoleRoute, context: ConsoleContext): void {
 /** A page for somebody who is known; others are led to the way in. */
 async function visited(
   c: Context,
-  context: ConsoleContext,
+  guarded: Guarded,
   show: (visit: Visit) => Promise<Response>,
 ): Promise<Response> {
-  const visitor = await visitorOf(c, context)
+  const { context, ofVisitors } = guarded
+  const visitor = await whoAsks(c, guarded)
   if (visitor instanceof Response) return visitor
-  if (visitor !== undefined) return withCookies(c, await show(visitOf(c, context, visitor)))
+  if (visitor !== undefined) {
+    return withCookies(c, await ofVisitors(() => show(visitOf(c, context, visitor))))
+  }
   if (context.access.kind === 'app') return refuse(context, 'nobody')
-  const { pathname, search } = new URL(c.req.url)
-  // From a link on another site, browsers leave our cookie out: the page itself asks once more.
-  const site = c.req.header('sec-fetch-site')
-  if (site === 'cross-site' || site === 'same-site') return onceMore(context, pathname + search)
-  const next = new URLSearchParams({ next: pathname + search })
+  const next = new URLSearchParams({ next: ownAddress(c, context) })
   return c.redirect(`${context.path}/sign-in?${next.toString()}`, 303)
 }
 
-function onceMore(context: ConsoleContext, path: string): Promise<Response> {
+/** The app's own guard has nothing to do with our database: it waits for no place. */
+function whoAsks(c: Context, { context, ofStrangers }: Guarded) {
+  const ask = () => visitorOf(c, context)
+  return context.access.kind === 'app' ? ask() : ofStrangers(ask)
+}
+
+/** From a link on another site, browsers leave our cookies out: the page itself asks once more. */
+function isBareOfCookies(c: Context, context: ConsoleContext): boolean {
+  const site = c.req.header('sec-fetch-site')
+  const isForeign = site === 'cross-site' || site === 'same-site'
+  return isForeign && c.req.method === 'GET' && browserKey(c, context) === undefined
+}
+
+function onceMore(c: Context, context: ConsoleContext): Promise<Response> {
+  const address = ownAddress(c, context)
   return plainPage(context, {
     title: 'One moment',
-    headers: { refresh: `0; url=${path}` },
-    body: html`<p><a href="${path}">Open the page</a></p>`,
+    headers: { refresh: `0; url=${address}` },
+    body: html`<p><a href="${address}">Open the page</a></p>`,
   })
+}
+
+/** What was asked for, which may lead a browser: never to anything but ours. */
+function ownAddress(c: Context, context: ConsoleContext): string {
+  const url = new URL(c.req.url)
+  return backTo({ console: context, url }, url.pathname + url.search, context.path)
+}
+
+/** People type one more. */
+function withoutSlash(c: Context, context: ConsoleContext): Response | undefined {
+  const url = new URL(c.req.url)
+  const pathname = url.pathname.replace(/\/+$/, '')
+  if (pathname === url.pathname) return undefined
+  return c.redirect(backTo({ console: context, url }, pathname + url.search, context.path), 303)
 }
 
 function visitOf(c: Context, context: ConsoleContext, visitor: Visit['visitor']): Visit {

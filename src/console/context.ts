@@ -5,6 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Payable } from '../payments/payment.ts'
 import type { OperatorRole } from '../wire/operator.ts'
+import type { SignInLimits } from './limits.ts'
 import type { OneTimeLink } from './one-time-link.ts'
 
 /** How the console knows who asks. */
@@ -13,6 +14,7 @@ export type Access =
   | {
       readonly kind: 'sessions'
       readonly sessions: ConsoleSessions
+      readonly limits: SignInLimits
       readonly link?: OneTimeLink | undefined
     }
   /** By the guard of the app that it is part of. */

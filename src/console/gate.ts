@@ -1,17 +1,32 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { seconds, type Duration } from '../kernel/duration.ts'
 
-/** Callbacks never wait for the console: so many of its requests ask the database at a time. */
+/** Callbacks never wait for the console: so much of its work asks the database at a time. */
 const mostAtOnce = 4
 const longestWait: Duration = seconds(1)
 
-/** Does the work once there is a place for it; undefined: there was none for so long. */
-export type Gate = <T>(work: () => Promise<T>) => Promise<T | undefined>
+/** Does the work once there is a place for it; what `busy` says if there was none for so long. */
+export type Gate<Busy> = <T>(work: () => Promise<T>) => Promise<T | Busy>
 
-export function createGate(): Gate {
+/** What waits is answered in time even where all that is under way hangs. */
+export function createGate<Busy>(busy: () => Promise<Busy>): Gate<Busy> {
   const limit = pLimit(mostAtOnce)
   return async (work) => {
-    const latest = performance.now() + longestWait
-    return limit(async () => (performance.now() > latest ? undefined : work()))
+    let isGone = false
+    const begun = new AbortController()
+    const done = limit(async () => {
+      if (isGone) return busy()
+      begun.abort()
+      return work()
+    })
+    const late = pause(longestWait, undefined, { ref: false, signal: begun.signal }).then(
+      () => {
+        isGone = true
+        return busy()
+      },
+      () => done,
+    )
+    return Promise.race([done, late])
   }
 }

@@ -4,6 +4,7 @@ import { isOperator } from '../http/require-operator.ts'
 import { readBody } from '../http/read-body.ts'
 import { browserKey, isFormToken, newBrowserKey, setBrowserKey } from './browser-key.ts'
 import type { ConsoleContext, Visitor } from './context.ts'
+import { hostOf } from './hosts.ts'
 
 /** Why a request is not answered as asked. */
 export type Refusal =
@@ -12,6 +13,8 @@ export type Refusal =
   | 'not_a_form'
   | 'other_site'
   | 'form_too_large'
+  /** Cut short on its way, or read by something before us. */
+  | 'form_lost'
   /** The form is of another browser, or its session has ended. */
   | 'form_outdated'
   | 'nobody'
@@ -75,7 +78,8 @@ export async function readForm(c: Context): Promise<ReadForm> {
   if (type !== 'application/x-www-form-urlencoded') return refused('not_a_form')
   if (!isOwnSite(c)) return refused('other_site')
   const read = await readBody(c, largestForm)
-  if (read.kind !== 'read') return refused('form_too_large')
+  if (read.kind === 'too_large') return refused('form_too_large')
+  if (read.kind !== 'read') return refused('form_lost')
   return { kind: 'read', form: new URLSearchParams(Buffer.from(read.bytes).toString()) }
 }
 
@@ -84,7 +88,7 @@ function isOwnSite(c: Context): boolean {
   if (site !== undefined) return site === 'same-origin'
   const origin = c.req.header('origin')
   // The host has been found to be ours.
-  return origin !== undefined && URL.parse(origin)?.host === c.req.header('host')?.toLowerCase()
+  return origin !== undefined && URL.parse(origin)?.host === hostOf(c)
 }
 
 /** Whether the form was made for this browser. */

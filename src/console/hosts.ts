@@ -1,7 +1,13 @@
+import type { Context } from 'hono'
 import { QuittanceError } from '../kernel/errors.ts'
 
 /** Names that only ever lead to the machine of whoever uses them. */
 export const ownMachine = ['localhost', '127.0.0.1', '[::1]'] as const
+
+/** The name, and port, by which we are asked; HTTP/2 may say it in the address alone. */
+export function hostOf(c: Context): string {
+  return c.req.header('host')?.toLowerCase() ?? new URL(c.req.url).host
+}
 
 /**
  * Whether a `Host` header is one of these names: with a port, at that port alone. Error:

@@ -1,3 +1,4 @@
+import type { NotProved } from '../billing/console-sessions.ts'
 import { isUuid } from '../kernel/ids.ts'
 import {
   backTo,
@@ -51,16 +52,31 @@ async function askAgain(visit: Visit, action: Action, { form, back }: Filled) {
   if (action.movesMoney !== true || access.kind === 'app') return undefined
   if (visitor.session === undefined || visitor.session.isProved) return undefined
   const { id } = visitor.session
-  if (await access.sessions.prove(id, (form.get('token') ?? '').trim())) return undefined
-  const fault = 'This is not the token that you signed in with. Nothing was done.'
-  return faultPage(visit, action, { fault, status: 403, back })
+  const { sessions, limits } = access
+  const token = (form.get('token') ?? '').trim()
+  const { kind } = await sessions.prove(id, token, () => limits.prove(id))
+  if (kind === 'proved') return undefined
+  return faultPage(visit, action, { ...notProved[kind], back })
 }
 
-async function faultPage(
-  visit: Visit,
-  action: Action,
-  shown: { readonly fault: string; readonly status: number; readonly back: string },
-): Promise<Response> {
+const notProved: Readonly<Record<NotProved['kind'], Omit<Fault, 'back'>>> = {
+  refused: {
+    status: 403,
+    fault: 'This is not the token that you signed in with. Nothing was done.',
+  },
+  limited: {
+    status: 429,
+    fault: 'Too many tries: wait a minute, and try again. Nothing was done.',
+  },
+}
+
+interface Fault {
+  readonly fault: string
+  readonly status: number
+  readonly back: string
+}
+
+async function faultPage(visit: Visit, action: Action, shown: Fault): Promise<Response> {
   const question: Question | undefined = await action.question(visit)
   if (question === undefined) return notFoundPage(visit)
   return visitedPage(visit, questionPage(visit, { action, question, ...shown }))

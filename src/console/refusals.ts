@@ -9,13 +9,13 @@ import type { Refusal } from './guard.ts'
 import { plainPage, visitedPage } from './page.ts'
 import { shown } from './parts/shown.ts'
 
-interface Told {
+interface Answered {
   readonly status: number
   readonly title: string
   readonly text: string
 }
 
-const told: Readonly<Record<Refusal, Told>> = {
+const answers: Readonly<Record<Refusal, Answered>> = {
   other_host: {
     status: 421,
     title: 'Not here',
@@ -36,6 +36,11 @@ const told: Readonly<Record<Refusal, Told>> = {
     title: 'Too much',
     text: 'The form is larger than any of the console. Shorten what you wrote, and send it again.',
   },
+  form_lost: {
+    status: 400,
+    title: 'The form was lost',
+    text: 'The form did not arrive whole. Send it again. If that does not help, something before the console reads it.',
+  },
   form_outdated: {
     status: 403,
     title: 'The form is outdated',
@@ -50,7 +55,7 @@ const told: Readonly<Record<Refusal, Told>> = {
 
 /** A request that did not get as far as a page. */
 export function refuse(context: ConsoleContext, refusal: Refusal): Promise<Response> {
-  const { status, title, text } = told[refusal]
+  const { status, title, text } = answers[refusal]
   const body = html`<p>${text}</p>
     <p><a href="${context.path}">To the console</a></p>`
   return plainPage(context, { status, title, body })

@@ -25,7 +25,8 @@ const longest = hours(12)
 const proofHolds = minutes(15)
 const writtenEvery = minutes(1)
 
-const columns = sql`session.operator, session.role, session.token_proof as "tokenProof",
+// The operator's own row says what it may now; a session of the settings has none.
+const columns = sql`session.operator, coalesce(operator.role, session.role) as role, session.token_proof as "tokenProof",
   session.created_at as "createdAt", session.ends_at as "endsAt", session.proved_at as "provedAt",
   session.proved_at > statement_timestamp() - ${interval(proofHolds)} as "isProved",
   session.used_at <= statement_timestamp() - ${interval(writtenEvery)} as "isUnwritten"`

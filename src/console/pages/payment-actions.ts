@@ -97,7 +97,10 @@ export const refundPayment: Action = {
       button: 'Refund',
     }
   },
-  detail: (form) => ({ amount: form.get('amount') ?? '', reason: shown(form.get('reason') ?? '') }),
+  detail: (form) => ({
+    amount: shown(form.get('amount') ?? ''),
+    reason: shown(form.get('reason') ?? ''),
+  }),
   act: async (visit, { id, form }) => {
     const payment = await paymentOf(visit)
     const typed = (form.get('amount') ?? '').replaceAll(/[\s,](?=\d{3}(?:\D|$))/g, '').trim()

@@ -179,6 +179,9 @@ export type {
   ForwardsQuery,
   ReplayInput,
 } from './billing/endpoint-types.ts'
+export type { InspectOperations } from './billing/inspect-types.ts'
+export type { ScannedCalls, ScanQuery } from './inspect/scan-calls.ts'
+export type { Found, FoundBy, FoundJson, FoundPayment, FoundRow, Hit } from './wire/found.ts'
 export type { AddedOperator, OperatorOperations } from './billing/operator-types.ts'
 export type { ActionsQuery } from './database/operator-actions.ts'
 export type { RecordActionInput, RecordedAction } from './operators/actions.ts'

@@ -94,6 +94,22 @@ export const reviewsQuery = z.strictObject({
   payment_id: uuid.optional(),
 })
 
+export const searchQuery = z.strictObject({
+  q: text(500).describe('What is looked for.'),
+})
+
+const moment = z.iso
+  .datetime({ offset: true, ...must('must be a time in ISO 8601, such as 2026-11-20T09:30:00Z') })
+  .transform((value) => new Date(value))
+  .optional()
+
+export const callSearchQuery = z.strictObject({
+  ...paging,
+  text: text(500),
+  from: moment,
+  until: moment,
+})
+
 export const attemptsQuery = z.strictObject({
   ...paging,
   event_id: uuid.describe('Only those of this event.').optional(),

@@ -94,9 +94,10 @@ export const reviewsQuery = z.strictObject({
   payment_id: uuid.optional(),
 })
 
-export const searchQuery = z.strictObject({
-  q: text(500).describe('What is looked for.'),
-})
+/** Blanks at its ends do not count. */
+const searched = text(500).regex(/\S/, must('must not be blank'))
+
+export const searchQuery = z.strictObject({ q: searched.describe('What is looked for.') })
 
 const moment = z.iso
   .datetime({ offset: true, ...must('must be a time in ISO 8601, such as 2026-11-20T09:30:00Z') })
@@ -105,7 +106,7 @@ const moment = z.iso
 
 export const callSearchQuery = z.strictObject({
   ...paging,
-  text: text(500),
+  text: searched,
   from: moment,
   until: moment,
 })

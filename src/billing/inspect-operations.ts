@@ -1,21 +1,30 @@
-import { refuseInsideListener } from '../listeners/listener-scope.ts'
+import { find } from '../inspect/find.ts'
 import { readFailed } from '../inspect/failed.ts'
 import { readGatewayFacts } from '../inspect/gateway-facts.ts'
 import { readOverview } from '../inspect/overview.ts'
+import { scanCalls } from '../inspect/scan-calls.ts'
 import { listStuck } from '../inspect/stuck.ts'
 import { readTimeline } from '../inspect/timeline.ts'
+import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import { handle } from './handles.ts'
 import type { InspectOperations } from './inspect-types.ts'
 import { failedReportQuery, overviewQuery, stuckQuery } from './inspect-queries.ts'
-import { checked } from './list-queries.ts'
+import { checked, scanQuery } from './list-queries.ts'
 import type { Runtime } from './runtime.ts'
 
 /** `billing.inspect` */
 export function inspectOperations(runtime: Runtime): InspectOperations {
-  const { gateways } = runtime.settings
+  const { gateways, searchedMetadata, clock } = runtime.settings
   const names = () => gateways.list().map(({ gateway }) => gateway.name)
   const opened = (what: string) => handle(runtime, `billing.inspect.${what}`)
   return {
+    find: async (text) =>
+      find(await opened('find'), text, { gateways: names(), searchedMetadata, now: clock() }),
+    callsWith: async (query) =>
+      scanCalls(await opened('callsWith'), checked(scanQuery, query), {
+        now: clock(),
+        ticks: () => performance.now(),
+      }),
     timeline: async (paymentId) => readTimeline(await opened('timeline'), paymentId),
     overview: async (query = {}) => {
       refuseInsideListener('billing.inspect.overview')

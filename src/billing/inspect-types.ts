@@ -1,3 +1,5 @@
+import type { ScannedCalls, ScanQuery } from '../inspect/scan-calls.ts'
+import type { Found } from '../wire/found.ts'
 import type { Page } from '../database/page.ts'
 import type { FailedReport, FailedReportQuery } from '../inspect/failed.ts'
 import type { GatewayFacts } from '../inspect/gateway-facts.ts'
@@ -25,4 +27,16 @@ export interface InspectOperations {
   gateways(): Promise<readonly GatewayFacts[]>
   /** The same of one, by its name or alias; undefined for a name that no gateway has. */
   gateway(name: string): Promise<GatewayFacts | undefined>
+  /**
+   * What a text may name, by exact match: an id of ours; a provider's id or checkout reference; a
+   * payable or its id; a customer's id, e-mail or phone; metadata that `search.metadata` names; the
+   * number of an invoice; an amount and a day, such as `19.99 EUR yesterday`. Error: query_invalid.
+   */
+  find(text: string): Promise<Found>
+  /**
+   * Stored callbacks whose payload contains a text, newest first: 20,000 are looked at, or those of two
+   * seconds, and `nextCursor` looks further. What is masked or encrypted is not found. Errors:
+   * query_invalid, cursor_invalid.
+   */
+  callsWith(query: ScanQuery): Promise<ScannedCalls>
 }

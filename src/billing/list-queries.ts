@@ -16,6 +16,7 @@ import { choiceAmong } from '../kernel/similar-name.ts'
 import type { Payable } from '../payments/payment.ts'
 import { invoiceFormats } from '../invoices/invoice.ts'
 import { pageFields, readFields } from '../outbound/feed-query.ts'
+import type { ScanQuery } from '../inspect/scan-calls.ts'
 import type { FeedQuery, ReadEventsOptions } from './event-types.ts'
 import type { ExportInvoicesInput } from './invoice-types.ts'
 import type { DueQuery } from './subscription-types.ts'
@@ -27,6 +28,7 @@ type RulesOf<Query> = Readonly<Record<keyof Query, z.ZodType>>
 /** Whatever is given narrows the list, or is refused by what reads it. */
 const unchecked = z.unknown().optional()
 const words = text(1000).optional()
+const moment = z.date('must be a Date').optional()
 const paging = { limit: unchecked, cursor: unchecked }
 
 export const paymentsQuery = z.object({
@@ -72,7 +74,7 @@ export const exportQuery = z.object({
 
 export const dueQuery = z.object({
   limit: unchecked,
-  until: z.date('must be a Date').optional(),
+  until: moment,
 } satisfies RulesOf<DueQuery>)
 
 export const callsQuery = z.object({
@@ -111,6 +113,13 @@ export const failedQuery = z.object({
   gateway: unchecked,
   since: unchecked,
 } satisfies RulesOf<FailedQuery>)
+
+export const scanQuery = z.object({
+  ...paging,
+  text: unchecked,
+  from: moment,
+  until: moment,
+} satisfies RulesOf<ScanQuery>)
 
 /** These decide what one customer sees of another. */
 const whose = ['customer', 'customerReference', 'paymentId', 'payable', 'subscriptionId']

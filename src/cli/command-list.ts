@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   backfill: async () => (await import('./commands/backfill.ts')).addBackfill,
   'register-webhook': async () =>
     (await import('./commands/register-webhook.ts')).addRegisterWebhooks,
+  find: async () => (await import('./commands/find.ts')).addFind,
   payments: async () => (await import('./commands/payments.ts')).addPayments,
   refund: async () => (await import('./commands/refund.ts')).addRefund,
   'payment-methods': async () => (await import('./commands/payment-methods.ts')).addPaymentMethods,

@@ -86,7 +86,8 @@ async function scanCalls(db: Kysely<Tables>, query: CallsQuery): Promise<Page<We
   return { data, nextCursor: last === undefined ? null : cursorOf(placeOf(last)) }
 }
 
-async function readCalls(
+/** Without what was received, newest first. */
+export async function readCalls(
   db: Kysely<Tables>,
   ids: readonly string[],
 ): Promise<readonly WebhookCall[]> {

@@ -11,6 +11,7 @@ import {
   forwardSchema,
 } from '../../src/wire/endpoint.ts'
 import { deferredEventSchema, deliverySchema, eventSchema } from '../../src/wire/event.ts'
+import { foundSchema } from '../../src/wire/found.ts'
 import { gatewaySchema } from '../../src/wire/gateway.ts'
 import { invoiceSchema } from '../../src/wire/invoice.ts'
 import { listedPaymentSchema } from '../../src/wire/listed-payment.ts'
@@ -124,6 +125,10 @@ const answered: Readonly<Record<string, Component>> = {
     schema: endpointTestSchema,
     from: ['outbound/send.ts#Sent', 'events/endpoint.ts#ForwardAttempt'],
   },
+  Found: {
+    schema: foundSchema,
+    from: ['wire/found.ts#Found'],
+  },
   Gateway: {
     schema: gatewaySchema,
     from: ['wire/gateway.ts#GatewayDescription', 'wire/gateway.ts#Capabilities'],
@@ -174,6 +179,7 @@ export const queries: Readonly<Record<string, readonly string[]>> = {
   listInvoices: ['database/list-invoices.ts#InvoicesQuery', paging],
   exportInvoices: ['database/list-invoices.ts#InvoicesQuery'],
   listWebhookCalls: [paging],
+  searchWebhookCalls: ['inspect/scan-calls.ts#ScanQuery', paging],
   listReviews: [paging],
   listEvents: ['billing/event-types.ts#FeedQuery', 'database/events.ts#EventsQuery', paging],
   listForwardAttempts: [paging],

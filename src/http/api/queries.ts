@@ -94,6 +94,23 @@ export const reviewsQuery = z.strictObject({
   payment_id: uuid.optional(),
 })
 
+/** Blanks at its ends do not count. */
+const searched = text(500).regex(/\S/, must('must not be blank'))
+
+export const searchQuery = z.strictObject({ q: searched.describe('What is looked for.') })
+
+const moment = z.iso
+  .datetime({ offset: true, ...must('must be a time in ISO 8601, such as 2026-11-20T09:30:00Z') })
+  .transform((value) => new Date(value))
+  .optional()
+
+export const callSearchQuery = z.strictObject({
+  ...paging,
+  text: searched,
+  from: moment,
+  until: moment,
+})
+
 export const attemptsQuery = z.strictObject({
   ...paging,
   event_id: uuid.describe('Only those of this event.').optional(),

@@ -7,6 +7,7 @@ import { paymentMethodRoutes } from './payment-methods.ts'
 import { paymentRoutes } from './payments.ts'
 import { reviewRoutes } from './reviews.ts'
 import type { Route } from './route.ts'
+import { searchRoutes } from './search.ts'
 import { subscriptionWishRoutes } from './subscription-wishes.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
 import { usageRoutes } from './usage.ts'
@@ -24,4 +25,5 @@ export const routes: readonly Route[] = [
   ...eventRoutes,
   ...endpointRoutes,
   ...gatewayRoutes,
+  ...searchRoutes,
 ]

@@ -6,6 +6,7 @@ import {
   type Action,
   type Done,
   type Question,
+  type ShownOnce,
 } from './action.ts'
 import type { Visit } from './context.ts'
 import { pageHeaders, visitedPage } from './page.ts'
@@ -53,15 +54,15 @@ async function askAgain(visit: Visit, action: Action, { form, back }: Filled) {
   const { id } = visitor.session
   if (await access.sessions.prove(id, (form.get('token') ?? '').trim())) return undefined
   const fault = 'This is not the token that you signed in with. Nothing was done.'
-  return faultPage(visit, action, { fault, status: 403, back })
+  return faultPage(visit, action, { fault, status: 403, back, form })
 }
 
 async function faultPage(
   visit: Visit,
   action: Action,
-  shown: { readonly fault: string; readonly status: number; readonly back: string },
+  { form, ...shown }: Filled & { readonly fault: string; readonly status: number },
 ): Promise<Response> {
-  const question: Question | undefined = await action.question(visit)
+  const question: Question | undefined = await action.question(visit, form)
   if (question === undefined) return notFoundPage(visit)
   return visitedPage(visit, questionPage(visit, { action, question, ...shown }))
 }
@@ -89,16 +90,17 @@ async function perform(
   action: Action,
   { id, form, back }: Recorded & Filled,
 ): Promise<Response> {
-  let done: Done
+  let done: Done | ShownOnce
   try {
     done = await action.act(visit, { id, form })
   } catch (error) {
     await end(visit, id, error instanceof Error && 'code' in error ? String(error.code) : 'failed')
     const failure = failureOf(error)
     if (failure === undefined) throw error
-    return faultPage(visit, action, { fault: failure.text, status: failure.status, back })
+    return faultPage(visit, action, { fault: failure.text, status: failure.status, back, form })
   }
   await end(visit, id, done.outcome ?? 'done')
+  if ('page' in done) return visitedPage(visit, done.page)
   return seeOther(done.to === undefined ? back : visit.console.path + done.to, done.notice)
 }
 

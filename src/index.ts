@@ -166,6 +166,7 @@ export type { PaymentDetails, PaymentDetailsJson } from './wire/payment-details.
 export type { CallsQuery } from './database/list-calls.ts'
 export type { EventsQuery } from './database/events.ts'
 export type {
+  EventHistory,
   EventOperations,
   FeedQuery,
   FeedResult,
@@ -212,6 +213,8 @@ export type {
   Endpoint,
   EndpointPayload,
   EndpointSource,
+  EventForward,
+  EventForwardAttempt,
   Forward,
   ForwardAttempt,
   ForwardState,

@@ -52,8 +52,8 @@ export function endpointOperations(runtime: Runtime): EndpointOperations {
     enable: async (name, { from } = {}) => {
       const context = await opened('enable')
       const { id } = await required(context, name)
-      const position = from === 'end' ? (await findEnd(context)).position : undefined
-      return existing(await enableEndpoint(context.db, id, position))
+      const place = from === 'end' ? { from: (await findEnd(context)).position } : undefined
+      return existing(await enableEndpoint(context.db, id, place))
     },
     disable: async (name) => {
       const context = await opened('disable')
@@ -168,7 +168,8 @@ async function replay(context: Opened, name: string, from: ReplayInput): Promise
   }
   const { id } = await required(context, name)
   const { position } = await findCursor(context, from)
-  return existing(await enableEndpoint(context.db, id, position))
+  // Behind its place nothing was sent yet: to go on there would leave out what lies between.
+  return existing(await enableEndpoint(context.db, id, { fromAtMost: position }))
 }
 
 async function resend(context: Opened, name: string, eventId: string): Promise<void> {

@@ -59,7 +59,7 @@ export interface EndpointOperations {
   /** Nothing is sent; its place stays. Error: endpoint_not_found. */
   disable(endpoint: string): Promise<Endpoint>
   /**
-   * Sends again what it has had, under the same ids. Errors: endpoint_not_found, query_invalid,
+   * Sends again what it has had, under the same ids; what it has not had yet is never left out. Errors: endpoint_not_found, query_invalid,
    * cursor_invalid, cursor_unknown.
    */
   replay(endpoint: string, from: ReplayInput): Promise<Endpoint>

@@ -1,3 +1,4 @@
+import { listAttemptsOf, listEventFailures, listForwardsOf } from '../database/event-history.ts'
 import { findEvent, listEvents } from '../database/events.ts'
 import type { EventRecord } from '../events/event-record.ts'
 import { fieldError } from '../kernel/errors.ts'
@@ -13,7 +14,13 @@ import {
   type FollowOptions,
 } from '../outbound/read-feed.ts'
 import { listedEventOf, type FeedEvent, type ListedEvent } from '../wire/outgoing-event.ts'
-import type { EventOperations, FeedQuery, FeedResult, ReadEventsOptions } from './event-types.ts'
+import type {
+  EventHistory,
+  EventOperations,
+  FeedQuery,
+  FeedResult,
+  ReadEventsOptions,
+} from './event-types.ts'
 import { checked, eventsQuery, feedQuery, readEventsQuery } from './list-queries.ts'
 import type { Parts } from './parts.ts'
 import type { Runtime } from './runtime.ts'
@@ -37,6 +44,7 @@ export function eventOperations(runtime: Runtime): EventOperations {
       const [event] = await listed(context, [found])
       return event
     },
+    history: async (id) => historyOf((await opened('history')).db, id),
     feed: async (query = {}) => {
       const asked = checkedStart(checked(feedQuery, query))
       return readPage(await opened('feed'), asked)
@@ -49,6 +57,15 @@ export function eventOperations(runtime: Runtime): EventOperations {
       const asked = checkedStart(checked(readEventsQuery, options))
       return eachEvent(readPages(() => opened('read'), asked))
     },
+  }
+}
+
+async function historyOf(db: FeedContext['db'], id: string): Promise<EventHistory> {
+  if (!isUuid(id)) return { failedAttempts: [], forwards: [], attempts: [] }
+  return {
+    failedAttempts: await listEventFailures(db, id),
+    forwards: await listForwardsOf(db, id),
+    attempts: await listAttemptsOf(db, id),
   }
 }
 

@@ -1,6 +1,8 @@
 import type { EventsQuery } from '../database/events.ts'
 import type { Page } from '../database/page.ts'
 import type { EventType } from '../events/catalogue.ts'
+import type { EventForward, EventForwardAttempt } from '../events/endpoint.ts'
+import type { FailedAttempt } from '../events/failed-attempt.ts'
 import type { FeedEvent, ListedEvent } from '../wire/outgoing-event.ts'
 
 /** Where the feed is read, and which events of it are wanted. */
@@ -34,12 +36,24 @@ export interface FeedResult {
   readonly hasMore: boolean
 }
 
+/** What became of an event at listeners and endpoints; of each list the last hundred. */
+export interface EventHistory {
+  /** Attempts at it by queued listeners, or at its own dispatch, that have failed; oldest first. */
+  readonly failedAttempts: readonly FailedAttempt[]
+  /** How it stands at endpoints where it did not go at first, or was sent again. */
+  readonly forwards: readonly EventForward[]
+  /** The requests by which it was sent, newest first. */
+  readonly attempts: readonly EventForwardAttempt[]
+}
+
 /** `billing.events` */
 export interface EventOperations {
   /** Newest first. Errors: query_invalid, cursor_invalid. */
   list(query?: EventsQuery): Promise<Page<ListedEvent>>
   /** Undefined for an id that no event has. */
   get(id: string): Promise<ListedEvent | undefined>
+  /** What became of it elsewhere; empty for an id that no event has. */
+  history(id: string): Promise<EventHistory>
   /**
    * The next events of the feed: each once, in an order that never changes, whatever was committed
    * late. Errors: query_invalid, cursor_invalid; cursor_unknown, if the database was restored;

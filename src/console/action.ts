@@ -25,20 +25,27 @@ export interface Done {
   readonly outcome?: string
 }
 
+/** A page that is shown this once, instead of the one that the operator came from: a new secret. */
+export interface ShownOnce {
+  readonly page: ConsolePage
+  /** For the audit; `done` if left out. */
+  readonly outcome?: string
+}
+
 /** Something that an operator does: a page that asks, and a form that does it. */
 export interface Action {
   /** As the audit calls it. */
   readonly name: string
   /** Then the token must have been shown lately. */
   readonly movesMoney?: boolean
-  /** Undefined: there is no such thing. */
-  readonly question: (visit: Visit) => Promise<Question | undefined>
+  /** Undefined: there is no such thing. `form`: what was typed, where it could not be done. */
+  readonly question: (visit: Visit, form?: URLSearchParams) => Promise<Question | undefined>
   /** What it is done to; the id in the path if left out. */
   readonly subject?: (visit: Visit, form: URLSearchParams) => string | null
   /** What else the audit keeps; never a secret. */
   readonly detail?: (form: URLSearchParams) => Readonly<Record<string, unknown>>
   /** `id`: a UUID of the form, the same however often it is sent. */
-  readonly act: (visit: Visit, submitted: Submitted) => Promise<Done>
+  readonly act: (visit: Visit, submitted: Submitted) => Promise<Done | ShownOnce>
   /** Where it leads back to, by default. */
   readonly back: (visit: Visit) => string
 }

@@ -7,6 +7,7 @@ import {
   type Action,
   type Done,
   type Question,
+  type ShownOnce,
 } from './action.ts'
 import type { Visit } from './context.ts'
 import { pageHeaders, visitedPage } from './page.ts'
@@ -56,10 +57,10 @@ async function askAgain(visit: Visit, action: Action, { form, back }: Filled) {
   const token = (form.get('token') ?? '').trim()
   const { kind } = await sessions.prove(id, token, () => limits.prove(id))
   if (kind === 'proved') return undefined
-  return faultPage(visit, action, { ...notProved[kind], back })
+  return faultPage(visit, action, { ...notProved[kind], back, form })
 }
 
-const notProved: Readonly<Record<NotProved['kind'], Omit<Fault, 'back'>>> = {
+const notProved: Readonly<Record<NotProved['kind'], Fault>> = {
   refused: {
     status: 403,
     fault: 'This is not the token that you signed in with. Nothing was done.',
@@ -73,11 +74,14 @@ const notProved: Readonly<Record<NotProved['kind'], Omit<Fault, 'back'>>> = {
 interface Fault {
   readonly fault: string
   readonly status: number
-  readonly back: string
 }
 
-async function faultPage(visit: Visit, action: Action, shown: Fault): Promise<Response> {
-  const question: Question | undefined = await action.question(visit)
+async function faultPage(
+  visit: Visit,
+  action: Action,
+  { form, ...shown }: Filled & Fault,
+): Promise<Response> {
+  const question: Question | undefined = await action.question(visit, form)
   if (question === undefined) return notFoundPage(visit)
   return visitedPage(visit, questionPage(visit, { action, question, ...shown }))
 }
@@ -105,16 +109,17 @@ async function perform(
   action: Action,
   { id, form, back }: Recorded & Filled,
 ): Promise<Response> {
-  let done: Done
+  let done: Done | ShownOnce
   try {
     done = await action.act(visit, { id, form })
   } catch (error) {
     await end(visit, id, error instanceof Error && 'code' in error ? String(error.code) : 'failed')
     const failure = failureOf(error)
     if (failure === undefined) throw error
-    return faultPage(visit, action, { fault: failure.text, status: failure.status, back })
+    return faultPage(visit, action, { fault: failure.text, status: failure.status, back, form })
   }
   await end(visit, id, done.outcome ?? 'done')
+  if ('page' in done) return visitedPage(visit, done.page)
   return seeOther(done.to === undefined ? back : visit.console.path + done.to, done.notice)
 }
 

@@ -169,14 +169,17 @@ export async function listEndpoints(db: Kysely<Tables>): Promise<readonly Endpoi
   return rows.map(toEndpoint)
 }
 
+/** Where an endpoint reads on: there; or there at the latest, so that it misses nothing. */
+export type ReadOn = { readonly from: bigint } | { readonly fromAtMost: bigint }
+
 /**
- * Begins anew: whoever holds it writes what was sent, and no more. `position`: it reads on from there,
- * what it had delivered beyond is sent again, and whoever holds it writes nothing.
+ * Begins anew: whoever holds it writes what was sent, and no more. With a place it reads on from
+ * there, what it had delivered beyond is sent again, and whoever holds it writes nothing.
  */
 export async function enableEndpoint(
   db: Kysely<Tables>,
   id: string,
-  position?: bigint,
+  place?: ReadOn,
 ): Promise<Endpoint | undefined> {
   const row = await db
     .updateTable('billing.endpoints')
@@ -189,8 +192,9 @@ export async function enableEndpoint(
       next_at: null,
       revision: nextRevision,
       updated_at: sql<Date>`statement_timestamp()`,
-      ...(position !== undefined && {
-        position,
+      ...(place !== undefined && {
+        position:
+          'from' in place ? place.from : sql<bigint>`least(position, ${place.fromAtMost}::bigint)`,
         ahead: sql<bigint[]>`'{}'`,
         lease_token: null,
         lease_until: null,

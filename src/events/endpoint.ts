@@ -75,3 +75,15 @@ export interface ForwardAttempt {
   /** The beginning of a failing answer, or why there is none. */
   readonly response: string | null
 }
+
+/** The same, of one event at any endpoint. */
+export interface EventForward extends Forward {
+  /** Name of the endpoint. */
+  readonly endpoint: string
+}
+
+/** One request by which an event was sent. */
+export interface EventForwardAttempt extends ForwardAttempt {
+  /** Name of the endpoint; null: it was removed. */
+  readonly endpoint: string | null
+}

@@ -1,11 +1,38 @@
 import type { ConsoleRoute } from '../routes.ts'
 import { auditPage } from './audit.ts'
 import { createTestPayment, sendTestCallback } from './development-actions.ts'
+import {
+  disableEndpoint,
+  enableEndpoint,
+  removeEndpoint,
+  replayEndpoint,
+  testEndpoint,
+} from './endpoint-actions.ts'
+import { endpointForwardsPage } from './endpoint-forwards.ts'
+import { addEndpoint, rotateSecret } from './endpoint-secrets.ts'
+import { endpointPage } from './endpoint.ts'
+import { endpointsPage } from './endpoints.ts'
+import { resendEvent } from './event-actions.ts'
+import { eventPage } from './event.ts'
+import { eventsPage } from './events.ts'
+import { voidInvoice } from './invoice-actions.ts'
+import { invoiceExport } from './invoice-export.ts'
+import { invoicePage } from './invoice.ts'
+import { invoicesPage } from './invoices.ts'
 import { askNow, cancelPayment, refundPayment } from './payment-actions.ts'
 import { failedPage } from './failed.ts'
 import { overviewPage } from './overview.ts'
 import { paymentPage } from './payment.ts'
 import { paymentsPage } from './payments.ts'
+import {
+  cancelSubscription,
+  changePlan,
+  pauseSubscription,
+  resumeSubscription,
+  syncSubscription,
+} from './subscription-actions.ts'
+import { subscriptionPage } from './subscription.ts'
+import { subscriptionsPage } from './subscriptions.ts'
 
 /** Every page, and everything that can be done there. */
 export const routes: readonly ConsoleRoute[] = [
@@ -19,4 +46,28 @@ export const routes: readonly ConsoleRoute[] = [
   { path: '/gateways/:name/test', action: sendTestCallback },
   { path: '/failed', page: failedPage },
   { path: '/audit', page: auditPage },
+  { path: '/subscriptions', page: subscriptionsPage },
+  { path: '/subscriptions/:id', page: subscriptionPage },
+  { path: '/subscriptions/:id/cancel', action: cancelSubscription },
+  { path: '/subscriptions/:id/pause', action: pauseSubscription },
+  { path: '/subscriptions/:id/resume', action: resumeSubscription },
+  { path: '/subscriptions/:id/change', action: changePlan },
+  { path: '/subscriptions/:id/sync', action: syncSubscription },
+  { path: '/invoices', page: invoicesPage },
+  { path: '/invoices/export', page: invoiceExport },
+  { path: '/invoices/:id', page: invoicePage },
+  { path: '/invoices/:id/void', action: voidInvoice },
+  { path: '/endpoints', page: endpointsPage },
+  { path: '/endpoints/_new', action: addEndpoint },
+  { path: '/endpoints/:name', page: endpointPage },
+  { path: '/endpoints/:name/forwards', page: endpointForwardsPage },
+  { path: '/endpoints/:name/enable', action: enableEndpoint },
+  { path: '/endpoints/:name/disable', action: disableEndpoint },
+  { path: '/endpoints/:name/test', action: testEndpoint },
+  { path: '/endpoints/:name/replay', action: replayEndpoint },
+  { path: '/endpoints/:name/rotate-secret', action: rotateSecret },
+  { path: '/endpoints/:name/remove', action: removeEndpoint },
+  { path: '/events', page: eventsPage },
+  { path: '/events/:id', page: eventPage },
+  { path: '/events/:id/resend', action: resendEvent },
 ]

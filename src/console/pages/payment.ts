@@ -6,6 +6,7 @@ import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { paymentBadge } from '../parts/choices.ts'
+import { payableOf } from '../parts/payable.ts'
 import { shown } from '../parts/shown.ts'
 import { facts, type Cell } from '../parts/table.ts'
 import { timeline } from '../parts/timeline.ts'
@@ -49,7 +50,7 @@ function factsOf({ console }: Visit, payment: PaymentDetails): Html {
     ['Id', idText(payment.id)],
     ['Gateway', payment.gateway],
     ['Account', payment.merchantAccount === null ? nothing : shown(payment.merchantAccount)],
-    ['For', payableOf(console, payment)],
+    ['For', payableOf(console, payment.payable)],
     ['Description', payment.description === null ? nothing : shown(payment.description)],
     ['Checkout', html`${payment.checkout} ${idText(payment.checkoutReference)}`],
     ['Charge at the provider', idText(payment.providerReference)],
@@ -74,12 +75,4 @@ function factsOf({ console }: Visit, payment: PaymentDetails): Html {
 
 function linkTo({ path }: Visit['console'], section: string, id: string): Html {
   return idLink(`${path}/${section}/${id}`, id)
-}
-
-function payableOf({ links }: Visit['console'], { payable }: PaymentDetails): Html {
-  const text = shown(`${payable.type} ${payable.id}`)
-  const href = links.payable?.(payable)
-  // Of an app's own making, but what it is made of is not: nothing but a page is linked.
-  const isPage = href !== undefined && /^https?:$/.test(URL.parse(href)?.protocol ?? '')
-  return isPage ? html`<a href="${href}">${text}</a>` : html`${text}`
 }

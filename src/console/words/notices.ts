@@ -14,8 +14,17 @@ export const notices = {
   callback_sent: 'The test callback was sent.',
   payment_created: 'The test payment is open.',
   subscription_canceled: 'The subscription is canceled.',
+  subscription_paused: 'The subscription is paused.',
+  subscription_end_planned: 'It is planned: what is paid stays usable until then.',
+  subscription_resumed: 'The subscription goes on.',
+  subscription_changed: 'The terms are changed.',
+  subscription_synced: 'The provider was asked, and its answer applied.',
   invoice_voided: 'The invoice is void.',
   endpoint_changed: 'The endpoint is changed.',
+  endpoint_enabled: 'Events are sent to it again.',
+  endpoint_disabled: 'Nothing is sent to it any more; its place in the feed stays.',
+  endpoint_replayed: 'What it has had since then is sent again, under the same ids.',
+  endpoint_removed: 'The endpoint is removed.',
   event_resent: 'It will be sent again.',
 } as const
 

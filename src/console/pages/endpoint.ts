@@ -1,0 +1,172 @@
+import { html } from 'hono/html'
+import type { Endpoint, Forward, ForwardAttempt } from '../../events/endpoint.ts'
+import type { Html } from '../../http/pages/layout.ts'
+import { actionLink } from '../action.ts'
+import type { Visit } from '../context.ts'
+import type { ConsolePage } from '../page.ts'
+import { endpointBadge, forwardBadge } from '../parts/badges.ts'
+import { chosen, pager } from '../parts/filters.ts'
+import { given } from '../parts/given.ts'
+import { linkTo } from '../parts/links.ts'
+import { listed } from '../parts/listed.ts'
+import { shown, shownWhole } from '../parts/shown.ts'
+import { facts, table, type Cell } from '../parts/table.ts'
+import { ago, count, nothing, time } from '../parts/values.ts'
+import { disabledWords, forwardWords, sendResultText } from '../words/endpoints.ts'
+import { urlOf } from './endpoints.ts'
+import { pageSize } from './payments.ts'
+
+/** Of those that failed; the others are on a page of their own. */
+const failedShown = 10
+
+/** One endpoint: how far it is, what was sent to it, and what it answered; never its secret. */
+export async function endpointPage(visit: Visit): Promise<ConsolePage | undefined> {
+  const { console, params, url } = visit
+  const { endpoints } = console.core
+  const found = await endpoints.get(params['name'] ?? '')
+  if (found === undefined) return undefined
+  const cursor = given({ cursor: chosen(url, 'cursor') })
+  const attempts = await listed(() => endpoints.attempts(found.id, { limit: pageSize, ...cursor }))
+  const failed = await endpoints.forwards(found.id, { state: 'failed', limit: failedShown })
+  const at = `${console.path}/endpoints/${found.name}`
+  return {
+    status: attempts.status,
+    title: found.name,
+    section: 'endpoints',
+    beside: html`${endpointBadge(found)} <span class="actions">${actionsOf(visit, found)}</span>`,
+    body: html`${standingOf(visit, found)} ${factsOf(visit, found)}
+      <h2>Events that failed there</h2>
+      ${forwardsOf(visit, found, failed.data)}
+      <p><a href="${at}/forwards">All that did not go at first, or were sent again</a></p>
+      <h2>Requests</h2>
+      ${attempts.fault} ${attemptsOf(visit, attempts.data)} ${pager(url, attempts.nextCursor)}`,
+  }
+}
+
+function actionsOf(visit: Visit, { name, enabled, failures, source }: Endpoint): Html {
+  const at = `${visit.console.path}/endpoints/${name}`
+  const mayEnable = !enabled || failures > 0
+  return html`${actionLink(visit, `${at}/test`, 'Send a test')}
+  ${mayEnable && actionLink(visit, `${at}/enable`, enabled ? 'Try again now' : 'Enable')}
+  ${enabled && actionLink(visit, `${at}/disable`, 'Disable')}
+  ${actionLink(visit, `${at}/replay`, 'Replay')}
+  ${source === 'api' && actionLink(visit, `${at}/rotate-secret`, 'Rotate the secret')}
+  ${actionLink(visit, `${at}/remove`, 'Remove')}`
+}
+
+function standingOf({ console }: Visit, found: Endpoint): Html {
+  const now = console.now()
+  const { behind, oldestAt, enabled, disabledReason, disabledAt, failures, failingSince } = found
+  const waiting =
+    oldestAt === null
+      ? html`It has had all events.`
+      : html`It is behind by ${count(behind)} events; the oldest one waits since
+        ${ago(oldestAt, now)}.`
+  return html`<div class="panel">
+    <p>${waiting}</p>
+    ${
+      !enabled &&
+      html`<p class="fault">
+        Nothing is sent since ${time(disabledAt, now)}.
+        ${disabledReason !== null && disabledWords[disabledReason]}
+      </p>`
+    }
+    ${
+      enabled &&
+      failures > 0 &&
+      html`<p class="fault">
+        ${count(failures)} requests failed in a row, since ${time(failingSince, now)}. The next is
+        sent ${found.nextAt === null ? 'at once' : html`at ${time(found.nextAt, now)}`}.
+      </p>`
+    }
+  </div>`
+}
+
+function factsOf(visit: Visit, found: Endpoint): Html {
+  const now = visit.console.now()
+  const { eventTypes, gateways, ratePerSecond } = found
+  const entries: readonly (readonly [string, Cell])[] = [
+    ['URL', urlOf(visit, found)],
+    ['Description', found.description === null ? nothing : shown(found.description)],
+    [
+      'Events',
+      eventTypes === null ? 'all but those of browsers' : eventTypes.map(shown).join(', '),
+    ],
+    ['Gateways', gateways === null ? 'all' : gateways.map(shown).join(', ')],
+    ['It gets', found.payload === 'full' ? 'the whole event' : 'which event it is'],
+    ['Made by', found.source === 'api' ? 'the console or the API' : 'the configuration'],
+    ['At the same time', found.maxConcurrency],
+    ['In a second', ratePerSecond === null ? 'no limit' : ratePerSecond],
+    ['Time to answer', `${found.timeoutSeconds} s`],
+    ['Place in the feed', found.position.toLocaleString('en')],
+    ['Created', time(found.createdAt, now)],
+    ['Changed', time(found.updatedAt, now)],
+  ]
+  return facts(entries)
+}
+
+/** Events at an endpoint, each with what can be done. */
+export function forwardsOf(visit: Visit, { name }: Endpoint, rows: readonly Forward[]): Html {
+  const { console } = visit
+  const now = console.now()
+  return table({
+    caption: 'Events that did not go at first, newest first',
+    columns: [
+      'Event',
+      'State',
+      'What that means',
+      { title: 'Failed attempts', isNumber: true },
+      'Next',
+      'Do',
+    ],
+    rows: rows.map(({ eventId, state, attempts, nextAttemptAt }) => [
+      linkTo(visit, 'events', eventId),
+      forwardBadge(state),
+      forwardWords[state],
+      attempts,
+      time(nextAttemptAt, now),
+      visit.visitor.role === 'operator'
+        ? actionLink(visit, `${console.path}/events/${eventId}/resend?endpoint=${name}`, 'Resend')
+        : nothing,
+    ]),
+    empty: 'There is none.',
+  })
+}
+
+function attemptsOf(visit: Visit, attempts: readonly ForwardAttempt[]): Html {
+  const now = visit.console.now()
+  return table({
+    caption: 'Requests to it, newest first',
+    columns: [
+      'At',
+      'Event',
+      { title: 'Attempt', isNumber: true },
+      'Result',
+      { title: 'Status', isNumber: true },
+      { title: 'Took', isNumber: true },
+      'It answered',
+    ],
+    rows: attempts.map((one) => [
+      time(one.at, now),
+      linkTo(visit, 'events', one.eventId),
+      one.attempt === 0 ? 'probe' : one.attempt,
+      sendResultText(one.result),
+      one.status ?? nothing,
+      `${one.durationMs} ms`,
+      answerOf(visit, one.response),
+    ]),
+    empty: 'Nothing was sent to it yet, or it was pruned.',
+  })
+}
+
+/** The beginning is kept, up to 1,024 characters; it may repeat the path, so it is for operators. */
+export function answerOf({ visitor }: Visit, response: string | null): Html {
+  if (response === null) return nothing
+  if (visitor.role !== 'operator') return html`<span class="soft">for operators</span>`
+  const lines = response.split('\n').map(shownWhole)
+  if (lines.length === 1 && response.length <= 80) return html`<code>${lines}</code>`
+  return html`<details>
+    <summary>${response.length.toLocaleString('en')} characters</summary>
+    <pre tabindex="0">${lines.join('\n')}</pre>
+  </details>`
+}

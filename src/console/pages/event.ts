@@ -1,0 +1,162 @@
+import { html } from 'hono/html'
+import type { EventHistory } from '../../billing/event-types.ts'
+import type { Html } from '../../http/pages/layout.ts'
+import { isUuid } from '../../kernel/ids.ts'
+import type { ListedEvent } from '../../wire/outgoing-event.ts'
+import { actionLink } from '../action.ts'
+import type { Visit } from '../context.ts'
+import type { ConsolePage } from '../page.ts'
+import { deliveryBadge, forwardBadge } from '../parts/badges.ts'
+import { linkTo } from '../parts/links.ts'
+import { shown, shownWhole } from '../parts/shown.ts'
+import { facts, table } from '../parts/table.ts'
+import { idText, nothing, time } from '../parts/values.ts'
+import { sendResultText } from '../words/endpoints.ts'
+import { sourceWords } from '../words/events.ts'
+import { answerOf } from './endpoint.ts'
+import { typeOf } from './events.ts'
+
+/** One event: what it says, what caused it, and who has had it. */
+export async function eventPage(visit: Visit): Promise<ConsolePage | undefined> {
+  const { console, params } = visit
+  const { events } = console.core
+  const { id = '' } = params
+  const found = isUuid(id) ? await events.get(id) : undefined
+  if (found === undefined) return undefined
+  const history = await events.history(id)
+  return {
+    title: `Event ${id.slice(0, 8)}`,
+    section: 'events',
+    beside: html`${typeOf(found)}
+      <span class="actions">
+        ${actionLink(visit, `${console.path}/events/${id}/resend`, 'Resend to an endpoint')}
+      </span>`,
+    body: html`${factsOf(visit, found)}
+      <h2>Listeners</h2>
+      ${deliveriesOf(found)} ${failuresOf(visit, history)}
+      <h2>Endpoints</h2>
+      ${forwardsOf(visit, history)} ${attemptsOf(visit, history)}
+      <h2>What it says</h2>
+      ${dataOf(found)}`,
+  }
+}
+
+function factsOf(visit: Visit, found: ListedEvent): Html {
+  const { position } = found
+  return facts([
+    ['Id', idText(found.id)],
+    ['Caused by', sourceWords[found.source]],
+    ['Callback', linkTo(visit, 'calls', found.webhookCallId)],
+    ['Payment', linkTo(visit, 'payments', found.paymentId)],
+    ['Subscription', linkTo(visit, 'subscriptions', found.subscriptionId)],
+    ['Document', linkTo(visit, 'invoices', found.invoiceId)],
+    ['Saved card', idText(found.paymentMethodId)],
+    ['Claimed by', idText(found.dedupKey)],
+    ['Place in the feed', position === null ? 'none yet' : position.toLocaleString('en')],
+    ['At', time(found.createdAt, visit.console.now())],
+  ])
+}
+
+function deliveriesOf({ deliveries }: ListedEvent): Html {
+  return table({
+    caption: 'Its deliveries to queued listeners',
+    columns: ['Listener', 'State', { title: 'Failed attempts', isNumber: true }, 'It threw'],
+    rows: deliveries.map(({ listener, state, attempts, exception }) => [
+      shown(listener),
+      deliveryBadge(state),
+      attempts,
+      exception === null ? nothing : textOf(exception),
+    ]),
+    empty: html`No queued listener gets it. Those that run within the callback's transaction have
+    had it with that, or the event would not be there.`,
+  })
+}
+
+function failuresOf(visit: Visit, { failedAttempts }: EventHistory): Html | false {
+  if (failedAttempts.length === 0) return false
+  const now = visit.console.now()
+  return html`<h3>Attempts that failed</h3>
+    ${table({
+      caption: 'Attempts that failed, oldest first',
+      columns: ['At', 'Listener', { title: 'Attempt', isNumber: true }, 'It threw'],
+      rows: failedAttempts.map(({ at, listener, attempt, exception }) => [
+        time(at, now),
+        listener === null ? nothing : shown(listener),
+        attempt,
+        textOf(exception),
+      ]),
+      empty: '',
+    })}`
+}
+
+/** An exception: its first line, and all of it where there is more. */
+function textOf(exception: string): Html {
+  const [first = '', ...rest] = exception.split('\n')
+  if (rest.length === 0 && first.length <= 200) return html`${shown(first)}`
+  return html`<details>
+    <summary>${shown(first)}</summary>
+    <pre tabindex="0">${linesOf(exception)}</pre>
+  </details>`
+}
+
+function forwardsOf(visit: Visit, { forwards }: EventHistory): Html | false {
+  if (forwards.length === 0) return false
+  const now = visit.console.now()
+  return table({
+    caption: 'How it stands where it did not go at first, or was sent again',
+    columns: ['Endpoint', 'State', { title: 'Failed attempts', isNumber: true }, 'Next'],
+    rows: forwards.map(({ endpoint, state, attempts, nextAttemptAt }) => [
+      endpointLink(visit, endpoint),
+      forwardBadge(state),
+      attempts,
+      time(nextAttemptAt, now),
+    ]),
+    empty: '',
+  })
+}
+
+function attemptsOf(visit: Visit, { attempts }: EventHistory): Html {
+  const now = visit.console.now()
+  return table({
+    caption: 'Requests by which it was sent, newest first',
+    columns: [
+      'At',
+      'Endpoint',
+      { title: 'Attempt', isNumber: true },
+      'Result',
+      { title: 'Status', isNumber: true },
+      { title: 'Took', isNumber: true },
+      'It answered',
+    ],
+    rows: attempts.map((one) => [
+      time(one.at, now),
+      one.endpoint === null ? 'removed' : endpointLink(visit, one.endpoint),
+      one.attempt === 0 ? 'probe' : one.attempt,
+      sendResultText(one.result),
+      one.status ?? nothing,
+      `${one.durationMs} ms`,
+      answerOf(visit, one.response),
+    ]),
+    empty: 'It was sent to no endpoint, or what is known of it was pruned.',
+  })
+}
+
+function endpointLink({ console }: Visit, name: string): Html {
+  return html`<a href="${console.path}/endpoints/${name}">${name}</a>`
+}
+
+/** Characters; a document with very many lines has more. */
+const mostShown = 64 * 1024
+
+/** As it goes out, with its subjects as they stand now. */
+function dataOf(found: ListedEvent): Html {
+  const text = JSON.stringify(found.toJSON().data, null, 2)
+  const isCut = text.length > mostShown
+  return html`<p class="soft">As it goes out, with what it is about as that stands now.</p>
+    <pre tabindex="0">${linesOf(text.slice(0, mostShown).toWellFormed())}</pre>
+    ${isCut && html`<p class="soft">The first ${mostShown.toLocaleString('en')} characters.</p>`}`
+}
+
+function linesOf(text: string): string {
+  return text.split('\n').map(shownWhole).join('\n')
+}

@@ -1,0 +1,115 @@
+import { html } from 'hono/html'
+import type { InvoiceSnapshot } from '../../events/catalogue.ts'
+import type { Html } from '../../http/pages/layout.ts'
+import type { InvoiceParty } from '../../invoices/invoice.ts'
+import { isUuid } from '../../kernel/ids.ts'
+import { actionLink } from '../action.ts'
+import type { Visit } from '../context.ts'
+import type { ConsolePage } from '../page.ts'
+import { invoiceBadge } from '../parts/badges.ts'
+import { linkTo, outwards } from '../parts/links.ts'
+import { payableOf } from '../parts/payable.ts'
+import { shown } from '../parts/shown.ts'
+import { facts, table, type Cell } from '../parts/table.ts'
+import { amount, idText, nothing, time } from '../parts/values.ts'
+import { invoiceStatusWords, issuerWords } from '../words/invoices.ts'
+import { numberOf } from './invoices.ts'
+
+/** One document: what it says, and what it is about. */
+export async function invoicePage(visit: Visit): Promise<ConsolePage | undefined> {
+  const { console, params } = visit
+  const { id = '' } = params
+  const found = isUuid(id) ? await console.core.invoices.get(id) : undefined
+  if (found === undefined) return undefined
+  const { status, number, issuer, currency } = found
+  const canVoid = status === 'issued' && issuer === 'us'
+  return {
+    title: `Invoice ${number === null ? id.slice(0, 8) : shown(number)}`,
+    section: 'invoices',
+    beside: html`${invoiceBadge(status)} ${amount({ amount: found.total, currency })}
+      <span class="actions">
+        ${canVoid && actionLink(visit, `${console.path}/invoices/${id}/void`, 'Void')}
+      </span>`,
+    body: html`<p class="panel">${invoiceStatusWords[status]}</p>
+      ${factsOf(visit, found)}
+      <h2>Lines</h2>
+      ${linesOf(found)} ${partiesOf(found)}`,
+  }
+}
+
+function factsOf(visit: Visit, found: InvoiceSnapshot): Html {
+  const { console } = visit
+  const now = console.now()
+  const { currency, period } = found
+  const entries: readonly (readonly [string, Cell])[] = [
+    ['Id', idText(found.id)],
+    ['Number', numberOf(found)],
+    ['Series', found.series === null ? nothing : shown(found.series)],
+    ['Issued by', issuerWords[found.issuer]],
+    ['Document, as the payer sees it', found.url === null ? nothing : outwards(found.url)],
+    ['For', payableOf(console, found.payable)],
+    ['Payment', linkTo(visit, 'payments', found.paymentId)],
+    ['Subscription', linkTo(visit, 'subscriptions', found.subscriptionId)],
+    ['Period', period === null ? nothing : periodOf(period, now)],
+    ['Gateway', found.gateway],
+    ['Reference at the provider', idText(found.providerReference)],
+    ['Went back so far', amount({ amount: found.credited, currency })],
+    ['Issued', time(found.issuedAt, now)],
+    ['Due', time(found.dueAt, now)],
+    ['Paid', time(found.paidAt, now)],
+    ['Voided', time(found.voidedAt, now)],
+  ]
+  return facts(entries)
+}
+
+function periodOf({ startsAt, endsAt }: NonNullable<InvoiceSnapshot['period']>, now: Date): Html {
+  return html`${time(startsAt, now)} to ${time(endsAt, now)}`
+}
+
+function linesOf({ lines, currency }: InvoiceSnapshot): Html {
+  return table({
+    caption: 'What is charged for',
+    columns: [
+      'Description',
+      { title: 'Quantity', isNumber: true },
+      { title: 'Amount', isNumber: true },
+    ],
+    rows: lines.map((line) => [
+      shown(line.description),
+      line.quantity.toLocaleString('en'),
+      amount({ amount: line.amount, currency }),
+    ]),
+    empty: "Its lines are on the provider's document alone.",
+  })
+}
+
+function partiesOf({ seller, buyer }: InvoiceSnapshot): Html {
+  return html`<div class="grid">
+    ${
+      seller !== null &&
+      html`<section class="panel">
+        <h2>Seller</h2>
+        ${partyOf(seller)}
+      </section>`
+    }
+    ${
+      buyer !== null &&
+      html`<section class="panel">
+        <h2>Buyer</h2>
+        ${partyOf(buyer)}
+      </section>`
+    }
+  </div>`
+}
+
+function partyOf(party: InvoiceParty): Html {
+  const { name, address = [], taxId, registrationNumber, email, phone } = party
+  const numbers = [taxId && `Tax id ${taxId}`, registrationNumber && `No. ${registrationNumber}`]
+  const lines = [name, ...address, ...numbers, email, phone].filter(
+    (line): line is string => line !== undefined && line !== '',
+  )
+  if (lines.length === 0) return html`<p>Nothing is known of them.</p>`
+  return html`<ul class="plain-list">
+    ${lines.map((line) => html`<li>${shown(line)}</li>`)}
+  </ul>`
+}

@@ -1,0 +1,123 @@
+import { html } from 'hono/html'
+import type { Html } from '../../http/pages/layout.ts'
+import { subscriptionTimeline, type TimelineEntry } from '../../inspect/subscription-timeline.ts'
+import { intervalText } from '../../subscriptions/interval.ts'
+import type { SubscriptionDetails } from '../../wire/subscription-details.ts'
+import type { QuotaUsage } from '../../wire/usage.ts'
+import type { Visit } from '../context.ts'
+import { periodBadge } from '../parts/badges.ts'
+import { paymentBadge } from '../parts/choices.ts'
+import { linkTo } from '../parts/links.ts'
+import { shown } from '../parts/shown.ts'
+import { table } from '../parts/table.ts'
+import { amount, nothing, time } from '../parts/values.ts'
+
+/** Of a long history, the library gives no more. */
+const mostKept = 100
+
+/** What happened to it, oldest first, as the command `subscriptions show` says it. */
+export function timelineOf(visit: Visit, found: SubscriptionDetails): Html {
+  const now = visit.console.now()
+  const lists = [found.periods, found.payments, found.transitions, found.events]
+  const isCut = lists.some(({ length }) => length >= mostKept)
+  return html`${isCut && html`<p class="soft">Of each kind, the last ${mostKept}.</p>`}
+  ${table({
+    caption: 'What happened to it, oldest first',
+    columns: ['At', 'What', 'It says', 'Open'],
+    rows: subscriptionTimeline(found).map((entry) => [
+      time(entry.at, now),
+      entry.what,
+      shown(entry.text),
+      entryLink(visit, entry),
+    ]),
+    empty: 'Nothing has happened yet.',
+  })}`
+}
+
+function entryLink(visit: Visit, { what, id }: TimelineEntry): Html {
+  if (id === undefined) return nothing
+  return linkTo(visit, what === 'payment' ? 'payments' : 'events', id)
+}
+
+export function periodsOf(visit: Visit, { periods }: SubscriptionDetails): Html {
+  const now = visit.console.now()
+  return table({
+    caption: 'Its periods, newest first',
+    columns: [
+      { title: 'Period', isNumber: true },
+      'State',
+      'Begins',
+      'Ends',
+      { title: 'Amount', isNumber: true },
+      { title: 'Declined', isNumber: true },
+      'Next charge',
+      'Paid by',
+    ],
+    rows: periods
+      .toReversed()
+      .map((period) => [
+        html`${period.number} ${period.kind === 'paid' ? '' : `(${period.kind})`}`,
+        periodBadge(period.state),
+        time(period.startsAt, now),
+        time(period.endsAt, now),
+        amount(period),
+        period.declines,
+        time(period.nextAttemptAt, now),
+        linkTo(visit, 'payments', period.paidPaymentId),
+      ]),
+    empty: 'No period has begun yet.',
+  })
+}
+
+export function chargesOf(visit: Visit, { payments, periods }: SubscriptionDetails): Html {
+  const now = visit.console.now()
+  return table({
+    caption: 'What was charged, newest first',
+    columns: [
+      'Payment',
+      'Status',
+      { title: 'Amount', isNumber: true },
+      { title: 'Period', isNumber: true },
+      'By',
+      'Why not',
+      'Created',
+    ],
+    rows: payments
+      .toReversed()
+      .map((payment) => [
+        linkTo(visit, 'payments', payment.id),
+        paymentBadge(payment.status),
+        amount(payment),
+        periods.find(({ id }) => id === payment.periodId)?.number ?? nothing,
+        payment.paymentMethodId === null ? 'pay page' : 'saved card',
+        payment.declineCode === null ? nothing : shown(payment.declineCode),
+        time(payment.createdAt, now),
+      ]),
+    empty: 'Nothing was charged yet.',
+  })
+}
+
+export function quotasOf(visit: Visit, quotas: readonly QuotaUsage[]): Html {
+  const now = visit.console.now()
+  return html`<h2>Quotas</h2>
+    ${table({
+      caption: 'What is used of its quotas',
+      columns: [
+        'Quota',
+        { title: 'Used', isNumber: true },
+        { title: 'Limit', isNumber: true },
+        { title: 'Left', isNumber: true },
+        'Counted anew',
+        'Window ends',
+      ],
+      rows: quotas.map(({ quota, used, limit, left, every, windowEndsAt }) => [
+        shown(quota),
+        used.toLocaleString('en'),
+        limit === null ? 'none' : limit.toLocaleString('en'),
+        left === null ? nothing : left.toLocaleString('en'),
+        every === null ? 'with each period' : `every ${intervalText(every)}`,
+        time(windowEndsAt, now),
+      ]),
+      empty: 'It has no quota.',
+    })}`
+}

@@ -1,0 +1,154 @@
+import { html } from 'hono/html'
+import type { Html } from '../../http/pages/layout.ts'
+import { isUuid } from '../../kernel/ids.ts'
+import type { SubscriptionDetails } from '../../wire/subscription-details.ts'
+import type { QuotaUsage } from '../../wire/usage.ts'
+import { actionLink } from '../action.ts'
+import type { Visit } from '../context.ts'
+import type { ConsolePage } from '../page.ts'
+import { subscriptionBadge } from '../parts/badges.ts'
+import { outwards } from '../parts/links.ts'
+import { payableOf } from '../parts/payable.ts'
+import { shown } from '../parts/shown.ts'
+import { facts, type Cell } from '../parts/table.ts'
+import { amount, idText, modeBadge, nothing, time } from '../parts/values.ts'
+import { endReasonWords, managerWords, needsWords, statusWords } from '../words/subscriptions.ts'
+import { chargesOf, periodsOf, quotasOf, timelineOf } from './subscription-lists.ts'
+import { termsOf } from './subscriptions.ts'
+
+/** One subscription: who has access, what is owed, and what happened to it. */
+export async function subscriptionPage(visit: Visit): Promise<ConsolePage | undefined> {
+  const { console, params } = visit
+  const { core } = console
+  const { id = '' } = params
+  const found = isUuid(id) ? await core.subscriptions.get(id) : undefined
+  if (found === undefined) return undefined
+  const quotas = await core.usage.get(id)
+  const isElsewhere = !found.access && (await core.subscriptions.access(found.payable))
+  return {
+    title: `Subscription ${id.slice(0, 8)}`,
+    section: 'subscriptions',
+    beside: html`${subscriptionBadge(found.status)} ${modeBadge(found.live)} ${termsOf(found)}
+      <span class="actions">${actionsOf(visit, found)}</span>`,
+    body: bodyOf(visit, found, { quotas, isElsewhere }),
+  }
+}
+
+interface Beside {
+  readonly quotas: readonly QuotaUsage[]
+  /** Whether another subscription for the same gives access. */
+  readonly isElsewhere: boolean
+}
+
+function bodyOf(visit: Visit, found: SubscriptionDetails, { quotas, isElsewhere }: Beside): Html {
+  return html`<div class="panel">
+      <p>${statusWords[found.status]} ${accessOf(visit, found, isElsewhere)}</p>
+      ${owedOf(visit, found)} ${errorOf(found)}
+    </div>
+    ${factsOf(visit, found)}
+    <h2>What happened</h2>
+    ${timelineOf(visit, found)}
+    <h2>Periods</h2>
+    ${periodsOf(visit, found)}
+    <h2>Charges</h2>
+    ${chargesOf(visit, found)} ${quotas.length > 0 && quotasOf(visit, quotas)}`
+}
+
+function actionsOf(visit: Visit, found: SubscriptionDetails): Html {
+  if (found.status === 'canceled') return html``
+  const at = `${visit.console.path}/subscriptions/${found.id}`
+  const isPlanned = found.cancelAt !== null || found.pauseAt !== null
+  const isManaged = found.managedBy === 'provider'
+  return html`${isManaged && actionLink(visit, `${at}/sync`, 'Ask now')}
+  ${(isPlanned || found.status === 'paused') && actionLink(visit, `${at}/resume`, 'Resume')}
+  ${!isManaged && actionLink(visit, `${at}/change`, 'Change plan')}
+  ${found.status !== 'paused' && actionLink(visit, `${at}/pause`, 'Pause')}
+  ${actionLink(visit, `${at}/cancel`, 'Cancel')}`
+}
+
+/** Whether who pays for it has access, and until when. */
+function accessOf({ console }: Visit, found: SubscriptionDetails, isElsewhere: boolean): Html {
+  const who = payableOf(console, found.payable)
+  if (isElsewhere) {
+    return html`It gives <b>no access</b>; ${who} has access by another subscription.`
+  }
+  if (!found.access) return html`<b>${who} has no access.</b>`
+  return html`<b>${who} has access</b>, ${untilOf(found, console.now())}.`
+}
+
+function untilOf(found: SubscriptionDetails, now: Date): Html {
+  const { cancelAt, pauseAt, status, trialEndsAt, paidUntil, renewable } = found
+  if (cancelAt !== null) return html`until it ends at ${time(cancelAt, now)}`
+  if (pauseAt !== null) return html`until it pauses at ${time(pauseAt, now)}`
+  if (status === 'past_due') return html`as long as the renewal is tried again`
+  if (status === 'trialing' && trialEndsAt !== null) {
+    const after = renewable ? 'then it is charged' : 'for there is no card to charge'
+    return html`until the trial ends at ${time(trialEndsAt, now)}; ${after}`
+  }
+  if (paidUntil === null) return html`as long as it is active`
+  return html`paid until ${time(paidUntil, now)}, and then renewed`
+}
+
+function owedOf({ console }: Visit, { openPeriod, payUrl }: SubscriptionDetails): Html | false {
+  if (openPeriod === null) return false
+  const now = console.now()
+  const { nextAttemptAt, needs, declines, number } = openPeriod
+  const declined =
+    declines === 0 ? '' : ` It was declined ${declines === 1 ? 'once' : `${declines} times`}.`
+  const next =
+    nextAttemptAt === null
+      ? html`It is not charged again by itself.`
+      : html`It is charged next at ${time(nextAttemptAt, now)}.`
+  return html`<p>
+      Owed for period ${number}: <b>${amount(openPeriod)}</b>.${declined} ${next}
+      ${declines > 0 && needsWords[needs]}
+    </p>
+    <p>The customer pays, or puts in another card, at ${outwards(payUrl)}</p>`
+}
+
+function errorOf({ actionError }: SubscriptionDetails): Html | false {
+  if (actionError === null) return false
+  return html`<p class="fault">The last charge was not made: ${shown(actionError)}</p>`
+}
+
+function factsOf({ console }: Visit, found: SubscriptionDetails): Html {
+  const now = console.now()
+  const entries: readonly (readonly [string, Cell])[] = [
+    ['Id', idText(found.id)],
+    ['For', payableOf(console, found.payable)],
+    ['Plan', found.plan === null ? nothing : shown(found.plan)],
+    ['Description', found.description === null ? nothing : shown(found.description)],
+    ['Customer', customerOf(found)],
+    ['Gateway', found.gateway],
+    ['Account', found.merchantAccount === null ? nothing : shown(found.merchantAccount)],
+    ['Charged by', managerWords[found.managedBy]],
+    [cardOrReference(found), idText(found.paymentMethodId ?? found.providerReference)],
+    ['Paid until', time(found.paidUntil, now)],
+    ['Looked at next', time(found.nextActionAt, now)],
+    ['Counted in', shown(found.timeZone)],
+    ['Created', time(found.createdAt, now)],
+  ]
+  const { nextTerms, endReason } = found
+  const others: readonly (readonly [string, Cell | null])[] = [
+    ['Trial ends', found.trialEndsAt && time(found.trialEndsAt, now)],
+    ['Pauses', found.pauseAt && time(found.pauseAt, now)],
+    ['Resumes', found.resumeAt && time(found.resumeAt, now)],
+    ['No access since', found.suspendedAt && time(found.suspendedAt, now)],
+    ['Ends', found.endedAt === null && found.cancelAt !== null ? time(found.cancelAt, now) : null],
+    ['Ended', found.endedAt && time(found.endedAt, now)],
+    ['Why it ended', endReason && endReasonWords[endReason]],
+    [`From period ${nextTerms?.fromNumber ?? ''} on`, nextTerms && termsOf(nextTerms)],
+  ]
+  const some = others.filter((one): one is readonly [string, Cell] => one[1] !== null)
+  return facts([...entries, ...some])
+}
+
+function cardOrReference({ managedBy, renewable, paymentMethodId }: SubscriptionDetails): string {
+  if (managedBy === 'provider') return 'Reference at the provider'
+  return paymentMethodId !== null && !renewable ? 'Card, which cannot be charged' : 'Saved card'
+}
+
+function customerOf({ customer }: SubscriptionDetails): Cell {
+  const name = customer?.['email'] ?? customer?.['id']
+  return typeof name === 'string' ? shown(name) : nothing
+}

@@ -180,6 +180,9 @@ export type {
   ReplayInput,
 } from './billing/endpoint-types.ts'
 export type { AddedOperator, OperatorOperations } from './billing/operator-types.ts'
+export type { RunOperations } from './billing/run-types.ts'
+export type { StartRunInput } from './billing/run-input.ts'
+export type { Run, RunFilter, RunKind, RunState } from './wire/run.ts'
 export type { ActionsQuery } from './database/operator-actions.ts'
 export type { RecordActionInput, RecordedAction } from './operators/actions.ts'
 export type { AddOperatorInput } from './operators/operator-input.ts'

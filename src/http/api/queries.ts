@@ -94,6 +94,8 @@ export const reviewsQuery = z.strictObject({
   payment_id: uuid.optional(),
 })
 
+export const runsQuery = z.strictObject(paging)
+
 export const attemptsQuery = z.strictObject({
   ...paging,
   event_id: uuid.describe('Only those of this event.').optional(),

@@ -25,6 +25,7 @@ import { paymentMethodOperations } from './payment-method-operations.ts'
 import { refundOperations } from './refund-operations.ts'
 import { registrationOperations } from './registration-operations.ts'
 import { reviewOperations } from './review-operations.ts'
+import { runOperations } from './run-operations.ts'
 import { createRuntime, type Runtime } from './runtime.ts'
 import { subscriptionOperations } from './subscription-operations.ts'
 import { usageOperations } from './usage-operations.ts'
@@ -65,6 +66,7 @@ export function coreOf(runtime: Runtime): BillingCore {
     invoices: invoiceOperations(runtime),
     calls: callOperations(runtime),
     reviews: reviewOperations(runtime),
+    runs: runOperations(runtime),
     events: eventOperations(runtime),
     endpoints: endpointOperations(runtime),
     operators: operatorOperations(runtime),

@@ -4,6 +4,7 @@ import type { CallsQuery } from '../database/list-calls.ts'
 import type { EventsQuery } from '../database/events.ts'
 import type { ReviewsQuery } from '../database/list-reviews.ts'
 import type { InvoicesQuery } from '../database/list-invoices.ts'
+import type { PageQuery } from '../database/page.ts'
 import type { ActionsQuery } from '../database/operator-actions.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { PaymentMethodsQuery } from '../database/payment-methods.ts'
@@ -98,6 +99,8 @@ export const actionsQuery = z.object({
   operator: words,
   subject: words,
 } satisfies RulesOf<ActionsQuery>)
+
+export const runsQuery = z.object(paging satisfies RulesOf<PageQuery>)
 
 export const eventsQuery = z.object({
   ...paging,

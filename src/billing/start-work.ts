@@ -47,6 +47,7 @@ export async function startWork(
     newId: newUuid,
     numbers: processing.numbers,
     wake: () => worker.wake(),
+    announce: () => queue.announce(),
     reviewsUnknownPayments: settings.reviewsUnknownPayments,
     schedules: [...housekeeping(database, settings), ...(idle ? [] : dispatching(context))],
   })

@@ -32,6 +32,7 @@ import type { InspectOperations } from './inspect-types.ts'
 import type { InvoiceOperations } from './invoice-types.ts'
 import type { HandleReviewInput } from './review-input.ts'
 import type { OperatorOperations } from './operator-types.ts'
+import type { RunOperations } from './run-types.ts'
 import type { SubscriptionOperations } from './subscription-types.ts'
 import type { UsageOperations } from './usage-types.ts'
 import type { PruneResult } from '../upkeep/prune.ts'
@@ -192,6 +193,7 @@ export interface BillingCore {
      */
     handle(id: string, input: HandleReviewInput): Promise<Review>
   }
+  readonly runs: RunOperations
   readonly events: EventOperations
   readonly endpoints: EndpointOperations
   readonly operators: OperatorOperations

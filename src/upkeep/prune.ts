@@ -6,6 +6,7 @@ import { interval } from '../database/interval.ts'
 import { deleteFailedAttempts } from '../database/failed-attempts.ts'
 import { deleteEndedSessions } from '../database/operator-sessions.ts'
 import { databaseNow } from '../database/now.ts'
+import { deleteOldRuns } from '../database/runs.ts'
 import { deleteOldAttempts, deleteOldForwards, deleteOrphanForwards } from '../database/forwards.ts'
 import { deleteOldKeys } from '../database/usage-keys.ts'
 import type { Tables } from '../database/tables.ts'
@@ -68,6 +69,7 @@ export async function prune(database: Database, options: PruneOptions): Promise<
   await deleteOldSums(database.db)
   await deleteAll(() => deleteFailedAttempts(database.db, old.before, smallRows), options.signal)
   await deleteEndedSessions(database.db)
+  await deleteOldRuns(database.db)
   const deletedSmall = (await pruneKeys(database, options)) + (await pruneSent(database, options))
   if (database.kind === 'embedded' && deleted.calls + deletedSmall > 0) await vacuum(database)
   if (deleted.failed > 0) {

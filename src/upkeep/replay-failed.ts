@@ -88,7 +88,7 @@ function whichDeliveries({ gateway, since }: FailedQuery, before?: Date): RawBui
 }
 
 /** Whether the delivery's event is about a payment, a card or a subscription of this gateway. */
-function isAbout(gateway: string): RawBuilder<unknown> {
+export function isAbout(gateway: string): RawBuilder<unknown> {
   const subject = (column: string) => sql`coalesce(delivery.${sql.ref(column)},
     (select ${sql.ref(column)} from billing.events where id = delivery.event_id))`
   return sql`${gateway} in (

@@ -4,6 +4,7 @@ import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Numbers } from '../numbers/slots.ts'
 import { runIfDue, type Schedule } from '../queue/schedule.ts'
+import { goOnWithRuns } from './go-on-with-runs.ts'
 import { repeat } from './repeat.ts'
 import { markUnknownPayments, sweepAwaiting, sweepLeases } from './sweep.ts'
 
@@ -16,6 +17,8 @@ export interface UpkeepOptions {
   readonly reviewsUnknownPayments: boolean
   /** Calls or deliveries wait again: the workers of this process look for them now. */
   wake(): void
+  /** The same, of all processes. */
+  announce(): Promise<void>
 }
 
 export interface Upkeep {
@@ -23,23 +26,27 @@ export interface Upkeep {
 }
 
 const leasesEvery: Duration = seconds(5)
+/** Somebody watches how far a replay comes. */
+const runsEvery: Duration = seconds(2)
 const restEvery: Duration = minutes(1)
 
 /** Finds what was forgotten, and runs what is due; every process may do it, none needs to. */
 export function startUpkeep(options: UpkeepOptions): Upkeep {
   const { database, log, newId, numbers } = options
   const stopping = new AbortController()
+  const { signal } = stopping
   const sweeps = [
     repeat(leasesEvery, log, async () => {
       if ((await sweepLeases(database, { log, newId, numbers })) > 0) options.wake()
     }),
+    repeat(runsEvery, log, () => goOnWithRuns(database, { ...options, signal })),
     repeat(restEvery, log, async () => {
       if ((await sweepAwaiting(database, log)) > 0) options.wake()
       if (options.reviewsUnknownPayments) await markUnknownPayments(database, { log, newId })
     }),
     ...options.schedules.map((schedule) =>
       repeat(restEvery, log, async () => {
-        await runIfDue(database.db, schedule, { newId, signal: stopping.signal })
+        await runIfDue(database.db, schedule, { newId, signal })
       }),
     ),
   ]

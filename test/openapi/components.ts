@@ -25,6 +25,7 @@ import { paymentMethodSchema } from '../../src/wire/payment-method.ts'
 import { paymentSchema } from '../../src/wire/payment.ts'
 import { pollSchema } from '../../src/wire/poll.ts'
 import { reviewSchema } from '../../src/wire/review.ts'
+import { runSchema } from '../../src/wire/run.ts'
 import * as details from '../../src/wire/subscription-details.ts'
 import { periodSchema, subscriptionSnapshotSchema } from '../../src/wire/subscription-snapshot.ts'
 import {
@@ -108,6 +109,7 @@ const answered: Readonly<Record<string, Component>> = {
     from: ['events/webhook-call.ts#CallDetails', 'events/webhook-call.ts#WebhookCall'],
   },
   Review: { schema: reviewSchema, from: ['payments/review.ts#Review'] },
+  Run: { schema: runSchema, from: ['wire/run.ts#Run', 'wire/run.ts#RunFilter'] },
   Event: { schema: eventSchema, from: ['events/event-record.ts#EventRecord'] },
   DeferredEvent: {
     schema: deferredEventSchema,
@@ -152,6 +154,7 @@ const sent: Readonly<Record<string, readonly string[]>> = {
   UpdateEndpoint: ['outbound/endpoint-input.ts#CreateEndpointInput'],
   EnableEndpoint: ['billing/endpoint-types.ts#EnableEndpointInput'],
   ReplayEndpoint: ['billing/endpoint-types.ts#ReplayInput'],
+  StartRun: ['billing/run-input.ts#StartRunInput'],
   HandleReview: ['billing/review-input.ts#HandleReviewInput'],
 }
 
@@ -181,6 +184,7 @@ export const queries: Readonly<Record<string, readonly string[]>> = {
   listWebhookCalls: [paging],
   searchWebhookCalls: ['inspect/scan-calls.ts#ScanQuery', paging],
   listReviews: [paging],
+  listRuns: [paging],
   listEvents: ['billing/event-types.ts#FeedQuery', 'database/events.ts#EventsQuery', paging],
   listForwardAttempts: [paging],
   listForwards: [paging],

@@ -157,6 +157,7 @@ function requestsOf(route: Route): fc.Arbitrary<Asked> {
     invoices: 'invoice',
     'webhook-calls': 'call',
     reviews: 'review',
+    runs: 'run',
   }
   const [, first = ''] = route.path.split('/')
   const known = idsOf(kinds[first])

@@ -187,6 +187,7 @@ async function fill(
   const invoice = await core.invoices.issue(fake.id)
   await state(core, { type: 'ignored', reason: 'unhandled_event' })
   const calls = await core.calls.list()
+  const run = await core.runs.start({ id: newUuid(), gateway: 'stripe' })
   const ids = {
     payment: [pending.id, fake.id, wrong.id, paid.id, refund.id],
     payment_method: cards.map(({ id }) => id),
@@ -194,6 +195,7 @@ async function fill(
     invoice: [invoice.id],
     call: calls.data.map(({ id }) => id),
     review: review === undefined ? [] : [review.id],
+    run: [run.id],
   }
   const owed = await core.payments.create(order)
   const paused = await charged()
@@ -218,6 +220,7 @@ async function fill(
     voidInvoice: { id: (await core.invoices.issue(pending.id)).id },
     replayWebhookCall: { id: replayed },
     handleReview: { id: review?.id ?? '', body: { note: 'looked' } },
+    stopRun: { id: run.id },
     ...(await endpointExamples(core)),
   }
   return { ids, done }

@@ -110,6 +110,7 @@ export const callSearchQuery = z.strictObject({
   from: moment,
   until: moment,
 })
+export const runsQuery = z.strictObject(paging)
 
 export const attemptsQuery = z.strictObject({
   ...paging,

@@ -6,6 +6,7 @@ import { invoiceRoutes } from './invoices.ts'
 import { paymentMethodRoutes } from './payment-methods.ts'
 import { paymentRoutes } from './payments.ts'
 import { reviewRoutes } from './reviews.ts'
+import { runRoutes } from './runs.ts'
 import type { Route } from './route.ts'
 import { searchRoutes } from './search.ts'
 import { subscriptionWishRoutes } from './subscription-wishes.ts'
@@ -22,6 +23,7 @@ export const routes: readonly Route[] = [
   ...invoiceRoutes,
   ...callRoutes,
   ...reviewRoutes,
+  ...runRoutes,
   ...eventRoutes,
   ...endpointRoutes,
   ...gatewayRoutes,

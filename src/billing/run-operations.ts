@@ -1,0 +1,57 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Kysely } from 'kysely'
+import { findRun, insertRun, listRuns, stopRun, type RunEstimate } from '../database/runs.ts'
+import type { Tables } from '../database/tables.ts'
+import { QuittanceError } from '../kernel/errors.ts'
+import { isUuid } from '../kernel/ids.ts'
+import { countFailedCalls } from '../upkeep/failed-calls.ts'
+import { countFailedDeliveries } from '../upkeep/failed-deliveries.ts'
+import type { Run, RunFilter } from '../wire/run.ts'
+import { handle } from './handles.ts'
+import { checked, runsQuery } from './list-queries.ts'
+import { readRun } from './run-input.ts'
+import type { RunOperations } from './run-types.ts'
+import type { Runtime } from './runtime.ts'
+
+/** `billing.runs` */
+export function runOperations(runtime: Runtime): RunOperations {
+  return {
+    start: async (input) => start(await handle(runtime, 'billing.runs.start'), input),
+    get: async (id) => {
+      const db = await handle(runtime, 'billing.runs.get')
+      return isUuid(id) ? findRun(db, id) : undefined
+    },
+    list: async (query = {}) =>
+      listRuns(await handle(runtime, 'billing.runs.list'), checked(runsQuery, query)),
+    stop: async (id) => {
+      const db = await handle(runtime, 'billing.runs.stop')
+      if (isUuid(id)) await stopRun(db, id)
+      return required(db, id)
+    },
+  }
+}
+
+async function start(db: Kysely<Tables>, input: unknown): Promise<Run> {
+  const { id, operator, filter } = readRun(input)
+  const known = await findRun(db, id)
+  if (known === undefined) {
+    await insertRun(db, { id, operator, filter, estimate: await estimate(db, filter) })
+  }
+  const run = known ?? (await required(db, id))
+  if (isDeepStrictEqual(run.filter, filter)) return run
+  throw new QuittanceError('run_exists', `run ${id} was started with another filter`)
+}
+
+async function estimate(db: Kysely<Tables>, filter: RunFilter): Promise<RunEstimate> {
+  const none = { count: 0, isLeast: false }
+  const isCalls = filter.kind === null || filter.kind === 'call'
+  const calls = isCalls ? await countFailedCalls(db, filter) : none
+  const others = filter.kind === 'call' ? none : await countFailedDeliveries(db, filter)
+  return { count: calls.count + others.count, isLeast: calls.isLeast || others.isLeast }
+}
+
+async function required(db: Kysely<Tables>, id: string): Promise<Run> {
+  const run = isUuid(id) ? await findRun(db, id) : undefined
+  if (run !== undefined) return run
+  throw new QuittanceError('run_not_found', `there is no run ${JSON.stringify(id)}`)
+}

@@ -1,0 +1,158 @@
+import { sql, type Kysely, type Selectable } from 'kysely'
+import { days, seconds } from '../kernel/duration.ts'
+import type { Run, RunFilter } from '../wire/run.ts'
+import { interval } from './interval.ts'
+import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import type { RunsTable } from './run-tables.ts'
+import type { Tables } from './tables.ts'
+
+export type RunRow = Selectable<RunsTable>
+
+/** What matched a filter when somebody looked. */
+export interface RunEstimate {
+  readonly count: number
+  /** There may be more. */
+  readonly isLeast: boolean
+}
+
+export interface NewRun {
+  readonly id: string
+  readonly operator: string | null
+  readonly filter: RunFilter
+  readonly estimate: RunEstimate
+}
+
+/** One of this id that is there already stays as it is. */
+export async function insertRun(db: Kysely<Tables>, run: NewRun): Promise<void> {
+  const { id, operator, filter, estimate } = run
+  await db
+    .insertInto('billing.runs')
+    .values({
+      id,
+      operator,
+      ...filter,
+      state: 'running',
+      estimate: estimate.count,
+      estimate_is_least: estimate.isLeast,
+      phase: filter.kind === null || filter.kind === 'call' ? 'calls' : 'deliveries',
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute()
+}
+
+export async function findRun(db: Kysely<Tables>, id: string): Promise<Run | undefined> {
+  const select = db.selectFrom('billing.runs').selectAll()
+  const row = await select.where('id', '=', id).executeTakeFirst()
+  return row && toRun(row)
+}
+
+/** Newest first. */
+export async function listRuns(db: Kysely<Tables>, query: PageQuery): Promise<Page<Run>> {
+  const limit = pageLimit(query)
+  const after = readCursor(query.cursor)
+  let select = db
+    .selectFrom('billing.runs')
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (after !== undefined) {
+    select = select.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('created_at', 'id'), '<', tuple(after.at, after.id)),
+    )
+  }
+  const runs = (await select.execute()).map(toRun)
+  return toPage(runs, limit, ({ createdAt, id }) => ({ at: createdAt, id }))
+}
+
+/** A batch that is under way is waited for; where nobody is at the run, it ends here. */
+export async function stopRun(db: Kysely<Tables>, id: string): Promise<void> {
+  await sql`update billing.runs set state = 'stopping'
+    where id = ${id}::uuid and state = 'running'`.execute(db)
+  await sql`update billing.runs set state = 'stopped', finished_at = statement_timestamp()
+    where id = ${id}::uuid and state = 'stopping'
+      and (lease_until is null or lease_until < statement_timestamp())`.execute(db)
+}
+
+const leasedFor = seconds(30)
+/** How long until it is looked again what became of the items of a run. */
+const looksEvery = seconds(5)
+/** Nothing is retried for longer. */
+const looksFor = days(7)
+
+/** Leases the run that has waited for longest; undefined: none has anything to do now. */
+export async function takeRun(db: Kysely<Tables>, token: string): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    update billing.runs
+    set lease_token = ${token}::uuid, lease_until = statement_timestamp() + ${interval(leasedFor)}
+    where id = (
+      select id from billing.runs
+      where (state in ('running', 'stopping') or ended < done)
+        and (lease_until is null or lease_until < statement_timestamp())
+        and (state in ('running', 'stopping')
+          or (looked_at < statement_timestamp() - ${interval(looksEvery)}
+            and created_at > statement_timestamp() - ${interval(looksFor)}))
+      order by looked_at limit 1 for update skip locked
+    ) returning id`.execute(db)
+  return rows[0]?.id
+}
+
+/** The row, locked for a batch, and leased for longer; undefined: another has the run. */
+export async function lockRun(
+  db: Kysely<Tables>,
+  { id, token }: { readonly id: string; readonly token: string },
+): Promise<RunRow | undefined> {
+  return db
+    .updateTable('billing.runs')
+    .set({ lease_until: sql`statement_timestamp() + ${interval(leasedFor)}` })
+    .where('id', '=', id)
+    .where('lease_token', '=', token)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Others may go on with it. */
+export async function releaseRun(
+  db: Kysely<Tables>,
+  { id, token }: { readonly id: string; readonly token: string },
+): Promise<void> {
+  await sql`update billing.runs
+    set lease_token = null, lease_until = null, looked_at = statement_timestamp()
+    where id = ${id}::uuid and lease_token = ${token}::uuid`.execute(db)
+}
+
+/** Ended so long ago that nobody asks any more. */
+const keptFor = days(30)
+
+export async function deleteOldRuns(db: Kysely<Tables>): Promise<void> {
+  await sql`delete from billing.runs
+    where finished_at < statement_timestamp() - ${interval(keptFor)}`.execute(db)
+}
+
+function toRun(row: RunRow): Run {
+  return {
+    id: row.id,
+    operator: row.operator,
+    filter: filterOf(row),
+    state: row.state,
+    estimate: row.estimate,
+    estimateIsLeast: row.estimate_is_least,
+    done: row.done,
+    failedAgain: row.failed_again,
+    waiting: row.done - row.ended,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+  }
+}
+
+/** The filter alone. */
+export function filterOf({
+  gateway,
+  kind,
+  listener,
+  exception,
+  since,
+  until,
+}: RunFilter): RunFilter {
+  return { gateway, kind, listener, exception, since, until }
+}

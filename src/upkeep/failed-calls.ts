@@ -1,0 +1,72 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import type { RunEstimate } from '../database/runs.ts'
+import type { Tables } from '../database/tables.ts'
+import { requeued } from '../outcomes/awaiting.ts'
+import type { RunFilter } from '../wire/run.ts'
+import { mostCounted, saysFirst, type FailedPage, type FailedRow } from './failed-rows.ts'
+
+/** What an index finds; the rest of the filter is looked at row by row. */
+function callIsWithin({ since, until }: RunFilter): RawBuilder<unknown> {
+  return sql`call.state = 'failed'
+    ${since === null ? sql`` : sql`and call.received_at >= ${since}`}
+    ${until === null ? sql`` : sql`and call.received_at < ${until}`}`
+}
+
+/** A listener has failed a call if the exception that the call ended with is its own. */
+function callMatches({ gateway, listener, exception }: RunFilter): RawBuilder<boolean> {
+  const said = sql.ref('call.exception')
+  const failedBy = sql`exists (
+    select from billing.failed_attempts as attempt
+    where attempt.call_id = call.id and attempt.listener = ${listener}
+      and attempt.exception = call.exception)`
+  return sql`(true
+    ${gateway === null ? sql`` : sql`and call.gateway = ${gateway}`}
+    ${exception === null ? sql`` : sql`and ${saysFirst(said, exception)}`}
+    ${listener === null ? sql`` : sql`and ${failedBy}`})`
+}
+
+export async function countFailedCalls(
+  db: Kysely<Tables>,
+  filter: RunFilter,
+): Promise<RunEstimate> {
+  const { rows } = await sql<{ count: number; seen: number }>`
+    select (count(*) filter (where matches))::int as count, count(*)::int as seen from (
+      select ${callMatches(filter)} is true as matches from billing.webhook_calls as call
+      where ${callIsWithin(filter)} order by call.received_at, call.id limit ${mostCounted}
+    ) as looked`.execute(db)
+  const { count = 0, seen = 0 } = rows[0] ?? {}
+  return { count, isLeast: seen === mostCounted }
+}
+
+/** The failed calls after a place, oldest first, also those that are not to be replayed. */
+export async function nextFailedCalls(
+  db: Kysely<Tables>,
+  filter: RunFilter,
+  { before, after, limit }: FailedPage,
+): Promise<readonly FailedRow[]> {
+  const isBehind =
+    after && sql`and (call.received_at, call.id) > (${after.at}::timestamptz, ${after.id}::uuid)`
+  const { rows } = await sql<FailedRow>`
+    select call.id, call.received_at as at,
+      (${callMatches(filter)} and call.processed_at <= ${before}) is true as matches
+    from billing.webhook_calls as call
+    where ${callIsWithin(filter)} ${isBehind ?? sql``}
+    order by call.received_at, call.id limit ${limit}`.execute(db)
+  return rows
+}
+
+/** Those that are still as they were; what another process holds is waited for. Returns them. */
+export async function requeueFailedCalls(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+  before: Date,
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    update billing.webhook_calls set ${requeued}
+    where id in (
+      select id from billing.webhook_calls
+      where id = any(${[...ids]}::uuid[]) and state = 'failed' and processed_at <= ${before}
+      order by id for update
+    ) returning id`.execute(db)
+  return rows.map(({ id }) => id)
+}

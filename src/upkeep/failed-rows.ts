@@ -1,0 +1,31 @@
+import { sql, type RawBuilder } from 'kysely'
+
+/** A call or delivery that has failed for good, in the order in which a run comes to it. */
+export interface FailedRow {
+  readonly id: string
+  /** Of a call, when it was received; of a delivery, when it was created. */
+  readonly at: Date
+  /** Whether the run replays it. */
+  readonly matches: boolean
+}
+
+/** Which failed rows to read. */
+export interface FailedPage {
+  /** Only what failed until then is replayed: what fails again meanwhile is not. */
+  readonly before: Date
+  /** The last row of the page before. */
+  readonly after: { readonly at: Date; readonly id: string } | undefined
+  readonly limit: number
+}
+
+/** Counting goes no further: a page must not wait for millions of rows. */
+export const mostCounted = 10_000
+
+/** What of an exception is compared; also what a person is shown of many. */
+export const comparedLength = 500
+
+/** Whether the exception begins with this line. A control character in it counts as a space. */
+export function saysFirst(exception: RawBuilder<unknown>, line: string): RawBuilder<unknown> {
+  return sql`regexp_replace(left(split_part(${exception}, chr(10), 1), ${comparedLength}),
+    '[[:cntrl:]]', ' ', 'g') = ${line}`
+}

@@ -1,0 +1,148 @@
+import type { Kysely } from 'kysely'
+import type { Database } from '../database/connect.ts'
+import {
+  deleteRunItems,
+  insertRunItems,
+  readRunItems,
+  readStandings,
+} from '../database/run-items.ts'
+import type { RunPhase } from '../database/run-tables.ts'
+import { filterOf, lockRun, type RunRow } from '../database/runs.ts'
+import { databaseNow } from '../database/now.ts'
+import type { Tables } from '../database/tables.ts'
+import { nextFailedCalls, requeueFailedCalls } from './failed-calls.ts'
+import { nextFailedDeliveries, requeueFailedDeliveries } from './failed-deliveries.ts'
+import type { FailedPage, FailedRow } from './failed-rows.ts'
+
+/** A run that this process holds. */
+export interface RunLease {
+  readonly id: string
+  readonly token: string
+}
+
+/** `lost`: another process has the run. */
+export type RunBatch =
+  | { readonly kind: 'requeued'; readonly count: number; readonly isLast: boolean }
+  | { readonly kind: 'ended' | 'lost' }
+
+const batchRows = 100
+/** A filter may match few of many failed rows; no transaction reads more of them. */
+const scannedRows = 1_000
+
+/**
+ * Puts the next rows of a run back into the queue and moves its cursor, in one transaction: whoever
+ * goes on with it begins behind them.
+ */
+export function runBatch(database: Database, lease: RunLease): Promise<RunBatch> {
+  return database.transaction(async ({ db }): Promise<RunBatch> => {
+    const run = await lockRun(db, lease)
+    if (run === undefined) return { kind: 'lost' }
+    if (run.state === 'stopping') {
+      await end(db, run, 'stopped')
+      return { kind: 'ended' }
+    }
+    if (run.state !== 'running') return { kind: 'ended' }
+    return replayNext(db, run)
+  })
+}
+
+async function replayNext(db: Kysely<Tables>, run: RunRow): Promise<RunBatch> {
+  const after = afterOf(run)
+  const page = { before: run.created_at, after, limit: scannedRows }
+  const found = await nextRows(db, run, page)
+  const seen = firstMatching(found, batchRows)
+  const ids = seen.flatMap(({ id, matches }) => (matches ? [id] : []))
+  const back = await requeue(db, run, ids)
+  const kind = run.phase === 'calls' ? 'call' : 'delivery'
+  await insertRunItems(db, { runId: run.id, kind, ids: back })
+  const isOver = seen.length === found.length && found.length < scannedRows
+  const next = nextPhase(run)
+  const cursor = isOver ? undefined : (seen.at(-1) ?? after)
+  await db
+    .updateTable('billing.runs')
+    .set({
+      done: run.done + back.length,
+      phase: (isOver ? next : undefined) ?? run.phase,
+      cursor_at: cursor?.at ?? null,
+      cursor_id: cursor?.id ?? null,
+    })
+    .where('id', '=', run.id)
+    .execute()
+  const isLast = isOver && next === undefined
+  if (isLast) await end(db, run, 'finished')
+  return { kind: 'requeued', count: back.length, isLast }
+}
+
+function afterOf({ cursor_at: at, cursor_id: id }: RunRow): FailedPage['after'] {
+  return at === null || id === null ? undefined : { at, id }
+}
+
+/** Undefined: nothing comes after this one. */
+function nextPhase({ phase, kind }: RunRow): RunPhase | undefined {
+  return phase === 'calls' && kind === null ? 'deliveries' : undefined
+}
+
+function nextRows(
+  db: Kysely<Tables>,
+  run: RunRow,
+  page: FailedPage,
+): Promise<readonly FailedRow[]> {
+  const read = run.phase === 'calls' ? nextFailedCalls : nextFailedDeliveries
+  return read(db, filterOf(run), page)
+}
+
+/** As far as the row that is the last one to be replayed. */
+function firstMatching(rows: readonly FailedRow[], most: number): readonly FailedRow[] {
+  let matching = 0
+  const last = rows.findIndex(({ matches }) => matches && ++matching === most)
+  return last === -1 ? rows : rows.slice(0, last + 1)
+}
+
+async function requeue(
+  db: Kysely<Tables>,
+  run: RunRow,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const before = run.created_at
+  if (ids.length === 0) return []
+  if (run.phase === 'calls') return requeueFailedCalls(db, ids, before)
+  return requeueFailedDeliveries(db, ids, { filter: filterOf(run), before })
+}
+
+async function end(
+  db: Kysely<Tables>,
+  { id }: RunRow,
+  state: 'stopped' | 'finished',
+): Promise<void> {
+  await db
+    .updateTable('billing.runs')
+    .set({ state, finished_at: await databaseNow(db) })
+    .where('id', '=', id)
+    .execute()
+}
+
+/**
+ * Looks what became of the next rows that a run had put back; one that has ended is forgotten, so that
+ * it counts once. False: there are no more, or another process has the run.
+ */
+export function countEnded(database: Database, lease: RunLease): Promise<boolean> {
+  return database.transaction(async ({ db }) => {
+    const run = await lockRun(db, lease)
+    if (run === undefined) return false
+    const items = await readRunItems(db, run.id, { after: run.item_cursor, limit: scannedRows })
+    const { waiting, failed } = await readStandings(db, items)
+    const ended = items.flatMap(({ id }) => (waiting.has(id) ? [] : [id]))
+    await deleteRunItems(db, run.id, ended)
+    const isMore = items.length === scannedRows
+    await db
+      .updateTable('billing.runs')
+      .set({
+        ended: run.ended + ended.length,
+        failed_again: run.failed_again + failed.size,
+        item_cursor: isMore ? (items.at(-1)?.id ?? null) : null,
+      })
+      .where('id', '=', run.id)
+      .execute()
+    return isMore
+  })
+}

@@ -116,6 +116,7 @@ summary { cursor: pointer; width: fit-content }
 .chart .a { fill: var(--good) } .chart .b { fill: var(--bad); stroke: var(--ink) }
 .chart .c { fill: none; stroke: var(--soft) } .chart line { stroke: var(--line) }
 .figure { margin: 0; font-size: 1.5rem; font-weight: 700; font-variant-numeric: tabular-nums }
+progress { width: 100%; height: 1rem; margin: 0 0 1rem }
 .badge:empty { display: none }
 .timeline td:first-child, .timeline th:first-child { width: 1%; white-space: nowrap }
 .mark { display: inline-block; width: 1.2em; color: var(--soft); font-family: ui-monospace, monospace }

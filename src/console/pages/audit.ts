@@ -3,11 +3,10 @@ import type { OperatorAction } from '../../wire/operator.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { given } from '../parts/given.ts'
-import { chosen, filters, pager } from '../parts/filters.ts'
+import { chosen, filters, pager, pageSize } from '../parts/filters.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
 import { nothing, time } from '../parts/values.ts'
-import { pageSize } from './payments.ts'
 
 /** What operators did, newest first. */
 export async function auditPage({ console, url }: Visit): Promise<ConsolePage> {

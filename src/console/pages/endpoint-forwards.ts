@@ -2,11 +2,10 @@ import { html } from 'hono/html'
 import { forwardStates } from '../../events/endpoint.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
-import { chosen, chosenOf, filters, pager } from '../parts/filters.ts'
+import { chosen, chosenOf, filters, pager, pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { listed } from '../parts/listed.ts'
 import { forwardsOf } from './endpoint.ts'
-import { pageSize } from './payments.ts'
 
 /** Events that did not go to an endpoint at first, or were sent again. */
 export async function endpointForwardsPage(visit: Visit): Promise<ConsolePage | undefined> {

@@ -5,7 +5,7 @@ import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { endpointBadge, forwardBadge } from '../parts/badges.ts'
-import { chosen, pager } from '../parts/filters.ts'
+import { chosen, pager, pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { linkTo } from '../parts/links.ts'
 import { listed } from '../parts/listed.ts'
@@ -14,7 +14,6 @@ import { facts, table, type Cell } from '../parts/table.ts'
 import { ago, count, nothing, time } from '../parts/values.ts'
 import { disabledWords, forwardWords, sendResultText } from '../words/endpoints.ts'
 import { urlOf } from './endpoints.ts'
-import { pageSize } from './payments.ts'
 
 /** Of those that failed; the others are on a page of their own. */
 const failedShown = 10

@@ -9,7 +9,6 @@ import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
 import { ago, count, nothing, time } from '../parts/values.ts'
 import { disabledWords, sendResultText } from '../words/endpoints.ts'
-import { pageSize } from './payments.ts'
 
 /** Where events are sent to, and how far each endpoint is. */
 export async function endpointsPage(visit: Visit): Promise<ConsolePage> {

@@ -7,7 +7,7 @@ import { isUuid } from '../../kernel/ids.ts'
 import type { ListedEvent } from '../../wire/outgoing-event.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
-import { chosen, chosenOf, filters, pager, type Filter } from '../parts/filters.ts'
+import { chosen, chosenOf, filters, pager, type Filter, pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { linkTo } from '../parts/links.ts'
 import { listed } from '../parts/listed.ts'
@@ -15,7 +15,6 @@ import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
 import { badge, nothing, time } from '../parts/values.ts'
 import { sourceWords } from '../words/events.ts'
-import { pageSize } from './payments.ts'
 
 /** What was told to listeners and endpoints, newest first. */
 export async function eventsPage(visit: Visit): Promise<ConsolePage> {

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { Html } from '../../http/pages/layout.ts'
 import { failedKinds, type FailedGroup, type FailedKind } from '../../inspect/failed-groups.ts'
+import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { chosenOf, withQuery } from '../parts/filters.ts'
@@ -24,6 +25,10 @@ export async function failedPage(visit: Visit): Promise<ConsolePage> {
   return {
     title: 'Failed',
     section: 'failed',
+    beside: html`<span class="actions">
+      ${actionLink(visit, `${console.path}/runs/new`, 'Replay all that match')}
+      <a class="button" href="${console.path}/runs">Runs</a></span
+    >`,
     body: html`<nav class="tabs" aria-label="Which kind">
         <a href="${url.pathname}" ${kind === undefined && html`aria-current="true"`}>All</a>
         ${failedKinds.map(
@@ -45,6 +50,7 @@ export async function failedPage(visit: Visit): Promise<ConsolePage> {
           'At',
           'Why',
           'Some of them',
+          'Again',
         ],
         rows: report.groups.map((group) => [
           whatOf(group),
@@ -53,6 +59,7 @@ export async function failedPage(visit: Visit): Promise<ConsolePage> {
           whereOf(group),
           html`<code>${whyOf(group)}</code>`,
           someOf(console.path, group),
+          again(visit, group),
         ]),
         empty: 'No dead letters: nothing has failed for good.',
       })}`,
@@ -96,6 +103,21 @@ function whereOf(group: FailedGroup): Html | string {
 function whyOf(group: FailedGroup): string {
   if (group.kind !== 'forward') return shown(group.error)
   return [group.result ?? 'not kept any more', group.status ?? ''].join(' ').trim()
+}
+
+/** What goes to endpoints is sent again from the page of its endpoint. */
+function again(visit: Visit, group: FailedGroup): Html {
+  const { path } = visit.console
+  if (group.kind === 'forward') {
+    const { endpoint } = group
+    return endpoint === null
+      ? nothing
+      : actionLink(visit, `${path}/endpoints/${encodeURIComponent(endpoint)}/replay`, 'Send again')
+  }
+  const query = new URLSearchParams({ kind: group.kind })
+  if (group.kind === 'call') query.set('gateway', group.gateway)
+  if (group.listener !== null) query.set('listener', group.listener)
+  return actionLink(visit, `${path}/runs/new?${query.toString()}`, 'Replay')
 }
 
 /** A call, an event: deliveries and put-off events have no page of their own. */

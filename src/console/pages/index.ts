@@ -24,6 +24,8 @@ import { failedPage } from './failed.ts'
 import { overviewPage } from './overview.ts'
 import { paymentPage } from './payment.ts'
 import { paymentsPage } from './payments.ts'
+import { runPage, runsPage, startRun, stopRun } from './runs.ts'
+import { searchCallsPage, searchPage } from './search.ts'
 import {
   cancelSubscription,
   changePlan,
@@ -45,6 +47,12 @@ export const routes: readonly ConsoleRoute[] = [
   { path: '/payments/:id/refund', action: refundPayment },
   { path: '/gateways/:name/test', action: sendTestCallback },
   { path: '/failed', page: failedPage },
+  { path: '/runs', page: runsPage },
+  { path: '/runs/new', action: startRun },
+  { path: '/runs/:id', page: runPage },
+  { path: '/runs/:id/stop', action: stopRun },
+  { path: '/search', page: searchPage },
+  { path: '/search/calls', page: searchCallsPage },
   { path: '/audit', page: auditPage },
   { path: '/subscriptions', page: subscriptionsPage },
   { path: '/subscriptions/:id', page: subscriptionPage },

@@ -5,7 +5,7 @@ import { invoiceStatuses } from '../../invoices/invoice.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { invoiceBadge } from '../parts/badges.ts'
-import { chosen, chosenOf, filters, pager, type Filter } from '../parts/filters.ts'
+import { chosen, chosenOf, filters, pager, type Filter, pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { linkTo } from '../parts/links.ts'
 import { listed } from '../parts/listed.ts'
@@ -13,7 +13,6 @@ import { chosenPayable, payableFilter, payableOf } from '../parts/payable.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
 import { amount, nothing, time } from '../parts/values.ts'
-import { pageSize } from './payments.ts'
 
 /** Documents, newest first. */
 export async function invoicesPage(visit: Visit): Promise<ConsolePage> {

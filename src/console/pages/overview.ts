@@ -8,7 +8,7 @@ import { chart, type ChartColumn, type Series } from '../parts/chart.ts'
 import { chosenOf, withQuery } from '../parts/filters.ts'
 import { shown } from '../parts/shown.ts'
 import { badge, count, duration, nothing } from '../parts/values.ts'
-import { tell } from '../words/problems.ts'
+import { problemInWords } from '../words/problems.ts'
 
 const spanNames: Readonly<Record<OverviewSpan, string>> = {
   '1h': '1 h',
@@ -44,7 +44,7 @@ function problemsOf(visit: Visit, { problems, now, counts }: Overview): Html {
     return isNew ? firstSteps(visit) : html`<p class="notice">Nothing needs attention.</p>`
   }
   const lines = problems.map((problem) => {
-    const { text, to, link, isMild } = tell(problem, now)
+    const { text, to, link, isMild } = problemInWords(problem, now)
     return html`<li class="${isMild ? 'warned' : ''}">
       <span>${shown(text)}</span> <a href="${path}${to}">${link}</a>
     </li>`

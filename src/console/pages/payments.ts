@@ -1,22 +1,26 @@
 import { html } from 'hono/html'
 import type { ListedPayment } from '../../wire/listed-payment.ts'
 import { paymentStatuses } from '../../payments/payment.ts'
+import { stuckKinds } from '../../database/stuck-payments.ts'
+import type { Html } from '../../http/pages/layout.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
-import { chosen, chosenOf, filters, pager, type Filter } from '../parts/filters.ts'
+import { chosen, chosenOf, filters, pageSize, pager, type Filter } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { gatewayChoice, paymentBadge } from '../parts/choices.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
 import { amount, idLink, modeBadge, nothing, time } from '../parts/values.ts'
-
-/** Rows of every list. */
-export const pageSize = 50
+import { stuckChoice, stuckList } from './stuck.ts'
 
 /** Charges, newest first. */
 export async function paymentsPage(visit: Visit): Promise<ConsolePage> {
   const { console, url } = visit
+  const stuck = chosenOf(url, 'stuck', stuckKinds)
+  if (stuck !== undefined) {
+    return asPage(visit, html`${filters(url, fieldsOf(visit))} ${await stuckList(visit, stuck)}`)
+  }
   const { data, nextCursor } = await console.core.payments.list({
     limit: pageSize,
     ...given({
@@ -26,13 +30,20 @@ export async function paymentsPage(visit: Visit): Promise<ConsolePage> {
       customer: chosen(url, 'customer'),
     }),
   })
+  return asPage(
+    visit,
+    html`${filters(url, fieldsOf(visit))} ${rowsOf(visit, data)} ${pager(url, nextCursor)}`,
+  )
+}
+
+function asPage(visit: Visit, body: Html): ConsolePage {
+  const { path, development } = visit.console
+  const create = development && actionLink(visit, `${path}/payments/new`, 'Create a test payment')
   return {
     title: 'Payments',
     section: 'payments',
-    beside: html`<span class="actions"
-      >${console.development && actionLink(visit, `${console.path}/payments/new`, 'Create a test payment')}</span
-    >`,
-    body: html`${filters(url, fieldsOf(visit))} ${rowsOf(visit, data)} ${pager(url, nextCursor)}`,
+    beside: html`<span class="actions">${create}</span>`,
+    body,
   }
 }
 
@@ -45,6 +56,7 @@ function fieldsOf({ console }: Visit): readonly Filter[] {
       label: 'Status',
       options: paymentStatuses.map((status) => [status, status]),
     },
+    stuckChoice,
     { kind: 'text', name: 'customer', label: 'Customer: id or e-mail' },
   ]
 }

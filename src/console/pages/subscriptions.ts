@@ -7,7 +7,7 @@ import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { subscriptionBadge } from '../parts/badges.ts'
 import { gatewayChoice } from '../parts/choices.ts'
-import { chosen, chosenOf, filters, pager, type Filter } from '../parts/filters.ts'
+import { chosen, chosenOf, filters, pager, type Filter, pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { linkTo } from '../parts/links.ts'
 import { listed } from '../parts/listed.ts'
@@ -15,7 +15,6 @@ import { chosenPayable, payableFilter, payableOf } from '../parts/payable.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
 import { amount, modeBadge, nothing, time } from '../parts/values.ts'
-import { pageSize } from './payments.ts'
 
 /** Subscriptions, newest first. */
 export async function subscriptionsPage(visit: Visit): Promise<ConsolePage> {

@@ -44,6 +44,9 @@ function fieldOf(field: Filter, chosen: string): Html {
   >`
 }
 
+/** Rows of every list. */
+export const pageSize = 50
+
 /** What a filter says; blank means that it says nothing. */
 export function chosen(url: URL, name: string): string | undefined {
   const value = url.searchParams.get(name)?.trim() ?? ''

@@ -4,7 +4,7 @@ import type { Timeline } from '../../inspect/timeline.ts'
 import type { TimelineEntry, TimelineGroup } from '../../inspect/timeline-entry.ts'
 import { minutes } from '../../kernel/duration.ts'
 import type { Visit } from '../context.ts'
-import { tellEntry } from '../words/timeline.ts'
+import { entryInWords } from '../words/timeline.ts'
 import { chosenOf, withQuery } from './filters.ts'
 import { shown } from './shown.ts'
 import { duration, time } from './values.ts'
@@ -82,7 +82,7 @@ function pause(before: TimelineEntry | undefined, entry: TimelineEntry): Html | 
 }
 
 function row(path: string, entry: TimelineEntry, now: Date): Html {
-  const { mark, what, text, to, isProblem = false } = tellEntry(entry)
+  const { mark, what, text, to, isProblem = false } = entryInWords(entry)
   const name = shown(what)
   return html`<tr>
     <td data-label="At"><span>${time(entry.at, now)}</span></td>

@@ -4,7 +4,7 @@ import type { Problem } from '../../inspect/problems.ts'
 import { duration, count } from '../parts/values.ts'
 
 /** A problem in words, and the page that helps. */
-export interface ToldProblem {
+export interface ProblemWords {
   readonly text: string
   /** Foreign names stand in it. */
   readonly to: string
@@ -35,7 +35,7 @@ export const stuckWords: Readonly<Record<StuckKind, string>> = {
 }
 
 /** Each problem of the overview. */
-export function tell(problem: Problem, now: Date): ToldProblem {
+export function problemInWords(problem: Problem, now: Date): ProblemWords {
   const since = (at: Date) => duration(now.getTime() - at.getTime())
   switch (problem.kind) {
     case 'gateway_refuses':
@@ -95,11 +95,11 @@ export function tell(problem: Problem, now: Date): ToldProblem {
   }
 }
 
-function urgent(text: string, to: string, link: string): ToldProblem {
+function urgent(text: string, to: string, link: string): ProblemWords {
   return { text, to, link, isMild: false }
 }
 
-function mild(text: string, to: string, link: string): ToldProblem {
+function mild(text: string, to: string, link: string): ProblemWords {
   return { text, to, link, isMild: true }
 }
 

@@ -3,7 +3,7 @@ import type { TimelineEntry, TimelineMove } from '../../inspect/timeline-entry.t
 import { duration } from '../parts/values.ts'
 
 /** How an entry is shown: a mark for the eye, what it is of, what happened. */
-export interface ToldEntry {
+export interface EntryWords {
   readonly mark: string
   readonly what: string
   /** Foreign text may stand in it. */
@@ -14,7 +14,7 @@ export interface ToldEntry {
 }
 
 /** Each entry of a payment's history in words. */
-export function tellEntry(entry: TimelineEntry): ToldEntry {
+export function entryInWords(entry: TimelineEntry): EntryWords {
   switch (entry.kind) {
     case 'created':
       return { mark: 'o', what: 'created', text: moneyText(entry) }
@@ -44,11 +44,11 @@ export function tellEntry(entry: TimelineEntry): ToldEntry {
 
 type Of<Kind extends TimelineEntry['kind']> = Extract<TimelineEntry, { readonly kind: Kind }>
 
-function of(mark: string, what: string, text: string, to: string): ToldEntry {
+function of(mark: string, what: string, text: string, to: string): EntryWords {
   return { mark, what, text, to }
 }
 
-function callEntry(entry: Of<'call'>): ToldEntry {
+function callEntry(entry: Of<'call'>): EntryWords {
   const to = `/calls/${entry.callId}`
   if (entry.isDuplicate) return of('=', 'callback', 'duplicate: nothing done', to)
   const outcomes = entry.outcome?.map((one) => outcomeText(one)).join('; ')
@@ -65,7 +65,7 @@ function outcomeText(result: NonNullable<Of<'call'>['outcome']>[number]): string
   return detail === undefined ? became : `${became} (${detail})`
 }
 
-function listenerEntry(entry: Of<'deferred' | 'delivery' | 'failed_attempt'>): ToldEntry {
+function listenerEntry(entry: Of<'deferred' | 'delivery' | 'failed_attempt'>): EntryWords {
   if (entry.kind === 'deferred') {
     const text = `${entry.eventType}, put off: ${entry.state}, ${entry.attempts} attempts failed`
     return { mark: '*', what: 'event', text, isProblem: entry.state === 'failed' }
@@ -73,15 +73,15 @@ function listenerEntry(entry: Of<'deferred' | 'delivery' | 'failed_attempt'>): T
   if (entry.kind === 'delivery') {
     const took = entry.durationMs === null ? '' : `, after ${duration(entry.durationMs)}`
     const text = `${entry.listener}: ${entry.state === 'processed' ? 'ok' : entry.state}${took}`
-    const told = of('*', 'listener', text, `/events/${entry.eventId}`)
-    return { ...told, isProblem: entry.state === 'failed' }
+    const said = of('*', 'listener', text, `/events/${entry.eventId}`)
+    return { ...said, isProblem: entry.state === 'failed' }
   }
   const text = `${entry.listener ?? 'processing'}, attempt ${entry.attempt}: ${entry.error}`
   const to = entry.callId === null ? undefined : `/calls/${entry.callId}`
   return { mark: 'x', what: 'listener', text, isProblem: true, ...(to !== undefined && { to }) }
 }
 
-function askedEntry({ operation, result, detail, times, durationMs }: Of<'asked'>): ToldEntry {
+function askedEntry({ operation, result, detail, times, durationMs }: Of<'asked'>): EntryWords {
   const often = times === 1 ? `in ${duration(durationMs)}` : `${times} times`
   const said = detail === null ? result : `${result}, ${detail}`
   return {
@@ -94,17 +94,17 @@ function askedEntry({ operation, result, detail, times, durationMs }: Of<'asked'
 
 type MoneyEntry = Of<'refund' | 'dispute' | 'review' | 'review_handled' | 'operator'>
 
-function moneyEntry(entry: MoneyEntry): ToldEntry {
+function moneyEntry(entry: MoneyEntry): EntryWords {
   switch (entry.kind) {
     case 'refund': {
       const error = entry.error === null ? '' : `: ${entry.error}`
-      const told = of(
+      const said = of(
         '<',
         'refund',
         `${moneyText(entry)}, ${entry.status}${error}`,
         `/payments/${entry.refundId}`,
       )
-      return { ...told, isProblem: entry.status === 'failed' }
+      return { ...said, isProblem: entry.status === 'failed' }
     }
     case 'dispute':
       return {

@@ -1,0 +1,180 @@
+import { html } from 'hono/html'
+import type { Html } from '../../http/pages/layout.ts'
+import { isUuid } from '../../kernel/ids.ts'
+import type { Run, RunFilter, RunKind, RunState } from '../../wire/run.ts'
+import { runKinds } from '../../wire/run.ts'
+import { actionLink, type Action } from '../action.ts'
+import type { Visit } from '../context.ts'
+import type { ConsolePage } from '../page.ts'
+import { chosen, chosenOf, pageSize } from '../parts/filters.ts'
+import { given } from '../parts/given.ts'
+import { shown } from '../parts/shown.ts'
+import { facts, table } from '../parts/table.ts'
+import { badge, count, idLink, nothing, shortId, time, type Tone } from '../parts/values.ts'
+
+const tones: Readonly<Record<RunState, Tone>> = {
+  running: 'warn',
+  stopping: 'warn',
+  stopped: 'plain',
+  finished: 'good',
+}
+
+/** Replays of many, newest first. */
+export async function runsPage({ console }: Visit): Promise<ConsolePage> {
+  const { data } = await console.core.runs.list({ limit: pageSize })
+  const now = console.now()
+  return {
+    title: 'Runs',
+    section: 'failed',
+    body: table({
+      caption: 'Replays of many, newest first',
+      columns: ['Run', 'State', 'Of', { title: 'Done', isNumber: true }, 'By', 'Begun'],
+      rows: data.map((run) => [
+        idLink(`${console.path}/runs/${run.id}`, run.id),
+        badge(run.state, tones[run.state]),
+        filterText(run.filter),
+        `${count(run.done)} of ${estimateOf(run)}`,
+        run.operator === null ? nothing : shown(run.operator),
+        time(run.createdAt, now),
+      ]),
+      empty: 'Nothing was replayed by a filter yet.',
+    }),
+  }
+}
+
+/** How far one has come. */
+export async function runPage(visit: Visit): Promise<ConsolePage | undefined> {
+  const { console, params } = visit
+  const { id } = params
+  const run = isUuid(id) ? await console.core.runs.get(id) : undefined
+  if (run === undefined) return undefined
+  const now = console.now()
+  const isUnderWay = run.state === 'running'
+  return {
+    title: `Run ${shortId(run.id)}`,
+    section: 'failed',
+    refreshSeconds: 2,
+    beside: html`<span class="actions"
+      >${isUnderWay && actionLink(visit, `${console.path}/runs/${run.id}/stop`, 'Stop')}</span
+    >`,
+    body: html`<div id="run" data-live>
+      <p>${badge(run.state, tones[run.state])} ${filterText(run.filter)}</p>
+      <progress max="${Math.max(1, run.estimate)}" value="${run.done}">${run.done}</progress>
+      ${facts([
+        ['Put back into the queue', `${count(run.done)} of ${estimateOf(run)}`],
+        ['Failed again', count(run.failedAgain)],
+        ['Not ended yet', count(run.waiting)],
+        ['By', run.operator === null ? nothing : shown(run.operator)],
+        ['Begun', time(run.createdAt, now)],
+        ['Ended', time(run.finishedAt, now)],
+      ])}
+    </div>`,
+  }
+}
+
+function estimateOf({ estimate, estimateIsLeast }: Run): string {
+  return `${estimate.toLocaleString('en')}${estimateIsLeast ? ' or more' : ''}`
+}
+
+function filterText({ kind, gateway, listener, exception }: RunFilter): string {
+  const parts = [kind?.replace('_', ' ') ?? 'all', gateway, listener, exception]
+  return shown(parts.filter((part) => part !== null).join(', '))
+}
+
+const field = (form: URLSearchParams, name: string) => {
+  const value = form.get(name)?.trim() ?? ''
+  return value === '' ? undefined : value
+}
+
+function isRunKind(text: string | undefined): text is RunKind {
+  return runKinds.some((kind) => kind === text)
+}
+
+/** Replays all that failed and matches. The form's id is the run's: the same form is one run. */
+export const startRun: Action = {
+  name: 'startRun',
+  back: ({ console }) => `${console.path}/failed`,
+  subject: () => null,
+  question: async ({ url, console }) => {
+    const kind = chosenOf(url, 'kind', runKinds)
+    const [listener, exception] = [chosen(url, 'listener'), chosen(url, 'exception')]
+    const gateway = chosen(url, 'gateway')
+    return {
+      title: 'Replay all that match?',
+      section: 'failed',
+      explanation: html`<p>
+        All that has failed for good and matches is put back into the queue, 100 at a time, by any
+        worker. What was dispatched is not dispatched again. It can be stopped; what is in the queue
+        by then stays there.
+      </p>`,
+      fields: html`<label
+          >Kind
+          <select name="kind">
+            <option value="">any</option>
+            ${runKinds.map(
+              (one) =>
+                html`<option value="${one}" ${one === kind && html`selected`}>${one.replace('_', ' ')}</option>`,
+            )}
+          </select></label
+        >
+        ${gatewayField(Object.keys(console.core.gateways()), gateway)}
+        <label>Listener <input name="listener" maxlength="200" value="${listener ?? ''}" /></label>
+        <label
+          >First line of the exception
+          <input name="exception" maxlength="500" value="${exception ?? ''}"
+        /></label>`,
+      button: 'Replay them',
+    }
+  },
+  detail: (form) => ({
+    kind: field(form, 'kind') ?? 'any',
+    gateway: field(form, 'gateway') ?? 'any',
+    listener: shown(field(form, 'listener') ?? 'any'),
+  }),
+  act: async ({ console, visitor }, { id, form }) => {
+    const kind = field(form, 'kind')
+    const run = await console.core.runs.start({
+      id,
+      operator: visitor.name,
+      ...(isRunKind(kind) && { kind }),
+      ...given({
+        gateway: field(form, 'gateway'),
+        listener: field(form, 'listener'),
+        exception: field(form, 'exception'),
+      }),
+    })
+    return { notice: 'run_started', to: `/runs/${run.id}` }
+  },
+}
+
+function gatewayField(names: readonly string[], chosenName: string | undefined): Html {
+  return html`<label
+    >Gateway
+    <select name="gateway">
+      <option value="">any</option>
+      ${names.map((name) => html`<option ${name === chosenName && html`selected`}>${name}</option>`)}
+    </select></label
+  >`
+}
+
+export const stopRun: Action = {
+  name: 'stopRun',
+  back: ({ console, params }) => `${console.path}/runs/${params['id']}`,
+  question: async ({ console, params }) => {
+    const run = isUuid(params['id']) ? await console.core.runs.get(params['id']) : undefined
+    return (
+      run && {
+        title: 'Stop the run?',
+        section: 'failed',
+        explanation: html`<p>
+          It ends after its present batch. The ${count(run.done)} that are back in the queue stay there.
+        </p>`,
+        button: 'Stop it',
+      }
+    )
+  },
+  act: async ({ console, params }) => {
+    await console.core.runs.stop(params['id'] ?? '')
+    return { notice: 'run_stopped' }
+  },
+}

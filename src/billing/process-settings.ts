@@ -36,7 +36,7 @@ export const processSettings = {
   metricsToken: setting(token, { secret: true }),
   console: {
     /**
-     * Whether operators have a console, at `/billing/console`: see docs/17-console.md.
+     * Whether operators have a console, at `/billing/console`: see docs/5-operations.md#operators.
      * @default on; in production off
      */
     on: setting(yesOrNo, { variables: ['BILLING_CONSOLE'] }),
@@ -51,9 +51,9 @@ export const processSettings = {
   },
   operations: {
     /**
-     * A port for operators alone, of `serve` and of `work`: the console, and `/metrics`, without a
-     * token, which are then no longer on the other port; and of a single process `/healthz` and
-     * `/readyz`.
+     * A port for operators alone, of `serve` and of `work`: `/metrics`, without a token, and of a
+     * single process the console, which are then no longer on the other port; of a single process
+     * also `/healthz` and `/readyz`.
      * @default none
      */
     port: setting(wholeNumber('', 0, 65_535)),

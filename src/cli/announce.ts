@@ -48,8 +48,7 @@ export async function announce(service: OpenService, http: HttpService): Promise
   for (const line of gatewayLines(runtime.settings.gateways)) print(line)
   print(`  API         ${apiLine(http, configuration)}`)
   print(`  metrics     ${metricsLine(http, configuration)}`)
-  if (http.consoleUrl !== undefined)
-    print(`  console     ${http.consoleUrl}${onceOnly(configuration)}`)
+  if (http.consoleUrl !== undefined) print(`  console     ${consoleLine(http.consoleUrl)}`)
   await announceSample(service, http)
 }
 
@@ -81,8 +80,8 @@ function metricsLine({ url }: HttpService, { operations, options, metricsToken }
   return options.production ? 'off: set BILLING_METRICS_TOKEN' : `${url}/metrics`
 }
 
-function onceOnly({ options }: Configuration): string {
-  return options.production ? '' : ' (signs in once, within 10 minutes)'
+function consoleLine(url: string): string {
+  return URL.parse(url)?.search === '' ? url : `${url} (signs in once, within 10 minutes)`
 }
 
 function gatewayLines(gateways: Registry): readonly string[] {

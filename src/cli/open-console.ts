@@ -19,22 +19,28 @@ export interface OpenConsole {
   readonly link: OneTimeLink | undefined
 }
 
-/** `apiToken`: that of this run, if it made one. Undefined: the console is off. */
+/**
+ * `apiToken`: the one that opens the management API on this port. In development there is always one:
+ * the link signs in by it, also where nobody is shown it. Undefined: the console is off.
+ */
 export function openConsole(
   service: OpenService,
   apiToken: string | undefined,
 ): OpenConsole | undefined {
   const { core, runtime, configuration, commandLog } = service
-  const { options, runToken } = configuration
-  if (!isOn(configuration)) return undefined
-  const settings = operatorsOf(configuration, apiToken)
+  const { options, runToken = newRunToken() } = configuration
+  if (!isConsoleOn(configuration)) return undefined
+  const settings = operatorsOf(
+    configuration,
+    apiToken ?? (options.production ? undefined : runToken),
+  )
   const api = settings.find(({ name }) => name === 'api')
   const link =
     api === undefined || options.production
       ? undefined
       : oneTimeLink({
           operator: api,
-          secret: secret(runToken ?? newRunToken()),
+          secret: secret(runToken),
           now: systemClock,
           newId: newUuid,
         })
@@ -65,7 +71,8 @@ export function consoleUrl(url: string, { link }: OpenConsole): string {
   return `${url}${consolePath}/sign-in/once?key=${link.make()}`
 }
 
-function isOn({ console, options }: Configuration): boolean {
+/** In development without being asked for. */
+export function isConsoleOn({ console, options }: Configuration): boolean {
   return console.on ?? !options.production
 }
 

@@ -7,10 +7,12 @@ import { notFound, respond } from '../http/respond.ts'
 import { listen } from '../http/serve.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Configuration } from './env.ts'
-import { openConsole } from './open-console.ts'
+import { consoleUrl, isConsoleOn, openConsole, type OpenConsole } from './open-console.ts'
 import type { OpenService } from './open-service.ts'
 
 export interface Operations {
+  /** Where the console is; in development it signs in, once. Undefined: it is not on this port. */
+  readonly consoleUrl?: string | undefined
   stop(): Promise<void>
 }
 
@@ -45,7 +47,7 @@ export async function startOperations(service: OpenService): Promise<Operations 
   // By tokens that are set: one of this run is known on the other port alone.
   const console = openConsole(service, configuration.apiToken)
   if (console !== undefined) app.route('/', console.app)
-  return listenForOperations(app, configuration, commandLog.log)
+  return listenForOperations({ app, console }, configuration, commandLog.log)
 }
 
 /** The same for the supervisor of several processes: its metrics are the sum of theirs. */
@@ -54,13 +56,17 @@ export async function startSupervisorOperations(
   log: Log,
 ): Promise<Operations | undefined> {
   if (configuration.operations.port === undefined) return undefined
+  if (isConsoleOn(configuration)) {
+    // It has no database, and its processes share the other port with everybody.
+    log.warn('several processes have no console on their port for operations')
+  }
   const { ClusterRegistry } = await import('@prometheus-io/client')
   const registry = new ClusterRegistry()
   const app = operationsApp(async () => ({
     contentType: registry.contentType,
     text: await registry.clusterMetrics(),
   }))
-  return listenForOperations(app, configuration, log)
+  return listenForOperations({ app }, configuration, log)
 }
 
 function operationsApp(read: () => Promise<Metrics>): Hono {
@@ -71,12 +77,15 @@ function operationsApp(read: () => Promise<Metrics>): Hono {
 }
 
 async function listenForOperations(
-  app: Hono,
+  { app, console }: { readonly app: Hono; readonly console?: OpenConsole | undefined },
   { operations: { host, port = 0 } }: Configuration,
   log: Log,
 ): Promise<Operations> {
   const settings = { port: 'BILLING_OPERATIONS_PORT', host: 'BILLING_OPERATIONS_HOST' }
   const server = await listen(app, { host, port, log, settings })
   log.info({ url: server.url }, 'operators are answered here')
-  return { stop: () => server.close(graceMs) }
+  return {
+    consoleUrl: console && consoleUrl(server.url, console),
+    stop: () => server.close(graceMs),
+  }
 }

@@ -122,6 +122,7 @@ const anyId = /[0-9a-f]{8}-[0-9a-f-]{27}/
 /** Without what differs from run to run. */
 function steady(text: string): string {
   return text
+    .replaceAll(/key=\S+/g, 'key=KEY')
     .replaceAll(new RegExp(anyId, 'g'), 'ID')
     .replaceAll(/(127\.0\.0\.1|localhost):\d+/g, '$1:PORT')
     .replaceAll(/(token of this run: |Bearer )[^\s']+/g, '$1TOKEN')

@@ -89,6 +89,7 @@ async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<v
     await core.close()
   }
   const http = await orClose({ close }, () => startHttp(service))
+  const started = { ...http, consoleUrl: http.consoleUrl ?? operations?.consoleUrl }
   const { process: place, isRunByNpm } = configuration
   endOnSignals({
     commandLog,
@@ -104,9 +105,9 @@ async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<v
   // It only informs; the service runs.
   if (place === 'further') {
     commandLog.log.info('a further process serves')
-  } else if (json === true) announceJson(service, http)
+  } else if (json === true) announceJson(service, started)
   else
-    await announce(service, http).catch((error: unknown) => {
+    await announce(service, started).catch((error: unknown) => {
       commandLog.log.warn({ err: error }, 'the start could not be announced in full')
     })
   process.send?.('ready')

@@ -17,7 +17,7 @@ import { badge, nothing, time } from '../parts/values.ts'
 import { sourceWords } from '../words/events.ts'
 import { pageSize } from './payments.ts'
 
-/** What was told to listeners and endpoints, newest first. */
+/** What listeners and endpoints get, newest first. */
 export async function eventsPage(visit: Visit): Promise<ConsolePage> {
   const { console, url } = visit
   const { data, nextCursor, fault, status } = await listed(async () =>

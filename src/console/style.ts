@@ -63,6 +63,7 @@ table { width: 100%; border-collapse: collapse; background: var(--paper); border
 caption { padding: 0 0 .4rem; text-align: left; color: var(--soft) }
 th, td { padding: .5rem .65rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
 th { font-size: .8125rem; font-weight: 600; color: var(--soft); background: var(--tint) }
+thead th { overflow-wrap: normal }
 tbody th { font-weight: 400; color: inherit; font-size: inherit; background: none }
 tbody tr:hover { background: var(--tint) }
 .badge { display: inline-block; padding: 0 .5em; font-size: .8125rem; font-weight: 600; line-height: 1.6;

@@ -126,7 +126,7 @@ export const replayEndpoint: Action = {
       </p>
       ${!enabled && html`<p><b>It is enabled by this.</b></p>`}
       <p class="soft">
-        It is behind by ${count(behind)} events now. The time is
+        ${count(behind)} events are beyond its place now. The time is
         ${time(console.now(), console.now())}.
       </p>`,
     fields: html`<label

@@ -59,8 +59,7 @@ function standingOf({ console }: Visit, found: Endpoint): Html {
   const waiting =
     oldestAt === null
       ? html`It has had all events.`
-      : html`It is behind by ${count(behind)} events; the oldest one waits since
-        ${ago(oldestAt, now)}.`
+      : html`The oldest event that it has not had is of ${ago(oldestAt, now)}; ${beyond(behind)}.`
   return html`<div class="panel">
     <p>${waiting}</p>
     ${
@@ -79,6 +78,13 @@ function standingOf({ console }: Visit, found: Endpoint): Html {
       </p>`
     }
   </div>`
+}
+
+/** Those that it does not want are among them. */
+function beyond(behind: number): string {
+  return behind === 1
+    ? '1 event is beyond its place'
+    : `${count(behind)} events are beyond its place`
 }
 
 function factsOf(visit: Visit, found: Endpoint): Html {

@@ -16,7 +16,7 @@ import { table } from '../parts/table.ts'
 import { badge, nothing, time } from '../parts/values.ts'
 import { sourceWords } from '../words/events.ts'
 
-/** What was told to listeners and endpoints, newest first. */
+/** What listeners and endpoints get, newest first. */
 export async function eventsPage(visit: Visit): Promise<ConsolePage> {
   const { console, url } = visit
   const { data, nextCursor, fault, status } = await listed(async () =>

@@ -88,14 +88,14 @@ function partiesOf({ seller, buyer }: InvoiceSnapshot): Html {
     ${
       seller !== null &&
       html`<section class="panel">
-        <h2>Seller</h2>
+        <h3>Seller</h3>
         ${partyOf(seller)}
       </section>`
     }
     ${
       buyer !== null &&
       html`<section class="panel">
-        <h2>Buyer</h2>
+        <h3>Buyer</h3>
         ${partyOf(buyer)}
       </section>`
     }

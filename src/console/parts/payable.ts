@@ -11,8 +11,9 @@ export function payableOf({ links }: Visit['console'], payable: Payable): Html {
   const text = shown(`${payable.type} ${payable.id}`)
   const href = links.payable?.(payable)
   // Of an app's own making, but what it is made of is not: nothing but a page is linked.
-  const isPage = href !== undefined && /^https?:$/.test(URL.parse(href)?.protocol ?? '')
-  return isPage ? html`<a href="${href}">${text}</a>` : html`${text}`
+  const url = href === undefined ? null : URL.parse(href)
+  const isPage = url !== null && /^https?:$/.test(url.protocol)
+  return isPage ? html`<a href="${url.href}">${text}</a>` : html`${text}`
 }
 
 /** `account:7`, or as the pages show it, `account 7`; undefined: the filter says nothing. */

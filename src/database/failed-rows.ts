@@ -137,14 +137,15 @@ export interface FailedCounts {
 /** Calls by themselves: they can be kept elsewhere. */
 export async function countFailed(db: Kysely<Tables>): Promise<FailedCounts> {
   const calls = await sql<Pick<FailedCounts, 'calls'>>`
-    select ${countUpTo(sql`from billing.webhook_calls where state = 'failed'`)} as calls`.execute(
-    db,
-  )
+    select ${countUpTo(sql`from billing.webhook_calls where state = 'failed'
+      order by received_at, id`)} as calls`.execute(db)
   const others = await sql<Omit<FailedCounts, 'calls'>>`
     select count(*) filter (where dedup_key is null)::int as deliveries,
       count(dedup_key)::int as "deferredEvents",
-      ${countUpTo(sql`from billing.forwards where state = 'failed'`)} as forwards
-    from (select dedup_key from billing.deliveries where ${hasFailed} limit ${mostCounted})
+      ${countUpTo(sql`from billing.forwards where state = 'failed'
+        order by updated_at, endpoint_id, event_id`)} as forwards
+    from (select dedup_key from billing.deliveries where ${hasFailed}
+      order by id limit ${mostCounted})
       as failed`.execute(db)
   const none = { deliveries: 0, deferredEvents: 0, forwards: 0 }
   return { calls: calls.rows[0]?.calls ?? 0, ...(others.rows[0] ?? none) }

@@ -2,13 +2,11 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { countUpTo } from '../database/count-up-to.ts'
 import { hasFailed } from '../database/delivery-state.ts'
-import { isPolled } from '../database/due-payments.ts'
 import { interval } from '../database/interval.ts'
-import { days, minutes, seconds, type Duration } from '../kernel/duration.ts'
-import type { GaugeName } from '../numbers/catalogue.ts'
+import { sumStuck } from '../database/stuck-payments.ts'
+import { days, seconds, type Duration } from '../kernel/duration.ts'
 import type { GaugeValue } from '../numbers/gauge-value.ts'
 
-const overdueAfter: Duration = minutes(15)
 const lastAcceptedWithin: Duration = days(8)
 /** A count of a minute says no more than that it was within it. */
 const exactness: Duration = seconds(60)
@@ -44,20 +42,22 @@ export async function readGauges(
 type Read = (database: Database, gateways: readonly string[]) => Promise<readonly GaugeValue[]>
 
 const readQueues: Read = async ({ db }) => {
-  const callsIn = (state: string) =>
-    countUpTo(sql`from billing.webhook_calls where state = ${state}`)
-  const deliveriesIn = (which: RawBuilder<unknown>) =>
-    countUpTo(sql`from billing.deliveries where ${which}`)
+  const calls = (state: string, order: RawBuilder<unknown>) =>
+    countUpTo(sql`from billing.webhook_calls where state = ${sql.lit(state)} order by ${order}`)
+  const deliveries = (which: RawBuilder<unknown>, order: RawBuilder<unknown>) =>
+    countUpTo(sql`from billing.deliveries where ${which} order by ${order}`)
+  const byDue = sql`next_attempt_at, id`
+  const byLease = sql`lease_until`
   const { rows } = await sql<{ name: 'calls' | 'deliveries'; state: string; value: number }>`
     select * from (values
-      ('calls', 'pending', ${callsIn('pending')}),
-      ('calls', 'processing', ${callsIn('processing')}),
-      ('calls', 'failed', ${callsIn('failed')}),
-      ('deliveries', 'pending', ${deliveriesIn(sql`state = 'pending'`)}
-        + ${deliveriesIn(sql`state = 'waiting'`)}),
-      ('deliveries', 'processing', ${deliveriesIn(sql`state = 'processing'`)}
-        + ${deliveriesIn(sql`state = 'held'`)}),
-      ('deliveries', 'failed', ${deliveriesIn(hasFailed)})
+      ('calls', 'pending', ${calls('pending', byDue)}),
+      ('calls', 'processing', ${calls('processing', byLease)}),
+      ('calls', 'failed', ${calls('failed', sql`received_at, id`)}),
+      ('deliveries', 'pending', ${deliveries(sql`state = 'pending'`, byDue)}
+        + ${deliveries(sql`state = 'waiting'`, byDue)}),
+      ('deliveries', 'processing', ${deliveries(sql`state = 'processing'`, byLease)}
+        + ${deliveries(sql`state = 'held'`, byLease)}),
+      ('deliveries', 'failed', ${deliveries(hasFailed, sql`id`)})
     ) as queue (name, state, value)`.execute(db)
   return rows.map(({ name, state, value }) => ({ name, labels: { state }, value }))
 }
@@ -71,20 +71,17 @@ const readOldest: Read = async ({ db }) => {
 }
 
 const readWaiting: Read = async ({ db }, gateways) => {
-  const overdue = sql`next_poll_at < statement_timestamp() - ${interval(overdueAfter)}`
-  const { rows } = await sql<Readonly<Record<string, number>>>`
+  const { rows } = await sql<Record<'reviews_open' | 'checkouts_unknown', number>>`
     select
-      ${countUpTo(sql`from billing.reviews where state = 'open'`)} as reviews_open,
-      ${countUpTo(sql`from billing.payments
-        where gateway = any(${[...gateways]}::text[]) and ${overdue} and ${isPolled}`)}
-        as polls_overdue,
-      ${countUpTo(sql`from billing.payments where checkout = 'unknown' and status = 'pending'`)}
-        as checkouts_unknown`.execute(db)
-  return Object.entries(rows[0] ?? {}).map(([name, value]) => ({
-    name: name as GaugeName,
-    labels: {},
-    value,
-  }))
+      ${countUpTo(sql`from billing.reviews where state = 'open' order by id`)} as reviews_open,
+      ${countUpTo(sql`from billing.payments where checkout = 'unknown' and status = 'pending'
+        order by created_at`)} as checkouts_unknown`.execute(db)
+  const overdue = await sumStuck(db, { stuck: 'poll_overdue', gateways })
+  return [
+    { name: 'reviews_open', labels: {}, value: rows[0]?.reviews_open ?? 0 },
+    { name: 'polls_overdue', labels: {}, value: overdue.count },
+    { name: 'checkouts_unknown', labels: {}, value: rows[0]?.checkouts_unknown ?? 0 },
+  ]
 }
 
 /** By what was counted: the calls themselves have no index for it. */

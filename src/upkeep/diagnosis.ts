@@ -82,8 +82,10 @@ export async function readCallBacklog(
         statement_timestamp() - min(next_attempt_at) filter (where ${isKnown}))), 0))::int
         as "oldestPendingSeconds",
       count(*) filter (where is_retried)::int as retried,
-      ${countUpTo(sql`from billing.webhook_calls where state = 'processing'`)} as processing,
-      ${countUpTo(sql`from billing.webhook_calls where state = 'failed'`)} as failed
+      ${countUpTo(sql`from billing.webhook_calls where state = 'processing'
+        order by lease_until`)} as processing,
+      ${countUpTo(sql`from billing.webhook_calls where state = 'failed'
+        order by received_at, id`)} as failed
     from waiting`.execute(db)
   return only(rows)
 }
@@ -148,7 +150,7 @@ export async function readFailedDeliveries({ db }: Database): Promise<FailedDeli
   const { rows } = await sql<FailedDeliveries>`
     select count(event_id)::int as "toListeners", count(dedup_key)::int as "deferredEvents"
     from (select event_id, dedup_key from billing.deliveries where ${hasFailed}
-      limit ${mostCounted}) as failed`.execute(db)
+      order by id limit ${mostCounted}) as failed`.execute(db)
   return only(rows)
 }
 

@@ -180,6 +180,10 @@ export type {
   ReplayInput,
 } from './billing/endpoint-types.ts'
 export type { AddedOperator, OperatorOperations } from './billing/operator-types.ts'
+export type { InspectOperations, ShownSettings } from './billing/inspect-types.ts'
+export type { GatewaySetup, ShownCredential } from './billing/gateway-setup.ts'
+export type { ShownSetting } from './billing/shown-settings.ts'
+export type { KnownSchedule } from './database/list-schedules.ts'
 export type { ActionsQuery } from './database/operator-actions.ts'
 export type { RecordActionInput, RecordedAction } from './operators/actions.ts'
 export type { AddOperatorInput } from './operators/operator-input.ts'

@@ -15,6 +15,7 @@ import { eventOperations } from './event-operations.ts'
 import { gatewayPages } from './gateway-pages.ts'
 import { endpointOperations } from './endpoint-operations.ts'
 import { entitled } from './handles.ts'
+import { inspectOperations } from './inspect-operations.ts'
 import { invoiceOperations } from './invoice-operations.ts'
 import { listenerOperations } from './listener-operations.ts'
 import { operatorOperations } from './operator-operations.ts'
@@ -67,6 +68,7 @@ export function coreOf(runtime: Runtime): BillingCore {
     events: eventOperations(runtime),
     endpoints: endpointOperations(runtime),
     operators: operatorOperations(runtime),
+    inspect: inspectOperations(runtime),
     listeners: listenerOperations(runtime),
     registration: registrationOperations(runtime),
     migrate: async () => {

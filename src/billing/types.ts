@@ -28,6 +28,7 @@ import type { Brand } from './brand.ts'
 import type { EndpointOperations } from './endpoint-types.ts'
 import type { EventOperations } from './event-types.ts'
 import type { GatewayPage } from './gateway-pages.ts'
+import type { InspectOperations } from './inspect-types.ts'
 import type { InvoiceOperations } from './invoice-types.ts'
 import type { HandleReviewInput } from './review-input.ts'
 import type { OperatorOperations } from './operator-types.ts'
@@ -164,6 +165,8 @@ export interface BillingCore {
   readonly calls: {
     /** Undefined for an id that no stored call has. */
     get(id: string): Promise<CallDetails | undefined>
+    /** The same call without what was received and what failed. */
+    find(id: string): Promise<WebhookCall | undefined>
     /** Newest first. Errors: query_invalid, cursor_invalid. */
     list(query?: CallsQuery): Promise<Page<WebhookCall>>
     /**
@@ -194,6 +197,7 @@ export interface BillingCore {
   readonly events: EventOperations
   readonly endpoints: EndpointOperations
   readonly operators: OperatorOperations
+  readonly inspect: InspectOperations
   readonly listeners: {
     /** Every listener that the database remembers, present in this process or not. */
     list(): Promise<readonly KnownListener[]>

@@ -1,5 +1,8 @@
 import type { Hono } from 'hono'
 import { consoleSessions } from '../billing/console-sessions.ts'
+import { httpSettings } from '../billing/http-settings.ts'
+import { processSettings } from '../billing/process-settings.ts'
+import { shownSettings } from '../billing/shown-settings.ts'
 import { consoleApp } from '../console/console-app.ts'
 import { hostsOf, ownMachine } from '../console/hosts.ts'
 import { oneTimeLink, type OneTimeLink } from '../console/one-time-link.ts'
@@ -45,6 +48,11 @@ export function openConsole(
     links: {},
     production: options.production,
     isEmbedded: options.database.url === undefined,
+    ownSettings: shownSettings(
+      { ...processSettings, http: httpSettings },
+      { ...configuration },
+      runtime.settings.scrub,
+    ),
     log: commandLog.log,
     now: systemClock,
     newId: newUuid,

@@ -52,6 +52,7 @@ export function operatorConsole(
     links,
     production,
     isEmbedded: false,
+    ownSettings: [],
     log: options.log ?? createLog({ level: 'warn', destination: process.stderr }),
     now: systemClock,
     newId: newUuid,

@@ -29,7 +29,7 @@ export async function callPage(visit: Visit): Promise<ConsolePage | undefined> {
         >${hasEnded(call) && actionLink(visit, `${at}/replay`, 'Replay')}</span
       >`,
     body: html`<p>${callStateWords[call.state]}</p>
-      ${factsOf(visit, call)} ${outcomesOf(call)} ${waitingOf(visit, call)}
+      ${factsOf(visit, call)} ${outcomesOf(visit, call)} ${waitingOf(visit, call)}
       ${attemptsOf(visit, call.failedAttempts)} ${headersOf(call)} ${payloadOf(visit, call)}`,
   }
 }
@@ -60,8 +60,10 @@ function paymentLink(path: string, id: string): Html {
 /** A callback may say thousands of things. */
 const mostListed = 50
 
-function outcomesOf({ outcome, needsReview, dedupClaims }: CallDetails): Html {
+function outcomesOf({ console }: Visit, call: CallDetails): Html {
+  const { outcome, needsReview, dedupClaims, paymentId } = call
   const results = outcome ?? []
+  const reviews = `${console.path}/reviews${paymentId === null ? '' : `?payment=${paymentId}`}`
   return html`<h2>Outcome</h2>
     <div class="panel">
       ${
@@ -69,7 +71,7 @@ function outcomesOf({ outcome, needsReview, dedupClaims }: CallDetails): Html {
           ? html`<p>None yet.</p>`
           : listOf(results, (one) => outcomeInWords(one))
       }
-      ${needsReview && html`<p>A person must look at it: see the reviews.</p>`}
+      ${needsReview && html`<p>A person must look at it: <a href="${reviews}">reviews</a>.</p>`}
       ${
         dedupClaims.length > 0 &&
         html`<p>Events that it claimed: what says the same later is a duplicate.</p>

@@ -105,7 +105,8 @@ function rowsOf(visit: Visit, calls: readonly WebhookCall[], isShort: boolean): 
       html`${visitor.role === 'operator' && hasEnded(call) && markOf(call)}
       ${idLink(`${console.path}/calls/${call.id}`, call.id)}`,
       html`${callBadge(call.state)} ${call.needsReview && badge('needs a person', 'bad')}`,
-      html`<a href="${withQuery(url, { gateway: call.gateway, cursor: undefined })}"
+      html`<a
+        href="${withQuery(url, { gateway: call.gateway, cursor: undefined, done: undefined })}"
         >${call.gateway}</a
       >`,
       outcomeOf(call),

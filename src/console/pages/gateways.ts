@@ -15,10 +15,10 @@ export async function gatewaysPage({ console }: Visit): Promise<ConsolePage> {
     section: 'gateways',
     body: table({
       caption: 'Gateways',
-      columns: ['Gateway', 'Title', 'Callbacks', 'Callback URL', 'To register'],
+      columns: ['Gateway', 'Callbacks', 'Callback URL', 'To register'],
       rows: Object.values(core.gateways()).map((gateway) => [
-        html`<a href="${path}/gateways/${gateway.name}">${gateway.name}</a>`,
-        gateway.title,
+        html`<a href="${path}/gateways/${gateway.name}">${gateway.name}</a>
+          <span class="soft">${gateway.title}</span>`,
         stateOf(gateway, core.inspect.gatewaySetup(gateway.name)),
         html`<code>${gateway.webhook_url}</code>`,
         gateway.webhook_requires_dashboard_setup ? 'yes' : 'no',

@@ -46,6 +46,10 @@ function warningsOf(warnings: readonly string[]): Html | false {
 
 function settingsOf(settings: readonly ShownSetting[]): Html {
   return html`<h2>What is set</h2>
+    <p>
+      Of secrets, and of what is no text, it says only that they are set. The secrets of each
+      gateway are on its page.
+    </p>
     ${table({
       caption: 'Settings that are not as they are by default',
       columns: ['Setting', 'Value', 'Variable'],
@@ -55,11 +59,7 @@ function settingsOf(settings: readonly ShownSetting[]): Html {
         one.variables.length === 0 ? nothing : html`<code>${one.variables.join(', ')}</code>`,
       ]),
       empty: 'Everything is as it is by default.',
-    })}
-    <p>
-      Of secrets, and of what is no text, it says only that they are set. The secrets of each
-      gateway are on its page.
-    </p>`
+    })}`
 }
 
 async function listenersOf({ console }: Visit): Promise<Html> {

@@ -1,4 +1,4 @@
-import { findCall } from '../database/calls.ts'
+import { findCall, findListedCall } from '../database/calls.ts'
 import { listCalls } from '../database/list-calls.ts'
 import { listDeferredEventsOfCall } from '../database/deferred-events.ts'
 import { listFailedAttempts } from '../database/failed-attempts.ts'
@@ -23,6 +23,10 @@ export function callOperations(runtime: Runtime): BillingCore['calls'] {
         deferredEvents,
         failedAttempts: await listFailedAttempts(db, { callId: id }),
       }
+    },
+    find: async (id) => {
+      const db = await handle(runtime, 'billing.calls.find')
+      return isUuid(id) ? findListedCall(db, id) : undefined
     },
     list: async (query = {}) =>
       listCalls(await handle(runtime, 'billing.calls.list'), checked(callsQuery, query)),

@@ -1,3 +1,5 @@
+import { listSchedules } from '../database/list-schedules.ts'
+import { requireGateway } from '../gateways/require.ts'
 import { find } from '../inspect/find.ts'
 import { readFailed } from '../inspect/failed.ts'
 import { readGatewayFacts } from '../inspect/gateway-facts.ts'
@@ -6,8 +8,9 @@ import { scanCalls } from '../inspect/scan-calls.ts'
 import { listStuck } from '../inspect/stuck.ts'
 import { readTimeline } from '../inspect/timeline.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
+import { gatewaySetup } from './gateway-setup.ts'
 import { handle } from './handles.ts'
-import type { InspectOperations } from './inspect-types.ts'
+import type { InspectOperations, ShownSettings } from './inspect-types.ts'
 import { failedReportQuery, overviewQuery, stuckQuery } from './inspect-queries.ts'
 import { checked, scanQuery } from './list-queries.ts'
 import type { Runtime } from './runtime.ts'
@@ -43,5 +46,20 @@ export function inspectOperations(runtime: Runtime): InspectOperations {
       const [facts] = await readGatewayFacts(db, [found.gateway.name])
       return facts
     },
+    settings: () => settingsOf(runtime),
+    gatewaySetup: (name) => gatewaySetup(requireGateway(gateways, name)),
+    schedules: async () => listSchedules(await opened('schedules')),
+  }
+}
+
+function settingsOf({ settings }: Runtime): ShownSettings {
+  const { production, queueConnection, retentionDays, shown, warnings } = settings
+  return {
+    production,
+    database: settings.database.url === undefined ? 'embedded' : 'postgres',
+    queueConnection,
+    retentionDays,
+    settings: shown,
+    warnings,
   }
 }

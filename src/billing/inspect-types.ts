@@ -1,3 +1,6 @@
+import type { KnownSchedule } from '../database/list-schedules.ts'
+import type { GatewaySetup } from './gateway-setup.ts'
+import type { ShownSetting } from './shown-settings.ts'
 import type { ScannedCalls, ScanQuery } from '../inspect/scan-calls.ts'
 import type { Found } from '../wire/found.ts'
 import type { Page } from '../database/page.ts'
@@ -11,6 +14,20 @@ import type { Timeline } from '../inspect/timeline.ts'
 export interface OverviewQuery {
   /** `1h`, `24h` (if left out), `7d` or `30d`. */
   readonly span?: OverviewSpan
+}
+
+/** How a service is set up. */
+export interface ShownSettings {
+  /** Whether the production rules hold. */
+  readonly production: boolean
+  readonly database: 'embedded' | 'postgres'
+  /** Whether workers process the stored calls, or requests do. */
+  readonly queueConnection: 'database' | 'sync'
+  readonly retentionDays: number
+  /** Those that are not as they are by default. */
+  readonly settings: readonly ShownSetting[]
+  /** What is not as it should be, but can be lived with. */
+  readonly warnings: readonly string[]
 }
 
 /** `billing.inspect`: what a console shows. Each look is bounded, however many rows there are. */
@@ -39,4 +56,10 @@ export interface InspectOperations {
    * query_invalid, cursor_invalid.
    */
   callsWith(query: ScanQuery): Promise<ScannedCalls>
+  /** How the service is set up; of secrets, nothing but that they are set. */
+  settings(): ShownSettings
+  /** What a gateway has of what it needs, by name or alias. Error: gateway_unknown. */
+  gatewaySetup(name: string): GatewaySetup
+  /** What is done at its times, by name. */
+  schedules(): Promise<readonly KnownSchedule[]>
 }

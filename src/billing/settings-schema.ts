@@ -150,7 +150,8 @@ const search = {
 /** The server ends what is idle for 30 s, at no attempt: the listener would run again and again. */
 const longestListenerBudget = seconds(25)
 
-const shared = {
+/** What the service and an app have in common. */
+export const sharedSettings = {
   /**
    * Public origin of this service, e.g. `https://pay.example.com`: callback URLs begin with it. The
    * origin of a tunnel, in `APP_NGROK_URL`, wins.
@@ -219,11 +220,11 @@ const shared = {
 }
 
 /** What quittance.config.ts may hold. */
-export const fileSettings = { ...shared, http: httpSettings }
+export const fileSettings = { ...sharedSettings, http: httpSettings }
 
 /** What `createBilling` takes. */
 export const optionSettings = {
-  ...shared,
+  ...sharedSettings,
   database: {
     ...database,
     /**

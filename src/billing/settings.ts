@@ -21,7 +21,8 @@ import type { BillingOptions } from './options.ts'
 import { returnCheck } from './return-origins.ts'
 import type { Complete } from './setting.ts'
 import { httpSettings } from './http-settings.ts'
-import { optionSettings } from './settings-schema.ts'
+import { optionSettings, sharedSettings } from './settings-schema.ts'
+import { shownSettings, type ShownSetting } from './shown-settings.ts'
 
 type CompleteOptions = Complete<typeof optionSettings>
 
@@ -73,6 +74,8 @@ export interface Settings {
   readonly onLost: CompleteOptions['onLost']
   /** What is not as it should be, but can be lived with. */
   readonly warnings: readonly string[]
+  /** What is set, for those who run the service; of secrets only that they are. */
+  readonly shown: readonly ShownSetting[]
 }
 
 /** What holds for every subscription, and what one has that does not say otherwise. */
@@ -100,7 +103,7 @@ export function readSettings(given: BillingOptions): Settings {
   refuseNamelessLogo(options.brand)
   const forward = readForward(options.forward, production)
   const ofEndpoints = [...forward.declared.values()].flatMap((one) => one.secrets)
-  const known = [...secrets, ...ofEndpoints, ...parseSecrets(billing.encryptionKey)]
+  const scrub = scrubber([...secrets, ...ofEndpoints, ...parseSecrets(billing.encryptionKey)])
   return {
     origin: url,
     webhookPaths: webhook.path === undefined ? [defaultPath, otherPath] : [webhook.path],
@@ -111,7 +114,7 @@ export function readSettings(given: BillingOptions): Settings {
     queue: billing.queue.queue,
     gateways,
     cipher: readCipher(billing.encryptionKey),
-    scrub: scrubber(known),
+    scrub,
     production,
     brand: options.brand,
     forward,
@@ -129,6 +132,7 @@ export function readSettings(given: BillingOptions): Settings {
     authenticate: options.api.authenticate,
     onLost: options.onLost,
     warnings: [...renamed, ...warnings],
+    shown: shownSettings(sharedSettings, values, scrub),
   }
 }
 

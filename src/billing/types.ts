@@ -166,6 +166,8 @@ export interface BillingCore {
   readonly calls: {
     /** Undefined for an id that no stored call has. */
     get(id: string): Promise<CallDetails | undefined>
+    /** The same call without what was received and what failed. */
+    find(id: string): Promise<WebhookCall | undefined>
     /** Newest first. Errors: query_invalid, cursor_invalid. */
     list(query?: CallsQuery): Promise<Page<WebhookCall>>
     /**

@@ -1,5 +1,8 @@
 import type { Hono } from 'hono'
 import { consoleSessions } from '../billing/console-sessions.ts'
+import { httpSettings } from '../billing/http-settings.ts'
+import { processSettings } from '../billing/process-settings.ts'
+import { shownSettings } from '../billing/shown-settings.ts'
 import { consoleApp } from '../console/console-app.ts'
 import { hostsOf, ownMachine } from '../console/hosts.ts'
 import { signInLimits } from '../console/limits.ts'
@@ -58,6 +61,11 @@ export function openConsole(
     production: options.production,
     development: options.production ? undefined : developmentTools(service),
     isEmbedded: options.database.url === undefined,
+    ownSettings: shownSettings(
+      { ...processSettings, http: httpSettings },
+      { ...configuration },
+      runtime.settings.scrub,
+    ),
     log: commandLog.log,
     now: systemClock,
     newId: newUuid,

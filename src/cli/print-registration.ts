@@ -5,7 +5,7 @@ import type { RegisteredEndpoint } from '../gateways/operations.ts'
 import { counted } from '../kernel/counted.ts'
 import { assertNever } from '../kernel/errors.ts'
 import { print, styled, visible, wrapped } from './output.ts'
-import { faultText } from './registered-endpoint.ts'
+import { faultText } from '../upkeep/endpoint-fault-text.ts'
 
 interface Shown {
   readonly gateway: Gateway

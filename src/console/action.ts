@@ -10,8 +10,8 @@ export interface Question {
   readonly title: string
   /** What happens, and what cannot be undone. */
   readonly explanation: Html
-  /** What the button says: the deed itself. */
-  readonly button: string
+  /** What the button says: the deed itself. Undefined: as it is now, there is nothing to do. */
+  readonly button: string | undefined
   readonly fields?: Html
   readonly section?: ConsolePage['section']
 }
@@ -69,25 +69,27 @@ export function questionPage(
     body: html`<div class="panel ask">
       ${fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`}
       ${question.explanation}
-      <form method="post" action="${visit.url.pathname}">
-        ${formFields(visitor)} <input type="hidden" name="id" value="${console.newId()}" />
-        <input type="hidden" name="back" value="${back}" />
-        ${question.fields}
-        ${
-          mustProve &&
-          html`<label
-            >Your token, again: this moves money
-            <input type="password" name="token" autocomplete="current-password" required
-          /></label>`
-        }
-        <div class="actions">
-          <button class="go">${question.button}</button>
-          <a class="button" data-back href="${back}">Back</a>
-        </div>
-      </form>
+      ${
+        question.button === undefined
+          ? html`<p><a class="button" data-back href="${back}">Back</a></p>`
+          : html`<form method="post" action="${visit.url.pathname}">
+              ${formFields(visitor)} <input type="hidden" name="id" value="${console.newId()}" />
+              <input type="hidden" name="back" value="${back}" />
+              ${question.fields} ${mustProve && tokenField}
+              <div class="actions">
+                <button class="go">${question.button}</button>
+                <a class="button" data-back href="${back}">Back</a>
+              </div>
+            </form>`
+      }
     </div>`,
   }
 }
+
+const tokenField = html`<label
+  >Your token, again: this moves money
+  <input type="password" name="token" autocomplete="current-password" required
+/></label>`
 
 export interface Asked {
   readonly action: Action

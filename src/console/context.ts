@@ -1,5 +1,6 @@
 import type { Authenticate } from '../billing/authenticate.ts'
 import type { ConsoleSessions } from '../billing/console-sessions.ts'
+import type { ShownSetting } from '../billing/shown-settings.ts'
 import type { BillingCore } from '../billing/types.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
@@ -66,6 +67,8 @@ export interface ConsoleContext {
   /** Undefined: nothing is made up here. */
   readonly development: DevelopmentTools | undefined
   readonly isEmbedded: boolean
+  /** What is set of the process itself, besides the settings of the library. */
+  readonly ownSettings: readonly ShownSetting[]
   readonly log: Log
   readonly now: Clock
   readonly newId: () => string

@@ -51,6 +51,7 @@ export function operatorConsole(
     production: true,
     development: undefined,
     isEmbedded: false,
+    ownSettings: [],
     log: options.log ?? createLog({ level: 'warn', destination: process.stderr }),
     now: systemClock,
     newId: newUuid,

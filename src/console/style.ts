@@ -79,7 +79,7 @@ label.check { display: flex; align-items: center; gap: .4rem; font-size: inherit
 input, select, textarea { min-height: 2.25rem; padding: .3rem .55rem; max-width: 100%; font: inherit;
   font-size: .9375rem; color: var(--ink); background: var(--paper); border: 1px solid var(--edge);
   border-radius: .3rem }
-input[type=checkbox] { min-height: 0; width: 1.15rem; height: 1.15rem; flex: none }
+input[type=checkbox] { min-height: 0; width: 1.15rem; height: 1.15rem; flex: none; vertical-align: middle }
 textarea { width: 100%; min-height: 5rem }
 button, .button { display: inline-block; min-height: 2.25rem; padding: .3rem .8rem; font: inherit;
   font-weight: 600; line-height: 1.6; color: inherit; text-decoration: none; background: transparent;

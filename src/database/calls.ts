@@ -43,6 +43,16 @@ export async function findCall(db: Kysely<Tables>, id: string): Promise<Received
   return { ...call, payload: row.payload, body: row.body_encrypted ? null : row.body }
 }
 
+/** The same without what was received. */
+export async function findListedCall(
+  db: Kysely<Tables>,
+  id: string,
+): Promise<WebhookCall | undefined> {
+  const select = db.selectFrom('billing.webhook_calls').select(listedColumns)
+  const [call] = await toCalls(db, await select.where('id', '=', id).execute())
+  return call
+}
+
 /** Rows with the keys that they claim. */
 export async function toCalls(
   db: Kysely<Tables>,

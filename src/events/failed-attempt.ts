@@ -1,3 +1,7 @@
+export const failureKinds = ['listener', 'provider', 'database', 'worker_lost', 'code'] as const
+/** Who failed when an attempt did; `code`: our own, or a gateway's. */
+export type FailureKind = (typeof failureKinds)[number]
+
 /** An attempt at a call, or at a delivery, that failed. */
 export interface FailedAttempt {
   /** From 1; a replay begins anew. */

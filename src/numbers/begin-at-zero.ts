@@ -1,7 +1,7 @@
+import { failureKinds } from '../events/failed-attempt.ts'
 import type { Numbers } from './slots.ts'
 
 const states = ['processed', 'ignored', 'failed']
-const kinds = ['listener', 'provider', 'database', 'worker_lost', 'code']
 const statuses = ['paid', 'failed', 'canceled']
 const causes = ['call', 'poll']
 const signIns = ['signed_in', 'refused', 'limited']
@@ -13,7 +13,7 @@ const signIns = ['signed_in', 'refused', 'limited']
 export function beginAtZero(numbers: Numbers, gateways: readonly string[]): void {
   for (const gateway of gateways) {
     for (const state of states) numbers.slot('calls_finished_total', { gateway, state })
-    for (const kind of kinds) numbers.slot('attempts_failed_total', { gateway, kind })
+    for (const kind of failureKinds) numbers.slot('attempts_failed_total', { gateway, kind })
     for (const status of statuses) {
       for (const cause of causes) {
         numbers.slot('payments_decided_total', { gateway, status, cause })

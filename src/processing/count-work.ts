@@ -1,5 +1,6 @@
 import { classifyFailure } from '../database/failure.ts'
 import type { BillingEvent, EventSource } from '../events/catalogue.ts'
+import type { FailureKind } from '../events/failed-attempt.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
 import { timeOfId } from '../kernel/ids.ts'
@@ -44,7 +45,7 @@ export function countFailedCall(
   numbers.add('calls_finished_total', { gateway, state: 'failed' })
 }
 
-function whoFailed({ error, listener }: Failure): string {
+function whoFailed({ error, listener }: Failure): FailureKind {
   if (listener !== undefined || lostByListener(error) !== undefined) return 'listener'
   if (isQuittanceError(error) && error.code.startsWith('provider_')) return 'provider'
   return classifyFailure(error) === 'other' ? 'code' : 'database'

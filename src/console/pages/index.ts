@@ -19,6 +19,13 @@ import { voidInvoice } from './invoice-actions.ts'
 import { invoiceExport } from './invoice-export.ts'
 import { invoicePage } from './invoice.ts'
 import { invoicesPage } from './invoices.ts'
+import { replayCall, replayMarked } from './call-actions.ts'
+import { callBody } from './call-body.ts'
+import { callPage } from './call.ts'
+import { callsPage } from './calls.ts'
+import { checkRegistration } from './gateway-actions.ts'
+import { gatewayPage } from './gateway.ts'
+import { gatewaysPage } from './gateways.ts'
 import { askNow, cancelPayment, refundPayment } from './payment-actions.ts'
 import { failedPage } from './failed.ts'
 import { overviewPage } from './overview.ts'
@@ -35,6 +42,10 @@ import {
 } from './subscription-actions.ts'
 import { subscriptionPage } from './subscription.ts'
 import { subscriptionsPage } from './subscriptions.ts'
+import { handleReview } from './review-actions.ts'
+import { reviewPage } from './review.ts'
+import { reviewsPage } from './reviews.ts'
+import { settingsPage, signOutEverywhere } from './settings.ts'
 
 /** Every page, and everything that can be done there. */
 export const routes: readonly ConsoleRoute[] = [
@@ -53,6 +64,19 @@ export const routes: readonly ConsoleRoute[] = [
   { path: '/runs/:id/stop', action: stopRun },
   { path: '/search', page: searchPage },
   { path: '/search/calls', page: searchCallsPage },
+  { path: '/calls', page: callsPage },
+  { path: '/calls/replay', action: replayMarked },
+  { path: '/calls/:id', page: callPage },
+  { path: '/calls/:id/body', page: callBody },
+  { path: '/calls/:id/replay', action: replayCall },
+  { path: '/reviews', page: reviewsPage },
+  { path: '/reviews/:id', page: reviewPage },
+  { path: '/reviews/:id/handle', action: handleReview },
+  { path: '/gateways', page: gatewaysPage },
+  { path: '/gateways/:name', page: gatewayPage },
+  { path: '/gateways/:name/registration', action: checkRegistration },
+  { path: '/settings', page: settingsPage },
+  { path: '/settings/sign-out', action: signOutEverywhere },
   { path: '/audit', page: auditPage },
   { path: '/subscriptions', page: subscriptionsPage },
   { path: '/subscriptions/:id', page: subscriptionPage },

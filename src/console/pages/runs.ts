@@ -113,7 +113,9 @@ export const startRun: Action = {
             <option value="">any</option>
             ${runKinds.map(
               (one) =>
-                html`<option value="${one}" ${one === kind && html`selected`}>${one.replace('_', ' ')}</option>`,
+                html`<option value="${one}" ${one === kind && html`selected`}>
+                  ${one.replace('_', ' ')}
+                </option>`,
             )}
           </select></label
         >
@@ -167,7 +169,8 @@ export const stopRun: Action = {
         title: 'Stop the run?',
         section: 'failed',
         explanation: html`<p>
-          It ends after its present batch. The ${count(run.done)} that are back in the queue stay there.
+          It ends after its present batch. The ${count(run.done)} that are back in the queue stay
+          there.
         </p>`,
         button: 'Stop it',
       }

@@ -50,17 +50,21 @@ export async function searchPage(visit: Visit): Promise<ConsolePage | Response> 
     found = await console.core.inspect.find(text)
   } catch (error) {
     if (!isQuittanceError(error) || error.code !== 'query_invalid') throw error
-    return asPage(html`<p class="fault" role="alert">${shown(error.message)}</p>
-      ${hints}`)
+    return asPage(
+      html`<p class="fault" role="alert">${shown(error.message)}</p>
+        ${hints}`,
+    )
   }
   const [only] = found.data
   if (only?.by === 'id' && found.data.length === 1 && hasPage(only)) {
     return seeOther(`${console.path}/${sections[only.kind]}/${only.id}`)
   }
   const inside = withQuery(new URL(`${console.path}/search/calls`, url), { text })
-  return asPage(html`${rowsOf(visit, found)}
-    ${found.hasMore && html`<p>There may be more: only 50 are looked for.</p>`}
-    <p><a href="${inside}">Search inside the callbacks of the last 24 h for this text</a></p>`)
+  return asPage(
+    html`${rowsOf(visit, found)}
+      ${found.hasMore && html`<p>There may be more: only 50 are looked for.</p>`}
+      <p><a href="${inside}">Search inside the callbacks of the last 24 h for this text</a></p>`,
+  )
 }
 
 function asPage(body: Html): ConsolePage {

@@ -36,7 +36,15 @@ export async function stuckList({ console, url }: Visit, stuck: StuckKind): Prom
   return html`<p>These are ${stuckWords[stuck]}; the longest first.</p>
     ${table({
       caption: 'Stuck payments, the longest first',
-      columns: ['Payment', 'Status', { title: 'Amount', isNumber: true }, 'Mode', 'Gateway', 'For', 'Since'],
+      columns: [
+        'Payment',
+        'Status',
+        { title: 'Amount', isNumber: true },
+        'Mode',
+        'Gateway',
+        'For',
+        'Since',
+      ],
       rows: data.map(({ payment, since }) => [
         idLink(`${console.path}/payments/${payment.id}`, payment.id),
         paymentBadge(payment.status),

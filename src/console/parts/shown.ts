@@ -13,3 +13,8 @@ export function shown(text: string): string {
 export function shownWhole(text: string): string {
   return wholeText(maskCardNumbers(text))
 }
+
+/** The same of a text with lines, which stay lines. */
+export function shownLines(text: string): string {
+  return maskCardNumbers(text).split(/\r?\n/).map(wholeText).join('\n')
+}

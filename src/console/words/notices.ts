@@ -6,6 +6,10 @@ export const notices = {
   canceled: 'The payment is canceled.',
   refunded: 'The refund is requested.',
   replayed: 'It will be processed again: what was dispatched is not dispatched again.',
+  replayed_all: 'All of them will be processed again: what was dispatched is not dispatched again.',
+  replayed_some:
+    'Not all of them could be replayed: the others are being processed already, or are gone.',
+  registration_read: 'The provider was asked.',
   handled: 'The review is handled.',
   signed_out: 'You are signed out.',
   signed_out_everywhere: 'You are signed out in every browser.',

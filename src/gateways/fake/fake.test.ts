@@ -62,7 +62,7 @@ test('a gateway that is switched off takes nothing, not even to say what is wron
   for (const body of ['', JSON.stringify({ payment_id: paymentId, result: 'success' })]) {
     assert.deepEqual(fake.verify(requestOf(body), off, now), {
       valid: false,
-      reason: 'fake_disabled',
+      reason: 'switched_off',
     })
   }
 })

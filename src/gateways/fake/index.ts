@@ -36,7 +36,7 @@ const credentials = {
  * Checks the switch and the fields: without a signature, the sender of bad fields gets an answer.
  */
 function verify(request: RawRequest, { settings }: Credentials): Verdict {
-  if (settings.enabled !== 'on') return invalid('fake_disabled')
+  if (settings.enabled !== 'on') return invalid('switched_off')
   const callback = readFakeCallback(parseJsonBody(request.body))
   return callback.ok ? valid : { malformed: callback.malformed }
 }

@@ -1,0 +1,136 @@
+import { html } from 'hono/html'
+import type { WebhookCall } from '../../events/webhook-call.ts'
+import type { Html } from '../../http/pages/layout.ts'
+import { isUuid } from '../../kernel/ids.ts'
+import type { Payment } from '../../payments/payment.ts'
+import { inWords } from '../../payments/review-words.ts'
+import type { Review } from '../../payments/review.ts'
+import type { OperatorAction } from '../../wire/operator.ts'
+import { actionLink } from '../action.ts'
+import type { Visit } from '../context.ts'
+import type { ConsolePage } from '../page.ts'
+import { callBadge, paymentBadge } from '../parts/choices.ts'
+import { reviewBadge } from '../parts/reviews.ts'
+import { shown, shownWhole } from '../parts/shown.ts'
+import { facts, table, type Cell } from '../parts/table.ts'
+import { amount, idLink, idText, modeBadge, nothing, time } from '../parts/values.ts'
+import { outcomesInWords } from '../words/calls.ts'
+import { reviewStep } from '../words/reviews.ts'
+import { statedMoney } from './reviews.ts'
+
+/** The newest callbacks, and what operators did last. */
+const mostRows = 10
+
+/** One thing that a person must look at, and what is known of it. */
+export async function reviewPage(visit: Visit): Promise<ConsolePage | undefined> {
+  const { console, params } = visit
+  const { id = '' } = params
+  const review = isUuid(id) ? await console.core.reviews.get(id) : undefined
+  if (review === undefined) return undefined
+  const payment =
+    review.paymentId === null ? undefined : await console.core.payments.find(review.paymentId)
+  const at = `${console.path}/reviews/${review.id}`
+  return {
+    title: `Review ${id.slice(0, 8)}`,
+    section: 'reviews',
+    beside: html`${reviewBadge(review.state)}
+      <span class="actions"
+        >${review.state === 'open' && actionLink(visit, `${at}/handle`, 'Handle')}</span
+      >`,
+    body: html`<p><b>${shown(inWords(review))}</b></p>
+      <p>${reviewStep(review.reason)}</p>
+      ${handledBy(visit, review)} ${factsOf(visit, review, payment)}
+      ${callsOf(visit, await callsAbout(visit, review))}
+      ${historyOf(visit, await actionsOn(visit, review))}`,
+  }
+}
+
+function handledBy({ console }: Visit, { state, operator, note, handledAt }: Review): Html | false {
+  if (state === 'open') return false
+  const who = operator === null ? 'Nobody has given a name.' : html`By <b>${shown(operator)}</b>,`
+  return html`<div class="panel">
+    <p>Handled. ${who} ${time(handledAt, console.now())}</p>
+    ${note !== null && html`<p>${shownWhole(note)}</p>`}
+  </div>`
+}
+
+function factsOf({ console }: Visit, review: Review, payment: Payment | undefined): Html {
+  const now = console.now()
+  const { path } = console
+  const { stated, expected, subscriptionId } = review
+  const entries: readonly (readonly [string, Cell])[] = [
+    ['Id', idText(review.id)],
+    ['Reason', review.reason],
+    ['Gateway', html`<a href="${path}/gateways/${review.gateway}">${review.gateway}</a>`],
+    ['Stated', statedMoney(review)],
+    ['Stated of, at the provider', idText(stated.reference)],
+    ['Expected', expected === null ? nothing : amount(expected)],
+    ['Payment', payment === undefined ? idText(review.paymentId) : paymentOf(path, payment)],
+    ...(subscriptionId === null
+      ? []
+      : [
+          [
+            'Subscription',
+            idLink(`${path}/subscriptions/${subscriptionId}`, subscriptionId),
+          ] as const,
+        ]),
+    ['First said', time(review.createdAt, now)],
+    ['Last said', time(review.lastAt, now)],
+    ['How often', review.times],
+  ]
+  return facts(entries)
+}
+
+function paymentOf(path: string, payment: Payment): Html {
+  return html`${idLink(`${path}/payments/${payment.id}`, payment.id)}
+  ${paymentBadge(payment.status)} ${modeBadge(payment.live)} ${amount(payment)}`
+}
+
+/** The one that said it first, and the newest about the same payment. */
+async function callsAbout({ console }: Visit, review: Review): Promise<readonly WebhookCall[]> {
+  const { calls } = console.core
+  const { webhookCallId, paymentId } = review
+  const first = webhookCallId === null ? undefined : await calls.find(webhookCallId)
+  const others = paymentId === null ? [] : (await calls.list({ paymentId, limit: mostRows })).data
+  return [
+    ...(first === undefined ? [] : [first]),
+    ...others.filter(({ id }) => id !== webhookCallId),
+  ]
+}
+
+function callsOf({ console }: Visit, calls: readonly WebhookCall[]): Html {
+  const now = console.now()
+  return html`<h2>Callbacks</h2>
+    ${table({
+      caption: 'The callback that said it first, then the newest about the payment',
+      columns: ['Call', 'State', 'Outcome', 'Received'],
+      rows: calls.map((call) => [
+        idLink(`${console.path}/calls/${call.id}`, call.id),
+        callBadge(call.state),
+        call.outcome === null ? nothing : shown(outcomesInWords(call.outcome)),
+        time(call.receivedAt, now),
+      ]),
+      empty:
+        'No callback of it is stored: it was found by asking the provider, or is deleted by now.',
+    })}`
+}
+
+async function actionsOn({ console }: Visit, { id }: Review): Promise<readonly OperatorAction[]> {
+  return (await console.core.operators.actions({ subject: id, limit: mostRows })).data
+}
+
+function historyOf({ console }: Visit, actions: readonly OperatorAction[]): Html {
+  const now = console.now()
+  return html`<h2>What operators did</h2>
+    ${table({
+      caption: 'What operators did with this review, newest first',
+      columns: ['At', 'Operator', 'Action', 'Outcome'],
+      rows: actions.map(({ at, operator, action, outcome }) => [
+        time(at, now),
+        shown(operator),
+        shown(action),
+        outcome === null ? 'not known' : shown(outcome),
+      ]),
+      empty: 'Nothing yet.',
+    })}`
+}

@@ -1,0 +1,50 @@
+import type { RefusalWords } from './refusal.ts'
+import { bodyRefusals } from './refusals-of-bodies.ts'
+import { signatureRefusals } from './refusals-of-signatures.ts'
+
+export type { RefusalWords }
+
+const own = {
+  not_configured: {
+    meaning: 'The gateway has no secret here to check its callbacks by.',
+    cause: 'Its variables are not set in the process that takes the callbacks.',
+    fix: 'Set what its page says is missing, and restart. The provider sends the callbacks again.',
+  },
+  switched_off: {
+    meaning: 'The gateway is switched off.',
+    cause: 'Its switch is off, as it is by default under the production rules.',
+    fix: 'Leave it off in production. Elsewhere, set its switch to on, and restart.',
+  },
+  verifier_threw: {
+    meaning: 'The check of the signature failed by a fault of its own.',
+    cause: 'A fault in the program of the gateway.',
+    fix: 'The log of the service has the exception: "a verifier threw". Report it, or correct it.',
+  },
+  other: {
+    meaning: 'Further reasons, which are counted together.',
+    cause: 'There are more reasons than are counted one by one.',
+    fix: 'The log of the service names each: "callback refused".',
+  },
+} as const satisfies Readonly<Record<string, RefusalWords>>
+
+/** Each reason for which a built-in gateway, or the intake, refuses a callback. */
+export const refusalWords = { ...own, ...signatureRefusals, ...bodyRefusals }
+
+export type RefusalReason = keyof typeof refusalWords
+
+export function isRefusalReason(text: string): text is RefusalReason {
+  return Object.hasOwn(refusalWords, text)
+}
+
+/** A gateway of one's own may have reasons of its own. */
+export function refusalInWords(reason: string): RefusalWords {
+  if (isRefusalReason(reason)) return refusalWords[reason]
+  // Of a body whose outer form could not be read.
+  const inner = reason.replace(/^body_/, '')
+  if (inner !== reason && isRefusalReason(inner)) return refusalWords[inner]
+  return {
+    meaning: 'The gateway refused it for a reason of its own.',
+    cause: 'Only the program of the gateway knows: this version has no words for it.',
+    fix: 'Look for the reason in the program of the gateway.',
+  }
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { failureKinds } from '../../src/events/failed-attempt.ts'
+import { callStates, payloadKinds } from '../../src/events/webhook-call.ts'
+import { ignoredReasons } from '../../src/payments/outcome.ts'
+import { causes } from '../../src/payments/payment.ts'
+import { reviewReasons } from '../../src/payments/review.ts'
+import {
+  callStateWords,
+  failureKindWords,
+  outcomeInWords,
+  outcomesInWords,
+  payloadKindWords,
+} from '../../src/console/words/calls.ts'
+import { causeWords, sourceWords } from '../../src/console/words/causes.ts'
+import { ignoredWords } from '../../src/console/words/ignored.ts'
+import { isNotice, notices } from '../../src/console/words/notices.ts'
+import { isRefusalReason, refusalInWords, refusalWords } from '../../src/console/words/refusals.ts'
+import { reviewStep, reviewSteps } from '../../src/console/words/reviews.ts'
+import { filesIn } from '../tidy/source-files.ts'
+
+describe('the words of the console', () => {
+  const complete = {
+    'ignored reason': [ignoredWords, ignoredReasons],
+    'review reason': [reviewSteps, reviewReasons],
+    'state of a call': [callStateWords, callStates],
+    'kind of a payload': [payloadKindWords, payloadKinds],
+    'kind of a failed attempt': [failureKindWords, failureKinds],
+    'cause of a payment': [causeWords, causes],
+    'source of an event': [sourceWords, [...causes, 'browser']],
+  } as const
+  for (const [what, [words, names]] of Object.entries(complete)) {
+    test(`there are some for each ${what}, and for nothing else`, () => {
+      assert.deepEqual(Object.keys(words).toSorted(), [...names].toSorted())
+      assert.ok(Object.values(words).every((one: string) => one.length > 3 && !one.includes('_')))
+    })
+  }
+
+  test('there are a meaning, a cause and a fix for each refusal of a built-in gateway', () => {
+    const reasons = refusalsInSource()
+    assert.ok(reasons.length > 40, `${reasons.length} were found`)
+    const unknown = (reason: string) => !isRefusalReason(reason.replace(/^body_(?!not_)/, ''))
+    assert.deepEqual(reasons.filter(unknown), [])
+    const left = Object.keys(refusalWords).filter((reason) => !reasons.includes(reason))
+    // Reasons beyond those that are counted one by one are counted under this name.
+    assert.deepEqual(left, ['other'])
+    for (const { meaning, cause, fix } of Object.values(refusalWords)) {
+      for (const text of [meaning, cause, fix]) assert.match(text, /^[A-Z].*\.$/)
+    }
+  })
+
+  test('a refusal of a gateway of one’s own has words that say so', () => {
+    assert.match(refusalInWords('moon_phase').meaning, /a reason of its own/)
+    assert.match(refusalInWords('toString').meaning, /a reason of its own/)
+    assert.equal(refusalInWords('body_invalid_json'), refusalWords.invalid_json)
+    assert.equal(refusalInWords('body_not_an_object'), refusalWords.body_not_an_object)
+  })
+
+  test('a review of a reason that a later version knows has words', () => {
+    assert.match(reviewStep('moon_phase'), /does not know the reason/)
+    assert.match(reviewStep('toString'), /does not know the reason/)
+  })
+
+  test('say what became of each thing that a call says, and count the rest', () => {
+    const applied = { result: 'applied', type: 'payment:paid' } as const
+    const ignored = {
+      result: 'ignored',
+      type: 'ignored',
+      reason: 'unhandled_event',
+      detail: 'charge.moved',
+    } as const
+    assert.equal(outcomeInWords(applied), 'payment:paid: applied')
+    assert.equal(
+      outcomeInWords({ ...applied, result: 'duplicate' }),
+      'payment:paid: known already: nothing was done',
+    )
+    assert.equal(
+      outcomeInWords(ignored),
+      'It is of a kind that nothing is done about. (charge.moved)',
+    )
+    assert.match(outcomesInWords(Array.from({ length: 5 }, () => applied)), /And 2 more\.$/)
+  })
+
+  test('a notice is one of those that there are, whatever the address says', () => {
+    assert.ok(Object.keys(notices).every(isNotice))
+    for (const one of ['', 'toString', '<script>', null]) assert.equal(isNotice(one), false)
+  })
+})
+
+/** Every literal with which a verifier, or what it calls, says why it refuses. */
+function refusalsInSource(): readonly string[] {
+  const verifiers =
+    /(?:signing\/timestamped-signature|\/(?:signature|ecdsa|find-key|shifted-fields)|(?:hutko|wayforpay|body)\/payload|fake\/index|intake\/receive)\.ts$/
+  const literal =
+    /(?:(?:invalid|refused|unavailable)\(|reason: |return |\? |\?\? |: |^ {2}\| )'(empty|[a-z]+_[a-z0-9_]+)'/gm
+  const found = filesIn('src', /\.ts$/)
+    .filter(({ path }) => verifiers.test(path))
+    .flatMap(({ text }) => Array.from(text.matchAll(literal), ([, reason = '']) => reason))
+  // One gateway makes this reason of the name of the field that is missing.
+  return [...new Set([...found, 'data_missing'])].toSorted()
+}

@@ -279,7 +279,7 @@ forEachDatabase((engine) => {
       assert.doesNotMatch(page.text, /Replay/)
       for (const path of [`/calls/${call?.id}/replay`, `/calls/replay?call=${call?.id}`]) {
         assert.equal((await taras.open(path)).status, 403)
-        const form = new URLSearchParams({ ...Object.fromEntries(await olena.hidden(path)) })
+        const form = new URLSearchParams(await olena.hidden(path))
         assert.equal((await taras.send(path, form)).status, 403)
       }
       const { state } = (await billing.core.calls.get(call?.id ?? '')) ?? {}

@@ -115,7 +115,7 @@ forEachDatabase((engine) => {
         olena.send(`${at}/handle`, first),
         petro.send(`${at}/handle`, second),
       ])
-      assert.deepEqual(answers.map(({ status }) => status).toSorted(), [303, 409])
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([303, 409]))
       const { operator } = (await billing.core.reviews.get(review.id)) ?? {}
       const loser = answers.find(({ status }) => status === 409)
       assert.match(loser?.text ?? '', new RegExp(`was handled by ${operator} already`))

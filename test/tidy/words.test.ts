@@ -23,8 +23,8 @@ const leftOver: Readonly<Record<string, RegExp>> = {
 /** To settle is to decide a payment: what else is said to settle in code has another word. */
 const settled = /(?<!all)settl/i
 
-/** Where a payment is decided, and where a provider's own word is read. */
-const ofPayments = /^src\/(?:payments|gateways|money)\//
+/** Where a payment is decided, where a provider's own word is read, and where reasons are spelt. */
+const ofPayments = /^src\/(?:payments|gateways|money|console\/words)\//
 
 function withoutStrings(text: string): string {
   return text.replaceAll(/'[^'\n]*'|`[^`]*`/g, "''")

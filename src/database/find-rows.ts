@@ -46,18 +46,20 @@ export async function lookUp(
   most: number,
 ): Promise<readonly LookedUp[]> {
   const branches = lookUps.flatMap((one, place) =>
-    branchesOf(one, most).map((branch) => ({ ...branch, place })),
+    branchesOf(one, most).map((branch) => ({ branch, place })),
   )
   const selects = branches.map(
-    ({ rows }, at) => sql`(select ${at}::int as branch, id, created_at from (${rows}) as found)`,
+    ({ branch: { rows } }, at) =>
+      sql`(select ${at}::int as branch, id, created_at from (${rows}) as found)`,
   )
   const { rows } = await sql<{ branch: number; id: string; created_at: Date }>`
     select branch, id, created_at from (${sql.join(selects, sql` union all `)}) as looked_up
     order by branch, created_at desc, id desc`.execute(db)
-  return rows.flatMap(({ branch, id, created_at: createdAt }) => {
-    const { by, kind, place } = branches[branch] ?? {}
-    if (by === undefined || kind === undefined || place === undefined) return []
-    return [{ place, by, kind, id, createdAt }]
+  return rows.flatMap(({ branch: at, id, created_at: createdAt }) => {
+    const looked = branches[at]
+    if (looked === undefined) return []
+    const { by, kind } = looked.branch
+    return [{ place: looked.place, by, kind, id, createdAt }]
   })
 }
 

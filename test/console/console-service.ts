@@ -61,6 +61,8 @@ export function serveConsole(
     },
     links: {},
     production: false,
+    development: undefined,
+    ownSettings: [],
     isEmbedded: false,
     log,
     now,

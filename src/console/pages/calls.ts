@@ -6,14 +6,13 @@ import { isUuid } from '../../kernel/ids.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { callBadge, gatewayChoice } from '../parts/choices.ts'
-import { chosen, chosenOf, filters, pager, withQuery, type Filter } from '../parts/filters.ts'
+import { chosen, chosenOf, filters, pager, withQuery, pageSize, type Filter } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { shown } from '../parts/shown.ts'
 import { table, type Cell } from '../parts/table.ts'
 import { badge, idLink, nothing, time } from '../parts/values.ts'
 import { outcomesInWords } from '../words/calls.ts'
 import { whyNoCalls } from './no-calls.ts'
-import { pageSize } from '../parts/filters.ts'
 
 const yesNo = ['yes', 'no'] as const
 

@@ -5,13 +5,12 @@ import { reviewReasons, reviewStates, type Review } from '../../payments/review.
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { gatewayChoice } from '../parts/choices.ts'
-import { chosen, chosenOf, filters, pager, type Filter } from '../parts/filters.ts'
+import { chosen, chosenOf, filters, pager, pageSize, type Filter } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { reviewBadge } from '../parts/reviews.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
 import { amount, idLink, nothing, time } from '../parts/values.ts'
-import { pageSize } from '../parts/filters.ts'
 
 /** What a person must look at, newest first. */
 export async function reviewsPage(visit: Visit): Promise<ConsolePage> {

@@ -21,6 +21,7 @@ export type { Metrics } from './billing/types.ts'
 export type {
   BackfillOptions,
   BackfillResult,
+  AnsweredRequest,
   BillingCore,
   BrowserEventType,
   CheckoutForm,
@@ -180,6 +181,8 @@ export type {
   ReplayInput,
 } from './billing/endpoint-types.ts'
 export type { AddedOperator, OperatorOperations } from './billing/operator-types.ts'
+export type { InspectOperations, Refusals, RefusalsQuery } from './billing/inspect-types.ts'
+export type { RefusalCount, RefusalSample, StoredRefusal } from './database/refusals.ts'
 export type { RunOperations } from './billing/run-types.ts'
 export type { StartRunInput } from './billing/run-input.ts'
 export type { Run, RunFilter, RunKind, RunState } from './wire/run.ts'

@@ -15,6 +15,7 @@ import { eventOperations } from './event-operations.ts'
 import { gatewayPages } from './gateway-pages.ts'
 import { endpointOperations } from './endpoint-operations.ts'
 import { entitled } from './handles.ts'
+import { inspectOperations, sampleAnswered } from './inspect-operations.ts'
 import { invoiceOperations } from './invoice-operations.ts'
 import { listenerOperations } from './listener-operations.ts'
 import { operatorOperations } from './operator-operations.ts'
@@ -46,7 +47,10 @@ export function coreOf(runtime: Runtime): BillingCore {
       await runtime.opened()
     },
     receive: (call) => receiveWhenOpen(runtime, call),
-    answered: (gateway, status) => runtime.answers.answered(gateway, status),
+    answered: (gateway, status, request) => {
+      runtime.answers.answered(gateway, status)
+      if (request !== undefined) sampleAnswered(runtime, { name: gateway, status }, request)
+    },
     gateways: () => describeGateways(settings),
     gatewayName: (name) => settings.gateways.find(name)?.gateway.name,
     maxBodyBytes: (name) => settings.gateways.find(name)?.gateway.maxBodyBytes,
@@ -66,6 +70,7 @@ export function coreOf(runtime: Runtime): BillingCore {
     calls: callOperations(runtime),
     reviews: reviewOperations(runtime),
     runs: runOperations(runtime),
+    inspect: inspectOperations(runtime),
     events: eventOperations(runtime),
     endpoints: endpointOperations(runtime),
     operators: operatorOperations(runtime),

@@ -21,6 +21,7 @@ export type { Metrics } from './billing/types.ts'
 export type {
   BackfillOptions,
   BackfillResult,
+  AnsweredRequest,
   BillingCore,
   BrowserEventType,
   CheckoutForm,
@@ -203,6 +204,8 @@ export type { TimelineEntry, TimelineGroup, TimelineMove } from './inspect/timel
 export type { ScannedCalls, ScanQuery } from './inspect/scan-calls.ts'
 export type { Found, FoundBy, FoundJson, FoundPayment, FoundRow, Hit } from './wire/found.ts'
 export type { AddedOperator, OperatorOperations } from './billing/operator-types.ts'
+export type { Refusals, RefusalsQuery } from './billing/inspect-types.ts'
+export type { RefusalCount, RefusalSample, StoredRefusal } from './database/refusals.ts'
 export type { RunOperations } from './billing/run-types.ts'
 export type { StartRunInput } from './billing/run-input.ts'
 export type { Run, RunFilter, RunKind, RunState } from './wire/run.ts'

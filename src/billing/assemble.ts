@@ -3,6 +3,7 @@ import { requireMigrated } from '../database/migrate.ts'
 import type { OpenDatabase } from '../database/open-database.ts'
 import { countAnswers } from '../intake/count-answers.ts'
 import type { AtOnce, AtOnceResult, Intake } from '../intake/receive.ts'
+import type { RefusalSamples } from '../intake/sample-refusals.ts'
 import { asLeased } from '../intake/insert-calls.ts'
 import { createCallStore } from '../intake/store-calls.ts'
 import { seconds } from '../kernel/duration.ts'
@@ -34,6 +35,7 @@ export interface Assembly {
   readonly settings: ServiceSettings
   readonly listeners: ListenerRegistry
   readonly numbers: Numbers
+  readonly samples?: RefusalSamples
   wake: ProcessingContext['wake']
   readonly handOver?: () => HandOver | undefined
 }
@@ -109,7 +111,7 @@ function processingOf(
 
 function intakeOf(
   parts: Pick<Parts, 'calls' | 'queue' | 'processing'>,
-  { settings, numbers }: Assembly,
+  { settings, numbers, samples }: Assembly,
 ): Intake {
   const { calls, queue, processing } = parts
   return {
@@ -123,6 +125,7 @@ function intakeOf(
     origin: settings.origin,
     atOnce: queue.inline ? processAtOnce(processing) : undefined,
     counts: countAnswers(numbers, settings.gateways),
+    samples,
     refusals: tally(
       ({ count, names }) => settings.log.warn({ count, reasons: names }, 'more callbacks refused'),
       { single: mostRefusalsLoggedSingly },

@@ -15,7 +15,7 @@ import { eventOperations } from './event-operations.ts'
 import { gatewayPages } from './gateway-pages.ts'
 import { endpointOperations } from './endpoint-operations.ts'
 import { entitled } from './handles.ts'
-import { inspectOperations } from './inspect-operations.ts'
+import { inspectOperations, sampleAnswered } from './inspect-operations.ts'
 import { invoiceOperations } from './invoice-operations.ts'
 import { listenerOperations } from './listener-operations.ts'
 import { operatorOperations } from './operator-operations.ts'
@@ -47,7 +47,10 @@ export function coreOf(runtime: Runtime): BillingCore {
       await runtime.opened()
     },
     receive: (call) => receiveWhenOpen(runtime, call),
-    answered: (gateway, status) => runtime.answers.answered(gateway, status),
+    answered: (gateway, status, request) => {
+      runtime.answers.answered(gateway, status)
+      if (request !== undefined) sampleAnswered(runtime, { name: gateway, status }, request)
+    },
     gateways: () => describeGateways(settings),
     gatewayName: (name) => settings.gateways.find(name)?.gateway.name,
     maxBodyBytes: (name) => settings.gateways.find(name)?.gateway.maxBodyBytes,

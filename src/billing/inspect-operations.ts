@@ -1,3 +1,4 @@
+import { countRefusals, listRefusals } from '../database/refusals.ts'
 import { listSchedules } from '../database/list-schedules.ts'
 import { requireGateway } from '../gateways/require.ts'
 import { find } from '../inspect/find.ts'
@@ -12,8 +13,9 @@ import { gatewaySetup } from './gateway-setup.ts'
 import { handle } from './handles.ts'
 import type { InspectOperations, ShownSettings } from './inspect-types.ts'
 import { failedReportQuery, overviewQuery, stuckQuery } from './inspect-queries.ts'
-import { checked, scanQuery } from './list-queries.ts'
+import { checked, refusalsQuery, scanQuery } from './list-queries.ts'
 import type { Runtime } from './runtime.ts'
+import type { AnsweredRequest } from './types.ts'
 
 /** `billing.inspect` */
 export function inspectOperations(runtime: Runtime): InspectOperations {
@@ -48,6 +50,12 @@ export function inspectOperations(runtime: Runtime): InspectOperations {
     },
     settings: () => settingsOf(runtime),
     gatewaySetup: (name) => gatewaySetup(requireGateway(gateways, name)),
+    refusals: async (query = {}) => {
+      const { gateway } = checked(refusalsQuery, query)
+      const db = await opened('refusals')
+      const counts = await countRefusals(db, gateway)
+      return { counts, samples: await listRefusals(db, gateway) }
+    },
     schedules: async () => listSchedules(await opened('schedules')),
   }
 }
@@ -62,4 +70,22 @@ function settingsOf({ settings }: Runtime): ShownSettings {
     settings: shown,
     warnings,
   }
+}
+
+/** Answers that have one meaning each. */
+const reasons = new Map([
+  [404, 'unknown_gateway'],
+  [413, 'too_large'],
+  [415, 'encoding'],
+])
+
+/** Keeps what a callback looked like that was answered before it came to the pipeline. */
+export function sampleAnswered(
+  { samples, settings }: Runtime,
+  { name, status }: { readonly name: string; readonly status: number },
+  request: AnsweredRequest,
+): void {
+  const reason = reasons.get(status)
+  const gateway = settings.gateways.find(name)?.gateway
+  if (reason !== undefined) samples.add({ gateway, name, reason }, request)
 }

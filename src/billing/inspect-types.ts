@@ -1,3 +1,4 @@
+import type { RefusalCount, StoredRefusal } from '../database/refusals.ts'
 import type { KnownSchedule } from '../database/list-schedules.ts'
 import type { GatewaySetup } from './gateway-setup.ts'
 import type { ShownSetting } from './shown-settings.ts'
@@ -28,6 +29,20 @@ export interface ShownSettings {
   readonly settings: readonly ShownSetting[]
   /** What is not as it should be, but can be lived with. */
   readonly warnings: readonly string[]
+}
+
+/** Which refused callbacks; those of all gateways if left out. */
+export interface RefusalsQuery {
+  /** Canonical; empty: callbacks that name no gateway that there is. */
+  readonly gateway?: string
+}
+
+/** Callbacks that were not accepted. */
+export interface Refusals {
+  /** Of the last 24 hours, up to a minute ago; most first. */
+  readonly counts: readonly RefusalCount[]
+  /** What a few of the last 7 days looked like, newest first; at most five for a reason. */
+  readonly samples: readonly StoredRefusal[]
 }
 
 /** `billing.inspect`: what a console shows. Each look is bounded, however many rows there are. */
@@ -62,4 +77,6 @@ export interface InspectOperations {
   gatewaySetup(name: string): GatewaySetup
   /** What is done at its times, by name. */
   schedules(): Promise<readonly KnownSchedule[]>
+  /** Callbacks that were refused, by reason, and what a few looked like. Error: query_invalid. */
+  refusals(query?: RefusalsQuery): Promise<Refusals>
 }

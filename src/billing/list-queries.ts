@@ -19,6 +19,7 @@ import { invoiceFormats } from '../invoices/invoice.ts'
 import { pageFields, readFields } from '../outbound/feed-query.ts'
 import type { ScanQuery } from '../inspect/scan-calls.ts'
 import type { FeedQuery, ReadEventsOptions } from './event-types.ts'
+import type { RefusalsQuery } from './inspect-types.ts'
 import type { ExportInvoicesInput } from './invoice-types.ts'
 import type { DueQuery } from './subscription-types.ts'
 import type { FailedQuery } from '../upkeep/replay-failed.ts'
@@ -99,6 +100,10 @@ export const actionsQuery = z.object({
   operator: words,
   subject: words,
 } satisfies RulesOf<ActionsQuery>)
+
+export const refusalsQuery = z.object({
+  gateway: z.string().optional(),
+} satisfies RulesOf<RefusalsQuery>)
 
 export const runsQuery = z.object(paging satisfies RulesOf<PageQuery>)
 

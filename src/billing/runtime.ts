@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Registry as MetricsRegistry } from '@prometheus-io/client'
+import { writeRefusal } from '../database/refusals.ts'
 import { readInstallationKey } from '../database/installation.ts'
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts'
 import type { Registry } from '../gateways/registry.ts'
 import { countAnswers, type AnswerCounts } from '../intake/count-answers.ts'
 import type { Intake } from '../intake/receive.ts'
+import { sampleRefusals, type RefusalSamples } from '../intake/sample-refusals.ts'
 import { systemClock, type StillClock } from '../kernel/clock.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
@@ -41,6 +43,8 @@ export interface Runtime extends Pick<Entitlement, 'registeredContext' | 'entitl
   addListener(listener: RegisteredListener): void
   readonly numbers: Numbers
   readonly answers: AnswerCounts
+  /** Of refused callbacks; none is written before the database is open. */
+  readonly samples: RefusalSamples
   readonly metrics: MadeOnce<MetricsRegistry>
   /** Opens the database once; refuses an outdated schema. */
   opened(): Promise<OpenDatabase>
@@ -99,8 +103,9 @@ export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
     const { log } = settings
     return openDatabase({ ...settings.database, clock: stage?.clock.shared, log, onLost })
   })
+  const samples = samplesOf(async () => (await assembled.peek())?.open)
   const assembled = makeOnce(async () =>
-    assemble(await database.get(), { settings, listeners, numbers, wake, handOver }),
+    assemble(await database.get(), { settings, listeners, numbers, samples, wake, handOver }),
   )
   const parts = async () => {
     if (lost !== undefined) throw lost
@@ -115,6 +120,7 @@ export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
     settings,
     listeners,
     numbers,
+    samples,
     answers: countAnswers(numbers, settings.gateways),
     metrics: metricsOf({ settings, numbers, opened }),
     addListener(listener) {
@@ -140,6 +146,16 @@ export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
   }
 }
 
+/** Before the database is open nothing is written, and it is not opened for this. */
+function samplesOf(peek: () => Promise<OpenDatabase | undefined>): RefusalSamples {
+  return sampleRefusals({
+    write: async (sample) => {
+      const open = await peek()
+      if (open !== undefined) await writeRefusal(open.database.db, sample)
+    },
+  })
+}
+
 function numbersOf({ gateways }: ServiceSettings): Numbers {
   const numbers = createNumbers()
   const names = gateways.list().map(({ gateway }) => gateway.name)
@@ -161,6 +177,7 @@ async function closeInOrder(
 async function finish(parts: Parts | undefined): Promise<void> {
   await Promise.all([parts?.calls.close(), parts?.usage.close()])
   parts?.intake.refusals.end()
+  await Promise.race([parts?.intake.samples?.end(), pause(flushGrace, undefined, { ref: false })])
   const works = Promise.all([parts?.queue.flushed(), ...(parts?.processing.underWay ?? [])])
   await Promise.race([works, pause(workGrace, undefined, { ref: false })])
   await parts?.feed.stop()

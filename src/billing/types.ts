@@ -28,10 +28,10 @@ import type { Brand } from './brand.ts'
 import type { EndpointOperations } from './endpoint-types.ts'
 import type { EventOperations } from './event-types.ts'
 import type { GatewayPage } from './gateway-pages.ts'
-import type { InspectOperations } from './inspect-types.ts'
 import type { InvoiceOperations } from './invoice-types.ts'
 import type { HandleReviewInput } from './review-input.ts'
 import type { OperatorOperations } from './operator-types.ts'
+import type { InspectOperations } from './inspect-types.ts'
 import type { RunOperations } from './run-types.ts'
 import type { SubscriptionOperations } from './subscription-types.ts'
 import type { UsageOperations } from './usage-types.ts'
@@ -55,13 +55,19 @@ export interface Metrics {
 }
 
 /** The service as a library: everything behind the HTTP routes and the commands. */
+/** What is known of a callback that was answered by somebody else. */
+export type AnsweredRequest = Pick<IncomingCall, 'headers' | 'sender'>
+
 export interface BillingCore {
   /** Opens the database (migrating an embedded one) and checks that this process may work on it. */
   start(): Promise<void>
   /** The webhook pipeline: one callback in, one answer out. */
   receive(call: IncomingCall): Promise<Answer>
-  /** Counts a callback that was answered without `receive`. */
-  answered(gateway: string, status: number): void
+  /**
+   * Counts a callback that was answered without `receive`. With its headers, in lower case, a sample
+   * of it may be kept for `inspect.refusals`, if it was not accepted.
+   */
+  answered(gateway: string, status: number, request?: AnsweredRequest): void
   /** By canonical name; aliases find a gateway, too, but are not listed. */
   gateways(): Readonly<Record<string, GatewayDescription>>
   /** Canonical name of a name or alias, if registered. */

@@ -24,6 +24,7 @@ import type {
   OperatorSessionsTable,
   OperatorsTable,
 } from './operator-tables.ts'
+import type { RefusalsTable } from './refusal-tables.ts'
 import type { RunItemsTable, RunsTable } from './run-tables.ts'
 import type { UsageCountersTable, UsageKeysTable } from './usage-tables.ts'
 import type { Cause, CheckoutState, PaymentStatus, PaymentType } from '../payments/payment.ts'
@@ -280,6 +281,7 @@ export interface Tables {
   'billing.operators': OperatorsTable
   'billing.operator_sessions': OperatorSessionsTable
   'billing.operator_actions': OperatorActionsTable
+  'billing.refusals': RefusalsTable
   'billing.runs': RunsTable
   'billing.run_items': RunItemsTable
 }

@@ -18,15 +18,22 @@ export interface RawRequest {
  *   came: nothing else is acknowledged, stored or interpreted. `secret`: which of several configured
  *   secrets verified it, from 1; the first if left out.
  * - `valid: false`: answered 403; the reason goes to the log, never to the sender.
+ *   `clockSkewSeconds`: how far the time that it states lies ahead of ours, if it states one.
  * - `unavailable`: something that the check needs is out of reach; answered 503, so that the
  *   callback comes again.
  * - `malformed`: answered 422 naming the field; only if `verification` is `none`.
  */
 export type Verdict =
   | Accepted
-  | { readonly valid: false; readonly reason: string }
+  | Refused
   | { readonly unavailable: string }
   | { readonly malformed: string }
+
+interface Refused {
+  readonly valid: false
+  readonly reason: string
+  readonly clockSkewSeconds?: number
+}
 
 interface Accepted {
   readonly valid: true
@@ -152,8 +159,9 @@ export function unavailable(reason: string): Verdict {
 }
 
 /** The verdict on a callback that is refused. The reason is for the log, never for the sender. */
-export function invalid(reason: string): Verdict {
-  return { valid: false, reason }
+export function invalid(reason: string, clockSkewSeconds?: number): Verdict {
+  if (clockSkewSeconds === undefined) return { valid: false, reason }
+  return { valid: false, reason, clockSkewSeconds }
 }
 
 /** The verdict on a callback that is accepted, if the signature covers its whole body. */

@@ -38,7 +38,13 @@ export function plainCallbacks(
       const body = await readBody(incoming)
       if (body === undefined) return
       const headers = headersOf(incoming)
-      const received = await core.receive({ gateway, target, headers, body })
+      const received = await core.receive({
+        gateway,
+        target,
+        headers,
+        body,
+        sender: incoming.socket,
+      })
       if (isLast()) outgoing.setHeader('connection', 'close')
       send(outgoing, received)
     }

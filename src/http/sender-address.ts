@@ -4,10 +4,15 @@ import { nodeRequest } from './read-body.ts'
 
 /** The sender, by the address of the connection; empty if unknown. */
 export function senderAddress(c: Context): string {
+  return networkOf(remoteAddress(c) ?? '')
+}
+
+/** The address of the connection as it is; undefined if unknown. */
+export function remoteAddress(c: Context): string | undefined {
   const node = nodeRequest(c)
   const address =
     node === undefined ? (addressOnBun(c) ?? addressOnDeno(c)) : node.socket.remoteAddress
-  return networkOf(typeof address === 'string' ? address : '')
+  return typeof address === 'string' ? address : undefined
 }
 
 /** Bun hands its server to a handler; that knows the connection of each request. */

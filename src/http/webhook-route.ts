@@ -14,6 +14,7 @@ import type { Log } from '../kernel/log.ts'
 import { keepBodyUnread } from './consumed-body.ts'
 import { headersOf as headersOfNode } from './node-headers.ts'
 import { nodeRequest, readBody } from './read-body.ts'
+import { remoteAddress } from './sender-address.ts'
 import { badRequest, bodyCutShort, internalError, respond } from './respond.ts'
 import { gatewayInPath, isBadlyEscaped, queryOf } from './webhook-path.ts'
 
@@ -73,12 +74,13 @@ interface Addressed {
 
 async function receiveCall(c: Context, to: Addressed): Promise<Response> {
   const { core, gateway, options } = to
+  const headers = headersOf(c)
+  const sender = { remoteAddress: remoteAddress(c) }
   const answer = (given: Answer) => {
-    core.answered(gateway, given.status)
+    core.answered(gateway, given.status, { headers, sender })
     return respond(given)
   }
   if (core.gatewayName(gateway) === undefined) return answer(unknownGateway)
-  const headers = headersOf(c)
   if (!isPlain(headers['content-encoding'])) return answer(unsupportedEncoding)
   const read = await readBody(
     c,
@@ -101,7 +103,7 @@ async function receiveCall(c: Context, to: Addressed): Promise<Response> {
       return assertNever(read)
   }
   const target = c.req.path + queryOf(c.req.url)
-  return respond(await core.receive({ gateway, target, headers, body: read.bytes }))
+  return respond(await core.receive({ gateway, target, headers, body: read.bytes, sender }))
 }
 
 function isPlain(contentEncoding: string | undefined): boolean {

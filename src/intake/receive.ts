@@ -10,6 +10,7 @@ import type { Tally } from '../kernel/tally.ts'
 import type { AnswerCounts } from './count-answers.ts'
 import type { NewCall } from './insert-calls.ts'
 import { redactHeaders, redactUrl } from './redact.ts'
+import type { RefusalSamples } from './sample-refusals.ts'
 import * as responses from './responses.ts'
 import type { Answer } from './responses.ts'
 import type { CallStore } from './store-calls.ts'
@@ -21,6 +22,8 @@ export interface IncomingCall extends RawRequest {
   readonly gateway: string
   /** The path and query as sent; stored below our own origin. */
   readonly target: string
+  /** Whom the connection is of: only its network is kept, of a few refused callbacks. */
+  readonly sender?: { readonly remoteAddress?: string | undefined } | undefined
 }
 
 export interface Intake {
@@ -39,6 +42,8 @@ export interface Intake {
   readonly atOnce: AtOnce | undefined
   /** Logs refusals, which anybody can cause any number of times. */
   readonly refusals: Tally
+  /** What a few of them looked like. */
+  readonly samples: RefusalSamples | undefined
   readonly counts: AnswerCounts
 }
 
@@ -57,14 +62,18 @@ export type AtOnceResult = 'done' | 'failed' | 'postponed'
 /** The pipeline: gateway -> verify -> parse -> store (-> process at once) -> acknowledge. */
 export async function receive(request: IncomingCall, intake: Intake): Promise<Answer> {
   const found = intake.gateways.find(request.gateway)
-  if (found === undefined) return responses.unknownGateway
+  if (found === undefined) {
+    keepSample({ request, found, reason: 'unknown_gateway' }, intake)
+    return responses.unknownGateway
+  }
   const { maxBodyBytes = Infinity } = found.gateway
-  if (request.body.byteLength > maxBodyBytes) return responses.bodyTooLarge
+  if (request.body.byteLength > maxBodyBytes) {
+    keepSample({ request, found, reason: 'too_large' }, intake)
+    return responses.bodyTooLarge
+  }
 
   const verdict = await verify(request, found, intake)
-  if ('malformed' in verdict) return responses.malformed(verdict.malformed)
-  if ('unavailable' in verdict) return postpone(found, verdict.unavailable, intake)
-  if (!verdict.valid) return refuse(found, verdict.reason, intake)
+  if (!('valid' in verdict) || !verdict.valid) return turnAway(verdict, { request, found, intake })
 
   intake.counts.verified(found.gateway.name, verdict.secret ?? 1)
 
@@ -109,8 +118,43 @@ async function verify(
   }
 }
 
+interface TurnedAway {
+  readonly request: IncomingCall
+  readonly found: RegisteredGateway
+  readonly intake: Intake
+}
+
+function turnAway(
+  verdict: Exclude<Verdict, { readonly valid: true }>,
+  { request, found, intake }: TurnedAway,
+): Answer {
+  const { name } = found.gateway
+  if ('malformed' in verdict) {
+    keepSample({ request, found, reason: 'malformed' }, intake)
+    return responses.malformed(verdict.malformed)
+  }
+  if ('unavailable' in verdict) {
+    keepSample({ request, found, reason: verdict.unavailable }, intake)
+    return postpone(name, verdict.unavailable, intake)
+  }
+  const { reason, clockSkewSeconds } = verdict
+  keepSample({ request, found, reason, clockSkewSeconds }, intake)
+  return refuse(name, reason, intake)
+}
+
+interface NotAccepted {
+  readonly request: IncomingCall
+  readonly found: RegisteredGateway | undefined
+  readonly reason: string
+  readonly clockSkewSeconds?: number | undefined
+}
+
+function keepSample({ request, found, ...why }: NotAccepted, { samples }: Intake): void {
+  samples?.add({ gateway: found?.gateway, name: request.gateway, ...why }, request)
+}
+
 /** The sender learns nothing; the log says which check failed. */
-function refuse({ gateway: { name } }: RegisteredGateway, reason: string, intake: Intake): Answer {
+function refuse(name: string, reason: string, intake: Intake): Answer {
   intake.counts.refused(name, reason)
   intake.refusals.add(`${name}: ${reason}`, () =>
     intake.log.warn({ gateway: name, reason }, 'callback refused'),
@@ -119,11 +163,7 @@ function refuse({ gateway: { name } }: RegisteredGateway, reason: string, intake
 }
 
 /** Nothing speaks against it: the gateway should send it again. */
-function postpone(
-  { gateway: { name } }: RegisteredGateway,
-  reason: string,
-  intake: Intake,
-): Answer {
+function postpone(name: string, reason: string, intake: Intake): Answer {
   intake.counts.refused(name, reason)
   intake.refusals.add(`${name}: ${reason}`, () =>
     intake.log.warn({ gateway: name, reason }, 'callback cannot be verified now'),

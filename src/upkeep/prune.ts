@@ -6,6 +6,7 @@ import { interval } from '../database/interval.ts'
 import { deleteFailedAttempts } from '../database/failed-attempts.ts'
 import { deleteEndedSessions } from '../database/operator-sessions.ts'
 import { databaseNow } from '../database/now.ts'
+import { deleteOldRefusals } from '../database/refusals.ts'
 import { deleteOldRuns } from '../database/runs.ts'
 import { deleteOldAttempts, deleteOldForwards, deleteOrphanForwards } from '../database/forwards.ts'
 import { deleteOldKeys } from '../database/usage-keys.ts'
@@ -70,6 +71,7 @@ export async function prune(database: Database, options: PruneOptions): Promise<
   await deleteAll(() => deleteFailedAttempts(database.db, old.before, smallRows), options.signal)
   await deleteEndedSessions(database.db)
   await deleteOldRuns(database.db)
+  await deleteOldRefusals(database.db)
   const deletedSmall = (await pruneKeys(database, options)) + (await pruneSent(database, options))
   if (database.kind === 'embedded' && deleted.calls + deletedSmall > 0) await vacuum(database)
   if (deleted.failed > 0) {
@@ -127,6 +129,7 @@ async function vacuum(database: Database): Promise<void> {
     await client.query('vacuum (analyze) billing.counts')
     await client.query('vacuum (analyze) billing.operator_sessions')
     await client.query('vacuum (analyze) billing.operator_actions')
+    await client.query('vacuum (analyze) billing.refusals')
     await client.query('vacuum (analyze) billing.forwards')
     await client.query('vacuum (analyze) billing.forward_attempts')
   } finally {

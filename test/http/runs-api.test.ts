@@ -67,7 +67,9 @@ test('what is wrong with a run is refused by its code', async () => {
 
 test('who starts and stops a run is recorded', async () => {
   const { data } = await service.core.operators.actions()
-  const actions = data.map(({ action, operator, outcome }) => `${operator} ${action} ${outcome}`)
-  assert.ok(actions.includes('api startRun 202'))
-  assert.ok(actions.includes('api stopRun 200'))
+  const actions = new Set(
+    data.map(({ action, operator, outcome }) => `${operator} ${action} ${outcome}`),
+  )
+  assert.ok(actions.has('api startRun 202'))
+  assert.ok(actions.has('api stopRun 200'))
 })

@@ -6,7 +6,15 @@ import { isUuid } from '../../kernel/ids.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { callBadge, gatewayChoice } from '../parts/choices.ts'
-import { chosen, chosenOf, filters, pager, withQuery, pageSize, type Filter } from '../parts/filters.ts'
+import {
+  chosen,
+  chosenOf,
+  filters,
+  pager,
+  withQuery,
+  pageSize,
+  type Filter,
+} from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { shown } from '../parts/shown.ts'
 import { table, type Cell } from '../parts/table.ts'

@@ -30,7 +30,8 @@ export async function gatewayPage(visit: Visit): Promise<ConsolePage | undefined
     title: gateway.title,
     section: 'gateways',
     beside: html`<span class="actions"
-      >${canAsk && actionLink(visit, `${at}/registration`, 'Check the registration')}</span
+      >${console.development?.scenarios(gateway.name).length && setup.lacks.length === 0 && actionLink(visit, `${at}/test`, 'Send a test callback')}
+      ${canAsk && actionLink(visit, `${at}/registration`, 'Check the registration')}</span
     >`,
     body: html`${facts([
         ['Name', gateway.name],
@@ -46,9 +47,45 @@ export async function gatewayPage(visit: Visit): Promise<ConsolePage | undefined
         <a href="${path}/payments?gateway=${gateway.name}">its payments</a>,
         <a href="${path}/reviews?gateway=${gateway.name}">its reviews</a>
       </p>
-      ${urlsOf(visit, gateway)} ${await registrationOf(visit, { gateway, setup })}
-      ${abilitiesOf(gateway)} ${credentialsOf(setup)}`,
+      ${await countedOf(visit, gateway)} ${urlsOf(visit, gateway)}
+      ${await registrationOf(visit, { gateway, setup })} ${abilitiesOf(gateway)}
+      ${credentialsOf(setup)}`,
   }
+}
+
+/** What was counted of it, of the last 24 hours. */
+async function countedOf({ console }: Visit, { name }: GatewayDescription): Promise<Html> {
+  const counted = await console.core.inspect.gateway(name)
+  if (counted === undefined) return html``
+  const now = console.now()
+  const { lastAcceptedAt, accepted, refused, decided, secrets } = counted
+  const refusals = refused.map(
+    ({ reason, count }) => `${shown(reason)} ${count.toLocaleString('en')}`,
+  )
+  const inUse = secrets.map(
+    ({ secret, lastAt }) => html`<li>secret ${secret}: last used ${ago(lastAt, now)}</li>`,
+  )
+  return html`<h2>In 24 hours</h2>
+    ${facts([
+      ['Last accepted', lastAcceptedAt === null ? 'none in 90 days' : ago(lastAcceptedAt, now)],
+      ['Accepted', accepted.toLocaleString('en')],
+      [
+        'Refused',
+        refusals.length === 0
+          ? 'none'
+          : html`<a href="${console.path}/refused?gateway=${name}">${refusals.join(', ')}</a>`,
+      ],
+      ['Payments decided by a callback', decided.byCallback.toLocaleString('en')],
+      ['Payments found by asking', decided.byAsking.toLocaleString('en')],
+      [
+        'Secrets in use',
+        inUse.length === 0
+          ? nothing
+          : html`<ul class="plain-list">
+              ${inUse}
+            </ul>`,
+      ],
+    ])}`
 }
 
 interface FoundGateway {

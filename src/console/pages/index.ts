@@ -31,6 +31,7 @@ import { failedPage } from './failed.ts'
 import { overviewPage } from './overview.ts'
 import { paymentPage } from './payment.ts'
 import { paymentsPage } from './payments.ts'
+import { refusedPage } from './refused.ts'
 import { runPage, runsPage, startRun, stopRun } from './runs.ts'
 import { searchCallsPage, searchPage } from './search.ts'
 import {
@@ -57,6 +58,7 @@ export const routes: readonly ConsoleRoute[] = [
   { path: '/payments/:id/cancel', action: cancelPayment },
   { path: '/payments/:id/refund', action: refundPayment },
   { path: '/gateways/:name/test', action: sendTestCallback },
+  { path: '/refused', page: refusedPage },
   { path: '/failed', page: failedPage },
   { path: '/runs', page: runsPage },
   { path: '/runs/new', action: startRun },

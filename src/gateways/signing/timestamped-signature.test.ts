@@ -45,10 +45,14 @@ interface Given {
   readonly at?: Date
 }
 
-const verdictOf = (
+const fullVerdictOf = (
   headers: Record<string, string>,
   { using = credentials, bytes = Buffer.from(body), by = scheme, at = now }: Given = {},
 ) => verifyTimestamped(by, { request: { headers, body: bytes }, credentials: using, now: at })
+const verdictOf = (headers: Record<string, string>, given?: Given) => {
+  const verdict = fullVerdictOf(headers, given)
+  return 'reason' in verdict ? refused(verdict.reason) : verdict
+}
 const headerVerdict = (header: string, given?: Given) =>
   verdictOf({ 'acme-signature': header }, given)
 
@@ -116,6 +120,19 @@ test('the window is a setting, and nonsense in it or in the clock accepts nothin
   assert.deepEqual(headerVerdict(`t=${oldest},v1=${v1(oldest)}`, by('3600')), valid)
   const broken = headerVerdict(header, { at: new Date(Number.NaN) })
   assert.deepEqual(broken, refused('timestamp_too_old'))
+})
+
+test('a refusal says how far the stated time lies ahead of ours, if one was read', () => {
+  const skewOf = (header: string) => {
+    const verdict = fullVerdictOf({ 'acme-signature': header })
+    return 'reason' in verdict ? [verdict.reason, verdict.clockSkewSeconds] : []
+  }
+  const signed = (timestamp: number) => `t=${timestamp},v1=${v1(timestamp)}`
+  assert.deepEqual(skewOf(signed(nowSeconds - 400)), ['timestamp_too_old', -400])
+  assert.deepEqual(skewOf(signed(nowSeconds + 400)), ['timestamp_in_future', 400])
+  const forged = `t=${nowSeconds - 7},v1=${'0'.repeat(64)}`
+  assert.deepEqual(skewOf(forged), ['signature_mismatch', -7])
+  assert.deepEqual(skewOf('t=soon'), ['timestamp_malformed', undefined])
 })
 
 test('every malformed header is refused with its own reason', () => {

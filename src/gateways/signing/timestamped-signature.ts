@@ -60,11 +60,12 @@ export function verifyTimestamped(scheme: TimestampedScheme, signed: Signed): Ve
   if (secrets.length === 0) return invalid('not_configured')
   const header = readHeader(scheme, request)
   if (!header.ok) return invalid(header.reason)
-  const clockFault = timestampFault(header.timestamp, credentials, now)
-  if (clockFault !== undefined) return invalid(clockFault)
+  const age = Math.floor(now.getTime() / 1000) - Number(header.timestamp)
+  const clockFault = timestampFault(age, credentials)
+  if (clockFault !== undefined) return invalid(clockFault, -age)
   const parts = [header.timestamp + scheme.joint, request.body]
   const found = findHmacSha256Secret(secrets, { parts, signatures: header.signatures })
-  return found === -1 ? invalid('signature_mismatch') : validBy(found)
+  return found === -1 ? invalid('signature_mismatch', -age) : validBy(found)
 }
 
 type Header =
@@ -120,14 +121,9 @@ function valuesOf(elements: readonly string[], name: string): readonly string[] 
  * In both directions and in whole seconds; exactly the tolerance passes. Fails closed on a broken
  * clock.
  */
-function timestampFault(
-  timestamp: string,
-  credentials: Credentials,
-  now: Date,
-): string | undefined {
+function timestampFault(ageSeconds: number, credentials: Credentials): string | undefined {
   const setting = credentials.settings.tolerance_seconds ?? String(defaultToleranceSeconds)
   if (!isTolerance(setting)) return 'tolerance_invalid'
-  const ageSeconds = Math.floor(now.getTime() / 1000) - Number(timestamp)
   if (ageSeconds < -Number(setting)) return 'timestamp_in_future'
   return ageSeconds <= Number(setting) ? undefined : 'timestamp_too_old'
 }

@@ -19,8 +19,18 @@ const time = (of: number) =>
 const id = (of: number) => sql.raw(idMadeAt(time(of)))
 
 const big = [
-  ...['webhook_calls', 'payments', 'payment_transitions', 'events', 'deliveries', 'reviews'],
-  ...['failed_attempts', 'payment_activity', 'disputes', 'forwards', 'operator_actions', 'counts'],
+  'webhook_calls',
+  'payments',
+  'payment_transitions',
+  'events',
+  'deliveries',
+  'reviews',
+  'failed_attempts',
+  'payment_activity',
+  'disputes',
+  'forwards',
+  'operator_actions',
+  'counts',
 ]
 
 /** Rows are read by an index, and no more of them than a bound says, however many there are. */
@@ -192,8 +202,17 @@ onPostgres((engine) => {
       assert.deepEqual(
         [...new Set(timeline.entries.map(({ kind }) => kind))].toSorted(),
         [
-          ...['asked', 'call', 'created', 'delivery', 'dispute', 'event', 'failed_attempt'],
-          ...['operator', 'refund', 'review', 'transition'],
+          'asked',
+          'call',
+          'created',
+          'delivery',
+          'dispute',
+          'event',
+          'failed_attempt',
+          'operator',
+          'refund',
+          'review',
+          'transition',
         ].toSorted(),
       )
     })

@@ -67,9 +67,15 @@ forEachDatabase((engine) => {
         return `${entry.kind} ${entry.eventType}`
       case 'operator':
         return `${entry.operator}: ${entry.action}, ${entry.outcome}`
-      default:
-        return entry.kind
+      case 'created':
+      case 'deferred':
+      case 'refund':
+      case 'dispute':
+      case 'review':
+      case 'review_handled':
+        break
     }
+    return entry.kind
   }
 
   test('the history of a payment is one list: what callbacks, polls, listeners and people did', async () => {
@@ -145,9 +151,9 @@ forEachDatabase((engine) => {
     const { entries } = await timeline(payment.id)
     const deferred = entries.find((entry) => entry.kind === 'deferred')
     assert.equal(deferred?.eventType, 'PaymentSucceeded')
-    const texts = entries.map(shown)
-    assert.ok(texts.includes('payment pending -> paid by poll'))
-    assert.ok(texts.includes('attempt 1 of grant: Error: no grant'))
+    const texts = new Set(entries.map(shown))
+    assert.ok(texts.has('payment pending -> paid by poll'))
+    assert.ok(texts.has('attempt 1 of grant: Error: no grant'))
     const attempt = entries.find((entry) => entry.kind === 'failed_attempt')
     assert.equal(attempt?.deliveryId, deferred?.deliveryId)
   })
@@ -169,6 +175,8 @@ forEachDatabase((engine) => {
     const attempt = entries.find((entry) => entry.kind === 'failed_attempt')
     assert.deepEqual(attempt?.groups, ['callbacks', 'listeners', 'problems'])
     assert.equal(attempt?.callId, call?.id)
+    grant = () => {}
+    await billing.retry()
   })
 
   test('disputes and reviews stand where they were found, and where a person has looked', async () => {

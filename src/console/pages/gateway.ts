@@ -25,12 +25,14 @@ export async function gatewayPage(visit: Visit): Promise<ConsolePage | undefined
   const { gateway, setup } = found
   const { path } = console
   const at = `${path}/gateways/${params['name']}`
+  const scenarios = console.development?.scenarios(gateway.name) ?? []
+  const canTest = scenarios.length > 0 && setup.lacks.length === 0
   const canAsk = gateway.capabilities.registerWebhook && setup.lacksToAsk === null
   return {
     title: gateway.title,
     section: 'gateways',
     beside: html`<span class="actions"
-      >${console.development?.scenarios(gateway.name).length && setup.lacks.length === 0 && actionLink(visit, `${at}/test`, 'Send a test callback')}
+      >${canTest && actionLink(visit, `${at}/test`, 'Send a test callback')}
       ${canAsk && actionLink(visit, `${at}/registration`, 'Check the registration')}</span
     >`,
     body: html`${facts([

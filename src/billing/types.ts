@@ -54,10 +54,10 @@ export interface Metrics {
   readonly text: string
 }
 
-/** The service as a library: everything behind the HTTP routes and the commands. */
 /** What is known of a callback that was answered by somebody else. */
 export type AnsweredRequest = Pick<IncomingCall, 'headers' | 'sender'>
 
+/** The service as a library: everything behind the HTTP routes and the commands. */
 export interface BillingCore {
   /** Opens the database (migrating an embedded one) and checks that this process may work on it. */
   start(): Promise<void>

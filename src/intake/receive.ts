@@ -73,7 +73,8 @@ export async function receive(request: IncomingCall, intake: Intake): Promise<An
   }
 
   const verdict = await verify(request, found, intake)
-  if (!('valid' in verdict) || !verdict.valid) return turnAway(verdict, { request, found, intake })
+  if (!('valid' in verdict) || !verdict.valid)
+    return answerRefused(verdict, { request, found, intake })
 
   intake.counts.verified(found.gateway.name, verdict.secret ?? 1)
 
@@ -118,15 +119,15 @@ async function verify(
   }
 }
 
-interface TurnedAway {
+interface RefusedCall {
   readonly request: IncomingCall
   readonly found: RegisteredGateway
   readonly intake: Intake
 }
 
-function turnAway(
+function answerRefused(
   verdict: Exclude<Verdict, { readonly valid: true }>,
-  { request, found, intake }: TurnedAway,
+  { request, found, intake }: RefusedCall,
 ): Answer {
   const { name } = found.gateway
   if ('malformed' in verdict) {

@@ -95,6 +95,9 @@ function refresh(fresh) {
   addCopyButtons()
 }
 
+/** The newest page that nobody has wanted to see yet. @type {Document | undefined} */
+let waiting
+
 /** Rows that are new stay out until somebody wants them. @param {Document} fresh */
 function countNew(fresh) {
   const button = document.querySelector('#new-rows')
@@ -105,11 +108,13 @@ function countNew(fresh) {
   const count = at === -1 ? rows.length : at
   button.hidden = count === 0
   button.textContent = at === -1 ? `${count} or more new: show` : `${count} new: show`
-  button.onclick = () => {
-    refresh(fresh)
-    button.hidden = true
-  }
+  waiting = fresh
 }
+
+document.querySelector('#new-rows')?.addEventListener('click', ({ currentTarget }) => {
+  if (waiting !== undefined) refresh(waiting)
+  if (currentTarget instanceof HTMLButtonElement) currentTarget.hidden = true
+})
 
 async function look() {
   if (document.visibilityState !== 'visible' || document.querySelector('dialog') !== null) return
@@ -193,5 +198,3 @@ if (off instanceof HTMLInputElement) {
 
 titleTimes()
 addCopyButtons()
-
-export {}

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { Html } from '../../http/pages/layout.ts'
+import type { FailedCounts } from '../../database/failed-rows.ts'
 import { failedKinds, type FailedGroup, type FailedKind } from '../../inspect/failed-groups.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
@@ -36,7 +37,7 @@ export async function failedPage(visit: Visit): Promise<ConsolePage> {
             html`<a
               href="${withQuery(url, { kind: one, done: undefined })}"
               ${one === kind && html`aria-current="true"`}
-              >${kindNames[one]} ${count(countOf(report.counts, one))}</a
+              >${kindNames[one]} ${count(report.counts[countNames[one]])}</a
             >`,
         )}
       </nav>
@@ -66,33 +67,17 @@ export async function failedPage(visit: Visit): Promise<ConsolePage> {
   }
 }
 
-function countOf(
-  counts: Awaited<ReturnType<Visit['console']['core']['inspect']['failed']>>['counts'],
-  kind: FailedKind,
-): number {
-  switch (kind) {
-    case 'call':
-      return counts.calls
-    case 'delivery':
-      return counts.deliveries
-    case 'deferred_event':
-      return counts.deferredEvents
-    case 'forward':
-      return counts.forwards
-  }
-}
+const countNames = {
+  call: 'calls',
+  delivery: 'deliveries',
+  deferred_event: 'deferredEvents',
+  forward: 'forwards',
+} as const satisfies Readonly<Record<FailedKind, keyof FailedCounts>>
 
 function whatOf(group: FailedGroup): string {
-  switch (group.kind) {
-    case 'call':
-      return `call of ${group.gateway}`
-    case 'delivery':
-      return 'delivery'
-    case 'deferred_event':
-      return `put-off ${group.eventType}`
-    case 'forward':
-      return 'event to an endpoint'
-  }
+  if (group.kind === 'call') return `call of ${group.gateway}`
+  if (group.kind === 'deferred_event') return `put-off ${group.eventType}`
+  return group.kind === 'delivery' ? 'delivery' : 'event to an endpoint'
 }
 
 function whereOf(group: FailedGroup): Html | string {

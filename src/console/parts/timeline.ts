@@ -32,10 +32,7 @@ export function timeline({ console, url }: Visit, { entries, truncated }: Timeli
   const some = entries.filter((entry) => group === undefined || entry.groups.includes(group))
   const now = console.now()
   return html`<h2>What happened</h2>
-    <nav class="tabs" aria-label="Which entries">
-      ${tab(url, undefined, 'All', group)}
-      ${groups.map((one) => tab(url, one, groupNames[one], group))}
-    </nav>
+    <nav class="tabs" aria-label="Which entries">${tabs(url, group)}</nav>
     ${truncated && html`<p class="banner">There is more: the newest 200 of each kind are here.</p>`}
     <div id="timeline" data-live>
       ${
@@ -60,14 +57,12 @@ export function timeline({ console, url }: Visit, { entries, truncated }: Timeli
     </div>`
 }
 
-function tab(
-  url: URL,
-  group: TimelineGroup | undefined,
-  name: string,
-  current: TimelineGroup | undefined,
-): Html {
-  const mark = group === current && html`aria-current="true"`
-  return html`<a href="${withQuery(url, { show: group })}" ${mark}>${name}</a>`
+function tabs(url: URL, current: TimelineGroup | undefined): readonly Html[] {
+  const all = [[undefined, 'All'], ...groups.map((one) => [one, groupNames[one]] as const)] as const
+  return all.map(([group, name]) => {
+    const mark = group === current && html`aria-current="true"`
+    return html`<a href="${withQuery(url, { show: group })}" ${mark}>${name}</a>`
+  })
 }
 
 function pause(before: TimelineEntry | undefined, entry: TimelineEntry): Html | false {

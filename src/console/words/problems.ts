@@ -34,65 +34,74 @@ export const stuckWords: Readonly<Record<StuckKind, string>> = {
   dispute_open: 'open: the bank of a payer takes the money back',
 }
 
+type Kind = Problem['kind']
+type Of<K extends Kind> = Extract<Problem, { readonly kind: K }>
+/** `since` says how long ago something was. */
+type Words = {
+  readonly [K in Kind]: (problem: Of<K>, since: (at: Date) => string) => ProblemWords
+}
+
 /** Each problem of the overview. */
-export function problemInWords(problem: Problem, now: Date): ProblemWords {
-  const since = (at: Date) => duration(now.getTime() - at.getTime())
-  switch (problem.kind) {
-    case 'gateway_refuses':
-      return urgent(
-        `${problem.gateway} refuses ${share(problem.refused, problem.answered)} of its callbacks, for ${since(problem.since)}${problem.main === null ? '' : `: mostly ${problem.main.reason}`}`,
-        `/refused?gateway=${encodeURIComponent(problem.gateway)}`,
-        'refused',
-      )
-    case 'failed':
-      return urgent(
-        `${some(problem.count, failedNames[problem.what])} failed for good${problem.newestAt === null ? '' : `, the newest ${since(problem.newestAt)} ago`}${problem.mostly === null ? '' : `, mostly at ${problem.mostly}`}`,
-        `/failed?kind=${problem.what}`,
-        'failed',
-      )
-    case 'calls_wait':
-      return urgent(
-        `${count(problem.pending)} calls wait, the oldest for ${duration(problem.oldestSeconds * 1_000)}: workers are too few, or a listener is slow`,
-        '/calls?state=pending',
-        'calls',
-      )
-    case 'no_worker':
-      return urgent(
-        `${count(problem.pendingCalls)} calls and ${count(problem.pendingDeliveries)} deliveries wait, and no worker runs: start \`quittance work\``,
-        '/calls?state=pending',
-        'calls',
-      )
-    case 'found_by_asking':
-      return urgent(
-        `${problem.gateway}: ${problem.byAsking} of ${problem.byAsking + problem.byCallback} payments were found by asking, its callbacks do not come`,
-        `/gateways/${encodeURIComponent(problem.gateway)}`,
-        'check the registration',
-      )
-    case 'stuck':
-      return mild(
-        `${some(problem.count, stuckNames[problem.stuck])} ${stuckWords[problem.stuck]}`,
-        `/payments?stuck=${problem.stuck}`,
-        'payments',
-      )
-    case 'reviews_open':
-      return mild(
-        `${some(problem.count, ['review needs', 'reviews need'])} a person${problem.oldest === null ? '' : `, the oldest for ${since(problem.oldest)}`}`,
-        '/reviews',
-        'reviews',
-      )
-    case 'schedule_overdue':
-      return mild(
-        `The schedule ${problem.schedule} is overdue by ${duration(problem.overdueSeconds * 1_000)}`,
-        '/settings',
-        'settings',
-      )
-    case 'endpoint_disabled':
-      return mild(
-        `The endpoint ${problem.endpoint} is disabled, for ${since(problem.since)}: ${problem.reason}`,
-        '/endpoints',
-        'endpoints',
-      )
-  }
+export function problemInWords<K extends Kind>(problem: Of<K>, now: Date): ProblemWords {
+  const words: Words[K] = problemWords[problem.kind]
+  return words(problem, (at) => duration(now.getTime() - at.getTime()))
+}
+
+const problemWords: Words = {
+  gateway_refuses: ({ gateway, refused, answered, main, since: from }, since) =>
+    urgent(
+      `${gateway} refuses ${share(refused, answered)} of its callbacks, for ${since(from)}${main === null ? '' : `: mostly ${main.reason}`}`,
+      `/refused?gateway=${encodeURIComponent(gateway)}`,
+      'refused',
+    ),
+  failed: ({ what, count: many, newestAt, mostly }, since) =>
+    urgent(
+      `${some(many, failedNames[what])} failed for good${newestAt === null ? '' : `, the newest ${since(newestAt)} ago`}${mostly === null ? '' : `, mostly at ${mostly}`}`,
+      `/failed?kind=${what}`,
+      'failed',
+    ),
+  calls_wait: ({ pending, oldestSeconds }) =>
+    urgent(
+      `${count(pending)} calls wait, the oldest for ${duration(oldestSeconds * 1_000)}: workers are too few, or a listener is slow`,
+      '/calls?state=pending',
+      'calls',
+    ),
+  no_worker: ({ pendingCalls, pendingDeliveries }) =>
+    urgent(
+      `${count(pendingCalls)} calls and ${count(pendingDeliveries)} deliveries wait, and no worker runs: start \`quittance work\``,
+      '/calls?state=pending',
+      'calls',
+    ),
+  found_by_asking: ({ gateway, byAsking, byCallback }) =>
+    urgent(
+      `${gateway}: ${byAsking} of ${byAsking + byCallback} payments were found by asking: its callbacks do not come`,
+      `/gateways/${encodeURIComponent(gateway)}`,
+      'check the registration',
+    ),
+  stuck: ({ stuck, count: many }) =>
+    mild(
+      `${some(many, stuckNames[stuck])} ${stuckWords[stuck]}`,
+      `/payments?stuck=${stuck}`,
+      'payments',
+    ),
+  reviews_open: ({ count: many, oldest }, since) =>
+    mild(
+      `${some(many, ['review needs', 'reviews need'])} a person${oldest === null ? '' : `, the oldest for ${since(oldest)}`}`,
+      '/reviews',
+      'reviews',
+    ),
+  schedule_overdue: ({ schedule, overdueSeconds }) =>
+    mild(
+      `The schedule ${schedule} is overdue by ${duration(overdueSeconds * 1_000)}`,
+      '/settings',
+      'settings',
+    ),
+  endpoint_disabled: ({ endpoint, reason, since: from }, since) =>
+    mild(
+      `The endpoint ${endpoint} is disabled, for ${since(from)}: ${reason}`,
+      '/endpoints',
+      'endpoints',
+    ),
 }
 
 function urgent(text: string, to: string, link: string): ProblemWords {

@@ -24,8 +24,8 @@ import * as endpoints from './0022_endpoints.ts'
 import * as counts from './0023_counts.ts'
 import * as operators from './0024_operators.ts'
 import * as attempts from './0025_attempts.ts'
-import * as runs from './0027_runs.ts'
-import * as refusals from './0028_refusals.ts'
+import * as runs from './0026_runs.ts'
+import * as refusals from './0027_refusals.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -54,6 +54,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0023_counts': counts,
   '0024_operators': operators,
   '0025_attempts': attempts,
-  '0027_runs': runs,
-  '0028_refusals': refusals,
+  '0026_runs': runs,
+  '0027_refusals': refusals,
 }

@@ -14,10 +14,18 @@ const { dependencies, devDependencies, peerDependencies, peerDependenciesMeta } 
   read('package.json'),
 ) as PackageFile
 
+/** Of which a file is passed on, to browsers. */
+function resolvedIn(file: string): readonly string[] {
+  return Array.from(
+    read(file).matchAll(/import\.meta\.resolve\('([^']+)'\)/g),
+    ([, name = '']) => name,
+  )
+}
+
 /** Packages that product code imports: `kysely` for `kysely/migration`. */
 const imported = new Set(
   productFiles().flatMap((file) =>
-    importsOf(file)
+    [...importsOf(file), ...resolvedIn(file)]
       .filter((specifier) => importedPath(file, specifier) === undefined)
       .filter((specifier) => !specifier.startsWith('node:'))
       .map((specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier),

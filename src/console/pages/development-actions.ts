@@ -28,8 +28,8 @@ export const createTestPayment: Action = {
         title: 'Create a test payment?',
         section: 'payments',
         explanation: html`<p>
-          A checkout is opened, as your app would open one. With <b>fake</b> no money moves; with
-          another gateway, the provider is asked, and its test mode depends on your credentials.
+          A checkout is opened, as your app would open one. Where the gateway has a provider, it is
+          asked: whether money can move depends on your credentials.
         </p>`,
         fields: html`<label
             >Gateway

@@ -13,7 +13,7 @@ import { count, idLink, nothing, time } from '../parts/values.ts'
 const kindNames: Readonly<Record<FailedKind, string>> = {
   call: 'Calls',
   delivery: 'Deliveries to listeners',
-  deferred_event: 'Put-off events',
+  deferred_event: 'Deferred events',
   forward: 'Events to endpoints',
 }
 
@@ -76,7 +76,7 @@ const countNames = {
 
 function whatOf(group: FailedGroup): string {
   if (group.kind === 'call') return `call of ${group.gateway}`
-  if (group.kind === 'deferred_event') return `put-off ${group.eventType}`
+  if (group.kind === 'deferred_event') return `deferred ${group.eventType}`
   return group.kind === 'delivery' ? 'delivery' : 'event to an endpoint'
 }
 
@@ -105,7 +105,7 @@ function again(visit: Visit, group: FailedGroup): Html {
   return actionLink(visit, `${path}/runs/new?${query.toString()}`, 'Replay')
 }
 
-/** A call, an event: deliveries and put-off events have no page of their own. */
+/** A call, an event: deliveries and deferred events have no page of their own. */
 function someOf(path: string, group: FailedGroup): Html {
   if (group.kind === 'delivery' || group.kind === 'deferred_event') return nothing
   const section = group.kind === 'call' ? 'calls' : 'events'

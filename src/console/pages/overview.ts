@@ -56,15 +56,19 @@ function problemsOf(visit: Visit, { problems, now, counts }: Overview): Html {
 }
 
 function firstSteps(visit: Visit): Html {
-  const { path } = visit.console
+  const { path, core, development } = visit.console
+  const names = Object.values(core.gateways())
+    .filter(({ name, configured }) => configured && development?.scenarios(name).length !== 0)
+    .map(({ name }) => name)
+  const [name] = names
   return html`<div class="panel">
     <p>
-      No callback yet. Create a test payment, and send a callback for it; or from a terminal:
-      <code>quittance send fake</code>
+      No callback yet. Create a test payment, and send a callback for
+      it${name !== undefined && html`; or from a terminal: <code>quittance send ${name}</code>`}
     </p>
     <div class="actions">
       ${actionLink(visit, `${path}/payments/new`, 'Create a test payment')}
-      ${actionLink(visit, `${path}/gateways/fake/test`, 'Send a test callback')}
+      ${name !== undefined && actionLink(visit, `${path}/gateways/${name}/test`, 'Send a test callback')}
     </div>
   </div>`
 }

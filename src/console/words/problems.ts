@@ -16,7 +16,7 @@ export interface ProblemWords {
 const failedNames: Readonly<Record<FailedKind, readonly [string, string]>> = {
   call: ['call', 'calls'],
   delivery: ['delivery to a listener', 'deliveries to listeners'],
-  deferred_event: ['put-off event', 'put-off events'],
+  deferred_event: ['deferred event', 'deferred events'],
   forward: ['event to an endpoint', 'events to endpoints'],
 }
 

@@ -49,7 +49,7 @@ const entryWords: Words = {
   deferred: (entry) => ({
     mark: '*',
     what: 'event',
-    text: `${entry.eventType}, put off: ${entry.state}, ${entry.attempts} attempts failed`,
+    text: `${entry.eventType}, deferred: ${entry.state}, ${entry.attempts} attempts failed`,
     isProblem: entry.state === 'failed',
   }),
   delivery: deliveryWords,

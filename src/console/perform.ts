@@ -1,4 +1,5 @@
 import type { NotProved } from '../billing/console-sessions.ts'
+import { isQuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import {
   backTo,
@@ -113,7 +114,8 @@ async function perform(
   try {
     done = await action.act(visit, { id, form })
   } catch (error) {
-    await end(visit, id, error instanceof Error && 'code' in error ? String(error.code) : 'failed')
+    // Of anything else, such as a lost connection, nobody knows whether it was done.
+    if (isQuittanceError(error)) await end(visit, id, error.code)
     const failure = failureOf(error)
     if (failure === undefined) throw error
     return faultPage(visit, action, { fault: failure.text, status: failure.status, back, form })

@@ -47,6 +47,7 @@ export function openBrowser(fetch: Fetch, origin = 'http://localhost:3000'): Bro
     )
     const init: RequestInit = {
       method,
+      redirect: 'manual',
       headers: sent,
       ...(body !== undefined && { body, duplex: 'half' }),
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { section } from '../docs/markdown.ts'
-import { importedPath, importsOf, productFiles, read } from './source-files.ts'
+import { importedPath, importsOf, productFiles, read, type SourceFile } from './source-files.ts'
 
 interface PackageFile {
   readonly dependencies: Readonly<Record<string, string>>
@@ -15,9 +15,9 @@ const { dependencies, devDependencies, peerDependencies, peerDependenciesMeta } 
 ) as PackageFile
 
 /** Of which a file is passed on, to browsers. */
-function resolvedIn(file: string): readonly string[] {
+function resolvedIn({ text }: SourceFile): readonly string[] {
   return Array.from(
-    read(file).matchAll(/import\.meta\.resolve\('([^']+)'\)/g),
+    text.matchAll(/import\.meta\.resolve\('([^']+)'\)/g),
     ([, name = '']) => name,
   )
 }

@@ -14,7 +14,6 @@ const sections = [
   ['gateways', 'Gateways'],
   ['endpoints', 'Endpoints'],
   ['events', 'Events'],
-  ['totals', 'Totals'],
   ['audit', 'Audit'],
   ['settings', 'Settings'],
 ] as const

@@ -20,6 +20,26 @@ const own = {
     cause: 'A fault in the program of the gateway.',
     fix: 'The log of the service has the exception: "a verifier threw". Report it, or correct it.',
   },
+  unknown_gateway: {
+    meaning: 'The callback names a gateway that is not registered here.',
+    cause: 'The callback URL at a provider is misspelt, or somebody tries addresses.',
+    fix: 'Compare the URL in the dashboard of the provider with the one that our page of the gateway shows.',
+  },
+  too_large: {
+    meaning: 'The body is larger than any callback of the gateway.',
+    cause: 'No provider sends one so large: somebody else did.',
+    fix: 'Nothing. If a provider really does, raise the limit in the settings of an app.',
+  },
+  encoding: {
+    meaning: 'The body is compressed, or encoded in a way that no provider uses.',
+    cause: 'A proxy in front compresses requests, or somebody else sent it.',
+    fix: 'Let the proxy pass the body of callbacks on as it came.',
+  },
+  malformed: {
+    meaning: 'The body lacks a field that the gateway needs.',
+    cause: 'A test callback written by hand.',
+    fix: 'The answer names the field: correct it, and send it again.',
+  },
   other: {
     meaning: 'Further reasons, which are counted together.',
     cause: 'There are more reasons than are counted one by one.',

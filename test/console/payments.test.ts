@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { idle, newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
+import { forEachDatabase } from '../support/databases.ts'
+import { consolePath, visiting, type Visitor } from './visitor.ts'
+
+const hostile = '<script>alert(1)</script>"onmouseover=x \u202e4242424242424242'
+
+forEachDatabase((engine) => {
+  describe('the pages of payments', () => {
+    let billing: TestBilling
+    let olena: Visitor
+    let taras: Visitor
+    before(async () => {
+      billing = await openBilling(engine)
+      const as = visiting(billing.core)
+      olena = as('olena')
+      taras = as('taras', 'viewer')
+    })
+    after(() => billing.close())
+
+    const paidPayment = async () => {
+      const { id } = await newPayment(billing.core)
+      await sendFake(billing.core, id, 'failure')
+      await sendFake(billing.core, id, 'success')
+      const worker = await billing.core.work()
+      await idle(billing.core)
+      await worker.stop()
+      return id
+    }
+
+    test('say that there is none, list what there is, and keep filters in the address', async () => {
+      assert.match((await olena.open('/payments')).text, /There is no such payment\./)
+      const id = await paidPayment()
+      assert.ok((await olena.open('/payments?status=paid')).html.includes(`/payments/${id}"`))
+      const { html, text } = await olena.open('/payments?status=failed')
+      assert.ok(!html.includes(`/payments/${id}"`))
+      assert.match(html, /<option value="failed" selected>/)
+      assert.doesNotMatch(text, /Create a test payment/)
+    })
+
+    test('go on behind fifty rows, and back to the first', async () => {
+      for (let at = 0; at < 51; at += 1) await newPayment(billing.core)
+      const first = await olena.open('/payments')
+      const [, next = ''] = /rel="next" href="([^"]+)"/.exec(first.html) ?? []
+      const second = await olena.open(next.replaceAll('&amp;', '&'))
+      const rows = (html: string) => [...html.matchAll(/<th scope="row"/g)].length
+      assert.equal(rows(first.html), 50)
+      assert.ok(rows(second.html) >= 1)
+      assert.match(second.text, /First page/)
+    })
+
+    test('tell one history of callbacks, moves and events, and show a kind of it alone', async () => {
+      const id = await paidPayment()
+      const { text, html } = await olena.open(`/payments/${id}`)
+      assert.match(text, /created 49\.99 USD/)
+      assert.match(text, /payment:failed: applied.*pending -> failed/)
+      assert.match(text, /payment:paid: applied.*failed -> paid/)
+      assert.match(text, /PaymentFailed/)
+      assert.match(text, /PaymentSucceeded/)
+      assert.match(html, new RegExp(`${consolePath}/calls/[\\da-f-]{36}`))
+      const problems = (await olena.open(`/payments/${id}?show=problems`)).text
+      assert.doesNotMatch(problems, /PaymentSucceeded/)
+    })
+
+    test('show hostile text as text, and no number of a card', async () => {
+      const { id } = await newPayment(billing.core, {
+        payable: { type: 'order', id: hostile.replace('\u202e', '') },
+        description: hostile.replace('\u202e', ''),
+        customer: { email: 'a"onmouseover=x@example.com' },
+      })
+      for (const path of [`/payments/${id}`, '/payments', `/search?q=${id.slice(0, 8)}`]) {
+        const { html, status } = await olena.open(path)
+        assert.equal(status, 200)
+        assert.doesNotMatch(html, /<script>|"onmouseover|\u202e|4242424242424242/, path)
+      }
+    })
+
+    test('a refund is typed, is one however often the form is sent, and is in the audit', async () => {
+      const id = await paidPayment()
+      const form = await olena.hidden(`/payments/${id}/refund`)
+      form.set('amount', '2.50')
+      form.set('reason', 'ticket 881')
+      const answers = await Promise.all(
+        [1, 2].map(() => olena.send(`/payments/${id}/refund`, form)),
+      )
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [303, 303],
+      )
+      const [refund, ...more] = (await billing.core.payments.get(id))?.refunds ?? []
+      assert.equal(refund?.amount, 250n)
+      assert.equal(refund.id, form.get('id'))
+      assert.deepEqual(more, [])
+      const { text } = await olena.open('/audit')
+      assert.match(text, /olena console refundPayment .* amount: 2\.50, reason: ticket 881/)
+    })
+
+    test('what cannot be refunded says why in its form, and nothing is done', async () => {
+      const id = await paidPayment()
+      for (const amount of ['0', 'all', '1000000', '1.001']) {
+        const { status, text } = await olena.submit(`/payments/${id}/refund`, { amount })
+        assert.ok(status === 409 || status === 422, `${amount}: ${status}`)
+        assert.match(text, /amount|left to refund/)
+      }
+      assert.deepEqual((await billing.core.payments.get(id))?.refunds, [])
+    })
+
+    test('a viewer has no buttons, and does nothing', async () => {
+      const { id } = await newPayment(billing.core)
+      const { text } = await taras.open(`/payments/${id}`)
+      assert.doesNotMatch(text, /Ask now|Cancel|Refund /)
+      const page = await taras.open(`/payments/${id}/cancel`)
+      assert.equal(page.status, 403)
+      assert.match(page.text, /needs the role operator/)
+    })
+
+    test('a cancelled one says so where the operator came from', async () => {
+      const { id } = await newPayment(billing.core)
+      const { status, headers } = await olena.submit(`/payments/${id}/cancel`)
+      assert.equal(status, 303)
+      const at = headers.get('location') ?? ''
+      assert.equal(at, `${consolePath}/payments/${id}?done=canceled`)
+      assert.match((await olena.open(at)).text, /The payment is canceled\..*canceled/)
+    })
+
+    test('money that is stuck is listed, the longest first', async () => {
+      const { id } = await newPayment(billing.core)
+      assert.doesNotMatch(
+        (await olena.open('/payments?stuck=checkout_unknown')).html,
+        /scope="row"/,
+      )
+      await sql`update billing.payments set checkout = 'unknown', created_at = now() - interval '3 hours'
+        where id = ${id}::uuid`.execute(billing.database.db)
+      const { html, text } = await olena.open('/payments?stuck=checkout_unknown')
+      assert.ok(html.includes(`/payments/${id}"`))
+      assert.match(text, /3 h ago/)
+    })
+
+    test('what is not there is not found', async () => {
+      for (const path of [
+        `/payments/${newUuid()}`,
+        '/payments/42',
+        `/payments/${newUuid()}/refund`,
+      ]) {
+        assert.equal((await olena.open(path)).status, 404, path)
+      }
+    })
+  })
+
+  describe('the search of the console', () => {
+    let billing: TestBilling
+    let olena: Visitor
+    before(async () => {
+      billing = await openBilling(engine)
+      olena = visiting(billing.core)('olena')
+    })
+    after(() => billing.close())
+
+    test('leads to the page of an id, and lists what else is named so', async () => {
+      const payment = await newPayment(billing.core, {
+        payable: { type: 'order', id: '4711' },
+        customer: { email: 'payer@example.com' },
+      })
+      const byId = await olena.open(`/search?q=${payment.id}`)
+      assert.equal(byId.status, 303)
+      assert.equal(byId.headers.get('location'), `${consolePath}/payments/${payment.id}`)
+      const byOrder = await olena.open('/search?q=4711')
+      assert.ok(byOrder.html.includes(`/payments/${payment.id}"`))
+      assert.match(byOrder.text, /the id of what it is for/)
+      assert.match((await olena.open('/search?q=payer@example.com')).text, /e-mail/)
+      assert.match((await olena.open('/search?q=nobody')).text, /Nothing is named so\./)
+      assert.match((await olena.open('/search')).text, /Any id of ours/)
+    })
+
+    test('looks inside callbacks, and says how far back', async () => {
+      const { id } = await newPayment(billing.core)
+      await sendFake(billing.core, id, 'success')
+      const { text, html } = await olena.open(`/search/calls?text=${id}`)
+      assert.match(html, new RegExp(`${consolePath}/calls/[\\da-f-]{36}`))
+      assert.match(text, /Looked back to/)
+    })
+
+    test('what nobody can have meant is refused in words', async () => {
+      for (const text of ['%00', 'x'.repeat(2_000)]) {
+        const { status } = await olena.open(`/search?q=${text}`)
+        assert.ok(status === 200 || status === 400, `${status}`)
+      }
+    })
+  })
+})

@@ -36,7 +36,7 @@ export const processSettings = {
   metricsToken: setting(token, { secret: true }),
   console: {
     /**
-     * Whether operators have a console, at `/billing/console`: see docs/5-operations.md#operators.
+     * Whether operators have a console, at `/billing/console`: see docs/19-console.md.
      * @default on; in production off
      */
     on: setting(yesOrNo, { variables: ['BILLING_CONSOLE'] }),

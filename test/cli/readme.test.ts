@@ -148,7 +148,9 @@ async function typed(line: string): Promise<string> {
     const { stdout } = await runHosted(withoutPrefix(line).split(' '), { cwd: folder.path, env })
     return stdout.join('\n')
   }
-  const [id = ''] = anyId.exec(service.stdout.join('\n')) ?? []
+  // The link to the console has an id too.
+  const sample = service.stdout.find((said) => said.startsWith('A sample payment')) ?? ''
+  const [id = ''] = anyId.exec(sample) ?? []
   const own = line.replace('http://127.0.0.1:3000', service.url).replace(anyId, id)
   const { stdout } = await run('sh', ['-c', own.replace('curl ', 'curl --silent ')])
   return stdout

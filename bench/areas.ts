@@ -1,4 +1,5 @@
 import { benchCommands } from './commands.ts'
+import { benchConsole } from './console.ts'
 import { benchFeed } from './feed.ts'
 import { benchForwarding } from './forwarding.ts'
 import { benchGrowth } from './growth.ts'
@@ -69,6 +70,7 @@ export const areas = {
     ]
   },
   forwarding: section('Events to endpoints, from their writing to the request', benchForwarding),
+  console: section('Pages of the console beside a million calls', benchConsole),
   memory: section('Memory of the service, in MB', benchMemory),
   commands: section('Commands, in ms', benchCommands),
 } as const satisfies Record<string, Bench>

@@ -40,6 +40,8 @@ export interface Settings {
     /** How often it is looked up. */
     readonly reads: number
   }
+  /** Calls beside which pages of the console are made. */
+  readonly console: number
   readonly commandRounds: number
 }
 
@@ -61,6 +63,7 @@ export const full: Settings = {
   finished: 2_000_000,
   renewals: { due: 10_000, resting: 200_000, rounds: 1, looks: 2_000 },
   usage: { subscriptions: 10_000, senders: 1_000, milliseconds: 5_000, rounds: 3, reads: 2_000 },
+  console: 1_000_000,
   commandRounds: 9,
 }
 
@@ -83,5 +86,6 @@ export const quick: Settings = {
   finished: 200,
   renewals: { due: 40, resting: 200, rounds: 1, looks: 20 },
   usage: { subscriptions: 50, senders: 8, milliseconds: 200, rounds: 1, reads: 20 },
+  console: 200,
   commandRounds: 1,
 }

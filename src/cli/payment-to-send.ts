@@ -56,13 +56,31 @@ async function newest(
   preferences: readonly (readonly PaymentStatus[])[],
 ): Promise<Payment | undefined> {
   for (const statuses of preferences) {
-    const pages = await Promise.all(
-      statuses.map((status) => core.payments.list({ gateway, status, limit: 1 })),
-    )
-    const [found] = pages
-      .flatMap(({ data }) => data)
+    const ofEach = statuses.map((status) => newestOf(core, { gateway, status }))
+    const [found] = (await Promise.all(ofEach))
+      .flatMap((one) => one ?? [])
       .toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
     if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Further payments may lie before it than one page looks at. */
+const mostPages = 20
+
+async function newestOf(
+  core: BillingCore,
+  wanted: { readonly gateway: string; readonly status: PaymentStatus },
+): Promise<Payment | undefined> {
+  let cursor: string | null | undefined
+  for (let page = 0; page < mostPages && cursor !== null; page += 1) {
+    const { data, nextCursor } = await core.payments.list({
+      ...wanted,
+      limit: 1,
+      ...(cursor !== undefined && { cursor }),
+    })
+    if (data[0] !== undefined) return data[0]
+    cursor = nextCursor
   }
   return undefined
 }

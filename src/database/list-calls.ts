@@ -3,6 +3,7 @@ import type { CallState, WebhookCall } from '../events/webhook-call.ts'
 import { timeOfId } from '../kernel/ids.ts'
 import { listedColumns, toCalls } from './calls.ts'
 import { cursorOf, pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import { scanWindows, type Window, type WindowOf } from './scan-windows.ts'
 import type { Tables } from './tables.ts'
 
 /** Which calls to list; all of them if left out. */
@@ -60,33 +61,16 @@ async function findCalls(db: Kysely<Tables>, query: CallsQuery): Promise<Page<We
   return toPage(calls, limit, (call) => ({ at: call.receivedAt, id: call.id }))
 }
 
-/** Calls that one statement looks at, and one list: most of a page is found soon, or is rare. */
-const largestWindow = 2_000
-const mostRows = 20_000
-const longestMs = 80
-
-/** Looks at so many calls, from the newest or from the cursor on, and goes on from there. */
+/** Looks among so many calls, from the newest or from the cursor on, and goes on from there. */
 async function scanCalls(db: Kysely<Tables>, query: CallsQuery): Promise<Page<WebhookCall>> {
-  const limit = pageLimit(query)
-  const begun = performance.now()
-  const hits: string[] = []
-  let after = readCursor(query.cursor)?.id
-  let scanned = 0
-  let rows = 2 * limit
-  while (hits.length <= limit && scanned < mostRows && performance.now() - begun < longestMs) {
-    const window = await readWindow(db, query, { after, rows })
-    hits.push(...window.hits)
-    after = window.last
-    if (after === undefined) break
-    scanned += rows
-    rows = Math.min(rows * 2, largestWindow)
-  }
-  const data = await readCalls(db, hits.slice(0, limit))
-  const last = hits.length > limit ? hits[limit - 1] : after
-  return { data, nextCursor: last === undefined ? null : cursorOf(placeOf(last)) }
+  const from = readCursor(query.cursor)?.id
+  const { hits, next } = await scanWindows(pageLimit(query), from, (window) =>
+    readWindow(db, query, window),
+  )
+  const data = await readCalls(db, hits)
+  return { data, nextCursor: next === undefined ? null : cursorOf(placeOf(next)) }
 }
 
-/** Without what was received, newest first. */
 export async function readCalls(
   db: Kysely<Tables>,
   ids: readonly string[],
@@ -100,17 +84,11 @@ function placeOf(id: string) {
   return { at: new Date(timeOfId(id)), id }
 }
 
-interface Window {
-  readonly hits: readonly string[]
-  /** The last one that was looked at; undefined: there is none behind it. */
-  readonly last: string | undefined
-}
-
 async function readWindow(
   db: Kysely<Tables>,
   { state, gateway, needsReview }: CallsQuery,
-  { after, rows: most }: { readonly after: string | undefined; readonly rows: number },
-): Promise<Window> {
+  { after, rows: most }: WindowOf<string>,
+): Promise<Window<string>> {
   const behind = after === undefined ? sql`` : sql`where id < ${after}::uuid`
   const { rows } = await sql<{ id: string; is_hit: boolean; is_last: boolean }>`
     with scanned as materialized (

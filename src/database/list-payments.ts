@@ -1,8 +1,17 @@
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
-import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import {
+  cursorOf,
+  pageLimit,
+  readCursor,
+  toPage,
+  type Page,
+  type PageQuery,
+  type Position,
+} from './page.ts'
 import { keysSought, type PaymentLookup } from './payment-keys.ts'
-import { toPayment } from './payments.ts'
+import { findPayments, toPayment } from './payments.ts'
+import { scanWindows, type Window, type WindowOf } from './scan-windows.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
 
 /** Which charges to list: those that fit all of it; all of them if left out. */
@@ -11,11 +20,61 @@ export interface PaymentsQuery extends PageQuery, PaymentLookup {
   readonly status?: PaymentStatus
 }
 
-/** Charges, newest first. */
+/**
+ * Charges, newest first. What is looked up by a key is few; of a gateway or a status there may be few
+ * among very many others: they are looked for among so many payments, and a page may be short, or empty,
+ * although there is a next one.
+ */
 export async function listPayments(
   db: Kysely<Tables>,
   query: PaymentsQuery,
 ): Promise<Page<Payment>> {
+  const { payable, customer, gateway, status } = query
+  const isKeyed = payable !== undefined || customer !== undefined
+  const mustScan = !isKeyed && (gateway !== undefined || status !== undefined)
+  return mustScan ? scanPayments(db, query) : lookUpPayments(db, query)
+}
+
+async function scanPayments(db: Kysely<Tables>, query: PaymentsQuery): Promise<Page<Payment>> {
+  const from = readCursor(query.cursor)
+  const { hits, next } = await scanWindows(pageLimit(query), from, (window) =>
+    readWindow(db, query, window),
+  )
+  const found = await findPayments(
+    db,
+    hits.map(({ id }) => id),
+  )
+  const data = hits.flatMap(({ id }) => found.get(id) ?? [])
+  return { data, nextCursor: next === undefined ? null : cursorOf(next) }
+}
+
+async function readWindow(
+  db: Kysely<Tables>,
+  { gateway, status }: PaymentsQuery,
+  { after, rows: most }: WindowOf<Position>,
+): Promise<Window<Position>> {
+  const behind =
+    after === undefined ? sql`` : sql`where (created_at, id) < (${after.at}, ${after.id}::uuid)`
+  const { rows } = await sql<Position & { isHit: boolean; isLast: boolean }>`
+    with scanned as materialized (
+      select id, created_at, type, gateway, status,
+        row_number() over (order by created_at desc, id desc) = ${most} as is_last
+      from billing.payments ${behind} order by created_at desc, id desc limit ${most}
+    ), looked_at as (
+      select id, created_at as at, is_last as "isLast", type = 'charge'
+        and (${gateway ?? null}::text is null or gateway = ${gateway ?? null})
+        and (${status ?? null}::text is null or status = ${status ?? null}) as "isHit"
+      from scanned
+    )
+    select id, at, "isLast", "isHit" from looked_at where "isHit" or "isLast"
+    order by at desc, id desc`.execute(db)
+  return {
+    hits: rows.filter(({ isHit }) => isHit),
+    last: rows.find(({ isLast }) => isLast),
+  }
+}
+
+async function lookUpPayments(db: Kysely<Tables>, query: PaymentsQuery): Promise<Page<Payment>> {
   const limit = pageLimit(query)
   const { from, at, id, conditions } = among(keysSought(query))
   const { rows } = await sql<Selectable<PaymentsTable>>`

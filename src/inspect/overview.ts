@@ -123,7 +123,7 @@ export async function readOverview(
 }
 
 /** Also those in which nothing was counted. */
-export function bucketsOf(
+function bucketsOf(
   counted: readonly BucketCount[],
   from: Date,
   { length, count }: { readonly length: Duration; readonly count: number },

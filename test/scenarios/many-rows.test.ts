@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { sql } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { findCall } from '../../src/database/calls.ts'
 import { listCalls, type CallsQuery } from '../../src/database/list-calls.ts'
 import { listEvents } from '../../src/database/events.ts'
 import { listPayments } from '../../src/database/list-payments.ts'
 import { listReviews } from '../../src/database/list-reviews.ts'
 import { keysSought } from '../../src/database/payment-keys.ts'
+import type { Tables } from '../../src/database/tables.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { replayCall } from '../../src/processing/replay-call.ts'
@@ -112,29 +113,42 @@ onPostgres((engine) => {
     })
   }
 
-  test('calls of a rare gateway are looked for among 20,000, and from there on', async () => {
-    const { db } = billing.database
-    await sql`update billing.webhook_calls set gateway = 'rare' where id = ${old.id}::uuid`.execute(
-      db,
-    )
-    await assertReads(25_000, async () => {
-      const { data, nextCursor } = await listCalls(db, { gateway: 'rare' })
-      assert.deepEqual(data, [])
-      assert.notEqual(nextCursor, null)
+  type ListRare = (
+    db: Kysely<Tables>,
+    query: { gateway: string; cursor?: string },
+  ) => Promise<{
+    readonly data: readonly { readonly id: string }[]
+    readonly nextCursor: string | null
+  }>
+  const rareOf: Readonly<Record<string, { list: ListRare; table: string; idOf: () => string }>> = {
+    calls: { list: listCalls, table: 'billing.webhook_calls', idOf: () => old.id },
+    payments: { list: listPayments, table: 'billing.payments', idOf: () => old.payment },
+  }
+  for (const [what, { list, table, idOf }] of Object.entries(rareOf)) {
+    test(`${what} of a rare gateway are looked for among 20,000, and from there on`, async () => {
+      const { db } = billing.database
+      const belongsTo = (gateway: string) =>
+        sql`update ${sql.raw(table)} set gateway = ${gateway} where id = ${idOf()}::uuid`.execute(
+          db,
+        )
+      await belongsTo('rare')
+      await assertReads(25_000, async () => {
+        const { data, nextCursor } = await list(db, { gateway: 'rare' })
+        assert.deepEqual(data, [])
+        assert.notEqual(nextCursor, null)
+      })
+      const found: string[] = []
+      let pages = 0
+      for (let cursor: string | null | undefined; cursor !== null; pages += 1) {
+        const page = await list(db, { gateway: 'rare', ...(cursor && { cursor }) })
+        found.push(...page.data.map(({ id: one }) => one))
+        cursor = page.nextCursor
+      }
+      assert.deepEqual(found, [idOf()])
+      assert.ok(pages >= many / 20_000, `${pages} pages`)
+      await belongsTo('fake')
     })
-    const found: string[] = []
-    let pages = 0
-    for (let cursor: string | null | undefined; cursor !== null; pages += 1) {
-      const page = await listCalls(db, { gateway: 'rare', ...(cursor && { cursor }) })
-      found.push(...page.data.map((call) => call.id))
-      cursor = page.nextCursor
-    }
-    assert.deepEqual(found, [old.id])
-    assert.ok(pages >= many / 20_000, `${pages} pages`)
-    await sql`update billing.webhook_calls set gateway = 'fake' where id = ${old.id}::uuid`.execute(
-      db,
-    )
-  })
+  }
 
   test('so does a page of a payment’s calls, and of events and payments', async () => {
     const { db } = billing.database

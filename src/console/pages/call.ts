@@ -9,7 +9,7 @@ import type { ConsolePage } from '../page.ts'
 import { callBadge } from '../parts/choices.ts'
 import { shown, shownLines } from '../parts/shown.ts'
 import { facts, table, type Cell } from '../parts/table.ts'
-import { badge, idLink, idText, nothing, time } from '../parts/values.ts'
+import { badge, idText, nothing, time } from '../parts/values.ts'
 import { callStateWords, outcomeInWords, payloadKindWords } from '../words/calls.ts'
 import { payloadOf } from './call-payload.ts'
 import { hasEnded } from './calls.ts'
@@ -136,9 +136,4 @@ function headersOf({ headers }: CallDetails): Html {
       rows: Object.entries(headers).map(([name, value]) => [shown(name), shown(value)]),
       empty: 'None is stored.',
     })}`
-}
-
-/** For pages about something else: a call by the beginning of its id. */
-export function callLink(path: string, id: string): Html {
-  return idLink(`${path}/calls/${id}`, id)
 }

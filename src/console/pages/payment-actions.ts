@@ -35,8 +35,8 @@ export const askNow: Action = {
     )
   },
   act: async (visit) => {
-    await visit.console.core.payments.poll(idOf(visit))
-    return { notice: 'asked' }
+    const { changed } = await visit.console.core.payments.poll(idOf(visit))
+    return { notice: changed ? 'asked' : 'asked_unchanged' }
   },
 }
 

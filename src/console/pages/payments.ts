@@ -30,9 +30,15 @@ export async function paymentsPage(visit: Visit): Promise<ConsolePage> {
       customer: chosen(url, 'customer'),
     }),
   })
+  const isShort = nextCursor !== null && data.length < pageSize
   return asPage(
     visit,
-    html`${filters(url, fieldsOf(visit))} ${rowsOf(visit, data)} ${pager(url, nextCursor)}`,
+    html`${filters(url, fieldsOf(visit))} ${rowsOf(visit, data)}
+    ${
+      isShort &&
+      html`<p class="soft">There are many that do not fit: these are those of the newest.</p>`
+    }
+    ${pager(url, nextCursor, isShort ? 'Look further' : 'Next')}`,
   )
 }
 

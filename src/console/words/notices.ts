@@ -24,7 +24,6 @@ export const notices = {
   subscription_changed: 'The terms are changed.',
   subscription_synced: 'The provider was asked, and its answer applied.',
   invoice_voided: 'The invoice is void.',
-  endpoint_changed: 'The endpoint is changed.',
   endpoint_enabled: 'Events are sent to it again.',
   endpoint_disabled: 'Nothing is sent to it any more; its place in the feed stays.',
   endpoint_replayed: 'What it has had since then is sent again, under the same ids.',

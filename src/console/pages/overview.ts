@@ -22,27 +22,26 @@ export async function overviewPage(visit: Visit): Promise<ConsolePage> {
   const { console, url } = visit
   const span = chosenOf(url, 'span', overviewSpans) ?? '24h'
   const overview = await console.core.inspect.overview({ span })
+  const newest = await console.core.calls.list({ limit: 1 })
+  const isNew = console.development !== undefined && newest.data.length === 0
   return {
     title: 'Overview',
     section: '',
     refreshSeconds: 10,
     beside: html`<span class="badge plain" id="live" aria-hidden="true"></span>`,
     body: html`<div id="overview" data-live>
-      ${problemsOf(visit, overview)} ${spansOf(url, span)}
+      ${isNew && firstSteps(visit)} ${!isNew && problemsOf(visit, overview)} ${spansOf(url, span)}
       <div class="grid">
         ${acceptedPanel(overview)} ${refusedPanel(visit, overview)} ${processedPanel(overview)}
         ${speedPanel(overview)} ${waitingPanel(overview)} ${gatewaysPanel(visit, overview)}
       </div>
+      <p class="soft">What is counted is up to a minute old.</p>
     </div>`,
   }
 }
 
-function problemsOf(visit: Visit, { problems, now, counts }: Overview): Html {
-  const { path } = visit.console
-  if (problems.length === 0) {
-    const isNew = counts.accepted === 0 && visit.console.development !== undefined
-    return isNew ? firstSteps(visit) : html`<p class="notice">Nothing needs attention.</p>`
-  }
+function problemsOf({ console: { path } }: Visit, { problems, now }: Overview): Html {
+  if (problems.length === 0) return html`<p class="notice">Nothing needs attention.</p>`
   const lines = problems.map((problem) => {
     const { text, to, link, isMild } = problemInWords(problem, now)
     return html`<li class="${isMild ? 'warned' : ''}">

@@ -9,7 +9,7 @@ import type { ConsolePage } from '../page.ts'
 import { callBadge } from '../parts/choices.ts'
 import { shown, shownLines } from '../parts/shown.ts'
 import { facts, table, type Cell } from '../parts/table.ts'
-import { badge, idLink, idText, nothing, time } from '../parts/values.ts'
+import { badge, idLink, idText, nothing, shortId, time } from '../parts/values.ts'
 import { callStateWords, outcomeInWords, payloadKindWords } from '../words/calls.ts'
 import { payloadOf } from './call-payload.ts'
 import { hasEnded } from './calls.ts'
@@ -22,7 +22,7 @@ export async function callPage(visit: Visit): Promise<ConsolePage | undefined> {
   if (call === undefined) return undefined
   const at = `${console.path}/calls/${call.id}`
   return {
-    title: `Call ${id.slice(0, 8)}`,
+    title: `Call ${shortId(id)}`,
     section: 'calls',
     beside: html`${callBadge(call.state)} ${call.needsReview && badge('needs a person', 'bad')}
       <span class="actions"

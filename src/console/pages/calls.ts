@@ -18,7 +18,7 @@ import {
 import { given } from '../parts/given.ts'
 import { shown } from '../parts/shown.ts'
 import { table, type Cell } from '../parts/table.ts'
-import { badge, idLink, nothing, time } from '../parts/values.ts'
+import { badge, idLink, nothing, shortId, time } from '../parts/values.ts'
 import { outcomesInWords } from '../words/calls.ts'
 import { whyNoCalls } from './no-calls.ts'
 
@@ -128,7 +128,7 @@ function rowsOf(visit: Visit, calls: readonly WebhookCall[], isShort: boolean): 
 }
 
 function markOf({ id }: WebhookCall): Html {
-  const label = `Mark the call ${id.slice(0, 8)}`
+  const label = `Mark the call ${shortId(id)}`
   return html`<input
     type="checkbox"
     form="${marks}"

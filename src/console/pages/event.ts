@@ -10,7 +10,7 @@ import { deliveryBadge, forwardBadge } from '../parts/badges.ts'
 import { linkTo } from '../parts/links.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
 import { facts, table } from '../parts/table.ts'
-import { idText, nothing, time } from '../parts/values.ts'
+import { idText, nothing, shortId, time } from '../parts/values.ts'
 import { sendResultText } from '../words/endpoints.ts'
 import { sourceWords } from '../words/events.ts'
 import { answerOf } from './endpoint.ts'
@@ -25,7 +25,7 @@ export async function eventPage(visit: Visit): Promise<ConsolePage | undefined> 
   if (found === undefined) return undefined
   const history = await events.history(id)
   return {
-    title: `Event ${id.slice(0, 8)}`,
+    title: `Event ${shortId(id)}`,
     section: 'events',
     beside: html`${typeOf(found)}
       <span class="actions">

@@ -11,7 +11,7 @@ import { linkTo, outwards } from '../parts/links.ts'
 import { payableOf } from '../parts/payable.ts'
 import { shown } from '../parts/shown.ts'
 import { facts, table, type Cell } from '../parts/table.ts'
-import { amount, idText, nothing, time } from '../parts/values.ts'
+import { amount, idText, nothing, shortId, time } from '../parts/values.ts'
 import { invoiceStatusWords, issuerWords } from '../words/invoices.ts'
 import { numberOf } from './invoices.ts'
 
@@ -24,7 +24,7 @@ export async function invoicePage(visit: Visit): Promise<ConsolePage | undefined
   const { status, number, issuer, currency } = found
   const canVoid = status === 'issued' && issuer === 'us'
   return {
-    title: `Invoice ${number === null ? id.slice(0, 8) : shown(number)}`,
+    title: `Invoice ${number === null ? shortId(id) : shown(number)}`,
     section: 'invoices',
     beside: html`${invoiceBadge(status)} ${amount({ amount: found.total, currency })}
       <span class="actions">

@@ -13,7 +13,7 @@ import { callBadge, paymentBadge } from '../parts/choices.ts'
 import { reviewBadge } from '../parts/reviews.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
 import { facts, table, type Cell } from '../parts/table.ts'
-import { amount, idLink, idText, modeBadge, nothing, time } from '../parts/values.ts'
+import { amount, idLink, idText, modeBadge, nothing, shortId, time } from '../parts/values.ts'
 import { outcomesInWords } from '../words/calls.ts'
 import { reviewStep } from '../words/reviews.ts'
 import { statedMoney } from './reviews.ts'
@@ -31,7 +31,7 @@ export async function reviewPage(visit: Visit): Promise<ConsolePage | undefined>
     review.paymentId === null ? undefined : await console.core.payments.find(review.paymentId)
   const at = `${console.path}/reviews/${review.id}`
   return {
-    title: `Review ${id.slice(0, 8)}`,
+    title: `Review ${shortId(id)}`,
     section: 'reviews',
     beside: html`${reviewBadge(review.state)}
       <span class="actions"

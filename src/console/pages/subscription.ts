@@ -11,7 +11,7 @@ import { outwards } from '../parts/links.ts'
 import { payableOf } from '../parts/payable.ts'
 import { shown } from '../parts/shown.ts'
 import { facts, type Cell } from '../parts/table.ts'
-import { amount, idText, modeBadge, nothing, time } from '../parts/values.ts'
+import { amount, idText, modeBadge, nothing, shortId, time } from '../parts/values.ts'
 import { endReasonWords, managerWords, needsWords, statusWords } from '../words/subscriptions.ts'
 import { chargesOf, periodsOf, quotasOf, timelineOf } from './subscription-lists.ts'
 import { termsOf } from './subscriptions.ts'
@@ -26,7 +26,7 @@ export async function subscriptionPage(visit: Visit): Promise<ConsolePage | unde
   const quotas = await core.usage.get(id)
   const isElsewhere = !found.access && (await core.subscriptions.access(found.payable))
   return {
-    title: `Subscription ${id.slice(0, 8)}`,
+    title: `Subscription ${shortId(id)}`,
     section: 'subscriptions',
     beside: html`${subscriptionBadge(found.status)} ${modeBadge(found.live)} ${termsOf(found)}
       <span class="actions">${actionsOf(visit, found)}</span>`,

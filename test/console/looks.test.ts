@@ -8,7 +8,7 @@ import { consolePath } from './console-service.ts'
 import { openConsole, openFilled, type Filled, type OpenConsole } from './filled-console.ts'
 
 /** Downloads, and what is asked of a page that has been looked at: no pages of their own. */
-const notLookedAt = ['/calls/:id/body', '/invoices/export']
+const notLookedAt = new Set(['/calls/:id/body', '/invoices/export'])
 
 /** Where each page with a name or an id in its address has something to show. */
 function addressesOf(filled: Filled): Readonly<Record<string, string>> {
@@ -40,7 +40,7 @@ const queries: Readonly<Record<string, string>> = {
   '/search/calls': '?text=stating',
 }
 
-const shown = routes.map(({ path }) => path).filter((path) => !notLookedAt.includes(path))
+const shown = routes.map(({ path }) => path).filter((path) => !notLookedAt.has(path))
 const ofSomething = shown.filter((path) => path.includes(':'))
 const ofAll = shown.filter((path) => !path.includes(':'))
 

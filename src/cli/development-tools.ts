@@ -8,7 +8,10 @@ import type { OpenService } from './open-service.ts'
 import { paymentToSend } from './payment-to-send.ts'
 
 /** What `quittance send` does, for the pages of the console. */
-export function developmentTools({ core, runtime }: OpenService): DevelopmentTools {
+export function developmentTools({
+  core,
+  runtime,
+}: Pick<OpenService, 'core' | 'runtime'>): DevelopmentTools {
   const { gateways } = runtime.settings
   return {
     scenarios: (name) => {

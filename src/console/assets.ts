@@ -16,10 +16,13 @@ const scriptType = 'text/javascript; charset=utf-8'
 
 export const styleAsset = asset('console.css', 'text/css; charset=utf-8', style)
 
-/** In the order in which they run. */
+const morphing = textOf(import.meta.resolve('idiomorph/dist/idiomorph.min.js'))
+const ours = textOf(new URL('browser/console.js', import.meta.url).href)
+
+/** In the order in which they run. As a module, idiomorph would keep its one variable to itself. */
 export const scriptAssets = [
-  asset('idiomorph.js', scriptType, textOf(import.meta.resolve('idiomorph/dist/idiomorph.min.js'))),
-  asset('console.js', scriptType, textOf(new URL('browser/console.js', import.meta.url).href)),
+  { ...asset('idiomorph.js', scriptType, morphing), isModule: false },
+  { ...asset('console.js', scriptType, ours), isModule: true },
 ]
 
 function textOf(url: string): string {

@@ -140,7 +140,12 @@ async function document(
         <title>${title} · Quittance</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="${path}${styleAsset.path}" />
-        ${scriptAssets.map((script) => html`<script type="module" src="${path}${script.path}"></script>`)}
+        ${scriptAssets.map((script) => {
+          const address = path + script.path
+          return script.isModule
+            ? html`<script type="module" src="${address}"></script>`
+            : html`<script defer src="${address}"></script>`
+        })}
       </head>
       <body>
         ${body}

@@ -65,16 +65,17 @@ th, td { padding: .5rem .65rem; text-align: left; vertical-align: top; border-bo
 th { font-size: .8125rem; font-weight: 600; color: var(--soft); background: var(--tint) }
 thead th { overflow-wrap: normal }
 tbody th { font-weight: 400; color: inherit; font-size: inherit; background: none }
+time { white-space: nowrap }
 tbody tr:hover { background: var(--tint) }
 .badge { display: inline-block; padding: 0 .5em; font-size: .8125rem; font-weight: 600; line-height: 1.6;
   border: 1px solid; border-radius: .25rem; white-space: nowrap }
 .good { color: var(--good) } .bad { color: var(--bad) } .warn { color: var(--warn) } .plain { color: var(--soft) }
-dl.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr));
+dl.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr));
   gap: .6rem 1.5rem; margin: 0 0 1rem }
 dt { font-size: .8125rem; color: var(--soft) }
 dd { margin: 0; min-width: 0 }
 form.filters { display: flex; flex-wrap: wrap; align-items: end; gap: .6rem .75rem; margin: 0 0 1rem }
-label, .field { display: grid; gap: .15rem; font-size: .8125rem; color: var(--soft) }
+label, .field { display: grid; grid-template-columns: minmax(0, 1fr); gap: .15rem; max-width: 100%; font-size: .8125rem; color: var(--soft) }
 label.check { display: flex; align-items: center; gap: .4rem; font-size: inherit; color: inherit }
 input, select, textarea { min-height: 2.25rem; padding: .3rem .55rem; max-width: 100%; font: inherit;
   font-size: .9375rem; color: var(--ink); background: var(--paper); border: 1px solid var(--edge);
@@ -83,6 +84,7 @@ input[type=checkbox] { min-height: 0; width: 1.15rem; height: 1.15rem; flex: non
 textarea { width: 100%; min-height: 5rem }
 button, .button { display: inline-block; min-height: 2.25rem; padding: .3rem .8rem; font: inherit;
   font-weight: 600; line-height: 1.6; color: inherit; text-decoration: none; background: transparent;
+  overflow-wrap: break-word;
   border: 1px solid var(--edge); border-radius: .3rem; cursor: pointer }
 button:hover, .button:hover { text-decoration: underline }
 .go { background: var(--go); border-color: var(--go); color: var(--on-go) }
@@ -99,7 +101,7 @@ dialog dl > div { display: grid; grid-template-columns: 8rem 1fr; padding: .15re
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; margin: 0 0 1rem }
 h1 .actions { margin: 0 0 0 auto; font-size: .9375rem }
 .ask { max-width: 38rem }
-.ask form { display: grid; gap: .9rem; margin: 1rem 0 0 }
+.ask form { display: grid; grid-template-columns: minmax(0, 1fr); gap: .9rem; margin: 1rem 0 0 }
 ul.plain-list { margin: 0; padding: 0; list-style: none }
 .problems { margin: 0 0 1rem; padding: 0; list-style: none; background: var(--paper);
   border: 1px solid var(--line); border-radius: .5rem }
@@ -122,6 +124,7 @@ progress { width: 100%; height: 1rem; margin: 0 0 1rem }
 .timeline td:first-child, .timeline th:first-child { width: 1%; white-space: nowrap }
 .mark { display: inline-block; width: 1.2em; color: var(--soft); font-family: ui-monospace, monospace }
 .gap td { padding-block: .15rem; color: var(--soft); background: var(--tint); font-size: .8125rem }
+@media (min-width: 75rem) { .rows td:not(.num) > span:not(:empty), .rows tbody th > span { display: block; min-width: 6rem } }
 @media (max-width: 47.99rem) {
   .wide { display: none } .menu { display: block }
   .me { margin-left: 0 }
@@ -136,6 +139,7 @@ progress { width: 100%; height: 1rem; margin: 0 0 1rem }
   .rows td::before, .rows tbody th::before { content: attr(data-label); color: var(--soft);
     font-size: .8125rem }
   .rows td:empty { display: none }
+  .rows.timeline td:first-child { width: 100% }
   h1 .actions { margin-left: 0 }
 }
 `

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { consoleSessions } from '../../src/billing/console-sessions.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import { consoleApp } from '../../src/console/console-app.ts'
+import type { DevelopmentTools } from '../../src/console/context.ts'
 import { hostsOf, ownMachine } from '../../src/console/hosts.ts'
 import { signInLimits } from '../../src/console/limits.ts'
 import { oneTimeLink } from '../../src/console/one-time-link.ts'
@@ -26,6 +27,7 @@ export interface ConsoleOptions {
   /** Of the link that signs in once. */
   readonly linkSecret?: string
   readonly now?: () => Date
+  readonly development?: DevelopmentTools
 }
 
 export const ofSettings = (token: string): SettingOperator => ({
@@ -61,7 +63,7 @@ export function serveConsole(
     },
     links: {},
     production: false,
-    development: undefined,
+    development: options.development,
     ownSettings: [],
     isEmbedded: false,
     log,

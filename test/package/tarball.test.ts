@@ -120,9 +120,12 @@ function listing(folder: string): readonly string[] {
 
 test('the package holds what runs, its types, papers and examples, and nothing else', () => {
   const files = listing(join(javascriptProject, 'node_modules/quittance'))
-  const built = productFiles().flatMap(({ path }) =>
-    ['.js', '.d.ts'].map((end) => path.replace(/^src/, 'dist').replace(/\.ts$/, end)),
-  )
+  const sources = [...productFiles(), ...filesIn('src', /\.js$/)].map(({ path }) => path)
+  const built = sources
+    .filter((path) => !path.endsWith('.d.ts'))
+    .flatMap((path) =>
+      ['.js', '.d.ts'].map((end) => path.replace(/^src/, 'dist').replace(/\.[jt]s$/, end)),
+    )
   const pages = ['docs', 'src/gateways'].flatMap((name) => filesIn(name, /\.(?:md|svg)$/))
   const examples = listing(join(root, 'examples')).map((path) => `examples/${path}`)
   const others = [

@@ -2,6 +2,7 @@
 export const slowest: readonly string[] = [
   'test/faults/processes.test.ts',
   'test/pages/looks.test.ts',
+  'test/console/looks.test.ts',
   'test/bench/bench.test.ts',
   'test/cli/readme.test.ts',
   'test/package/tarball.test.ts',

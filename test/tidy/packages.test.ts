@@ -16,10 +16,7 @@ const { dependencies, devDependencies, peerDependencies, peerDependenciesMeta } 
 
 /** Of which a file is passed on, to browsers. */
 function resolvedIn({ text }: SourceFile): readonly string[] {
-  return Array.from(
-    text.matchAll(/import\.meta\.resolve\('([^']+)'\)/g),
-    ([, name = '']) => name,
-  )
+  return Array.from(text.matchAll(/import\.meta\.resolve\('([^']+)'\)/g), ([, name = '']) => name)
 }
 
 /** Packages that product code imports: `kysely` for `kysely/migration`. */

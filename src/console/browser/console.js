@@ -34,6 +34,8 @@ function titleTimes() {
 // --- Ids and addresses are for copying.
 
 function addCopyButtons() {
+  // Not on plain http, but for the reader's own machine.
+  if (!('clipboard' in navigator)) return
   for (const one of all('[data-copy]')) {
     if (one.nextElementSibling?.classList.contains('copy')) continue
     const button = document.createElement('button')
@@ -57,8 +59,13 @@ function addCopyButtons() {
 async function ask(address) {
   const question = (await pageAt(address)).querySelector('main')
   if (question === null) throw new Error('no question')
+  // A second press may have come before the answer to the first.
+  if (document.querySelector('dialog[open]') !== null) return
   const dialog = document.createElement('dialog')
   dialog.append(...question.childNodes)
+  const title = dialog.querySelector('h1')
+  if (title !== null) title.id = 'question-title'
+  dialog.setAttribute('aria-labelledby', 'question-title')
   for (const back of all('a[data-back]', dialog)) {
     back.addEventListener('click', (event) => {
       event.preventDefault()
@@ -85,11 +92,15 @@ const following = document.querySelector('#follow')
 
 const isFollowing = () => !(following instanceof HTMLInputElement) || following.checked
 
+/** What somebody has opened or closed stays so. @param {string} name */
+const isOurs = (name) => name !== 'open'
+
 /** @param {Document} fresh */
 function refresh(fresh) {
   for (const region of all('[data-live]')) {
     const now = fresh.getElementById(region.id)
-    if (now !== null) Idiomorph.morph(region, now, { restoreFocus: true })
+    const callbacks = { beforeAttributeUpdated: isOurs }
+    if (now !== null) Idiomorph.morph(region, now, { restoreFocus: true, callbacks })
   }
   titleTimes()
   addCopyButtons()
@@ -117,7 +128,8 @@ document.querySelector('#new-rows')?.addEventListener('click', ({ currentTarget 
 })
 
 async function look() {
-  if (document.visibilityState !== 'visible' || document.querySelector('dialog') !== null) return
+  if (document.visibilityState !== 'visible' || document.querySelector('dialog[open]') !== null)
+    return
   const fresh = await pageAt(location.href)
   if (isFollowing()) refresh(fresh)
   else countNew(fresh)

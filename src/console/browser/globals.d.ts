@@ -1,6 +1,14 @@
 /** What the page has loaded before: https://github.com/bigskysoftware/idiomorph */
 declare const Idiomorph: {
-  morph(from: Element, to: Element, options: { readonly restoreFocus: boolean }): void
+  morph(
+    from: Element,
+    to: Element,
+    options: {
+      readonly restoreFocus: boolean
+      /** False: the attribute stays as it is. */
+      readonly callbacks: { readonly beforeAttributeUpdated: (name: string) => boolean }
+    },
+  ): void
 }
 
 interface TrustedTypesLike {

@@ -11,7 +11,7 @@ import { linkTo, outwards } from '../parts/links.ts'
 import { payableOf } from '../parts/payable.ts'
 import { shown } from '../parts/shown.ts'
 import { facts, table, type Cell } from '../parts/table.ts'
-import { amount, idText, nothing, time, shortId } from '../parts/values.ts'
+import { amount, idText, nothing, shortId, time } from '../parts/values.ts'
 import { invoiceStatusWords, issuerWords } from '../words/invoices.ts'
 import { numberOf } from './invoices.ts'
 

@@ -6,6 +6,7 @@ import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { paymentBadge } from '../parts/choices.ts'
+import { customerOf } from '../parts/customer.ts'
 import { payableOf } from '../parts/payable.ts'
 import { shown } from '../parts/shown.ts'
 import { facts, type Cell } from '../parts/table.ts'
@@ -51,6 +52,7 @@ function factsOf({ console }: Visit, payment: PaymentDetails): Html {
     ['Gateway', payment.gateway],
     ['Account', payment.merchantAccount === null ? nothing : shown(payment.merchantAccount)],
     ['For', payableOf(console, payment.payable)],
+    ['Customer', customerOf(payment)],
     ['Description', payment.description === null ? nothing : shown(payment.description)],
     ['Checkout', html`${payment.checkout} ${idText(payment.checkoutReference)}`],
     ['Charge at the provider', idText(payment.providerReference)],

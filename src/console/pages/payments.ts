@@ -6,12 +6,13 @@ import type { Html } from '../../http/pages/layout.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
+import { customerOf } from '../parts/customer.ts'
 import { chosen, chosenOf, filters, pageSize, pager, type Filter } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { gatewayChoice, paymentBadge } from '../parts/choices.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
-import { amount, idLink, modeBadge, nothing, time } from '../parts/values.ts'
+import { amount, idLink, modeBadge, time } from '../parts/values.ts'
 import { stuckChoice, stuckList } from './stuck.ts'
 
 /** Charges, newest first. */
@@ -94,9 +95,4 @@ function rowsOf({ console }: Visit, payments: readonly ListedPayment[]) {
     ]),
     empty: html`There is no such payment.`,
   })
-}
-
-function customerOf({ customer }: ListedPayment) {
-  const name = customer?.['email'] ?? customer?.['id']
-  return typeof name === 'string' ? shown(name) : nothing
 }

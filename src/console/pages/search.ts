@@ -115,47 +115,59 @@ const ranges: Readonly<Record<string, Duration>> = {
 }
 
 /** Stored callbacks that contain a text, of some time. */
-export async function searchCallsPage({ console, url }: Visit): Promise<ConsolePage> {
+export async function searchCallsPage(visit: Visit): Promise<ConsolePage> {
+  const { url } = visit
   const text = chosen(url, 'text') ?? ''
   const range = chosenOf(url, 'in', Object.keys(ranges)) ?? '24h'
+  const page = { title: 'Inside callbacks', section: 'calls' } as const
+  const form = insideForm(url, text, range)
+  if (text === '') return { ...page, body: form }
+  try {
+    return { ...page, body: html`${form} ${await callsWith(visit, text, range)}` }
+  } catch (error) {
+    if (!isQuittanceError(error) || error.code !== 'query_invalid') throw error
+    const fault = html`<p class="fault" role="alert">${shown(error.message)}</p>`
+    return { ...page, status: 400, body: html`${form} ${fault}` }
+  }
+}
+
+function insideForm(url: URL, text: string, range: string): Html {
+  return html`<form class="filters" action="${url.pathname}">
+    <label>Text <input name="text" maxlength="200" value="${text}" required /></label>
+    <label
+      >In the last
+      <select name="in">
+        ${Object.keys(ranges).map(
+          (one) => html`<option ${one === range && html`selected`}>${one}</option>`,
+        )}
+      </select></label
+    >
+    <button>Search</button>
+  </form>`
+}
+
+async function callsWith({ console, url }: Visit, text: string, range: string): Promise<Html> {
   const now = console.now()
-  const from = new Date(now.getTime() - (ranges[range] ?? hours(24)))
   const found = await console.core.inspect.callsWith({
     text,
-    from,
+    from: new Date(now.getTime() - (ranges[range] ?? hours(24))),
     limit: pageSize,
     ...given({ cursor: chosen(url, 'cursor') }),
   })
-  return {
-    title: 'Inside callbacks',
-    section: 'calls',
-    body: html`<form class="filters" action="${url.pathname}">
-        <label>Text <input name="text" maxlength="200" value="${text}" required /></label>
-        <label
-          >In the last
-          <select name="in">
-            ${Object.keys(ranges).map(
-              (one) => html`<option ${one === range && html`selected`}>${one}</option>`,
-            )}
-          </select></label
-        >
-        <button>Search</button>
-      </form>
-      ${table({
-        caption: 'Callbacks that contain the text, newest first',
-        columns: ['Call', 'State', 'Gateway', 'Payment', 'Received'],
-        rows: found.data.map((call) => [
-          idLink(`${console.path}/calls/${call.id}`, call.id),
-          callBadge(call.state),
-          call.gateway,
-          call.paymentId === null
-            ? nothing
-            : idLink(`${console.path}/payments/${call.paymentId}`, call.paymentId),
-          time(call.receivedAt, now),
-        ]),
-        empty: 'No callback of this time contains it. What is masked or encrypted is not searched.',
-      })}
-      <p class="soft">Looked back to ${time(found.lookedBackTo, now)}.</p>
-      ${pager(url, found.nextCursor, 'Look further')}`,
-  }
+  return html`${table({
+      caption: 'Callbacks that contain the text, newest first',
+      columns: ['Call', 'State', 'Gateway', 'Payment', 'Received'],
+      rows: found.data.map((call) => [
+        idLink(`${console.path}/calls/${call.id}`, call.id),
+        callBadge(call.state),
+        call.gateway,
+        call.paymentId === null
+          ? nothing
+          : idLink(`${console.path}/payments/${call.paymentId}`, call.paymentId),
+        time(call.receivedAt, now),
+      ]),
+      empty: 'No callback of this time contains it. What is masked or encrypted is not searched.',
+    })}
+    <p class="soft">Looked back to ${time(found.lookedBackTo, now)}.</p>
+    ${pager(url, found.nextCursor, 'Look further')}`
 }

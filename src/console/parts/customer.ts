@@ -1,0 +1,10 @@
+import type { Payment } from '../../payments/payment.ts'
+import type { Html } from '../../http/pages/layout.ts'
+import { shown } from './shown.ts'
+import { nothing } from './values.ts'
+
+/** Who pays, as the merchant's app has said it: their e-mail, or else their id there. */
+export function customerOf({ customer }: Pick<Payment, 'customer'>): Html | string {
+  const name = customer?.['email'] ?? customer?.['id']
+  return typeof name === 'string' ? shown(name) : nothing
+}

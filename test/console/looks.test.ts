@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { routes } from '../../src/console/pages/index.ts'
+import { missing, openBrowser, visit, type Visit } from '../pages/browser.ts'
+import { assertHarmless, faultsOf, signInAt, watch } from './console-eyes.ts'
+import { consolePath } from './console-service.ts'
+import { openConsole, openFilled, type Filled, type OpenConsole } from './filled-console.ts'
+
+/** Downloads, and what is asked of a page that has been looked at: no pages of their own. */
+const notLookedAt = new Set(['/calls/:id/body', '/invoices/export'])
+
+/** Where each page with a name or an id in its address has something to show. */
+function addressesOf(filled: Filled): Readonly<Record<string, string>> {
+  return {
+    payments: filled.paid,
+    calls: filled.failedCall,
+    runs: filled.run,
+    reviews: filled.review,
+    gateways: 'fake',
+    subscriptions: filled.subscription,
+    invoices: filled.invoice,
+    endpoints: filled.endpoint,
+    events: filled.event,
+  }
+}
+
+/** Of a route: the name of its picture, and its address. */
+function pageOf(route: string, filled: Filled): readonly [name: string, address: string] {
+  const [, section = ''] = route.split('/')
+  const asked = route.endsWith('/registration') ? 'stripe' : undefined
+  const id = asked ?? addressesOf(filled)[section] ?? ''
+  const name = route.slice(1).replaceAll(/[/:]+/g, '-') || 'overview'
+  const path = route.replace(/:id|:name/, id).replace(/^\/$/, '')
+  return [name, consolePath + (queries[route] === undefined ? path : path + queries[route])]
+}
+
+const queries: Readonly<Record<string, string>> = {
+  '/search': '?q=ch_881',
+  '/search/calls': '?text=stating',
+}
+
+const shown = routes.map(({ path }) => path).filter((path) => !notLookedAt.has(path))
+const ofSomething = shown.filter((path) => path.includes(':'))
+const ofAll = shown.filter((path) => !path.includes(':'))
+
+interface Sight {
+  readonly name: string
+  readonly address: string
+}
+
+/** Opens each of them as the operator who is signed in; all that is wrong, of all of them. */
+async function look({ page, faults }: Visit, sights: readonly Sight[]): Promise<readonly string[]> {
+  const wrong: string[] = []
+  for (const { name, address } of sights) {
+    const before = faults.length
+    const answer = await page.goto(address)
+    if (answer?.status() !== 200) wrong.push(`${name}: ${answer?.status()}`)
+    await page.waitForLoadState('load')
+    const said = faults.slice(before).map((fault) => `${name}: ${fault}`)
+    wrong.push(...said, ...(await faultsOf(page, name)))
+  }
+  return wrong
+}
+
+describe('every page of the console, on a phone and a desktop', { skip: missing }, () => {
+  let console: OpenConsole & { readonly filled: Filled }
+  let browser: Browser
+  before(async () => {
+    console = await openFilled()
+    browser = await openBrowser(console.server.port)
+  })
+  after(async () => {
+    await browser.close()
+    await console[Symbol.asyncDispose]()
+  })
+
+  const lookAt = async (paths: readonly string[]) => {
+    await using visitor = await visit(browser)
+    const seen = watch(visitor.page, console.origin)
+    await signInAt(visitor.page, console.origin)
+    const sights = paths.map((path) => {
+      const [name, address] = pageOf(path, console.filled)
+      return { name, address: console.origin + address }
+    })
+    assert.deepEqual(await look(visitor, sights), [])
+    assert.deepEqual(seen, [])
+  }
+
+  test('the lists, and what is asked on them', () => lookAt(ofAll))
+  test('what belongs to a payment, a call, or whatever else there is one of', () =>
+    lookAt(ofSomething))
+
+  test('hostile texts are but texts: nothing opens, runs, or leaves', async () => {
+    await using visitor = await visit(browser)
+    const seen = watch(visitor.page, console.origin)
+    await signInAt(visitor.page, console.origin)
+    const { paid, pending, call, failedCall, subscription } = console.filled
+    for (const path of [
+      '/payments',
+      `/payments/${paid}`,
+      `/payments/${pending}`,
+      `/calls/${call}`,
+      `/calls/${failedCall}`,
+      `/calls/${failedCall}?view=exact`,
+      '/failed',
+      '/search?q=ch_881',
+      `/search?q=${encodeURIComponent('"><img src=x onerror=alert(1)>')}`,
+      `/subscriptions/${subscription}`,
+    ]) {
+      await visitor.page.goto(console.origin + consolePath + path)
+      await assertHarmless(visitor.page)
+    }
+    assert.deepEqual(seen, [])
+    assert.deepEqual(visitor.faults, [])
+  })
+})
+
+describe('every list of a console without anything', { skip: missing }, () => {
+  test('says so, on a phone and a desktop', async () => {
+    await using console = await openConsole()
+    await using browser = await openBrowser(console.server.port)
+    await using visitor = await visit(browser)
+    await signInAt(visitor.page, console.origin)
+    const sights = ofAll.map((path) => ({
+      name: `empty${path.replaceAll('/', '-')}`,
+      address: console.origin + consolePath + path.replace(/^\/$/, ''),
+    }))
+    assert.deepEqual(await look(visitor, sights), [])
+  })
+})
